@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libcostmodel: what an ONNX model costs, told from its file alone.
+ *
+ *     struct cm_model *model = NULL;
+ *     struct cm_result *result = NULL;
+ *     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+ *     struct cm_options options;
+ *
+ *     cm_options_init(&options);
+ *     options.batch = 32;
+ *     if (cm_model_load_file("resnet50.onnx", diagnostics, &model) == CM_OK &&
+ *         cm_model_profile(model, &options, diagnostics, &result) == CM_OK)
+ *         printf("%lld MACs\n", (long long)result->totals.macs);
+ *     cm_result_free(result);
+ *     cm_model_free(model);
+ *     cm_diagnostics_free(diagnostics);
+ *
+ * The library prints nothing, never exits, keeps no global state, and never reads a weight.
+ * Different models may be used from different threads at once; one model from one thread at a
+ * time.
+ */
+#ifndef COSTMODEL_COSTMODEL_H
+#define COSTMODEL_COSTMODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "costmodel/result.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CM_VERSION_MAJOR  0
+#define CM_VERSION_MINOR  1
+#define CM_VERSION_PATCH  0
+#define CM_VERSION_STRING "0.1.0"
+
+#if defined(__GNUC__) || defined(__clang__)
+#define CM_MUST_CHECK __attribute__((warn_unused_result))
+#define CM_API        __attribute__((visibility("default")))
+#else
+#define CM_MUST_CHECK
+#define CM_API
+#endif
+
+/*
+ * What a call returns: CM_OK, or one of the negative values. Each failure has left at least one
+ * message of severity CM_ERROR in the diagnostics that the call was given (CM_NO_MEMORY
+ * excepted: there may have been no memory for the message).
+ */
+enum cm_status {
+    CM_OK = 0,
+    CM_REFUSED = -1, /* the model is broken, or cannot be analysed as it was asked */
+    CM_USAGE =
+        -2, /* the caller's options are at fault: an unbound dim, an unknown input name */
+    CM_NO_MEMORY = -3, /* malloc failed */
+    CM_IO = -4,        /* the file cannot be opened, read or written */
+};
+
+/* The version of the library that runs, as "major.minor.patch"; static storage. */
+CM_API const char *cm_version(void);
+
+/* One sentence for a status, in English; static storage. */
+CM_API const char *cm_status_message(int status);
+
+/* ---- diagnostics ------------------------------------------------------------------------- */
+
+/* A growing list of messages (struct cm_diagnostic in result.h), each with its place. */
+struct cm_diagnostics;
+
+/* NULL when there is no memory. The caller frees it with cm_diagnostics_free. */
+CM_API struct cm_diagnostics *cm_diagnostics_new(void);
+CM_API void cm_diagnostics_free(struct cm_diagnostics *diagnostics);
+
+/* How many messages there are, and one of them: borrowed, valid until the list is freed. */
+CM_API size_t cm_diagnostics_count(const struct cm_diagnostics *diagnostics);
+CM_API const struct cm_diagnostic *cm_diagnostics_get(const struct cm_diagnostics *diagnostics,
+                                                      size_t index);
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+/* One `--dim NAME=N`: every free dim of that name in every input is `size` (>= 0). */
+struct cm_dim_option {
+    const char *name;
+    int64_t size;
+};
+
+/* One `--input NAME=1x3x224x224`: the whole shape of one input, whatever the file says. */
+struct cm_input_option {
+    const char *name;
+    int rank;
+    const int64_t *dims; /* rank sizes, each >= 0 */
+};
+
+/* Whether layers that differ between the two (BatchNormalization, Dropout) train. */
+enum cm_mode {
+    CM_MODE_MODEL, /* as each node of the file says of itself */
+    CM_MODE_TRAINING,
+    CM_MODE_INFERENCE,
+};
+
+/*
+ * What to profile. cm_options_init gives the defaults; everything pointed to is borrowed for
+ * the time of the call.
+ */
+struct cm_options {
+    int64_t batch; /* 0: as the file says (1 where its batch dim is free) */
+    size_t n_dims;
+    const struct cm_dim_option *dims;
+    size_t n_inputs;
+    const struct cm_input_option *inputs;
+    enum cm_mode mode;
+    const char *convention; /* "deepspeed" */
+    bool strict; /* an unknown operator or a shape that stays unknown refuses the model */
+};
+
+CM_API void cm_options_init(struct cm_options *options);
+
+/* ---- models ------------------------------------------------------------------------------ */
+
+/* A loaded model: its structure, never its weights. */
+struct cm_model;
+
+/*
+ * Reads the structure of an ONNX file. `path` "-" reads standard input. On CM_OK *ret_model is
+ * the caller's, to be freed with cm_model_free; it keeps the file open until then, because the
+ * analysis may have to read a small constant. On failure *ret_model is untouched.
+ */
+CM_API int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
+                              struct cm_model **ret_model) CM_MUST_CHECK;
+
+/* The same for `size` bytes in memory, which must outlive the model; `name` stands for the
+ * path. */
+CM_API int cm_model_load_memory(const void *data, size_t size, const char *name,
+                                struct cm_diagnostics *diagnostics,
+                                struct cm_model **ret_model) CM_MUST_CHECK;
+
+CM_API void cm_model_free(struct cm_model *model);
+
+/*
+ * Runs the passes and gives the result: plain data that does not point into the model and is
+ * freed with cm_result_free. One model may be profiled many times, with different options.
+ */
+CM_API int cm_model_profile(struct cm_model *model, const struct cm_options *options,
+                            struct cm_diagnostics *diagnostics,
+                            struct cm_result **ret_result) CM_MUST_CHECK;
+
+CM_API void cm_result_free(struct cm_result *result);
+
+/* ---- reports ----------------------------------------------------------------------------- */
+
+/* How the text report looks. cm_text_options_init gives the defaults. */
+struct cm_text_options {
+    int depth;     /* aggregated section: depths 0..depth; -1 all */
+    int top;       /* aggregated section: modules named for each metric; 0 all */
+    bool detailed; /* print the module tree */
+    bool color;    /* ANSI colours */
+    int width;     /* columns at which long lines are folded; 0 never */
+};
+
+CM_API void cm_text_options_init(struct cm_text_options *options);
+
+/* The three sections of a DeepSpeed profile: summary, by depth, module tree. CM_OK, CM_IO. */
+CM_API int cm_result_write_text(const struct cm_result *result,
+                                const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
+
+/* One JSON object, schema "costmodel/profile/1" (docs/json.md). CM_OK, CM_IO, CM_NO_MEMORY. */
+CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
+
+/*
+ * Reads back what cm_result_write_json wrote; writing it again gives the same bytes. `text`
+ * need not end in NUL; `name` names the place in messages.
+ */
+CM_API int cm_result_read_json(const char *text, size_t size, const char *name,
+                               struct cm_diagnostics *diagnostics,
+                               struct cm_result **ret_result) CM_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

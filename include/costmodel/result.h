@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * THE result: what a profile knows, as plain data.
+ *
+ * Passes fill it, reports write it, nobody recomputes it. It owns all that it points to (one
+ * arena, freed by cm_result_free) and refers neither to the model nor to the file.
+ *
+ * Units: sizes in bytes, MACs in multiply-add pairs, FLOPs in operations as the named
+ * convention counts them. A count or dim that the file does not determine is CM_UNKNOWN, never
+ * a guess and never a bare -1; sums leave such entries out, and `coverage` says how many there
+ * were.
+ */
+#ifndef COSTMODEL_RESULT_H
+#define COSTMODEL_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CM_UNKNOWN  INT64_MIN
+#define CM_NO_INDEX SIZE_MAX
+
+/* ---- types and values -------------------------------------------------------------------- */
+
+enum cm_type_kind {
+    CM_TYPE_UNKNOWN,
+    CM_TYPE_TENSOR,
+    CM_TYPE_SPARSE_TENSOR,
+    CM_TYPE_SEQUENCE, /* of `element` */
+    CM_TYPE_OPTIONAL, /* of `element` */
+    CM_TYPE_MAP,      /* keys of `dtype`, values of `element` */
+};
+
+struct cm_type {
+    enum cm_type_kind kind;
+    const char *dtype;   /* ONNX's lower-case name: "float", "int64"; NULL unknown */
+    int rank;            /* -1 unknown */
+    const int64_t *dims; /* rank sizes, CM_UNKNOWN where unknown */
+    const struct cm_type *element;
+};
+
+/* A value: a tensor that flows between nodes. An omitted optional operand has name "". */
+struct cm_value {
+    const char *name;
+    struct cm_type type;
+    int64_t bytes; /* as stored: packed 4-bit counts half a byte; CM_UNKNOWN */
+};
+
+/* ---- costs ------------------------------------------------------------------------------- */
+
+struct cm_costs {
+    int64_t params;  /* elements of learned tensors, each tensor once */
+    int64_t buffers; /* elements of named tensors that are not learned: statistics, masks */
+    int64_t macs;
+    int64_t flops;
+    int64_t bytes_read;
+    int64_t bytes_written;
+    int64_t weight_bytes;     /* params and buffers as stored, each tensor once */
+    int64_t activation_bytes; /* fresh node outputs: no views, constants or shape arithmetic */
+};
+
+/* ---- the model --------------------------------------------------------------------------- */
+
+struct cm_node {
+    size_t index;       /* place in the file's order, bodies of control flow after their node */
+    const char *name;   /* as in the file; "" where it has none */
+    const char *op;     /* operator type: "Conv" */
+    const char *domain; /* "" is ai.onnx */
+    size_t module;      /* index into modules */
+    size_t n_inputs;
+    const char *const *inputs; /* value names; "" an omitted operand */
+    size_t n_outputs;
+    const struct cm_value *outputs;
+    struct cm_costs costs; /* params, buffers and weight_bytes: of the node's own operands */
+};
+
+struct cm_module {
+    const char *path; /* "" the root, else dotted: "layer1.0.conv1" */
+    const char *name; /* last part of the path; the root: the model's name */
+    const char *type; /* class as a framework prints it: "Conv1d"; the name where unknown */
+    const char *arguments; /* what stands in its brackets: "3, 64, kernel_size=(1,)"; "" */
+    bool type_known;       /* false: `type` repeats the instance name */
+    int depth;             /* 0 the root */
+    size_t parent;         /* index; CM_NO_INDEX for the root */
+    size_t n_children;
+    const size_t *children; /* indices, in order of first use */
+    int64_t calls; /* how often its scope was entered; 0 when it only holds parameters */
+    struct cm_costs costs; /* children included; params are a union */
+    size_t n_outputs;      /* values of its first call that leave the module */
+    const struct cm_value *outputs;
+};
+
+/* A constant that had the file's own batch baked in, and what it became. */
+struct cm_rebatched {
+    size_t node; /* index into nodes */
+    const char *node_name;
+    const char *op;
+    const char *input; /* the operand: name of the value */
+    const char *what;  /* "target", "repeats", "dims" */
+    int64_t axis;      /* element of the target, or axis of the tensor */
+    int64_t from;
+    int64_t to;
+};
+
+struct cm_name_count {
+    const char *name;
+    int64_t count;
+};
+
+struct cm_coverage {
+    int64_t nodes; /* how many the profile holds */
+    size_t n_unknown_ops;
+    const struct cm_name_count *unknown_ops; /* "domain::Type", in order of first use */
+    int64_t unknown_shapes;                  /* node outputs with an unknown rank or dim */
+};
+
+/* ---- messages ---------------------------------------------------------------------------- */
+
+enum cm_severity { CM_NOTE, CM_WARNING, CM_ERROR };
+
+struct cm_diagnostic {
+    enum cm_severity severity;
+    const char *code;    /* "shape", "format" … the table is in docs/errors.md */
+    const char *message; /* one line: what is wrong, have and want */
+    const char *place;   /* where, a line each, outermost first; "" */
+    const char *node;    /* the node's name or "#17"; NULL where no node is at fault */
+    const char *hint;    /* what to do about it; NULL */
+};
+
+/* ---- all of it --------------------------------------------------------------------------- */
+
+struct cm_named_size {
+    const char *name;
+    int64_t size;
+};
+
+struct cm_result {
+    struct {
+        const char *path;
+        const char *producer; /* "pytorch 1.13.0"; "" */
+        int64_t ir_version;
+        size_t n_opsets;
+        const struct cm_named_size *opsets; /* domain ("" is ai.onnx) and version */
+        size_t n_inputs;
+        const struct cm_value *inputs;
+        size_t n_outputs;
+        const struct cm_value *outputs;
+    } model;
+    struct {
+        int64_t batch; /* what was profiled; CM_UNKNOWN where no axis is a batch */
+        size_t n_dims;
+        const struct cm_named_size *dims; /* every symbol that was bound, and to what */
+        const char *convention;
+        const char *mode; /* "model", "training", "inference" */
+    } options;
+    struct cm_costs totals;
+    size_t n_modules; /* >= 1: modules[0] is the root; parents come before children */
+    const struct cm_module *modules;
+    size_t n_nodes;
+    const struct cm_node *nodes;
+    struct cm_coverage coverage;
+    size_t n_rebatched;
+    const struct cm_rebatched *rebatched;
+    size_t n_diagnostics; /* notes and warnings: assumptions, unknown operators */
+    const struct cm_diagnostic *diagnostics;
+    void *arena; /* the library's */
+};
+
+/* Whether everything was understood: no unknown operator, and no message above a note. */
+static inline bool cm_result_complete(const struct cm_result *result) {
+    return result->coverage.n_unknown_ops == 0;
+}
+
+#endif
