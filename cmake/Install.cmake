@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` lays down: the program, both libraries, the public headers, costmodel.pc
+# and a CMake package with the targets costmodel::costmodel and costmodel::costmodel_static.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/costmodel)
+install(TARGETS costmodel_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS costmodel costmodel_static EXPORT costmodel
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/costmodel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT costmodel NAMESPACE costmodel:: FILE costmodelTargets.cmake
+  DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/costmodelConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/costmodelConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/costmodelConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/costmodelConfig.cmake
+  ${PROJECT_BINARY_DIR}/costmodelConfigVersion.cmake DESTINATION ${package_dir})
+
+# A prefix relative to the file's own place, so that an installed tree may be moved.
+file(RELATIVE_PATH pc_prefix
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+configure_file(cmake/costmodel.pc.in ${PROJECT_BINARY_DIR}/costmodel.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/costmodel.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

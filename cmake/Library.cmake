@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# libcostmodel, shared and static, and the program over the static one: what is installed runs
+# without a library path.
+
+function(costmodel_library target kind)
+  add_library(${target} ${kind})
+  costmodel_link_layers(${target} ${COSTMODEL_LAYERS})
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME costmodel LINKER_LANGUAGE C)
+endfunction()
+
+costmodel_library(costmodel SHARED)
+set_target_properties(costmodel PROPERTIES
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+if(NOT COSTMODEL_SANITIZE) # a sanitizer's own symbols come with the program
+  target_link_options(costmodel PRIVATE LINKER:-z,defs)
+endif()
+costmodel_library(costmodel_static STATIC)
+
+file(GLOB program_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
+add_executable(costmodel_program ${program_sources})
+target_include_directories(costmodel_program PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(costmodel_program PRIVATE costmodel_static)
+set_target_properties(costmodel_program PROPERTIES OUTPUT_NAME costmodel)

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# What every file of ours is compiled with. Generated code is exempt (cmake/Layers.cmake).
+add_compile_definitions(_POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700 _FILE_OFFSET_BITS=64)
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wvla
+  -Wmissing-prototypes -Wwrite-strings -Wundef -Wformat=2)
+if(COSTMODEL_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(COSTMODEL_DEBUG_ARENA)
+  add_compile_definitions(COSTMODEL_DEBUG_ARENA)
+endif()
