@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory by lifetime. An arena is named for when it ends ("proto", "model", "scratch",
+ * "result"); nothing in it is freed alone. A debug build (COSTMODEL_DEBUG_ARENA) makes one
+ * malloc per object, so that ASan and valgrind see each overrun; the interface is the same.
+ */
+#ifndef SUPPORT_ARENA_H
+#define SUPPORT_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct arena;
+
+/* Where an arena stands, to go back to. */
+struct arena_mark {
+    void *block;
+    size_t used;
+    size_t total;
+};
+
+/* `lifetime` says when it ends (static text). `cap`: bytes it may hand out, 0 no cap. NULL: no
+ * memory. */
+struct arena *arena_new(const char *lifetime, size_t cap);
+void arena_free(struct arena *arena);
+
+/* Zeroed, aligned for any type. NULL when malloc fails or the cap is reached. size 0 gives a
+ * unique address. */
+void *arena_alloc(struct arena *arena, size_t size);
+/* n * size bytes, the product checked. */
+void *arena_array(struct arena *arena, size_t n, size_t size);
+char *arena_strdup(struct arena *arena, const char *text);
+char *arena_strndup(struct arena *arena, const char *text, size_t length);
+/* A copy of size bytes (NULL data with size 0 is fine). */
+void *arena_copy(struct arena *arena, const void *data, size_t size);
+char *arena_printf(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+/* Frees all that came after the mark. */
+struct arena_mark arena_save(const struct arena *arena);
+void arena_restore(struct arena *arena, struct arena_mark mark);
+
+/* Bytes handed out. */
+size_t arena_used(const struct arena *arena);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * int64 arithmetic on values that come from a model. An unknown operand gives DIM_UNKNOWN; a
+ * result past 2^63 gives DIM_OVERFLOW, which sticks: whatever it meets becomes DIM_OVERFLOW
+ * too. So a formula is written once, and looked at once at its end (count_is_known,
+ * is_overflow).
+ */
+#ifndef SUPPORT_CHECKED_H
+#define SUPPORT_CHECKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DIM_UNKNOWN  INT64_MIN /* equals CM_UNKNOWN */
+#define DIM_OVERFLOW (INT64_MIN + 1)
+
+static inline bool is_known(int64_t value) {
+    return value > DIM_OVERFLOW;
+}
+
+static inline bool is_overflow(int64_t value) {
+    return value == DIM_OVERFLOW;
+}
+
+/* The worse of two: overflow over unknown. Only for operands of which one is not known. */
+static inline int64_t checked_worse(int64_t a, int64_t b) {
+    return is_overflow(a) || is_overflow(b) ? DIM_OVERFLOW : DIM_UNKNOWN;
+}
+
+static inline int64_t checked_result(bool overflowed, int64_t value) {
+    return overflowed || !is_known(value) ? DIM_OVERFLOW : value;
+}
+
+static inline int64_t checked_add(int64_t a, int64_t b) {
+    int64_t sum = 0;
+    if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
+    bool over = __builtin_add_overflow(a, b, &sum);
+    return checked_result(over, sum);
+}
+
+static inline int64_t checked_sub(int64_t a, int64_t b) {
+    int64_t difference = 0;
+    if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
+    bool over = __builtin_sub_overflow(a, b, &difference);
+    return checked_result(over, difference);
+}
+
+/* 0 * unknown is 0: an empty axis empties the tensor whatever the others are. */
+static inline int64_t checked_mul(int64_t a, int64_t b) {
+    int64_t product = 0;
+    if (a == 0 && !is_overflow(b)) return 0;
+    if (b == 0 && !is_overflow(a)) return 0;
+    if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
+    bool over = __builtin_mul_overflow(a, b, &product);
+    return checked_result(over, product);
+}
+
+/* Rounded towards minus infinity, as shapes want it; b == 0 gives DIM_OVERFLOW. */
+static inline int64_t checked_div_floor(int64_t a, int64_t b) {
+    if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
+    if (b == 0) return DIM_OVERFLOW;
+    if (b == -1) return checked_sub(0, a);
+    int64_t quotient = a / b;
+    return a % b != 0 && (a % b < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+static inline int64_t checked_div_ceil(int64_t a, int64_t b) {
+    if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
+    if (b == 0) return DIM_OVERFLOW;
+    if (b == -1) return checked_sub(0, a);
+    int64_t quotient = a / b;
+    return a % b != 0 && (a % b < 0) == (b < 0) ? quotient + 1 : quotient;
+}
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages are rendered at once, into the sink's own arena, because the frames that know the
+ * place live on the stack of whoever is running. Whatever a file put into a message is made
+ * safe here, in one place, so that no name can drive a terminal or forge a line.
+ */
+#include "support/diag.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/arena.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct code_row {
+    const char *name;
+    int status; /* of an error of that code */
+};
+
+/* clang-format off */
+static const struct code_row code_rows[DIAG_N_CODES] = {
+    /* code               name          status */
+    [DIAG_IO]         = {"io",         CM_IO},
+    [DIAG_FORMAT]     = {"format",     CM_REFUSED},
+    [DIAG_GRAPH]      = {"graph",      CM_REFUSED},
+    [DIAG_OPSET]      = {"opset",      CM_REFUSED},
+    [DIAG_ARITY]      = {"arity",      CM_REFUSED},
+    [DIAG_ATTRIBUTE]  = {"attribute",  CM_REFUSED},
+    [DIAG_SHAPE]      = {"shape",      CM_REFUSED},
+    [DIAG_TYPE]       = {"type",       CM_REFUSED},
+    [DIAG_VALUE]      = {"value",      CM_REFUSED},
+    [DIAG_OVERFLOW]   = {"overflow",   CM_REFUSED},
+    [DIAG_UNBOUND]    = {"unbound",    CM_USAGE},
+    [DIAG_BATCH]      = {"batch",      CM_REFUSED},
+    [DIAG_LIMIT]      = {"limit",      CM_REFUSED},
+    [DIAG_UNKNOWN_OP] = {"unknown-op", CM_REFUSED},
+    [DIAG_ASSUMPTION] = {"assumption", CM_REFUSED},
+    [DIAG_USAGE]      = {"usage",      CM_USAGE},
+    [DIAG_MEMORY]     = {"memory",     CM_NO_MEMORY},
+};
+/* clang-format on */
+
+static const char no_memory[] = "out of memory";
+
+const char *diag_code_name(enum diag_code code) {
+    BUG_ON((unsigned)code >= DIAG_N_CODES);
+    return code_rows[code].name;
+}
+
+int diag_status(enum diag_code code) {
+    BUG_ON((unsigned)code >= DIAG_N_CODES);
+    return code_rows[code].status;
+}
+
+/* ---- the public list --------------------------------------------------------------------- */
+
+const char *cm_status_message(int status) {
+    switch (status) {
+    case CM_OK:
+        return "done";
+    case CM_REFUSED:
+        return "the model is broken, or cannot be analysed as it was asked";
+    case CM_USAGE:
+        return "the options do not fit the model";
+    case CM_NO_MEMORY:
+        return "out of memory";
+    case CM_IO:
+        return "a file cannot be opened, read or written";
+    default:
+        return "unknown status";
+    }
+}
+
+struct cm_diagnostics *cm_diagnostics_new(void) {
+    struct arena *arena = arena_new("diagnostics", 0);
+    if (arena == NULL) return NULL;
+    struct cm_diagnostics *sink = arena_alloc(arena, sizeof *sink);
+    if (sink == NULL) {
+        arena_free(arena);
+        return NULL;
+    }
+    sink->arena = arena;
+    return sink;
+}
+
+void cm_diagnostics_free(struct cm_diagnostics *diagnostics) {
+    if (diagnostics != NULL) arena_free(diagnostics->arena);
+}
+
+size_t cm_diagnostics_count(const struct cm_diagnostics *diagnostics) {
+    return diagnostics->n_items;
+}
+
+const struct cm_diagnostic *cm_diagnostics_get(const struct cm_diagnostics *diagnostics,
+                                               size_t index) {
+    return index < diagnostics->n_items ? diagnostics->items[index] : NULL;
+}
+
+/* ---- places ------------------------------------------------------------------------------ */
+
+void diag_push(struct cm_diagnostics *sink, struct diag_frame *frame) {
+    if (sink == NULL) return;
+    frame->outer = sink->innermost;
+    sink->innermost = frame;
+}
+
+void diag_pop(struct cm_diagnostics *sink, const struct diag_frame *frame) {
+    if (sink == NULL) return;
+    BUG_ON(sink->innermost != frame);
+    sink->innermost = frame->outer;
+}
+
+static void print_frame(const struct diag_frame *frame, struct text *out) {
+    const bool has_place = frame->print != NULL || frame->what != NULL;
+    if (frame->label != NULL) text_append(out, frame->label);
+    if (frame->label != NULL && has_place) text_append(out, " ");
+    if (frame->print != NULL) {
+        frame->print(frame, out);
+    } else if (frame->what != NULL) {
+        text_append_name(out, frame->what);
+    }
+}
+
+static const struct diag_frame *frame_around(const struct diag_frame *frame, size_t levels) {
+    while (levels-- > 0) frame = frame->outer;
+    return frame;
+}
+
+/* Outermost first, though the list runs the other way. Frames are few; walking again for each
+ * needs no memory. */
+static const char *render_place(struct cm_diagnostics *sink) {
+    struct text out;
+    size_t n = 0;
+    text_init(&out, sink->arena);
+    for (const struct diag_frame *f = sink->innermost; f != NULL; f = f->outer) n++;
+    for (size_t i = n; i-- > 0;) {
+        print_frame(frame_around(sink->innermost, i), &out);
+        if (i > 0) text_append(&out, "\n");
+    }
+    return text_string(&out);
+}
+
+/* Copied: the message outlives whoever owns the name. NULL too when memory is short. */
+static const char *innermost_node(struct cm_diagnostics *sink) {
+    const struct diag_frame *frame = sink->innermost;
+    while (frame != NULL && frame->node == NULL) frame = frame->outer;
+    return frame == NULL ? NULL : arena_strdup(sink->arena, frame->node);
+}
+
+/* ---- messages ---------------------------------------------------------------------------- */
+
+/* One safe line; NULL when memory is short. */
+__attribute__((format(printf, 2, 0))) static const char *
+render_line(struct arena *arena, const char *format, va_list args) {
+    struct text raw;
+    struct text safe;
+    text_init(&raw, arena);
+    text_init(&safe, arena);
+    text_vprintf(&raw, format, args);
+    text_append_name(&safe, text_string(&raw));
+    return raw.failed || safe.failed ? NULL : text_string(&safe);
+}
+
+/* Gives up the newest message that is no error. */
+static bool make_way_for_error(struct cm_diagnostics *sink) {
+    size_t i = sink->n_items;
+    while (i > 0 && sink->items[i - 1]->severity == CM_ERROR) i--;
+    if (i == 0) return false;
+    memmove(&sink->items[i - 1], &sink->items[i], (sink->n_items - i) * sizeof *sink->items);
+    sink->n_items--;
+    sink->n_dropped++;
+    return true;
+}
+
+static bool has_room(struct cm_diagnostics *sink, enum cm_severity severity) {
+    if (sink->items == NULL) {
+        sink->items = arena_array(sink->arena, DIAG_MAX_MESSAGES, sizeof *sink->items);
+        sink->capacity = sink->items == NULL ? 0 : DIAG_MAX_MESSAGES;
+    }
+    if (sink->n_items < sink->capacity) return true;
+    return severity == CM_ERROR && make_way_for_error(sink);
+}
+
+/* The rendered message, or NULL when memory is short. */
+__attribute__((format(printf, 4, 0))) static struct cm_diagnostic *
+render(struct cm_diagnostics *sink, enum cm_severity severity, enum diag_code code,
+       const char *format, va_list args) {
+    struct cm_diagnostic *item = arena_alloc(sink->arena, sizeof *item);
+    if (item == NULL) return NULL;
+    item->severity = severity;
+    item->code = diag_code_name(code);
+    item->message = render_line(sink->arena, format, args);
+    item->place = render_place(sink);
+    item->node = innermost_node(sink);
+    return item->message == NULL ? NULL : item;
+}
+
+__attribute__((format(printf, 4, 0))) static void add(struct cm_diagnostics *sink,
+                                                      enum cm_severity severity,
+                                                      enum diag_code code, const char *format,
+                                                      va_list args) {
+    if (sink == NULL) return;
+    if (severity == CM_ERROR) sink->n_errors++;
+    sink->newest = has_room(sink, severity) ? render(sink, severity, code, format, args) : NULL;
+    if (sink->newest == NULL) {
+        sink->n_dropped++;
+        return;
+    }
+    sink->items[sink->n_items++] = sink->newest;
+}
+
+int diag_verror(struct cm_diagnostics *sink, enum diag_code code, const char *format,
+                va_list args) {
+    add(sink, CM_ERROR, code, format, args);
+    return diag_status(code);
+}
+
+int diag_error(struct cm_diagnostics *sink, enum diag_code code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const int status = diag_verror(sink, code, format, args);
+    va_end(args);
+    return status;
+}
+
+void diag_warn(struct cm_diagnostics *sink, enum diag_code code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add(sink, CM_WARNING, code, format, args);
+    va_end(args);
+}
+
+void diag_note(struct cm_diagnostics *sink, enum diag_code code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add(sink, CM_NOTE, code, format, args);
+    va_end(args);
+}
+
+void diag_hint(struct cm_diagnostics *sink, const char *format, ...) {
+    if (sink == NULL || sink->newest == NULL) return;
+    va_list args;
+    va_start(args, format);
+    sink->newest->hint = render_line(sink->arena, format, args);
+    va_end(args);
+}
+
+int diag_no_memory(struct cm_diagnostics *sink) {
+    if (sink == NULL || sink->newest == NULL || !text_equal(sink->newest->message, no_memory)) {
+        return diag_error(sink, DIAG_MEMORY, "%s", no_memory);
+    }
+    return CM_NO_MEMORY;
+}
+
+int diag_system(struct cm_diagnostics *sink, const char *what, const char *name, int error) {
+    char reason[128];
+    if (strerror_r(error, reason, sizeof reason) != 0) {
+        snprintf(reason, sizeof reason, "error %d", error);
+    }
+    return diag_error(sink, DIAG_IO, "cannot %s \"%s\": %s", what, name, reason);
+}
+
+_Noreturn void diag_bug(const char *file, int line, const char *what) {
+    fprintf(stderr, "costmodel: bug at %s:%d: %s\n", file, line, what);
+    abort();
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A hash map from text (or text pairs) to uint32_t in an arena. Keys are borrowed. Keyed by a
+ * seedless strong-enough hash with linear probing; hostile keys cost at most the load-bounded
+ * probe of a 64-bit hash. */
+#ifndef SUPPORT_MAP_H
+#define SUPPORT_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+struct map_entry {
+    const char *key; /* NULL: free */
+    uint64_t hash;
+    uint32_t value;
+};
+
+struct map {
+    struct arena *arena;
+    struct map_entry *entries;
+    size_t capacity; /* a power of two, or 0 */
+    size_t n_entries;
+};
+
+#define MAP_NONE UINT32_MAX
+
+void map_init(struct map *map, struct arena *arena);
+/* The value, or MAP_NONE. */
+uint32_t map_get(const struct map *map, const char *key);
+/* Sets or replaces. 0, or CM_NO_MEMORY. `key` must outlive the map. */
+int map_set(struct map *map, const char *key, uint32_t value)
+    __attribute__((warn_unused_result));
+/* Sets only when absent: *ret_existing is the value already there, or MAP_NONE when it was
+ * added. */
+int map_add(struct map *map, const char *key, uint32_t value, uint32_t *ret_existing)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bytes from a file, a pipe or memory. Everything passes through one window: 4 KiB read from a
+ * file or pipe, or the whole of a memory source, which therefore never has to be refilled. A
+ * file is read by place (pread) and never mapped: a map would count as resident, and a file cut
+ * short under it kills the program.
+ */
+#include "support/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+#define WINDOW_SIZE  ((size_t)4096)
+#define LARGEST_READ ((size_t)1 << 30) /* some systems refuse more at once */
+
+struct source {
+    char *name;
+    int fd;        /* -1: memory */
+    bool is_stdin; /* not ours to close */
+    bool can_seek;
+    uint64_t origin; /* place in the file that counts as 0 */
+    uint64_t size;   /* SOURCE_SIZE_UNKNOWN until a pipe has ended */
+    uint64_t bytes_read;
+    uint64_t window_start; /* position of window[0] */
+    const uint8_t *window; /* `buffer`, or the memory of the caller */
+    size_t window_length;
+    size_t window_at;
+    uint8_t buffer[WINDOW_SIZE];
+};
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+static int source_new(const char *name, struct cm_diagnostics *diag, struct source **ret) {
+    struct source *source = calloc(1, sizeof *source);
+    if (source == NULL) return diag_no_memory(diag);
+    source->fd = -1;
+    source->window = source->buffer;
+    source->size = SOURCE_SIZE_UNKNOWN;
+    source->name = strdup(name);
+    if (source->name == NULL) {
+        free(source);
+        return diag_no_memory(diag);
+    }
+    *ret = source;
+    return CM_OK;
+}
+
+/* What kind of thing the descriptor is. Standard input may be a file of which someone has
+ * already read the beginning. */
+static int source_examine(struct source *source, struct cm_diagnostics *diag) {
+    struct stat status;
+    if (fstat(source->fd, &status) != 0) return diag_system(diag, "read", source->name, errno);
+    if (S_ISDIR(status.st_mode)) return diag_system(diag, "read", source->name, EISDIR);
+    const off_t origin = S_ISREG(status.st_mode) ? lseek(source->fd, 0, SEEK_CUR) : -1;
+    if (origin < 0) return CM_OK;
+    source->can_seek = true;
+    source->origin = (uint64_t)origin;
+    source->size = origin < status.st_size ? (uint64_t)(status.st_size - origin) : 0;
+#ifdef POSIX_FADV_RANDOM
+    /* Without it the kernel reads ahead into the weights that are about to be stepped over. */
+    (void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);
+#endif
+    return CM_OK;
+}
+
+int source_open(const char *path, struct cm_diagnostics *diag, struct source **ret) {
+    const bool is_stdin = strcmp(path, "-") == 0;
+    struct source *source = NULL;
+    int status = source_new(is_stdin ? "<stdin>" : path, diag, &source);
+    if (status != CM_OK) return status;
+    source->is_stdin = is_stdin;
+    source->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    status = source->fd < 0 ? diag_system(diag, "open", source->name, errno)
+                            : source_examine(source, diag);
+    if (status != CM_OK) {
+        source_close(source);
+        return status;
+    }
+    *ret = source;
+    return CM_OK;
+}
+
+int source_open_memory(const void *data, size_t size, const char *name,
+                       struct cm_diagnostics *diag, struct source **ret) {
+    struct source *source = NULL;
+    const int status = source_new(name, diag, &source);
+    if (status != CM_OK) return status;
+    source->can_seek = true;
+    source->size = size;
+    if (size > 0) source->window = data;
+    source->window_length = size;
+    *ret = source;
+    return CM_OK;
+}
+
+void source_close(struct source *source) {
+    if (source == NULL) return;
+    if (source->fd >= 0 && !source->is_stdin) close(source->fd);
+    free(source->name);
+    free(source);
+}
+
+/* ---- asking ------------------------------------------------------------------------------ */
+
+const char *source_name(const struct source *source) {
+    return source->name;
+}
+
+uint64_t source_size(const struct source *source) {
+    return source->size;
+}
+
+bool source_can_seek(const struct source *source) {
+    return source->can_seek;
+}
+
+uint64_t source_position(const struct source *source) {
+    return source->window_start + source->window_at;
+}
+
+uint64_t source_bytes_read(const struct source *source) {
+    return source->bytes_read;
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+/* One read at `position` (of a pipe: wherever it is), repeated when a signal cut in. */
+static int read_some(struct source *source, uint64_t position, void *buffer, size_t size,
+                     size_t *ret_got, struct cm_diagnostics *diag) {
+    const size_t most = size < LARGEST_READ ? size : LARGEST_READ;
+    const off_t place = (off_t)(source->origin + position);
+    ssize_t got = 0;
+    do {
+        got = source->can_seek ? pread(source->fd, buffer, most, place)
+                               : read(source->fd, buffer, most);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) return diag_system(diag, "read", source->name, errno);
+    source->bytes_read += (uint64_t)got;
+    *ret_got = (size_t)got;
+    return CM_OK;
+}
+
+/* Reads on after a window that is used up: into `buffer`, which is the window's own or the
+ * caller's. *ret_got 0 means the end. */
+static int read_on(struct source *source, void *buffer, size_t size, size_t *ret_got,
+                   struct cm_diagnostics *diag) {
+    const uint64_t position = source_position(source);
+    size_t got = 0;
+    if (source->fd >= 0 && position < source->size) {
+        const int status = read_some(source, position, buffer, size, &got, diag);
+        if (status != CM_OK) return status;
+        source->window_start = position;
+        source->window_at = 0;
+        source->window_length = 0;
+        if (got == 0) source->size = position;
+    }
+    *ret_got = got;
+    return CM_OK;
+}
+
+static int refill(struct source *source, size_t *ret_got, struct cm_diagnostics *diag) {
+    const int status = read_on(source, source->buffer, WINDOW_SIZE, ret_got, diag);
+    if (status == CM_OK && *ret_got > 0) source->window_length = *ret_got;
+    return status;
+}
+
+static int read_past_window(struct source *source, void *buffer, size_t size, size_t *ret_got,
+                            struct cm_diagnostics *diag) {
+    const int status = read_on(source, buffer, size, ret_got, diag);
+    if (status == CM_OK) source->window_start += *ret_got;
+    return status;
+}
+
+/* Steps over up to `size` bytes of what the window holds. */
+static size_t use_window(struct source *source, uint64_t size) {
+    const size_t left = source->window_length - source->window_at;
+    const size_t n = size < left ? (size_t)size : left;
+    source->window_at += n;
+    return n;
+}
+
+int source_read(struct source *source, void *buffer, size_t size, size_t *ret_got,
+                struct cm_diagnostics *diag) {
+    uint8_t *out = buffer;
+    size_t done = 0;
+    for (;;) {
+        const uint8_t *from = source->window + source->window_at;
+        const size_t n = use_window(source, size - done);
+        size_t got = 0;
+        if (n > 0) memcpy(out + done, from, n);
+        done += n;
+        if (done == size) break;
+        const bool large = size - done >= WINDOW_SIZE && source->fd >= 0;
+        const int status = large ? read_past_window(source, out + done, size - done, &got, diag)
+                                 : refill(source, &got, diag);
+        if (status != CM_OK) return status;
+        if (got == 0) break;
+        if (large) done += got;
+    }
+    *ret_got = done;
+    return CM_OK;
+}
+
+int source_byte(struct source *source, struct cm_diagnostics *diag) {
+    size_t got = 0;
+    if (source->window_at < source->window_length) return source->window[source->window_at++];
+    if (refill(source, &got, diag) != CM_OK) return -2;
+    return got == 0 ? -1 : source->window[source->window_at++];
+}
+
+bool source_at_end(struct source *source, struct cm_diagnostics *diag) {
+    size_t got = 0;
+    if (source->window_at < source->window_length) return false;
+    if (source->can_seek) return source_position(source) >= source->size;
+    return refill(source, &got, diag) != CM_OK || got == 0;
+}
+
+/* Beyond the window, in a file: nothing is read. */
+static uint64_t seek_forward(struct source *source, uint64_t size) {
+    const uint64_t position = source_position(source);
+    const uint64_t left = source->size > position ? source->size - position : 0;
+    const uint64_t n = size < left ? size : left;
+    source->window_start = position + n;
+    source->window_at = 0;
+    source->window_length = 0;
+    return n;
+}
+
+int source_skip(struct source *source, uint64_t size, uint64_t *ret_got,
+                struct cm_diagnostics *diag) {
+    uint64_t done = use_window(source, size);
+    size_t got = 1;
+    if (source->can_seek && source->fd >= 0 && done < size) {
+        done += seek_forward(source, size - done);
+    }
+    while (!source->can_seek && done < size && got > 0) {
+        const int status = refill(source, &got, diag);
+        if (status != CM_OK) return status;
+        done += use_window(source, size - done);
+    }
+    *ret_got = done;
+    return CM_OK;
+}
+
+/* ---- reading again ----------------------------------------------------------------------- */
+
+static int cut_short(const struct source *source, uint64_t offset, size_t size,
+                     struct cm_diagnostics *diag) {
+    return diag_error(
+        diag, DIAG_FORMAT, "want %zu bytes at byte %llu of \"%s\", which has %llu", size,
+        (unsigned long long)offset, source->name, (unsigned long long)source->size);
+}
+
+int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t size,
+                   struct cm_diagnostics *diag) {
+    uint8_t *out = buffer;
+    if (!source->can_seek) {
+        return diag_error(diag, DIAG_VALUE,
+                          "want %zu bytes at byte %llu, which the pipe has passed", size,
+                          (unsigned long long)offset);
+    }
+    if (offset > source->size || size > source->size - offset) {
+        return cut_short(source, offset, size, diag);
+    }
+    if (source->fd < 0) {
+        if (size > 0) memcpy(out, source->window + offset, size);
+        return CM_OK;
+    }
+    for (size_t done = 0, got = 0; done < size; done += got) {
+        const int status =
+            read_some(source, offset + done, out + done, size - done, &got, diag);
+        if (status != CM_OK) return status;
+        if (got == 0) return cut_short(source, offset, size, diag);
+    }
+    return CM_OK;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts that grow by doubling, and what may be asked of a text: is it UTF-8, is it a number, is
+ * it fit for a terminal. */
+#include "support/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+#define FIRST_CAPACITY ((size_t)64)
+
+void text_init(struct text *text, struct arena *arena) {
+    memset(text, 0, sizeof *text);
+    text->arena = arena;
+}
+
+/* Makes room for `more` bytes and a NUL. */
+static bool text_reserve(struct text *text, size_t more) {
+    if (text->failed) return false;
+    if (text->data != NULL && more < text->capacity - text->length) return true;
+    size_t capacity = text->capacity == 0 ? FIRST_CAPACITY : text->capacity;
+    while (capacity <= SIZE_MAX / 2 && capacity - text->length <= more) capacity *= 2;
+    char *data = capacity - text->length > more ? arena_alloc(text->arena, capacity) : NULL;
+    if (data == NULL) {
+        text->failed = true;
+        return false;
+    }
+    if (text->length > 0) memcpy(data, text->data, text->length);
+    text->data = data;
+    text->capacity = capacity;
+    return true;
+}
+
+void text_append(struct text *text, const char *string) {
+    text_append_n(text, string, strlen(string));
+}
+
+void text_append_n(struct text *text, const char *string, size_t length) {
+    if (!text_reserve(text, length)) return;
+    if (length > 0) memcpy(text->data + text->length, string, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+void text_printf(struct text *text, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    text_vprintf(text, format, args);
+    va_end(args);
+}
+
+void text_vprintf(struct text *text, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0) text->failed = true;
+    if (length < 0 || !text_reserve(text, (size_t)length)) return;
+    vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+    text->length += (size_t)length;
+}
+
+const char *text_string(const struct text *text) {
+    return text->data == NULL ? "" : text->data;
+}
+
+/* ---- UTF-8 ------------------------------------------------------------------------------- */
+
+/* Bytes of the sequence that a lead byte opens (Unicode 15, table 3-7); 0: none. */
+static size_t utf8_length(unsigned char lead) {
+    if (lead < 0x80) return 1;
+    if (lead >= 0xC2 && lead <= 0xDF) return 2;
+    if (lead >= 0xE0 && lead <= 0xEF) return 3;
+    if (lead >= 0xF0 && lead <= 0xF4) return 4;
+    return 0;
+}
+
+/* By length: the smallest code point that needs it, and the bits of the lead that count. */
+static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+static const unsigned char lead_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+
+/* The code point that starts at `bytes` and how long it is; 0 when it is not well-formed. */
+static size_t utf8_decode(const unsigned char *bytes, size_t n, uint32_t *ret_point) {
+    const size_t length = utf8_length(bytes[0]);
+    if (length == 0 || length > n) return 0;
+    uint32_t point = bytes[0] & lead_mask[length];
+    for (size_t i = 1; i < length; i++) {
+        if ((bytes[i] & 0xC0) != 0x80) return 0;
+        point = point << 6 | (bytes[i] & 0x3Fu);
+    }
+    if (point < smallest[length] || point > 0x10FFFF) return 0;
+    if (point >= 0xD800 && point <= 0xDFFF) return 0;
+    *ret_point = point;
+    return length;
+}
+
+bool text_is_utf8(const char *text, size_t length) {
+    const unsigned char *bytes = (const unsigned char *)text;
+    for (size_t i = 0; i < length;) {
+        uint32_t point = 0;
+        const size_t step = utf8_decode(bytes + i, length - i, &point);
+        if (step == 0 || point == 0) return false;
+        i += step;
+    }
+    return true;
+}
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+struct point_range {
+    uint32_t first;
+    uint32_t last;
+};
+
+/* What moves a cursor, breaks a line or turns the direction of writing. */
+static const struct point_range unsafe_points[] = {
+    {0x0000, 0x001F}, /* C0 controls */
+    {0x007F, 0x009F}, /* DEL, C1 controls */
+    {0x061C, 0x061C}, /* Arabic letter mark */
+    {0x200E, 0x200F}, /* left-to-right and right-to-left marks */
+    {0x2028, 0x202E}, /* line and paragraph separators, embeddings, overrides */
+    {0x2066, 0x2069}, /* isolates */
+};
+
+static bool point_is_safe(uint32_t point) {
+    for (size_t i = 0; i < sizeof unsafe_points / sizeof unsafe_points[0]; i++) {
+        if (point >= unsafe_points[i].first && point <= unsafe_points[i].last) return false;
+    }
+    return true;
+}
+
+void text_append_name(struct text *text, const char *name) {
+    const unsigned char *bytes = (const unsigned char *)name;
+    const size_t n = strlen(name);
+    size_t shown = 0; /* bytes before this one are in the text */
+    for (size_t i = 0; i < n;) {
+        uint32_t point = 0;
+        const size_t length = utf8_decode(bytes + i, n - i, &point);
+        const size_t step = length == 0 ? 1 : length;
+        if (length == 0 || !point_is_safe(point)) {
+            text_append_n(text, name + shown, i - shown);
+            for (size_t k = 0; k < step; k++) text_printf(text, "\\x%02x", bytes[i + k]);
+            shown = i + step;
+        }
+        i += step;
+    }
+    text_append_n(text, name + shown, n - shown);
+}
+
+/* ---- questions --------------------------------------------------------------------------- */
+
+bool text_equal(const char *a, const char *b) {
+    if (a == NULL || b == NULL) return a == b;
+    return strcmp(a, b) == 0;
+}
+
+bool text_starts_with(const char *text, const char *prefix) {
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool text_ends_with(const char *text, const char *suffix) {
+    const size_t length = strlen(text);
+    const size_t tail = strlen(suffix);
+    return length >= tail && memcmp(text + length - tail, suffix, tail) == 0;
+}
+
+bool text_to_int64(const char *text, size_t length, int64_t *ret_value) {
+    const bool negative = length > 0 && text[0] == '-';
+    const size_t first = negative ? 1 : 0;
+    int64_t value = 0; /* kept negative: INT64_MIN has no positive */
+    if (length == first) return false;
+    for (size_t i = first; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        if (__builtin_mul_overflow(value, 10, &value)) return false;
+        if (__builtin_sub_overflow(value, text[i] - '0', &value)) return false;
+    }
+    if (!negative && value == INT64_MIN) return false;
+    *ret_value = negative ? value : -value;
+    return true;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A growing text in an arena. Appending after memory ran out does nothing and is remembered
+ * (`failed`), so that a writer looks once, at the end.
+ */
+#ifndef SUPPORT_TEXT_H
+#define SUPPORT_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+struct text {
+    struct arena *arena;
+    char *data; /* NUL-terminated once something was appended; NULL before */
+    size_t length;
+    size_t capacity;
+    bool failed;
+};
+
+void text_init(struct text *text, struct arena *arena);
+void text_append(struct text *text, const char *string);
+void text_append_n(struct text *text, const char *string, size_t length);
+void text_printf(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void text_vprintf(struct text *text, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+/* The text so far, never NULL ("" when empty). Borrowed from the arena. */
+const char *text_string(const struct text *text);
+
+/*
+ * A name from a file as a person may see it: control bytes, DEL, C1 controls, bidi overrides
+ * and broken UTF-8 become \xNN, so that no name can drive a terminal or forge a line.
+ */
+void text_append_name(struct text *text, const char *name);
+
+bool text_equal(const char *a, const char *b); /* NULL equals only NULL */
+bool text_starts_with(const char *text, const char *prefix);
+bool text_ends_with(const char *text, const char *suffix);
+/* A whole decimal int64, nothing before or after; false otherwise. */
+bool text_to_int64(const char *text, size_t length, int64_t *ret_value);
+/* Whether these bytes are well-formed UTF-8 without NUL. */
+bool text_is_utf8(const char *text, size_t length);
+
+#endif

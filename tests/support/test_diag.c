@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages, their places, and what happens when there are too many or no memory. */
+#include "support/diag.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "support/arena.h"
+#include "support/text.h"
+
+static int make(void **state) {
+    *state = cm_diagnostics_new();
+    return *state == NULL;
+}
+
+static int end(void **state) {
+    cm_diagnostics_free(*state);
+    return 0;
+}
+
+static void an_error_is_kept_with_its_code_and_status(void **state) {
+    assert_int_equal(diag_error(*state, DIAG_SHAPE, "have %d, want %d", 3, 4), CM_REFUSED);
+    assert_int_equal(cm_diagnostics_count(*state), 1);
+    const struct cm_diagnostic *item = cm_diagnostics_get(*state, 0);
+    assert_int_equal(item->severity, CM_ERROR);
+    assert_string_equal(item->code, "shape");
+    assert_string_equal(item->message, "have 3, want 4");
+    assert_string_equal(item->place, "");
+    assert_null(item->node);
+    assert_null(item->hint);
+    assert_null(cm_diagnostics_get(*state, 1));
+}
+
+static const struct {
+    enum diag_code code;
+    const char *name;
+    int status;
+} codes[] = {
+    {DIAG_IO, "io", CM_IO},
+    {DIAG_FORMAT, "format", CM_REFUSED},
+    {DIAG_VALUE, "value", CM_REFUSED},
+    {DIAG_UNBOUND, "unbound", CM_USAGE},
+    {DIAG_USAGE, "usage", CM_USAGE},
+    {DIAG_BATCH, "batch", CM_REFUSED},
+    {DIAG_UNKNOWN_OP, "unknown-op", CM_REFUSED},
+    {DIAG_MEMORY, "memory", CM_NO_MEMORY},
+};
+
+static void each_code_has_a_name_and_a_status(void **state) {
+    (void)state;
+    for (int code = 0; code < DIAG_N_CODES; code++) {
+        assert_true(diag_code_name((enum diag_code)code)[0] != '\0');
+        assert_true(diag_status((enum diag_code)code) < 0);
+    }
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        assert_string_equal(diag_code_name(codes[i].code), codes[i].name);
+        assert_int_equal(diag_status(codes[i].code), codes[i].status);
+    }
+    for (int status = CM_IO; status <= CM_OK; status++) {
+        assert_string_not_equal(cm_status_message(status), cm_status_message(17));
+    }
+}
+
+static void print_two_lines(const struct diag_frame *frame, struct text *out) {
+    const char *const *lines = frame->context;
+    text_printf(out, "%s\n%s", lines[0], lines[1]);
+}
+
+static void a_place_is_told_from_the_outside_in(void **state) {
+    const char *const lines[] = {"17 \"conv\"", "%y = Conv(%x)"};
+    struct diag_frame file = {.label = "in file", .what = "model.onnx"};
+    struct diag_frame node = {
+        .label = "at node", .print = print_two_lines, .node = "conv", .context = lines};
+    struct diag_frame operand = {.what = "operand 2"};
+    diag_push(*state, &file);
+    diag_push(*state, &node);
+    diag_push(*state, &operand);
+    diag_warn(*state, DIAG_ARITY, "too many");
+    diag_pop(*state, &operand);
+    diag_pop(*state, &node);
+    diag_note(*state, DIAG_ASSUMPTION, "one thing");
+    diag_pop(*state, &file);
+
+    const struct cm_diagnostic *item = cm_diagnostics_get(*state, 0);
+    assert_int_equal(item->severity, CM_WARNING);
+    assert_string_equal(item->place,
+                        "in file model.onnx\nat node 17 \"conv\"\n%y = Conv(%x)\noperand 2");
+    assert_string_equal(item->node, "conv");
+    item = cm_diagnostics_get(*state, 1);
+    assert_int_equal(item->severity, CM_NOTE);
+    assert_string_equal(item->place, "in file model.onnx");
+    assert_null(item->node);
+}
+
+static void a_hint_goes_to_the_newest_message(void **state) {
+    diag_hint(*state, "to nothing");
+    diag_error(*state, DIAG_UNBOUND, "first");
+    diag_error(*state, DIAG_UNBOUND, "second");
+    diag_hint(*state, "give --dim %s=N", "seq");
+    assert_null(cm_diagnostics_get(*state, 0)->hint);
+    assert_string_equal(cm_diagnostics_get(*state, 1)->hint, "give --dim seq=N");
+}
+
+static void a_name_in_a_message_forges_no_line(void **state) {
+    struct diag_frame file = {.label = "in", .what = "a\nb"};
+    diag_push(*state, &file);
+    diag_error(*state, DIAG_GRAPH, "no input \"%s\"", "x\nerror: \x1b[31m");
+    diag_hint(*state, "%s", "\r");
+    diag_pop(*state, &file);
+    const struct cm_diagnostic *item = cm_diagnostics_get(*state, 0);
+    assert_string_equal(item->message, "no input \"x\\x0aerror: \\x1b[31m\"");
+    assert_string_equal(item->place, "in a\\x0ab");
+    assert_string_equal(item->hint, "\\x0d");
+}
+
+static void messages_past_the_cap_are_counted_and_keep_no_hint(void **state) {
+    const struct cm_diagnostics *sink = *state;
+    for (int i = 0; i < DIAG_MAX_MESSAGES + 5; i++) {
+        diag_error(*state, DIAG_SHAPE, "message %d", i);
+        diag_hint(*state, "hint %d", i);
+    }
+    assert_int_equal(cm_diagnostics_count(sink), DIAG_MAX_MESSAGES);
+    assert_int_equal(sink->n_dropped, 5);
+    assert_int_equal(sink->n_errors, DIAG_MAX_MESSAGES + 5);
+    assert_string_equal(cm_diagnostics_get(sink, DIAG_MAX_MESSAGES - 1)->hint, "hint 31");
+}
+
+static void an_error_is_heard_over_any_number_of_notes(void **state) {
+    for (int i = 0; i < DIAG_MAX_MESSAGES + 5; i++) {
+        diag_note(*state, DIAG_ASSUMPTION, "note %d", i);
+    }
+    diag_error(*state, DIAG_SHAPE, "the fault");
+    diag_hint(*state, "the way out");
+    const size_t n = cm_diagnostics_count(*state);
+    assert_int_equal(n, DIAG_MAX_MESSAGES);
+    assert_string_equal(cm_diagnostics_get(*state, n - 1)->message, "the fault");
+    assert_string_equal(cm_diagnostics_get(*state, n - 1)->hint, "the way out");
+    assert_string_equal(cm_diagnostics_get(*state, n - 2)->message, "note 30");
+}
+
+static void without_a_sink_the_status_stays(void **state) {
+    (void)state;
+    struct diag_frame frame = {.what = "nowhere"};
+    diag_push(NULL, &frame);
+    assert_int_equal(diag_error(NULL, DIAG_UNBOUND, "swallowed"), CM_USAGE);
+    diag_warn(NULL, DIAG_SHAPE, "swallowed");
+    diag_hint(NULL, "swallowed");
+    diag_pop(NULL, &frame);
+    assert_int_equal(diag_no_memory(NULL), CM_NO_MEMORY);
+    cm_diagnostics_free(NULL);
+}
+
+static void out_of_memory_is_said_once(void **state) {
+    assert_int_equal(diag_no_memory(*state), CM_NO_MEMORY);
+    assert_int_equal(diag_no_memory(*state), CM_NO_MEMORY);
+    assert_int_equal(cm_diagnostics_count(*state), 1);
+    assert_string_equal(cm_diagnostics_get(*state, 0)->message, "out of memory");
+}
+
+static void a_message_without_memory_is_counted_and_not_fatal(void **state) {
+    (void)state;
+    for (size_t cap = 1; cap < 2048; cap += 16) {
+        struct cm_diagnostics sink = {.arena = arena_new("small", cap)};
+        struct diag_frame frame = {.label = "at", .what = "a place", .node = "node"};
+        diag_push(&sink, &frame);
+        for (int i = 0; i < 8; i++) {
+            assert_int_equal(diag_error(&sink, DIAG_SHAPE, "message %d", i), CM_REFUSED);
+            diag_hint(&sink, "hint");
+        }
+        assert_int_equal(diag_no_memory(&sink), CM_NO_MEMORY);
+        diag_pop(&sink, &frame);
+        assert_int_equal(sink.n_items + sink.n_dropped, sink.n_errors);
+        for (size_t i = 0; i < cm_diagnostics_count(&sink); i++) {
+            assert_non_null(cm_diagnostics_get(&sink, i)->message);
+            assert_non_null(cm_diagnostics_get(&sink, i)->place);
+        }
+        arena_free(sink.arena);
+    }
+}
+
+static void what_the_system_refuses_is_an_io_error(void **state) {
+    assert_int_equal(diag_system(*state, "open", "x.onnx", ENOENT), CM_IO);
+    assert_string_equal(cm_diagnostics_get(*state, 0)->message,
+                        "cannot open \"x.onnx\": No such file or directory");
+}
+
+static void a_bug_tells_its_place_and_aborts(void **state) {
+    (void)state;
+    char said[256] = {0};
+    int ends[2];
+    int status = 0;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        dup2(ends[1], STDERR_FILENO);
+        BUG_ON(1 + 1 == 2);
+        _exit(0);
+    }
+    close(ends[1]);
+    assert_true(read(ends[0], said, sizeof said - 1) > 0);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_non_null(strstr(said, "test_diag.c"));
+    assert_non_null(strstr(said, "1 + 1 == 2"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_error_is_kept_with_its_code_and_status, make, end),
+        cmocka_unit_test(each_code_has_a_name_and_a_status),
+        cmocka_unit_test_setup_teardown(a_place_is_told_from_the_outside_in, make, end),
+        cmocka_unit_test_setup_teardown(a_hint_goes_to_the_newest_message, make, end),
+        cmocka_unit_test_setup_teardown(a_name_in_a_message_forges_no_line, make, end),
+        cmocka_unit_test_setup_teardown(messages_past_the_cap_are_counted_and_keep_no_hint,
+                                        make, end),
+        cmocka_unit_test_setup_teardown(an_error_is_heard_over_any_number_of_notes, make, end),
+        cmocka_unit_test(without_a_sink_the_status_stays),
+        cmocka_unit_test_setup_teardown(out_of_memory_is_said_once, make, end),
+        cmocka_unit_test(a_message_without_memory_is_counted_and_not_fatal),
+        cmocka_unit_test_setup_teardown(what_the_system_refuses_is_an_io_error, make, end),
+        cmocka_unit_test(a_bug_tells_its_place_and_aborts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Output whole or not at all. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "costmodel/costmodel.h"
+#include "support/file.h"
+
+struct fixture {
+    char folder[32];
+    char target[64];
+    char other[64];
+    struct cm_diagnostics *diag;
+};
+
+static int make(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    snprintf(f->folder, sizeof f->folder, "/tmp/test_output_XXXXXX");
+    if (mkdtemp(f->folder) == NULL) return 1;
+    snprintf(f->target, sizeof f->target, "%s/target", f->folder);
+    snprintf(f->other, sizeof f->other, "%s/other", f->folder);
+    f->diag = cm_diagnostics_new();
+    *state = f;
+    return 0;
+}
+
+static int end(void **state) {
+    struct fixture *f = *state;
+    unlink(f->target);
+    unlink(f->other);
+    rmdir(f->folder);
+    cm_diagnostics_free(f->diag);
+    free(f);
+    return 0;
+}
+
+static void put(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void assert_holds(const char *path, const char *text) {
+    char have[64] = {0};
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    const size_t n = fread(have, 1, sizeof have - 1, file);
+    fclose(file);
+    assert_int_equal(n, strlen(text));
+    assert_string_equal(have, text);
+}
+
+static size_t count_files(const char *folder) {
+    DIR *entries = opendir(folder);
+    size_t n = 0;
+    for (const struct dirent *e = readdir(entries); e != NULL; e = readdir(entries)) {
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) n++;
+    }
+    closedir(entries);
+    return n;
+}
+
+static struct output *open_output(const struct fixture *f, const char *path) {
+    struct output *output = NULL;
+    assert_int_equal(output_open(path, f->diag, &output), CM_OK);
+    return output;
+}
+
+static void what_is_committed_is_there_whole(void **state) {
+    const struct fixture *f = *state;
+    struct output *output = open_output(f, f->target);
+    fputs("new", output_stream(output));
+    assert_int_equal(access(f->target, F_OK), -1); /* not before */
+    assert_int_equal(output_commit(output, f->diag), CM_OK);
+    assert_holds(f->target, "new");
+    assert_int_equal(count_files(f->folder), 1);
+}
+
+static void a_new_file_has_the_rights_that_the_umask_leaves(void **state) {
+    const struct fixture *f = *state;
+    struct stat status;
+    const mode_t mask = umask(027);
+    assert_int_equal(output_commit(open_output(f, f->target), f->diag), CM_OK);
+    umask(mask);
+    assert_int_equal(stat(f->target, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+}
+
+static void a_file_that_is_replaced_hands_on_its_rights(void **state) {
+    const struct fixture *f = *state;
+    struct stat status;
+    put(f->target, "old");
+    assert_int_equal(chmod(f->target, 0600), 0);
+    struct output *output = open_output(f, f->target);
+    fputs("new", output_stream(output));
+    assert_int_equal(output_commit(output, f->diag), CM_OK);
+    assert_holds(f->target, "new");
+    assert_int_equal(stat(f->target, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+}
+
+static void what_is_abandoned_leaves_the_old_file(void **state) {
+    const struct fixture *f = *state;
+    put(f->target, "old");
+    struct output *output = open_output(f, f->target);
+    fputs("half", output_stream(output));
+    output_abandon(output);
+    assert_holds(f->target, "old");
+    assert_int_equal(count_files(f->folder), 1);
+    output_abandon(NULL);
+}
+
+static void two_writers_do_not_meet(void **state) {
+    const struct fixture *f = *state;
+    struct output *a = open_output(f, f->target);
+    struct output *b = open_output(f, f->target);
+    fputs("a", output_stream(a));
+    fputs("b", output_stream(b));
+    assert_int_equal(output_commit(b, f->diag), CM_OK);
+    assert_holds(f->target, "b");
+    assert_int_equal(output_commit(a, f->diag), CM_OK);
+    assert_holds(f->target, "a");
+    assert_int_equal(count_files(f->folder), 1);
+}
+
+static void a_link_stays_a_link(void **state) {
+    const struct fixture *f = *state;
+    struct stat status;
+    for (int round = 0; round < 2; round++) { /* dangling, then not */
+        if (round == 0) assert_int_equal(symlink("other", f->target), 0);
+        struct output *output = open_output(f, f->target);
+        fputs("through", output_stream(output));
+        assert_int_equal(output_commit(output, f->diag), CM_OK);
+        assert_int_equal(lstat(f->target, &status), 0);
+        assert_true(S_ISLNK(status.st_mode));
+        assert_holds(f->other, "through");
+        assert_int_equal(count_files(f->folder), 2);
+    }
+}
+
+static void a_ring_of_links_is_refused(void **state) {
+    const struct fixture *f = *state;
+    struct output *output = NULL;
+    assert_int_equal(symlink("other", f->target), 0);
+    assert_int_equal(symlink(f->target, f->other), 0);
+    assert_int_equal(output_open(f->target, f->diag, &output), CM_IO);
+    assert_null(output);
+}
+
+static void a_device_is_written_directly(void **state) {
+    const struct fixture *f = *state;
+    struct output *output = open_output(f, "/dev/null");
+    fputs("gone", output_stream(output));
+    assert_int_equal(output_commit(output, f->diag), CM_OK);
+    struct stat status;
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+}
+
+static void a_pipe_is_written_directly(void **state) {
+    const struct fixture *f = *state;
+    int status = 1;
+    assert_int_equal(mkfifo(f->target, 0600), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        char have[8] = {0};
+        FILE *file = fopen(f->target, "r");
+        const size_t n = file == NULL ? 0 : fread(have, 1, sizeof have - 1, file);
+        _exit(n == 5 && strcmp(have, "piped") == 0 ? 0 : 1);
+    }
+    struct output *output = open_output(f, f->target);
+    fputs("piped", output_stream(output));
+    assert_int_equal(output_commit(output, f->diag), CM_OK);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void a_write_that_fails_is_told(void **state) {
+    const struct fixture *f = *state;
+    if (access("/dev/full", W_OK) != 0) skip();
+    struct output *output = open_output(f, "/dev/full");
+    for (int i = 0; i < 10000; i++) fputs("more than a buffer ", output_stream(output));
+    assert_int_equal(output_commit(output, f->diag), CM_IO);
+    assert_non_null(
+        strstr(cm_diagnostics_get(f->diag, 0)->message, "cannot write \"/dev/full\": "));
+    output = open_output(f, "/dev/full");
+    fputs("less", output_stream(output));
+    assert_int_equal(output_commit(output, f->diag), CM_IO);
+    assert_non_null(strstr(cm_diagnostics_get(f->diag, 1)->message, "No space left on device"));
+}
+
+static void a_target_that_cannot_be_is_refused(void **state) {
+    const struct fixture *f = *state;
+    struct output *output = NULL;
+    char path[5000];
+    snprintf(path, sizeof path, "%s/no/such/folder", f->folder);
+    assert_int_equal(output_open(path, f->diag, &output), CM_IO);
+    assert_int_equal(output_open(f->folder, f->diag, &output), CM_IO);
+    assert_int_equal(output_open("", f->diag, &output), CM_IO);
+    memset(path, 'x', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    assert_int_equal(output_open(path, f->diag, &output), CM_IO);
+    assert_null(output);
+    assert_int_equal(cm_diagnostics_count(f->diag), 4);
+    assert_int_equal(count_files(f->folder), 0);
+}
+
+static void a_target_that_becomes_a_folder_leaves_nothing_behind(void **state) {
+    const struct fixture *f = *state;
+    struct output *output = open_output(f, f->target);
+    fputs("new", output_stream(output));
+    assert_int_equal(mkdir(f->target, 0700), 0);
+    assert_int_equal(output_commit(output, f->diag), CM_IO);
+    assert_int_equal(count_files(f->folder), 1);
+    rmdir(f->target);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_committed_is_there_whole, make, end),
+        cmocka_unit_test_setup_teardown(a_new_file_has_the_rights_that_the_umask_leaves, make,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_file_that_is_replaced_hands_on_its_rights, make, end),
+        cmocka_unit_test_setup_teardown(what_is_abandoned_leaves_the_old_file, make, end),
+        cmocka_unit_test_setup_teardown(two_writers_do_not_meet, make, end),
+        cmocka_unit_test_setup_teardown(a_link_stays_a_link, make, end),
+        cmocka_unit_test_setup_teardown(a_ring_of_links_is_refused, make, end),
+        cmocka_unit_test_setup_teardown(a_device_is_written_directly, make, end),
+        cmocka_unit_test_setup_teardown(a_pipe_is_written_directly, make, end),
+        cmocka_unit_test_setup_teardown(a_write_that_fails_is_told, make, end),
+        cmocka_unit_test_setup_teardown(a_target_that_cannot_be_is_refused, make, end),
+        cmocka_unit_test_setup_teardown(a_target_that_becomes_a_folder_leaves_nothing_behind,
+                                        make, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

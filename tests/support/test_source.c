@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes from a file, a pipe and memory: the same answers, and nothing read that was skipped. */
+#include "support/file.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "costmodel/costmodel.h"
+
+#define N_BYTES ((size_t)100000)
+
+struct fixture {
+    char folder[32];
+    char file[64];
+    char fifo[64];
+    uint8_t *bytes;
+    struct cm_diagnostics *diag;
+};
+
+static uint8_t byte_at(size_t i) {
+    return (uint8_t)(i * 7 + i / 251);
+}
+
+static int make(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    snprintf(f->folder, sizeof f->folder, "/tmp/test_source_XXXXXX");
+    if (mkdtemp(f->folder) == NULL) return 1;
+    snprintf(f->file, sizeof f->file, "%s/file", f->folder);
+    snprintf(f->fifo, sizeof f->fifo, "%s/fifo", f->folder);
+    f->bytes = malloc(N_BYTES);
+    for (size_t i = 0; i < N_BYTES; i++) f->bytes[i] = byte_at(i);
+    FILE *file = fopen(f->file, "wb");
+    if (file == NULL || fwrite(f->bytes, 1, N_BYTES, file) != N_BYTES) return 1;
+    fclose(file);
+    f->diag = cm_diagnostics_new();
+    *state = f;
+    return mkfifo(f->fifo, 0600) != 0;
+}
+
+static int end(void **state) {
+    struct fixture *f = *state;
+    unlink(f->file);
+    unlink(f->fifo);
+    rmdir(f->folder);
+    cm_diagnostics_free(f->diag);
+    free(f->bytes);
+    free(f);
+    return 0;
+}
+
+/* ---- the three kinds --------------------------------------------------------------------- */
+
+enum kind { KIND_FILE, KIND_MEMORY, KIND_PIPE, N_KINDS };
+
+/* A child that fills the FIFO in pieces of odd sizes. */
+static pid_t feed(const struct fixture *f) {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    const int fd = open(f->fifo, O_WRONLY);
+    for (size_t at = 0, step = 1; at < N_BYTES; step = step * 3 % 9973) {
+        const size_t n = step < N_BYTES - at ? step : N_BYTES - at;
+        const ssize_t done = write(fd, f->bytes + at, n);
+        if (done <= 0) break;
+        at += (size_t)done;
+    }
+    _exit(0);
+}
+
+static struct source *open_kind(const struct fixture *f, enum kind kind) {
+    struct source *source = NULL;
+    int status = CM_OK;
+    if (kind == KIND_FILE) status = source_open(f->file, f->diag, &source);
+    if (kind == KIND_MEMORY) {
+        status = source_open_memory(f->bytes, N_BYTES, "memory", f->diag, &source);
+    }
+    if (kind == KIND_PIPE) {
+        assert_true(feed(f) > 0);
+        status = source_open(f->fifo, f->diag, &source);
+    }
+    assert_int_equal(status, CM_OK);
+    return source;
+}
+
+static void close_kind(struct source *source, enum kind kind) {
+    source_close(source);
+    if (kind == KIND_PIPE) wait(NULL);
+}
+
+static void take(struct source *source, size_t size, size_t want, struct cm_diagnostics *diag) {
+    const size_t at = (size_t)source_position(source);
+    uint8_t *buffer = malloc(size + 1);
+    size_t got = 0;
+    assert_int_equal(source_read(source, buffer, size, &got, diag), CM_OK);
+    assert_int_equal(got, want);
+    for (size_t i = 0; i < got; i++) assert_int_equal(buffer[i], byte_at(at + i));
+    assert_int_equal(source_position(source), at + got);
+    free(buffer);
+}
+
+static void step_over(struct source *source, uint64_t size, uint64_t want,
+                      struct cm_diagnostics *diag) {
+    const uint64_t at = source_position(source);
+    uint64_t got = 0;
+    assert_int_equal(source_skip(source, size, &got, diag), CM_OK);
+    assert_int_equal(got, want);
+    assert_int_equal(source_position(source), at + got);
+}
+
+static void every_kind_reads_and_skips_alike(void **state) {
+    const struct fixture *f = *state;
+    for (enum kind kind = KIND_FILE; kind < N_KINDS; kind++) {
+        struct source *source = open_kind(f, kind);
+        assert_int_equal(source_byte(source, f->diag), byte_at(0));
+        take(source, 0, 0, f->diag);
+        take(source, 10, 10, f->diag);
+        take(source, 5000, 5000, f->diag);
+        step_over(source, 3, 3, f->diag);
+        assert_int_equal(source_byte(source, f->diag), byte_at(5014));
+        step_over(source, 20000, 20000, f->diag);
+        take(source, 30000, 30000, f->diag);
+        assert_int_equal(source_byte(source, f->diag), byte_at(55015));
+        step_over(source, 0, 0, f->diag);
+        step_over(source, UINT64_MAX, N_BYTES - 55016, f->diag);
+        assert_int_equal(source_byte(source, f->diag), -1);
+        take(source, 10, 0, f->diag);
+        take(source, 10000, 0, f->diag);
+        assert_int_equal(source_size(source), N_BYTES);
+        close_kind(source, kind);
+    }
+    assert_int_equal(cm_diagnostics_count(f->diag), 0);
+}
+
+static void every_kind_ends_inside_a_read_alike(void **state) {
+    const struct fixture *f = *state;
+    for (enum kind kind = KIND_FILE; kind < N_KINDS; kind++) {
+        struct source *source = open_kind(f, kind);
+        take(source, N_BYTES + 1, N_BYTES, f->diag);
+        assert_int_equal(source_byte(source, f->diag), -1);
+        close_kind(source, kind);
+    }
+}
+
+static void every_byte_of_a_file_passes_the_window(void **state) {
+    const struct fixture *f = *state;
+    struct source *source = open_kind(f, KIND_FILE);
+    for (size_t i = 0; i < N_BYTES; i++) {
+        if (source_byte(source, f->diag) != byte_at(i)) fail_msg("byte %zu", i);
+    }
+    assert_int_equal(source_byte(source, f->diag), -1);
+    assert_int_equal(source_bytes_read(source), N_BYTES);
+    source_close(source);
+}
+
+static void what_a_file_skips_is_not_read(void **state) {
+    const struct fixture *f = *state;
+    struct source *source = open_kind(f, KIND_FILE);
+    assert_int_equal(source_byte(source, f->diag), byte_at(0));
+    step_over(source, 90000, 90000, f->diag);
+    assert_int_equal(source_byte(source, f->diag), byte_at(90001));
+    assert_true(source_bytes_read(source) <= 2 * 4096);
+    source_close(source);
+}
+
+static void places_are_read_again_where_that_is_possible(void **state) {
+    const struct fixture *f = *state;
+    for (enum kind kind = KIND_FILE; kind <= KIND_MEMORY; kind++) {
+        struct source *source = open_kind(f, kind);
+        uint8_t buffer[300];
+        assert_true(source_can_seek(source));
+        take(source, 1000, 1000, f->diag);
+        assert_int_equal(source_read_at(source, 200, buffer, sizeof buffer, f->diag), CM_OK);
+        assert_memory_equal(buffer, f->bytes + 200, sizeof buffer);
+        assert_int_equal(source_read_at(source, N_BYTES - 300, buffer, sizeof buffer, f->diag),
+                         CM_OK);
+        assert_memory_equal(buffer, f->bytes + N_BYTES - 300, sizeof buffer);
+        assert_int_equal(source_read_at(source, N_BYTES, buffer, 0, f->diag), CM_OK);
+        take(source, 1000, 1000, f->diag); /* the position did not move */
+        assert_int_equal(cm_diagnostics_count(f->diag), 0);
+        source_close(source);
+    }
+}
+
+static void a_place_past_the_end_is_refused(void **state) {
+    const struct fixture *f = *state;
+    static const uint64_t offsets[] = {N_BYTES - 9, N_BYTES, N_BYTES + 1, UINT64_MAX - 5};
+    for (enum kind kind = KIND_FILE; kind <= KIND_MEMORY; kind++) {
+        struct source *source = open_kind(f, kind);
+        uint8_t buffer[10];
+        for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
+            assert_int_equal(source_read_at(source, offsets[i], buffer, sizeof buffer, f->diag),
+                             CM_REFUSED);
+        }
+        source_close(source);
+    }
+    assert_string_equal(cm_diagnostics_get(f->diag, 0)->code, "format");
+}
+
+static void a_pipe_says_that_it_has_passed(void **state) {
+    const struct fixture *f = *state;
+    struct source *source = open_kind(f, KIND_PIPE);
+    uint8_t buffer[10];
+    assert_false(source_can_seek(source));
+    assert_true(source_size(source) == SOURCE_SIZE_UNKNOWN);
+    take(source, 100, 100, f->diag);
+    assert_int_equal(source_read_at(source, 5, buffer, sizeof buffer, f->diag), CM_REFUSED);
+    assert_string_equal(cm_diagnostics_get(f->diag, 0)->code, "value");
+    assert_string_equal(cm_diagnostics_get(f->diag, 0)->message,
+                        "want 10 bytes at byte 5, which the pipe has passed");
+    step_over(source, N_BYTES, N_BYTES - 100, f->diag);
+    assert_int_equal(source_size(source), N_BYTES);
+    close_kind(source, KIND_PIPE);
+}
+
+/* ---- standard input ---------------------------------------------------------------------- */
+
+static void standard_input_may_be_a_file_that_was_begun(void **state) {
+    const struct fixture *f = *state;
+    struct source *source = NULL;
+    uint8_t buffer[10];
+    const int saved = dup(STDIN_FILENO);
+    const int fd = open(f->file, O_RDONLY);
+    assert_int_equal(lseek(fd, 1000, SEEK_SET), 1000);
+    dup2(fd, STDIN_FILENO);
+    close(fd);
+
+    assert_int_equal(source_open("-", f->diag, &source), CM_OK);
+    assert_string_equal(source_name(source), "<stdin>");
+    assert_true(source_can_seek(source));
+    assert_int_equal(source_size(source), N_BYTES - 1000);
+    assert_int_equal(source_byte(source, f->diag), byte_at(1000));
+    assert_int_equal(source_read_at(source, 10, buffer, sizeof buffer, f->diag), CM_OK);
+    assert_memory_equal(buffer, f->bytes + 1010, sizeof buffer);
+    source_close(source);
+    assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0); /* not ours to close */
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+}
+
+/* ---- what cannot be opened --------------------------------------------------------------- */
+
+static void what_cannot_be_read_is_an_io_error(void **state) {
+    const struct fixture *f = *state;
+    struct source *source = NULL;
+    char missing[80];
+    snprintf(missing, sizeof missing, "%s/missing", f->folder);
+    assert_int_equal(source_open(missing, f->diag, &source), CM_IO);
+    assert_int_equal(source_open(f->folder, f->diag, &source), CM_IO);
+    assert_int_equal(source_open("", f->diag, &source), CM_IO);
+    assert_null(source);
+    const char *message = cm_diagnostics_get(f->diag, 0)->message;
+    assert_non_null(strstr(message, "cannot open \"/tmp/test_source_"));
+    assert_non_null(strstr(message, "/missing\": No such file or directory"));
+    assert_non_null(strstr(cm_diagnostics_get(f->diag, 1)->message, "Is a directory"));
+}
+
+static void an_unreadable_file_is_an_io_error(void **state) {
+    const struct fixture *f = *state;
+    struct source *source = NULL;
+    if (geteuid() == 0) skip(); /* root may read all */
+    assert_int_equal(chmod(f->file, 0), 0);
+    assert_int_equal(source_open(f->file, f->diag, &source), CM_IO);
+    assert_non_null(strstr(cm_diagnostics_get(f->diag, 0)->message, "Permission denied"));
+}
+
+static void an_empty_source_ends_at_once(void **state) {
+    const struct fixture *f = *state;
+    struct source *source = NULL;
+    assert_int_equal(truncate(f->file, 0), 0);
+    assert_int_equal(source_open(f->file, f->diag, &source), CM_OK);
+    assert_int_equal(source_byte(source, f->diag), -1);
+    source_close(source);
+    assert_int_equal(source_open_memory(NULL, 0, "none", f->diag, &source), CM_OK);
+    assert_int_equal(source_byte(source, f->diag), -1);
+    step_over(source, 10, 0, f->diag);
+    take(source, 10, 0, f->diag);
+    source_close(source);
+    source_close(NULL);
+}
+
+static void a_file_cut_short_while_it_is_read_ends_early(void **state) {
+    const struct fixture *f = *state;
+    uint8_t buffer[10];
+    struct source *source = open_kind(f, KIND_FILE);
+    assert_int_equal(source_byte(source, f->diag), byte_at(0));
+    assert_int_equal(truncate(f->file, 5000), 0);
+    assert_int_equal(source_read_at(source, 90000, buffer, sizeof buffer, f->diag), CM_REFUSED);
+    step_over(source, 4899, 4899, f->diag);
+    take(source, 10000, 100, f->diag);
+    assert_int_equal(source_byte(source, f->diag), -1);
+    source_close(source);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_kind_reads_and_skips_alike, make, end),
+        cmocka_unit_test_setup_teardown(every_kind_ends_inside_a_read_alike, make, end),
+        cmocka_unit_test_setup_teardown(every_byte_of_a_file_passes_the_window, make, end),
+        cmocka_unit_test_setup_teardown(what_a_file_skips_is_not_read, make, end),
+        cmocka_unit_test_setup_teardown(places_are_read_again_where_that_is_possible, make,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_place_past_the_end_is_refused, make, end),
+        cmocka_unit_test_setup_teardown(a_pipe_says_that_it_has_passed, make, end),
+        cmocka_unit_test_setup_teardown(standard_input_may_be_a_file_that_was_begun, make, end),
+        cmocka_unit_test_setup_teardown(what_cannot_be_read_is_an_io_error, make, end),
+        cmocka_unit_test_setup_teardown(an_unreadable_file_is_an_io_error, make, end),
+        cmocka_unit_test_setup_teardown(an_empty_source_ends_at_once, make, end),
+        cmocka_unit_test_setup_teardown(a_file_cut_short_while_it_is_read_ends_early, make,
+                                        end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts that grow, and names that must not drive a terminal. */
+#include "support/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/arena.h"
+
+static int make(void **state) {
+    *state = arena_new("test", 0);
+    return *state == NULL;
+}
+
+static int end(void **state) {
+    arena_free(*state);
+    return 0;
+}
+
+static void an_empty_text_is_an_empty_string(void **state) {
+    struct text text;
+    text_init(&text, *state);
+    assert_string_equal(text_string(&text), "");
+    text_append(&text, "");
+    assert_string_equal(text_string(&text), "");
+}
+
+static void a_text_grows_by_every_kind_of_append(void **state) {
+    struct text text;
+    text_init(&text, *state);
+    for (int i = 0; i < 1000; i++) {
+        text_append(&text, "ab");
+        text_append_n(&text, "cdX", 2);
+        text_printf(&text, "%03d", i);
+    }
+    assert_int_equal(text.length, 7000);
+    assert_int_equal(strlen(text_string(&text)), 7000);
+    assert_memory_equal(text_string(&text), "abcd000abcd001", 14);
+    assert_string_equal(text_string(&text) + 6993, "abcd999");
+    assert_false(text.failed);
+}
+
+static void a_text_without_memory_remembers_and_does_nothing(void **state) {
+    (void)state;
+    struct arena *arena = arena_new("small", 100);
+    struct text text;
+    text_init(&text, arena);
+    text_append(&text, "kept");
+    for (int i = 0; i < 50; i++) text_printf(&text, "%d,", i);
+    assert_true(text.failed);
+    const size_t length = text.length;
+    text_append(&text, "x");
+    text_append_name(&text, "\n");
+    assert_int_equal(text.length, length);
+    assert_true(text_starts_with(text_string(&text), "kept0,1,"));
+    arena_free(arena);
+}
+
+static const struct {
+    const char *name;
+    const char *shown;
+} names[] = {
+    {"", ""},
+    {"layer1.0/conv1", "layer1.0/conv1"},
+    {"h\xc3\xa4user \xe6\xa8\xa1 \xf0\x9f\x98\x80",
+     "h\xc3\xa4user \xe6\xa8\xa1 \xf0\x9f\x98\x80"},
+    {"a\nerror: forged", "a\\x0aerror: forged"},
+    {"\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"},
+    {"tab\tbell\a\x7f", "tab\\x09bell\\x07\\x7f"},
+    {"\xc2\x9b"
+     "2J",
+     "\\xc2\\x9b2J"}, /* CSI as a C1 control */
+    {"a\xe2\x80\xae"
+     "b",
+     "a\\xe2\\x80\\xaeb"}, /* right-to-left override */
+    {"a\xe2\x80\xa8"
+     "b\xe2\x80\xa9",
+     "a\\xe2\\x80\\xa8b\\xe2\\x80\\xa9"},                             /* separators */
+    {"\xe2\x81\xa6x\xe2\x81\xa9", "\\xe2\\x81\\xa6x\\xe2\\x81\\xa9"}, /* isolates */
+    {"\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c", "\\xe2\\x80\\x8e\\xe2\\x80\\x8f\\xd8\\x9c"},
+    {"\xe2\x80\xa7\xe2\x80\xaf", "\xe2\x80\xa7\xe2\x80\xaf"}, /* their neighbours are safe */
+    {"bad \xff\xfe end", "bad \\xff\\xfe end"},
+    {"cut \xe6\xa8", "cut \\xe6\\xa8"},
+    {"\xc0\xaf", "\\xc0\\xaf"}, /* overlong */
+    {"\xe0\x80\xaf", "\\xe0\\x80\\xaf"},
+    {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* surrogate */
+    {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* past the last code point */
+};
+
+static void a_name_is_shown_as_a_terminal_may_have_it(void **state) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct text text;
+        text_init(&text, *state);
+        text_append_name(&text, names[i].name);
+        assert_string_equal(text_string(&text), names[i].shown);
+    }
+}
+
+static void utf8_is_told_from_what_is_not(void **state) {
+    (void)state;
+    assert_true(text_is_utf8("", 0));
+    assert_true(text_is_utf8("plain \x1b", 7));
+    assert_true(text_is_utf8("\xc3\xa4\xe6\xa8\xa1\xf0\x9f\x98\x80", 9));
+    assert_false(text_is_utf8("a\0b", 3));
+    assert_false(text_is_utf8("\xc3", 1));
+    assert_false(text_is_utf8("\xc3\xa4", 1));
+    assert_false(text_is_utf8("\xed\xbf\xbf", 3));
+    assert_false(text_is_utf8("\xf0\x80\x80\x80", 4));
+    assert_false(text_is_utf8("\x80", 1));
+}
+
+static const struct {
+    const char *text;
+    bool ok;
+    int64_t value;
+} numbers[] = {
+    {"0", true, 0},
+    {"-0", true, 0},
+    {"007", true, 7},
+    {"-12", true, -12},
+    {"9223372036854775807", true, INT64_MAX},
+    {"-9223372036854775808", true, INT64_MIN},
+    {"9223372036854775808", false, 0},
+    {"-9223372036854775809", false, 0},
+    {"99999999999999999999", false, 0},
+    {"", false, 0},
+    {"-", false, 0},
+    {"+1", false, 0},
+    {" 1", false, 0},
+    {"1 ", false, 0},
+    {"1x", false, 0},
+    {"0x10", false, 0},
+    {"--1", false, 0},
+};
+
+static void a_number_is_a_whole_decimal_or_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        int64_t value = 77;
+        const bool ok = text_to_int64(numbers[i].text, strlen(numbers[i].text), &value);
+        if (ok != numbers[i].ok) fail_msg("\"%s\"", numbers[i].text);
+        assert_true(value == (ok ? numbers[i].value : 77));
+    }
+    int64_t part = 0;
+    assert_true(text_to_int64("123abc", 2, &part));
+    assert_int_equal(part, 12);
+}
+
+static void texts_are_compared(void **state) {
+    (void)state;
+    assert_true(text_equal(NULL, NULL));
+    assert_false(text_equal(NULL, ""));
+    assert_false(text_equal("", NULL));
+    assert_true(text_equal("a", "a"));
+    assert_false(text_equal("a", "b"));
+    assert_true(text_starts_with("abc", ""));
+    assert_true(text_starts_with("abc", "abc"));
+    assert_false(text_starts_with("ab", "abc"));
+    assert_true(text_ends_with("abc", "bc"));
+    assert_true(text_ends_with("abc", ""));
+    assert_false(text_ends_with("bc", "abc"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_empty_text_is_an_empty_string, make, end),
+        cmocka_unit_test_setup_teardown(a_text_grows_by_every_kind_of_append, make, end),
+        cmocka_unit_test(a_text_without_memory_remembers_and_does_nothing),
+        cmocka_unit_test_setup_teardown(a_name_is_shown_as_a_terminal_may_have_it, make, end),
+        cmocka_unit_test(utf8_is_told_from_what_is_not),
+        cmocka_unit_test(a_number_is_a_whole_decimal_or_refused),
+        cmocka_unit_test(texts_are_compared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
