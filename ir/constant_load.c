@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From bytes to elements. Whatever the file's layout, the bytes are a row of units (one
+ * unsigned number an element, or a byte that several packed ones share); units become elements,
+ * and elements are widened to int64 or double.
+ */
+#include "ir/constant.h"
+
+#include <string.h>
+
+#include "support/arena.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+#define VARINT_MAX_BYTES 10 /* protobuf: seven bits a byte */
+
+/* ---- units ------------------------------------------------------------------------------- */
+
+struct units {
+    const uint8_t *bytes;
+    size_t n_bytes;
+    size_t at;
+    size_t width;  /* bytes of one unit; 0: varints */
+    int bits;      /* of an element */
+    int n_in_unit; /* elements that share a unit */
+    int n_left;    /* of them in `current` */
+    uint64_t current;
+};
+
+static struct units units_of(const struct constant *constant, const uint8_t *bytes,
+                             size_t n_bytes) {
+    const int bits = dtype_bits(constant->dtype);
+    const bool is_packed = bits < 8;
+    struct units units = {.bytes = bytes, .n_bytes = n_bytes, .bits = bits};
+    units.n_in_unit = is_packed ? 8 / bits : 1;
+    if (constant->encoding != ENCODING_PACKED_VARINT) {
+        units.width = is_packed ? 1 : (size_t)bits / 8;
+    }
+    return units;
+}
+
+/* False when the bytes end in it, or it is longer than 64 bits can be. */
+static bool next_varint(struct units *units) {
+    units->current = 0;
+    for (int i = 0; i < VARINT_MAX_BYTES && units->at < units->n_bytes; i++) {
+        const uint8_t byte = units->bytes[units->at++];
+        units->current |= (uint64_t)(byte & 0x7F) << (7 * i);
+        if (byte < 0x80) return true;
+    }
+    return false;
+}
+
+static bool next_unit(struct units *units) {
+    if (units->width == 0) return next_varint(units);
+    if (units->n_bytes - units->at < units->width) return false;
+    units->current = 0;
+    for (size_t k = units->width; k-- > 0;) {
+        units->current = units->current << 8 | units->bytes[units->at + k];
+    }
+    units->at += units->width;
+    return true;
+}
+
+/* The bits of the next element, the first of a packed byte in its lowest bits. */
+static bool next_element(struct units *units, uint64_t *ret_bits) {
+    const uint64_t mask = units->bits < 64 ? ((uint64_t)1 << units->bits) - 1 : UINT64_MAX;
+    if (units->n_left == 0) {
+        if (!next_unit(units)) return false;
+        units->n_left = units->n_in_unit;
+    }
+    *ret_bits = units->current & mask;
+    if (units->n_in_unit > 1) units->current >>= units->bits;
+    units->n_left--;
+    return true;
+}
+
+/* ---- elements ---------------------------------------------------------------------------- */
+
+static bool is_signed(enum dtype dtype) {
+    return dtype == DTYPE_INT8 || dtype == DTYPE_INT16 || dtype == DTYPE_INT32 ||
+           dtype == DTYPE_INT64 || dtype == DTYPE_INT4 || dtype == DTYPE_INT2;
+}
+
+/* uint64 keeps its 64 bits, whatever int64 makes of them. */
+static int64_t widen_int(enum dtype dtype, uint64_t bits) {
+    const uint64_t sign = (uint64_t)1 << (dtype_bits(dtype) - 1);
+    if (dtype == DTYPE_BOOL) return bits != 0;
+    if (is_signed(dtype)) bits = (bits ^ sign) - sign;
+    int64_t value = 0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static int too_few(const struct constant *constant, int64_t have, struct cm_diagnostics *diag) {
+    return diag_error(diag, DIAG_VALUE, "tensor of %lld elements holds %lld",
+                      (long long)constant->n_elements, (long long)have);
+}
+
+static int decode_ints(struct constant *loaded, struct units *units, struct arena *arena,
+                       struct cm_diagnostics *diag) {
+    uint64_t bits = 0;
+    int64_t *ints = arena_array(arena, (size_t)loaded->n_elements, sizeof *ints);
+    if (ints == NULL) return diag_no_memory(diag);
+    for (int64_t i = 0; i < loaded->n_elements; i++) {
+        if (!next_element(units, &bits)) return too_few(loaded, i, diag);
+        ints[i] = widen_int(loaded->dtype, bits);
+    }
+    loaded->ints = ints;
+    return CM_OK;
+}
+
+static int decode_reals(struct constant *loaded, struct units *units, struct arena *arena,
+                        struct cm_diagnostics *diag) {
+    uint64_t bits = 0;
+    double *reals = arena_array(arena, (size_t)loaded->n_elements, sizeof *reals);
+    if (reals == NULL) return diag_no_memory(diag);
+    for (int64_t i = 0; i < loaded->n_elements; i++) {
+        if (!next_element(units, &bits)) return too_few(loaded, i, diag);
+        reals[i] = constant_widen(loaded->dtype, bits);
+    }
+    loaded->reals = reals;
+    return CM_OK;
+}
+
+static int decode(const struct constant *constant, const uint8_t *bytes, size_t n_bytes,
+                  struct arena *arena, struct cm_diagnostics *diag,
+                  const struct constant **ret) {
+    struct units units = units_of(constant, bytes, n_bytes);
+    struct constant *loaded = constant_new(arena, constant->dtype, &constant->shape);
+    if (loaded == NULL) return diag_no_memory(diag);
+    const int status = dtype_is_float(loaded->dtype) ? decode_reals(loaded, &units, arena, diag)
+                                                     : decode_ints(loaded, &units, arena, diag);
+    if (status != CM_OK) return status;
+    if (units.at != n_bytes) {
+        return diag_error(diag, DIAG_VALUE, "tensor of %lld elements has %zu bytes after them",
+                          (long long)loaded->n_elements, n_bytes - units.at);
+    }
+    *ret = loaded;
+    return CM_OK;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------- */
+
+/* float_data holds floats, double_data doubles (onnx.proto, TensorProto); the two are laid out
+ * as raw_data is. */
+static bool encoding_fits(const struct constant *constant) {
+    switch (constant->encoding) {
+    case ENCODING_PACKED_FIXED4:
+        return constant->dtype == DTYPE_FLOAT;
+    case ENCODING_PACKED_FIXED8:
+        return constant->dtype == DTYPE_DOUBLE;
+    case ENCODING_PACKED_VARINT:
+        return constant->dtype != DTYPE_FLOAT && constant->dtype != DTYPE_DOUBLE;
+    case ENCODING_RAW:
+        break;
+    }
+    return true;
+}
+
+/* How many bytes to take, checked against dims and dtype before anything is allocated. */
+static int measure(const struct constant *constant, struct cm_diagnostics *diag,
+                   size_t *ret_length) {
+    const int64_t want = dtype_bytes(constant->dtype, constant->n_elements);
+    const bool is_varint = constant->encoding == ENCODING_PACKED_VARINT;
+    const bool is_unsaid = constant->place == CONSTANT_EXTERNAL && constant->length == 0;
+    const uint64_t length = is_unsaid ? (uint64_t)want : constant->length;
+    const uint64_t most = (uint64_t)constant->n_elements * VARINT_MAX_BYTES;
+    if (!encoding_fits(constant)) {
+        return diag_error(diag, DIAG_VALUE,
+                          "tensor of type %s keeps its data in a field of another type",
+                          dtype_name(constant->dtype));
+    }
+    if (is_varint ? length > most : length != (uint64_t)want) {
+        return diag_error(
+            diag, DIAG_VALUE, "tensor of %lld elements of %s wants %s%lld bytes, has %llu",
+            (long long)constant->n_elements, dtype_name(constant->dtype),
+            is_varint ? "at most " : "", (long long)(is_varint ? (int64_t)most : want),
+            (unsigned long long)length);
+    }
+    *ret_length = (size_t)length;
+    return CM_OK;
+}
+
+/* The bytes: borrowed where they are in memory, else read into the arena. */
+static int fetch(const struct constant *constant, const struct constant_reader *reader,
+                 size_t length, struct arena *arena, struct cm_diagnostics *diag,
+                 const uint8_t **ret) {
+    if (constant->place == CONSTANT_RAW) {
+        *ret = constant->raw;
+        return CM_OK;
+    }
+    uint8_t *bytes = arena_alloc(arena, length);
+    if (bytes == NULL) return diag_no_memory(diag);
+    const int status =
+        length == 0 ? CM_OK : reader->read(reader->context, constant, bytes, length, diag);
+    if (status == CM_OK) *ret = bytes;
+    return status;
+}
+
+/* ---- loading ----------------------------------------------------------------------------- */
+
+static bool is_loaded(const struct constant *constant) {
+    return constant->place == CONSTANT_IN_MEMORY || constant->place == CONSTANT_SPLAT;
+}
+
+static bool is_foldable(const struct constant *constant) {
+    const enum dtype_class class = dtype_class(constant->dtype);
+    if (class == DTYPE_CLASS_NONE || class == DTYPE_CLASS_COMPLEX) return false;
+    if (constant->place == CONSTANT_ABSENT) return false;
+    if (class == DTYPE_CLASS_STRING && !is_loaded(constant)) return false;
+    if (constant->place == CONSTANT_SPLAT) return true;
+    return constant->n_elements >= 0 && constant->n_elements <= CONSTANT_MAX_ELEMENTS;
+}
+
+int constant_load(const struct constant *constant, const struct constant_reader *reader,
+                  struct arena *arena, struct cm_diagnostics *diag,
+                  const struct constant **ret) {
+    const bool in_reach = constant->place == CONSTANT_RAW || is_loaded(constant) ||
+                          (reader != NULL && reader->read != NULL);
+    const uint8_t *bytes = NULL;
+    size_t length = 0;
+    if (!is_foldable(constant) || !in_reach) {
+        *ret = NULL;
+        return CM_OK;
+    }
+    if (is_loaded(constant)) {
+        *ret = constant;
+        return CM_OK;
+    }
+    int status = measure(constant, diag, &length);
+    if (status == CM_OK) status = fetch(constant, reader, length, arena, diag, &bytes);
+    if (status == CM_OK) status = decode(constant, bytes, length, arena, diag, ret);
+    return status;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building a model: four arrays that grow in the model's arena, and at the end the use lists.
+ */
+#include "ir/graph.h"
+
+#include <string.h>
+
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define FIRST_CAPACITY ((size_t)16)
+#define MAX_ENTRIES    ((size_t)1 << 31)
+
+struct table {
+    void *items;
+    size_t n;
+    size_t capacity;
+};
+
+struct graph_builder {
+    struct arena *arena;
+    struct table graphs;
+    struct table values;
+    struct table nodes;
+    struct table calls;
+};
+
+/* ---- tables ------------------------------------------------------------------------------ */
+
+static int table_reserve(struct table *table, struct arena *arena, size_t size) {
+    if (table->n < table->capacity) return CM_OK;
+    const size_t capacity = table->capacity == 0 ? FIRST_CAPACITY : table->capacity * 2;
+    void *items = arena_array(arena, capacity, size);
+    if (items == NULL) return CM_NO_MEMORY;
+    if (table->n > 0) memcpy(items, table->items, table->n * size);
+    table->items = items;
+    table->capacity = capacity;
+    return CM_OK;
+}
+
+static int table_add(struct table *table, struct arena *arena, const void *from, size_t size,
+                     uint32_t *ret_id) {
+    if (table->n >= MAX_ENTRIES) return CM_REFUSED;
+    const int status = table_reserve(table, arena, size);
+    if (status != CM_OK) return status;
+    memcpy((char *)table->items + table->n * size, from, size);
+    *ret_id = (uint32_t)table->n++;
+    return CM_OK;
+}
+
+/* ---- building ---------------------------------------------------------------------------- */
+
+struct graph_builder *graph_builder_new(struct arena *arena) {
+    struct graph_builder *builder = arena_alloc(arena, sizeof *builder);
+    if (builder != NULL) builder->arena = arena;
+    return builder;
+}
+
+int graph_add_graph(struct graph_builder *builder, const struct graph *from, uint32_t *ret_id) {
+    return table_add(&builder->graphs, builder->arena, from, sizeof *from, ret_id);
+}
+
+int graph_add_value(struct graph_builder *builder, const struct value *from, uint32_t *ret_id) {
+    return table_add(&builder->values, builder->arena, from, sizeof *from, ret_id);
+}
+
+int graph_add_node(struct graph_builder *builder, const struct node *from, uint32_t *ret_id) {
+    return table_add(&builder->nodes, builder->arena, from, sizeof *from, ret_id);
+}
+
+int graph_add_call(struct graph_builder *builder, const struct call *from, uint32_t *ret_id) {
+    return table_add(&builder->calls, builder->arena, from, sizeof *from, ret_id);
+}
+
+uint32_t graph_n_nodes(const struct graph_builder *builder) {
+    return (uint32_t)builder->nodes.n;
+}
+
+struct graph *graph_at(struct graph_builder *builder, uint32_t id) {
+    BUG_ON(id >= builder->graphs.n);
+    return (struct graph *)builder->graphs.items + id;
+}
+
+struct value *graph_value_at(struct graph_builder *builder, uint32_t id) {
+    BUG_ON(id >= builder->values.n);
+    return (struct value *)builder->values.items + id;
+}
+
+struct node *graph_node_at(struct graph_builder *builder, uint32_t id) {
+    BUG_ON(id >= builder->nodes.n);
+    return (struct node *)builder->nodes.items + id;
+}
+
+struct call *graph_call_at(struct graph_builder *builder, uint32_t id) {
+    BUG_ON(id >= builder->calls.n);
+    return (struct call *)builder->calls.items + id;
+}
+
+/* ---- finishing --------------------------------------------------------------------------- */
+
+/* Counts the uses of every value in n_uses; their sum. */
+static size_t count_uses(struct model *model) {
+    size_t n = 0;
+    for (size_t v = 0; v < model->n_values; v++) model->values[v].n_uses = 0;
+    for (size_t i = 0; i < model->n_nodes; i++) {
+        const struct node *node = &model->nodes[i];
+        for (size_t slot = 0; slot < node->n_inputs; slot++) {
+            if (node->inputs[slot] == ID_NONE) continue;
+            BUG_ON(node->inputs[slot] >= model->n_values);
+            model->values[node->inputs[slot]].n_uses++;
+            n++;
+        }
+    }
+    return n;
+}
+
+/* A counting sort: each value's stretch of the one array is known from the counts, and n_uses
+ * runs through it again. */
+static int build_uses(struct model *model) {
+    struct use *uses = arena_array(model->arena, count_uses(model), sizeof *uses);
+    size_t start = 0;
+    if (uses == NULL) return CM_NO_MEMORY;
+    for (size_t v = 0; v < model->n_values; v++) {
+        struct value *value = &model->values[v];
+        value->uses = uses + start;
+        start += value->n_uses;
+        value->n_uses = 0;
+    }
+    for (size_t i = 0; i < model->n_nodes; i++) {
+        const struct node *node = &model->nodes[i];
+        for (size_t slot = 0; slot < node->n_inputs; slot++) {
+            if (node->inputs[slot] == ID_NONE) continue;
+            struct value *value = &model->values[node->inputs[slot]];
+            uses[(size_t)(value->uses - uses) + value->n_uses++] =
+                (struct use){(uint32_t)i, (uint32_t)slot};
+        }
+    }
+    return CM_OK;
+}
+
+static void mark_graph_outputs(struct model *model) {
+    for (size_t g = 0; g < model->n_graphs; g++) {
+        const struct graph *graph = &model->graphs[g];
+        for (size_t i = 0; i < graph->n_outputs; i++) {
+            if (graph->outputs[i] == ID_NONE) continue;
+            BUG_ON(graph->outputs[i] >= model->n_values);
+            model->values[graph->outputs[i]].is_graph_output = true;
+        }
+    }
+}
+
+int graph_finish(struct graph_builder *builder, struct model *model) {
+    model->arena = builder->arena;
+    model->graphs = builder->graphs.items;
+    model->n_graphs = builder->graphs.n;
+    model->values = builder->values.items;
+    model->n_values = builder->values.n;
+    model->nodes = builder->nodes.items;
+    model->n_nodes = builder->nodes.n;
+    model->calls = builder->calls.items;
+    model->n_calls = builder->calls.n;
+    mark_graph_outputs(model);
+    return build_uses(model);
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+const struct attr *node_attr(const struct node *node, const char *name) {
+    for (size_t i = 0; i < node->n_attrs; i++) {
+        if (strcmp(node->attrs[i].name, name) == 0) return &node->attrs[i];
+    }
+    return NULL;
+}
+
+const char *node_label(const struct model *model, uint32_t node, struct arena *arena) {
+    BUG_ON(node >= model->n_nodes);
+    const struct node *n = &model->nodes[node];
+    return n->name[0] != '\0' ? n->name : arena_printf(arena, "#%u", n->file_index);
+}
+
+const char *value_name(const struct model *model, uint32_t value) {
+    BUG_ON(value != ID_NONE && value >= model->n_values);
+    return value == ID_NONE ? "" : model->values[value].name;
+}
+
+bool value_is_constant(const struct model *model, uint32_t value) {
+    BUG_ON(value != ID_NONE && value >= model->n_values);
+    return value != ID_NONE && model->values[value].constant != NULL;
+}

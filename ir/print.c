@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The IR as text, for messages and dumps. Everything that comes from the file goes through
+ * text_append_name, and everything that may be long is cut: one node is one readable line
+ * whatever the file holds.
+ */
+#include "ir/print.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "ir/fact.h"
+#include "ir/graph.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MAX_LIST      8  /* elements of an attribute that are shown */
+#define MAX_STRING    64 /* bytes of a text attribute that are shown */
+#define MAX_TYPE_NEST 16 /* sequences of sequences … */
+#define MAX_BODY_NEST 64 /* bodies of bodies … */
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+/* What a type opens around its element: "seq(". NULL: it is no wrapper. */
+static const char *wrapper_of(enum cm_type_kind kind) {
+    switch (kind) {
+    case CM_TYPE_SEQUENCE:
+        return "seq(";
+    case CM_TYPE_OPTIONAL:
+        return "opt(";
+    case CM_TYPE_MAP:
+        return "map(";
+    case CM_TYPE_UNKNOWN:
+    case CM_TYPE_TENSOR:
+    case CM_TYPE_SPARSE_TENSOR:
+        break;
+    }
+    return NULL;
+}
+
+/* Opens a wrapper; false when there is nothing to open. */
+static bool print_wrapper(enum cm_type_kind kind, enum dtype key, struct text *out) {
+    const char *opening = wrapper_of(kind);
+    if (opening == NULL) return false;
+    text_append(out, opening);
+    if (kind == CM_TYPE_MAP) text_printf(out, "%s, ", dtype_short_name(key));
+    return true;
+}
+
+static void print_tensor(enum cm_type_kind kind, enum dtype dtype, const struct shape *shape,
+                         struct text *out) {
+    const bool is_sparse = kind == CM_TYPE_SPARSE_TENSOR;
+    if (is_sparse) text_append(out, "sparse(");
+    text_append(out, dtype_short_name(dtype));
+    shape_print(shape, out);
+    if (is_sparse) text_append(out, ")");
+}
+
+static void print_leaf(enum cm_type_kind kind, enum dtype dtype, const struct shape *shape,
+                       struct text *out) {
+    if (kind == CM_TYPE_TENSOR || kind == CM_TYPE_SPARSE_TENSOR) {
+        print_tensor(kind, dtype, shape, out);
+    } else {
+        text_append(out, "?");
+    }
+}
+
+static void print_closing(int n, struct text *out) {
+    while (n-- > 0) text_append(out, ")");
+}
+
+void print_fact(const struct fact *fact, struct text *out) {
+    const struct fact unknown = fact_unknown();
+    int n = 0;
+    while (fact != NULL && n < MAX_TYPE_NEST && print_wrapper(fact->kind, fact->dtype, out)) {
+        fact = fact->element;
+        n++;
+    }
+    if (fact == NULL) fact = &unknown;
+    print_leaf(fact->kind, fact->dtype, &fact->shape, out);
+    print_closing(n, out);
+}
+
+static void print_type(const struct type *type, struct text *out) {
+    int n = 0;
+    while (type != NULL && n < MAX_TYPE_NEST && print_wrapper(type->kind, type->dtype, out)) {
+        type = type->element;
+        n++;
+    }
+    if (type == NULL) {
+        text_append(out, "?");
+    } else {
+        print_leaf(type->kind, type->dtype, &type->shape, out);
+    }
+    print_closing(n, out);
+}
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+static void print_name(const struct model *model, uint32_t value, struct text *out) {
+    if (value == ID_NONE) {
+        text_append(out, "_");
+        return;
+    }
+    text_append(out, "%");
+    text_append_name(out, value_name(model, value));
+}
+
+static void print_typed(const struct model *model, uint32_t value, const struct fact *facts,
+                        struct text *out) {
+    print_name(model, value, out);
+    if (value == ID_NONE) return;
+    text_append(out, ": ");
+    if (facts != NULL) {
+        print_fact(&facts[value], out);
+    } else {
+        print_type(&model->values[value].type, out);
+    }
+}
+
+static void print_names(const struct model *model, const uint32_t *values, size_t n,
+                        struct text *out) {
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0) text_append(out, ", ");
+        print_name(model, values[i], out);
+    }
+}
+
+static void print_typed_list(const struct model *model, const uint32_t *values, size_t n,
+                             const struct fact *facts, struct text *out) {
+    text_append(out, "(");
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0) text_append(out, ", ");
+        print_typed(model, values[i], facts, out);
+    }
+    text_append(out, ")");
+}
+
+/* ---- attributes -------------------------------------------------------------------------- */
+
+/* In quotes, cut between two characters. */
+static void print_string(const char *string, struct text *out) {
+    char shown[MAX_STRING + 1];
+    size_t n = strlen(string);
+    const bool is_cut = n > MAX_STRING;
+    if (is_cut) n = MAX_STRING;
+    while (is_cut && n > 0 && ((unsigned char)string[n] & 0xC0) == 0x80) n--;
+    memcpy(shown, string, n);
+    shown[n] = '\0';
+    text_append(out, "\"");
+    text_append_name(out, shown);
+    text_append(out, is_cut ? "…\"" : "\"");
+}
+
+static void print_element(const struct attr *attr, size_t i, struct text *out) {
+    switch (attr->kind) {
+    case ATTR_INTS:
+        text_printf(out, "%" PRId64, attr->ints[i]);
+        break;
+    case ATTR_FLOATS:
+        text_printf(out, "%g", attr->floats[i]);
+        break;
+    case ATTR_STRINGS:
+        print_string(attr->strings[i], out);
+        break;
+    case ATTR_TENSORS:
+        text_append(out, "<tensor>");
+        break;
+    case ATTR_GRAPHS:
+        text_append(out, "<graph>");
+        break;
+    default:
+        break;
+    }
+}
+
+static bool element_equal(const struct attr *attr, size_t a, size_t b) {
+    switch (attr->kind) {
+    case ATTR_INTS:
+        return attr->ints[a] == attr->ints[b];
+    case ATTR_FLOATS:
+        return memcmp(&attr->floats[a], &attr->floats[b], sizeof attr->floats[a]) == 0;
+    case ATTR_STRINGS:
+        return strcmp(attr->strings[a], attr->strings[b]) == 0;
+    default:
+        return false;
+    }
+}
+
+/* Equal elements print once: pads=1. */
+static bool is_uniform(const struct attr *attr) {
+    for (size_t i = 1; i < attr->n; i++) {
+        if (!element_equal(attr, 0, i)) return false;
+    }
+    return attr->n > 0;
+}
+
+static void print_list(const struct attr *attr, struct text *out) {
+    if (is_uniform(attr)) {
+        print_element(attr, 0, out);
+        return;
+    }
+    text_append(out, "[");
+    for (size_t i = 0; i < attr->n && i < MAX_LIST; i++) {
+        if (i > 0) text_append(out, ",");
+        print_element(attr, i, out);
+    }
+    text_append(out, attr->n > MAX_LIST ? ",…]" : "]");
+}
+
+static void print_attr(const struct attr *attr, struct text *out) {
+    text_append_name(out, attr->name);
+    text_append(out, "=");
+    switch (attr->kind) {
+    case ATTR_INT:
+        text_printf(out, "%" PRId64, attr->i);
+        break;
+    case ATTR_FLOAT:
+        text_printf(out, "%g", attr->f);
+        break;
+    case ATTR_STRING:
+        print_string(attr->s, out);
+        break;
+    case ATTR_TENSOR:
+        text_append(out, "<tensor>");
+        break;
+    case ATTR_GRAPH:
+        text_append(out, "<graph>");
+        break;
+    case ATTR_INTS:
+    case ATTR_FLOATS:
+    case ATTR_STRINGS:
+    case ATTR_TENSORS:
+    case ATTR_GRAPHS:
+        print_list(attr, out);
+        break;
+    case ATTR_NONE:
+    case ATTR_OTHER:
+        text_printf(out, "<%s>", attr_kind_name(attr->kind));
+        break;
+    }
+}
+
+static void print_attrs(const struct node *node, struct text *out) {
+    if (node->n_attrs == 0) return;
+    text_append(out, "[");
+    for (size_t i = 0; i < node->n_attrs; i++) {
+        if (i > 0) text_append(out, ", ");
+        print_attr(&node->attrs[i], out);
+    }
+    text_append(out, "]");
+}
+
+/* ---- nodes and graphs -------------------------------------------------------------------- */
+
+static bool is_standard(const char *domain) {
+    return domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0;
+}
+
+void print_node(const struct model *model, uint32_t node, const struct fact *facts,
+                struct text *out) {
+    const struct node *n = &model->nodes[node];
+    print_names(model, n->outputs, n->n_outputs, out);
+    if (n->n_outputs > 0) text_append(out, " = ");
+    if (!is_standard(n->domain)) {
+        text_append_name(out, n->domain);
+        text_append(out, ".");
+    }
+    text_append_name(out, n->type);
+    print_attrs(n, out);
+    print_typed_list(model, n->inputs, n->n_inputs, facts, out);
+}
+
+struct printer {
+    const struct model *model;
+    const struct fact *facts;
+    struct text *out;
+    int depth; /* graphs around the current line */
+};
+
+static void print_graph(struct printer *printer, const char *label, uint32_t graph);
+
+static void print_indent(const struct printer *printer) {
+    for (int i = 0; i < printer->depth; i++) text_append(printer->out, "    ");
+}
+
+/* The bodies of a node, each under the attribute that holds it. */
+static void print_bodies(struct printer *printer, const struct node *node) {
+    for (size_t i = 0; i < node->n_attrs; i++) {
+        const struct attr *attr = &node->attrs[i];
+        if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
+        for (size_t k = 0; k < attr->n; k++) print_graph(printer, attr->name, attr->graphs[k]);
+    }
+}
+
+static void print_graph(struct printer *printer, const char *label, uint32_t graph) {
+    const struct graph *g = &printer->model->graphs[graph];
+    struct text *out = printer->out;
+    print_indent(printer);
+    text_append_name(out, label);
+    text_append(out, " ");
+    text_append_name(out, g->name);
+    print_typed_list(printer->model, g->inputs, g->n_inputs, printer->facts, out);
+    text_append(out, " -> ");
+    print_typed_list(printer->model, g->outputs, g->n_outputs, printer->facts, out);
+    text_append(out, printer->depth < MAX_BODY_NEST ? " {\n" : " {…}\n");
+    if (printer->depth >= MAX_BODY_NEST) return;
+    printer->depth++;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        print_indent(printer);
+        print_node(printer->model, g->nodes[i], printer->facts, out);
+        text_append(out, "\n");
+        print_bodies(printer, &printer->model->nodes[g->nodes[i]]);
+    }
+    printer->depth--;
+    print_indent(printer);
+    text_append(out, "}\n");
+}
+
+void print_model(const struct model *model, const struct fact *facts, struct text *out) {
+    struct printer printer = {model, facts, out, 0};
+    if (model->n_graphs > 0) print_graph(&printer, "graph", 0);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The IR as text: a node as one source line, a graph as a list of them. */
+#ifndef IR_PRINT_H
+#define IR_PRINT_H
+
+#include <stdint.h>
+
+struct fact;
+struct model;
+struct text;
+
+/*
+ * %y = Conv[group=1, pads=1](%x: f32[1,64,56,56], %w: f32[64,32,3,3])
+ * `facts` (by value id) gives the types; NULL: the declared ones. Names are made safe for a
+ * terminal; long attribute lists are shortened.
+ */
+void print_node(const struct model *model, uint32_t node, const struct fact *facts,
+                struct text *out);
+/* Every graph, bodies indented under their node: what --dump-after shows. */
+void print_model(const struct model *model, const struct fact *facts, struct text *out);
+/* "f32[1,64,56,56]", "seq(i64[?])". */
+void print_fact(const struct fact *fact, struct text *out);
+
+#endif
