@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* AttributeProto as an attr; what a function body takes from its caller is resolved here. */
+#include <string.h>
+
+#include "frontend/importer.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+/* AttributeProto.AttributeType, in the standard's numbers. */
+static const enum attr_kind kinds[] = {
+    [1] = ATTR_FLOAT,   [2] = ATTR_INT,     [3] = ATTR_STRING, [4] = ATTR_TENSOR,
+    [5] = ATTR_GRAPH,   [6] = ATTR_FLOATS,  [7] = ATTR_INTS,   [8] = ATTR_STRINGS,
+    [9] = ATTR_TENSORS, [10] = ATTR_GRAPHS, [11] = ATTR_OTHER, [12] = ATTR_OTHER,
+    [13] = ATTR_OTHER,  [14] = ATTR_OTHER,
+};
+
+/* What the attribute holds, whatever it says of itself; ATTR_NONE: nothing. */
+static enum attr_kind kind_held(const Onnx__AttributeProto *proto) {
+    if (proto->has_f) return ATTR_FLOAT;
+    if (proto->has_i) return ATTR_INT;
+    if (proto->has_s) return ATTR_STRING;
+    if (proto->t) return ATTR_TENSOR;
+    if (proto->g) return ATTR_GRAPH;
+    if (proto->n_floats) return ATTR_FLOATS;
+    if (proto->n_ints) return ATTR_INTS;
+    if (proto->n_strings) return ATTR_STRINGS;
+    if (proto->n_tensors) return ATTR_TENSORS;
+    if (proto->n_graphs) return ATTR_GRAPHS;
+    if (proto->tp || proto->n_type_protos || proto->sparse_tensor || proto->n_sparse_tensors)
+        return ATTR_OTHER;
+    return ATTR_NONE;
+}
+
+static bool is_list(enum attr_kind kind) {
+    return kind == ATTR_FLOATS || kind == ATTR_INTS || kind == ATTR_STRINGS ||
+           kind == ATTR_TENSORS || kind == ATTR_GRAPHS;
+}
+
+/* Old files do not say the type; a scalar zero and an empty list hold nothing. */
+static int kind_of(struct importer *importer, const Onnx__AttributeProto *proto,
+                   enum attr_kind *ret) {
+    enum attr_kind held = kind_held(proto);
+    size_t n_kinds = sizeof(kinds) / sizeof(*kinds);
+    enum attr_kind said =
+        proto->type > 0 && (size_t)proto->type < n_kinds ? kinds[proto->type] : ATTR_NONE;
+    *ret = said != ATTR_NONE ? said : held;
+    bool agrees = held == said || said == ATTR_NONE || said == ATTR_OTHER;
+    bool empty = held == ATTR_NONE && (is_list(said) || said == ATTR_INT ||
+                                       said == ATTR_FLOAT || said == ATTR_STRING);
+    if (*ret != ATTR_NONE && (agrees || empty)) return CM_OK;
+    return diag_error(importer->diag, DIAG_ATTRIBUTE,
+                      "attribute '%s' says that it is of kind %s, and holds %s",
+                      proto->name ? proto->name : "", attr_kind_name(said),
+                      attr_kind_name(held));
+}
+
+/* ---- lists ----------------------------------------------------------------------------------
+ */
+
+static int floats(struct importer *importer, const Onnx__AttributeProto *proto,
+                  struct attr *ret) {
+    double *list = arena_array(importer->arena, proto->n_floats, sizeof(*list));
+    if (!list) return diag_no_memory(importer->diag);
+    for (size_t i = 0; i < proto->n_floats; i++) list[i] = (double)proto->floats[i];
+    ret->floats = list;
+    ret->n = proto->n_floats;
+    return CM_OK;
+}
+
+static int ints(struct importer *importer, const Onnx__AttributeProto *proto,
+                struct attr *ret) {
+    ret->n = proto->n_ints;
+    ret->ints = arena_copy(importer->arena, proto->ints, proto->n_ints * sizeof(*proto->ints));
+    return ret->ints ? CM_OK : diag_no_memory(importer->diag);
+}
+
+static int strings(struct importer *importer, const Onnx__AttributeProto *proto,
+                   struct attr *ret) {
+    const char **list = arena_array(importer->arena, proto->n_strings, sizeof(*list));
+    if (!list) return diag_no_memory(importer->diag);
+    for (size_t i = 0; i < proto->n_strings; i++) {
+        list[i] = import_bytes(importer, &proto->strings[i]);
+        if (!list[i]) return diag_no_memory(importer->diag);
+    }
+    ret->strings = list;
+    ret->n = proto->n_strings;
+    return CM_OK;
+}
+
+static int tensors(struct importer *importer, Onnx__TensorProto *const *protos, size_t n,
+                   struct attr *ret) {
+    const struct constant **list = arena_array(importer->arena, n, sizeof(*list));
+    if (!list) return diag_no_memory(importer->diag);
+    for (size_t i = 0; i < n; i++) {
+        int status = import_tensor(importer, protos[i], &list[i]);
+        if (status < 0) return status;
+    }
+    ret->tensors = list;
+    ret->n = n;
+    return CM_OK;
+}
+
+static int graphs(struct importer *importer, Onnx__GraphProto *const *protos, size_t n,
+                  const struct scope *scope, uint32_t node_id, struct attr *ret) {
+    uint32_t *list = arena_array(importer->arena, n, sizeof(*list));
+    if (!list) return diag_no_memory(importer->diag);
+    for (size_t i = 0; i < n; i++) {
+        int status = import_graph(importer, protos[i], scope, node_id, &list[i]);
+        if (status < 0) return status;
+    }
+    ret->graphs = list;
+    ret->n = n;
+    return CM_OK;
+}
+
+/* ---- one attribute
+ * --------------------------------------------------------------------------- */
+
+static int value_of(struct importer *importer, const Onnx__AttributeProto *proto,
+                    const struct scope *scope, uint32_t node_id, struct attr *ret) {
+    switch (ret->kind) {
+    case ATTR_INT:
+        ret->i = proto->i;
+        return CM_OK;
+    case ATTR_FLOAT:
+        ret->f = (double)proto->f;
+        return CM_OK;
+    case ATTR_STRING:
+        ret->s = import_bytes(importer, &proto->s);
+        return ret->s ? CM_OK : diag_no_memory(importer->diag);
+    case ATTR_INTS:
+        return ints(importer, proto, ret);
+    case ATTR_FLOATS:
+        return floats(importer, proto, ret);
+    case ATTR_STRINGS:
+        return strings(importer, proto, ret);
+    case ATTR_TENSOR:
+        return tensors(importer, &proto->t, 1, ret);
+    case ATTR_TENSORS:
+        return tensors(importer, proto->tensors, proto->n_tensors, ret);
+    case ATTR_GRAPH:
+        return graphs(importer, &proto->g, 1, scope, node_id, ret);
+    case ATTR_GRAPHS:
+        return graphs(importer, proto->graphs, proto->n_graphs, scope, node_id, ret);
+    default:
+        return CM_OK;
+    }
+}
+
+int import_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
+                     const struct scope *scope, uint32_t node_id, struct attr *ret) {
+    *ret = (struct attr){.n = 1};
+    ret->name = import_text(importer, proto->name);
+    if (!ret->name) return diag_no_memory(importer->diag);
+    int status = kind_of(importer, proto, &ret->kind);
+    return status < 0 ? status : value_of(importer, proto, scope, node_id, ret);
+}
+
+/* ---- what a body takes from its call
+ * ----------------------------------------------------------- */
+
+static const struct attr *given(const struct frame *frame, const char *name) {
+    for (size_t i = 0; frame && i < frame->n_attrs; i++)
+        if (text_equal(frame->attrs[i].name, name)) return &frame->attrs[i];
+    return NULL;
+}
+
+static const Onnx__AttributeProto *preset(const struct frame *frame, const char *name) {
+    for (size_t i = 0; frame && i < frame->proto->n_attribute_proto; i++)
+        if (text_equal(frame->proto->attribute_proto[i]->name, name))
+            return frame->proto->attribute_proto[i];
+    return NULL;
+}
+
+/* A reference: the caller's attribute under the body's name for it. *ret_found false: absent.
+ */
+static int referred(struct importer *importer, const Onnx__AttributeProto *proto,
+                    const struct scope *scope, uint32_t node_id, struct attr *ret,
+                    bool *ret_found) {
+    const struct attr *attr = given(scope->function, proto->ref_attr_name);
+    const Onnx__AttributeProto *fallback = preset(scope->function, proto->ref_attr_name);
+    *ret_found = attr || fallback;
+    if (!*ret_found) return CM_OK;
+    if (attr) *ret = *attr;
+    int status = attr ? CM_OK : import_attribute(importer, fallback, scope, node_id, ret);
+    ret->name = import_text(importer, proto->name);
+    if (!ret->name) return diag_no_memory(importer->diag);
+    return status;
+}
+
+int import_attributes(struct importer *importer, const Onnx__NodeProto *node,
+                      const struct scope *scope, uint32_t node_id, const struct attr **ret,
+                      size_t *ret_n) {
+    struct attr *attrs = arena_array(importer->arena, node->n_attribute, sizeof(*attrs));
+    size_t n = 0;
+    if (!attrs) return diag_no_memory(importer->diag);
+    for (size_t i = 0; i < node->n_attribute; i++) {
+        const Onnx__AttributeProto *proto = node->attribute[i];
+        bool reference = proto->ref_attr_name && proto->ref_attr_name[0];
+        bool found = true;
+        int status = reference ? referred(importer, proto, scope, node_id, &attrs[n], &found)
+                               : import_attribute(importer, proto, scope, node_id, &attrs[n]);
+        if (status < 0) return status;
+        n += found;
+    }
+    *ret = attrs;
+    *ret_n = n;
+    return CM_OK;
+}

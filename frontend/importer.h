@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of the import share: the builder, and the names that are in scope. Names are
+ * resolved to ids as nodes are added, so that the IR never needs a name again.
+ */
+#ifndef FRONTEND_IMPORTER_H
+#define FRONTEND_IMPORTER_H
+
+#include "ir/graph.h"
+#include "onnx.pb-c.h"
+#include "support/diag.h"
+#include "support/map.h"
+#include "support/text.h"
+
+/* Graphs inside graphs and functions inside functions: each level is a C call. */
+#define MAX_GRAPH_DEPTH 64
+
+/* Nodes after inlining: what a hostile tower of functions may cost. */
+#define MIN_NODE_LIMIT 1000000
+#define NODES_PER_NODE 64
+
+/* What a name of a function stands for whose operand the caller left out. */
+#define ID_OMITTED (ID_NONE - 1)
+
+struct importer {
+    const Onnx__ModelProto *proto;
+    struct arena *arena;   /* the model's */
+    struct arena *scratch; /* until the import ends */
+    struct cm_diagnostics *diag;
+    struct graph_builder *builder;
+    struct map functions; /* "domain::name::overload" -> index into proto->functions */
+    uint64_t n_nodes;
+    uint64_t node_limit;
+    bool sorted; /* a graph was out of order and has been sorted */
+};
+
+/* Names of one graph or function body, and what lies around it. */
+struct scope {
+    const struct scope *outer; /* graph around a body; NULL for the main graph and functions */
+    struct map names;          /* -> value id */
+    uint32_t graph;
+    uint32_t call;                /* innermost call, ID_NONE */
+    const char *prefix;           /* of names that are made in here: "call/", "" */
+    const struct frame *function; /* whose body this is, or NULL */
+    int depth;
+};
+
+/* The function that is being inlined, for attribute references and cycles. */
+struct frame {
+    const struct frame *outer;
+    const Onnx__FunctionProto *proto;
+    const struct attr *attrs; /* of the call */
+    size_t n_attrs;
+};
+
+/* Strings of the file, copied; never NULL unless memory is out. */
+const char *import_text(struct importer *importer, const char *text);
+const char *import_bytes(struct importer *importer, const ProtobufCBinaryData *bytes);
+
+/* Opset version of `domain` among the imports: 1 for a domain that is not imported, 0: ai.onnx
+ * is missing. */
+int64_t import_opset(Onnx__OperatorSetIdProto *const *imports, size_t n, const char *domain);
+
+/* tensors.c */
+int import_tensor(struct importer *importer, const Onnx__TensorProto *proto,
+                  const struct constant **ret) CM_MUST_CHECK;
+int import_sparse(struct importer *importer, const Onnx__SparseTensorProto *proto,
+                  const struct constant **ret) CM_MUST_CHECK;
+
+/* types.c */
+int import_type(struct importer *importer, const Onnx__TypeProto *proto, int depth,
+                struct type *ret) CM_MUST_CHECK;
+
+/* attributes.c: bodies become graphs under `scope`. */
+int import_attributes(struct importer *importer, const Onnx__NodeProto *node,
+                      const struct scope *scope, uint32_t node_id, const struct attr **ret,
+                      size_t *ret_n) CM_MUST_CHECK;
+/* One by itself: the default of a function's attribute. */
+int import_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
+                     const struct scope *scope, uint32_t node_id,
+                     struct attr *ret) CM_MUST_CHECK;
+
+/* graphs.c */
+int import_graph(struct importer *importer, const Onnx__GraphProto *proto,
+                 const struct scope *outer, uint32_t owner, uint32_t *ret_id) CM_MUST_CHECK;
+int import_nodes(struct importer *importer, Onnx__NodeProto *const *nodes, size_t n,
+                 Onnx__OperatorSetIdProto *const *opsets, size_t n_opsets,
+                 struct scope *scope) CM_MUST_CHECK;
+/* The value of that name in the scope or around it; ID_NONE: none, ID_OMITTED. */
+uint32_t scope_find(const struct scope *scope, const char *name);
+/* A new name of this scope; a second definition is an error. */
+int scope_define(struct importer *importer, struct scope *scope, const char *name,
+                 uint32_t value) CM_MUST_CHECK;
+
+/* functions.c */
+int import_functions(struct importer *importer) CM_MUST_CHECK;
+/* The function that the node calls, or NULL. */
+const Onnx__FunctionProto *find_function(const struct importer *importer,
+                                         const Onnx__NodeProto *node);
+/* Puts the function's body in place of the node. */
+int inline_call(struct importer *importer, const Onnx__NodeProto *node,
+                const Onnx__FunctionProto *function, struct scope *scope) CM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Constants from files. An external file must lie in the model's folder or below it: its path
+ * comes from the model, and a model from elsewhere must not read what it pleases.
+ */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "frontend/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct reader {
+    struct source *source;
+    const char *folder; /* of the model, "." where it has none */
+};
+
+static const char *folder_of(const char *path, struct arena *arena) {
+    const char *slash = strrchr(path, '/');
+    if (!slash) return arena_strdup(arena, ".");
+    return arena_strndup(arena, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+static bool has_parent_step(const char *path) {
+    for (const char *at = path; at; at = strchr(at, '/')) {
+        if (*at == '/') at++;
+        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0')) return true;
+    }
+    return false;
+}
+
+/* Whether `path`, links followed, lies below `folder`, links followed. */
+static bool lies_below(const char *path, const char *folder) {
+    char *real_path = realpath(path, NULL);
+    char *real_folder = realpath(folder, NULL);
+    size_t length = real_folder ? strlen(real_folder) : 0;
+    bool below = real_path && real_folder && strncmp(real_path, real_folder, length) == 0 &&
+                 (real_path[length] == '/' || (length > 0 && real_folder[length - 1] == '/'));
+    free(real_path);
+    free(real_folder);
+    return below;
+}
+
+static int read_external(const struct reader *reader, const struct constant *constant,
+                         void *buffer, size_t size, struct cm_diagnostics *diag) {
+    struct source *source = NULL;
+    if (constant->location[0] == '/' || has_parent_step(constant->location))
+        return diag_error(diag, DIAG_VALUE,
+                          "external data '%s' would lie outside the model's folder",
+                          constant->location);
+    struct arena *scratch = arena_new("path", 0);
+    const char *path =
+        scratch ? arena_printf(scratch, "%s/%s", reader->folder, constant->location) : NULL;
+    int status = path ? source_open(path, diag, &source) : diag_no_memory(diag);
+    if (status == CM_OK && !lies_below(path, reader->folder))
+        status =
+            diag_error(diag, DIAG_VALUE, "external data '%s' leads outside the model's folder",
+                       constant->location);
+    if (status == CM_OK) status = source_read_at(source, constant->offset, buffer, size, diag);
+    if (source) source_close(source);
+    arena_free(scratch);
+    return status;
+}
+
+static int read(void *context, const struct constant *constant, void *buffer, size_t size,
+                struct cm_diagnostics *diag) {
+    const struct reader *reader = context;
+    if (constant->place == CONSTANT_EXTERNAL)
+        return read_external(reader, constant, buffer, size, diag);
+    return source_read_at(reader->source, constant->offset, buffer, size, diag);
+}
+
+int reader_make(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
+                struct constant_reader *ret) {
+    struct reader *reader = arena_alloc(arena, sizeof(*reader));
+    const char *folder = folder_of(source_name(source), arena);
+    if (!reader || !folder) return diag_no_memory(diag);
+    *reader = (struct reader){.source = source, .folder = folder};
+    *ret = (struct constant_reader){.read = read, .context = reader};
+    return CM_OK;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The walk of skim.h. One loop over fields with an explicit stack of open messages: a field
+ * either opens a message, is copied, or is stepped over. The length of a kept message is not
+ * known when it opens, so five bytes are set aside for it and patched when it closes (a varint
+ * may be padded).
+ */
+#include "frontend/skim.h"
+
+#include <string.h>
+
+#include "frontend/skim_schema.h"
+#include "frontend/sniff.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+
+#include "support/banned.h"
+
+/* Open messages; protobuf-c recurses once a level, so this also bounds its stack. */
+#define MAX_DEPTH 128
+
+#define LENGTH_BYTES 5
+#define VARINT_BYTES 10
+
+/* Elements of one typed list that an odd writer wrote one by one; more are not kept. */
+#define MAX_UNPACKED 65536
+
+enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
+
+/* Private fields of TensorProto, see onnx.proto. */
+#define SKIPPED_OFFSET 60001
+#define SKIPPED_LENGTH 60002
+#define SKIPPED_FIELD  60003
+
+struct open_message {
+    enum message_kind kind;
+    uint64_t end;        /* position in the source */
+    size_t length_at;    /* where its length is set aside in the output */
+    uint32_t n_unpacked; /* elements of typed data kept one by one */
+};
+
+struct skimmer {
+    struct source *source;
+    struct arena *arena;
+    struct cm_diagnostics *diag;
+    uint8_t *out;
+    size_t size;
+    size_t capacity;
+    struct open_message stack[MAX_DEPTH];
+    int depth; /* stack[depth - 1] is the innermost */
+};
+
+static uint64_t position(const struct skimmer *skimmer) {
+    return source_position(skimmer->source);
+}
+
+static struct open_message *innermost(struct skimmer *skimmer) {
+    return &skimmer->stack[skimmer->depth - 1];
+}
+
+/* ---- output --------------------------------------------------------------------------------
+ */
+
+static int reserve(struct skimmer *skimmer, size_t extra) {
+    if (skimmer->capacity - skimmer->size >= extra) return CM_OK;
+    size_t capacity = skimmer->capacity ? skimmer->capacity : 16384;
+    while (capacity - skimmer->size < extra) {
+        if (capacity > SIZE_MAX / 2) return diag_no_memory(skimmer->diag);
+        capacity *= 2;
+    }
+    uint8_t *out = arena_alloc(skimmer->arena, capacity);
+    if (!out) return diag_no_memory(skimmer->diag);
+    if (skimmer->size) memcpy(out, skimmer->out, skimmer->size);
+    skimmer->out = out;
+    skimmer->capacity = capacity;
+    return CM_OK;
+}
+
+static int put_varint(struct skimmer *skimmer, uint64_t value) {
+    int status = reserve(skimmer, VARINT_BYTES);
+    if (status < 0) return status;
+    for (; value > 127; value >>= 7) skimmer->out[skimmer->size++] = (uint8_t)(value | 128);
+    skimmer->out[skimmer->size++] = (uint8_t)value;
+    return CM_OK;
+}
+
+static int put_key(struct skimmer *skimmer, uint32_t number, enum wire wire) {
+    return put_varint(skimmer, (uint64_t)number << 3 | wire);
+}
+
+static int put_number(struct skimmer *skimmer, uint32_t number, uint64_t value) {
+    int status = put_key(skimmer, number, WIRE_VARINT);
+    return status < 0 ? status : put_varint(skimmer, value);
+}
+
+/* At most this much is set aside on the word of a length alone: a pipe does not tell its size.
+ */
+#define COPY_STEP 65536
+
+/* The next `size` bytes of the source, as they are. */
+static int copy(struct skimmer *skimmer, size_t size) {
+    while (size > 0) {
+        size_t step = size < COPY_STEP ? size : COPY_STEP;
+        size_t got = 0;
+        int status = reserve(skimmer, step);
+        if (status < 0) return status;
+        status = source_read(skimmer->source, skimmer->out + skimmer->size, step, &got,
+                             skimmer->diag);
+        if (status < 0) return status;
+        skimmer->size += got;
+        size -= got;
+        if (got < step)
+            return diag_error(
+                skimmer->diag, DIAG_FORMAT,
+                "the file ends at byte %llu, inside a field that claims %zu more bytes",
+                (unsigned long long)position(skimmer), size);
+    }
+    return CM_OK;
+}
+
+static int skip(struct skimmer *skimmer, uint64_t size) {
+    uint64_t got = 0;
+    int status = source_skip(skimmer->source, size, &got, skimmer->diag);
+    if (status < 0 || got == size) return status;
+    return diag_error(skimmer->diag, DIAG_FORMAT,
+                      "the file ends at byte %llu, inside a field that claims %llu more bytes",
+                      (unsigned long long)position(skimmer), (unsigned long long)(size - got));
+}
+
+/* ---- input ---------------------------------------------------------------------------------
+ */
+
+static int ends_early(struct skimmer *skimmer) {
+    return diag_error(skimmer->diag, DIAG_FORMAT, "the file ends at byte %llu, inside a %s",
+                      (unsigned long long)position(skimmer),
+                      skim_messages[innermost(skimmer)->kind].name);
+}
+
+static int get_varint(struct skimmer *skimmer, uint64_t *ret) {
+    uint64_t value = 0;
+    for (int i = 0; i < VARINT_BYTES; i++) {
+        if (position(skimmer) >= innermost(skimmer)->end)
+            return diag_error(skimmer->diag, DIAG_FORMAT,
+                              "at byte %llu: a number runs past the end of its %s",
+                              (unsigned long long)position(skimmer),
+                              skim_messages[innermost(skimmer)->kind].name);
+        int byte = source_byte(skimmer->source, skimmer->diag);
+        if (byte == -2) return CM_IO;
+        if (byte < 0) return ends_early(skimmer);
+        value |= (uint64_t)(byte & 127) << (7 * i);
+        if (byte < 128) {
+            *ret = value;
+            return CM_OK;
+        }
+    }
+    return diag_error(skimmer->diag, DIAG_FORMAT, "at byte %llu: a number longer than 64 bits",
+                      (unsigned long long)position(skimmer));
+}
+
+static const struct skim_field *find_field(enum message_kind kind, uint64_t number) {
+    const struct skim_field *field = skim_messages[kind].fields;
+    for (; field->name; field++)
+        if (field->number == number) return field;
+    return NULL;
+}
+
+/* The length of a field of wire type 2, checked against what its message has left. */
+static int get_length(struct skimmer *skimmer, const struct skim_field *field, uint64_t *ret) {
+    uint64_t at = position(skimmer);
+    int status = get_varint(skimmer, ret);
+    if (status < 0) return status;
+    uint64_t left = innermost(skimmer)->end - position(skimmer);
+    if (*ret <= left) return CM_OK;
+    return diag_error(skimmer->diag, DIAG_FORMAT,
+                      "at byte %llu: %s.%s claims %llu bytes, %llu are left",
+                      (unsigned long long)at, skim_messages[innermost(skimmer)->kind].name,
+                      field ? field->name : "(unknown field)", (unsigned long long)*ret,
+                      (unsigned long long)left);
+}
+
+/* ---- fields --------------------------------------------------------------------------------
+ */
+
+static int open_message(struct skimmer *skimmer, const struct skim_field *field,
+                        uint64_t length) {
+    if (skimmer->depth == MAX_DEPTH)
+        return diag_error(skimmer->diag, DIAG_LIMIT,
+                          "at byte %llu: messages are nested deeper than %d",
+                          (unsigned long long)position(skimmer), MAX_DEPTH);
+    int status = put_key(skimmer, field->number, WIRE_BYTES);
+    if (status == CM_OK) status = reserve(skimmer, LENGTH_BYTES);
+    if (status < 0) return status;
+    skimmer->stack[skimmer->depth++] = (struct open_message){
+        .kind = field->child,
+        .end = position(skimmer) + length,
+        .length_at = skimmer->size,
+    };
+    skimmer->size += LENGTH_BYTES;
+    return CM_OK;
+}
+
+static int close_message(struct skimmer *skimmer) {
+    const struct open_message *message = innermost(skimmer);
+    size_t length = skimmer->size - message->length_at - LENGTH_BYTES;
+    uint8_t *at = skimmer->out + message->length_at;
+    if (length >> 35 || length > INT32_MAX)
+        return diag_error(skimmer->diag, DIAG_LIMIT,
+                          "the structure of a %s alone takes more than 2 GiB",
+                          skim_messages[message->kind].name);
+    for (int i = 0; i < LENGTH_BYTES; i++)
+        at[i] = (uint8_t)((length >> (7 * i) & 127) | (i < LENGTH_BYTES - 1 ? 128 : 0));
+    skimmer->depth--;
+    return CM_OK;
+}
+
+static int note_skipped(struct skimmer *skimmer, uint32_t field, uint64_t offset,
+                        uint64_t length) {
+    int status = put_number(skimmer, SKIPPED_OFFSET, offset);
+    if (status == CM_OK) status = put_number(skimmer, SKIPPED_LENGTH, length);
+    return status < 0 ? status : put_number(skimmer, SKIPPED_FIELD, field);
+}
+
+static int keep_bytes(struct skimmer *skimmer, const struct skim_field *field,
+                      uint64_t length) {
+    int status = put_key(skimmer, field->number, WIRE_BYTES);
+    if (status == CM_OK) status = put_varint(skimmer, length);
+    return status < 0 ? status : copy(skimmer, (size_t)length);
+}
+
+static int payload(struct skimmer *skimmer, const struct skim_field *field, uint64_t length) {
+    if (length <= SKIM_KEPT_PAYLOAD) return keep_bytes(skimmer, field, length);
+    int status = note_skipped(skimmer, field->number, position(skimmer), length);
+    return status < 0 ? status : skip(skimmer, length);
+}
+
+static int bytes_field(struct skimmer *skimmer, const struct skim_field *field) {
+    uint64_t length = 0;
+    int status = get_length(skimmer, field, &length);
+    if (status < 0) return status;
+    if (!field) return skip(skimmer, length);
+    if (field->kind == FIELD_MESSAGE) return open_message(skimmer, field, length);
+    if (field->kind == FIELD_PAYLOAD) return payload(skimmer, field, length);
+    return keep_bytes(skimmer, field, length);
+}
+
+/* One element of typed data by itself: kept up to a cap, past which the contents count as
+ * absent. */
+static bool is_kept(struct skimmer *skimmer, const struct skim_field *field) {
+    struct open_message *message = innermost(skimmer);
+    if (!field || field->kind != FIELD_PAYLOAD) return field;
+    return message->n_unpacked++ < MAX_UNPACKED;
+}
+
+static int scalar_field(struct skimmer *skimmer, const struct skim_field *field,
+                        enum wire wire) {
+    uint64_t value = 0;
+    size_t width = wire == WIRE_FIXED64 ? 8 : 4;
+    bool kept = is_kept(skimmer, field);
+    bool first_dropped = field && field->kind == FIELD_PAYLOAD &&
+                         innermost(skimmer)->n_unpacked == MAX_UNPACKED + 1;
+    if (first_dropped) {
+        int status = note_skipped(skimmer, field->number, 0, 0);
+        if (status < 0) return status;
+    }
+    if (wire == WIRE_VARINT) {
+        int status = get_varint(skimmer, &value);
+        if (status < 0 || !kept) return status;
+        return put_number(skimmer, field->number, value);
+    }
+    if (innermost(skimmer)->end - position(skimmer) < width) return ends_early(skimmer);
+    if (!kept) return skip(skimmer, width);
+    int status = put_key(skimmer, field->number, wire);
+    return status < 0 ? status : copy(skimmer, width);
+}
+
+/* Wire types that a field of this kind may come with. */
+static bool wire_fits(const struct skim_field *field, uint32_t wire) {
+    switch (field->kind) {
+    case FIELD_NUMBER:
+        return wire == WIRE_VARINT || wire == WIRE_BYTES;
+    case FIELD_FLOAT:
+        return wire == WIRE_FIXED32 || wire == WIRE_BYTES;
+    case FIELD_PAYLOAD:
+        return wire == WIRE_BYTES || wire == field->unpacked_wire;
+    default:
+        return wire == WIRE_BYTES;
+    }
+}
+
+static int one_field(struct skimmer *skimmer) {
+    uint64_t at = position(skimmer);
+    enum message_kind kind = innermost(skimmer)->kind;
+    uint64_t key = 0;
+    int status = get_varint(skimmer, &key);
+    if (status < 0) return status;
+    uint32_t wire = key & 7;
+    const struct skim_field *field = find_field(kind, key >> 3);
+    if (key >> 3 == 0 || key >> 32 || wire == 3 || wire == 4 || wire > 5)
+        return diag_error(skimmer->diag, DIAG_FORMAT,
+                          "at byte %llu: 0x%llx is no key of a field (inside a %s)",
+                          (unsigned long long)at, (unsigned long long)key,
+                          skim_messages[kind].name);
+    if (field && !wire_fits(field, wire))
+        return diag_error(skimmer->diag, DIAG_FORMAT,
+                          "at byte %llu: %s.%s is written with wire type %u",
+                          (unsigned long long)at, skim_messages[kind].name, field->name, wire);
+    return wire == WIRE_BYTES ? bytes_field(skimmer, field)
+                              : scalar_field(skimmer, field, (enum wire)wire);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------
+ */
+
+/* Closes what ends here. False at the end of the model. */
+static int close_ended(struct skimmer *skimmer, bool *ret_more) {
+    while (skimmer->depth > 1 && position(skimmer) == innermost(skimmer)->end) {
+        int status = close_message(skimmer);
+        if (status < 0) return status;
+    }
+    *ret_more = skimmer->depth > 1 || !source_at_end(skimmer->source, skimmer->diag);
+    return CM_OK;
+}
+
+static int walk(struct skimmer *skimmer) {
+    for (;;) {
+        bool more = false;
+        int status = close_ended(skimmer, &more);
+        if (status < 0 || !more) return status;
+        status = one_field(skimmer);
+        if (status < 0) return status;
+    }
+}
+
+int skim(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
+         struct skimmed *ret) {
+    struct skimmer skimmer = {.source = source, .arena = arena, .diag = diag, .depth = 1};
+    uint64_t size = source_size(source);
+    if (size == 0) return diag_error(diag, DIAG_FORMAT, "the file is empty");
+    skimmer.stack[0] = (struct open_message){.kind = MESSAGE_MODEL, .end = size};
+    int status = walk(&skimmer);
+    if (status == CM_REFUSED) sniff_hint(source, diag);
+    if (status < 0) return status;
+    *ret = (struct skimmed){.data = skimmer.out, .size = skimmer.size};
+    return CM_OK;
+}

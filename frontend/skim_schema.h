@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The messages and fields of onnx.proto as skim sees them: which to enter, keep, or step over.
+ */
+#ifndef FRONTEND_SKIM_SCHEMA_H
+#define FRONTEND_SKIM_SCHEMA_H
+
+#include <stdint.h>
+
+enum message_kind {
+    MESSAGE_NONE,
+    MESSAGE_MODEL,
+    MESSAGE_GRAPH,
+    MESSAGE_NODE,
+    MESSAGE_ATTRIBUTE,
+    MESSAGE_TENSOR,
+    MESSAGE_SPARSE,
+    MESSAGE_FUNCTION,
+    MESSAGE_VALUE_INFO,
+    MESSAGE_TYPE,
+    MESSAGE_TENSOR_TYPE,
+    MESSAGE_SEQUENCE_TYPE,
+    MESSAGE_MAP_TYPE,
+    MESSAGE_SHAPE,
+    MESSAGE_DIMENSION,
+    MESSAGE_ENTRY,
+    MESSAGE_OPSET,
+    MESSAGE_ANNOTATION,
+    MESSAGE_N
+};
+
+enum field_kind {
+    FIELD_NUMBER,  /* a varint, or packed varints */
+    FIELD_FLOAT,   /* 4 bytes each, or packed */
+    FIELD_TEXT,    /* bytes that are kept whole */
+    FIELD_MESSAGE, /* entered */
+    FIELD_PAYLOAD, /* contents of a tensor: kept when small, else noted and stepped over */
+};
+
+struct skim_field {
+    uint32_t number;
+    enum field_kind kind;
+    enum message_kind child; /* of FIELD_MESSAGE */
+    uint32_t unpacked_wire;  /* of FIELD_PAYLOAD: wire type of one element by itself; 2: none */
+    const char *name;        /* NULL ends a list */
+};
+
+struct skim_message {
+    const char *name;
+    const struct skim_field *fields;
+};
+
+extern const struct skim_message skim_messages[MESSAGE_N];
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Magic bytes of what people hand over by mistake: one row each. */
+#include "frontend/sniff.h"
+
+#include <string.h>
+
+#include "support/diag.h"
+#include "support/file.h"
+
+#include "support/banned.h"
+
+#define SNIFFED 16
+
+struct magic {
+    const char *bytes;
+    size_t length;
+    const char *what;
+};
+
+/* clang-format off */
+static const struct magic magics[] = {
+    {"PK\x03\x04",         4, "a zip archive: a PyTorch checkpoint, perhaps; export it to ONNX first"},
+    {"\x80\x02",           2, "a Python pickle: a PyTorch checkpoint, perhaps; export it to ONNX first"},
+    {"\x1f\x8b",           2, "gzip: unpack it first"},
+    {"\xfd" "7zXZ",        5, "xz: unpack it first"},
+    {"BZh",                3, "bzip2: unpack it first"},
+    {"version https://git-lfs", 16, "a Git LFS pointer: fetch the file that it stands for"},
+    {"<!DOCTYPE",          9, "a web page: the download went wrong, perhaps"},
+    {"<html",              5, "a web page: the download went wrong, perhaps"},
+    {"\x89HDF",            4, "HDF5: a Keras model, perhaps; convert it to ONNX first"},
+    {"ORTM",               4, "ONNX Runtime's own format; give the ONNX file"},
+    {"{",                  1, "JSON; give the ONNX file"},
+};
+/* clang-format on */
+
+static const char *look_up(const char *bytes) {
+    for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
+        if (memcmp(bytes, magics[i].bytes, magics[i].length) == 0) return magics[i].what;
+    return NULL;
+}
+
+static const char *text_or_not(const char *bytes) {
+    for (size_t i = 0; i < SNIFFED; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        if (byte >= 127 || (byte < 32 && !strchr("\t\r\n", byte))) return NULL;
+    }
+    return "text; give the ONNX file";
+}
+
+void sniff_hint(struct source *source, struct cm_diagnostics *diag) {
+    char bytes[SNIFFED] = {0};
+    uint64_t size = source_size(source);
+    if (!source_can_seek(source) || size < SNIFFED) return;
+    if (source_read_at(source, 0, bytes, SNIFFED, NULL) < 0) return;
+    const char *what = look_up(bytes);
+    if (!what) what = text_or_not(bytes);
+    if (what) diag_hint(diag, "the file looks like %s", what);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TensorProto as a constant: dims and dtype checked, contents left where they are. */
+#include <string.h>
+
+#include "frontend/importer.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+#define DATA_LOCATION_EXTERNAL 1
+
+/* Fields of TensorProto that hold elements. */
+enum {
+    FIELD_FLOAT = 4,
+    FIELD_INT32 = 5,
+    FIELD_INT64 = 7,
+    FIELD_RAW = 9,
+    FIELD_DOUBLE = 10,
+    FIELD_UINT64 = 11
+};
+
+static const char *label(const Onnx__TensorProto *proto) {
+    return proto->name ? proto->name : "";
+}
+
+static int check_dims(struct importer *importer, const Onnx__TensorProto *proto,
+                      const int64_t *dims, size_t n, struct shape *ret) {
+    if (n > SHAPE_MAX_RANK)
+        return diag_error(importer->diag, DIAG_LIMIT,
+                          "tensor '%s' has %zu dims, at most %d wanted", label(proto), n,
+                          SHAPE_MAX_RANK);
+    for (size_t i = 0; i < n; i++)
+        if (dims[i] < 0)
+            return diag_error(importer->diag, DIAG_VALUE, "dim %zu of tensor '%s' is %lld", i,
+                              label(proto), (long long)dims[i]);
+    if (shape_make(importer->arena, (int)n, dims, ret) < 0)
+        return diag_no_memory(importer->diag);
+    if (!is_known(shape_elements(ret)))
+        return diag_error(importer->diag, DIAG_OVERFLOW,
+                          "the elements of tensor '%s' pass 2^63", label(proto));
+    return CM_OK;
+}
+
+/* ---- contents ------------------------------------------------------------------------------
+ */
+
+/* Typed lists, small ones that skim kept, written as raw_data would hold them. */
+struct raw_writer {
+    uint8_t *bytes;
+    size_t at;
+    size_t width; /* bytes of one unit: an element, or the byte that packed elements share */
+};
+
+static void put_unit(struct raw_writer *writer, uint64_t bits) {
+    for (size_t i = 0; i < writer->width; i++)
+        writer->bytes[writer->at++] = (uint8_t)(bits >> (8 * i));
+}
+
+static uint64_t float_bits(float value) {
+    uint32_t bits = 0;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static uint64_t double_bits(double value) {
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static void put_typed(struct raw_writer *writer, const Onnx__TensorProto *proto) {
+    for (size_t i = 0; i < proto->n_float_data; i++)
+        put_unit(writer, float_bits(proto->float_data[i]));
+    for (size_t i = 0; i < proto->n_double_data; i++)
+        put_unit(writer, double_bits(proto->double_data[i]));
+    for (size_t i = 0; i < proto->n_int32_data; i++)
+        put_unit(writer, (uint64_t)(int64_t)proto->int32_data[i]);
+    for (size_t i = 0; i < proto->n_int64_data; i++)
+        put_unit(writer, (uint64_t)proto->int64_data[i]);
+    for (size_t i = 0; i < proto->n_uint64_data; i++) put_unit(writer, proto->uint64_data[i]);
+}
+
+static size_t n_typed(const Onnx__TensorProto *proto) {
+    return proto->n_float_data + proto->n_double_data + proto->n_int32_data +
+           proto->n_int64_data + proto->n_uint64_data;
+}
+
+static size_t unit_width(const Onnx__TensorProto *proto, enum dtype dtype) {
+    if (proto->n_float_data) return sizeof(float);
+    if (proto->n_double_data) return sizeof(double);
+    int bits = dtype_bits(dtype);
+    return bits <= 8 ? 1 : (size_t)bits / 8;
+}
+
+static int typed_contents(struct importer *importer, const Onnx__TensorProto *proto,
+                          struct constant *constant) {
+    struct raw_writer writer = {.width = unit_width(proto, constant->dtype)};
+    writer.bytes = arena_array(importer->arena, n_typed(proto), writer.width);
+    if (!writer.bytes) return diag_no_memory(importer->diag);
+    put_typed(&writer, proto);
+    constant->place = CONSTANT_RAW;
+    constant->raw = writer.bytes;
+    constant->length = writer.at;
+    return CM_OK;
+}
+
+static int raw_contents(struct importer *importer, const Onnx__TensorProto *proto,
+                        struct constant *constant) {
+    constant->place = CONSTANT_RAW;
+    constant->length = proto->raw_data.len;
+    constant->raw = arena_copy(importer->arena, proto->raw_data.data, proto->raw_data.len);
+    return constant->raw ? CM_OK : diag_no_memory(importer->diag);
+}
+
+static int string_contents(struct importer *importer, const Onnx__TensorProto *proto,
+                           struct constant *constant) {
+    const char **texts = arena_array(importer->arena, proto->n_string_data, sizeof(*texts));
+    if (!texts) return diag_no_memory(importer->diag);
+    if ((int64_t)proto->n_string_data != constant->n_elements) return CM_OK; /* absent */
+    for (size_t i = 0; i < proto->n_string_data; i++) {
+        texts[i] = import_bytes(importer, &proto->string_data[i]);
+        if (!texts[i]) return diag_no_memory(importer->diag);
+    }
+    constant->place = CONSTANT_IN_MEMORY;
+    constant->texts = texts;
+    return CM_OK;
+}
+
+static void skipped_contents(const Onnx__TensorProto *proto, struct constant *constant) {
+    static const enum constant_encoding encodings[] = {
+        [FIELD_FLOAT] = ENCODING_PACKED_FIXED4,  [FIELD_INT32] = ENCODING_PACKED_VARINT,
+        [FIELD_INT64] = ENCODING_PACKED_VARINT,  [FIELD_RAW] = ENCODING_RAW,
+        [FIELD_DOUBLE] = ENCODING_PACKED_FIXED8, [FIELD_UINT64] = ENCODING_PACKED_VARINT,
+    };
+    uint32_t field = proto->skipped_field;
+    if (proto->skipped_length == 0 || field > FIELD_UINT64 || field < FIELD_FLOAT ||
+        field == 6 || field == 8)
+        return; /* absent */
+    constant->place = CONSTANT_IN_FILE;
+    constant->encoding = encodings[field];
+    constant->offset = proto->skipped_offset;
+    constant->length = proto->skipped_length;
+}
+
+/* One decimal number of external_data. */
+static int external_number(struct importer *importer, const Onnx__TensorProto *proto,
+                           const char *key, const char *text, uint64_t *ret) {
+    int64_t value = 0;
+    if (!text_to_int64(text, strlen(text), &value) || value < 0)
+        return diag_error(importer->diag, DIAG_VALUE,
+                          "external data of tensor '%s': %s is '%s', a number wanted",
+                          label(proto), key, text);
+    *ret = (uint64_t)value;
+    return CM_OK;
+}
+
+static int external_contents(struct importer *importer, const Onnx__TensorProto *proto,
+                             struct constant *constant) {
+    constant->place = CONSTANT_EXTERNAL;
+    for (size_t i = 0; i < proto->n_external_data; i++) {
+        const char *key = proto->external_data[i]->key;
+        const char *value = proto->external_data[i]->value;
+        int status = CM_OK;
+        if (!key || !value) continue;
+        if (text_equal(key, "location")) {
+            constant->location = import_text(importer, value);
+            if (!constant->location) return diag_no_memory(importer->diag);
+        }
+        if (text_equal(key, "offset"))
+            status = external_number(importer, proto, key, value, &constant->offset);
+        if (text_equal(key, "length"))
+            status = external_number(importer, proto, key, value, &constant->length);
+        if (status < 0) return status;
+    }
+    if (constant->location) return CM_OK;
+    return diag_error(importer->diag, DIAG_VALUE,
+                      "external data of tensor '%s' has no location", label(proto));
+}
+
+static int contents(struct importer *importer, const Onnx__TensorProto *proto,
+                    struct constant *constant) {
+    constant->place = CONSTANT_ABSENT;
+    if (proto->data_location == DATA_LOCATION_EXTERNAL)
+        return external_contents(importer, proto, constant);
+    if (proto->has_skipped_field) {
+        skipped_contents(proto, constant);
+        return CM_OK;
+    }
+    if (constant->n_elements == 0) {
+        constant->place = CONSTANT_IN_MEMORY;
+        return CM_OK;
+    }
+    if (proto->has_raw_data) return raw_contents(importer, proto, constant);
+    if (proto->n_string_data) return string_contents(importer, proto, constant);
+    return n_typed(proto) ? typed_contents(importer, proto, constant) : CM_OK;
+}
+
+/* ---- tensors -------------------------------------------------------------------------------
+ */
+
+int import_tensor(struct importer *importer, const Onnx__TensorProto *proto,
+                  const struct constant **ret) {
+    struct shape shape;
+    enum dtype dtype = dtype_from_onnx(proto->data_type);
+    if (dtype == DTYPE_UNDEFINED)
+        return diag_error(importer->diag, DIAG_TYPE,
+                          "tensor '%s' has data type %d, which does not exist", label(proto),
+                          proto->data_type);
+    int status = check_dims(importer, proto, proto->dims, proto->n_dims, &shape);
+    if (status < 0) return status;
+    struct constant *constant = constant_new(importer->arena, dtype, &shape);
+    if (!constant) return diag_no_memory(importer->diag);
+    status = contents(importer, proto, constant);
+    if (status == CM_OK) *ret = constant;
+    return status;
+}
+
+int import_sparse(struct importer *importer, const Onnx__SparseTensorProto *proto,
+                  const struct constant **ret) {
+    struct shape shape;
+    if (!proto->values)
+        return diag_error(importer->diag, DIAG_FORMAT, "a sparse tensor has no values");
+    enum dtype dtype = dtype_from_onnx(proto->values->data_type);
+    int status = check_dims(importer, proto->values, proto->dims, proto->n_dims, &shape);
+    if (status < 0) return status;
+    struct constant *constant = constant_new(importer->arena, dtype, &shape);
+    if (!constant) return diag_no_memory(importer->diag);
+    constant->place = CONSTANT_ABSENT;
+    *ret = constant;
+    return CM_OK;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TypeProto as a type: element types, dims, and the names of free dims. */
+#include "frontend/importer.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+static int dim(struct importer *importer, const Onnx__TensorShapeProto__Dimension *proto,
+               int64_t *ret_dim, const char **ret_symbol) {
+    *ret_dim = proto->has_dim_value ? proto->dim_value : DIM_UNKNOWN;
+    *ret_symbol = NULL;
+    if (proto->has_dim_value && proto->dim_value < 0)
+        return diag_error(importer->diag, DIAG_SHAPE, "a declared dim is %lld",
+                          (long long)proto->dim_value);
+    if (proto->has_dim_value || !proto->dim_param || !proto->dim_param[0]) return CM_OK;
+    *ret_symbol = import_text(importer, proto->dim_param);
+    return *ret_symbol ? CM_OK : diag_no_memory(importer->diag);
+}
+
+static int tensor_type(struct importer *importer, const Onnx__TypeProto__Tensor *proto,
+                       struct type *ret) {
+    const Onnx__TensorShapeProto *shape = proto->shape;
+    ret->dtype = dtype_from_onnx(proto->elem_type);
+    ret->shape = shape_unknown();
+    if (!shape) return CM_OK;
+    if (shape->n_dim > SHAPE_MAX_RANK)
+        return diag_error(importer->diag, DIAG_LIMIT,
+                          "a declared shape has %zu dims, at most %d wanted", shape->n_dim,
+                          SHAPE_MAX_RANK);
+    const char **symbols = arena_array(importer->arena, shape->n_dim, sizeof(*symbols));
+    if (!symbols || shape_make(importer->arena, (int)shape->n_dim, NULL, &ret->shape) < 0)
+        return diag_no_memory(importer->diag);
+    for (size_t i = 0; i < shape->n_dim; i++) {
+        int status = dim(importer, shape->dim[i], &ret->shape.dims[i], &symbols[i]);
+        if (status < 0) return status;
+    }
+    ret->symbols = symbols;
+    return CM_OK;
+}
+
+static int element_type(struct importer *importer, const Onnx__TypeProto *proto, int depth,
+                        struct type *ret) {
+    struct type *element = arena_alloc(importer->arena, sizeof(*element));
+    if (!element) return diag_no_memory(importer->diag);
+    int status = import_type(importer, proto, depth + 1, element);
+    ret->element = element;
+    return status;
+}
+
+int import_type(struct importer *importer, const Onnx__TypeProto *proto, int depth,
+                struct type *ret) {
+    *ret = (struct type){.kind = CM_TYPE_UNKNOWN, .shape = shape_unknown()};
+    if (!proto || depth > MAX_GRAPH_DEPTH) return CM_OK;
+    if (proto->tensor_type) {
+        ret->kind = CM_TYPE_TENSOR;
+        return tensor_type(importer, proto->tensor_type, ret);
+    }
+    if (proto->sparse_tensor_type) {
+        ret->kind = CM_TYPE_SPARSE_TENSOR;
+        return tensor_type(importer, proto->sparse_tensor_type, ret);
+    }
+    if (proto->sequence_type) {
+        ret->kind = CM_TYPE_SEQUENCE;
+        return element_type(importer, proto->sequence_type->elem_type, depth, ret);
+    }
+    if (proto->optional_type) {
+        ret->kind = CM_TYPE_OPTIONAL;
+        return element_type(importer, proto->optional_type->elem_type, depth, ret);
+    }
+    if (!proto->map_type) return CM_OK;
+    ret->kind = CM_TYPE_MAP;
+    ret->dtype = dtype_from_onnx(proto->map_type->key_type);
+    return element_type(importer, proto->map_type->value_type, depth, ret);
+}
