@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Activations, and Dropout: one result for each element, and a module of their own in a
+ * framework. FLOPs by the default convention: n for Relu, LeakyRelu, PRelu, Elu, Gelu, Swish;
+ * 0 for those that its tool does not see (Clip, Sigmoid, Tanh, HardSwish …). MACs 0.
+ */
+#include <math.h>
+#include <stdint.h>
+
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/fold.h"
+
+#include "support/banned.h"
+
+/* ---- folds ------------------------------------------------------------------------------- */
+
+static bool number_relu(const struct rule *rule, size_t n, const struct number *x,
+                        struct number *ret) {
+    (void)rule, (void)n;
+    ret->i = x[0].i > 0 ? x[0].i : 0;
+    ret->r = x[0].r > 0 ? x[0].r : 0;
+    return !isnan(x[0].r);
+}
+
+/* Bounds from inputs 1 and 2 (Clip-11). */
+static bool number_clip(const struct rule *rule, size_t n, const struct number *x,
+                        struct number *ret) {
+    (void)rule;
+    bool low = n > 1 && x[1].given;
+    bool high = n > 2 && x[2].given;
+    ret->i = low && x[0].i < x[1].i ? x[1].i : x[0].i;
+    ret->r = low && x[0].r < x[1].r ? x[1].r : x[0].r;
+    if (high && ret->i > x[2].i) ret->i = x[2].i;
+    if (high && ret->r > x[2].r) ret->r = x[2].r;
+    return true;
+}
+
+static int fold_relu(struct rule *rule) {
+    return fold_elements(rule, number_relu);
+}
+
+static int fold_clip(struct rule *rule) {
+    return fold_elements(rule, number_clip);
+}
+
+/* ---- Clip, PRelu, Dropout ---------------------------------------------------------------- */
+
+static int infer_clip(struct rule *rule) {
+    int status = common_check_same_type(rule, 0);
+    for (size_t i = 1; i < rule->n_inputs && status == CM_OK; i++)
+        if (rule_elements(rule, i) > 1)
+            return rule_fail(rule, DIAG_SHAPE, "input %zu has the shape %s, a scalar is wanted",
+                             i, rule_shape_text(rule, rule_shape(rule, i)));
+    return status < 0 ? status : common_infer_same(rule);
+}
+
+/* The slope is broadcast to the input, never the other way round. */
+static int infer_prelu(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    struct shape both;
+    int status = common_check_same_type(rule, 0);
+    if (status == CM_OK) status = rule_broadcast(rule, x, rule_shape(rule, 1), &both);
+    if (status < 0) return status;
+    if (shape_is_known(x) && shape_is_known(&both) && !shape_equal(x, &both))
+        return rule_fail(rule, DIAG_SHAPE, "slope %s does not broadcast to input %s",
+                         rule_shape_text(rule, rule_shape(rule, 1)), rule_shape_text(rule, x));
+    return common_infer_same(rule);
+}
+
+/* Before opset 7 the slope is one number, or one for each channel. */
+static int infer_prelu_legacy(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    int64_t n = rule_elements(rule, 1);
+    int status = common_check_same_type(rule, 0);
+    if (status < 0) return status;
+    int64_t channels = x->rank > 1 ? x->dims[1] : DIM_UNKNOWN;
+    if (is_known(n) && n != 1 && is_known(channels) && n != channels)
+        return rule_fail(rule, DIAG_SHAPE, "%lld slopes for %lld channels", (long long)n,
+                         (long long)channels);
+    return common_infer_same(rule);
+}
+
+static int describe_prelu(const struct rule *rule, struct text *out) {
+    text_append(out, "num_parameters=");
+    describe_int(out, rule_elements(rule, 1));
+    return CM_OK;
+}
+
+/* The mask of a dropout is of the data's type before opset 10. */
+static int infer_dropout(struct rule *rule) {
+    enum dtype mask = rule->op->since < 10 ? rule_dtype(rule, 0) : DTYPE_BOOL;
+    int status = common_infer_same(rule);
+    return status < 0 ? status : rule_output(rule, 1, mask, rule_shape(rule, 0));
+}
+
+/* Before opset 7 is_test says it; 7 and 10 are for inference, unless the mask is asked for. */
+static bool dropout_trains(const struct rule *rule) {
+    if (rule->op->since < 7) return rule_attr_int(rule, "is_test") == 0;
+    if (rule->op->since < 12) return rule_has_output(rule, 1);
+    const struct constant *mode = common_contents(rule, 2);
+    return mode && constant_has_ints(mode) && mode->n_elements > 0 &&
+           constant_int_at(mode, 0) != 0;
+}
+
+static int fold_dropout(struct rule *rule) {
+    const struct constant *value = NULL;
+    if (rule->training) return CM_OK;
+    int status = rule_value(rule, 0, &value);
+    return status < 0 || !value ? status : rule_set_value(rule, 0, value);
+}
+
+/* Input 1 from opset 12 on, before it an attribute. */
+static double dropout_ratio(const struct rule *rule) {
+    if (rule->op->since < 12) return rule_attr_float(rule, "ratio");
+    const struct constant *ratio = common_contents(rule, 1);
+    bool readable = ratio && constant_has_reals(ratio) && ratio->n_elements > 0;
+    return readable ? constant_real_at(ratio, 0) : 0.5;
+}
+
+static int describe_dropout(const struct rule *rule, struct text *out) {
+    text_append(out, "p=");
+    describe_real(out, dropout_ratio(rule));
+    text_append(out, ", inplace=False");
+    return CM_OK;
+}
+
+/* ---- what stands in the brackets --------------------------------------------------------- */
+
+static int describe_slope(const struct rule *rule, struct text *out) {
+    return describe_float_attr(rule, "negative_slope", "alpha", out);
+}
+
+static int describe_alpha(const struct rule *rule, struct text *out) {
+    return describe_float_attr(rule, "alpha", "alpha", out);
+}
+
+static int describe_gelu(const struct rule *rule, struct text *out) {
+    text_append(out, "approximate='");
+    text_append_name(out, rule_attr_string(rule, "approximate"));
+    text_append(out, "'");
+    return CM_OK;
+}
+
+static int describe_softplus(const struct rule *rule, struct text *out) {
+    (void)rule;
+    text_append(out, "beta=1.0, threshold=20.0");
+    return CM_OK;
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+#define FLOAT32_MAX 3.4028234663852886e+38
+
+static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
+static const struct op_attr clip_1[] = {
+    OPTIONAL_ATTR("min", ATTR_FLOAT), OPTIONAL_ATTR("max", ATTR_FLOAT), CONSUMED_INPUTS, {0}};
+static const struct op_attr clip_6[] = {
+    FLOAT_ATTR("min", -FLOAT32_MAX), FLOAT_ATTR("max", FLOAT32_MAX), {0}};
+static const struct op_attr leaky_1[] = {FLOAT_ATTR("alpha", 0.01F), CONSUMED_INPUTS, {0}};
+static const struct op_attr leaky_6[] = {FLOAT_ATTR("alpha", 0.01F), {0}};
+static const struct op_attr elu_1[] = {FLOAT_ATTR("alpha", 1), CONSUMED_INPUTS, {0}};
+static const struct op_attr alpha_one[] = {FLOAT_ATTR("alpha", 1), {0}};
+static const struct op_attr selu_1[] = {
+    FLOAT_ATTR("alpha", 1.6732F), FLOAT_ATTR("gamma", 1.0507F), CONSUMED_INPUTS, {0}};
+static const struct op_attr selu_6[] = {FLOAT_ATTR("alpha", 1.67326319217681884765625F),
+                                        FLOAT_ATTR("gamma", 1.05070102214813232421875F),
+                                        {0}};
+static const struct op_attr hard_sigmoid_1[] = {
+    FLOAT_ATTR("alpha", 0.2F), FLOAT_ATTR("beta", 0.5F), CONSUMED_INPUTS, {0}};
+static const struct op_attr hard_sigmoid_6[] = {
+    FLOAT_ATTR("alpha", 0.2F), FLOAT_ATTR("beta", 0.5F), {0}};
+static const struct op_attr gelu_20[] = {STRING_ATTR("approximate", "none"), {0}};
+static const struct op_attr shrink_9[] = {
+    FLOAT_ATTR("bias", 0), FLOAT_ATTR("lambd", 0.5F), {0}};
+static const struct op_attr dropout_1[] = {
+    CONSUMED_INPUTS, INT_ATTR("is_test", 0), FLOAT_ATTR("ratio", 0.5F), {0}};
+static const struct op_attr dropout_6[] = {
+    INT_ATTR("is_test", 0), FLOAT_ATTR("ratio", 0.5F), {0}};
+static const struct op_attr dropout_7[] = {FLOAT_ATTR("ratio", 0.5F), {0}};
+static const struct op_attr dropout_12[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}};
+
+#define ACTIVATION(name, from, attributes, flops, class, print, folds)                         \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
+        .cost = {.per_input = flops}, .memory = MEMORY_IN_PLACE, .roles = "x",                 \
+        .module = class, .describe = print, .fold = folds                                      \
+    }
+#define CLIP(from, most, attributes, ...)                                                      \
+    {                                                                                          \
+        .domain = "", .type = "Clip", .since = from, .min_inputs = 1, .max_inputs = most,      \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_clip,          \
+        .memory = MEMORY_IN_PLACE, .roles = "xii", __VA_ARGS__                                 \
+    }
+#define PRELU(from, attributes, rule)                                                          \
+    {                                                                                          \
+        .domain = "", .type = "PRelu", .since = from, .min_inputs = 2, .max_inputs = 2,        \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
+        .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE, .roles = "xW", .module = "PReLU", \
+        .describe = describe_prelu                                                             \
+    }
+#define DROPOUT(from, most, attributes)                                                        \
+    {                                                                                          \
+        .domain = "", .type = "Dropout", .since = from, .min_inputs = 1, .max_inputs = most,   \
+        .min_outputs = 1, .max_outputs = 2, .attrs = attributes, .infer = infer_dropout,       \
+        .fold = fold_dropout, .memory = MEMORY_VIEW_UNLESS_TRAINING, .trains = dropout_trains, \
+        .roles = "pii", .module = "Dropout", .describe = describe_dropout                      \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*          type           since attributes    n  module           brackets */
+    ACTIVATION("Relu",            1, consumed_1,     1, "ReLU",        NULL, fold_relu),
+    ACTIVATION("Relu",            6, NULL,           1, "ReLU",        NULL, fold_relu),
+    ACTIVATION("LeakyRelu",       1, leaky_1,        1, "LeakyReLU",   describe_slope, NULL),
+    ACTIVATION("LeakyRelu",       6, leaky_6,        1, "LeakyReLU",   describe_slope, NULL),
+    ACTIVATION("Elu",             1, elu_1,          1, "ELU",         describe_alpha, NULL),
+    ACTIVATION("Elu",             6, alpha_one,      1, "ELU",         describe_alpha, NULL),
+    ACTIVATION("Gelu",           20, gelu_20,        1, "GELU",        describe_gelu, NULL),
+    ACTIVATION("Swish",          24, alpha_one,      1, "SiLU",        NULL, NULL),
+    ACTIVATION("Celu",           12, alpha_one,      0, "CELU",        describe_alpha, NULL),
+    ACTIVATION("Selu",            1, selu_1,         0, "SELU",        NULL, NULL),
+    ACTIVATION("Selu",            6, selu_6,         0, "SELU",        NULL, NULL),
+    ACTIVATION("Sigmoid",         1, consumed_1,     0, "Sigmoid",     NULL, NULL),
+    ACTIVATION("Sigmoid",         6, NULL,           0, "Sigmoid",     NULL, NULL),
+    ACTIVATION("Tanh",            1, consumed_1,     0, "Tanh",        NULL, NULL),
+    ACTIVATION("Tanh",            6, NULL,           0, "Tanh",        NULL, NULL),
+    ACTIVATION("HardSigmoid",     1, hard_sigmoid_1, 0, "Hardsigmoid", NULL, NULL),
+    ACTIVATION("HardSigmoid",     6, hard_sigmoid_6, 0, "Hardsigmoid", NULL, NULL),
+    ACTIVATION("HardSwish",      14, NULL,           0, "Hardswish",   NULL, NULL),
+    ACTIVATION("Mish",           18, NULL,           0, "Mish",        NULL, NULL),
+    ACTIVATION("Softplus",        1, NULL,           0, "Softplus",    describe_softplus, NULL),
+    ACTIVATION("Softsign",        1, NULL,           0, "Softsign",    NULL, NULL),
+    ACTIVATION("ThresholdedRelu", 10, alpha_one,     0, NULL,          NULL, NULL),
+    ACTIVATION("Shrink",          9, shrink_9,       0, NULL,          NULL, NULL),
+    CLIP( 1, 1, clip_1, .fold = NULL),
+    CLIP( 6, 1, clip_6, .fold = NULL),
+    CLIP(11, 3, NULL,   .fold = fold_clip),
+    PRELU(1, consumed_1, infer_prelu_legacy),
+    PRELU(6, NULL,       infer_prelu_legacy),
+    PRELU(7, NULL,       infer_prelu),
+    DROPOUT( 1, 1, dropout_1),
+    DROPOUT( 6, 1, dropout_6),
+    DROPOUT( 7, 1, dropout_7),
+    DROPOUT(10, 1, dropout_7),
+    DROPOUT(12, 3, dropout_12),
+};
+/* clang-format on */
+
+const struct op_family family_activation = {"activation", rows, sizeof(rows) / sizeof(rows[0])};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arithmetic of two or more operands. MACs 0, FLOPs 0: Python's operators are invisible to the
+ * tool whose convention is the default. Shapes: numpy's broadcasting from opset 7 (variadic:
+ * 8), before it input 1 fits axes of input 0, or (variadic) all shapes are equal.
+ */
+#include <math.h>
+#include <stdint.h>
+
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/fold.h"
+
+#include "support/banned.h"
+
+/* ---- kernels ----------------------------------------------------------------------------- */
+
+static bool number_add(const struct rule *rule, size_t n, const struct number *x,
+                       struct number *ret) {
+    (void)rule, (void)n;
+    if (!ret->real) return !__builtin_add_overflow(x[0].i, x[1].i, &ret->i);
+    ret->r = x[0].r + x[1].r;
+    return true;
+}
+
+static bool number_sub(const struct rule *rule, size_t n, const struct number *x,
+                       struct number *ret) {
+    (void)rule, (void)n;
+    if (!ret->real) return !__builtin_sub_overflow(x[0].i, x[1].i, &ret->i);
+    ret->r = x[0].r - x[1].r;
+    return true;
+}
+
+static bool number_mul(const struct rule *rule, size_t n, const struct number *x,
+                       struct number *ret) {
+    (void)rule, (void)n;
+    if (!ret->real) return !__builtin_mul_overflow(x[0].i, x[1].i, &ret->i);
+    ret->r = x[0].r * x[1].r;
+    return true;
+}
+
+static bool divides(int64_t a, int64_t b) {
+    return b != 0 && !(a == INT64_MIN && b == -1);
+}
+
+/* Integers: towards zero, as C. */
+static bool number_div(const struct rule *rule, size_t n, const struct number *x,
+                       struct number *ret) {
+    (void)rule, (void)n;
+    if (ret->real) {
+        ret->r = x[0].r / x[1].r;
+        return true;
+    }
+    if (!divides(x[0].i, x[1].i)) return false;
+    ret->i = x[0].i / x[1].i;
+    return true;
+}
+
+/* fmod=1: the sign of the dividend (C); fmod=0, integers only: that of the divisor (Python). */
+static bool number_mod(const struct rule *rule, size_t n, const struct number *x,
+                       struct number *ret) {
+    (void)n;
+    if (ret->real) {
+        ret->r = fmod(x[0].r, x[1].r);
+        return rule_attr_int(rule, "fmod") != 0;
+    }
+    if (!divides(x[0].i, x[1].i)) return false;
+    ret->i = x[0].i % x[1].i;
+    bool of_divisor = rule_attr_int(rule, "fmod") == 0;
+    if (of_divisor && ret->i != 0 && (ret->i < 0) != (x[1].i < 0)) ret->i += x[1].i;
+    return true;
+}
+
+static bool int_power(int64_t base, int64_t exponent, int64_t *ret) {
+    int64_t product = 1;
+    if (exponent < 0) return false;
+    for (; exponent > 0; exponent >>= 1) {
+        if ((exponent & 1) && __builtin_mul_overflow(product, base, &product)) return false;
+        if (exponent > 1 && __builtin_mul_overflow(base, base, &base)) return false;
+    }
+    *ret = product;
+    return true;
+}
+
+/* The exponent may be of another type (Pow-12). */
+static bool number_pow(const struct rule *rule, size_t n, const struct number *x,
+                       struct number *ret) {
+    (void)rule, (void)n;
+    if (!ret->real) return !x[1].real && int_power(x[0].i, x[1].i, &ret->i);
+    ret->r = pow(x[0].r, x[1].real ? x[1].r : (double)x[1].i);
+    return true;
+}
+
+static bool number_max(const struct rule *rule, size_t n, const struct number *x,
+                       struct number *ret) {
+    (void)rule;
+    ret->i = x[0].i;
+    ret->r = x[0].r;
+    for (size_t k = 1; k < n; k++) {
+        if (x[k].i > ret->i) ret->i = x[k].i;
+        if (x[k].r > ret->r || isnan(x[k].r)) ret->r = x[k].r;
+    }
+    return true;
+}
+
+static bool number_min(const struct rule *rule, size_t n, const struct number *x,
+                       struct number *ret) {
+    (void)rule;
+    ret->i = x[0].i;
+    ret->r = x[0].r;
+    for (size_t k = 1; k < n; k++) {
+        if (x[k].i < ret->i) ret->i = x[k].i;
+        if (x[k].r < ret->r || isnan(x[k].r)) ret->r = x[k].r;
+    }
+    return true;
+}
+
+/* ret = x[0] + x[1] + …; floats only (Sum, Mean). */
+static bool number_sum(const struct rule *rule, size_t n, const struct number *x,
+                       struct number *ret) {
+    (void)rule;
+    for (size_t k = 0; k < n; k++) ret->r += x[k].r;
+    return ret->real;
+}
+
+static bool number_mean(const struct rule *rule, size_t n, const struct number *x,
+                        struct number *ret) {
+    if (!number_sum(rule, n, x, ret)) return false;
+    ret->r /= (double)n;
+    return true;
+}
+
+#define FOLD(name)                                                                             \
+    static int fold_##name(struct rule *rule) {                                                \
+        return fold_elements(rule, number_##name);                                             \
+    }
+FOLD(add)
+FOLD(sub)
+FOLD(mul)
+FOLD(div)
+FOLD(mod)
+FOLD(pow)
+FOLD(max)
+FOLD(min)
+FOLD(sum)
+FOLD(mean)
+#undef FOLD
+
+/* ---- shapes ------------------------------------------------------------------------------ */
+
+static int infer_legacy(struct rule *rule) {
+    return common_infer_legacy_broadcast(rule, common_dtype(rule, 0));
+}
+
+static int infer_pow(struct rule *rule) {
+    return common_broadcast_to(rule, 2, rule_dtype(rule, 0));
+}
+
+/* Sum, Mean, Max, Min before opset 8: one shape for all. */
+static int infer_equal_shapes(struct rule *rule) {
+    const struct shape *first = rule_shape(rule, 0);
+    int status = common_check_same_type(rule, 0);
+    for (size_t i = 1; i < rule->n_inputs && status == CM_OK; i++) {
+        const struct shape *shape = rule_shape(rule, i);
+        if (shape_is_known(first) && shape_is_known(shape) && !shape_equal(first, shape))
+            return rule_fail(rule, DIAG_SHAPE, "input %zu has the shape %s, input 0 %s", i,
+                             rule_shape_text(rule, shape), rule_shape_text(rule, first));
+    }
+    return status < 0 ? status : common_infer_same(rule);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static const struct op_attr broadcast_1[] = {
+    OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("broadcast", 0), CONSUMED_INPUTS, {0}};
+static const struct op_attr broadcast_6[] = {
+    OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("broadcast", 0), {0}};
+static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
+static const struct op_attr mod_10[] = {INT_ATTR("fmod", 0), {0}};
+
+#define ARITHMETIC(name, from, least, most, attributes, rule, folds)                           \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
+        .memory = MEMORY_IN_PLACE, .roles = "e"                                                \
+    }
+#define BINARY(name, from, attributes, rule, folds)                                            \
+    ARITHMETIC(name, from, 2, 2, attributes, rule, folds)
+#define VARIANT(name, from, attributes, rule, folds)                                           \
+    ARITHMETIC(name, from, 1, VARIADIC, attributes, rule, folds)
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*      type  since  attributes    rule                    fold */
+    BINARY("Add",   1,   broadcast_1,  infer_legacy,           NULL),
+    BINARY("Add",   6,   broadcast_6,  infer_legacy,           NULL),
+    BINARY("Add",   7,   NULL,         common_infer_broadcast, fold_add),
+    BINARY("Sub",   1,   broadcast_1,  infer_legacy,           NULL),
+    BINARY("Sub",   6,   broadcast_6,  infer_legacy,           NULL),
+    BINARY("Sub",   7,   NULL,         common_infer_broadcast, fold_sub),
+    BINARY("Mul",   1,   broadcast_1,  infer_legacy,           NULL),
+    BINARY("Mul",   6,   broadcast_6,  infer_legacy,           NULL),
+    BINARY("Mul",   7,   NULL,         common_infer_broadcast, fold_mul),
+    BINARY("Div",   1,   broadcast_1,  infer_legacy,           NULL),
+    BINARY("Div",   6,   broadcast_6,  infer_legacy,           NULL),
+    BINARY("Div",   7,   NULL,         common_infer_broadcast, fold_div),
+    BINARY("Pow",   1,   broadcast_6,  infer_legacy,           NULL),
+    BINARY("Pow",   7,   NULL,         infer_pow,              fold_pow),
+    BINARY("Mod",  10,   mod_10,       common_infer_broadcast, fold_mod),
+    VARIANT("Max",  1,   consumed_1,   infer_equal_shapes,     NULL),
+    VARIANT("Max",  6,   NULL,         infer_equal_shapes,     NULL),
+    VARIANT("Max",  8,   NULL,         common_infer_broadcast, fold_max),
+    VARIANT("Min",  1,   consumed_1,   infer_equal_shapes,     NULL),
+    VARIANT("Min",  6,   NULL,         infer_equal_shapes,     NULL),
+    VARIANT("Min",  8,   NULL,         common_infer_broadcast, fold_min),
+    VARIANT("Sum",  1,   consumed_1,   infer_equal_shapes,     NULL),
+    VARIANT("Sum",  6,   NULL,         infer_equal_shapes,     NULL),
+    VARIANT("Sum",  8,   NULL,         common_infer_broadcast, fold_sum),
+    VARIANT("Mean", 1,   consumed_1,   infer_equal_shapes,     NULL),
+    VARIANT("Mean", 6,   NULL,         infer_equal_shapes,     NULL),
+    VARIANT("Mean", 8,   NULL,         common_infer_broadcast, fold_mean),
+};
+/* clang-format on */
+
+const struct op_family family_arithmetic = {"arithmetic", rows, sizeof(rows) / sizeof(rows[0])};

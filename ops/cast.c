@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cast, CastLike, BitCast: the same shape in another element type. */
+#include <string.h>
+
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/fold.h"
+#include "ops/remap.h"
+
+#include "support/banned.h"
+
+/* Cast-1 names the type: "FLOAT", as TensorProto spells it. */
+static enum dtype dtype_of_upper_name(const char *name) {
+    char lower[24];
+    size_t n = strlen(name);
+    if (n >= sizeof lower) return DTYPE_UNDEFINED;
+    for (size_t i = 0; i <= n; i++)
+        lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+    return dtype_from_name(lower);
+}
+
+static int read_target(const struct rule *rule, enum dtype *ret) {
+    const struct attr *to = node_attr(rule->node, "to");
+    enum dtype dtype = to && to->kind == ATTR_STRING
+                           ? dtype_of_upper_name(rule_attr_string(rule, "to"))
+                           : dtype_from_onnx(rule_attr_int(rule, "to"));
+    if (dtype == DTYPE_UNDEFINED)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "attribute 'to' names no element type");
+    *ret = dtype;
+    return 0;
+}
+
+static int infer_cast(struct rule *rule) {
+    enum dtype to = DTYPE_UNDEFINED;
+    int status = read_target(rule, &to);
+    return status ? status : common_infer_same_shape(rule, to);
+}
+
+static int infer_cast_like(struct rule *rule) {
+    return common_infer_same_shape(rule, rule_dtype(rule, 1));
+}
+
+static int infer_bit_cast(struct rule *rule) {
+    enum dtype from = rule_dtype(rule, 0);
+    enum dtype to = DTYPE_UNDEFINED;
+    int status = read_target(rule, &to);
+    if (status) return status;
+    if (from != DTYPE_UNDEFINED && dtype_bits(from) != dtype_bits(to))
+        return rule_fail(rule, DIAG_TYPE, "cannot see %d bits of %s as %d bits of %s",
+                         dtype_bits(from), dtype_name(from), dtype_bits(to), dtype_name(to));
+    return common_infer_same_shape(rule, to);
+}
+
+/* ---- folds ------------------------------------------------------------------------------- */
+
+/* Cast-13: an integer too wide for its target loses the higher bits, as two's complement. */
+static int64_t wrap_int(enum dtype to, int64_t value) {
+    struct number number = {.i = value};
+    int bits = dtype_bits(to);
+    if (bits >= 64 || fold_store(to, &number)) return value;
+    int64_t mask = (INT64_C(1) << bits) - 1;
+    number.i = value & mask;
+    return fold_store(to, &number) ? number.i : number.i - mask - 1;
+}
+
+/* Floats go to integers towards zero. Past the integer's range ONNX says nothing: no result. */
+static bool cast_number(const struct rule *rule, size_t n, const struct number *x,
+                        struct number *ret) {
+    enum dtype to = rule->outputs[0].dtype;
+    (void)n;
+    if (ret->real)
+        ret->r = x->real ? x->r : (double)x->i;
+    else if (to == DTYPE_BOOL)
+        ret->i = x->real ? x->r != 0 : x->i != 0;
+    else if (!x->real)
+        ret->i = wrap_int(to, x->i);
+    else if (x->r > -0x1p63 && x->r < 0x1p63)
+        ret->i = (int64_t)x->r;
+    else
+        return false;
+    return true;
+}
+
+/* CastLike's second operand gives its type alone: its contents may stay unknown. */
+static int fold_cast(struct rule *rule) {
+    struct rule alone = *rule;
+    const struct constant *from = NULL;
+    int status = rule_value(rule, 0, &from);
+    if (status || !from) return status;
+    if (from->dtype == rule->outputs[0].dtype) return remap_same(rule, 0, from);
+    alone.n_inputs = 1;
+    return fold_elements(&alone, cast_number);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static const struct op_attr cast_1[] = {REQUIRED_ATTR("to", ATTR_STRING), {0}};
+static const struct op_attr cast_6[] = {REQUIRED_ATTR("to", ATTR_INT), {0}};
+static const struct op_attr cast_19[] = {
+    REQUIRED_ATTR("to", ATTR_INT), INT_ATTR("saturate", 1), {0}};
+static const struct op_attr cast_24[] = {REQUIRED_ATTR("to", ATTR_INT),
+                                         INT_ATTR("saturate", 1),
+                                         STRING_ATTR("round_mode", "up"),
+                                         {0}};
+static const struct op_attr cast_like_19[] = {INT_ATTR("saturate", 1), {0}};
+static const struct op_attr cast_like_24[] = {
+    INT_ATTR("saturate", 1), STRING_ATTR("round_mode", "up"), {0}};
+
+#define ROW(name, from, inputs, attributes, rule, folds, partial, letters)                     \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
+        .fold_partial = partial, .roles = letters                                              \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*  type     since in attributes    rule             fold      partial roles */
+    ROW("Cast",      1, 1, cast_1,       infer_cast,      fold_cast, false, "p"),
+    ROW("Cast",      6, 1, cast_6,       infer_cast,      fold_cast, false, "p"),
+    ROW("Cast",     19, 1, cast_19,      infer_cast,      fold_cast, false, "p"),
+    ROW("Cast",     24, 1, cast_24,      infer_cast,      fold_cast, false, "p"),
+    ROW("CastLike", 15, 2, NULL,         infer_cast_like, fold_cast, true,  "pi"),
+    ROW("CastLike", 19, 2, cast_like_19, infer_cast_like, fold_cast, true,  "pi"),
+    ROW("CastLike", 24, 2, cast_like_24, infer_cast_like, fold_cast, true,  "pi"),
+    ROW("BitCast",  26, 1, cast_6,       infer_bit_cast,  NULL,      false, "p"),
+};
+/* clang-format on */
+
+const struct op_family family_cast = {"cast", rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What several families share: rows of attributes, the shapes of elementwise operators, checks
+ * of element types. */
+#ifndef OPS_COMMON_H
+#define OPS_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ops/describe.h"
+#include "ops/rule.h"
+
+/* Rows of an attribute table; {0} ends it. */
+#define INT_ATTR(name_, value)                                                                 \
+    { .name = name_, .kind = ATTR_INT, .has_default = true, .i = value }
+#define FLOAT_ATTR(name_, value)                                                               \
+    { .name = name_, .kind = ATTR_FLOAT, .has_default = true, .f = value }
+#define STRING_ATTR(name_, value)                                                              \
+    { .name = name_, .kind = ATTR_STRING, .has_default = true, .s = value }
+#define OPTIONAL_ATTR(name_, kind_)                                                            \
+    { .name = name_, .kind = kind_ }
+#define REQUIRED_ATTR(name_, kind_)                                                            \
+    { .name = name_, .kind = kind_, .required = true }
+
+/* An optimisation hint of opset 1 that has no meaning any more. */
+#define CONSUMED_INPUTS OPTIONAL_ATTR("consumed_inputs", ATTR_INTS)
+
+/* Output 0 has the type and shape of input 0. */
+int common_infer_same(struct rule *rule);
+/* Output 0 has that dtype and the shape of input 0. */
+int common_infer_same_shape(struct rule *rule, enum dtype dtype);
+/* Output 0 has the type of input 0; of its shape nothing is known. */
+int common_infer_unknown_rank(struct rule *rule);
+/* Output 0 is all inputs broadcast together, of their common type. */
+int common_infer_broadcast(struct rule *rule);
+/* The same with another dtype of the output; inputs from `first` on share one type. */
+int common_broadcast_to(struct rule *rule, size_t first, enum dtype dtype);
+/*
+ * Binary operators before opset 7: input 1 has the shape of input 0, or (broadcast=1) that of
+ * axes of it from `axis` on (absent: its last). Output 0 has the shape of input 0 and `dtype`.
+ */
+int common_infer_legacy_broadcast(struct rule *rule, enum dtype dtype);
+
+/* Refuses inputs [first, n) whose element types are known and differ. */
+int common_check_same_type(const struct rule *rule, size_t first);
+/* The first known dtype among inputs from `first` on. */
+enum dtype common_dtype(const struct rule *rule, size_t first);
+/* Refuses a known rank below `least` ("input 0 has rank 2, at least 3 is wanted"). */
+int common_check_rank(const struct rule *rule, size_t i, int least);
+/* Refuses operand i when its rank is known and not 1, or its length is known and not n. */
+int common_check_length(const struct rule *rule, size_t i, int64_t n);
+/* The elements of operand i; NULL when they are not known or cannot be read. */
+const struct constant *common_contents(const struct rule *rule, size_t i);
+
+#endif

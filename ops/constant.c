@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors out of nothing but attributes and sizes: Constant, ConstantOfShape, Shape, Size,
+ * Range. Most shape arithmetic begins here. */
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/fold.h"
+#include "ops/remap.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+/* ---- Constant ---------------------------------------------------------------------------- */
+
+static const char *const constant_forms[] = {"value",         "value_int",    "value_ints",
+                                             "value_float",   "value_floats", "value_string",
+                                             "value_strings", "sparse_value"};
+
+/* The one attribute that holds the contents; refused: none, or two. */
+static int constant_form(const struct rule *rule, const struct attr **ret) {
+    const struct attr *found = NULL;
+    for (size_t i = 0; i < sizeof constant_forms / sizeof *constant_forms; i++) {
+        const struct attr *attr = node_attr(rule->node, constant_forms[i]);
+        if (attr && found)
+            return rule_fail(rule, DIAG_ATTRIBUTE, "both %s and %s are given", found->name,
+                             attr->name);
+        if (attr) found = attr;
+    }
+    if (!found)
+        return rule_fail(rule, DIAG_ATTRIBUTE,
+                         "none of value, value_int, value_ints, value_float … is given");
+    *ret = found;
+    return 0;
+}
+
+static enum dtype form_dtype(enum attr_kind kind) {
+    if (kind == ATTR_INT || kind == ATTR_INTS) return DTYPE_INT64;
+    if (kind == ATTR_FLOAT || kind == ATTR_FLOATS) return DTYPE_FLOAT;
+    if (kind == ATTR_STRING || kind == ATTR_STRINGS) return DTYPE_STRING;
+    return DTYPE_UNDEFINED;
+}
+
+static bool form_is_list(enum attr_kind kind) {
+    return kind == ATTR_INTS || kind == ATTR_FLOATS || kind == ATTR_STRINGS;
+}
+
+static int infer_constant(struct rule *rule) {
+    const struct attr *form = NULL;
+    int status = constant_form(rule, &form);
+    if (status) return status;
+    if (form->kind == ATTR_TENSOR)
+        return rule_output(rule, 0, form->tensors[0]->dtype, &form->tensors[0]->shape);
+    int64_t length = (int64_t)form->n;
+    if (form_is_list(form->kind))
+        return rule_output_dims(rule, 0, form_dtype(form->kind), 1, &length);
+    bool scalar = form_dtype(form->kind) != DTYPE_UNDEFINED; /* a sparse tensor is not read */
+    return rule_output_dims(rule, 0, form_dtype(form->kind), scalar ? 0 : RANK_UNKNOWN, NULL);
+}
+
+static int set_texts(struct rule *rule, const char *const *texts, size_t n) {
+    struct constant *value =
+        constant_new(rule->arena, DTYPE_STRING, rule_output_shape(rule, 0));
+    if (value) value->place = CONSTANT_IN_MEMORY;
+    if (value) value->texts = arena_copy(rule->arena, texts, n * sizeof *texts);
+    if (value && !value->texts) return diag_no_memory(rule->diag);
+    return rule_set_value(rule, 0, value);
+}
+
+/* A tensor's contents stay where they are, in the file, until somebody asks (rule_value). */
+static int fold_constant(struct rule *rule) {
+    const struct shape *shape = rule_output_shape(rule, 0);
+    const struct attr *form = NULL;
+    int status = constant_form(rule, &form);
+    if (status || form->n > CONSTANT_MAX_ELEMENTS) return status;
+    switch (form->kind) {
+    case ATTR_TENSOR:
+        return rule_set_value(rule, 0, form->tensors[0]);
+    case ATTR_INT:
+        return rule_set_value(rule, 0,
+                              constant_ints(rule->arena, DTYPE_INT64, shape, &form->i));
+    case ATTR_INTS:
+        return rule_set_value(rule, 0,
+                              constant_ints(rule->arena, DTYPE_INT64, shape, form->ints));
+    case ATTR_FLOAT:
+        return rule_set_value(rule, 0,
+                              constant_reals(rule->arena, DTYPE_FLOAT, shape, &form->f));
+    case ATTR_FLOATS:
+        return rule_set_value(rule, 0,
+                              constant_reals(rule->arena, DTYPE_FLOAT, shape, form->floats));
+    case ATTR_STRING:
+        return set_texts(rule, &form->s, 1);
+    case ATTR_STRINGS:
+        return set_texts(rule, form->strings, form->n);
+    default:
+        return 0; /* sparse */
+    }
+}
+
+/* ---- ConstantOfShape --------------------------------------------------------------------- */
+
+static int infer_constant_of_shape(struct rule *rule) {
+    const struct constant *fill = rule_attr_tensor(rule, "value");
+    enum dtype dtype = fill ? fill->dtype : DTYPE_FLOAT;
+    struct int_list list;
+    int status = rule_int_list(rule, 0, &list);
+    if (status) return status;
+    if (fill && fill->n_elements != 1)
+        return rule_fail(rule, DIAG_ATTRIBUTE,
+                         "attribute 'value' has %lld elements, expected 1",
+                         (long long)fill->n_elements);
+    if (list.n > SHAPE_MAX_RANK)
+        return rule_fail(rule, DIAG_LIMIT,
+                         "the output would have %zu axes, at most %d are supported", list.n,
+                         SHAPE_MAX_RANK);
+    if (!list.known && list.n == 0) return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
+    if (!list.known) return rule_output_dims(rule, 0, dtype, (int)list.n, NULL);
+    for (size_t i = 0; i < list.n; i++)
+        if (list.values[i] < 0)
+            return rule_fail(rule, DIAG_VALUE, "dim %zu is %lld, less than 0", i,
+                             (long long)list.values[i]);
+    return rule_output_dims(rule, 0, dtype, (int)list.n, list.values);
+}
+
+static int fold_constant_of_shape(struct rule *rule) {
+    const struct shape *shape = rule_output_shape(rule, 0);
+    const struct constant *fill = rule_attr_tensor(rule, "value");
+    if (!shape_is_known(shape) || !is_known(shape_elements(shape))) return 0;
+    if (!fill)
+        return rule_set_value(rule, 0, constant_splat_real(rule->arena, DTYPE_FLOAT, shape, 0));
+    int status = constant_load(fill, &rule->model->reader, rule->arena, rule->diag, &fill);
+    if (status || !fill) return status;
+    if (constant_has_ints(fill))
+        return rule_set_value(
+            rule, 0,
+            constant_splat_int(rule->arena, fill->dtype, shape, constant_int_at(fill, 0)));
+    if (!constant_has_reals(fill)) return 0;
+    return rule_set_value(
+        rule, 0,
+        constant_splat_real(rule->arena, fill->dtype, shape, constant_real_at(fill, 0)));
+}
+
+/* ---- Shape, Size ------------------------------------------------------------------------- */
+
+static int clamp_axis(int64_t axis, int rank) {
+    if (axis < 0) axis = axis < -(int64_t)rank ? 0 : axis + rank;
+    return (int)(axis > rank ? rank : axis);
+}
+
+/* Shape-15: axes [start, end), both clamped. */
+static void shape_range(const struct rule *rule, int rank, int *ret_from, int *ret_to) {
+    int from = clamp_axis(rule_attr_int(rule, "start"), rank);
+    int to = rule_has_attr(rule, "end") ? clamp_axis(rule_attr_int(rule, "end"), rank) : rank;
+    *ret_from = from;
+    *ret_to = to < from ? from : to;
+}
+
+static int infer_shape(struct rule *rule) {
+    int rank = rule_rank(rule, 0);
+    int from = 0, to = 0;
+    int64_t length = DIM_UNKNOWN;
+    if (rank != RANK_UNKNOWN) {
+        shape_range(rule, rank, &from, &to);
+        length = to - from;
+    }
+    return rule_output_dims(rule, 0, DTYPE_INT64, 1, &length);
+}
+
+static int fold_shape(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int from = 0, to = 0;
+    if (!shape_has_rank(input)) return 0;
+    shape_range(rule, input->rank, &from, &to);
+    for (int axis = from; axis < to; axis++)
+        if (!is_known(input->dims[axis])) return 0;
+    const int64_t none = 0;
+    const int64_t *dims = from < to ? &input->dims[from] : &none;
+    return rule_set_value(
+        rule, 0, constant_ints(rule->arena, DTYPE_INT64, rule_output_shape(rule, 0), dims));
+}
+
+static int infer_size(struct rule *rule) {
+    return rule_output_dims(rule, 0, DTYPE_INT64, 0, NULL);
+}
+
+static int fold_size(struct rule *rule) {
+    int64_t elements = rule_elements(rule, 0);
+    if (is_overflow(elements))
+        return rule_fail(rule, DIAG_OVERFLOW, "%s has more than 2^63 elements",
+                         rule_shape_text(rule, rule_shape(rule, 0)));
+    if (!is_known(elements)) return 0;
+    return rule_set_value(
+        rule, 0,
+        constant_ints(rule->arena, DTYPE_INT64, rule_output_shape(rule, 0), &elements));
+}
+
+/* ---- Range ------------------------------------------------------------------------------- */
+
+struct range {
+    const struct constant *start, *limit, *delta; /* one element each */
+    int64_t n;                                    /* DIM_UNKNOWN: too many to count */
+};
+
+static int read_scalar(struct rule *rule, size_t i, const struct constant **ret) {
+    int64_t elements = rule_elements(rule, i);
+    if (is_known(elements) && elements != 1)
+        return rule_fail(rule, DIAG_SHAPE, "input %zu %s has %lld elements, expected 1", i,
+                         rule_shape_text(rule, rule_shape(rule, i)), (long long)elements);
+    int status = rule_value(rule, i, ret);
+    if (status || !*ret) return status;
+    if (!constant_has_ints(*ret) && !constant_has_reals(*ret)) *ret = NULL;
+    if (*ret && (*ret)->dtype != rule_dtype(rule, 0))
+        return rule_fail(rule, DIAG_TYPE, "input %zu is %s, start is %s", i,
+                         dtype_name((*ret)->dtype), dtype_name(rule_dtype(rule, 0)));
+    return 0;
+}
+
+/* max(ceil((limit - start) / delta), 0), delta not 0 */
+static int64_t count_ints(int64_t start, int64_t limit, int64_t delta) {
+    int64_t n = checked_div_ceil(checked_sub(limit, start), delta);
+    return is_known(n) && n < 0 ? 0 : n;
+}
+
+static int64_t count_reals(enum dtype dtype, double start, double limit, double delta) {
+    double span = dtype == DTYPE_FLOAT ? (double)((float)limit - (float)start) : limit - start;
+    double steps = span / delta;
+    if (!(steps > -0x1p62 && steps < 0x1p62)) return DIM_UNKNOWN;
+    if (steps <= 0) return 0;
+    int64_t whole = (int64_t)steps;
+    return (double)whole < steps ? whole + 1 : whole;
+}
+
+/* *ret_known false with 0: an operand's contents are not known. */
+static int read_range(struct rule *rule, struct range *range, bool *ret_known) {
+    int status = read_scalar(rule, 0, &range->start);
+    if (!status) status = read_scalar(rule, 1, &range->limit);
+    if (!status) status = read_scalar(rule, 2, &range->delta);
+    *ret_known = !status && range->start && range->limit && range->delta;
+    if (!*ret_known) return status;
+    bool ints = constant_has_ints(range->delta);
+    if (ints ? constant_int_at(range->delta, 0) == 0 : constant_real_at(range->delta, 0) == 0)
+        return rule_fail(rule, DIAG_VALUE, "delta is 0");
+    range->n =
+        ints
+            ? count_ints(constant_int_at(range->start, 0), constant_int_at(range->limit, 0),
+                         constant_int_at(range->delta, 0))
+            : count_reals(range->start->dtype, constant_real_at(range->start, 0),
+                          constant_real_at(range->limit, 0), constant_real_at(range->delta, 0));
+    return 0;
+}
+
+static int infer_range(struct rule *rule) {
+    struct range range = {.n = DIM_UNKNOWN};
+    bool known = false;
+    int status = read_range(rule, &range, &known);
+    if (status) return status;
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 1, &range.n);
+}
+
+/*
+ * start + i * delta. Some runtimes multiply, some add up: false where the two round apart, or
+ * where the type is not folded.
+ */
+static bool range_element(const struct range *range, int64_t i, struct elements *elements) {
+    if (elements->ints) {
+        elements->ints[i] =
+            constant_int_at(range->start, 0) + i * constant_int_at(range->delta, 0);
+        return true;
+    }
+    double start = constant_real_at(range->start, 0);
+    double delta = constant_real_at(range->delta, 0);
+    struct number product = {.real = true, .r = start + (double)i * delta};
+    struct number sum = {.real = true, .r = i == 0 ? start : elements->reals[i - 1] + delta};
+    if (!fold_store(elements->dtype, &product) || !fold_store(elements->dtype, &sum))
+        return false;
+    elements->reals[i] = product.r;
+    return !(product.r < sum.r || product.r > sum.r);
+}
+
+static int fold_range(struct rule *rule) {
+    struct range range = {.n = DIM_UNKNOWN};
+    struct elements elements;
+    bool known = false, possible = false;
+    int status = read_range(rule, &range, &known);
+    if (status || !known || !is_known(range.n)) return status;
+    status = elements_new(rule, range.start, range.n, &elements, &possible);
+    if (status || !possible) return status;
+    for (int64_t i = 0; i < range.n; i++)
+        if (!range_element(&range, i, &elements)) return 0;
+    return elements_set(rule, 0, &elements);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static const struct op_attr constant_1[] = {REQUIRED_ATTR("value", ATTR_TENSOR), {0}};
+static const struct op_attr constant_11[] = {
+    OPTIONAL_ATTR("value", ATTR_TENSOR), OPTIONAL_ATTR("sparse_value", ATTR_OTHER), {0}};
+static const struct op_attr constant_12[] = {OPTIONAL_ATTR("value", ATTR_TENSOR),
+                                             OPTIONAL_ATTR("sparse_value", ATTR_OTHER),
+                                             OPTIONAL_ATTR("value_int", ATTR_INT),
+                                             OPTIONAL_ATTR("value_ints", ATTR_INTS),
+                                             OPTIONAL_ATTR("value_float", ATTR_FLOAT),
+                                             OPTIONAL_ATTR("value_floats", ATTR_FLOATS),
+                                             OPTIONAL_ATTR("value_string", ATTR_STRING),
+                                             OPTIONAL_ATTR("value_strings", ATTR_STRINGS),
+                                             {0}};
+static const struct op_attr constant_of_shape[] = {OPTIONAL_ATTR("value", ATTR_TENSOR), {0}};
+static const struct op_attr shape_15[] = {
+    INT_ATTR("start", 0), OPTIONAL_ATTR("end", ATTR_INT), {0}};
+static const struct op_attr range_27[] = {INT_ATTR("stash_type", 1), {0}};
+
+#define ROW(name, from, inputs, attributes, rule, folds, partial, kind)                        \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
+        .fold_partial = partial, .memory = kind, .roles = "i"                                  \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*  type            since in attributes         rule                     fold                    partial memory */
+    ROW("Constant",         1, 0, constant_1,        infer_constant,          fold_constant,          false,  MEMORY_FRESH),
+    ROW("Constant",        11, 0, constant_11,       infer_constant,          fold_constant,          false,  MEMORY_FRESH),
+    ROW("Constant",        12, 0, constant_12,       infer_constant,          fold_constant,          false,  MEMORY_FRESH),
+    ROW("ConstantOfShape",  9, 1, constant_of_shape, infer_constant_of_shape, fold_constant_of_shape, false,  MEMORY_FRESH),
+    ROW("Shape",            1, 1, NULL,              infer_shape,             fold_shape,             true,   MEMORY_HOST),
+    ROW("Shape",           15, 1, shape_15,          infer_shape,             fold_shape,             true,   MEMORY_HOST),
+    ROW("Size",             1, 1, NULL,              infer_size,              fold_size,              true,   MEMORY_HOST),
+    ROW("Range",           11, 3, NULL,              infer_range,             fold_range,             false,  MEMORY_FRESH),
+    ROW("Range",           27, 3, range_27,          infer_range,             fold_range,             false,  MEMORY_FRESH),
+};
+/* clang-format on */
+
+const struct op_family family_constant = {"constant", rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers and tuples as Python prints them: see describe.h. */
+#include "ops/describe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/banned.h"
+
+/* Nine significant digits tell any two float32 apart. */
+#define FLOAT32_DIGITS 9
+
+void describe_int(struct text *out, int64_t value) {
+    if (is_known(value))
+        text_printf(out, "%lld", (long long)value);
+    else
+        text_append(out, "?");
+}
+
+/* Python writes exponents below -4 and from 16 on, else a point with a digit behind it. */
+static void append_decimal(struct text *out, const char *scientific, int digits) {
+    double value = strtod(scientific, NULL);
+    long exponent = strtol(strchr(scientific, 'e') + 1, NULL, 10);
+    if (exponent < -4 || exponent >= 16) {
+        text_append(out, scientific);
+        return;
+    }
+    long decimals = digits - 1 - exponent;
+    text_printf(out, "%.*f", decimals < 1 ? 1 : (int)decimals, value);
+}
+
+void describe_real(struct text *out, double value) {
+    char scientific[40];
+    if (!isfinite(value)) {
+        text_printf(out, "%g", value);
+        return;
+    }
+    for (int digits = 1; digits <= FLOAT32_DIGITS; digits++) {
+        snprintf(scientific, sizeof(scientific), "%.*e", digits - 1, value);
+        bool exact = (float)strtod(scientific, NULL) == (float)value;
+        if (!exact && digits < FLOAT32_DIGITS) continue;
+        append_decimal(out, scientific, digits);
+        return;
+    }
+}
+
+void describe_tuple(struct text *out, size_t n, const int64_t *values) {
+    text_append(out, "(");
+    for (size_t i = 0; i < n; i++) {
+        if (i) text_append(out, ", ");
+        describe_int(out, values[i]);
+    }
+    text_append(out, n == 1 ? ",)" : ")");
+}
+
+bool describe_all_equal(size_t n, const int64_t *values, int64_t value) {
+    for (size_t i = 0; i < n; i++)
+        if (values[i] != value) return false;
+    return true;
+}
+
+void describe_sizes(struct text *out, size_t n, const int64_t *values) {
+    if (n > 0 && describe_all_equal(n, values, values[0]))
+        describe_int(out, values[0]);
+    else
+        describe_tuple(out, n, values);
+}
+
+int describe_linear(int64_t in, int64_t out_features, bool bias, struct text *out) {
+    text_append(out, "in_features=");
+    describe_int(out, in);
+    text_append(out, ", out_features=");
+    describe_int(out, out_features);
+    text_append(out, bias ? ", bias=True" : ", bias=False");
+    return CM_OK;
+}
+
+int describe_float_attr(const struct rule *rule, const char *name, const char *attr,
+                        struct text *out) {
+    text_printf(out, "%s=", name);
+    describe_real(out, rule_attr_float(rule, attr));
+    return CM_OK;
+}

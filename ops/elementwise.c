@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One operand, one result for each element: mathematics. MACs 0, FLOPs 0 by the default
+ * convention. Activations that a framework has a module for stand in activation.c.
+ */
+#include <math.h>
+#include <stdint.h>
+
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/fold.h"
+
+#include "support/banned.h"
+
+/* ---- kernels ----------------------------------------------------------------------------- */
+
+static bool number_abs(const struct rule *rule, size_t n, const struct number *x,
+                       struct number *ret) {
+    (void)rule, (void)n;
+    ret->r = fabs(x[0].r);
+    if (x[0].i == INT64_MIN) return false;
+    ret->i = x[0].i < 0 ? -x[0].i : x[0].i;
+    return true;
+}
+
+static bool number_neg(const struct rule *rule, size_t n, const struct number *x,
+                       struct number *ret) {
+    (void)rule, (void)n;
+    ret->r = -x[0].r;
+    return !__builtin_sub_overflow(INT64_C(0), x[0].i, &ret->i);
+}
+
+static bool number_sign(const struct rule *rule, size_t n, const struct number *x,
+                        struct number *ret) {
+    (void)rule, (void)n;
+    ret->i = (x[0].i > 0) - (x[0].i < 0);
+    ret->r = (x[0].r > 0) - (x[0].r < 0);
+    return !isnan(x[0].r);
+}
+
+static bool number_floor(const struct rule *rule, size_t n, const struct number *x,
+                         struct number *ret) {
+    (void)rule, (void)n;
+    ret->r = floor(x[0].r);
+    return ret->real;
+}
+
+static bool number_ceil(const struct rule *rule, size_t n, const struct number *x,
+                        struct number *ret) {
+    (void)rule, (void)n;
+    ret->r = ceil(x[0].r);
+    return ret->real;
+}
+
+/* Halves to the even neighbour, whatever the rounding mode of the process. */
+static bool number_round(const struct rule *rule, size_t n, const struct number *x,
+                         struct number *ret) {
+    (void)rule, (void)n;
+    double down = floor(x[0].r);
+    double rest = x[0].r - down;
+    bool up = rest > 0.5 || (rest == 0.5 && fmod(down, 2) != 0);
+    ret->r = up ? down + 1 : down;
+    return ret->real;
+}
+
+static bool number_sqrt(const struct rule *rule, size_t n, const struct number *x,
+                        struct number *ret) {
+    (void)rule, (void)n;
+    ret->r = sqrt(x[0].r);
+    return ret->real;
+}
+
+static bool number_reciprocal(const struct rule *rule, size_t n, const struct number *x,
+                              struct number *ret) {
+    (void)rule, (void)n;
+    ret->r = 1 / x[0].r;
+    return ret->real;
+}
+
+#define FOLD(name)                                                                             \
+    static int fold_##name(struct rule *rule) {                                                \
+        return fold_elements(rule, number_##name);                                             \
+    }
+FOLD(abs)
+FOLD(neg)
+FOLD(sign)
+FOLD(floor)
+FOLD(ceil)
+FOLD(round)
+FOLD(sqrt)
+FOLD(reciprocal)
+#undef FOLD
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
+
+#define UNARY(name, from, attributes, folds)                                                   \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
+        .fold = folds, .memory = MEMORY_IN_PLACE, .roles = "x"                                 \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*     type        since  attributes  fold */
+    UNARY("Abs",         1,   consumed_1, fold_abs),
+    UNARY("Abs",         6,   NULL,       fold_abs),
+    UNARY("Neg",         1,   consumed_1, fold_neg),
+    UNARY("Neg",         6,   NULL,       fold_neg),
+    UNARY("Sign",        9,   NULL,       fold_sign),
+    UNARY("Floor",       1,   consumed_1, fold_floor),
+    UNARY("Floor",       6,   NULL,       fold_floor),
+    UNARY("Ceil",        1,   consumed_1, fold_ceil),
+    UNARY("Ceil",        6,   NULL,       fold_ceil),
+    UNARY("Round",      11,   NULL,       fold_round),
+    UNARY("Sqrt",        1,   consumed_1, fold_sqrt),
+    UNARY("Sqrt",        6,   NULL,       fold_sqrt),
+    UNARY("Reciprocal",  1,   consumed_1, fold_reciprocal),
+    UNARY("Reciprocal",  6,   NULL,       fold_reciprocal),
+    UNARY("Exp",         1,   consumed_1, NULL),
+    UNARY("Exp",         6,   NULL,       NULL),
+    UNARY("Log",         1,   consumed_1, NULL),
+    UNARY("Log",         6,   NULL,       NULL),
+    UNARY("Erf",         9,   NULL,       NULL),
+    UNARY("Sin",         7,   NULL,       NULL),
+    UNARY("Cos",         7,   NULL,       NULL),
+    UNARY("Tan",         7,   NULL,       NULL),
+    UNARY("Asin",        7,   NULL,       NULL),
+    UNARY("Acos",        7,   NULL,       NULL),
+    UNARY("Atan",        7,   NULL,       NULL),
+    UNARY("Sinh",        9,   NULL,       NULL),
+    UNARY("Cosh",        9,   NULL,       NULL),
+    UNARY("Asinh",       9,   NULL,       NULL),
+    UNARY("Acosh",       9,   NULL,       NULL),
+    UNARY("Atanh",       9,   NULL,       NULL),
+};
+/* clang-format on */
+
+const struct op_family family_elementwise = {"elementwise", rows,
+                                             sizeof(rows) / sizeof(rows[0])};

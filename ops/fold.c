@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loops of elementwise folds: see fold.h. */
+#include "ops/fold.h"
+
+#include <math.h>
+
+#include "ops/remap.h"
+#include "ops/rule.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+#define MAX_OPERANDS 16 /* a Sum of more is no shape arithmetic */
+
+/* One operand and how its elements lie under the output's shape. */
+struct source {
+    const struct constant *value; /* NULL: omitted */
+    int64_t strides[SHAPE_MAX_RANK];
+};
+
+struct sources {
+    size_t n;
+    bool uniform; /* each is a splat or a single element */
+    struct source items[MAX_OPERANDS];
+};
+
+/* ---- numbers ----------------------------------------------------------------------------- */
+
+static struct number number_at(const struct constant *constant, int64_t index) {
+    struct number number = {.given = true, .real = constant_has_reals(constant)};
+    if (number.real)
+        number.r = constant_real_at(constant, index);
+    else
+        number.i = constant_int_at(constant, index);
+    return number;
+}
+
+static bool int_fits(enum dtype dtype, int64_t value) {
+    bool is_unsigned = dtype == DTYPE_UINT8 || dtype == DTYPE_UINT16 || dtype == DTYPE_UINT32 ||
+                       dtype == DTYPE_UINT64 || dtype == DTYPE_UINT4 || dtype == DTYPE_UINT2;
+    int bits = dtype_bits(dtype) - !is_unsigned;
+    if (is_unsigned && value < 0) return false;
+    if (bits >= 63) return true;
+    int64_t limit = INT64_C(1) << bits;
+    return value < limit && value >= -limit;
+}
+
+bool fold_store(enum dtype dtype, struct number *number) {
+    switch (dtype) {
+    case DTYPE_DOUBLE:
+        return true;
+    case DTYPE_FLOAT:
+        number->r = fabs(number->r) > 3.4028234663852886e+38 && isfinite(number->r)
+                        ? copysign((double)INFINITY, number->r)
+                        : (double)(float)number->r;
+        return true;
+    case DTYPE_BOOL:
+        number->i = number->i != 0;
+        return true;
+    default:
+        return dtype_is_integer(dtype) && int_fits(dtype, number->i);
+    }
+}
+
+/* ---- operands ---------------------------------------------------------------------------- */
+
+/* Strides under `shape`: 0 along axes that are broadcast. */
+static void lay_under(const struct shape *shape, struct source *source) {
+    const struct shape *own = &source->value->shape;
+    int64_t strides[SHAPE_MAX_RANK];
+    remap_strides(own, strides);
+    for (int axis = 0; axis < shape->rank; axis++) {
+        int at = axis - (shape->rank - own->rank);
+        bool repeats = at < 0 || own->dims[at] == 1;
+        source->strides[axis] = repeats ? 0 : strides[at];
+    }
+}
+
+static bool can_compute(const struct constant *value) {
+    if (constant_has_reals(value)) return true;
+    if (!constant_has_ints(value)) return false;
+    if (value->dtype != DTYPE_UINT64) return true;
+    int64_t n = value->place == CONSTANT_SPLAT ? 1 : value->n_elements;
+    for (int64_t i = 0; i < n; i++)
+        if (constant_int_at(value, i) < 0) return false; /* past 2^63 */
+    return true;
+}
+
+/* Loads what is there; *ret_possible false: something cannot be computed with. */
+static int load_sources(struct rule *rule, const struct shape *shape, struct sources *ret,
+                        bool *ret_possible) {
+    ret->n = rule->n_inputs;
+    ret->uniform = true;
+    *ret_possible = false;
+    if (rule->n_inputs > MAX_OPERANDS) return CM_OK;
+    for (size_t i = 0; i < rule->n_inputs; i++) {
+        struct source *source = &ret->items[i];
+        source->value = NULL;
+        if (!rule_has_input(rule, i)) continue;
+        int status = rule_value(rule, i, &source->value);
+        if (status < 0) return status;
+        if (!source->value || !can_compute(source->value)) return CM_OK;
+        if (source->value->shape.rank > shape->rank) return CM_OK;
+        lay_under(shape, source);
+        ret->uniform = ret->uniform && (source->value->place == CONSTANT_SPLAT ||
+                                        source->value->n_elements == 1);
+    }
+    *ret_possible = true;
+    return CM_OK;
+}
+
+static int64_t offset_of(const struct source *source, int rank, const int64_t *coords) {
+    int64_t offset = 0;
+    if (source->value->place == CONSTANT_SPLAT) return 0;
+    for (int axis = 0; axis < rank; axis++) offset += coords[axis] * source->strides[axis];
+    return offset;
+}
+
+static bool compute(const struct rule *rule, fold_kernel *kernel, const struct sources *sources,
+                    const int64_t *coords, struct number *ret) {
+    const struct fact *output = &rule->outputs[0];
+    struct number x[MAX_OPERANDS];
+    for (size_t i = 0; i < sources->n; i++) {
+        const struct source *source = &sources->items[i];
+        x[i] = (struct number){.given = false};
+        if (source->value)
+            x[i] = number_at(source->value, offset_of(source, output->shape.rank, coords));
+    }
+    *ret = (struct number){.given = true, .real = dtype_is_float(output->dtype)};
+    return kernel(rule, sources->n, x, ret) && fold_store(output->dtype, ret);
+}
+
+/* ---- the fold ---------------------------------------------------------------------------- */
+
+static int set_splat(struct rule *rule, const struct number *number) {
+    enum dtype dtype = rule->outputs[0].dtype;
+    const struct shape *shape = &rule->outputs[0].shape;
+    if (number->real)
+        return rule_set_value(rule, 0,
+                              constant_splat_real(rule->arena, dtype, shape, number->r));
+    return rule_set_value(rule, 0, constant_splat_int(rule->arena, dtype, shape, number->i));
+}
+
+static int set_each(struct rule *rule, fold_kernel *kernel, const struct sources *sources,
+                    int64_t n) {
+    const struct fact *output = &rule->outputs[0];
+    int64_t coords[SHAPE_MAX_RANK] = {0};
+    bool real = dtype_is_float(output->dtype);
+    int64_t *ints = arena_array(rule->arena, (size_t)n, sizeof(*ints));
+    double *reals = arena_array(rule->arena, (size_t)n, sizeof(*reals));
+    if (!ints || !reals) return diag_no_memory(rule->diag);
+    for (int64_t i = 0; i < n; i++) {
+        struct number number;
+        if (!compute(rule, kernel, sources, coords, &number)) return CM_OK;
+        ints[i] = number.i;
+        reals[i] = number.r;
+        remap_advance(&output->shape, coords);
+    }
+    if (real)
+        return rule_set_value(
+            rule, 0, constant_reals(rule->arena, output->dtype, &output->shape, reals));
+    return rule_set_value(rule, 0,
+                          constant_ints(rule->arena, output->dtype, &output->shape, ints));
+}
+
+int fold_elements(struct rule *rule, fold_kernel *kernel) {
+    const struct fact *output = &rule->outputs[0];
+    const int64_t origin[SHAPE_MAX_RANK] = {0};
+    struct sources sources;
+    struct number number;
+    bool possible = false;
+
+    if (!rule_has_output(rule, 0) || !fact_is_complete(output)) return CM_OK;
+    int status = load_sources(rule, &output->shape, &sources, &possible);
+    if (status < 0 || !possible) return status;
+    int64_t n = shape_elements(&output->shape);
+    if (sources.uniform && n > 1)
+        return compute(rule, kernel, &sources, origin, &number) ? set_splat(rule, &number)
+                                                                : CM_OK;
+    if (!is_known(n) || n > CONSTANT_MAX_ELEMENTS) return CM_OK;
+    return set_each(rule, kernel, &sources, n);
+}

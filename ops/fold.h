@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Folds that compute: one kernel on one element of each operand, the loops over broadcast
+ * operands written once. A result that the output's type cannot hold exactly as a runtime would
+ * hold it (an integer overflow, a float16) leaves the whole value unknown, which is never
+ * wrong.
+ */
+#ifndef OPS_FOLD_H
+#define OPS_FOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ir/dtype.h"
+
+struct rule;
+struct shape;
+
+/* One element: r of floats, i of integers and bools. */
+struct number {
+    bool given; /* the operand is not omitted */
+    bool real;
+    int64_t i;
+    double r;
+};
+
+/* Sets ret->r when the output's type is a float, else ret->i; false: no result. */
+typedef bool fold_kernel(const struct rule *rule, size_t n, const struct number *x,
+                         struct number *ret);
+
+/* Contents of output 0: the kernel over all operands, broadcast to its shape. Splats stay so.
+ */
+int fold_elements(struct rule *rule, fold_kernel *kernel) __attribute__((warn_unused_result));
+
+/* The number as an element of that type; false when the type cannot hold it. */
+bool fold_store(enum dtype dtype, struct number *number);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elements picked by index: Gather (an embedding, when it reads a table), GatherElements,
+ * GatherND. */
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/remap.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+static int refuse_rank(const struct rule *rule, int rank) {
+    return rule_fail(rule, DIAG_LIMIT,
+                     "the output would have %d axes, at most %d are supported", rank,
+                     SHAPE_MAX_RANK);
+}
+
+/* Known data and indices; either NULL where they are not. */
+static int read_operands(struct rule *rule, const struct constant **ret_data,
+                         const struct constant **ret_indices) {
+    int status = rule_value(rule, 0, ret_data);
+    if (!status) status = rule_value(rule, 1, ret_indices);
+    if (status) return status;
+    if (*ret_indices && !constant_has_ints(*ret_indices)) *ret_indices = NULL;
+    return 0;
+}
+
+/*
+ * The indices with none negative; entry i points into an axis of dims[i % period]. In the
+ * rule's arena; NULL with 0: too many.
+ */
+static int normalize_indices(struct rule *rule, const struct constant *indices,
+                             const int64_t *dims, int64_t period, int64_t **ret) {
+    int64_t n = indices->n_elements;
+    *ret = NULL;
+    if (n > CONSTANT_MAX_ELEMENTS) return 0;
+    int64_t *list = arena_array(rule->arena, (size_t)n, sizeof *list);
+    if (!list) return diag_no_memory(rule->diag);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t dim = dims[i % period];
+        int64_t index = constant_int_at(indices, i);
+        if (index < -dim || index >= dim)
+            return rule_fail(rule, DIAG_VALUE, "index %lld is out of range for an axis of %lld",
+                             (long long)index, (long long)dim);
+        list[i] = index < 0 ? index + dim : index;
+    }
+    *ret = list;
+    return 0;
+}
+
+/* ---- Gather ------------------------------------------------------------------------------ */
+
+static int infer_gather(struct rule *rule) {
+    const struct shape *data = rule_shape(rule, 0);
+    const struct shape *indices = rule_shape(rule, 1);
+    int64_t dims[2 * SHAPE_MAX_RANK];
+    int axis = 0, rank = 0;
+    if (!shape_has_rank(data)) return common_infer_unknown_rank(rule);
+    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), data->rank, &axis);
+    if (status) return status;
+    if (!shape_has_rank(indices)) return common_infer_unknown_rank(rule);
+    for (int i = 0; i < axis; i++) dims[rank++] = data->dims[i];
+    for (int i = 0; i < indices->rank; i++) dims[rank++] = indices->dims[i];
+    for (int i = axis + 1; i < data->rank; i++) dims[rank++] = data->dims[i];
+    if (rank > SHAPE_MAX_RANK) return refuse_rank(rule, rank);
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+}
+
+struct gather {
+    const struct shape *data;
+    const struct shape *indices;
+    const int64_t *list; /* the indices, none negative */
+    int axis;
+    int64_t data_strides[SHAPE_MAX_RANK];
+    int64_t index_strides[SHAPE_MAX_RANK];
+};
+
+static int64_t gather_source(const void *context, const int64_t *coords) {
+    const struct gather *gather = context;
+    int64_t index = 0, which = 0;
+    int axis = gather->axis;
+    int picked = gather->indices->rank;
+    for (int i = 0; i < axis; i++) index += coords[i] * gather->data_strides[i];
+    for (int i = 0; i < picked; i++) which += coords[axis + i] * gather->index_strides[i];
+    for (int i = axis + 1; i < gather->data->rank; i++)
+        index += coords[picked + i - 1] * gather->data_strides[i];
+    return index + gather->list[which] * gather->data_strides[axis];
+}
+
+static int fold_gather(struct rule *rule) {
+    struct gather gather = {0};
+    const struct constant *data = NULL, *indices = NULL;
+    int64_t *list = NULL;
+    int status = read_operands(rule, &data, &indices);
+    if (status || !data || !indices) return status;
+    status =
+        rule_normalize_axis(rule, rule_attr_int(rule, "axis"), data->shape.rank, &gather.axis);
+    if (status) return status;
+    status = normalize_indices(rule, indices, &data->shape.dims[gather.axis], 1, &list);
+    if (status || !list) return status;
+    gather.data = &data->shape;
+    gather.indices = &indices->shape;
+    gather.list = list;
+    remap_strides(gather.data, gather.data_strides);
+    remap_strides(gather.indices, gather.index_strides);
+    const struct remap remap = {.from = data, .source = gather_source, .context = &gather};
+    return remap_fold(rule, 0, &remap);
+}
+
+/* A table read by computed indices is an embedding: "1024, 192", rows and width. Any other
+ * Gather is no module of its own and says nothing. */
+static int describe_gather(const struct rule *rule, struct text *out) {
+    const struct fact *data = rule_input(rule, 0);
+    bool is_table = data->is_constant && dtype_is_float(data->dtype) &&
+                    fact_is_complete(data) && data->shape.rank == 2 &&
+                    !rule_input(rule, 1)->is_constant && rule_attr_int(rule, "axis") == 0;
+    if (is_table)
+        text_printf(out, "%lld, %lld", (long long)data->shape.dims[0],
+                    (long long)data->shape.dims[1]);
+    return 0;
+}
+
+/* ---- GatherElements ---------------------------------------------------------------------- */
+
+static int infer_gather_elements(struct rule *rule) {
+    int rank = rule_rank(rule, 0);
+    int axis = 0;
+    if (rank != RANK_UNKNOWN) {
+        int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, &axis);
+        if (status) return status;
+        if (rule_rank(rule, 1) != RANK_UNKNOWN && rule_rank(rule, 1) != rank)
+            return rule_fail(rule, DIAG_SHAPE, "indices have %d axes, the data has %d",
+                             rule_rank(rule, 1), rank);
+    }
+    if (rule_rank(rule, 1) == RANK_UNKNOWN)
+        return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, NULL);
+    return rule_output(rule, 0, rule_dtype(rule, 0), rule_shape(rule, 1));
+}
+
+static int64_t gather_elements_source(const void *context, const int64_t *coords) {
+    const struct gather *gather = context;
+    int64_t index = 0, which = 0;
+    for (int i = 0; i < gather->data->rank; i++) {
+        which += coords[i] * gather->index_strides[i];
+        if (i != gather->axis) index += coords[i] * gather->data_strides[i];
+    }
+    return index + gather->list[which] * gather->data_strides[gather->axis];
+}
+
+/* Off the axis, indices may not reach past the data. */
+static int check_extent(const struct rule *rule, const struct gather *gather) {
+    for (int i = 0; i < gather->data->rank; i++)
+        if (i != gather->axis && gather->indices->dims[i] > gather->data->dims[i])
+            return rule_fail(rule, DIAG_SHAPE, "indices %s reach past the data %s on axis %d",
+                             rule_shape_text(rule, gather->indices),
+                             rule_shape_text(rule, gather->data), i);
+    return 0;
+}
+
+static int fold_gather_elements(struct rule *rule) {
+    struct gather gather = {0};
+    const struct constant *data = NULL, *indices = NULL;
+    int64_t *list = NULL;
+    int status = read_operands(rule, &data, &indices);
+    if (status || !data || !indices) return status;
+    gather.data = &data->shape;
+    gather.indices = &indices->shape;
+    status =
+        rule_normalize_axis(rule, rule_attr_int(rule, "axis"), data->shape.rank, &gather.axis);
+    if (!status) status = check_extent(rule, &gather);
+    if (status) return status;
+    status = normalize_indices(rule, indices, &data->shape.dims[gather.axis], 1, &list);
+    if (status || !list) return status;
+    gather.list = list;
+    remap_strides(gather.data, gather.data_strides);
+    remap_strides(gather.indices, gather.index_strides);
+    const struct remap remap = {
+        .from = data, .source = gather_elements_source, .context = &gather};
+    return remap_fold(rule, 0, &remap);
+}
+
+/* ---- GatherND ---------------------------------------------------------------------------- */
+
+/* The length of an index tuple: the last dim of indices, at most the data's axes behind the
+ * batch. */
+static int tuple_length(const struct rule *rule, int64_t batch_dims, int64_t *ret) {
+    const struct shape *data = rule_shape(rule, 0);
+    const struct shape *indices = rule_shape(rule, 1);
+    if (indices->rank < 1 || data->rank < 1 || batch_dims < 0 || batch_dims >= indices->rank ||
+        batch_dims >= data->rank)
+        return rule_fail(
+            rule, DIAG_SHAPE, "batch_dims %lld does not fit data %s and indices %s",
+            (long long)batch_dims, rule_shape_text(rule, data), rule_shape_text(rule, indices));
+    int64_t length = indices->dims[indices->rank - 1];
+    if (is_known(length) && (length < 1 || length > data->rank - batch_dims))
+        return rule_fail(rule, DIAG_SHAPE, "indices %s point with %lld numbers into data %s",
+                         rule_shape_text(rule, indices), (long long)length,
+                         rule_shape_text(rule, data));
+    *ret = length;
+    return 0;
+}
+
+static int infer_gather_nd(struct rule *rule) {
+    const struct shape *data = rule_shape(rule, 0);
+    const struct shape *indices = rule_shape(rule, 1);
+    int64_t batch = rule_attr_int(rule, "batch_dims");
+    int64_t dims[2 * SHAPE_MAX_RANK];
+    int64_t length = 0;
+    int rank = 0;
+    if (!shape_has_rank(data) || !shape_has_rank(indices))
+        return common_infer_unknown_rank(rule);
+    int status = tuple_length(rule, batch, &length);
+    if (status) return status;
+    if (!is_known(length)) return common_infer_unknown_rank(rule);
+    for (int i = 0; i < indices->rank - 1; i++) dims[rank++] = indices->dims[i];
+    for (int i = (int)(batch + length); i < data->rank; i++) dims[rank++] = data->dims[i];
+    if (rank > SHAPE_MAX_RANK) return refuse_rank(rule, rank);
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+}
+
+struct gather_nd {
+    const struct shape *data;
+    const struct shape *indices;
+    const int64_t *list;
+    int batch;
+    int length;
+    int64_t data_strides[SHAPE_MAX_RANK];
+    int64_t index_strides[SHAPE_MAX_RANK];
+};
+
+static int64_t gather_nd_source(const void *context, const int64_t *coords) {
+    const struct gather_nd *gather = context;
+    int tuples = gather->indices->rank - 1;
+    int first = gather->batch + gather->length;
+    int64_t index = 0, which = 0;
+    for (int i = 0; i < tuples; i++) which += coords[i] * gather->index_strides[i];
+    for (int i = 0; i < gather->batch; i++) index += coords[i] * gather->data_strides[i];
+    for (int i = 0; i < gather->length; i++)
+        index += gather->list[which + i] * gather->data_strides[gather->batch + i];
+    for (int i = first; i < gather->data->rank; i++)
+        index += coords[tuples + i - first] * gather->data_strides[i];
+    return index;
+}
+
+static int fold_gather_nd(struct rule *rule) {
+    struct gather_nd gather = {0};
+    const struct constant *data = NULL, *indices = NULL;
+    int64_t *list = NULL;
+    int64_t length = 0;
+    int64_t batch = rule_attr_int(rule, "batch_dims");
+    int status = read_operands(rule, &data, &indices);
+    if (status || !data || !indices) return status;
+    status = tuple_length(rule, batch, &length);
+    if (status || !is_known(length)) return status;
+    for (int i = 0; i < batch; i++)
+        if (indices->shape.dims[i] != data->shape.dims[i])
+            return rule_fail(rule, DIAG_SHAPE,
+                             "batch axis %d is %lld in indices, %lld in the data", i,
+                             (long long)indices->shape.dims[i], (long long)data->shape.dims[i]);
+    status = normalize_indices(rule, indices, &data->shape.dims[batch], length, &list);
+    if (status || !list) return status;
+    gather.data = &data->shape;
+    gather.indices = &indices->shape;
+    gather.list = list;
+    gather.batch = (int)batch;
+    gather.length = (int)length;
+    remap_strides(gather.data, gather.data_strides);
+    remap_strides(gather.indices, gather.index_strides);
+    const struct remap remap = {.from = data, .source = gather_nd_source, .context = &gather};
+    return remap_fold(rule, 0, &remap);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static const struct op_attr along_axis[] = {INT_ATTR("axis", 0), {0}};
+static const struct op_attr gather_nd_12[] = {INT_ATTR("batch_dims", 0), {0}};
+
+#define ROW(name, from, attributes, rule, folds)                                               \
+    .domain = "", .type = name, .since = from, .min_inputs = 2, .max_inputs = 2,               \
+    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds,     \
+    .roles = "ni"
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*   type            since attributes    rule                   fold */
+    {ROW("Gather",          1, along_axis,   infer_gather,          fold_gather), .module = "Embedding", .describe = describe_gather},
+    {ROW("GatherElements", 11, along_axis,   infer_gather_elements, fold_gather_elements)},
+    {ROW("GatherND",       11, NULL,         infer_gather_nd,       fold_gather_nd)},
+    {ROW("GatherND",       12, gather_nd_12, infer_gather_nd,       fold_gather_nd)},
+};
+/* clang-format on */
+
+const struct op_family family_gather = {"gather", rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elements moved to other places, none computed: permuted, joined, repeated, rearranged. Parts
+ * of a tensor are in slice.c, indexed picking is in gather.c. */
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/remap.h"
+
+#include "support/banned.h"
+
+/* ---- Transpose --------------------------------------------------------------------------- */
+
+/* perm[axis]: the input's axis that becomes `axis`. Reversed order when the node says nothing.
+ */
+static int read_perm(const struct rule *rule, int rank, int *perm) {
+    size_t n = 0;
+    const int64_t *given = rule_attr_ints(rule, "perm", &n);
+    bool seen[SHAPE_MAX_RANK] = {false};
+    if (given && n != (size_t)rank)
+        return rule_fail(rule, DIAG_SHAPE, "perm has %zu entries, the input has %d axes", n,
+                         rank);
+    for (int axis = 0; axis < rank; axis++) {
+        int64_t from = given ? given[axis] : rank - 1 - axis;
+        if (from < 0 || from >= rank || seen[from])
+            return rule_fail(rule, DIAG_ATTRIBUTE, "perm is not a permutation of %d axes",
+                             rank);
+        seen[from] = true;
+        perm[axis] = (int)from;
+    }
+    return 0;
+}
+
+static int infer_transpose(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    int perm[SHAPE_MAX_RANK];
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    int status = read_perm(rule, input->rank, perm);
+    if (status) return status;
+    for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[perm[axis]];
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+}
+
+/* Output coordinates times a stride each: any permutation or repetition of axes. */
+struct strided {
+    int rank;
+    int64_t strides[SHAPE_MAX_RANK];
+    const int64_t *wrap; /* NULL, or the coordinate's period an axis: Tile */
+};
+
+static int64_t strided_source(const void *context, const int64_t *coords) {
+    const struct strided *strided = context;
+    int64_t index = 0;
+    for (int axis = 0; axis < strided->rank; axis++) {
+        int64_t coord = strided->wrap ? coords[axis] % strided->wrap[axis] : coords[axis];
+        index += coord * strided->strides[axis];
+    }
+    return index;
+}
+
+static int fold_strided(struct rule *rule, const struct constant *from,
+                        const struct strided *strided) {
+    const struct remap remap = {.from = from, .source = strided_source, .context = strided};
+    return remap_fold(rule, 0, &remap);
+}
+
+static int fold_transpose(struct rule *rule) {
+    struct strided strided = {0};
+    int64_t strides[SHAPE_MAX_RANK];
+    int perm[SHAPE_MAX_RANK];
+    const struct constant *from = NULL;
+    int status = rule_value(rule, 0, &from);
+    if (status || !from) return status;
+    strided.rank = from->shape.rank;
+    status = read_perm(rule, strided.rank, perm);
+    if (status) return status;
+    remap_strides(&from->shape, strides);
+    for (int axis = 0; axis < strided.rank; axis++) strided.strides[axis] = strides[perm[axis]];
+    return fold_strided(rule, from, &strided);
+}
+
+/* ---- Expand, Tile ------------------------------------------------------------------------ */
+
+static int refuse_rank(const struct rule *rule, size_t rank) {
+    return rule_fail(rule, DIAG_LIMIT,
+                     "the output would have %zu axes, at most %d are supported", rank,
+                     SHAPE_MAX_RANK);
+}
+
+static int infer_expand(struct rule *rule) {
+    struct int_list list;
+    int64_t dims[SHAPE_MAX_RANK];
+    struct shape shape;
+    int status = rule_int_list(rule, 1, &list);
+    if (status) return status;
+    if (list.n > SHAPE_MAX_RANK) return refuse_rank(rule, list.n);
+    if (!list.known && list.n == 0) return common_infer_unknown_rank(rule);
+    const struct shape target = {(int)list.n, dims};
+    for (size_t i = 0; i < list.n; i++) {
+        dims[i] = list.known ? list.values[i] : DIM_UNKNOWN;
+        if (list.known && dims[i] < 0)
+            return rule_fail(rule, DIAG_VALUE, "target dim %zu is %lld, less than 0", i,
+                             (long long)dims[i]);
+    }
+    status = rule_broadcast(rule, rule_shape(rule, 0), &target, &shape);
+    return status ? status : rule_output(rule, 0, rule_dtype(rule, 0), &shape);
+}
+
+static int fold_expand(struct rule *rule) {
+    const struct shape *output = rule_output_shape(rule, 0);
+    struct strided strided = {0};
+    int64_t strides[SHAPE_MAX_RANK];
+    const struct constant *from = NULL;
+    int status = rule_value(rule, 0, &from);
+    if (status || !from || !shape_has_rank(output)) return status;
+    strided.rank = output->rank;
+    remap_strides(&from->shape, strides);
+    int ahead = output->rank - from->shape.rank;
+    for (int axis = ahead; axis < output->rank; axis++)
+        strided.strides[axis] = from->shape.dims[axis - ahead] == 1 ? 0 : strides[axis - ahead];
+    return fold_strided(rule, from, &strided);
+}
+
+static int tile_dims(struct rule *rule, const struct int_list *repeats, int64_t *dims) {
+    const struct shape *input = rule_shape(rule, 0);
+    if (shape_has_rank(input) && repeats->n != (size_t)input->rank)
+        return rule_fail(rule, DIAG_SHAPE, "repeats has %zu entries, the input has %d axes",
+                         repeats->n, input->rank);
+    for (size_t i = 0; i < repeats->n; i++) {
+        if (repeats->known && repeats->values[i] < 0)
+            return rule_fail(rule, DIAG_VALUE, "repeats of axis %zu is %lld, less than 0", i,
+                             (long long)repeats->values[i]);
+        int64_t dim = rule_dim(rule, 0, (int)i);
+        dims[i] = checked_mul(dim, repeats->known ? repeats->values[i] : DIM_UNKNOWN);
+    }
+    return 0;
+}
+
+static int infer_tile(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    struct int_list repeats;
+    int64_t dims[SHAPE_MAX_RANK];
+    int status = rule_int_list(rule, 1, &repeats);
+    if (status) return status;
+    if (repeats.n > SHAPE_MAX_RANK) return refuse_rank(rule, repeats.n);
+    if (!repeats.known && repeats.n == 0) {
+        if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+        return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, NULL);
+    }
+    status = tile_dims(rule, &repeats, dims);
+    return status ? status
+                  : rule_output_dims(rule, 0, rule_dtype(rule, 0), (int)repeats.n, dims);
+}
+
+/* Tile-1: so many tiles along one axis, both scalars, of the data's own type. */
+static int infer_tile_1(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    struct int_list tiles, axes;
+    int64_t dims[SHAPE_MAX_RANK];
+    int axis = 0;
+    int status = rule_int_list(rule, 1, &tiles);
+    if (!status) status = rule_int_list(rule, 2, &axes);
+    if (status) return status;
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    if (!axes.known || axes.n != 1)
+        return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, NULL);
+    status = rule_normalize_axis(rule, axes.values[0], input->rank, &axis);
+    if (status) return status;
+    for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
+    bool known = tiles.known && tiles.n == 1;
+    if (known && tiles.values[0] < 0)
+        return rule_fail(rule, DIAG_VALUE, "tiles is %lld, less than 0",
+                         (long long)tiles.values[0]);
+    dims[axis] = checked_mul(dims[axis], known ? tiles.values[0] : DIM_UNKNOWN);
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+}
+
+static int fold_tile(struct rule *rule) {
+    struct strided strided = {0};
+    const struct constant *from = NULL;
+    int status = rule_value(rule, 0, &from);
+    if (status || !from) return status;
+    strided.rank = from->shape.rank;
+    strided.wrap = from->shape.dims;
+    remap_strides(&from->shape, strided.strides);
+    return fold_strided(rule, from, &strided);
+}
+
+/* ---- Concat ------------------------------------------------------------------------------ */
+
+/* Concat-1 has no default in its schema and says "default value is 1" in its text. */
+static int64_t concat_axis(const struct rule *rule) {
+    return rule_has_attr(rule, "axis") ? rule_attr_int(rule, "axis") : 1;
+}
+
+/* The common rank of the operands, RANK_UNKNOWN when none has one. */
+static int concat_rank(const struct rule *rule, int *ret) {
+    int rank = RANK_UNKNOWN;
+    for (size_t i = 0; i < rule->n_inputs; i++) {
+        int other = rule_rank(rule, i);
+        if (other == RANK_UNKNOWN) continue;
+        if (rank != RANK_UNKNOWN && rank != other)
+            return rule_fail(rule, DIAG_SHAPE, "input %zu %s has %d axes, those before it %d",
+                             i, rule_shape_text(rule, rule_shape(rule, i)), other, rank);
+        rank = other;
+    }
+    *ret = rank;
+    return 0;
+}
+
+/* Takes operand i into dims: lengths add up along `axis`, others must agree. */
+static int concat_one(const struct rule *rule, size_t i, int rank, int axis, int64_t *dims) {
+    for (int other = 0; other < rank; other++) {
+        int64_t dim = rule_dim(rule, i, other);
+        if (other == axis)
+            dims[other] = checked_add(dims[other], dim);
+        else if (!is_known(dims[other]))
+            dims[other] = dim;
+        else if (is_known(dim) && dim != dims[other])
+            return rule_fail(rule, DIAG_SHAPE,
+                             "input %zu %s has %lld on axis %d, those before it %lld", i,
+                             rule_shape_text(rule, rule_shape(rule, i)), (long long)dim, other,
+                             (long long)dims[other]);
+    }
+    return 0;
+}
+
+static int infer_concat(struct rule *rule) {
+    int64_t dims[SHAPE_MAX_RANK];
+    int rank = RANK_UNKNOWN;
+    int axis = 0;
+    int status = concat_rank(rule, &rank);
+    if (status) return status;
+    if (rank == RANK_UNKNOWN) return common_infer_unknown_rank(rule);
+    status = rule_normalize_axis(rule, concat_axis(rule), rank, &axis);
+    if (status) return status;
+    for (int i = 0; i < rank; i++) dims[i] = i == axis ? 0 : DIM_UNKNOWN;
+    for (size_t i = 0; i < rule->n_inputs; i++) {
+        status = concat_one(rule, i, rank, axis, dims);
+        if (status) return status;
+    }
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+}
+
+/* Operand i fills in every row of the output a run of `run` elements from `at` on. */
+static void concat_copy(struct elements *elements, const struct constant *from, int64_t run,
+                        int64_t row, int64_t at) {
+    for (int64_t i = 0; i < from->n_elements; i++)
+        elements_copy(elements, i / run * row + at + i % run, from, i);
+}
+
+static int concat_all(struct rule *rule, int axis, struct elements *elements) {
+    const struct shape *output = rule_output_shape(rule, 0);
+    int64_t row = shape_product(output, axis, output->rank);
+    int64_t at = 0;
+    if (elements->n == 0) return elements_set(rule, 0, elements);
+    for (size_t i = 0; i < rule->n_inputs; i++) {
+        const struct constant *from = NULL;
+        int status = rule_value(rule, i, &from);
+        if (status) return status;
+        BUG_ON(!from);
+        int64_t run = shape_product(&from->shape, axis, from->shape.rank);
+        if (run > 0) concat_copy(elements, from, run, row, at);
+        at += run;
+    }
+    return elements_set(rule, 0, elements);
+}
+
+static int fold_concat(struct rule *rule) {
+    const struct shape *output = rule_output_shape(rule, 0);
+    const struct constant *first = NULL;
+    struct elements elements;
+    bool possible = false;
+    int axis = 0;
+    if (!shape_is_known(output)) return 0;
+    for (size_t i = rule->n_inputs; i-- > 0;) { /* ends with the first operand in `first` */
+        int status = rule_value(rule, i, &first);
+        if (status || !first) return status;
+        if (first->dtype != rule_dtype(rule, 0)) return 0;
+        if (!constant_has_ints(first) && !constant_has_reals(first)) return 0;
+    }
+    int status = elements_new(rule, first, shape_elements(output), &elements, &possible);
+    if (status || !possible) return status;
+    status = rule_normalize_axis(rule, concat_axis(rule), output->rank, &axis);
+    return status ? status : concat_all(rule, axis, &elements);
+}
+
+/* ---- DepthToSpace, SpaceToDepth ---------------------------------------------------------- */
+
+static int read_blocksize(const struct rule *rule, int64_t *ret) {
+    int64_t size = rule_attr_int(rule, "blocksize");
+    int rank = rule_rank(rule, 0);
+    if (rank != RANK_UNKNOWN && rank != 4)
+        return rule_fail(rule, DIAG_SHAPE, "input %s has %d axes, expected 4",
+                         rule_shape_text(rule, rule_shape(rule, 0)), rank);
+    if (size < 1)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "blocksize is %lld, less than 1",
+                         (long long)size);
+    *ret = size;
+    return 0;
+}
+
+/* dim / by, which must come out even. */
+static int divide_dim(const struct rule *rule, int axis, int64_t by, int64_t *ret) {
+    int64_t dim = rule_dim(rule, 0, axis);
+    if (is_known(dim) && is_known(by) && dim % by != 0)
+        return rule_fail(rule, DIAG_SHAPE, "axis %d of %s is not a multiple of %lld", axis,
+                         rule_shape_text(rule, rule_shape(rule, 0)), (long long)by);
+    *ret = is_overflow(by) ? DIM_UNKNOWN : checked_div_floor(dim, by);
+    return 0;
+}
+
+static int infer_depth_to_space(struct rule *rule) {
+    int64_t dims[4];
+    int64_t size = 0;
+    int status = read_blocksize(rule, &size);
+    if (!status) status = divide_dim(rule, 1, checked_mul(size, size), &dims[1]);
+    if (status) return status;
+    dims[0] = rule_dim(rule, 0, 0);
+    dims[2] = checked_mul(rule_dim(rule, 0, 2), size);
+    dims[3] = checked_mul(rule_dim(rule, 0, 3), size);
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 4, dims);
+}
+
+static int infer_space_to_depth(struct rule *rule) {
+    int64_t dims[4];
+    int64_t size = 0;
+    int status = read_blocksize(rule, &size);
+    if (!status) status = divide_dim(rule, 2, size, &dims[2]);
+    if (!status) status = divide_dim(rule, 3, size, &dims[3]);
+    if (status) return status;
+    dims[0] = rule_dim(rule, 0, 0);
+    dims[1] = checked_mul(rule_dim(rule, 0, 1), checked_mul(size, size));
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 4, dims);
+}
+
+static int describe_depth_to_space(const struct rule *rule, struct text *out) {
+    text_printf(out, "upscale_factor=%lld", (long long)rule_attr_int(rule, "blocksize"));
+    return 0;
+}
+
+/* ---- the shape stays --------------------------------------------------------------------- */
+
+static int infer_trilu(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    if (shape_has_rank(input) && input->rank < 2)
+        return rule_fail(rule, DIAG_SHAPE, "input %s has %d axes, expected at least 2",
+                         rule_shape_text(rule, input), input->rank);
+    return common_infer_same(rule);
+}
+
+struct triangle {
+    struct strided strided;
+    int64_t diagonal;
+    bool upper;
+};
+
+static int64_t triangle_source(const void *context, const int64_t *coords) {
+    const struct triangle *triangle = context;
+    int rank = triangle->strided.rank;
+    int64_t offset = coords[rank - 1] - coords[rank - 2];
+    bool kept = triangle->upper ? offset >= triangle->diagonal : offset <= triangle->diagonal;
+    return kept ? strided_source(&triangle->strided, coords) : REMAP_FILL;
+}
+
+static int fold_trilu(struct rule *rule) {
+    struct triangle triangle = {.upper = rule_attr_int(rule, "upper") != 0};
+    const struct constant *from = NULL;
+    struct int_list k;
+    int status = rule_value(rule, 0, &from);
+    if (!status) status = rule_int_list(rule, 1, &k);
+    if (status || !from || (k.given && !k.known)) return status;
+    if (k.known && k.n != 1)
+        return rule_fail(rule, DIAG_SHAPE, "k has %zu elements, expected 1", k.n);
+    triangle.diagonal = k.known ? k.values[0] : 0;
+    triangle.strided.rank = from->shape.rank;
+    remap_strides(&from->shape, triangle.strided.strides);
+    const struct remap remap = {
+        .from = from, .source = triangle_source, .context = &triangle, .fills = true};
+    return remap_fold(rule, 0, &remap);
+}
+
+static int infer_reverse_sequence(struct rule *rule) {
+    int rank = rule_rank(rule, 0);
+    int64_t time = rule_attr_int(rule, "time_axis");
+    int64_t batch = rule_attr_int(rule, "batch_axis");
+    if (rank != RANK_UNKNOWN && rank < 2)
+        return rule_fail(rule, DIAG_SHAPE, "input has %d axes, expected at least 2", rank);
+    if (time == batch || time < 0 || time > 1 || batch < 0 || batch > 1)
+        return rule_fail(rule, DIAG_ATTRIBUTE,
+                         "time_axis is %lld and batch_axis %lld, expected 0 and 1 or 1 and 0",
+                         (long long)time, (long long)batch);
+    return common_infer_same(rule);
+}
+
+/* ---- matrices of zeros and ones ---------------------------------------------------------- */
+
+static int infer_eye_like(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    enum dtype dtype = rule_dtype(rule, 0);
+    if (shape_has_rank(input) && input->rank != 2)
+        return rule_fail(rule, DIAG_SHAPE, "input %s has %d axes, expected 2",
+                         rule_shape_text(rule, input), input->rank);
+    if (rule_has_attr(rule, "dtype")) dtype = dtype_from_onnx(rule_attr_int(rule, "dtype"));
+    return rule_output_dims(rule, 0, dtype, 2, shape_has_rank(input) ? input->dims : NULL);
+}
+
+static int infer_one_hot(struct rule *rule) {
+    const struct shape *indices = rule_shape(rule, 0);
+    struct int_list depth;
+    int64_t dims[SHAPE_MAX_RANK];
+    int axis = 0;
+    int status = rule_int_list(rule, 1, &depth);
+    if (status) return status;
+    if (depth.known && (depth.n != 1 || depth.values[0] < 0))
+        return rule_fail(rule, DIAG_VALUE, "depth is not one number that is at least 0");
+    if (!shape_has_rank(indices))
+        return rule_output_dims(rule, 0, rule_dtype(rule, 2), RANK_UNKNOWN, NULL);
+    int rank = indices->rank + 1;
+    if (rank > SHAPE_MAX_RANK) return refuse_rank(rule, (size_t)rank);
+    status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, &axis);
+    if (status) return status;
+    for (int i = 0, from = 0; i < rank; i++)
+        if (i != axis) dims[i] = indices->dims[from++];
+    dims[axis] = depth.known ? depth.values[0] : DIM_UNKNOWN;
+    return rule_output_dims(rule, 0, rule_dtype(rule, 2), rank, dims);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static const struct op_attr transpose[] = {OPTIONAL_ATTR("perm", ATTR_INTS), {0}};
+static const struct op_attr concat_1[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};
+static const struct op_attr concat_4[] = {REQUIRED_ATTR("axis", ATTR_INT), {0}};
+static const struct op_attr block_1[] = {REQUIRED_ATTR("blocksize", ATTR_INT), {0}};
+static const struct op_attr block_mode[] = {
+    REQUIRED_ATTR("blocksize", ATTR_INT), STRING_ATTR("mode", "DCR"), {0}};
+static const struct op_attr trilu[] = {INT_ATTR("upper", 1), {0}};
+static const struct op_attr reverse_sequence[] = {
+    INT_ATTR("batch_axis", 1), INT_ATTR("time_axis", 0), {0}};
+static const struct op_attr eye_like[] = {
+    OPTIONAL_ATTR("dtype", ATTR_INT), INT_ATTR("k", 0), {0}};
+static const struct op_attr one_hot[] = {INT_ATTR("axis", -1), {0}};
+
+#define ROW(name, from, least, most, attributes, rule, folds, letters)                         \
+    .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,        \
+    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds,     \
+    .roles = letters
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*   type          since in        attributes        rule                     fold            roles */
+    {ROW("Transpose",      1, 1, 1,        transpose,        infer_transpose,         fold_transpose, "p")},
+    {ROW("Concat",         1, 1, VARIADIC, concat_1,         infer_concat,            fold_concat,    "p")},
+    {ROW("Concat",         4, 1, VARIADIC, concat_4,         infer_concat,            fold_concat,    "p")},
+    {ROW("Expand",         8, 2, 2,        NULL,             infer_expand,            fold_expand,    "pi")},
+    {ROW("Tile",           1, 3, 3,        NULL,             infer_tile_1,            fold_tile,      "pi")},
+    {ROW("Tile",           6, 2, 2,        NULL,             infer_tile,              fold_tile,      "pi")},
+    {ROW("DepthToSpace",   1, 1, 1,        block_1,          infer_depth_to_space,    NULL,           "x"), .module = "PixelShuffle", .describe = describe_depth_to_space},
+    {ROW("DepthToSpace",  11, 1, 1,        block_mode,       infer_depth_to_space,    NULL,           "x"), .module = "PixelShuffle", .describe = describe_depth_to_space},
+    {ROW("SpaceToDepth",   1, 1, 1,        block_1,          infer_space_to_depth,    NULL,           "x")},
+    {ROW("SpaceToDepth",  28, 1, 1,        block_mode,       infer_space_to_depth,    NULL,           "x")},
+    {ROW("Trilu",         14, 1, 2,        trilu,            infer_trilu,             fold_trilu,     "pi")},
+    {ROW("ReverseSequence",10, 2, 2,       reverse_sequence, infer_reverse_sequence,  NULL,           "xi")},
+    {ROW("EyeLike",        9, 1, 1,        eye_like,         infer_eye_like,          NULL,           "i")},
+    {ROW("OneHot",         9, 3, 3,        one_hot,          infer_one_hot,           NULL,           "i")},
+};
+/* clang-format on */
+
+const struct op_family family_move = {"move", rows, sizeof rows / sizeof *rows};

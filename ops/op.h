@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An operator is one row. A row stands beside its rules in its family's file; adding an
+ * operator edits that one file. Each facet has its own readers: bind (identity, signature),
+ * infer (shape, value), count (cost), lifetime (memory), params (roles), modules (module,
+ * describe).
+ */
+#ifndef OPS_OP_H
+#define OPS_OP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ir/attr.h"
+
+struct rule;
+struct text;
+
+/* ---- signature --------------------------------------------------------------------------- */
+
+#define VARIADIC INT32_MAX
+
+struct op_attr {
+    const char *name;
+    enum attr_kind kind;
+    bool required;
+    bool has_default; /* i, f or s below */
+    int64_t i;
+    double f;
+    const char *s;
+};
+
+/* ---- cost -------------------------------------------------------------------------------- */
+
+/*
+ * FLOPs by the `deepspeed` convention (docs/counting.md):
+ *     flops = 2 * MACs + per_input * n + per_output * out + extra(rule)
+ * n = elements of the first input, out = elements of the first output. A row that leaves all of
+ * it zero costs no FLOPs by that convention, which is then a decision, not an omission.
+ */
+struct op_cost {
+    int64_t (*macs)(const struct rule *rule); /* NULL: none. DIM_UNKNOWN, DIM_OVERFLOW pass */
+    int64_t per_input;
+    int64_t per_output;
+    int64_t (*extra)(const struct rule *rule); /* NULL: none */
+};
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+enum op_memory {
+    MEMORY_FRESH,    /* every output is new bytes */
+    MEMORY_VIEW,     /* output 0 is input 0 under another shape: no bytes of its own */
+    MEMORY_IN_PLACE, /* fresh, but a runtime may write over an input of equal size that dies */
+    MEMORY_HOST,     /* shape arithmetic by nature: Shape, Size; no device bytes */
+    MEMORY_VIEW_UNLESS_TRAINING, /* Dropout */
+    MEMORY_CONTROL,              /* the bytes belong to the body's nodes: If, Loop, Scan */
+};
+
+/* ---- batch ---------------------------------------------------------------------------------
+ */
+
+/*
+ * Whether operand 1 spells out sizes of the output, into which an exporter may have baked the
+ * batch of its example input. The batch pass knows how to put another batch there.
+ */
+enum op_target {
+    TARGET_NONE,
+    TARGET_DIMS, /* Reshape: the dims of the output, same elements in row-major order */
+};
+
+/* ---- the row ----------------------------------------------------------------------------- */
+
+struct op {
+    const char *domain; /* "" is ai.onnx */
+    const char *type;
+    int32_t since; /* holds from this opset on, until the next row of that name */
+    int32_t min_inputs, max_inputs;
+    int32_t min_outputs, max_outputs;
+    const struct op_attr *attrs; /* ends with a NULL name; NULL: none */
+
+    /* Sets the type of every output (rule_output); NULL only for rows of unknown operators. */
+    int (*infer)(struct rule *rule);
+    /*
+     * Sets the contents of outputs (rule_set_value). Called after infer, when every input that
+     * is present has its value known. NULL: never folded.
+     */
+    int (*fold)(struct rule *rule);
+    /* Folds although not every input's value is known (Shape, Size, ConstantOfShape). */
+    bool fold_partial;
+
+    struct op_cost cost;
+    enum op_memory memory;
+    enum op_target target;
+    /*
+     * Whether the node, as it stands in the file, trains: BatchNormalization, Dropout. NULL: it
+     * makes no difference to this operator. `rule->training` is then what --mode or this said.
+     */
+    bool (*trains)(const struct rule *rule);
+
+    /*
+     * What a constant in each input would be, a letter an input, the last one repeated:
+     *   W  learned, nothing else can stand here (weight of Conv)
+     *   w  learned when it is a constant (either side of MatMul)
+     *   n  scale, shift or table: learned unless a nameless Constant node
+     *   e  elementwise partner: learned when it is an initializer or bears a name
+     *   s  running statistic: a buffer
+     *   p  passes through: the same tensor under another shape or part of it
+     *   m  mask or comparison: not learned
+     *   i  indices, shapes, scales, states: not learned
+     *   x  data
+     */
+    const char *roles;
+
+    /*
+     * How a framework would print a module of which this is the main node: "Conv{n}d" ({n}:
+     * spatial dims of input 0, rank - 2, at least 1), "Linear", "ReLU". NULL: the node makes no
+     * module.
+     */
+    const char *module;
+    /* What stands in its brackets: "3, 64, kernel_size=(1,), stride=(1,)". NULL: nothing. */
+    int (*describe)(const struct rule *rule, struct text *out);
+};
+
+/* The letter of `roles` for input `slot`. */
+static inline char op_role(const struct op *op, size_t slot) {
+    const char *role = op->roles && op->roles[0] ? op->roles : "x";
+    while (slot-- > 0 && role[1]) role++;
+    return *role;
+}
+
+/* A family's rows, in the order of its file. */
+struct op_family {
+    const char *name; /* that of its file */
+    const struct op *rows;
+    size_t n_rows;
+};
+
+#endif

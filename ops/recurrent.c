@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recurrent layers. X [T, B, I] (layout 1: [B, T, I]), W [D, G h, I], R [D, G h, h], with D
+ * directions and G gates: RNN 1, GRU 3, LSTM 4.
+ *     MACs = D * B * T * (G h I + G h h), FLOPs = 2 * MACs
+ */
+#include "ops/common.h"
+#include "ops/families.h"
+
+#include "support/banned.h"
+
+struct sizes {
+    int64_t steps, batch, features, directions, hidden;
+    int64_t gates;
+    bool batch_first; /* layout 1, from opset 14 */
+};
+
+static int64_t n_gates(const struct rule *rule) {
+    if (text_equal(rule->op->type, "LSTM")) return 4;
+    return text_equal(rule->op->type, "GRU") ? 3 : 1;
+}
+
+/* GRU-1 spells its default "foward". */
+static int64_t n_directions(const struct rule *rule) {
+    const char *direction = rule_attr_string(rule, "direction");
+    if (text_equal(direction, "bidirectional")) return 2;
+    bool one = text_equal(direction, "forward") || text_equal(direction, "reverse") ||
+               text_equal(direction, "foward");
+    return one ? 1 : 0;
+}
+
+static int64_t first_known(int64_t a, int64_t b) {
+    return is_known(a) ? a : b;
+}
+
+static struct sizes read_sizes(const struct rule *rule) {
+    struct sizes sizes = {.gates = n_gates(rule), .directions = n_directions(rule)};
+    sizes.batch_first = rule_attr_int(rule, "layout") != 0;
+    sizes.steps = rule_dim(rule, 0, sizes.batch_first ? 1 : 0);
+    sizes.batch = rule_dim(rule, 0, sizes.batch_first ? 0 : 1);
+    sizes.features = first_known(rule_dim(rule, 0, 2), rule_dim(rule, 1, 2));
+    bool given = rule_has_attr(rule, "hidden_size");
+    int64_t rows = checked_div_floor(rule_dim(rule, 1, 1), sizes.gates);
+    sizes.hidden =
+        given ? rule_attr_int(rule, "hidden_size") : first_known(rule_dim(rule, 2, 2), rows);
+    return sizes;
+}
+
+/* ---- checks ------------------------------------------------------------------------------ */
+
+static int check_rank_three(const struct rule *rule, size_t i) {
+    int rank = rule_rank(rule, i);
+    if (rank == RANK_UNKNOWN || rank == 3) return CM_OK;
+    return rule_fail(rule, DIAG_SHAPE, "input %zu has the shape %s, rank 3 is wanted", i,
+                     rule_shape_text(rule, rule_shape(rule, i)));
+}
+
+static int check_dim(const struct rule *rule, size_t i, int axis, int64_t want,
+                     const char *what) {
+    int64_t have = rule_dim(rule, i, axis);
+    if (!is_known(have) || !is_known(want) || have == want) return CM_OK;
+    return rule_fail(rule, DIAG_SHAPE, "dim %d of input %zu is %lld, %lld is wanted (%s)", axis,
+                     i, (long long)have, (long long)want, what);
+}
+
+static int check_sizes(const struct rule *rule, const struct sizes *sizes) {
+    int64_t rows = checked_mul(sizes->gates, sizes->hidden);
+    int status = CM_OK;
+    if (sizes->directions == 0)
+        return rule_fail(rule, DIAG_ATTRIBUTE,
+                         "direction is none of forward, reverse, bidirectional");
+    if (is_known(sizes->hidden) && sizes->hidden < 1)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "hidden_size is %lld, 1 or more is wanted",
+                         (long long)sizes->hidden);
+    for (size_t i = 1; i < 3 && status == CM_OK; i++) {
+        status = check_dim(rule, i, 0, sizes->directions, "directions");
+        if (status == CM_OK) status = check_dim(rule, i, 1, rows, "gates x hidden_size");
+    }
+    if (status == CM_OK) status = check_dim(rule, 1, 2, sizes->features, "features");
+    return status < 0 ? status : check_dim(rule, 2, 2, sizes->hidden, "hidden_size");
+}
+
+/* ---- shapes ------------------------------------------------------------------------------ */
+
+/* Y [T, D, B, h], Y_h and Y_c [D, B, h]; layout 1: [B, T, D, h], [B, D, h]. */
+static int output_states(struct rule *rule, const struct sizes *sizes) {
+    enum dtype dtype = rule_dtype(rule, 0);
+    const int64_t d = sizes->directions;
+    const int64_t b = sizes->batch;
+    const int64_t h = sizes->hidden;
+    const int64_t all[2][4] = {{sizes->steps, d, b, h}, {b, sizes->steps, d, h}};
+    const int64_t last[2][3] = {{d, b, h}, {b, d, h}};
+    int status = rule_output_dims(rule, 0, dtype, 4, all[sizes->batch_first]);
+    for (size_t i = 1; i < 3 && status == CM_OK; i++)
+        status = rule_output_dims(rule, i, dtype, 3, last[sizes->batch_first]);
+    return status;
+}
+
+static int infer_recurrent(struct rule *rule) {
+    int status = CM_OK;
+    for (size_t i = 0; i < 3 && status == CM_OK; i++) status = check_rank_three(rule, i);
+    if (status < 0) return status;
+    struct sizes sizes = read_sizes(rule);
+    status = check_sizes(rule, &sizes);
+    return status < 0 ? status : output_states(rule, &sizes);
+}
+
+/* False for a node that infer refused. */
+static bool has_ranks(const struct rule *rule) {
+    for (size_t i = 0; i < 3; i++)
+        if (rule_rank(rule, i) != 3 && rule_rank(rule, i) != RANK_UNKNOWN) return false;
+    return true;
+}
+
+static int64_t recurrent_macs(const struct rule *rule) {
+    if (!has_ranks(rule)) return DIM_UNKNOWN;
+    struct sizes sizes = read_sizes(rule);
+    int64_t inputs = checked_add(sizes.features, sizes.hidden);
+    int64_t step = checked_mul(checked_mul(sizes.gates, sizes.hidden), inputs);
+    int64_t runs = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.steps);
+    return checked_mul(runs, step);
+}
+
+static int describe_recurrent(const struct rule *rule, struct text *out) {
+    if (!has_ranks(rule)) return CM_OK;
+    struct sizes sizes = read_sizes(rule);
+    describe_int(out, sizes.features);
+    text_append(out, ", ");
+    describe_int(out, sizes.hidden);
+    if (sizes.directions == 2) text_append(out, ", bidirectional=True");
+    return CM_OK;
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+#define RECURRENT_ATTRS                                                                        \
+    OPTIONAL_ATTR("activation_alpha", ATTR_FLOATS),                                            \
+        OPTIONAL_ATTR("activation_beta", ATTR_FLOATS),                                         \
+        OPTIONAL_ATTR("activations", ATTR_STRINGS), OPTIONAL_ATTR("clip", ATTR_FLOAT),         \
+        OPTIONAL_ATTR("hidden_size", ATTR_INT)
+#define FORWARD STRING_ATTR("direction", "forward")
+
+static const struct op_attr rnn_1[] = {
+    RECURRENT_ATTRS, FORWARD, INT_ATTR("output_sequence", 0), {0}};
+static const struct op_attr rnn_7[] = {RECURRENT_ATTRS, FORWARD, {0}};
+static const struct op_attr rnn_14[] = {RECURRENT_ATTRS, FORWARD, INT_ATTR("layout", 0), {0}};
+static const struct op_attr gru_1[] = {
+    RECURRENT_ATTRS, STRING_ATTR("direction", "foward"), INT_ATTR("output_sequence", 0), {0}};
+static const struct op_attr gru_3[] = {RECURRENT_ATTRS,
+                                       FORWARD,
+                                       INT_ATTR("linear_before_reset", 0),
+                                       INT_ATTR("output_sequence", 0),
+                                       {0}};
+static const struct op_attr gru_7[] = {
+    RECURRENT_ATTRS, FORWARD, INT_ATTR("linear_before_reset", 0), {0}};
+static const struct op_attr gru_14[] = {
+    RECURRENT_ATTRS, FORWARD, INT_ATTR("layout", 0), INT_ATTR("linear_before_reset", 0), {0}};
+static const struct op_attr lstm_1[] = {
+    RECURRENT_ATTRS, FORWARD, INT_ATTR("input_forget", 0), INT_ATTR("output_sequence", 0), {0}};
+static const struct op_attr lstm_7[] = {
+    RECURRENT_ATTRS, FORWARD, INT_ATTR("input_forget", 0), {0}};
+static const struct op_attr lstm_14[] = {
+    RECURRENT_ATTRS, FORWARD, INT_ATTR("input_forget", 0), INT_ATTR("layout", 0), {0}};
+
+#define RECURRENT(name, from, in, least, out, attributes, letters)                             \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = 3, .max_inputs = in,          \
+        .min_outputs = least, .max_outputs = out, .attrs = attributes,                         \
+        .infer = infer_recurrent, .cost = {.macs = recurrent_macs}, .roles = letters,          \
+        .module = name, .describe = describe_recurrent                                         \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*         type since in out  attributes roles */
+    RECURRENT("RNN",   1, 6, 0, 2, rnn_1,   "xWWWii"),
+    RECURRENT("RNN",   7, 6, 0, 2, rnn_7,   "xWWWii"),
+    RECURRENT("RNN",  14, 6, 0, 2, rnn_14,  "xWWWii"),
+    RECURRENT("GRU",   1, 6, 2, 2, gru_1,   "xWWWii"),
+    RECURRENT("GRU",   3, 6, 0, 2, gru_3,   "xWWWii"),
+    RECURRENT("GRU",   7, 6, 0, 2, gru_7,   "xWWWii"),
+    RECURRENT("GRU",  14, 6, 0, 2, gru_14,  "xWWWii"),
+    RECURRENT("LSTM",  1, 8, 0, 3, lstm_1,  "xWWWiiiW"),
+    RECURRENT("LSTM",  7, 8, 0, 3, lstm_7,  "xWWWiiiW"),
+    RECURRENT("LSTM", 14, 8, 0, 3, lstm_14, "xWWWiiiW"),
+};
+/* clang-format on */
+
+const struct op_family family_recurrent = {"recurrent", rows, sizeof(rows) / sizeof(rows[0])};

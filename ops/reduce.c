@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reductions along axes, and running sums. MACs 0, FLOPs 0 by the default convention. The axes
+ * are an attribute before opset 13 (ReduceSum) or 18 (the others), an operand from then on; no
+ * axes are all axes, or with noop_with_empty_axes none.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/fold.h"
+#include "ops/remap.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+/* ---- which axes -------------------------------------------------------------------------- */
+
+struct axes {
+    bool known;
+    bool all;  /* of a tensor of unknown rank too */
+    bool none; /* the operator is an identity */
+    size_t n;  /* how many there are, when that much is known */
+    bool reduced[SHAPE_MAX_RANK];
+};
+
+static int mark_axes(const struct rule *rule, const struct int_list *list, int rank,
+                     struct axes *axes) {
+    for (size_t i = 0; i < list->n; i++) {
+        int axis = 0;
+        int status = rule_normalize_axis(rule, list->values[i], rank, &axis);
+        if (status < 0) return status;
+        axes->reduced[axis] = true;
+    }
+    return CM_OK;
+}
+
+static int read_axes(struct rule *rule, struct axes *ret) {
+    struct int_list list;
+    int rank = rule_rank(rule, 0);
+    int status = rule_int_list_any(rule, "axes", 1, &list);
+    if (status < 0) return status;
+    *ret = (struct axes){.known = !list.given || list.known, .n = list.n};
+    bool empty = ret->known && list.n == 0;
+    ret->none = empty && rule_attr_int(rule, "noop_with_empty_axes") != 0;
+    ret->all = empty && !ret->none;
+    for (int axis = 0; axis < rank; axis++) ret->reduced[axis] = ret->all;
+    return list.known && rank != RANK_UNKNOWN ? mark_axes(rule, &list, rank, ret) : CM_OK;
+}
+
+/* ---- shapes ------------------------------------------------------------------------------ */
+
+/* Axes that are not known leave a rank at most. */
+static int output_of_unknown_axes(struct rule *rule, const struct axes *axes, bool keep,
+                                  enum dtype dtype) {
+    int rank = rule_rank(rule, 0);
+    bool counted = !keep && axes->n > 0 && rank != RANK_UNKNOWN && axes->n <= (size_t)rank;
+    if (counted) rank -= (int)axes->n;
+    if (!keep && !counted) rank = RANK_UNKNOWN;
+    return rule_output_dims(rule, 0, dtype, rank, NULL);
+}
+
+static int output_reduced(struct rule *rule, const struct axes *axes, bool keep,
+                          enum dtype dtype) {
+    int64_t dims[SHAPE_MAX_RANK];
+    int rank = rule_rank(rule, 0);
+    int n = 0;
+    if (axes->all && !keep) return rule_output_dims(rule, 0, dtype, 0, NULL);
+    if (axes->none || rank == RANK_UNKNOWN)
+        return axes->none ? common_infer_same_shape(rule, dtype)
+                          : rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
+    if (!axes->known) return output_of_unknown_axes(rule, axes, keep, dtype);
+    for (int axis = 0; axis < rank; axis++) {
+        if (!axes->reduced[axis])
+            dims[n++] = rule_dim(rule, 0, axis);
+        else if (keep)
+            dims[n++] = 1;
+    }
+    return rule_output_dims(rule, 0, dtype, n, dims);
+}
+
+static int infer_reduce(struct rule *rule) {
+    struct axes axes;
+    int status = read_axes(rule, &axes);
+    if (status < 0) return status;
+    bool keep = rule_attr_int(rule, "keepdims") != 0;
+    return output_reduced(rule, &axes, keep, rule_dtype(rule, 0));
+}
+
+static int infer_arg(struct rule *rule) {
+    struct axes axes = {.known = true, .n = 1};
+    int rank = rule_rank(rule, 0);
+    int axis = 0;
+    if (rank != RANK_UNKNOWN) {
+        int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, &axis);
+        if (status < 0) return status;
+        axes.reduced[axis] = true;
+    }
+    return output_reduced(rule, &axes, rule_attr_int(rule, "keepdims") != 0, DTYPE_INT64);
+}
+
+/* ---- folds ------------------------------------------------------------------------------- */
+
+/* Adds one element to what there is; false: the result cannot be held. */
+typedef bool accumulate(struct number *sum, const struct number *x);
+
+static bool number_add(struct number *sum, const struct number *x) {
+    sum->r += x->r;
+    return !__builtin_add_overflow(sum->i, x->i, &sum->i);
+}
+
+static bool number_multiply(struct number *sum, const struct number *x) {
+    sum->r *= x->r;
+    return !__builtin_mul_overflow(sum->i, x->i, &sum->i);
+}
+
+static bool number_max(struct number *sum, const struct number *x) {
+    if (x->i > sum->i) sum->i = x->i;
+    if (x->r > sum->r || isnan(x->r)) sum->r = x->r;
+    return true;
+}
+
+static bool number_min(struct number *sum, const struct number *x) {
+    if (x->i < sum->i) sum->i = x->i;
+    if (x->r < sum->r || isnan(x->r)) sum->r = x->r;
+    return true;
+}
+
+static struct number element(const struct constant *constant, int64_t i) {
+    struct number number = {.given = true, .real = constant_has_reals(constant)};
+    if (number.real)
+        number.r = constant_real_at(constant, i);
+    else
+        number.i = constant_int_at(constant, i);
+    return number;
+}
+
+/* Where in the output the element at `coords` belongs: reduced axes count nothing. */
+static int64_t target_of(const struct axes *axes, const struct shape *shape,
+                         const int64_t *coords) {
+    int64_t at = 0;
+    for (int axis = 0; axis < shape->rank; axis++)
+        if (!axes->reduced[axis]) at = at * shape->dims[axis] + coords[axis];
+    return at;
+}
+
+static bool reduce_all(const struct constant *value, const struct axes *axes,
+                       accumulate *combine, struct number *sums) {
+    int64_t coords[SHAPE_MAX_RANK] = {0};
+    for (int64_t i = 0; i < value->n_elements; i++) {
+        struct number x = element(value, i);
+        struct number *sum = &sums[target_of(axes, &value->shape, coords)];
+        if (!sum->given)
+            *sum = x;
+        else if (!combine(sum, &x))
+            return false;
+        remap_advance(&value->shape, coords);
+    }
+    return true;
+}
+
+/* The sums as contents of output 0; one that its type cannot hold leaves them all unknown. */
+static int set_numbers(struct rule *rule, struct number *numbers, int64_t n) {
+    const struct fact *output = &rule->outputs[0];
+    int64_t *ints = arena_array(rule->arena, (size_t)n, sizeof(*ints));
+    double *reals = arena_array(rule->arena, (size_t)n, sizeof(*reals));
+    if (!ints || !reals) return diag_no_memory(rule->diag);
+    for (int64_t i = 0; i < n; i++) {
+        if (!fold_store(output->dtype, &numbers[i])) return CM_OK;
+        ints[i] = numbers[i].i;
+        reals[i] = numbers[i].r;
+    }
+    const struct constant *value =
+        dtype_is_float(output->dtype)
+            ? constant_reals(rule->arena, output->dtype, &output->shape, reals)
+            : constant_ints(rule->arena, output->dtype, &output->shape, ints);
+    return rule_set_value(rule, 0, value);
+}
+
+static bool can_reduce(const struct rule *rule, const struct constant *value) {
+    const struct fact *output = &rule->outputs[0];
+    return value && fact_is_complete(output) && rule_has_output(rule, 0) &&
+           value->n_elements > 0 && value->n_elements <= CONSTANT_MAX_ELEMENTS &&
+           value->dtype != DTYPE_UINT64 && value->dtype != DTYPE_STRING &&
+           (constant_has_ints(value) || constant_has_reals(value));
+}
+
+/* *ret_n elements of the output, or 0 when they cannot be computed. */
+static int reduce_input(struct rule *rule, accumulate *combine, struct number **ret_sums,
+                        int64_t *ret_n) {
+    const struct constant *value = NULL;
+    struct axes axes;
+    *ret_n = 0;
+    int status = rule_value(rule, 0, &value);
+    if (status < 0 || !can_reduce(rule, value)) return status;
+    status = read_axes(rule, &axes);
+    if (status < 0 || !axes.known) return status;
+    int64_t n = shape_elements(&rule->outputs[0].shape);
+    struct number *sums = arena_array(rule->arena, (size_t)n, sizeof(*sums));
+    if (!sums) return diag_no_memory(rule->diag);
+    if (!reduce_all(value, &axes, combine, sums)) return CM_OK;
+    *ret_sums = sums;
+    *ret_n = n;
+    return CM_OK;
+}
+
+static int fold_reduce(struct rule *rule, accumulate *combine) {
+    struct number *sums = NULL;
+    int64_t n = 0;
+    int status = reduce_input(rule, combine, &sums, &n);
+    return status < 0 || n == 0 ? status : set_numbers(rule, sums, n);
+}
+
+static int fold_sum(struct rule *rule) {
+    return fold_reduce(rule, number_add);
+}
+
+static int fold_prod(struct rule *rule) {
+    return fold_reduce(rule, number_multiply);
+}
+
+static int fold_max(struct rule *rule) {
+    return fold_reduce(rule, number_max);
+}
+
+static int fold_min(struct rule *rule) {
+    return fold_reduce(rule, number_min);
+}
+
+/* Integers: towards zero, as the runtimes do. */
+static int fold_mean(struct rule *rule) {
+    struct number *sums = NULL;
+    int64_t n = 0;
+    int status = reduce_input(rule, number_add, &sums, &n);
+    if (status < 0 || n == 0) return status;
+    int64_t share = rule_elements(rule, 0) / n;
+    for (int64_t i = 0; i < n; i++) {
+        sums[i].i /= share;
+        sums[i].r /= (double)share;
+    }
+    return set_numbers(rule, sums, n);
+}
+
+/* ---- CumSum ------------------------------------------------------------------------------ */
+
+static int cumulated_axis(struct rule *rule, int *ret) {
+    struct int_list list;
+    int rank = rule_rank(rule, 0);
+    *ret = -1;
+    int status = rule_int_list(rule, 1, &list);
+    if (status < 0 || !list.known || list.n != 1 || rank == RANK_UNKNOWN) return status;
+    return rule_normalize_axis(rule, list.values[0], rank, ret);
+}
+
+static int infer_cumsum(struct rule *rule) {
+    int axis = 0;
+    int status = cumulated_axis(rule, &axis);
+    return status < 0 ? status : common_infer_same(rule);
+}
+
+/* One line of n elements that lie `step` apart. */
+static bool cumulate(struct number *line, int64_t n, int64_t step, bool reverse,
+                     bool exclusive) {
+    struct number sum = {.given = true, .real = line->real};
+    for (int64_t k = 0; k < n; k++) {
+        struct number *at = &line[(reverse ? n - 1 - k : k) * step];
+        struct number before = sum;
+        if (!number_add(&sum, at)) return false;
+        *at = exclusive ? before : sum;
+    }
+    return true;
+}
+
+static int fold_cumsum(struct rule *rule) {
+    const struct constant *value = NULL;
+    int axis = 0;
+    int status = rule_value(rule, 0, &value);
+    if (status == CM_OK) status = cumulated_axis(rule, &axis);
+    if (status < 0 || axis < 0 || !can_reduce(rule, value)) return status;
+    struct number *numbers =
+        arena_array(rule->arena, (size_t)value->n_elements, sizeof(*numbers));
+    if (!numbers) return diag_no_memory(rule->diag);
+    for (int64_t i = 0; i < value->n_elements; i++) numbers[i] = element(value, i);
+    int64_t n = value->shape.dims[axis];
+    int64_t step = shape_product(&value->shape, axis + 1, value->shape.rank);
+    bool reverse = rule_attr_int(rule, "reverse") != 0;
+    bool exclusive = rule_attr_int(rule, "exclusive") != 0;
+    for (int64_t i = 0; i < value->n_elements; i++)
+        if (i / step % n == 0 && !cumulate(&numbers[i], n, step, reverse, exclusive))
+            return CM_OK;
+    return set_numbers(rule, numbers, value->n_elements);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static const struct op_attr axes_1[] = {
+    OPTIONAL_ATTR("axes", ATTR_INTS), INT_ATTR("keepdims", 1), {0}};
+static const struct op_attr axes_13[] = {
+    INT_ATTR("keepdims", 1), INT_ATTR("noop_with_empty_axes", 0), {0}};
+static const struct op_attr arg_1[] = {INT_ATTR("axis", 0), INT_ATTR("keepdims", 1), {0}};
+static const struct op_attr arg_12[] = {
+    INT_ATTR("axis", 0), INT_ATTR("keepdims", 1), INT_ATTR("select_last_index", 0), {0}};
+static const struct op_attr cumsum_11[] = {
+    INT_ATTR("exclusive", 0), INT_ATTR("reverse", 0), {0}};
+
+#define REDUCE(name, from, least, most, attributes, rule, folds)                               \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
+        .roles = "xi"                                                                          \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*      type            since in    attributes rule          fold */
+    REDUCE("ReduceSum",        1, 1, 1, axes_1,    infer_reduce, fold_sum),
+    REDUCE("ReduceSum",       13, 1, 2, axes_13,   infer_reduce, fold_sum),
+    REDUCE("ReduceMean",       1, 1, 1, axes_1,    infer_reduce, fold_mean),
+    REDUCE("ReduceMean",      18, 1, 2, axes_13,   infer_reduce, fold_mean),
+    REDUCE("ReduceMax",        1, 1, 1, axes_1,    infer_reduce, fold_max),
+    REDUCE("ReduceMax",       18, 1, 2, axes_13,   infer_reduce, fold_max),
+    REDUCE("ReduceMin",        1, 1, 1, axes_1,    infer_reduce, fold_min),
+    REDUCE("ReduceMin",       18, 1, 2, axes_13,   infer_reduce, fold_min),
+    REDUCE("ReduceProd",       1, 1, 1, axes_1,    infer_reduce, fold_prod),
+    REDUCE("ReduceProd",      18, 1, 2, axes_13,   infer_reduce, fold_prod),
+    REDUCE("ReduceL1",         1, 1, 1, axes_1,    infer_reduce, NULL),
+    REDUCE("ReduceL1",        18, 1, 2, axes_13,   infer_reduce, NULL),
+    REDUCE("ReduceL2",         1, 1, 1, axes_1,    infer_reduce, NULL),
+    REDUCE("ReduceL2",        18, 1, 2, axes_13,   infer_reduce, NULL),
+    REDUCE("ReduceLogSum",     1, 1, 1, axes_1,    infer_reduce, NULL),
+    REDUCE("ReduceLogSum",    18, 1, 2, axes_13,   infer_reduce, NULL),
+    REDUCE("ReduceLogSumExp",  1, 1, 1, axes_1,    infer_reduce, NULL),
+    REDUCE("ReduceLogSumExp", 18, 1, 2, axes_13,   infer_reduce, NULL),
+    REDUCE("ReduceSumSquare",  1, 1, 1, axes_1,    infer_reduce, NULL),
+    REDUCE("ReduceSumSquare", 18, 1, 2, axes_13,   infer_reduce, NULL),
+    REDUCE("ArgMax",           1, 1, 1, arg_1,     infer_arg,    NULL),
+    REDUCE("ArgMax",          12, 1, 1, arg_12,    infer_arg,    NULL),
+    REDUCE("ArgMin",           1, 1, 1, arg_1,     infer_arg,    NULL),
+    REDUCE("ArgMin",          12, 1, 1, arg_12,    infer_arg,    NULL),
+    REDUCE("CumSum",          11, 2, 2, cumsum_11, infer_cumsum, fold_cumsum),
+};
+/* clang-format on */
+
+const struct op_family family_reduce = {"reduce", rows, sizeof(rows) / sizeof(rows[0])};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All operator rows. registry.c lists the families: one line a family. */
+#ifndef OPS_REGISTRY_H
+#define OPS_REGISTRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ops/op.h"
+
+/* The row that holds for this operator at this opset: the newest whose `since` is not above it.
+ * NULL: unknown. */
+const struct op *registry_find(const char *domain, const char *type, int64_t opset);
+
+/* "ai.onnx" and "" are one domain: gives "" for both, else `domain` itself. */
+const char *registry_domain(const char *domain);
+
+size_t registry_n_families(void);
+const struct op_family *registry_family(size_t index);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moving known elements; see remap.h. */
+#include "ops/remap.h"
+
+#include "ops/rule.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+static bool is_foldable(const struct constant *like, int64_t n) {
+    if (n < 0 || n > CONSTANT_MAX_ELEMENTS) return false;
+    return constant_has_ints(like) || constant_has_reals(like);
+}
+
+int elements_new(struct rule *rule, const struct constant *like, int64_t n,
+                 struct elements *ret, bool *ret_possible) {
+    struct elements elements = {like->dtype, n, NULL, NULL};
+    *ret_possible = is_foldable(like, n);
+    if (!*ret_possible) return 0;
+    if (constant_has_ints(like)) {
+        elements.ints = arena_array(rule->arena, (size_t)n, sizeof *elements.ints);
+        if (!elements.ints) return diag_no_memory(rule->diag);
+    } else {
+        elements.reals = arena_array(rule->arena, (size_t)n, sizeof *elements.reals);
+        if (!elements.reals) return diag_no_memory(rule->diag);
+    }
+    *ret = elements;
+    return 0;
+}
+
+void elements_copy(struct elements *elements, int64_t at, const struct constant *from,
+                   int64_t index) {
+    BUG_ON(at < 0 || at >= elements->n || index < 0 || index >= from->n_elements);
+    if (elements->ints)
+        elements->ints[at] = constant_int_at(from, index);
+    else
+        elements->reals[at] = constant_real_at(from, index);
+}
+
+int elements_set(struct rule *rule, size_t slot, const struct elements *elements) {
+    const struct shape *shape = rule_output_shape(rule, slot);
+    BUG_ON(shape_elements(shape) != elements->n);
+    const struct constant *value =
+        elements->ints ? constant_ints(rule->arena, elements->dtype, shape, elements->ints)
+                       : constant_reals(rule->arena, elements->dtype, shape, elements->reals);
+    return rule_set_value(rule, slot, value);
+}
+
+int remap_same(struct rule *rule, size_t slot, const struct constant *from) {
+    const struct shape *shape = rule_output_shape(rule, slot);
+    if (!shape_is_known(shape) || shape_elements(shape) != from->n_elements) return 0;
+    struct constant *value = arena_copy(rule->arena, from, sizeof *from);
+    if (value) value->shape = *shape;
+    return rule_set_value(rule, slot, value);
+}
+
+/* An operand without elements (an empty axis) can only be filled around. */
+static int64_t source_index(const struct remap *remap, const int64_t *coords) {
+    return remap->from->n_elements == 0 ? REMAP_FILL : remap->source(remap->context, coords);
+}
+
+/* Every output element is that one element of `from`. */
+static int set_splat(struct rule *rule, size_t slot, const struct constant *from) {
+    const struct shape *shape = rule_output_shape(rule, slot);
+    if (!constant_has_ints(from) && !constant_has_reals(from)) return 0;
+    const struct constant *value =
+        constant_has_ints(from)
+            ? constant_splat_int(rule->arena, from->dtype, shape, constant_int_at(from, 0))
+            : constant_splat_real(rule->arena, from->dtype, shape, constant_real_at(from, 0));
+    return rule_set_value(rule, slot, value);
+}
+
+static void gather_elements(const struct remap *remap, const struct shape *shape,
+                            struct elements *elements) {
+    int64_t coords[SHAPE_MAX_RANK] = {0};
+    for (int64_t i = 0; i < elements->n; i++) {
+        int64_t index = source_index(remap, coords);
+        if (index != REMAP_FILL)
+            elements_copy(elements, i, remap->from, index);
+        else if (remap->fill)
+            elements_copy(elements, i, remap->fill, 0);
+        remap_advance(shape, coords);
+    }
+}
+
+int remap_fold(struct rule *rule, size_t slot, const struct remap *remap) {
+    const struct shape *shape = rule_output_shape(rule, slot);
+    struct elements elements;
+    bool possible = false;
+    if (!rule_has_output(rule, slot) || !shape_is_known(shape)) return 0;
+    int64_t n = shape_elements(shape);
+    if (!is_known(n)) return 0;
+    if (remap->from->place == CONSTANT_SPLAT && !remap->fills && remap->from->n_elements > 0)
+        return set_splat(rule, slot, remap->from);
+    int status = elements_new(rule, remap->from, n, &elements, &possible);
+    if (status || !possible) return status;
+    gather_elements(remap, shape, &elements);
+    return elements_set(rule, slot, &elements);
+}
+
+void remap_strides(const struct shape *shape, int64_t *strides) {
+    int64_t stride = 1;
+    for (int axis = shape->rank - 1; axis >= 0; axis--) {
+        strides[axis] = stride;
+        stride = checked_mul(stride, shape->dims[axis]);
+    }
+}
+
+void remap_advance(const struct shape *shape, int64_t *coords) {
+    for (int axis = shape->rank - 1; axis >= 0; axis--) {
+        if (++coords[axis] < shape->dims[axis]) return;
+        coords[axis] = 0;
+    }
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Views: the same elements in the same order under another shape. */
+#include <string.h>
+
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/remap.h"
+
+#include "support/banned.h"
+
+static int fold_view(struct rule *rule) {
+    const struct constant *value = NULL;
+    int status = rule_value(rule, 0, &value);
+    return status || !value ? status : remap_same(rule, 0, value);
+}
+
+/* ---- Reshape ----------------------------------------------------------------------------- */
+
+/* A target under way: what is copied from the input cancels out of both products, so that an
+ * unknown batch does not hide the dim that stands as -1. */
+struct target {
+    struct int_list list;
+    struct shape shape;  /* the list as a shape, for messages */
+    bool zero_is_copy;   /* 0 takes the input's dim; else (allowzero) it is an empty axis */
+    bool copies_empty;   /* a copied dim is 0, and so are both products */
+    int rest;            /* axis of the -1, or -1 */
+    int64_t spelled_out; /* product of the dims that are neither copied nor -1 */
+    int64_t to_spread;   /* product of the input's dims that are not copied */
+    int64_t *dims;
+};
+
+static int copy_dim(const struct rule *rule, struct target *target, int axis) {
+    const struct shape *input = rule_shape(rule, 0);
+    if (shape_has_rank(input) && axis >= input->rank)
+        return rule_fail(rule, DIAG_SHAPE,
+                         "target dim %d copies the input's, which has %d axes: %s into %s",
+                         axis, input->rank, rule_shape_text(rule, input),
+                         rule_shape_text(rule, &target->shape));
+    target->dims[axis] = rule_dim(rule, 0, axis);
+    if (target->dims[axis] == 0) target->copies_empty = true;
+    return 0;
+}
+
+static int place_dim(const struct rule *rule, struct target *target, int axis) {
+    int64_t dim = target->list.values[axis];
+    if (dim == 0 && target->zero_is_copy) return copy_dim(rule, target, axis);
+    if (dim == -1 && target->rest >= 0)
+        return rule_fail(rule, DIAG_SHAPE, "target %s has more than one -1",
+                         rule_shape_text(rule, &target->shape));
+    if (dim < -1)
+        return rule_fail(rule, DIAG_SHAPE, "target dim %d is %lld, less than -1", axis,
+                         (long long)dim);
+    target->dims[axis] = dim == -1 ? DIM_UNKNOWN : dim;
+    if (dim == -1)
+        target->rest = axis;
+    else
+        target->spelled_out = checked_mul(target->spelled_out, dim);
+    return 0;
+}
+
+/* Product of the input's dims that the target does not copy. */
+static int64_t dims_to_spread(const struct rule *rule, const struct target *target) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t product = 1;
+    if (!shape_has_rank(input)) return DIM_UNKNOWN;
+    for (int axis = 0; axis < input->rank; axis++) {
+        bool copied = target->zero_is_copy && (size_t)axis < target->list.n &&
+                      target->list.values[axis] == 0;
+        if (!copied) product = checked_mul(product, input->dims[axis]);
+    }
+    return product;
+}
+
+static int refuse_target(const struct rule *rule, const struct target *target) {
+    int64_t elements = rule_elements(rule, 0);
+    const char *from = rule_shape_text(rule, rule_shape(rule, 0));
+    const char *into = rule_shape_text(rule, &target->shape);
+    if (!is_known(elements))
+        return rule_fail(rule, DIAG_SHAPE, "cannot reshape %s into %s", from, into);
+    return rule_fail(rule, DIAG_SHAPE, "cannot reshape %lld elements %s into %s",
+                     (long long)elements, from, into);
+}
+
+/* The dim at -1, and the check that the products agree. */
+static int close_target(const struct rule *rule, struct target *target) {
+    int64_t have = target->to_spread;
+    int64_t want = target->spelled_out;
+    if (is_overflow(want))
+        return rule_fail(rule, DIAG_OVERFLOW, "target %s has more than 2^63 elements",
+                         rule_shape_text(rule, &target->shape));
+    if (!is_known(have) || !is_known(want)) return 0;
+    if (target->rest < 0)
+        return have == want || target->copies_empty ? 0 : refuse_target(rule, target);
+    if (want == 0 || have % want != 0) return refuse_target(rule, target);
+    target->dims[target->rest] = have / want;
+    return 0;
+}
+
+static int spread_target(struct rule *rule, struct target *target) {
+    for (size_t axis = 0; axis < target->list.n; axis++) {
+        int status = place_dim(rule, target, (int)axis);
+        if (status) return status;
+    }
+    if (target->rest >= 0 && !target->zero_is_copy && target->spelled_out == 0)
+        return rule_fail(rule, DIAG_SHAPE, "target %s has both 0 and -1 where 0 is no copy",
+                         rule_shape_text(rule, &target->shape));
+    target->to_spread = dims_to_spread(rule, target);
+    return close_target(rule, target);
+}
+
+static int infer_reshape(struct rule *rule) {
+    int64_t dims[SHAPE_MAX_RANK];
+    int64_t listed[SHAPE_MAX_RANK];
+    struct target target = {.rest = -1, .spelled_out = 1, .dims = dims};
+    int status = rule_int_list_any(rule, "shape", 1, &target.list);
+    if (status) return status;
+    size_t n = target.list.n;
+    if (n > SHAPE_MAX_RANK)
+        return rule_fail(rule, DIAG_LIMIT, "target has %zu axes, at most %d are supported", n,
+                         SHAPE_MAX_RANK);
+    if (!target.list.known && n == 0) return common_infer_unknown_rank(rule);
+    if (!target.list.known) return rule_output_dims(rule, 0, rule_dtype(rule, 0), (int)n, NULL);
+    for (size_t i = 0; i < n; i++) listed[i] = target.list.values[i];
+    target.shape = (struct shape){(int)n, listed};
+    target.zero_is_copy = rule_attr_int(rule, "allowzero") == 0;
+    status = spread_target(rule, &target);
+    return status ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), (int)n, dims);
+}
+
+/* ---- Flatten, Identity ------------------------------------------------------------------- */
+
+static int infer_flatten(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t axis = rule_attr_int(rule, "axis");
+    int64_t dims[2] = {DIM_UNKNOWN, DIM_UNKNOWN};
+    if (shape_has_rank(input)) {
+        /* Unlike other axes, this one may stand behind the last: axis = rank. */
+        if (axis < -input->rank || axis > input->rank)
+            return rule_fail(rule, DIAG_ATTRIBUTE, "axis %lld is out of range for rank %d",
+                             (long long)axis, input->rank);
+        int split = (int)(axis < 0 ? axis + input->rank : axis);
+        dims[0] = shape_product(input, 0, split);
+        dims[1] = shape_product(input, split, input->rank);
+    }
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 2, dims);
+}
+
+/* nn.Flatten as it is built by default, which is ONNX's axis 1. */
+static int describe_flatten(const struct rule *rule, struct text *out) {
+    if (rule_attr_int(rule, "axis") == 1) text_append(out, "start_dim=1, end_dim=-1");
+    return 0;
+}
+
+static int infer_identity(struct rule *rule) {
+    return rule_output_like(rule, 0, 0);
+}
+
+/* ---- Squeeze, Unsqueeze ------------------------------------------------------------------ */
+
+/* Marks the axes that the list names, of `rank` axes; duplicates are refused. */
+static int mark_axes(const struct rule *rule, const struct int_list *axes, int rank,
+                     bool *marks) {
+    memset(marks, 0, SHAPE_MAX_RANK * sizeof *marks);
+    for (size_t i = 0; i < axes->n; i++) {
+        int axis = 0;
+        int status = rule_normalize_axis(rule, axes->values[i], rank, &axis);
+        if (status) return status;
+        if (marks[axis])
+            return rule_fail(rule, DIAG_ATTRIBUTE, "axis %d is listed twice", axis);
+        marks[axis] = true;
+    }
+    return 0;
+}
+
+/* Of the unit axes those that `marks` names go, or all of them where it is NULL. */
+static int drop_axes(struct rule *rule, const bool *marks) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    int rank = 0;
+    for (int axis = 0; axis < input->rank; axis++) {
+        int64_t dim = input->dims[axis];
+        if (!marks && !is_known(dim)) return common_infer_unknown_rank(rule);
+        if (marks && marks[axis] && is_known(dim) && dim != 1)
+            return rule_fail(rule, DIAG_SHAPE, "axis %d of %s is squeezed, but is not 1", axis,
+                             rule_shape_text(rule, input));
+        bool dropped = marks ? marks[axis] : dim == 1;
+        if (!dropped) dims[rank++] = dim;
+    }
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+}
+
+static int infer_squeeze(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    bool marks[SHAPE_MAX_RANK];
+    struct int_list axes;
+    int status = rule_int_list_any(rule, "axes", 1, &axes);
+    if (status) return status;
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    if (!axes.given) return drop_axes(rule, NULL);
+    if (axes.n > (size_t)input->rank)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "%zu axes are squeezed out of %d", axes.n,
+                         input->rank);
+    if (!axes.known && axes.n == 0) return common_infer_unknown_rank(rule);
+    if (!axes.known)
+        return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank - (int)axes.n, NULL);
+    status = mark_axes(rule, &axes, input->rank, marks);
+    return status ? status : drop_axes(rule, marks);
+}
+
+static int infer_unsqueeze(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    bool marks[SHAPE_MAX_RANK];
+    struct int_list axes;
+    int status = rule_int_list_any(rule, "axes", 1, &axes);
+    if (status) return status;
+    if (!shape_has_rank(input) || (!axes.known && axes.n == 0))
+        return common_infer_unknown_rank(rule);
+    if (axes.n > (size_t)(SHAPE_MAX_RANK - input->rank))
+        return rule_fail(rule, DIAG_LIMIT, "%zu new axes on %d: at most %d are supported",
+                         axes.n, input->rank, SHAPE_MAX_RANK);
+    int rank = input->rank + (int)axes.n;
+    if (!axes.known) return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, NULL);
+    status = mark_axes(rule, &axes, rank, marks);
+    if (status) return status;
+    for (int axis = 0, from = 0; axis < rank; axis++)
+        dims[axis] = marks[axis] ? 1 : input->dims[from++];
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static const struct op_attr reshape_1[] = {
+    OPTIONAL_ATTR("shape", ATTR_INTS), CONSUMED_INPUTS, {0}};
+static const struct op_attr reshape_14[] = {INT_ATTR("allowzero", 0), {0}};
+static const struct op_attr flatten[] = {INT_ATTR("axis", 1), {0}};
+static const struct op_attr squeeze_1[] = {OPTIONAL_ATTR("axes", ATTR_INTS), {0}};
+static const struct op_attr unsqueeze_1[] = {REQUIRED_ATTR("axes", ATTR_INTS), {0}};
+
+#define VIEW(name, from, least, most, attributes, rule, letters, ...)                          \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
+        .fold = fold_view, .memory = MEMORY_VIEW, .roles = letters, __VA_ARGS__                \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*   type       since in  attributes   rule             roles */
+    VIEW("Reshape",   1, 1, 1, reshape_1,   infer_reshape,   "p",  .target = TARGET_NONE),
+    VIEW("Reshape",   5, 2, 2, NULL,        infer_reshape,   "pi", .target = TARGET_DIMS),
+    VIEW("Reshape",  14, 2, 2, reshape_14,  infer_reshape,   "pi", .target = TARGET_DIMS),
+    VIEW("Flatten",   1, 1, 1, flatten,     infer_flatten,   "p",  .module = "Flatten", .describe = describe_flatten),
+    VIEW("Squeeze",   1, 1, 1, squeeze_1,   infer_squeeze,   "p",  .target = TARGET_NONE),
+    VIEW("Squeeze",  13, 1, 2, NULL,        infer_squeeze,   "pi", .target = TARGET_NONE),
+    VIEW("Unsqueeze", 1, 1, 1, unsqueeze_1, infer_unsqueeze, "p",  .target = TARGET_NONE),
+    VIEW("Unsqueeze",13, 2, 2, NULL,        infer_unsqueeze, "pi", .target = TARGET_NONE),
+    VIEW("Identity",  1, 1, 1, NULL,        infer_identity,  "p",  .target = TARGET_NONE),
+};
+/* clang-format on */
+
+const struct op_family family_reshape = {"reshape", rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tensors sampled at other places: Resize, Upsample, GridSample, AffineGrid. What a scale means
+ * in elements is float32 arithmetic, as ONNX's own shape inference has it: a scale of 0.6 is
+ * the float next to it.
+ */
+#include <math.h>
+
+#include "ops/common.h"
+#include "ops/families.h"
+
+#include "support/banned.h"
+
+/* ---- scales ------------------------------------------------------------------------------ */
+
+/* Scales from an operand or an attribute, like struct int_list. */
+struct scales {
+    bool given; /* there, and not empty: an empty operand says that it is not meant */
+    size_t n;   /* 0: not even the length is known */
+    const struct constant *operand; /* either of the two when the contents are known */
+    const double *attribute;
+};
+
+static double scale_at(const struct scales *scales, size_t i) {
+    return scales->attribute ? scales->attribute[i]
+                             : constant_real_at(scales->operand, (int64_t)i);
+}
+
+static bool scales_known(const struct scales *scales) {
+    return scales->attribute || scales->operand;
+}
+
+static int scales_of_operand(struct rule *rule, size_t i, struct scales *ret) {
+    struct scales scales = {.given = rule_has_input(rule, i) && rule_elements(rule, i) != 0};
+    int64_t n = rule_elements(rule, i);
+    int status = scales.given ? rule_value(rule, i, &scales.operand) : 0;
+    if (status) return status;
+    if (rule_rank(rule, i) > 1)
+        return rule_fail(rule, DIAG_SHAPE, "scales has the shape %s, a list is wanted",
+                         rule_shape_text(rule, rule_shape(rule, i)));
+    if (scales.operand && !constant_has_reals(scales.operand)) scales.operand = NULL;
+    if (is_known(n)) scales.n = (size_t)n;
+    *ret = scales;
+    return 0;
+}
+
+/* floor(dim * scale) in float32. */
+static int scale_dim(const struct rule *rule, int axis, double scale, int64_t *ret) {
+    int64_t dim = rule_dim(rule, 0, axis);
+    if (!(scale > 0) || isinf(scale))
+        return rule_fail(rule, DIAG_VALUE, "the scale of axis %d is %g, expected above 0", axis,
+                         scale);
+    *ret = DIM_UNKNOWN;
+    if (!is_known(dim)) return 0;
+    float size = (float)dim * (float)scale;
+    if (!(size < 0x1p62f))
+        return rule_fail(rule, DIAG_OVERFLOW, "axis %d of %lld times %g is past 2^62", axis,
+                         (long long)dim, scale);
+    *ret = (int64_t)size;
+    return 0;
+}
+
+/* Scales of all axes, in order. */
+static int infer_scaled(struct rule *rule, const struct scales *scales) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    if (scales->n != (size_t)input->rank && (scales->n > 0 || scales_known(scales)))
+        return rule_fail(rule, DIAG_SHAPE, "scales has %zu entries, the input %s has %d axes",
+                         scales->n, rule_shape_text(rule, input), input->rank);
+    if (!scales_known(scales))
+        return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, NULL);
+    for (int axis = 0; axis < input->rank; axis++) {
+        int status = scale_dim(rule, axis, scale_at(scales, (size_t)axis), &dims[axis]);
+        if (status) return status;
+    }
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+}
+
+/* ---- Upsample, Resize-10 ----------------------------------------------------------------- */
+
+/* Upsample-1: one scale for the height and one for the width of [N, C, H, W]. */
+static int infer_upsample_1(struct rule *rule) {
+    const double list[4] = {1, 1, rule_attr_float(rule, "height_scale"),
+                            rule_attr_float(rule, "width_scale")};
+    const struct scales scales = {.given = true, .n = 4, .attribute = list};
+    return infer_scaled(rule, &scales);
+}
+
+static void scales_of_attr(const struct rule *rule, struct scales *ret) {
+    const struct attr *attr = node_attr(rule->node, "scales");
+    *ret = (struct scales){.given = attr};
+    if (attr && attr->kind == ATTR_FLOATS) {
+        ret->n = attr->n;
+        ret->attribute = attr->floats;
+    }
+}
+
+static int infer_upsample_7(struct rule *rule) {
+    struct scales scales;
+    scales_of_attr(rule, &scales);
+    return infer_scaled(rule, &scales);
+}
+
+/* Upsample-9 and Resize-10. */
+static int infer_upsample_9(struct rule *rule) {
+    struct scales scales;
+    int status = scales_of_operand(rule, 1, &scales);
+    return status ? status : infer_scaled(rule, &scales);
+}
+
+/* ---- Resize from 11 on ------------------------------------------------------------------- */
+
+enum { RESIZE_ROI = 1, RESIZE_SCALES = 2, RESIZE_SIZES = 3 };
+
+struct resize {
+    struct scales scales;
+    struct int_list sizes;
+    bool by_size;
+    size_t n;                 /* axes that are resized */
+    int axes[SHAPE_MAX_RANK]; /* which they are; an entry of scales or sizes each */
+};
+
+/* Resize-18: `axes` says which axes the entries are of; without it, of all. */
+static int read_resize_axes(struct rule *rule, int rank, struct resize *resize) {
+    size_t n = 0;
+    bool seen[SHAPE_MAX_RANK] = {false};
+    const int64_t *axes = rule_attr_ints(rule, "axes", &n);
+    resize->n = axes ? n : (size_t)rank;
+    if (resize->n > (size_t)rank)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "axes has %zu entries, the input has %d axes", n,
+                         rank);
+    for (size_t i = 0; i < resize->n; i++) {
+        int status =
+            rule_normalize_axis(rule, axes ? axes[i] : (int64_t)i, rank, &resize->axes[i]);
+        if (status) return status;
+        if (seen[resize->axes[i]])
+            return rule_fail(rule, DIAG_ATTRIBUTE, "axis %d is listed twice", resize->axes[i]);
+        seen[resize->axes[i]] = true;
+    }
+    return 0;
+}
+
+/* Either scales or sizes; an empty tensor stands for the one that is not meant. */
+static int read_resize(struct rule *rule, int rank, struct resize *resize) {
+    int status = scales_of_operand(rule, RESIZE_SCALES, &resize->scales);
+    if (!status) status = rule_int_list(rule, RESIZE_SIZES, &resize->sizes);
+    if (!status) status = read_resize_axes(rule, rank, resize);
+    if (status) return status;
+    resize->by_size = resize->sizes.given && rule_elements(rule, RESIZE_SIZES) != 0;
+    if (resize->by_size && !is_known(rule_elements(rule, RESIZE_SCALES)))
+        resize->scales.given = false; /* of unknown length: may well be empty */
+    if (resize->by_size == resize->scales.given)
+        return rule_fail(rule, DIAG_ARITY,
+                         "%s scales and sizes are given, expected one of them",
+                         resize->by_size ? "both" : "neither");
+    const char *what = resize->by_size ? "sizes" : "scales";
+    size_t n = resize->by_size ? resize->sizes.n : resize->scales.n;
+    if (n != resize->n && n > 0)
+        return rule_fail(rule, DIAG_SHAPE, "%s has %zu entries for %zu axes", what, n,
+                         resize->n);
+    return 0;
+}
+
+/*
+ * keep_aspect_ratio_policy (Resize-18): the smallest or the largest of the size ratios holds
+ * for every axis, which then has round_int(ratio * dim) elements, halves up.
+ */
+static int keep_aspect_ratio(const struct rule *rule, const struct resize *resize, bool largest,
+                             int64_t *dims) {
+    float ratio = 0;
+    for (size_t i = 0; i < resize->n; i++) {
+        int64_t dim = rule_dim(rule, 0, resize->axes[i]);
+        if (!is_known(dim) || dim == 0) {
+            for (size_t j = 0; j < resize->n; j++) dims[resize->axes[j]] = DIM_UNKNOWN;
+            return 0;
+        }
+        float own = (float)resize->sizes.values[i] / (float)dim;
+        if (i == 0 || (largest ? own > ratio : own < ratio)) ratio = own;
+    }
+    for (size_t i = 0; i < resize->n; i++) {
+        float size = ratio * (float)rule_dim(rule, 0, resize->axes[i]);
+        if (!(size >= 0 && size < 0x1p62f))
+            return rule_fail(rule, DIAG_OVERFLOW, "axis %d would have %g elements",
+                             resize->axes[i], (double)size);
+        dims[resize->axes[i]] = (int64_t)floorf(size + 0.5F);
+    }
+    return 0;
+}
+
+static int size_dims(const struct rule *rule, const struct resize *resize, int64_t *dims) {
+    const char *policy = rule_attr_string(rule, "keep_aspect_ratio_policy");
+    for (size_t i = 0; i < resize->n; i++) {
+        int64_t size = resize->sizes.known ? resize->sizes.values[i] : DIM_UNKNOWN;
+        if (is_known(size) && size < 0)
+            return rule_fail(rule, DIAG_VALUE, "the size of axis %d is %lld, less than 0",
+                             resize->axes[i], (long long)size);
+        dims[resize->axes[i]] = size;
+    }
+    if (!resize->sizes.known) return 0;
+    if (text_equal(policy, "not_larger")) return keep_aspect_ratio(rule, resize, false, dims);
+    if (text_equal(policy, "not_smaller")) return keep_aspect_ratio(rule, resize, true, dims);
+    return 0;
+}
+
+/*
+ * tf_crop_and_resize cuts a region first: floor(dim * (roi_end - roi_start) * scale). Its
+ * bounds are fractions of the axis: all starts, then all ends.
+ */
+static int region_factor(const struct constant *roi, const struct resize *resize, size_t i,
+                         double *ret) {
+    int64_t n = (int64_t)resize->n;
+    if (!roi || !constant_has_reals(roi) || roi->n_elements != 2 * n) return 0;
+    *ret = constant_real_at(roi, n + (int64_t)i) - constant_real_at(roi, (int64_t)i);
+    return 1;
+}
+
+static int scale_dims(struct rule *rule, const struct resize *resize, int64_t *dims) {
+    bool crops = text_equal(rule_attr_string(rule, "coordinate_transformation_mode"),
+                            "tf_crop_and_resize");
+    const struct constant *roi = NULL;
+    int status = crops ? rule_value(rule, RESIZE_ROI, &roi) : 0;
+    for (size_t i = 0; i < resize->n && !status; i++) {
+        int axis = resize->axes[i];
+        double factor = 1;
+        dims[axis] = DIM_UNKNOWN;
+        if (!scales_known(&resize->scales)) continue;
+        if (crops && !region_factor(roi, resize, i, &factor)) continue;
+        status = scale_dim(rule, axis, scale_at(&resize->scales, i) * factor, &dims[axis]);
+    }
+    return status;
+}
+
+static int infer_resize(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    struct resize resize = {.n = 0};
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[axis];
+    int status = read_resize(rule, input->rank, &resize);
+    if (status) return status;
+    status = resize.by_size ? size_dims(rule, &resize, dims) : scale_dims(rule, &resize, dims);
+    return status ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+}
+
+/* ---- as nn.Upsample prints itself -------------------------------------------------------- */
+
+static const char *const linear_modes[] = {"linear", "bilinear", "trilinear"};
+
+/* PyTorch's name of the mode: linear is called by the number of spatial axes. */
+static const char *torch_mode(const struct rule *rule) {
+    const char *mode = rule_attr_string(rule, "mode");
+    int rank = rule_rank(rule, 0);
+    if (text_equal(mode, "cubic")) return "bicubic";
+    if (!text_equal(mode, "linear") || rank < 3 || rank > 5) return mode;
+    return linear_modes[rank - 3];
+}
+
+/* "scale_factor=2.0", "scale_factor=(2.0, 3.0)": of the spatial axes. */
+static void describe_scales(struct text *out, const struct scales *scales) {
+    bool equal = true;
+    for (size_t i = 3; i < scales->n; i++)
+        equal = equal && !(scale_at(scales, i) != scale_at(scales, 2));
+    text_append(out, equal ? "scale_factor=" : "scale_factor=(");
+    for (size_t i = 2; i < (equal ? 3 : scales->n); i++) {
+        if (i > 2) text_append(out, ", ");
+        describe_real(out, scale_at(scales, i));
+    }
+    text_append(out, equal ? ", " : "), ");
+}
+
+static void scales_at_hand(const struct rule *rule, struct scales *ret) {
+    size_t operand = rule->op->min_inputs == 2 ? 1 : RESIZE_SCALES; /* Resize-10, Upsample-9 */
+    const struct constant *value = common_contents(rule, operand);
+    scales_of_attr(rule, ret);
+    if (!value || !constant_has_reals(value)) return;
+    ret->n = (size_t)value->n_elements;
+    ret->operand = value;
+}
+
+static int describe_upsample(const struct rule *rule, struct text *out) {
+    const struct shape *output = rule_output_shape(rule, 0);
+    struct scales scales;
+    scales_at_hand(rule, &scales);
+    if (scales_known(&scales) && scales.n > 2) {
+        describe_scales(out, &scales);
+    } else if (rule_input(rule, RESIZE_SIZES)->value && shape_is_known(output) &&
+               output->rank > 2) {
+        text_append(out, "size=");
+        describe_tuple(out, (size_t)output->rank - 2, &output->dims[2]);
+        text_append(out, ", ");
+    }
+    text_printf(out, "mode='%s'", torch_mode(rule));
+    return 0;
+}
+
+/* ---- GridSample, AffineGrid -------------------------------------------------------------- */
+
+static int infer_grid_sample(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    const struct shape *grid = rule_shape(rule, 1);
+    int64_t dims[SHAPE_MAX_RANK];
+    int rank = shape_has_rank(input) ? input->rank : grid->rank;
+    if (rank == RANK_UNKNOWN) return common_infer_unknown_rank(rule);
+    if (rank < 3 || (shape_has_rank(grid) && grid->rank != rank))
+        return rule_fail(rule, DIAG_SHAPE, "input %s and grid %s do not fit",
+                         rule_shape_text(rule, input), rule_shape_text(rule, grid));
+    int64_t n = rule_dim(rule, 0, 0);
+    dims[0] = is_known(n) ? n : rule_dim(rule, 1, 0);
+    dims[1] = rule_dim(rule, 0, 1);
+    for (int axis = 2; axis < rank; axis++) dims[axis] = rule_dim(rule, 1, axis - 1);
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+}
+
+/* size is (N, C, H, W) or (N, C, D, H, W): the grid has a point for each place of it. */
+static int infer_affine_grid(struct rule *rule) {
+    struct int_list size;
+    int64_t dims[5];
+    int status = rule_int_list(rule, 1, &size);
+    if (status) return status;
+    if (size.n == 0) return common_infer_unknown_rank(rule);
+    if (size.n != 4 && size.n != 5)
+        return rule_fail(rule, DIAG_SHAPE, "size has %zu entries, expected 4 or 5", size.n);
+    int rank = (int)size.n;
+    dims[0] = size.known ? size.values[0] : rule_dim(rule, 0, 0);
+    for (int axis = 1; axis < rank - 1; axis++)
+        dims[axis] = size.known ? size.values[axis + 1] : DIM_UNKNOWN;
+    dims[rank - 1] = rank - 2;
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+#define MODE STRING_ATTR("mode", "nearest")
+#define RESIZE_11                                                                              \
+    MODE, STRING_ATTR("coordinate_transformation_mode", "half_pixel"),                         \
+        FLOAT_ATTR("cubic_coeff_a", -0.75), INT_ATTR("exclude_outside", 0),                    \
+        FLOAT_ATTR("extrapolation_value", 0),                                                  \
+        STRING_ATTR("nearest_mode", "round_prefer_floor")
+
+static const struct op_attr upsample_1[] = {MODE,
+                                            REQUIRED_ATTR("height_scale", ATTR_FLOAT),
+                                            REQUIRED_ATTR("width_scale", ATTR_FLOAT),
+                                            {0}};
+static const struct op_attr upsample_7[] = {MODE, REQUIRED_ATTR("scales", ATTR_FLOATS), {0}};
+static const struct op_attr upsample_9[] = {MODE, {0}};
+static const struct op_attr resize_11[] = {RESIZE_11, {0}};
+static const struct op_attr resize_18[] = {RESIZE_11,
+                                           INT_ATTR("antialias", 0),
+                                           OPTIONAL_ATTR("axes", ATTR_INTS),
+                                           STRING_ATTR("keep_aspect_ratio_policy", "stretch"),
+                                           {0}};
+static const struct op_attr grid_sample_16[] = {STRING_ATTR("mode", "bilinear"),
+                                                STRING_ATTR("padding_mode", "zeros"),
+                                                INT_ATTR("align_corners", 0),
+                                                {0}};
+static const struct op_attr grid_sample_20[] = {STRING_ATTR("mode", "linear"),
+                                                STRING_ATTR("padding_mode", "zeros"),
+                                                INT_ATTR("align_corners", 0),
+                                                {0}};
+static const struct op_attr affine_grid[] = {INT_ATTR("align_corners", 0), {0}};
+
+#define ROW(name, from, least, most, attributes, rule, letters)                                \
+    .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,        \
+    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = letters
+#define RESIZE(name, from, least, most, attributes, rule)                                      \
+    {                                                                                          \
+        ROW(name, from, least, most, attributes, rule, "xiii"),                                \
+            .cost = {.per_output = 1}, .module = "Upsample", .describe = describe_upsample     \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*      type     since in   attributes      rule */
+    RESIZE("Upsample",   1, 1, 1, upsample_1,     infer_upsample_1),
+    RESIZE("Upsample",   7, 1, 1, upsample_7,     infer_upsample_7),
+    RESIZE("Upsample",   9, 2, 2, upsample_9,     infer_upsample_9),
+    RESIZE("Resize",    10, 2, 2, upsample_9,     infer_upsample_9),
+    RESIZE("Resize",    11, 3, 4, resize_11,      infer_resize),
+    RESIZE("Resize",    13, 1, 4, resize_11,      infer_resize),
+    RESIZE("Resize",    18, 1, 4, resize_18,      infer_resize),
+    {ROW("GridSample",  16, 2, 2, grid_sample_16, infer_grid_sample, "x")},
+    {ROW("GridSample",  20, 2, 2, grid_sample_20, infer_grid_sample, "x")},
+    {ROW("AffineGrid",  20, 2, 2, affine_grid,    infer_affine_grid, "xi")},
+};
+/* clang-format on */
+
+const struct op_family family_resize = {"resize", rows, sizeof rows / sizeof *rows};

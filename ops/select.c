@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Elements chosen by their values: TopK, NonZero, Compress, Unique, NonMaxSuppression.
+ * How many there are is known where the values are, else DIM_UNKNOWN.
+ */
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/remap.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+/* ---- TopK -------------------------------------------------------------------------------- */
+
+static int set_top_k(struct rule *rule, const struct shape *shape) {
+    int status = rule_output(rule, 0, rule_dtype(rule, 0), shape);
+    return status ? status : rule_output(rule, 1, DTYPE_INT64, shape);
+}
+
+/* k from the attribute (TopK-1) or operand 1; DIM_UNKNOWN. */
+static int read_k(struct rule *rule, int64_t *ret) {
+    struct int_list list;
+    if (rule_has_attr(rule, "k")) {
+        *ret = rule_attr_int(rule, "k");
+    } else {
+        int status = rule_int_list(rule, 1, &list);
+        if (status) return status;
+        if (list.known && list.n != 1)
+            return rule_fail(rule, DIAG_SHAPE, "k has %zu elements, expected 1", list.n);
+        *ret = list.known ? list.values[0] : DIM_UNKNOWN;
+    }
+    if (is_known(*ret) && *ret < 0)
+        return rule_fail(rule, DIAG_VALUE, "k is %lld, less than 0", (long long)*ret);
+    return 0;
+}
+
+static int infer_top_k(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    const struct shape shape = {input->rank, dims};
+    int64_t k = 0;
+    int axis = 0;
+    int status = read_k(rule, &k);
+    if (status) return status;
+    if (!shape_has_rank(input)) return set_top_k(rule, input);
+    status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), input->rank, &axis);
+    if (status) return status;
+    for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
+    if (is_known(k) && is_known(dims[axis]) && k > dims[axis])
+        return rule_fail(rule, DIAG_VALUE, "k is %lld, axis %d of %s has fewer elements",
+                         (long long)k, axis, rule_shape_text(rule, input));
+    dims[axis] = k;
+    return set_top_k(rule, &shape);
+}
+
+/* ---- NonZero ----------------------------------------------------------------------------- */
+
+/* Whether folds can look at these elements one by one. */
+static bool is_visible(const struct constant *value) {
+    return value && (constant_has_ints(value) || constant_has_reals(value));
+}
+
+static bool is_nonzero(const struct constant *value, int64_t i) {
+    return constant_has_ints(value) ? constant_int_at(value, i) != 0
+                                    : constant_real_at(value, i) != 0;
+}
+
+static int64_t count_nonzero(const struct constant *value) {
+    int64_t n = 0;
+    if (value->place == CONSTANT_SPLAT)
+        return value->n_elements > 0 && is_nonzero(value, 0) ? value->n_elements : 0;
+    for (int64_t i = 0; i < value->n_elements; i++) n += is_nonzero(value, i);
+    return n;
+}
+
+static int infer_non_zero(struct rule *rule) {
+    const struct constant *value = NULL;
+    int rank = rule_rank(rule, 0);
+    int64_t dims[2] = {rank == RANK_UNKNOWN ? DIM_UNKNOWN : rank, DIM_UNKNOWN};
+    int status = rule_value(rule, 0, &value);
+    if (status) return status;
+    if (is_visible(value)) dims[1] = count_nonzero(value);
+    return rule_output_dims(rule, 0, DTYPE_INT64, 2, dims);
+}
+
+/* Column j of the result: the coordinates of the j-th element that is not zero. */
+static int fold_non_zero(struct rule *rule) {
+    const struct shape *output = rule_output_shape(rule, 0);
+    int64_t coords[SHAPE_MAX_RANK] = {0};
+    const struct constant *value = NULL;
+    int status = rule_value(rule, 0, &value);
+    if (status || !is_visible(value) || !shape_is_known(output)) return status;
+    int64_t n = output->dims[1], found = 0;
+    int64_t size = shape_elements(output);
+    if (!is_known(size) || size > CONSTANT_MAX_ELEMENTS) return 0;
+    if (n > 0 && value->n_elements > CONSTANT_MAX_ELEMENTS) return 0;
+    int64_t *list = arena_array(rule->arena, (size_t)size, sizeof *list);
+    if (!list) return diag_no_memory(rule->diag);
+    for (int64_t i = 0; i < value->n_elements && found < n; i++) {
+        if (is_nonzero(value, i)) {
+            for (int axis = 0; axis < value->shape.rank; axis++)
+                list[axis * n + found] = coords[axis];
+            found++;
+        }
+        remap_advance(&value->shape, coords);
+    }
+    return rule_set_value(rule, 0, constant_ints(rule->arena, DTYPE_INT64, output, list));
+}
+
+/* ---- Compress ---------------------------------------------------------------------------- */
+
+/* What the condition is laid along: an axis, or all elements (no axis); DIM_UNKNOWN. */
+static int compress_extent(const struct rule *rule, int *ret_axis, int64_t *ret_extent) {
+    int rank = rule_rank(rule, 0);
+    *ret_extent = DIM_UNKNOWN;
+    if (!rule_has_attr(rule, "axis")) {
+        *ret_extent = rule_elements(rule, 0);
+        return 0;
+    }
+    if (rank == RANK_UNKNOWN) return 0;
+    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, ret_axis);
+    if (!status) *ret_extent = rule_dim(rule, 0, *ret_axis);
+    return status;
+}
+
+/* How many are chosen: a condition that ends early chooses nothing behind its end. */
+static int count_chosen(struct rule *rule, int64_t extent, int64_t *ret) {
+    const struct constant *condition = NULL;
+    int status = rule_value(rule, 1, &condition);
+    if (status) return status;
+    *ret = is_visible(condition) ? count_nonzero(condition) : DIM_UNKNOWN;
+    if (is_visible(condition) && is_known(extent) && condition->n_elements > extent)
+        return rule_fail(rule, DIAG_SHAPE, "the condition has %lld elements for %lld",
+                         (long long)condition->n_elements, (long long)extent);
+    return 0;
+}
+
+static int infer_compress(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    int64_t extent = 0, chosen = 0;
+    int axis = 0;
+    int status = compress_extent(rule, &axis, &extent);
+    if (!status) status = count_chosen(rule, extent, &chosen);
+    if (status) return status;
+    if (!rule_has_attr(rule, "axis"))
+        return rule_output_dims(rule, 0, rule_dtype(rule, 0), 1, &chosen);
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
+    dims[axis] = chosen;
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+}
+
+/* The data as [outer, extent, inner]; chosen: indices into the extent. */
+struct compress {
+    const int64_t *chosen;
+    int64_t n_chosen, extent, inner;
+    const struct shape *output;
+};
+
+static int64_t compress_source(const void *context, const int64_t *coords) {
+    const struct compress *compress = context;
+    int64_t flat = 0;
+    for (int axis = 0; axis < compress->output->rank; axis++)
+        flat = flat * compress->output->dims[axis] + coords[axis];
+    int64_t inner = flat % compress->inner;
+    int64_t which = flat / compress->inner % compress->n_chosen;
+    int64_t outer = flat / compress->inner / compress->n_chosen;
+    return (outer * compress->extent + compress->chosen[which]) * compress->inner + inner;
+}
+
+static int list_chosen(struct rule *rule, const struct constant *condition,
+                       struct compress *compress) {
+    int64_t n = count_nonzero(condition), found = 0;
+    int64_t *list = arena_array(rule->arena, (size_t)n, sizeof *list);
+    if (!list) return diag_no_memory(rule->diag);
+    for (int64_t i = 0; i < condition->n_elements; i++)
+        if (is_nonzero(condition, i)) list[found++] = i;
+    compress->chosen = list;
+    compress->n_chosen = n;
+    return 0;
+}
+
+static int fold_compress(struct rule *rule) {
+    struct compress compress = {.inner = 1, .output = rule_output_shape(rule, 0)};
+    const struct constant *data = NULL, *condition = NULL;
+    int axis = 0;
+    int status = rule_value(rule, 0, &data);
+    if (!status) status = rule_value(rule, 1, &condition);
+    if (status || !is_visible(data) || !is_visible(condition)) return status;
+    if (condition->n_elements > CONSTANT_MAX_ELEMENTS) return 0;
+    status = compress_extent(rule, &axis, &compress.extent);
+    if (!status) status = list_chosen(rule, condition, &compress);
+    if (status) return status;
+    if (rule_has_attr(rule, "axis"))
+        compress.inner = shape_product(&data->shape, axis + 1, data->shape.rank);
+    const struct remap remap = {.from = data, .source = compress_source, .context = &compress};
+    return remap_fold(rule, 0, &remap);
+}
+
+/* ---- Unique ------------------------------------------------------------------------------ */
+
+/* A list of known integers has a known number of distinct ones. Quadratic, hence the cap. */
+#define UNIQUE_MAX 1024
+
+static int count_distinct(struct rule *rule, int64_t *ret) {
+    const struct constant *value = NULL;
+    int status = rule_value(rule, 0, &value);
+    int64_t n = 0;
+    if (status || !value || !constant_has_ints(value)) return status;
+    if (value->place == CONSTANT_SPLAT) {
+        *ret = value->n_elements > 0;
+        return 0;
+    }
+    if (value->n_elements > UNIQUE_MAX) return 0;
+    for (int64_t i = 0; i < value->n_elements; i++) {
+        int64_t j = 0;
+        while (j < i && constant_int_at(value, j) != constant_int_at(value, i)) j++;
+        n += j == i;
+    }
+    *ret = n;
+    return 0;
+}
+
+static int set_unique(struct rule *rule, const struct shape *values, int64_t distinct,
+                      int64_t positions) {
+    int status = rule_output(rule, 0, rule_dtype(rule, 0), values);
+    if (!status) status = rule_output_dims(rule, 1, DTYPE_INT64, 1, &distinct);
+    if (!status) status = rule_output_dims(rule, 2, DTYPE_INT64, 1, &positions);
+    if (!status) status = rule_output_dims(rule, 3, DTYPE_INT64, 1, &distinct);
+    return status;
+}
+
+static int infer_unique(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    struct shape values = {input->rank, dims};
+    int64_t distinct = DIM_UNKNOWN;
+    int axis = 0;
+    if (!rule_has_attr(rule, "axis") || input->rank == 1) {
+        int status = count_distinct(rule, &distinct);
+        values.rank = 1;
+        dims[0] = distinct;
+        return status ? status : set_unique(rule, &values, distinct, rule_elements(rule, 0));
+    }
+    if (!shape_has_rank(input)) return set_unique(rule, input, distinct, DIM_UNKNOWN);
+    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), input->rank, &axis);
+    if (status) return status;
+    for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
+    dims[axis] = DIM_UNKNOWN;
+    return set_unique(rule, &values, distinct, input->dims[axis]);
+}
+
+/* ---- NonMaxSuppression
+ * --------------------------------------------------------------------------- */
+
+/* Rows of (batch, class, box); none where no box may be taken. */
+static int infer_non_max_suppression(struct rule *rule) {
+    struct int_list most;
+    int64_t dims[2] = {DIM_UNKNOWN, 3};
+    int status = rule_int_list(rule, 2, &most);
+    if (status) return status;
+    if (!most.given || (most.known && most.n == 1 && most.values[0] == 0)) dims[0] = 0;
+    return rule_output_dims(rule, 0, DTYPE_INT64, 2, dims);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static const struct op_attr top_k_1[] = {
+    REQUIRED_ATTR("k", ATTR_INT), INT_ATTR("axis", -1), {0}};
+static const struct op_attr top_k_10[] = {INT_ATTR("axis", -1), {0}};
+static const struct op_attr top_k_11[] = {
+    INT_ATTR("axis", -1), INT_ATTR("largest", 1), INT_ATTR("sorted", 1), {0}};
+static const struct op_attr compress[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};
+static const struct op_attr unique[] = {
+    OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("sorted", 1), {0}};
+static const struct op_attr non_max_suppression[] = {INT_ATTR("center_point_box", 0), {0}};
+
+#define ROW(name, from, least, most, few, many, attributes, rule, folds, letters)              \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
+        .min_outputs = few, .max_outputs = many, .attrs = attributes, .infer = rule,           \
+        .fold = folds, .roles = letters                                                        \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*  type              since in   out   attributes           rule                       fold           roles */
+    ROW("TopK",               1, 1, 1, 2, 2, top_k_1,             infer_top_k,               NULL,          "x"),
+    ROW("TopK",              10, 2, 2, 2, 2, top_k_10,            infer_top_k,               NULL,          "xi"),
+    ROW("TopK",              11, 2, 2, 2, 2, top_k_11,            infer_top_k,               NULL,          "xi"),
+    ROW("NonZero",            9, 1, 1, 1, 1, NULL,                infer_non_zero,            fold_non_zero, "i"),
+    ROW("Compress",           9, 2, 2, 1, 1, compress,            infer_compress,            fold_compress, "pi"),
+    ROW("Unique",            11, 1, 1, 1, 4, unique,              infer_unique,              NULL,          "i"),
+    ROW("NonMaxSuppression", 10, 2, 5, 1, 1, non_max_suppression, infer_non_max_suppression, NULL,          "i"),
+};
+/* clang-format on */
+
+const struct op_family family_select = {"select", rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of a tensor and margins around it: Slice, Split, Pad, CenterCropPad. */
+#include <string.h>
+
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/remap.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+/* An affine walk over the input: begin + step * coordinate, an axis. */
+struct walk {
+    int rank;
+    int64_t begin[SHAPE_MAX_RANK];
+    int64_t step[SHAPE_MAX_RANK];
+    int64_t strides[SHAPE_MAX_RANK];
+};
+
+static int64_t walk_source(const void *context, const int64_t *coords) {
+    const struct walk *walk = context;
+    int64_t index = 0;
+    for (int axis = 0; axis < walk->rank; axis++)
+        index += (walk->begin[axis] + walk->step[axis] * coords[axis]) * walk->strides[axis];
+    return index;
+}
+
+/* Starts as the identity. */
+static void walk_init(struct walk *walk, int rank) {
+    *walk = (struct walk){.rank = rank};
+    for (int axis = 0; axis < rank; axis++) walk->step[axis] = 1;
+}
+
+static int walk_fold(struct rule *rule, size_t slot, const struct constant *from,
+                     const struct walk *walk) {
+    const struct remap remap = {.from = from, .source = walk_source, .context = walk};
+    return remap_fold(rule, slot, &remap);
+}
+
+/* ---- Slice ------------------------------------------------------------------------------- */
+
+struct slice {
+    struct int_list starts, ends, axes, steps;
+    size_t n; /* axes that are sliced */
+};
+
+static int check_length(const struct rule *rule, const char *what, const struct int_list *list,
+                        size_t n) {
+    if (!list->given || !list->known || list->n == n) return 0;
+    return rule_fail(rule, DIAG_SHAPE, "%s has %zu entries, starts has %zu", what, list->n, n);
+}
+
+static int read_slice(struct rule *rule, struct slice *slice) {
+    int status = rule_int_list_any(rule, "starts", 1, &slice->starts);
+    if (!status) status = rule_int_list_any(rule, "ends", 2, &slice->ends);
+    if (!status) status = rule_int_list_any(rule, "axes", 3, &slice->axes);
+    if (!status) status = rule_int_list_any(rule, "steps", 4, &slice->steps);
+    if (status) return status;
+    const struct int_list *first = slice->starts.known ? &slice->starts
+                                   : slice->ends.known ? &slice->ends
+                                                       : &slice->axes;
+    slice->n = first->n;
+    status = check_length(rule, "starts", &slice->starts, slice->n);
+    if (!status) status = check_length(rule, "ends", &slice->ends, slice->n);
+    if (!status) status = check_length(rule, "axes", &slice->axes, slice->n);
+    if (!status) status = check_length(rule, "steps", &slice->steps, slice->n);
+    return status;
+}
+
+/* Which axes are sliced is known: only where neither axes nor their number is a riddle. */
+static bool slice_axes_known(const struct slice *slice) {
+    if (slice->axes.given) return slice->axes.known;
+    return slice->starts.known || slice->ends.known;
+}
+
+/* The axis of entry i; one that comes twice is refused. */
+static int slice_axis(const struct rule *rule, const struct slice *slice, size_t i, int rank,
+                      bool *seen, int *ret) {
+    int status = rule_normalize_axis(
+        rule, slice->axes.given ? slice->axes.values[i] : (int64_t)i, rank, ret);
+    if (status) return status;
+    if (seen[*ret]) return rule_fail(rule, DIAG_ATTRIBUTE, "axis %d is sliced twice", *ret);
+    seen[*ret] = true;
+    return 0;
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+/*
+ * Slice-13: negative ends count from the back, then both are clamped, to [0, dim] going up and
+ * to [0, dim - 1] and [-1, dim - 1] going down. No sum here can overflow: dim >= 0.
+ * (onnxruntime takes INT64_MAX as the end of a way down for "to the front"; ONNX does not.)
+ */
+static int64_t slice_count(int64_t dim, int64_t start, int64_t end, int64_t step,
+                           int64_t *ret_begin) {
+    *ret_begin = 0;
+    if (dim == 0) return 0;
+    if (start < 0) start += dim;
+    if (end < 0) end += dim;
+    if (step > 0) {
+        start = clamp(start, 0, dim);
+        end = clamp(end, 0, dim);
+        *ret_begin = start;
+        return end > start ? (end - start - 1) / step + 1 : 0;
+    }
+    start = clamp(start, 0, dim - 1);
+    end = clamp(end, -1, dim - 1);
+    *ret_begin = start;
+    return start > end ? (start - end - 1) / -clamp(step, -INT64_MAX, -1) + 1 : 0;
+}
+
+/* Entry i cuts its axis: the new length in dims, and the walk along it. */
+static int slice_one(const struct rule *rule, const struct slice *slice, size_t i, int axis,
+                     int64_t *dims, struct walk *walk) {
+    int64_t dim = dims[axis];
+    int64_t step = slice->steps.known ? slice->steps.values[i] : 1;
+    dims[axis] = DIM_UNKNOWN;
+    if (slice->steps.given && !slice->steps.known) return 0;
+    if (step == 0) return rule_fail(rule, DIAG_VALUE, "the step of axis %d is 0", axis);
+    if (!is_known(dim) || !slice->starts.known || !slice->ends.known) return 0;
+    dims[axis] = slice_count(dim, slice->starts.values[i], slice->ends.values[i], step,
+                             &walk->begin[axis]);
+    walk->step[axis] = clamp(step, -dim, dim);
+    return 0;
+}
+
+/* Cuts the dims of operand 0, given in dims, and sets up the walk that does so. */
+static int slice_dims(struct rule *rule, int rank, int64_t *dims, struct walk *walk) {
+    struct slice slice;
+    bool seen[SHAPE_MAX_RANK] = {false};
+    int status = read_slice(rule, &slice);
+    if (status) return status;
+    walk_init(walk, rank);
+    if (!slice_axes_known(&slice)) {
+        for (int axis = 0; axis < rank; axis++) dims[axis] = DIM_UNKNOWN;
+        return 0;
+    }
+    for (size_t i = 0; i < slice.n; i++) {
+        int axis = 0;
+        status = slice_axis(rule, &slice, i, rank, seen, &axis);
+        if (!status) status = slice_one(rule, &slice, i, axis, dims, walk);
+        if (status) return status;
+    }
+    return 0;
+}
+
+static int infer_slice(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    struct walk walk;
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[axis];
+    int status = slice_dims(rule, input->rank, dims, &walk);
+    return status ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+}
+
+static int fold_slice(struct rule *rule) {
+    int64_t dims[SHAPE_MAX_RANK];
+    struct walk walk;
+    const struct constant *from = NULL;
+    int status = rule_value(rule, 0, &from);
+    if (status || !from || !shape_is_known(rule_output_shape(rule, 0))) return status;
+    for (int axis = 0; axis < from->shape.rank; axis++) dims[axis] = from->shape.dims[axis];
+    status = slice_dims(rule, from->shape.rank, dims, &walk);
+    if (status) return status;
+    remap_strides(&from->shape, walk.strides);
+    return walk_fold(rule, 0, from, &walk);
+}
+
+/* ---- Split ------------------------------------------------------------------------------- */
+
+/*
+ * Equal parts. Split-18 with num_outputs lets the last one be smaller, its older selves refuse
+ * what does not divide.
+ */
+static int split_evenly(const struct rule *rule, int64_t dim, int64_t *parts) {
+    int64_t n = (int64_t)rule->n_outputs;
+    bool ragged = rule->op->since >= 18;
+    int64_t part = checked_div_ceil(dim, n);
+    int64_t last = checked_sub(dim, checked_mul(part, n - 1));
+    if (is_known(dim) && (last < 0 || (!ragged && last != part)))
+        return rule_fail(rule, DIAG_SHAPE,
+                         "an axis of %lld does not split into %lld equal parts", (long long)dim,
+                         (long long)n);
+    for (int64_t i = 0; i < n; i++) parts[i] = i == n - 1 ? last : part;
+    return 0;
+}
+
+static int split_as_listed(const struct rule *rule, int64_t dim, const struct int_list *list,
+                           int64_t *parts) {
+    int64_t sum = 0;
+    if (list->n != rule->n_outputs && (list->known || list->n > 0))
+        return rule_fail(rule, DIAG_SHAPE, "split has %zu entries, the node has %zu outputs",
+                         list->n, rule->n_outputs);
+    for (size_t i = 0; i < rule->n_outputs; i++) {
+        parts[i] = list->known ? list->values[i] : DIM_UNKNOWN;
+        if (list->known && parts[i] < 0)
+            return rule_fail(rule, DIAG_VALUE, "part %zu of split is %lld, less than 0", i,
+                             (long long)parts[i]);
+        sum = checked_add(sum, parts[i]);
+    }
+    if (list->known && is_known(dim) && sum != dim)
+        return rule_fail(rule, DIAG_SHAPE, "split adds up to %lld, the axis has %lld",
+                         (long long)sum, (long long)dim);
+    return 0;
+}
+
+/* parts: one length for each output. */
+static int read_split(struct rule *rule, int64_t dim, int64_t *parts) {
+    struct int_list list;
+    int status = rule_int_list_any(rule, "split", 1, &list);
+    if (status) return status;
+    if (!rule_has_attr(rule, "num_outputs"))
+        return list.given ? split_as_listed(rule, dim, &list, parts)
+                          : split_evenly(rule, dim, parts);
+    int64_t n = rule_attr_int(rule, "num_outputs");
+    if (list.given)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "both split and num_outputs are given");
+    if (n != (int64_t)rule->n_outputs)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "num_outputs is %lld, the node has %zu outputs",
+                         (long long)n, rule->n_outputs);
+    return split_evenly(rule, dim, parts);
+}
+
+/* The axis, and the lengths of the parts in the rule's arena. */
+static int plan_split(struct rule *rule, int *ret_axis, int64_t **ret_parts) {
+    int rank = rule_rank(rule, 0);
+    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, ret_axis);
+    if (status) return status;
+    *ret_parts = arena_array(rule->arena, rule->n_outputs, sizeof **ret_parts);
+    if (!*ret_parts) return diag_no_memory(rule->diag);
+    return read_split(rule, rule_dim(rule, 0, *ret_axis), *ret_parts);
+}
+
+static int infer_split(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    int64_t *parts = NULL;
+    int axis = 0;
+    int status = 0;
+    if (shape_has_rank(input)) status = plan_split(rule, &axis, &parts);
+    for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
+    for (size_t i = 0; i < rule->n_outputs && !status; i++) {
+        if (parts) dims[axis] = parts[i];
+        status = rule_output_dims(rule, i, rule_dtype(rule, 0), input->rank, dims);
+    }
+    return status;
+}
+
+static int fold_split(struct rule *rule) {
+    struct walk walk;
+    const struct constant *from = NULL;
+    int64_t *parts = NULL;
+    int axis = 0;
+    int status = rule_value(rule, 0, &from);
+    if (status || !from) return status;
+    status = plan_split(rule, &axis, &parts);
+    walk_init(&walk, from->shape.rank);
+    remap_strides(&from->shape, walk.strides);
+    for (size_t i = 0; i < rule->n_outputs && !status; i++) {
+        if (!is_known(parts[i])) return 0;
+        status = walk_fold(rule, i, from, &walk);
+        walk.begin[axis] += parts[i];
+    }
+    return status;
+}
+
+/* ---- Pad --------------------------------------------------------------------------------- */
+
+struct margins {
+    int64_t before[SHAPE_MAX_RANK]; /* DIM_UNKNOWN; negative: cut off */
+    int64_t after[SHAPE_MAX_RANK];
+};
+
+/* Pad-18: `axes` says which axes the pads are of; without it, of all. */
+static int margin_axis(const struct rule *rule, const struct int_list *axes, size_t i, int rank,
+                       int *ret) {
+    if (axes->given) return rule_normalize_axis(rule, axes->values[i], rank, ret);
+    *ret = (int)i;
+    return 0;
+}
+
+static int spread_margins(const struct rule *rule, const struct int_list *pads,
+                          const struct int_list *axes, int rank, struct margins *margins) {
+    size_t n = axes->given ? axes->n : (size_t)rank;
+    bool seen[SHAPE_MAX_RANK] = {false};
+    if (pads->known && pads->n != 2 * n)
+        return rule_fail(rule, DIAG_SHAPE,
+                         "pads has %zu entries, expected 2 for each of %zu axes", pads->n, n);
+    for (size_t i = 0; i < n; i++) {
+        int axis = 0;
+        int status = margin_axis(rule, axes, i, rank, &axis);
+        if (status) return status;
+        if (seen[axis]) return rule_fail(rule, DIAG_ATTRIBUTE, "axis %d is padded twice", axis);
+        seen[axis] = true;
+        margins->before[axis] = pads->known ? pads->values[i] : DIM_UNKNOWN;
+        margins->after[axis] = pads->known ? pads->values[n + i] : DIM_UNKNOWN;
+    }
+    return 0;
+}
+
+static int read_margins(struct rule *rule, int rank, struct margins *margins) {
+    /* Pad-1 called it paddings. */
+    const char *name = rule_has_attr(rule, "paddings") ? "paddings" : "pads";
+    struct int_list pads, axes;
+    memset(margins, 0, sizeof *margins);
+    int status = rule_int_list_any(rule, name, 1, &pads);
+    if (!status) status = rule_int_list(rule, 3, &axes);
+    if (status) return status;
+    if (!axes.given || axes.known) return spread_margins(rule, &pads, &axes, rank, margins);
+    for (int axis = 0; axis < rank; axis++)
+        margins->before[axis] = margins->after[axis] = DIM_UNKNOWN;
+    return 0;
+}
+
+static int infer_pad(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    struct margins margins;
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    int status = read_margins(rule, input->rank, &margins);
+    if (status) return status;
+    for (int axis = 0; axis < input->rank; axis++) {
+        int64_t dim = checked_add(input->dims[axis], margins.before[axis]);
+        dims[axis] = checked_add(dim, margins.after[axis]);
+        if (is_known(dims[axis]) && dims[axis] < 0)
+            return rule_fail(rule, DIAG_SHAPE,
+                             "pads %lld and %lld leave less than nothing of %lld",
+                             (long long)margins.before[axis], (long long)margins.after[axis],
+                             (long long)input->dims[axis]);
+    }
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+}
+
+enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_WRAP, PAD_N };
+
+static const char *const pad_modes[PAD_N] = {"constant", "edge", "reflect", "wrap"};
+
+struct pad {
+    enum pad_mode mode;
+    const struct shape *input;
+    struct margins margins;
+    int64_t strides[SHAPE_MAX_RANK];
+};
+
+static int64_t modulo(int64_t value, int64_t period) {
+    int64_t rest = value % period;
+    return rest < 0 ? rest + period : rest;
+}
+
+/* Where a coordinate that may lie outside of [0, dim) comes from; dim > 0. */
+static int64_t pad_coordinate(enum pad_mode mode, int64_t coord, int64_t dim) {
+    if (mode == PAD_EDGE) return clamp(coord, 0, dim - 1);
+    if (mode == PAD_WRAP) return modulo(coord, dim);
+    if (mode == PAD_CONSTANT) return coord < 0 || coord >= dim ? REMAP_FILL : coord;
+    if (dim == 1) return 0;
+    /* reflect: 0 1 2 1 | 0 1 2 1 …, period 2 (dim - 1) */
+    int64_t folded = modulo(coord, 2 * (dim - 1));
+    return folded < dim ? folded : 2 * (dim - 1) - folded;
+}
+
+static int64_t pad_source(const void *context, const int64_t *coords) {
+    const struct pad *pad = context;
+    int64_t index = 0;
+    for (int axis = 0; axis < pad->input->rank; axis++) {
+        int64_t dim = pad->input->dims[axis];
+        if (dim == 0) return REMAP_FILL;
+        int64_t coord =
+            pad_coordinate(pad->mode, coords[axis] - pad->margins.before[axis], dim);
+        if (coord == REMAP_FILL) return REMAP_FILL;
+        index += coord * pad->strides[axis];
+    }
+    return index;
+}
+
+/* What stands in the margin: the operand since 11, an attribute before (folded where it is 0).
+ */
+static int pad_fill(struct rule *rule, const struct constant **ret_fill, bool *ret_known) {
+    int status = rule_value(rule, 2, ret_fill);
+    if (status) return status;
+    const struct constant *fill = *ret_fill;
+    *ret_known = rule_has_input(rule, 2)
+                     ? fill && fill->n_elements == 1 && fill->dtype == rule_dtype(rule, 0)
+                     : !(rule_attr_float(rule, "value") != 0);
+    return 0;
+}
+
+static int fold_pad(struct rule *rule) {
+    struct pad pad = {.mode = PAD_CONSTANT};
+    const struct constant *from = NULL, *fill = NULL;
+    bool fill_known = false;
+    int status = rule_value(rule, 0, &from);
+    if (!status) status = pad_fill(rule, &fill, &fill_known);
+    if (status || !from || !fill_known) return status;
+    while (pad.mode < PAD_N && !text_equal(rule_attr_string(rule, "mode"), pad_modes[pad.mode]))
+        pad.mode++;
+    if (pad.mode == PAD_N || !shape_is_known(rule_output_shape(rule, 0))) return 0;
+    if (pad.mode != PAD_CONSTANT && from->n_elements == 0) return 0; /* nothing to repeat */
+    status = read_margins(rule, from->shape.rank, &pad.margins);
+    if (status) return status;
+    pad.input = &from->shape;
+    remap_strides(&from->shape, pad.strides);
+    const struct remap remap = {
+        .from = from, .source = pad_source, .context = &pad, .fills = true, .fill = fill};
+    return remap_fold(rule, 0, &remap);
+}
+
+/* ---- CenterCropPad ----------------------------------------------------------------------- */
+
+static int infer_center_crop_pad(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    struct int_list sizes, axes;
+    int status = rule_int_list(rule, 1, &sizes);
+    if (!status) status = rule_int_list_any(rule, "axes", -1, &axes);
+    if (status) return status;
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    size_t n = axes.given ? axes.n : (size_t)input->rank;
+    if (sizes.known && sizes.n != n)
+        return rule_fail(rule, DIAG_SHAPE,
+                         "shape has %zu entries, expected one for each of %zu axes", sizes.n,
+                         n);
+    for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[axis];
+    for (size_t i = 0; i < n; i++) {
+        int axis = 0;
+        status = rule_normalize_axis(rule, axes.given ? axes.values[i] : (int64_t)i,
+                                     input->rank, &axis);
+        if (status) return status;
+        dims[axis] = sizes.known ? sizes.values[i] : DIM_UNKNOWN;
+    }
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static const struct op_attr slice_1[] = {REQUIRED_ATTR("starts", ATTR_INTS),
+                                         REQUIRED_ATTR("ends", ATTR_INTS),
+                                         OPTIONAL_ATTR("axes", ATTR_INTS),
+                                         {0}};
+static const struct op_attr split_1[] = {
+    OPTIONAL_ATTR("axis", ATTR_INT), OPTIONAL_ATTR("split", ATTR_INTS), {0}};
+static const struct op_attr split_2[] = {
+    INT_ATTR("axis", 0), OPTIONAL_ATTR("split", ATTR_INTS), {0}};
+static const struct op_attr split_13[] = {INT_ATTR("axis", 0), {0}};
+static const struct op_attr split_18[] = {
+    INT_ATTR("axis", 0), OPTIONAL_ATTR("num_outputs", ATTR_INT), {0}};
+static const struct op_attr pad_1[] = {REQUIRED_ATTR("paddings", ATTR_INTS),
+                                       STRING_ATTR("mode", "constant"),
+                                       FLOAT_ATTR("value", 0),
+                                       {0}};
+static const struct op_attr pad_2[] = {REQUIRED_ATTR("pads", ATTR_INTS),
+                                       STRING_ATTR("mode", "constant"),
+                                       FLOAT_ATTR("value", 0),
+                                       {0}};
+static const struct op_attr pad_11[] = {STRING_ATTR("mode", "constant"), {0}};
+static const struct op_attr center_crop_pad[] = {OPTIONAL_ATTR("axes", ATTR_INTS), {0}};
+
+#define ROW(name, from, least, most, outputs, attributes, rule, folds, letters)                \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
+        .min_outputs = 1, .max_outputs = outputs, .attrs = attributes, .infer = rule,          \
+        .fold = folds, .roles = letters                                                        \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*  type       since in   out       attributes       rule                   fold        roles */
+    ROW("Slice",          1, 1, 1, 1,        slice_1,         infer_slice,           fold_slice, "p"),
+    ROW("Slice",         10, 3, 5, 1,        NULL,            infer_slice,           fold_slice, "piiii"),
+    ROW("Split",          1, 1, 2, VARIADIC, split_1,         infer_split,           fold_split, "pi"),
+    ROW("Split",          2, 1, 1, VARIADIC, split_2,         infer_split,           fold_split, "p"),
+    ROW("Split",         13, 1, 2, VARIADIC, split_13,        infer_split,           fold_split, "pi"),
+    ROW("Split",         18, 1, 2, VARIADIC, split_18,        infer_split,           fold_split, "pi"),
+    ROW("Pad",            1, 1, 1, 1,        pad_1,           infer_pad,             fold_pad,   "p"),
+    ROW("Pad",            2, 1, 1, 1,        pad_2,           infer_pad,             fold_pad,   "p"),
+    ROW("Pad",           11, 2, 3, 1,        pad_11,          infer_pad,             fold_pad,   "pii"),
+    ROW("Pad",           18, 2, 4, 1,        pad_11,          infer_pad,             fold_pad,   "pii"),
+    ROW("CenterCropPad", 18, 2, 2, 1,        center_crop_pad, infer_center_crop_pad, NULL,       "pi"),
+};
+/* clang-format on */
+
+const struct op_family family_slice = {"slice", rows, sizeof rows / sizeof *rows};

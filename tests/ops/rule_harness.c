@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Table rows into rules: see rule_harness.h. A row that does not parse fails its test. */
+#include "rule_harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ops/registry.h"
+#include "support/arena.h"
+#include "support/text.h"
+
+#define MAX_OPERANDS 32
+#define MAX_ATTRS    16
+#define MAX_NUMBERS  256
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+/* The next word of *at (split at blanks outside of brackets), or NULL. */
+static char *next_word(struct arena *arena, const char **at) {
+    const char *from = *at ? *at + strspn(*at, " ") : "";
+    const char *to = from;
+    int depth = 0;
+    for (; *to && (depth > 0 || *to != ' '); to++) {
+        if (strchr("[{", *to)) depth++;
+        if (strchr("]}", *to)) depth--;
+    }
+    *at = to;
+    return to == from ? NULL : arena_strndup(arena, from, (size_t)(to - from));
+}
+
+static bool is_number(const char *text) {
+    char *end = NULL;
+    (void)strtod(text, &end);
+    return *text && *end == '\0';
+}
+
+/* "1,2.5,x" into its items; gives how many. */
+static size_t split_items(struct arena *arena, const char *text, char **items) {
+    size_t n = 0;
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        assert_true(n < MAX_NUMBERS);
+        items[n++] = arena_strndup(arena, text, length);
+        text += length + (text[length] == ',');
+    }
+    return n;
+}
+
+/* What stands between the character `open` at `text` and its closing one; *ret_end behind it.
+ */
+static char *bracketed(struct arena *arena, const char *text, char close,
+                       const char **ret_end) {
+    const char *end = strchr(text, close);
+    assert_non_null(end);
+    *ret_end = end + 1;
+    return arena_strndup(arena, text + 1, (size_t)(end - text - 1));
+}
+
+/* ---- tensors ----------------------------------------------------------------------------- */
+
+static struct shape parse_shape(struct arena *arena, const char *text) {
+    char *items[MAX_NUMBERS];
+    int64_t dims[MAX_NUMBERS];
+    struct shape shape = shape_unknown();
+    if (text_equal(text, "*")) return shape;
+    size_t n = split_items(arena, text, items);
+    for (size_t i = 0; i < n; i++)
+        dims[i] = text_equal(items[i], "?") ? DIM_UNKNOWN : strtoll(items[i], NULL, 10);
+    assert_int_equal(shape_make(arena, (int)n, dims, &shape), CM_OK);
+    return shape;
+}
+
+static const struct constant *parse_splat(struct arena *arena, const struct fact *fact,
+                                          const char *text) {
+    if (dtype_is_float(fact->dtype))
+        return constant_splat_real(arena, fact->dtype, &fact->shape, strtod(text, NULL));
+    return constant_splat_int(arena, fact->dtype, &fact->shape, strtoll(text, NULL, 10));
+}
+
+static const struct constant *parse_elements(struct arena *arena, const struct fact *fact,
+                                             const char *text) {
+    char *items[MAX_NUMBERS];
+    int64_t ints[MAX_NUMBERS];
+    double reals[MAX_NUMBERS];
+    const char *end = NULL;
+    size_t n = split_items(arena, bracketed(arena, text, '}', &end), items);
+    assert_int_equal((int64_t)n, shape_elements(&fact->shape));
+    for (size_t i = 0; i < n; i++) {
+        ints[i] = strtoll(items[i], NULL, 10);
+        reals[i] = strtod(items[i], NULL);
+    }
+    if (dtype_is_float(fact->dtype))
+        return constant_reals(arena, fact->dtype, &fact->shape, reals);
+    return constant_ints(arena, fact->dtype, &fact->shape, ints);
+}
+
+/* "float[1,3]={..}!"; *ret_rest is what follows the shape. */
+static struct fact parse_fact(struct arena *arena, const char *word, const char **ret_rest) {
+    size_t length = strcspn(word, "[");
+    *ret_rest = "";
+    if (!word[length]) return fact_unknown();
+    const char *rest = NULL;
+    enum dtype dtype = dtype_from_name(arena_strndup(arena, word, length));
+    char *dims = bracketed(arena, word + length, ']', &rest);
+    struct fact fact = fact_tensor(dtype, parse_shape(arena, dims));
+    *ret_rest = rest;
+    return fact;
+}
+
+static struct fact parse_operand(struct arena *arena, const char *word) {
+    const char *rest = NULL;
+    struct fact fact = parse_fact(arena, word, &rest);
+    if (rest[0] == '=' && rest[1] == '*') fact.value = parse_splat(arena, &fact, rest + 2);
+    if (rest[0] == '=' && rest[1] == '{') fact.value = parse_elements(arena, &fact, rest + 1);
+    fact.is_weight = rest[0] && rest[strlen(rest) - 1] == '!';
+    fact.is_constant = fact.is_weight || fact.value;
+    return fact;
+}
+
+static void parse_inputs(struct rule_bench *bench, const char *text) {
+    const struct fact **inputs = arena_array(bench->arena, MAX_OPERANDS, sizeof(*inputs));
+    struct value *values = arena_array(bench->arena, MAX_OPERANDS, sizeof(*values));
+    uint32_t *ids = arena_array(bench->arena, MAX_OPERANDS, sizeof(*ids));
+    size_t n = 0;
+    for (char *word = NULL; (word = next_word(bench->arena, &text)); n++) {
+        assert_true(n < MAX_OPERANDS);
+        values[n].name = "x";
+        ids[n] = ID_NONE;
+        if (text_equal(word, "-")) continue;
+        struct fact fact = parse_operand(bench->arena, word);
+        inputs[n] = arena_copy(bench->arena, &fact, sizeof(fact));
+        values[n].constant = fact.is_weight ? fact.value : NULL;
+        ids[n] = (uint32_t)n;
+    }
+    bench->node.n_inputs = n;
+    bench->node.inputs = ids;
+    bench->model.values = values;
+    bench->model.n_values = n;
+    bench->rule.n_inputs = n;
+    bench->rule.inputs = inputs;
+}
+
+static void parse_outputs(struct rule_bench *bench, const char *text) {
+    uint32_t *ids = arena_array(bench->arena, MAX_OPERANDS, sizeof(*ids));
+    size_t n = 0;
+    for (char *word = NULL; (word = next_word(bench->arena, &text)); n++) {
+        assert_true(n < MAX_OPERANDS);
+        ids[n] = text_equal(word, "-") ? ID_NONE : (uint32_t)(MAX_OPERANDS + n);
+    }
+    bench->node.n_outputs = n;
+    bench->node.outputs = ids;
+    bench->rule.n_outputs = n;
+    bench->rule.outputs = arena_array(bench->arena, n, sizeof(*bench->rule.outputs));
+    for (size_t i = 0; i < n; i++) bench->rule.outputs[i] = fact_unknown();
+}
+
+/* ---- attributes -------------------------------------------------------------------------- */
+
+static void parse_list(struct arena *arena, const char *text, struct attr *attr) {
+    char **items = arena_array(arena, MAX_NUMBERS, sizeof(*items));
+    int64_t *ints = arena_array(arena, MAX_NUMBERS, sizeof(*ints));
+    double *reals = arena_array(arena, MAX_NUMBERS, sizeof(*reals));
+    const char **strings = arena_array(arena, MAX_NUMBERS, sizeof(*strings));
+    const char *end = NULL;
+    attr->kind = ATTR_INTS;
+    attr->n = split_items(arena, bracketed(arena, text, ']', &end), items);
+    for (size_t i = 0; i < attr->n; i++) {
+        if (strchr(items[i], '.')) attr->kind = ATTR_FLOATS;
+        if (!is_number(items[i])) attr->kind = ATTR_STRINGS;
+        ints[i] = strtoll(items[i], NULL, 10);
+        reals[i] = strtod(items[i], NULL);
+        strings[i] = items[i];
+    }
+    attr->ints = ints;
+    attr->floats = reals;
+    attr->strings = strings;
+}
+
+static void parse_scalar(const char *text, struct attr *attr) {
+    attr->n = 1;
+    attr->s = text;
+    attr->i = strtoll(text, NULL, 10);
+    attr->f = (float)strtod(text, NULL); /* the file holds a float32 */
+    attr->kind = !is_number(text)         ? ATTR_STRING
+                 : strpbrk(text, ".einf") ? ATTR_FLOAT
+                                          : ATTR_INT;
+}
+
+static void parse_tensor(struct arena *arena, const char *text, struct attr *attr) {
+    struct fact fact = parse_operand(arena, text);
+    const struct constant **tensors = arena_array(arena, 1, sizeof(struct constant *));
+    assert_non_null(fact.value);
+    tensors[0] = fact.value;
+    attr->n = 1;
+    attr->kind = ATTR_TENSOR;
+    attr->tensors = tensors;
+}
+
+static void parse_attrs(struct rule_bench *bench, const char *text) {
+    struct attr *attrs = arena_array(bench->arena, MAX_ATTRS, sizeof(*attrs));
+    size_t n = 0;
+    for (char *word = NULL; (word = next_word(bench->arena, &text)); n++) {
+        char *value = strchr(word, '=');
+        assert_true(n < MAX_ATTRS);
+        assert_non_null(value);
+        *value++ = '\0';
+        attrs[n].name = word;
+        if (value[0] == '[')
+            parse_list(bench->arena, value, &attrs[n]);
+        else if (strstr(value, "]="))
+            parse_tensor(bench->arena, value, &attrs[n]);
+        else
+            parse_scalar(value, &attrs[n]);
+    }
+    bench->node.attrs = attrs;
+    bench->node.n_attrs = n;
+}
+
+/* ---- the rule ---------------------------------------------------------------------------- */
+
+static void parse_op(struct rule_bench *bench, const char *text) {
+    const char *colon = strchr(text, ':');
+    const char *type = colon ? colon + 1 : text;
+    const char *dash = strrchr(type, '-');
+    assert_non_null(dash);
+    struct node *node = &bench->node;
+    node->name = "";
+    node->domain = colon ? arena_strndup(bench->arena, text, (size_t)(colon - text)) : "";
+    node->type = arena_strndup(bench->arena, type, (size_t)(dash - type));
+    node->opset = strtoll(dash + 1, NULL, 10);
+    bench->rule.op = registry_find(node->domain, node->type, node->opset);
+    if (!bench->rule.op) fail_msg("no row for %s", text);
+}
+
+static bool all_inputs_have_values(const struct rule *rule) {
+    for (size_t i = 0; i < rule->n_inputs; i++)
+        if (rule->inputs[i] && !rule->inputs[i]->value) return false;
+    return true;
+}
+
+static int run(struct rule *rule) {
+    int status = rule->op->infer(rule);
+    if (status < 0 || !rule->op->fold) return status;
+    if (!rule->op->fold_partial && !all_inputs_have_values(rule)) return status;
+    return rule->op->fold(rule);
+}
+
+struct rule_bench *rule_bench_open(const struct rule_case *row) {
+    struct arena *arena = arena_new("test", 0);
+    assert_non_null(arena);
+    struct rule_bench *bench = arena_alloc(arena, sizeof(*bench));
+    assert_non_null(bench);
+    bench->arena = arena;
+    bench->diag.arena = arena;
+    bench->model.arena = arena;
+    bench->model.nodes = &bench->node;
+    bench->model.n_nodes = 1;
+    parse_op(bench, row->op);
+    parse_attrs(bench, row->attrs ? row->attrs : "");
+    parse_inputs(bench, row->inputs);
+    parse_outputs(bench, row->outputs);
+    bench->rule.model = &bench->model;
+    bench->rule.node = &bench->node;
+    bench->rule.arena = arena;
+    bench->rule.diag = &bench->diag;
+    bench->rule.training = bench->rule.op->trains && bench->rule.op->trains(&bench->rule);
+    bench->status = run(&bench->rule);
+    return bench;
+}
+
+void rule_bench_close(struct rule_bench *bench) {
+    arena_free(bench->arena);
+}
+
+int64_t rule_bench_macs(const struct rule_bench *bench) {
+    const struct op *op = bench->rule.op;
+    return op->cost.macs ? op->cost.macs(&bench->rule) : 0;
+}
+
+int64_t rule_bench_flops(const struct rule_bench *bench) {
+    const struct rule *rule = &bench->rule;
+    const struct op_cost *cost = &rule->op->cost;
+    int64_t flops = checked_mul(2, rule_bench_macs(bench));
+    flops = checked_add(flops, checked_mul(cost->per_input, rule_elements(rule, 0)));
+    flops = checked_add(flops, checked_mul(cost->per_output, rule_output_elements(rule, 0)));
+    return cost->extra ? checked_add(flops, cost->extra(rule)) : flops;
+}
+
+const char *rule_bench_describe(const struct rule_bench *bench) {
+    struct text out;
+    text_init(&out, bench->arena);
+    if (bench->rule.op->describe)
+        assert_int_equal(bench->rule.op->describe(&bench->rule, &out), CM_OK);
+    return text_string(&out);
+}
+
+const char *rule_bench_message(const struct rule_bench *bench) {
+    size_t n = bench->diag.n_items;
+    return n ? bench->diag.items[n - 1]->message : "";
+}
+
+/* ---- comparing --------------------------------------------------------------------------- */
+
+static bool same_contents(const struct constant *a, const struct constant *b) {
+    for (int64_t i = 0; i < b->n_elements; i++) {
+        if (constant_has_ints(b) ? constant_int_at(a, i) != constant_int_at(b, i)
+                                 : constant_real_at(a, i) != constant_real_at(b, i))
+            return false;
+    }
+    return true;
+}
+
+static void print_contents(const struct constant *value) {
+    for (int64_t i = 0; i < value->n_elements && i < 16; i++) {
+        if (constant_has_ints(value))
+            print_message(" %lld", (long long)constant_int_at(value, i));
+        else if (constant_has_reals(value))
+            print_message(" %.17g", constant_real_at(value, i));
+    }
+    print_message("\n");
+}
+
+static bool fact_fits(const struct rule_bench *bench, const char *word,
+                      const struct fact *have) {
+    const char *rest = NULL;
+    struct fact want = parse_fact(bench->arena, word, &rest);
+    if (want.kind != have->kind || want.dtype != have->dtype ||
+        !shape_equal(&want.shape, &have->shape)) {
+        print_message("have %s%s, want %s\n", dtype_name(have->dtype),
+                      rule_shape_text(&bench->rule, &have->shape), word);
+        return false;
+    }
+    if (rest[0] != '=') return true;
+    if (rest[1] == '?') return !have->value;
+    want = parse_operand(bench->arena, word);
+    if (!have->value) return false;
+    if (same_contents(have->value, want.value)) return true;
+    print_contents(have->value);
+    return false;
+}
+
+static bool outputs_fit(const struct rule_bench *bench, const char *text) {
+    for (size_t i = 0; i < bench->rule.n_outputs; i++) {
+        char *word = next_word(bench->arena, &text);
+        if (text_equal(word, "-")) continue;
+        if (!fact_fits(bench, word, &bench->rule.outputs[i])) {
+            print_message("output %zu is not %s\n", i, word);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool number_fits(const char *what, int64_t have, int64_t want) {
+    if (want == 0 || have == want || (want == -1 && have == 0)) return true;
+    print_message("%s: have %lld, want %lld\n", what, (long long)have, (long long)want);
+    return false;
+}
+
+static bool row_holds(const struct rule_bench *bench, const struct rule_case *row) {
+    const char *message = rule_bench_message(bench);
+    if (row->error) {
+        if (bench->status < 0 && strstr(message, row->error)) return true;
+        print_message("message: have \"%s\", want \"%s\"\n", message, row->error);
+        return false;
+    }
+    if (bench->status < 0) {
+        print_message("refused: %s\n", message);
+        return false;
+    }
+    bool fits = outputs_fit(bench, row->outputs);
+    fits = number_fits("MACs", rule_bench_macs(bench), row->macs) && fits;
+    fits = number_fits("FLOPs", rule_bench_flops(bench), row->flops) && fits;
+    if (row->describe && !text_equal(rule_bench_describe(bench), row->describe)) {
+        print_message("describe: have \"%s\"\n", rule_bench_describe(bench));
+        return false;
+    }
+    return fits;
+}
+
+void rule_cases_run(const struct rule_case *rows, size_t n_rows) {
+    size_t n_wrong = 0;
+    for (size_t i = 0; i < n_rows; i++) {
+        struct rule_bench *bench = rule_bench_open(&rows[i]);
+        if (!row_holds(bench, &rows[i])) {
+            print_message("row %zu: %s(%s) %s -> %s\n\n", i, rows[i].op, rows[i].inputs,
+                          rows[i].attrs ? rows[i].attrs : "", rows[i].outputs);
+            n_wrong++;
+        }
+        rule_bench_close(bench);
+    }
+    if (n_wrong) fail_msg("%zu of %zu rows do not hold", n_wrong, n_rows);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tries a rule on a node that is written in a table row, without a model file:
+ *
+ *     {"Conv-11", "strides=[2,2] pads=[3,3,3,3]", "float[1,3,224,224] float[64,3,7,7]!",
+ *      "float[1,64,112,112]", .macs = 118013952}
+ *
+ * op       type-opset, or domain:type-opset.
+ * attrs    name=value; the kind follows from the spelling: 7 int, 0.5 float, SAME_UPPER string,
+ *          [1,2] ints, [1.5] floats, [Tanh] strings, int64[2]={3,4} tensor. [] is no ints.
+ * inputs   dtype[dims], `?` for an unknown dim, [*] for an unknown rank; `-` omitted; `?` of
+ *          which nothing is known. ={1,2} gives the elements, =*7 makes every element 7.
+ *          A trailing `!` is an initializer (is_weight).
+ * outputs  the same, as expected after infer and fold; `-` is an omitted output. Contents that
+ *          are not written are not compared; =? wants them unknown.
+ * error    then outputs need only have the right count; part of the message.
+ */
+#ifndef TESTS_OPS_RULE_HARNESS_H
+#define TESTS_OPS_RULE_HARNESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ops/rule.h"
+
+struct rule_case {
+    const char *op;
+    const char *attrs; /* NULL: none */
+    const char *inputs;
+    const char *outputs;
+    const char *error; /* NULL: none is wanted */
+    int64_t macs;      /* compared when not 0; RULE_NO_MACS wants 0 */
+    int64_t flops;     /* likewise, RULE_NO_FLOPS */
+    const char *describe;
+};
+
+#define RULE_NO_MACS  (-1)
+#define RULE_NO_FLOPS (-1)
+
+/* Rows that say nothing of cost, for tables where every column is written. */
+#define GIVES(op_, attrs_, inputs_, outputs_)                                                  \
+    { .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_ }
+#define REFUSES(op_, attrs_, inputs_, outputs_, error_)                                        \
+    { .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_, .error = error_ }
+
+/* With what it costs, or with what stands in its module's brackets. */
+#define COSTS(op_, attrs_, inputs_, outputs_, macs_, flops_)                                   \
+    {                                                                                          \
+        .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_, .macs = macs_,     \
+        .flops = flops_                                                                        \
+    }
+#define PRINTS(op_, attrs_, inputs_, outputs_, describe_)                                      \
+    {                                                                                          \
+        .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_,                    \
+        .describe = describe_                                                                  \
+    }
+
+/* The pieces, for a test that looks at something a row has no column for. */
+struct rule_bench {
+    struct arena *arena;
+    struct cm_diagnostics diag;
+    struct model model;
+    struct node node;
+    struct rule rule;
+    int status; /* of infer and fold */
+};
+
+/* Parses the row, binds it (asserts that there is such an operator), infers and folds. */
+struct rule_bench *rule_bench_open(const struct rule_case *row);
+void rule_bench_close(struct rule_bench *bench);
+int64_t rule_bench_macs(const struct rule_bench *bench);
+int64_t rule_bench_flops(const struct rule_bench *bench);
+const char *rule_bench_describe(const struct rule_bench *bench);
+/* The newest message, "" when there is none. */
+const char *rule_bench_message(const struct rule_bench *bench);
+
+/* Runs the rows one by one and compares all that they state; a failure names its row. */
+void rule_cases_run(const struct rule_case *rows, size_t n_rows);
+#define RUN_RULE_CASES(rows) rule_cases_run(rows, sizeof(rows) / sizeof((rows)[0]))
+
+#endif
