@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass bind: gives each node its operator row and checks the node against the row's signature,
+ * so that no rule ever meets an attribute of the wrong kind or a missing operand. A type that
+ * nobody knows gets the row of unknown operators: it is counted and named, never silently zero.
+ */
+#include "passes/bind.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/registry.h"
+#include "passes/pass.h"
+#include "passes/rules.h"
+#include "support/arena.h"
+#include "support/map.h"
+
+#include "support/banned.h"
+
+static int infer_unknown(struct rule *rule) {
+    (void)rule; /* the outputs stay unknown, as rules_make left them */
+    return CM_OK;
+}
+
+static const struct op op_unknown = {
+    .domain = "",
+    .type = "",
+    .max_inputs = VARIADIC,
+    .max_outputs = VARIADIC,
+    .infer = infer_unknown,
+    .roles = "x",
+};
+
+bool bind_is_unknown(const struct op *op) {
+    return op == &op_unknown;
+}
+
+static size_t n_given(const uint32_t *ids, size_t n) {
+    while (n > 0 && ids[n - 1] == ID_NONE) n--;
+    return n;
+}
+
+static int check_count(struct cm_diagnostics *diag, const char *what, size_t have, int32_t min,
+                       int32_t max) {
+    if (have < (size_t)min)
+        return diag_error(diag, DIAG_ARITY, "%zu %s, at least %d wanted", have, what, min);
+    if (have > (size_t)max)
+        return diag_error(diag, DIAG_ARITY, "%zu %s, at most %d wanted", have, what, max);
+    return CM_OK;
+}
+
+static int check_attrs(const struct node *node, const struct op *op,
+                       struct cm_diagnostics *diag) {
+    for (const struct op_attr *want = op->attrs; want && want->name; want++) {
+        const struct attr *have = node_attr(node, want->name);
+        if (!have && want->required)
+            return diag_error(diag, DIAG_ATTRIBUTE, "attribute '%s' is missing", want->name);
+        if (have && have->kind != want->kind)
+            return diag_error(diag, DIAG_ATTRIBUTE, "attribute '%s' is of kind %s, %s wanted",
+                              want->name, attr_kind_name(have->kind),
+                              attr_kind_name(want->kind));
+    }
+    return CM_OK;
+}
+
+static int check_node(const struct model *model, uint32_t id, const struct op *op,
+                      struct cm_diagnostics *diag) {
+    const struct node *node = &model->nodes[id];
+    size_t n_inputs = n_given(node->inputs, node->n_inputs);
+    size_t n_outputs = n_given(node->outputs, node->n_outputs);
+    struct node_place place = {.model = model, .op = op, .pass = "bind", .node = id};
+    node_place_push(&place, diag);
+    int status = check_count(diag, "inputs", n_inputs, op->min_inputs, op->max_inputs);
+    if (status == CM_OK) status = check_count(diag, "outputs", n_outputs, 0, op->max_outputs);
+    if (status == CM_OK) status = check_attrs(node, op, diag);
+    node_place_pop(&place, diag);
+    return status;
+}
+
+/* Rows by "domain::Type@opset", so that a node costs one look-up whatever the registry's size.
+ */
+struct row_cache {
+    struct map index;
+    const struct op **rows;
+    uint32_t n_rows;
+    struct arena *arena;
+};
+
+/* The slot of the node's operator in cache->rows, added on first sight. */
+static int cache_row(struct row_cache *cache, const struct node *node, const struct op **ret) {
+    char key[256];
+    int length = snprintf(key, sizeof(key), "%s::%s@%lld", node->domain, node->type,
+                          (long long)node->opset);
+    bool fits = length > 0 && (size_t)length < sizeof(key);
+    uint32_t slot = fits ? map_get(&cache->index, key) : MAP_NONE;
+    if (slot != MAP_NONE) {
+        *ret = cache->rows[slot];
+        return CM_OK;
+    }
+    *ret = registry_find(node->domain, node->type, node->opset);
+    if (!*ret) *ret = &op_unknown;
+    if (!fits) return CM_OK;
+    char *kept = arena_strdup(cache->arena, key);
+    if (!kept) return CM_NO_MEMORY;
+    cache->rows[cache->n_rows] = *ret;
+    return map_set(&cache->index, kept, cache->n_rows++);
+}
+
+static int bind_node(const struct analysis *analysis, struct bind_table *table,
+                     struct row_cache *cache, uint32_t id) {
+    const struct op *op = NULL;
+    int status = cache_row(cache, &analysis->model->nodes[id], &op);
+    if (status < 0) return diag_no_memory(analysis->diag);
+    table->ops[id] = op;
+    table->n_unknown += bind_is_unknown(op);
+    return check_node(analysis->model, id, op, analysis->diag);
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct bind_table *table = own;
+    const struct model *model = analysis->model;
+    struct row_cache cache = {.arena = analysis->arena};
+    int worst = CM_OK;
+
+    map_init(&cache.index, analysis->arena);
+    cache.rows = arena_array(analysis->arena, model->n_nodes + 1, sizeof(*cache.rows));
+    table->ops = arena_array(analysis->arena, model->n_nodes, sizeof(*table->ops));
+    if (!cache.rows || !table->ops) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        int status = bind_node(analysis, table, &cache, id);
+        if (status == CM_NO_MEMORY) return status;
+        if (status < 0) worst = status; /* go on: report as many faults as there are */
+    }
+    return worst;
+}
+
+const struct pass pass_bind = {
+    .name = "bind",
+    .summary = "give each node its operator row and check its signature",
+    .needs = 0,
+    .gives = HAS_OPERATORS,
+    .run = run,
+    .own = offsetof(struct analysis, bind),
+};

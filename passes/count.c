@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass count: MACs, FLOPs, bytes and activation bytes of every node, by its row's formulas,
+ * times how often its graph runs. Of the branches of an If whose condition is not known only
+ * the dearer is charged. Params are counted in params.c: they are a property of tensors, not of
+ * nodes.
+ */
+#include "passes/lifetime.h"
+#include "passes/pass.h"
+#include "passes/rules.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* ---- one node, run once --------------------------------------------------------------------
+ */
+
+/*
+ * flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h)
+ */
+static int64_t flops_of(const struct rule *rule, int64_t macs) {
+    const struct op_cost *cost = &rule->op->cost;
+    int64_t flops = checked_mul(2, macs);
+    if (cost->per_input)
+        flops = checked_add(flops, checked_mul(cost->per_input, rule_elements(rule, 0)));
+    if (cost->per_output)
+        flops =
+            checked_add(flops, checked_mul(cost->per_output, rule_output_elements(rule, 0)));
+    return cost->extra ? checked_add(flops, cost->extra(rule)) : flops;
+}
+
+static bool moves_bytes(enum storage storage) {
+    return storage == STORAGE_ACTIVATION;
+}
+
+/* Whether the node does any work at run time: one of its outputs is written afresh. */
+static bool writes_anything(const struct analysis *analysis, const struct node *node) {
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE &&
+            moves_bytes(analysis->lifetime.storage[node->outputs[i]]))
+            return true;
+    return false;
+}
+
+static int64_t bytes_written(const struct analysis *analysis, const struct node *node) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        uint32_t value = node->outputs[i];
+        if (value == ID_NONE || !moves_bytes(analysis->lifetime.storage[value])) continue;
+        bytes = checked_add(bytes, lifetime_bytes(&analysis->infer.facts[value]));
+    }
+    return bytes;
+}
+
+/* Operands that are only looked at on the host (shapes, axes) move no bytes worth naming. */
+static bool is_read(const struct rule *rule, size_t slot) {
+    return rule->inputs[slot] && rule->inputs[slot]->kind == CM_TYPE_TENSOR &&
+           !(op_role(rule->op, slot) == 'i' && rule->inputs[slot]->value);
+}
+
+static int64_t bytes_read(const struct rule *rule) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < rule->n_inputs; i++)
+        if (is_read(rule, i)) bytes = checked_add(bytes, lifetime_bytes(rule->inputs[i]));
+    return bytes;
+}
+
+static void cost_of(const struct analysis *analysis, const struct rule *rule,
+                    struct cm_costs *costs) {
+    bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
+    costs->macs = rule->op->cost.macs ? rule->op->cost.macs(rule) : 0;
+    costs->flops = flops_of(rule, costs->macs);
+    costs->bytes_read = moves ? bytes_read(rule) : 0;
+    costs->bytes_written = moves ? bytes_written(analysis, rule->node) : 0;
+    costs->activation_bytes = costs->bytes_written;
+}
+
+/* ---- how often ------------------------------------------------------------------------------
+ */
+
+static int64_t *scaled_field(struct cm_costs *costs, size_t index) {
+    int64_t *const fields[] = {&costs->macs, &costs->flops, &costs->bytes_read,
+                               &costs->bytes_written};
+    return fields[index];
+}
+
+#define N_SCALED 4 /* activation_bytes are not scaled: each run writes the same buffers */
+
+static void scale(struct cm_costs *costs, int64_t runs) {
+    for (size_t i = 0; i < N_SCALED; i++) {
+        int64_t *field = scaled_field(costs, i);
+        *field = checked_mul(*field, runs);
+    }
+    if (runs == 0) costs->activation_bytes = 0;
+}
+
+/* Runs of a graph in one pass through the model: the product over the graphs around it. */
+static void total_runs(const struct analysis *analysis, int64_t *runs) {
+    const struct model *model = analysis->model;
+    for (uint32_t id = 0; id < model->n_graphs; id++) {
+        const struct graph *graph = &model->graphs[id];
+        /* a graph's parent is always added before it */
+        int64_t outer = graph->parent == ID_NONE ? 1 : runs[graph->parent];
+        runs[id] = checked_mul(outer, analysis->infer.runs[id]);
+    }
+}
+
+/* ---- branches
+ * -------------------------------------------------------------------------------- */
+
+struct branch_cost {
+    int64_t macs;
+    int64_t flops;
+    int64_t bytes;
+};
+
+static bool is_dearer(const struct branch_cost *a, const struct branch_cost *b) {
+    if (a->macs != b->macs) return a->macs > b->macs;
+    if (a->flops != b->flops) return a->flops > b->flops;
+    return a->bytes > b->bytes;
+}
+
+/* What all nodes of a graph and of its bodies cost. */
+static void graph_costs(const struct analysis *analysis, const struct count_table *table,
+                        struct branch_cost *costs) {
+    const struct model *model = analysis->model;
+    for (uint32_t id = (uint32_t)model->n_graphs; id-- > 0;) {
+        const struct graph *graph = &model->graphs[id];
+        for (size_t i = 0; i < graph->n_nodes; i++) {
+            const struct cm_costs *node = &table->costs[graph->nodes[i]];
+            costs[id].macs = checked_add(costs[id].macs, is_known(node->macs) ? node->macs : 0);
+            costs[id].flops =
+                checked_add(costs[id].flops, is_known(node->flops) ? node->flops : 0);
+            costs[id].bytes = checked_add(
+                costs[id].bytes, is_known(node->bytes_written) ? node->bytes_written : 0);
+        }
+        if (graph->parent == ID_NONE) continue;
+        struct branch_cost *outer = &costs[graph->parent];
+        outer->macs = checked_add(outer->macs, costs[id].macs);
+        outer->flops = checked_add(outer->flops, costs[id].flops);
+        outer->bytes = checked_add(outer->bytes, costs[id].bytes);
+    }
+}
+
+/* Drops every alternative that is not the dearest of its node's branches. */
+static int drop_cheaper_branches(const struct analysis *analysis, struct count_table *table,
+                                 bool *dropped) {
+    const struct model *model = analysis->model;
+    struct branch_cost *costs = arena_array(analysis->arena, model->n_graphs, sizeof(*costs));
+    uint32_t *best = arena_array(analysis->arena, model->n_nodes, sizeof(*best));
+    if (!costs || !best) return diag_no_memory(analysis->diag);
+    graph_costs(analysis, table, costs);
+    for (uint32_t id = 0; id < model->n_nodes; id++) best[id] = ID_NONE;
+    for (uint32_t id = 0; id < model->n_graphs; id++) {
+        uint32_t owner = model->graphs[id].owner;
+        if (!analysis->infer.alternative[id]) continue;
+        if (best[owner] == ID_NONE || is_dearer(&costs[id], &costs[best[owner]]))
+            best[owner] = id;
+    }
+    for (uint32_t id = 0; id < model->n_graphs; id++) {
+        const struct graph *graph = &model->graphs[id];
+        bool outer = graph->parent != ID_NONE && dropped[graph->parent];
+        bool worse = analysis->infer.alternative[id] && best[graph->owner] != id;
+        dropped[id] = outer || worse;
+    }
+    return CM_OK;
+}
+
+/* ---- the pass
+ * -------------------------------------------------------------------------------- */
+
+static int count_nodes(const struct analysis *analysis, struct count_table *table,
+                       const int64_t *runs) {
+    const struct model *model = analysis->model;
+    const struct rule_source source = {
+        .model = model,
+        .ops = analysis->bind.ops,
+        .overrides = analysis->batch.overrides,
+        .facts = analysis->infer.facts,
+        .mode = analysis->options->mode,
+        .arena = analysis->arena,
+        .diag = analysis->diag,
+    };
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        struct rule rule;
+        int status = rules_make_done(&source, id, &rule);
+        if (status < 0) return status;
+        cost_of(analysis, &rule, &table->costs[id]);
+        scale(&table->costs[id], runs[model->nodes[id].graph]);
+    }
+    return CM_OK;
+}
+
+static int report_overflow(const struct analysis *analysis, const struct count_table *table,
+                           uint32_t id) {
+    struct node_place place = {.model = analysis->model,
+                               .op = analysis->bind.ops[id],
+                               .facts = analysis->infer.facts,
+                               .pass = "count",
+                               .node = id};
+    const struct cm_costs *costs = &table->costs[id];
+    bool overflow = is_overflow(costs->macs) || is_overflow(costs->flops) ||
+                    is_overflow(costs->bytes_read) || is_overflow(costs->bytes_written);
+    if (!overflow) return CM_OK;
+    node_place_push(&place, analysis->diag);
+    int status = diag_error(analysis->diag, DIAG_OVERFLOW, "the cost of the node passes 2^63");
+    node_place_pop(&place, analysis->diag);
+    return status;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct count_table *table = own;
+    const struct model *model = analysis->model;
+    int64_t *runs = arena_array(analysis->arena, model->n_graphs, sizeof(*runs));
+    bool *dropped = arena_array(analysis->arena, model->n_graphs, sizeof(*dropped));
+    int worst = CM_OK;
+    table->costs = arena_array(analysis->arena, model->n_nodes, sizeof(*table->costs));
+    if (!runs || !dropped || !table->costs) return diag_no_memory(analysis->diag);
+    total_runs(analysis, runs);
+    int status = count_nodes(analysis, table, runs);
+    if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
+    if (status < 0) return status;
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        if (dropped[model->nodes[id].graph]) scale(&table->costs[id], 0);
+        status = report_overflow(analysis, table, id);
+        if (status < 0) worst = status;
+    }
+    return worst;
+}
+
+const struct pass pass_count = {
+    .name = "count",
+    .summary = "count MACs, FLOPs and bytes of every node",
+    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_STORAGE,
+    .gives = HAS_COSTS,
+    .run = run,
+    .own = offsetof(struct analysis, count),
+};

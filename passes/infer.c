@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass infer: the type of every value, and the contents of those that are shape arithmetic, at
+ * the shapes and with the overrides that pass batch decided.
+ */
+#include "passes/pass.h"
+#include "passes/walk.h"
+
+#include "support/banned.h"
+
+/* Whether the inputs have the shapes that the file declares, its free dims aside. */
+static bool is_as_declared(const struct analysis *analysis) {
+    const struct model *model = analysis->model;
+    const struct graph *graph = &model->graphs[0];
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const struct shape *declared = &model->values[graph->inputs[i]].type.shape;
+        const struct fact *fact = analysis->batch.inputs[graph->inputs[i]];
+        if (!fact || !shape_has_rank(declared)) continue;
+        for (int axis = 0; axis < declared->rank; axis++)
+            if (is_known(declared->dims[axis]) &&
+                declared->dims[axis] != fact->shape.dims[axis])
+                return false;
+    }
+    return true;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct walk walk = {
+        .model = analysis->model,
+        .ops = analysis->bind.ops,
+        .inputs = analysis->batch.inputs,
+        .overrides = analysis->batch.overrides,
+        .mode = analysis->options->mode,
+        .declared = is_as_declared(analysis),
+        .pass = "infer",
+        .arena = analysis->arena,
+        .diag = analysis->diag,
+        .table = own,
+    };
+    int status = walk_start(&walk);
+    return status < 0 ? status : walk_graph(&walk, 0);
+}
+
+const struct pass pass_infer = {
+    .name = "infer",
+    .summary = "infer the type of every value and fold shape arithmetic",
+    .needs = HAS_OPERATORS | HAS_BATCH,
+    .gives = HAS_TYPES,
+    .run = run,
+    .own = offsetof(struct analysis, infer),
+};

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass lifetime: which values own bytes at run time, from which step to which step each is
+ * alive, and the step at which the most bytes are. A view lives in the bytes of its root; what
+ * is computed from the file alone (or folded) is no activation, since every runtime does it
+ * once.
+ */
+#include "passes/lifetime.h"
+
+#include "passes/pass.h"
+#include "passes/rules.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+int64_t lifetime_bytes(const struct fact *fact) {
+    if (fact->kind != CM_TYPE_TENSOR) return DIM_UNKNOWN;
+    return dtype_bytes(fact->dtype, shape_elements(&fact->shape));
+}
+
+/* ---- storage ------------------------------------------------------------------------------
+ */
+
+static enum storage storage_of_output(const struct rule *rule, const struct fact *fact,
+                                      size_t slot) {
+    enum op_memory memory = rule->op->memory;
+    bool first = slot == 0;
+    if (fact->is_weight) return STORAGE_WEIGHT;
+    if (fact->is_constant || memory == MEMORY_HOST) return STORAGE_CONSTANT;
+    if (fact->kind != CM_TYPE_TENSOR && fact->kind != CM_TYPE_UNKNOWN) return STORAGE_NONE;
+    if (memory == MEMORY_VIEW && first && rule->inputs[0]) return STORAGE_VIEW;
+    if (memory == MEMORY_VIEW_UNLESS_TRAINING && first && !rule->training && rule->inputs[0])
+        return STORAGE_VIEW;
+    return STORAGE_ACTIVATION;
+}
+
+static int store_outputs(const struct analysis *analysis, struct lifetime_table *table,
+                         const struct rule_source *source, uint32_t node_id) {
+    struct rule rule;
+    const struct node *node = &analysis->model->nodes[node_id];
+    int status = rules_make(source, node_id, &rule);
+    if (status < 0) return status;
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        uint32_t value = node->outputs[i];
+        if (value == ID_NONE) continue;
+        table->storage[value] = storage_of_output(&rule, &analysis->infer.facts[value], i);
+        if (table->storage[value] == STORAGE_VIEW)
+            table->root[value] = table->root[node->inputs[0]];
+    }
+    return CM_OK;
+}
+
+static void store_sources(const struct analysis *analysis, struct lifetime_table *table) {
+    const struct model *model = analysis->model;
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        const struct value *value = &model->values[id];
+        table->root[id] = id;
+        table->storage[id] = STORAGE_NONE;
+        if (value->constant) table->storage[id] = STORAGE_WEIGHT;
+        if (analysis->batch.inputs[id]) table->storage[id] = STORAGE_INPUT;
+    }
+}
+
+/* ---- steps --------------------------------------------------------------------------------
+ */
+
+/* A step for each node in the order of execution, a body's nodes right before the node that
+ * owns it. */
+struct steps {
+    uint32_t *of_node; /* by node id */
+    uint32_t *node;    /* by step */
+    uint32_t n;
+};
+
+static void number_graph(const struct model *model, uint32_t graph_id, struct steps *steps);
+
+static void number_bodies(const struct model *model, const struct node *node,
+                          struct steps *steps) {
+    for (size_t i = 0; i < node->n_attrs; i++) {
+        const struct attr *attr = &node->attrs[i];
+        if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
+        for (size_t k = 0; k < attr->n; k++) number_graph(model, attr->graphs[k], steps);
+    }
+}
+
+/* Recurses over bodies only, whose nesting the frontend caps. */
+static void number_graph(const struct model *model, uint32_t graph_id, struct steps *steps) {
+    const struct graph *graph = &model->graphs[graph_id];
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        uint32_t id = graph->nodes[i];
+        number_bodies(model, &model->nodes[id], steps);
+        steps->of_node[id] = steps->n;
+        steps->node[steps->n++] = id;
+    }
+}
+
+static void extend(struct lifetime_table *table, uint32_t value, uint32_t step) {
+    uint32_t root = table->root[value];
+    if (step > table->last[value]) table->last[value] = step;
+    if (step > table->last[root]) table->last[root] = step;
+}
+
+static void live_from_to(const struct analysis *analysis, struct lifetime_table *table,
+                         const struct steps *steps) {
+    const struct model *model = analysis->model;
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        const struct value *value = &model->values[id];
+        uint32_t made = value->node == ID_NONE ? 0 : steps->of_node[value->node];
+        table->first[id] = made;
+        extend(table, id, made);
+        for (uint32_t i = 0; i < value->n_uses; i++)
+            extend(table, id, steps->of_node[value->uses[i].node]);
+        bool result = value->is_graph_output && value->graph == 0;
+        if (result && steps->n > 0) extend(table, id, steps->n - 1);
+    }
+}
+
+/* ---- peak ---------------------------------------------------------------------------------
+ */
+
+static bool owns_bytes(enum storage storage) {
+    return storage == STORAGE_ACTIVATION || storage == STORAGE_INPUT;
+}
+
+/* Largest sum of live bytes over the steps; unknown sizes are left out. */
+static int find_peak(const struct analysis *analysis, struct lifetime_table *table,
+                     const struct steps *steps) {
+    const struct model *model = analysis->model;
+    int64_t *change = arena_array(analysis->arena, (size_t)steps->n + 1, sizeof(*change));
+    int64_t live = 0;
+    if (!change) return diag_no_memory(analysis->diag);
+    table->peak_node = ID_NONE;
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        int64_t bytes = lifetime_bytes(&analysis->infer.facts[id]);
+        if (!owns_bytes(table->storage[id]) || !is_known(bytes)) continue;
+        change[table->first[id]] = checked_add(change[table->first[id]], bytes);
+        change[table->last[id] + 1] = checked_sub(change[table->last[id] + 1], bytes);
+    }
+    for (uint32_t step = 0; step < steps->n; step++) {
+        live = checked_add(live, change[step]);
+        if (!is_known(live)) break;
+        if (live <= table->peak_bytes) continue;
+        table->peak_bytes = live;
+        table->peak_node = steps->node[step];
+    }
+    if (is_overflow(live)) table->peak_bytes = DIM_OVERFLOW;
+    return CM_OK;
+}
+
+static int allocate(const struct analysis *analysis, struct lifetime_table *table,
+                    struct steps *steps) {
+    size_t n_values = analysis->model->n_values;
+    table->storage = arena_array(analysis->arena, n_values, sizeof(*table->storage));
+    table->root = arena_array(analysis->arena, n_values, sizeof(*table->root));
+    table->first = arena_array(analysis->arena, n_values, sizeof(*table->first));
+    table->last = arena_array(analysis->arena, n_values, sizeof(*table->last));
+    steps->of_node =
+        arena_array(analysis->arena, analysis->model->n_nodes, sizeof(*steps->of_node));
+    steps->node = arena_array(analysis->arena, analysis->model->n_nodes, sizeof(*steps->node));
+    if (!table->storage || !table->root || !table->first || !table->last || !steps->of_node ||
+        !steps->node)
+        return diag_no_memory(analysis->diag);
+    return CM_OK;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct lifetime_table *table = own;
+    struct steps steps = {0};
+    const struct rule_source source = {
+        .model = analysis->model,
+        .ops = analysis->bind.ops,
+        .overrides = analysis->batch.overrides,
+        .facts = analysis->infer.facts,
+        .mode = analysis->options->mode,
+        .arena = analysis->arena,
+        .diag = analysis->diag,
+    };
+    int status = allocate(analysis, table, &steps);
+    if (status < 0) return status;
+    store_sources(analysis, table);
+    number_graph(analysis->model, 0, &steps);
+    for (uint32_t step = 0; step < steps.n; step++) {
+        status = store_outputs(analysis, table, &source, steps.node[step]);
+        if (status < 0) return status;
+    }
+    live_from_to(analysis, table, &steps);
+    return find_peak(analysis, table, &steps);
+}
+
+const struct pass pass_lifetime = {
+    .name = "lifetime",
+    .summary = "tell which values own bytes, and from when to when they are alive",
+    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES,
+    .gives = HAS_STORAGE,
+    .run = run,
+    .own = offsetof(struct analysis, lifetime),
+};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes of values, as every pass and the result count them. */
+#ifndef PASSES_LIFETIME_H
+#define PASSES_LIFETIME_H
+
+#include <stdint.h>
+
+struct fact;
+
+/* Bytes of a tensor as stored; DIM_UNKNOWN, DIM_OVERFLOW. */
+int64_t lifetime_bytes(const struct fact *fact);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What modules cost. Work and traffic are sums over the nodes inside; parameters are a union: a
+ * module owns each tensor that bears its name or that a node inside it uses, and owns it once.
+ */
+#include "passes/module_tree.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* ---- sums -------------------------------------------------------------------------------- */
+
+static void add_known(int64_t *sum, int64_t value) {
+    if (value != DIM_UNKNOWN) *sum = checked_add(*sum, value);
+}
+
+static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
+    add_known(&sum->macs, costs->macs);
+    add_known(&sum->flops, costs->flops);
+    add_known(&sum->bytes_read, costs->bytes_read);
+    add_known(&sum->bytes_written, costs->bytes_written);
+    add_known(&sum->activation_bytes, costs->activation_bytes);
+}
+
+static void sum_work(struct module_tree *tree) {
+    const struct analysis *analysis = tree->analysis;
+    struct modules_table *table = tree->table;
+    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
+        uint32_t node = tree->scopes->nodes[i];
+        add_work(&table->modules[table->of_node[node]].costs, &analysis->count.costs[node]);
+    }
+    for (size_t i = table->n_modules; i-- > 1;)
+        add_work(&table->modules[table->modules[i].parent].costs, &table->modules[i].costs);
+}
+
+/* ---- unions ------------------------------------------------------------------------------ */
+
+static void add_param(struct cm_costs *costs, const struct param *param) {
+    int64_t *elements = param->kind == PARAM_LEARNED ? &costs->params : &costs->buffers;
+    add_known(elements, param->elements);
+    add_known(&costs->weight_bytes, param->bytes);
+}
+
+/* Gives the parameter to a module and those around it, up to the first that has it. */
+static void give(struct module_tree *tree, uint32_t *stamps, uint32_t module, uint32_t param) {
+    struct module *modules = tree->table->modules;
+    while (module != ID_NONE && stamps[module] != param + 1) {
+        stamps[module] = param + 1;
+        add_param(&modules[module].costs, &tree->analysis->params.params[param]);
+        module = modules[module].parent;
+    }
+}
+
+/* The modules in which each parameter is used: by param, lists in one array. */
+struct users {
+    size_t *from; /* by param; one more at the end */
+    uint32_t *modules;
+};
+
+static void count_users(const struct module_tree *tree, size_t *counts) {
+    const struct params_table *params = &tree->analysis->params;
+    for (size_t node = 0; node < tree->analysis->model->n_nodes; node++)
+        for (size_t i = 0; i < params->n_used[node]; i++) counts[params->used[node][i]]++;
+}
+
+static int list_users(const struct module_tree *tree, struct users *ret) {
+    const struct params_table *params = &tree->analysis->params;
+    struct arena *arena = tree->analysis->arena;
+    size_t n = 0;
+    size_t *counts = arena_array(arena, params->n_params, sizeof *counts);
+    ret->from = arena_array(arena, params->n_params + 1, sizeof *ret->from);
+    if (!counts || !ret->from) return CM_NO_MEMORY;
+    count_users(tree, counts);
+    for (size_t i = 0; i < params->n_params; i++) {
+        ret->from[i] = n;
+        n += counts[i];
+        counts[i] = ret->from[i]; /* from here on: where its next user goes */
+    }
+    ret->from[params->n_params] = n;
+    ret->modules = arena_array(arena, n, sizeof *ret->modules);
+    if (!ret->modules) return CM_NO_MEMORY;
+    for (size_t node = 0; node < tree->analysis->model->n_nodes; node++)
+        for (size_t i = 0; i < params->n_used[node]; i++)
+            ret->modules[counts[params->used[node][i]]++] = tree->table->of_node[node];
+    return CM_OK;
+}
+
+static int unite_params(struct module_tree *tree) {
+    struct users users;
+    uint32_t *stamps =
+        arena_array(tree->analysis->arena, tree->table->n_modules, sizeof *stamps);
+    if (!stamps || list_users(tree, &users) < 0) return diag_no_memory(tree->analysis->diag);
+    for (uint32_t param = 0; param < tree->analysis->params.n_params; param++) {
+        give(tree, stamps, tree->of_param[param], param);
+        for (size_t i = users.from[param]; i < users.from[param + 1]; i++)
+            give(tree, stamps, users.modules[i], param);
+    }
+    return CM_OK;
+}
+
+/* ---- limits ------------------------------------------------------------------------------ */
+
+static const char *overflowing(const struct cm_costs *costs) {
+    const struct {
+        const char *name;
+        int64_t value;
+    } fields[] = {
+        {"parameters", costs->params},
+        {"buffers", costs->buffers},
+        {"MACs", costs->macs},
+        {"FLOPs", costs->flops},
+        {"bytes read", costs->bytes_read},
+        {"bytes written", costs->bytes_written},
+        {"weight bytes", costs->weight_bytes},
+        {"activation bytes", costs->activation_bytes},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (is_overflow(fields[i].value)) return fields[i].name;
+    return NULL;
+}
+
+int module_totals(struct module_tree *tree) {
+    sum_work(tree);
+    int status = unite_params(tree);
+    if (status < 0) return status;
+    const char *what = overflowing(&tree->table->modules[0].costs);
+    if (!what) return CM_OK;
+    return diag_error(tree->analysis->diag, DIAG_OVERFLOW, "the model's %s are past 2^63",
+                      what);
+}

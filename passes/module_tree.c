@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From paths to modules in the order of the table: see module_tree.h. */
+#include "passes/module_tree.h"
+
+#include <string.h>
+
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct builder {
+    struct module_tree *tree;
+    const struct paths *paths;
+    uint32_t *first_child; /* by path: lists in order of first use */
+    uint32_t *next;
+    uint32_t *number; /* by path: its module */
+};
+
+/* ---- numbering --------------------------------------------------------------------------- */
+
+static void list_children(const struct builder *builder) {
+    const struct paths *paths = builder->paths;
+    for (size_t path = 0; path < paths->n; path++)
+        builder->first_child[path] = builder->next[path] = ID_NONE;
+    for (uint32_t path = (uint32_t)paths->n; path-- > 1;) {
+        uint32_t parent = paths->items[path].parent;
+        builder->next[path] = builder->first_child[parent];
+        builder->first_child[parent] = path;
+    }
+}
+
+/* The path after this one when parents come before children: down, else on, else up and on. */
+static uint32_t next_path(const struct builder *builder, uint32_t path) {
+    if (builder->first_child[path] != ID_NONE) return builder->first_child[path];
+    while (path != ID_NONE && builder->next[path] == ID_NONE)
+        path = builder->paths->items[path].parent;
+    return path == ID_NONE ? ID_NONE : builder->next[path];
+}
+
+static void number_modules(const struct builder *builder) {
+    struct modules_table *table = builder->tree->table;
+    for (uint32_t at = 0; at != ID_NONE; at = next_path(builder, at)) {
+        const struct path *path = &builder->paths->items[at];
+        uint32_t id = (uint32_t)table->n_modules++;
+        builder->number[at] = id;
+        table->modules[id] = (struct module){
+            .path = path->text,
+            .name = path->name,
+            .type = path->name,
+            .arguments = "",
+            .depth = path->depth,
+            .parent = path->parent == ID_NONE ? ID_NONE : builder->number[path->parent],
+        };
+    }
+}
+
+static int collect_children(const struct builder *builder) {
+    struct modules_table *table = builder->tree->table;
+    uint32_t *children =
+        arena_array(builder->tree->analysis->arena, table->n_modules, sizeof *children);
+    if (!children) return CM_NO_MEMORY;
+    for (uint32_t path = 0; path < builder->paths->n; path++) {
+        struct module *module = &table->modules[builder->number[path]];
+        module->children = children;
+        for (uint32_t child = builder->first_child[path]; child != ID_NONE;
+             child = builder->next[child]) {
+            *children++ = builder->number[child];
+            module->n_children++;
+        }
+    }
+    return CM_OK;
+}
+
+/* ---- what lies where --------------------------------------------------------------------- */
+
+static void place_nodes(const struct module_tree *tree) {
+    const struct scopes *scopes = tree->scopes;
+    for (size_t i = 0; i < scopes->n_nodes; i++) {
+        uint32_t node = scopes->nodes[i];
+        uint32_t module = tree->of_scope[scopes->of_node[node]];
+        tree->table->of_node[node] = module;
+        tree->has_nodes[module] = true;
+    }
+}
+
+static void place_params(const struct builder *builder) {
+    const struct module_paths *names = builder->tree->names;
+    for (size_t i = 0; i < builder->tree->analysis->params.n_params; i++) {
+        const char *path = names->of_params.items[names->of_param[i]].text;
+        uint32_t at = paths_find(builder->paths, path);
+        builder->tree->of_param[i] = at == ID_NONE ? 0 : builder->number[at];
+    }
+}
+
+static void place_scopes(const struct builder *builder) {
+    struct module_tree *tree = builder->tree;
+    for (size_t i = 0; i < tree->table->n_modules; i++) tree->first_scope[i] = ID_NONE;
+    for (uint32_t scope = 0; scope < tree->scopes->paths.n; scope++) {
+        uint32_t module = builder->number[tree->names->of_scope[scope]];
+        tree->of_scope[scope] = module;
+        tree->table->modules[module].calls++;
+        if (tree->first_scope[module] == ID_NONE) tree->first_scope[module] = scope;
+    }
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+static bool is_number(const char *name) {
+    int64_t number;
+    return text_to_int64(name, strlen(name), &number) && number >= 0;
+}
+
+/* How often each of the children was called, if that is one number; else 0. */
+static int64_t calls_of_children(const struct module_tree *tree, const struct module *module) {
+    int64_t calls = 0;
+    for (size_t i = 0; i < module->n_children; i++) {
+        const struct module *child = &tree->table->modules[module->children[i]];
+        if (!is_number(child->name)) return 0;
+        if (i > 0 && child->calls != calls) return 0;
+        calls = child->calls;
+    }
+    return calls;
+}
+
+/*
+ * The exporter marks the second call of a Sequential on its children only. A module of numbered
+ * children that were all called k times for each of its scopes, and of nothing else, is one.
+ */
+static void find_replayed(struct module_tree *tree) {
+    for (size_t i = tree->table->n_modules; i-- > 1;) {
+        struct module *module = &tree->table->modules[i];
+        int64_t calls = calls_of_children(tree, module);
+        if (module->calls == 0 || tree->has_nodes[i] || calls <= module->calls) continue;
+        if (calls % module->calls != 0) continue;
+        tree->replayed[i] = true;
+        module->calls = calls;
+    }
+}
+
+/* ---- all of it --------------------------------------------------------------------------- */
+
+static int allocate(struct builder *builder) {
+    struct module_tree *tree = builder->tree;
+    const struct analysis *analysis = tree->analysis;
+    struct arena *arena = analysis->arena;
+    size_t n = builder->paths->n;
+    builder->first_child = arena_array(arena, n, sizeof *builder->first_child);
+    builder->next = arena_array(arena, n, sizeof *builder->next);
+    builder->number = arena_array(arena, n, sizeof *builder->number);
+    tree->table->modules = arena_array(arena, n, sizeof *tree->table->modules);
+    tree->table->of_node =
+        arena_array(arena, analysis->model->n_nodes, sizeof *tree->table->of_node);
+    tree->of_scope = arena_array(arena, tree->scopes->paths.n, sizeof *tree->of_scope);
+    tree->of_param = arena_array(arena, analysis->params.n_params, sizeof *tree->of_param);
+    tree->first_scope = arena_array(arena, n, sizeof *tree->first_scope);
+    tree->has_nodes = arena_array(arena, n, sizeof *tree->has_nodes);
+    tree->replayed = arena_array(arena, n, sizeof *tree->replayed);
+    bool all = builder->first_child && builder->next && builder->number &&
+               tree->table->modules && tree->table->of_node && tree->of_scope &&
+               tree->of_param && tree->first_scope && tree->has_nodes && tree->replayed;
+    return all ? CM_OK : CM_NO_MEMORY;
+}
+
+int module_tree_build(struct module_tree *tree) {
+    struct builder builder = {.tree = tree, .paths = &tree->names->paths};
+    if (allocate(&builder) < 0) return diag_no_memory(tree->analysis->diag);
+    list_children(&builder);
+    number_modules(&builder);
+    if (collect_children(&builder) < 0) return diag_no_memory(tree->analysis->diag);
+    place_scopes(&builder);
+    place_nodes(tree);
+    place_params(&builder);
+    find_replayed(tree);
+    return CM_OK;
+}

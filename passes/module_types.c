@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The class of each module, and its arguments, where the file tells or implies them: the
+ * function that was called, the one operator that makes the module (facet `module` of its row),
+ * or the chain of operators that an exporter takes a module of older opsets apart into
+ * (module_chains.h). Containers of numbered children are Sequential, or ModuleList where they
+ * are never entered. Else the instance name stands in its place.
+ */
+#include <string.h>
+
+#include "ops/describe.h"
+#include "passes/module_chains.h"
+#include "passes/module_tree.h"
+#include "passes/rules.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* Nodes at work in the first call of each module that has none below. */
+struct leaves {
+    size_t *from;    /* by module; one more at the end */
+    uint32_t *nodes; /* lists in order */
+};
+
+/* ---- nodes of leaves --------------------------------------------------------------------- */
+
+static bool is_at_work(const struct analysis *analysis, const struct node *node) {
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE && module_is_result(analysis, node->outputs[i]))
+            return true;
+    return false;
+}
+
+/* The leaf in whose first call the node works, or ID_NONE. */
+static uint32_t leaf_of(const struct module_tree *tree, uint32_t node) {
+    uint32_t module = tree->table->of_node[node];
+    bool leaf = tree->table->modules[module].n_children == 0;
+    bool first = tree->first_scope[module] == tree->scopes->of_node[node];
+    bool works = is_at_work(tree->analysis, &tree->analysis->model->nodes[node]);
+    return leaf && first && works ? module : ID_NONE;
+}
+
+static int list_leaves(const struct module_tree *tree, struct leaves *ret) {
+    size_t n_modules = tree->table->n_modules;
+    struct arena *arena = tree->analysis->arena;
+    size_t *fill = arena_array(arena, n_modules, sizeof *fill);
+    ret->from = arena_array(arena, n_modules + 1, sizeof *ret->from);
+    ret->nodes = arena_array(arena, tree->scopes->n_nodes, sizeof *ret->nodes);
+    if (!fill || !ret->from || !ret->nodes) return CM_NO_MEMORY;
+    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
+        uint32_t module = leaf_of(tree, tree->scopes->nodes[i]);
+        if (module != ID_NONE) ret->from[module + 1]++;
+    }
+    for (size_t i = 0; i < n_modules; i++) {
+        ret->from[i + 1] += ret->from[i];
+        fill[i] = ret->from[i];
+    }
+    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
+        uint32_t module = leaf_of(tree, tree->scopes->nodes[i]);
+        if (module != ID_NONE) ret->nodes[fill[module]++] = tree->scopes->nodes[i];
+    }
+    return CM_OK;
+}
+
+/* ---- one operator ------------------------------------------------------------------------ */
+
+/* "Conv{n}d" with the spatial dims of input 0, 1 to 3. */
+static const char *class_of(const struct rule *rule) {
+    const char *name = rule->op->module;
+    const char *mark = strstr(name, "{n}");
+    int n = rule_rank(rule, 0) - 2;
+    if (!mark) return name;
+    if (n < 1) n = 1;
+    if (n > 3) n = 3;
+    return arena_printf(rule->arena, "%.*s%d%s", (int)(mark - name), name, n,
+                        mark + strlen("{n}"));
+}
+
+static struct rule_source source_of(const struct module_tree *tree) {
+    const struct analysis *analysis = tree->analysis;
+    return (struct rule_source){
+        .model = analysis->model,
+        .ops = analysis->bind.ops,
+        .overrides = analysis->batch.overrides,
+        .facts = analysis->infer.facts,
+        .mode = analysis->options->mode,
+        .arena = analysis->arena,
+        .diag = NULL, /* what cannot be described has been reported, or is no module */
+    };
+}
+
+/* What a node says of itself. `class` NULL: it makes no module. */
+struct description {
+    const char *class;
+    const char *arguments;
+    struct rule rule;
+};
+
+/* An operator that can describe itself and says nothing is not at work as that module: a Gather
+ * among activations is no Embedding. */
+static int describe(const struct module_tree *tree, uint32_t node, struct description *ret) {
+    const struct op *op = tree->analysis->bind.ops[node];
+    const struct rule_source source = source_of(tree);
+    struct text text;
+    *ret = (struct description){.arguments = ""};
+    if (!op->module) return CM_OK;
+    text_init(&text, tree->analysis->arena);
+    int status = rules_make_done(&source, node, &ret->rule);
+    if (status == CM_OK && op->describe) status = op->describe(&ret->rule, &text);
+    if (status == CM_NO_MEMORY || text.failed) return CM_NO_MEMORY;
+    if (status < 0 || (op->describe && text.length == 0)) return CM_OK;
+    ret->arguments = text_string(&text);
+    ret->class = class_of(&ret->rule);
+    return ret->class ? CM_OK : CM_NO_MEMORY;
+}
+
+/* The nodes of a leaf that make a module of one class. */
+struct main_node {
+    uint32_t node; /* the first; ID_NONE: there is none, or they are of several classes */
+    size_t n;
+    bool alone; /* beside them there are only views and moves of tensors */
+    struct description is;
+};
+
+static bool only_moves(const struct module_tree *tree, uint32_t node) {
+    return op_role(tree->analysis->bind.ops[node], 0) == 'p';
+}
+
+static int find_main(const struct module_tree *tree, const uint32_t *nodes, size_t n,
+                     struct main_node *ret) {
+    *ret = (struct main_node){.node = ID_NONE, .alone = true};
+    for (size_t i = 0; i < n; i++) {
+        struct description found;
+        int status = describe(tree, nodes[i], &found);
+        if (status < 0) return status;
+        if (!found.class) {
+            ret->alone = ret->alone && only_moves(tree, nodes[i]);
+            continue;
+        }
+        if (ret->n > 0 && !text_equal(ret->is.class, found.class)) {
+            ret->node = ID_NONE;
+            return CM_OK;
+        }
+        if (ret->n++ > 0) continue;
+        ret->node = nodes[i];
+        ret->is = found;
+    }
+    return CM_OK;
+}
+
+/* A product with a weight, then a sum with a bias: the Linear of more than two dims. */
+static bool is_biased_product(const struct module_tree *tree, const uint32_t *nodes, size_t n,
+                              const struct main_node *main) {
+    const struct params_table *params = &tree->analysis->params;
+    return n == 2 && main->n == 1 && nodes[0] == main->node &&
+           text_equal(main->is.class, "Linear") && params->n_used[nodes[0]] > 0 &&
+           op_role(tree->analysis->bind.ops[nodes[1]], 0) == 'e' &&
+           params->n_used[nodes[1]] > 0;
+}
+
+static int describe_biased(const struct module_tree *tree, const struct main_node *main,
+                           const char **ret) {
+    const struct rule *rule = &main->is.rule;
+    struct text text;
+    text_init(&text, tree->analysis->arena);
+    (void)describe_linear(rule_dim(rule, 1, 0), rule_dim(rule, 1, 1), true, &text);
+    *ret = text_string(&text);
+    return text.failed ? CM_NO_MEMORY : CM_OK;
+}
+
+static int type_by_main(const struct module_tree *tree, const uint32_t *nodes, size_t n,
+                        struct module *module) {
+    struct main_node main;
+    int status = find_main(tree, nodes, n, &main);
+    if (status < 0 || main.node == ID_NONE) return status;
+    bool biased = is_biased_product(tree, nodes, n, &main);
+    if (!main.alone && !biased) return CM_OK;
+    module->type = main.is.class;
+    module->type_known = true;
+    if (biased) return describe_biased(tree, &main, &module->arguments);
+    if (main.n == 1) module->arguments = main.is.arguments;
+    return CM_OK;
+}
+
+/* ---- all modules ------------------------------------------------------------------------- */
+
+static int type_leaf(const struct module_tree *tree, const uint32_t *nodes, size_t n,
+                     struct module *module) {
+    struct module told = {.arguments = ""};
+    int status = chains_type(tree->analysis, nodes, n, &told);
+    if (status == CM_OK && !told.type_known) status = type_by_main(tree, nodes, n, &told);
+    if (status < 0 || !told.type_known) return status;
+    module->arguments = told.arguments;
+    if (module->type_known) return CM_OK; /* the function's name is nearer to the class */
+    module->type = told.type;
+    module->type_known = true;
+    return CM_OK;
+}
+
+static void type_container(const struct module_tree *tree, size_t index) {
+    struct module *module = &tree->table->modules[index];
+    if (module->type_known || tree->has_nodes[index]) return;
+    for (size_t i = 0; i < module->n_children; i++) {
+        const char *name = tree->table->modules[module->children[i]].name;
+        if (name[strspn(name, "0123456789")] != '\0') return;
+    }
+    module->type = module->calls > 0 ? "Sequential" : "ModuleList";
+    module->type_known = true;
+}
+
+/* Names that exporters give to every graph. */
+static bool is_generic(const char *name) {
+    static const char *const names[] = {
+        "", "torch_jit", "torch-jit-export", "main_graph", "main", "graph", "Graph", "tf2onnx"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_equal(name, names[i])) return true;
+    return false;
+}
+
+/* The file's name without its folder and ".onnx". */
+static const char *file_stem(const char *path, struct arena *arena) {
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    size_t length = strlen(base);
+    if (length > strlen(".onnx") && text_ends_with(base, ".onnx")) length -= strlen(".onnx");
+    return arena_strndup(arena, base, length);
+}
+
+static int name_root(const struct module_tree *tree) {
+    const struct model *model = tree->analysis->model;
+    struct module *root = &tree->table->modules[0];
+    const char *name = model->graphs[0].name;
+    if (!name || is_generic(name)) name = file_stem(model->path, tree->analysis->arena);
+    if (!name) return CM_NO_MEMORY;
+    root->name = name;
+    if (!root->type_known) root->type = name;
+    return CM_OK;
+}
+
+static void type_by_functions(const struct module_tree *tree) {
+    for (size_t scope = 0; scope < tree->scopes->paths.n; scope++) {
+        struct module *module = &tree->table->modules[tree->of_scope[scope]];
+        if (!tree->scopes->classes[scope] || module->type_known) continue;
+        module->type = tree->scopes->classes[scope];
+        module->type_known = true;
+    }
+}
+
+int module_types(struct module_tree *tree) {
+    struct leaves leaves;
+    int status = list_leaves(tree, &leaves);
+    type_by_functions(tree);
+    for (size_t i = 1; status == CM_OK && i < tree->table->n_modules; i++) {
+        struct module *module = &tree->table->modules[i];
+        size_t n = leaves.from[i + 1] - leaves.from[i];
+        if (module->n_children > 0)
+            type_container(tree, i);
+        else
+            status = type_leaf(tree, leaves.nodes + leaves.from[i], n, module);
+    }
+    if (status == CM_OK) status = name_root(tree);
+    return status < 0 ? diag_no_memory(tree->analysis->diag) : CM_OK;
+}

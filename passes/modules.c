@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass modules: the hierarchy that the model was written in, and what each of its modules
+ * costs. Four questions in a row: in which scope does a node stand (module_scopes), of which
+ * module is that an entry (module_paths), what is the tree of them (module_tree), and what does
+ * a module cost, give and call itself (module_totals, module_outputs, module_types).
+ */
+#include "passes/module_tree.h"
+#include "passes/pass.h"
+
+#include "support/banned.h"
+
+static int run(const struct analysis *analysis, void *own) {
+    struct scopes scopes = {0};
+    struct module_paths names = {0};
+    struct module_tree tree = {
+        .analysis = analysis, .scopes = &scopes, .names = &names, .table = own};
+    int status = scopes_find(analysis, &scopes);
+    if (status == CM_OK) status = module_paths_find(analysis, &scopes, &names);
+    if (status == CM_OK) status = module_tree_build(&tree);
+    if (status == CM_OK) status = module_totals(&tree);
+    if (status == CM_OK) status = module_outputs(&tree);
+    if (status == CM_OK) status = module_types(&tree);
+    return status;
+}
+
+const struct pass pass_modules = {
+    .name = "modules",
+    .summary = "find the module of each node, and add up what modules cost",
+    .needs = HAS_OPERATORS | HAS_TYPES | HAS_STORAGE | HAS_PARAMETERS | HAS_COSTS,
+    .gives = HAS_MODULES,
+    .run = run,
+    .own = offsetof(struct analysis, modules),
+};

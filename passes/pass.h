@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A pass is one file and one row in pipeline.c. It reads the model and the tables of the passes
+ * before it, all const, and fills its own table: passes cannot trample on each other.
+ */
+#ifndef PASSES_PASS_H
+#define PASSES_PASS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "costmodel/costmodel.h"
+#include "ir/fact.h"
+#include "ir/graph.h"
+#include "ops/op.h"
+
+struct arena;
+struct cm_diagnostics;
+struct map;
+
+/* What a pass needs of earlier ones, and gives to later ones. */
+enum pass_facts {
+    HAS_OPERATORS = 1 << 0,  /* bind */
+    HAS_BATCH = 1 << 1,      /* batch */
+    HAS_TYPES = 1 << 2,      /* infer */
+    HAS_STORAGE = 1 << 3,    /* lifetime */
+    HAS_PARAMETERS = 1 << 4, /* params */
+    HAS_COSTS = 1 << 5,      /* count */
+    HAS_MODULES = 1 << 6,    /* modules */
+};
+
+/* ---- bind: which row each node is, and which size each free dim has
+ * -------------------------- */
+
+struct symbol {
+    const char *name;
+    int64_t size;   /* DIM_UNKNOWN until batch binds it */
+    uint32_t input; /* first input that has it */
+    int axis;
+};
+
+struct bind_table {
+    const struct op *
+        *ops;         /* by node; a row of unknown operators where nothing fits, never NULL */
+    bool *training;   /* by node: its attributes, overridden by --mode */
+    size_t n_unknown; /* nodes of unknown operators */
+};
+
+/* ---- batch: the shapes of the inputs, and the constants that had another batch baked in
+ * ------ */
+
+/* Operand `slot` of `node` is not what the file says but `fact`. */
+struct override {
+    uint32_t node;
+    uint32_t slot;
+    const struct fact *fact;
+    const struct override *next; /* of the same node */
+};
+
+struct rebatched {
+    uint32_t node;
+    uint32_t slot;
+    const char *what; /* "target", "repeats", "dims" */
+    int64_t axis;
+    int64_t from;
+    int64_t to;
+};
+
+struct batch_table {
+    int64_t batch; /* DIM_UNKNOWN where no axis is a batch */
+    size_t n_symbols;
+    struct symbol *symbols;
+    const struct fact **inputs; /* by value: the fact of a graph input, NULL for others */
+    const struct override **overrides; /* by node, NULL where there is none */
+    size_t n_rebatched;
+    struct rebatched *rebatched;
+};
+
+/* ---- infer: type and, where it folds, contents of every value
+ * --------------------------------- */
+
+struct infer_table {
+    struct fact *facts; /* by value */
+    int64_t *runs;      /* by graph: how often one run of the graph around it runs it */
+    bool *alternative; /* by graph: a branch; of its node's branches only the dearest is charged
+                        */
+};
+
+/* ---- lifetime: which outputs own bytes, and from when to when
+ * ---------------------------------- */
+
+enum storage {
+    STORAGE_NONE, /* not reached, omitted, or a sequence of tensors that are counted themselves
+                   */
+    STORAGE_INPUT,
+    STORAGE_WEIGHT,     /* stands in the file */
+    STORAGE_CONSTANT,   /* computed from weights alone, or folded: no activation */
+    STORAGE_VIEW,       /* of `root` */
+    STORAGE_ACTIVATION, /* fresh bytes */
+};
+
+struct lifetime_table {
+    enum storage *storage; /* by value */
+    uint32_t *root;        /* by value: whose bytes it shares; itself where it owns them */
+    uint32_t *first;       /* by value: step at which it is made */
+    uint32_t *last;        /* by value: last step at which it or a view of it is read */
+    int64_t peak_bytes;    /* largest sum of activations and inputs alive at one step */
+    uint32_t peak_node;    /* node of that step, ID_NONE in an empty graph */
+};
+
+/* ---- params: which constants are learned
+ * -------------------------------------------------------- */
+
+enum param_kind {
+    PARAM_NONE,
+    PARAM_LEARNED,
+    PARAM_BUFFER,
+};
+
+/* A tensor that counts: a constant, or an Identity of one whose output bears a parameter's
+ * name. */
+struct param {
+    uint32_t value;
+    enum param_kind kind;
+    const char *name;
+    int64_t elements;
+    int64_t bytes;
+};
+
+struct params_table {
+    size_t n_params;
+    struct param *params;
+    uint32_t *of_value; /* by value: index into params, ID_NONE */
+    /* Params that each node uses, itself or through views, slices and casts of them. */
+    size_t *n_used;        /* by node */
+    const uint32_t **used; /* by node: indices into params */
+};
+
+/* ---- count
+ * ------------------------------------------------------------------------------------ */
+
+struct count_table {
+    struct cm_costs *costs; /* by node; times the runs of its graph; CM_UNKNOWN where unknown */
+};
+
+/* ---- modules
+ * ---------------------------------------------------------------------------------- */
+
+struct module {
+    const char *path;
+    const char *name;
+    const char *type;
+    const char *arguments;
+    bool type_known;
+    int depth;
+    uint32_t parent;
+    size_t n_children;
+    const uint32_t *children;
+    int64_t calls;
+    struct cm_costs costs;
+    size_t n_outputs;
+    const uint32_t *outputs; /* values of the first call that leave it */
+};
+
+struct modules_table {
+    size_t
+        n_modules; /* modules[0] is the root; parents before children, in order of first use */
+    struct module *modules;
+    uint32_t *of_node; /* by node: index into modules */
+};
+
+/* ---- all tables, each written by its own pass only
+ * --------------------------------------------- */
+
+struct analysis {
+    const struct model *model;
+    const struct cm_options *options;
+    struct arena *arena; /* lives as long as the analysis */
+    struct cm_diagnostics *diag;
+    struct bind_table bind;
+    struct batch_table batch;
+    struct infer_table infer;
+    struct lifetime_table lifetime;
+    struct params_table params;
+    struct count_table count;
+    struct modules_table modules;
+};
+
+struct pass {
+    const char *name;
+    const char *summary; /* one line, for `costmodel passes` */
+    unsigned needs;      /* enum pass_facts */
+    unsigned gives;
+    /* Fills its own table, `own`, a member of *analysis; all else there is read only. */
+    int (*run)(const struct analysis *analysis, void *own);
+    size_t own; /* offset of its table in struct analysis */
+};
+
+extern const struct pass pass_bind, pass_batch, pass_infer, pass_lifetime, pass_params,
+    pass_count, pass_modules;
+
+#endif

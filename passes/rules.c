@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes rules and places of nodes: see rules.h. It is the one file that knows how a node's
+ * operands become facts, overrides included.
+ */
+#include "passes/rules.h"
+
+#include <stdio.h>
+
+#include "ir/print.h"
+#include "support/arena.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static const struct fact *operand(const struct rule_source *source, uint32_t node,
+                                  size_t slot) {
+    const struct override *override = source->overrides ? source->overrides[node] : NULL;
+    for (; override; override = override->next)
+        if (override->slot == slot) return override->fact;
+    uint32_t value = source->model->nodes[node].inputs[slot];
+    return value == ID_NONE ? NULL : &source->facts[value];
+}
+
+static bool trains(const struct rule_source *source, const struct rule *rule) {
+    if (!rule->op->trains) return false;
+    if (source->mode == CM_MODE_TRAINING) return true;
+    if (source->mode == CM_MODE_INFERENCE) return false;
+    return rule->op->trains(rule);
+}
+
+int rules_make(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
+    const struct node *node = &source->model->nodes[node_id];
+    const struct fact **inputs = arena_array(source->arena, node->n_inputs, sizeof(*inputs));
+    struct fact *outputs = arena_array(source->arena, node->n_outputs, sizeof(*outputs));
+    if (!inputs || !outputs) return diag_no_memory(source->diag);
+    for (size_t i = 0; i < node->n_inputs; i++) inputs[i] = operand(source, node_id, i);
+    for (size_t i = 0; i < node->n_outputs; i++) outputs[i] = fact_unknown();
+    *ret = (struct rule){
+        .model = source->model,
+        .node = node,
+        .node_id = node_id,
+        .op = source->ops[node_id],
+        .n_inputs = node->n_inputs,
+        .inputs = inputs,
+        .n_outputs = node->n_outputs,
+        .outputs = outputs,
+        .arena = source->arena,
+        .diag = source->diag,
+    };
+    ret->training = trains(source, ret);
+    return CM_OK;
+}
+
+int rules_make_done(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
+    const struct node *node = &source->model->nodes[node_id];
+    int status = rules_make(source, node_id, ret);
+    if (status < 0) return status;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE) ret->outputs[i] = source->facts[node->outputs[i]];
+    return CM_OK;
+}
+
+static void print_place(const struct diag_frame *frame, struct text *out) {
+    const struct node_place *place = frame->context;
+    const struct node *node = &place->model->nodes[place->node];
+    text_printf(out, "%u", place->node);
+    if (node->name[0]) {
+        text_append(out, " \"");
+        text_append_name(out, node->name);
+        text_append(out, "\"");
+    }
+    text_append(out, ", ");
+    text_append_name(out, node->type);
+    if (place->op && place->op->since) text_printf(out, "-%d", place->op->since);
+    text_printf(out, ", pass %s\n", place->pass);
+    print_node(place->model, place->node, place->facts, out);
+}
+
+void node_place_push(struct node_place *place, struct cm_diagnostics *diag) {
+    const char *name = place->model->nodes[place->node].name;
+    snprintf(place->number, sizeof(place->number), "#%u", place->node);
+    place->frame = (struct diag_frame){
+        .label = "at node",
+        .print = print_place,
+        .node = name[0] ? name : place->number,
+        .context = place,
+    };
+    diag_push(diag, &place->frame);
+}
+
+void node_place_pop(const struct node_place *place, struct cm_diagnostics *diag) {
+    diag_pop(diag, &place->frame);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a node and a table of facts to the rule that an operator row works on, and to the place
+ * that a message about the node names. Shared by every pass that calls rules.
+ */
+#ifndef PASSES_RULES_H
+#define PASSES_RULES_H
+
+#include "ops/rule.h"
+#include "passes/pass.h"
+#include "support/diag.h"
+
+/* What the passes that call rules have in common. */
+struct rule_source {
+    const struct model *model;
+    const struct op *const *ops;             /* by node */
+    const struct override *const *overrides; /* by node; NULL: none at all */
+    const struct fact *facts;                /* by value */
+    enum cm_mode mode;
+    struct arena *arena;
+    struct cm_diagnostics *diag;
+};
+
+/* Inputs and outputs of *ret are in the source's arena; the outputs are unknown. */
+int rules_make(const struct rule_source *source, uint32_t node, struct rule *ret) CM_MUST_CHECK;
+/* The same for a node whose types were inferred: the outputs are what the facts say. */
+int rules_make_done(const struct rule_source *source, uint32_t node,
+                    struct rule *ret) CM_MUST_CHECK;
+
+/* `17 "layer1.0/conv1", Conv-11, pass infer`, and below it the node as a source line. */
+struct node_place {
+    struct diag_frame frame;
+    const struct model *model;
+    const struct op *op;      /* NULL before bind */
+    const struct fact *facts; /* NULL: declared types */
+    const char *pass;
+    uint32_t node;
+    char number[16]; /* "#17", the name of a node that has none */
+};
+
+void node_place_push(struct node_place *place, struct cm_diagnostics *diag);
+void node_place_pop(const struct node_place *place, struct cm_diagnostics *diag);
+
+#endif

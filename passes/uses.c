@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who uses which parameter: a walk from each parameter along what it is handed on to. */
+#include "passes/uses.h"
+
+#include <string.h>
+
+#include "passes/pass.h"
+#include "support/arena.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/*
+ * Real models have a few uses a parameter. A made-up one, whose constants are all joined and
+ * then used everywhere, would have parameters x nodes of them.
+ */
+#define MAX_PAIRS ((size_t)1 << 23)
+
+struct pair {
+    uint32_t node;
+    uint32_t param;
+};
+
+struct walker {
+    const struct use_walk *walk;
+    const struct params_table *table;
+    uint32_t *node_stamp;  /* by node: 1 + the parameter that was last seen there */
+    uint32_t *value_stamp; /* by value */
+    uint32_t *pending;     /* values whose users are still to be looked at */
+    size_t n_pending;
+    struct pair *pairs;
+    size_t n_pairs;
+    size_t capacity;
+};
+
+static int grow_pairs(struct walker *walker) {
+    size_t capacity = walker->capacity ? walker->capacity * 2 : 256;
+    struct pair *pairs = arena_array(walker->walk->arena, capacity, sizeof *pairs);
+    if (!pairs) return diag_no_memory(walker->walk->diag);
+    if (walker->n_pairs) memcpy(pairs, walker->pairs, walker->n_pairs * sizeof *pairs);
+    walker->pairs = pairs;
+    walker->capacity = capacity;
+    return CM_OK;
+}
+
+static int add_pair(struct walker *walker, uint32_t node, uint32_t param) {
+    if (walker->node_stamp[node] == param + 1) return CM_OK;
+    if (walker->n_pairs >= MAX_PAIRS)
+        return diag_error(walker->walk->diag, DIAG_LIMIT,
+                          "parameters are used in more than %zu places", MAX_PAIRS);
+    if (walker->n_pairs == walker->capacity) {
+        int status = grow_pairs(walker);
+        if (status < 0) return status;
+    }
+    walker->node_stamp[node] = param + 1;
+    walker->pairs[walker->n_pairs++] = (struct pair){node, param};
+    return CM_OK;
+}
+
+/* A parameter of its own name is not the one that it was made from. */
+static bool is_other_param(const struct walker *walker, uint32_t value, uint32_t param) {
+    uint32_t of = walker->table->of_value[value];
+    return of != ID_NONE && of != param;
+}
+
+static void follow(struct walker *walker, const struct node *node, uint32_t param) {
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        uint32_t value = node->outputs[i];
+        if (value == ID_NONE || !walker->walk->carries[value]) continue;
+        if (walker->value_stamp[value] == param + 1 || is_other_param(walker, value, param))
+            continue;
+        walker->value_stamp[value] = param + 1;
+        walker->pending[walker->n_pending++] = value;
+    }
+}
+
+static int find_users(struct walker *walker, uint32_t param) {
+    const struct model *model = walker->walk->model;
+    walker->n_pending = 0;
+    walker->pending[walker->n_pending++] = walker->table->params[param].value;
+    while (walker->n_pending > 0) {
+        const struct value *value = &model->values[walker->pending[--walker->n_pending]];
+        for (uint32_t i = 0; i < value->n_uses; i++) {
+            const struct use *use = &value->uses[i];
+            int status = add_pair(walker, use->node, param);
+            if (status < 0) return status;
+            if (op_role(walker->walk->ops[use->node], use->slot) == 'p')
+                follow(walker, &model->nodes[use->node], param);
+        }
+    }
+    return CM_OK;
+}
+
+/* Sorts the pairs by node, keeping the order of parameters in each. */
+static int gather(struct walker *walker, struct params_table *table) {
+    size_t n_nodes = walker->walk->model->n_nodes;
+    struct arena *arena = walker->walk->arena;
+    uint32_t *sorted = arena_array(arena, walker->n_pairs, sizeof *sorted);
+    size_t *next = arena_array(arena, n_nodes + 1, sizeof *next);
+    table->n_used = arena_array(arena, n_nodes, sizeof *table->n_used);
+    table->used = arena_array(arena, n_nodes, sizeof *table->used);
+    if (!sorted || !next || !table->n_used || !table->used)
+        return diag_no_memory(walker->walk->diag);
+    for (size_t i = 0; i < walker->n_pairs; i++) table->n_used[walker->pairs[i].node]++;
+    for (size_t node = 0; node < n_nodes; node++) {
+        table->used[node] = sorted + next[node];
+        next[node + 1] = next[node] + table->n_used[node];
+    }
+    for (size_t i = 0; i < walker->n_pairs; i++)
+        sorted[next[walker->pairs[i].node]++] = walker->pairs[i].param;
+    return CM_OK;
+}
+
+int uses_find(const struct use_walk *walk, struct params_table *table) {
+    const struct model *model = walk->model;
+    struct walker walker = {.walk = walk, .table = table};
+    walker.node_stamp = arena_array(walk->arena, model->n_nodes, sizeof *walker.node_stamp);
+    walker.value_stamp = arena_array(walk->arena, model->n_values, sizeof *walker.value_stamp);
+    walker.pending = arena_array(walk->arena, model->n_values, sizeof *walker.pending);
+    if (!walker.node_stamp || !walker.value_stamp || !walker.pending)
+        return diag_no_memory(walk->diag);
+    for (uint32_t param = 0; param < table->n_params; param++) {
+        int status = find_users(&walker, param);
+        if (status < 0) return status;
+    }
+    return gather(&walker, table);
+}

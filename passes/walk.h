@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One walk over a model that infers the type of every value and folds what is shape arithmetic.
+ * Shape inference and folding are one walk, because a Reshape's shape is a folded constant.
+ * Pass infer walks once; pass batch walks at the file's own batch and at another to see what
+ * moves.
+ */
+#ifndef PASSES_WALK_H
+#define PASSES_WALK_H
+
+#include "passes/pass.h"
+
+struct walk {
+    const struct model *model;
+    const struct op *const *ops;             /* by node */
+    const struct fact *const *inputs;        /* by value: facts of the main graph's inputs */
+    const struct override *const *overrides; /* by node, or NULL */
+    enum cm_mode mode;
+    bool declared;    /* the file's declared types hold for the shapes that are walked */
+    const char *pass; /* for places */
+    struct arena *arena;
+    struct cm_diagnostics *diag; /* NULL: messages are dropped, statuses stay */
+    struct infer_table *table;   /* to fill */
+    int depth;                   /* bodies around */
+};
+
+/* Allocates the table and sets the facts of inputs and initializers. */
+int walk_start(struct walk *walk) CM_MUST_CHECK;
+/* Infers one node whose operands are known; a fault leaves its outputs unknown. */
+int walk_node(struct walk *walk, uint32_t node) CM_MUST_CHECK;
+/* Every node of a graph in order, past faults; the worst status. CM_NO_MEMORY ends it at once.
+ */
+int walk_graph(struct walk *walk, uint32_t graph) CM_MUST_CHECK;
+
+#endif
