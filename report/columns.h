@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The metrics of a profile, one row each: what text and JSON call it, its unit, and where it
+ * stands in struct cm_costs. Every report walks this table, so a new metric is one field and
+ * one row.
+ */
+#ifndef REPORT_COLUMNS_H
+#define REPORT_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/number.h"
+
+struct cm_costs;
+
+struct column {
+    const char *key;     /* in JSON */
+    const char *heading; /* in the text summary */
+    const char *ranking; /* in the aggregated profile; NULL: modules are not ranked by it */
+    enum number_unit unit;
+    size_t offset; /* of the int64_t in struct cm_costs */
+};
+
+extern const struct column columns[];
+extern const size_t n_columns;
+
+int64_t column_get(const struct column *column, const struct cm_costs *costs);
+void column_set(const struct column *column, struct cm_costs *costs, int64_t value);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Section 3: the module tree as PyTorch prints a model, each module with its figures before its
+ * own arguments: a leaf on one line, a container over its children.
+ *
+ * Walked with a stack of our own, because the depth of the tree comes from names in a file.
+ */
+#include "report/sections.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "costmodel/costmodel.h"
+#include "report/number.h"
+#include "report/page.h"
+
+#include "support/banned.h"
+
+#define MAX_INDENT                                                                             \
+    60 /* deeper modules stand below each other: lines stay readable and short                 \
+        */
+
+/* A container whose bracket is open, and which of its children comes next. */
+struct open_module {
+    const struct cm_module *module;
+    size_t next_child;
+};
+
+static size_t indent_of(const struct cm_module *module) {
+    return module->depth >= MAX_INDENT / 2 ? MAX_INDENT : 2 * (size_t)module->depth;
+}
+
+static void write_share(struct page *page, enum number_unit unit, int64_t value, int64_t total,
+                        const char *of_what) {
+    number_append(page_item(page), unit, value);
+    page_item_end(page, STYLE_PLAIN);
+    struct text *share = page_item(page);
+    number_append_percent(share, value, total);
+    text_append(share, of_what);
+    page_item_end(page, STYLE_SHARE);
+}
+
+/* Up to the next ", " that stands in no bracket. */
+static size_t argument_length(const char *arguments) {
+    size_t depth = 0;
+    size_t length = 0;
+    for (; arguments[length] != '\0'; length++) {
+        char c = arguments[length];
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && depth > 0) depth--;
+        if (depth == 0 && c == ',' && arguments[length + 1] == ' ') break;
+    }
+    return length;
+}
+
+static void write_arguments(struct page *page, const char *arguments) {
+    while (*arguments != '\0') {
+        size_t length = argument_length(arguments);
+        char *argument = page_array(page, length + 1, 1);
+        if (argument == NULL) return;
+        memcpy(argument, arguments, length);
+        text_append_name(page_item(page), argument);
+        page_item_end(page, STYLE_PLAIN);
+        arguments += length;
+        if (*arguments != '\0') arguments += strlen(", ");
+    }
+}
+
+/* `3.46 M, 100.00% Params, 14.07 GMACs, 100.00% MACs, 3, 64, kernel_size=(1,)` */
+static void write_figures(struct page *page, const struct cm_costs *totals,
+                          const struct cm_module *module) {
+    page_list(page, ", ", indent_of(module) + 4);
+    write_share(page, NUMBER_PARAMS, module->costs.params, totals->params, " Params");
+    write_share(page, NUMBER_MACS, module->costs.macs, totals->macs, " MACs");
+    if (module->calls > 1) {
+        text_printf(page_item(page), "%" PRId64 " calls", module->calls);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    write_arguments(page, module->arguments);
+}
+
+/* `(conv1): Conv1d(`; the root has no name of its own. */
+static void write_opening(struct page *page, const struct cm_module *module) {
+    page_indent(page, indent_of(module));
+    if (module->depth > 0) {
+        page_print(page, STYLE_PLAIN, "(");
+        page_name(page, STYLE_NAME, module->name);
+        page_print(page, STYLE_PLAIN, "): ");
+    }
+    page_name(page, STYLE_PLAIN, module->type);
+    page_print(page, STYLE_PLAIN, "(");
+}
+
+static void write_closing(struct page *page) {
+    page_print(page, STYLE_PLAIN, ")");
+    page_end_line(page);
+}
+
+static void write_leaf(struct page *page, const struct cm_costs *totals,
+                       const struct cm_module *module) {
+    write_opening(page, module);
+    write_figures(page, totals, module);
+    write_closing(page);
+}
+
+static void open_container(struct page *page, const struct cm_costs *totals,
+                           const struct cm_module *module) {
+    write_opening(page, module);
+    page_end_line(page);
+    page_indent(page, indent_of(module) + 2);
+    write_figures(page, totals, module);
+    page_end_line(page);
+}
+
+static void close_container(struct page *page, const struct cm_module *module) {
+    page_indent(page, indent_of(module));
+    write_closing(page);
+}
+
+static size_t deepest(const struct cm_result *result) {
+    int depth = 0;
+    for (size_t i = 0; i < result->n_modules; i++)
+        if (result->modules[i].depth > depth) depth = result->modules[i].depth;
+    return (size_t)depth;
+}
+
+static void write_tree(struct page *page, const struct cm_result *result) {
+    struct open_module *open = page_array(page, deepest(result) + 2, sizeof(*open));
+    if (open == NULL) return;
+    const struct cm_module *module = &result->modules[0];
+    size_t n_open = 0;
+    for (;;) {
+        if (module->n_children == 0) {
+            write_leaf(page, &result->totals, module);
+        } else {
+            open_container(page, &result->totals, module);
+            open[n_open++] = (struct open_module){module, 0};
+        }
+        while (n_open > 0 && open[n_open - 1].next_child == open[n_open - 1].module->n_children)
+            close_container(page, open[--n_open].module);
+        if (n_open == 0) return;
+        struct open_module *parent = &open[n_open - 1];
+        module = &result->modules[parent->module->children[parent->next_child++]];
+    }
+}
+
+static const char *const introduction[] = {
+    "Each module is listed with its figures in this order: params, percentage of total params, "
+    "MACs, percentage of total MACs, then the module's own arguments.",
+    "",
+    "Note: 1. A module's figures include its children; operators that stand in no child are "
+    "the "
+    "module's own.",
+    "2. A parameter that several modules use counts once in each of them and once in the "
+    "total, "
+    "so that percentages may add up to more than 100.",
+    "3. A module that is called several times says so (\"2 calls\"); its MACs are those of all "
+    "calls.",
+};
+
+void detailed_write(struct page *page, const struct cm_result *result) {
+    page_end_line(page);
+    page_rule(page, "Detailed Profile");
+    for (size_t i = 0; i < sizeof(introduction) / sizeof(introduction[0]); i++) {
+        page_list(page, " ", 0);
+        page_words(page, STYLE_PLAIN, introduction[i]);
+        page_end_line(page);
+    }
+    page_end_line(page);
+    write_tree(page, result);
+}

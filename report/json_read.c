@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads a result back by the schema. The text may come from anywhere: every key is checked for
+ * presence, kind and range before it is used. Keys that are not in the schema are passed over,
+ * so that a later program may add some.
+ */
+#include "costmodel/costmodel.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "report/json_check.h"
+#include "report/json_numbers.h"
+#include "report/json_reader.h"
+#include "report/json_schema.h"
+#include "support/arena.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+#define MAX_SIZE ((size_t)512 << 20) /* of the text; a model of 10^5 nodes has 50 MB */
+#define MAX_KEYS 64                  /* of one object of the schema; bounds the search */
+
+/* ---- one reader for each kind ------------------------------------------------------------ */
+
+static int read_count(struct json_reader *reader, const struct json_field *field,
+                      const struct json_place *place, const cJSON *item, char *base) {
+    int64_t value = CM_UNKNOWN;
+    int status = reader_count(reader, place, item, &value);
+    STORE(base, field->offset, value);
+    return status;
+}
+
+static int read_index(struct json_reader *reader, const struct json_field *field,
+                      const struct json_place *place, const cJSON *item, char *base) {
+    size_t index = CM_NO_INDEX;
+    int status = cJSON_IsNull(item) ? CM_OK : reader_index(reader, place, item, &index);
+    STORE(base, field->offset, index);
+    return status;
+}
+
+static int read_depth(struct json_reader *reader, const struct json_field *field,
+                      const struct json_place *place, const cJSON *item, char *base) {
+    int64_t value = 0;
+    int status = reader_integer(reader, place, item, &value);
+    if (status != CM_OK) return status;
+    if (value < 0 || value >= INT_MAX) return reader_wrong_kind(reader, place, "a depth", item);
+    int depth = (int)value;
+    STORE(base, field->offset, depth);
+    return CM_OK;
+}
+
+static int read_flag(struct json_reader *reader, const struct json_field *field,
+                     const struct json_place *place, const cJSON *item, char *base) {
+    if (!cJSON_IsBool(item)) return reader_wrong_kind(reader, place, "true or false", item);
+    bool flag = cJSON_IsTrue(item);
+    STORE(base, field->offset, flag);
+    return CM_OK;
+}
+
+static int read_text(struct json_reader *reader, const struct json_field *field,
+                     const struct json_place *place, const cJSON *item, char *base) {
+    const char *text = "";
+    int status = CM_OK;
+    if (!field->optional || !cJSON_IsNull(item))
+        status = reader_string(reader, place, item, &text);
+    STORE(base, field->offset, text);
+    return status;
+}
+
+static int read_nullable(struct json_reader *reader, const struct json_field *field,
+                         const struct json_place *place, const cJSON *item, char *base) {
+    const char *text = NULL;
+    int status = cJSON_IsNull(item) ? CM_OK : reader_string(reader, place, item, &text);
+    STORE(base, field->offset, text);
+    return status;
+}
+
+static int read_severity(struct json_reader *reader, const struct json_field *field,
+                         const struct json_place *place, const cJSON *item, char *base) {
+    for (size_t i = 0; i < json_n_severities; i++) {
+        enum cm_severity severity = (enum cm_severity)i;
+        if (!is_string(item) || strcmp(item->valuestring, json_severities[i]) != 0) continue;
+        STORE(base, field->offset, severity);
+        return CM_OK;
+    }
+    return reader_wrong_kind(reader, place, "\"note\", \"warning\" or \"error\"", item);
+}
+
+/* ---- modules ----------------------------------------------------------------------------- */
+
+static int index_modules(struct json_reader *reader) {
+    const struct cm_result *result = reader->result;
+    if (reader->modules.n_entries > 0) return CM_OK;
+    if (result->n_modules >= MAP_NONE)
+        return diag_error(reader->diag, DIAG_LIMIT, "%zu modules, at most %u are read",
+                          result->n_modules, MAP_NONE - 1);
+    for (size_t i = 0; i < result->n_modules; i++) {
+        uint32_t existing = MAP_NONE;
+        if (map_add(&reader->modules, result->modules[i].path, (uint32_t)i, &existing) != CM_OK)
+            return diag_no_memory(reader->diag);
+    }
+    return CM_OK;
+}
+
+static int read_module(struct json_reader *reader, const struct json_field *field,
+                       const struct json_place *place, const cJSON *item, char *base) {
+    size_t index = CM_NO_INDEX;
+    if (!cJSON_IsNull(item)) {
+        if (!is_string(item)) return reader_wrong_kind(reader, place, "a string", item);
+        int status = index_modules(reader);
+        if (status != CM_OK) return status;
+        uint32_t found = map_get(&reader->modules, item->valuestring);
+        if (found == MAP_NONE)
+            return reader_fault(reader, place, "a module's path", item->valuestring);
+        index = found;
+    }
+    STORE(base, field->offset, index);
+    return CM_OK;
+}
+
+/* ---- what holds others ------------------------------------------------------------------- */
+
+static int read_object(struct json_reader *reader, const struct json_field *field,
+                       const struct json_place *place, const cJSON *item, char *base) {
+    return reader_record(reader, field->record, place, item, base + field->offset);
+}
+
+/* Room for the elements of an array, or for the keys of an object. */
+static int make_room(struct json_reader *reader, const cJSON *item, size_t size, char **ret) {
+    *ret = arena_array(reader->arena, reader_count_items(item), size);
+    return *ret == NULL ? diag_no_memory(reader->diag) : CM_OK;
+}
+
+static void store_many(const struct json_field *field, char *base, size_t n, char *elements) {
+    STORE(base, field->count_offset, n);
+    STORE(base, field->offset, elements);
+}
+
+typedef int read_element(struct json_reader *reader, const struct json_field *field,
+                         const struct json_place *place, const cJSON *item, char *element);
+
+static int read_array(struct json_reader *reader, const struct json_field *field,
+                      const struct json_place *outer, const cJSON *item, char *base,
+                      size_t element_size, read_element *read) {
+    char *elements = NULL;
+    struct json_place place = {outer, NULL, 0};
+    const cJSON *element = NULL;
+    if (!cJSON_IsArray(item)) return reader_wrong_kind(reader, outer, "an array", item);
+    int status = make_room(reader, item, element_size, &elements);
+    if (status != CM_OK) return status;
+    cJSON_ArrayForEach(element, item) {
+        status = read(reader, field, &place, element, elements + place.index * element_size);
+        if (status != CM_OK) return status;
+        place.index++;
+    }
+    store_many(field, base, place.index, elements);
+    return CM_OK;
+}
+
+static int read_record_element(struct json_reader *reader, const struct json_field *field,
+                               const struct json_place *place, const cJSON *item,
+                               char *element) {
+    return reader_record(reader, field->record, place, item, element);
+}
+
+static int read_list(struct json_reader *reader, const struct json_field *field,
+                     const struct json_place *place, const cJSON *item, char *base) {
+    return read_array(reader, field, place, item, base, field->record->size,
+                      read_record_element);
+}
+
+static int read_text_element(struct json_reader *reader, const struct json_field *field,
+                             const struct json_place *place, const cJSON *item, char *element) {
+    const char *text = NULL;
+    (void)field;
+    int status = reader_string(reader, place, item, &text);
+    STORE(element, 0, text);
+    return status;
+}
+
+static int read_texts(struct json_reader *reader, const struct json_field *field,
+                      const struct json_place *place, const cJSON *item, char *base) {
+    return read_array(reader, field, place, item, base, sizeof(const char *),
+                      read_text_element);
+}
+
+static int read_index_element(struct json_reader *reader, const struct json_field *field,
+                              const struct json_place *place, const cJSON *item,
+                              char *element) {
+    size_t index = 0;
+    (void)field;
+    int status = reader_index(reader, place, item, &index);
+    STORE(element, 0, index);
+    return status;
+}
+
+static int read_indices(struct json_reader *reader, const struct json_field *field,
+                        const struct json_place *place, const cJSON *item, char *base) {
+    return read_array(reader, field, place, item, base, sizeof(size_t), read_index_element);
+}
+
+static int read_size(struct json_reader *reader, const struct json_field *field,
+                     const struct json_place *place, const cJSON *item, char *row) {
+    const char *name = "";
+    int64_t size = CM_UNKNOWN;
+    bool nameless =
+        field->kind == JSON_OPSETS && strcmp(item->string, JSON_DEFAULT_DOMAIN) == 0;
+    int status = nameless ? CM_OK : reader_copy(reader, item->string, &name);
+    if (status == CM_OK) status = reader_count(reader, place, item, &size);
+    STORE(row, offsetof(struct cm_named_size, name), name);
+    STORE(row, offsetof(struct cm_named_size, size), size);
+    return status;
+}
+
+static int read_sizes(struct json_reader *reader, const struct json_field *field,
+                      const struct json_place *outer, const cJSON *item, char *base) {
+    char *rows = NULL;
+    size_t n = 0;
+    const cJSON *row = NULL;
+    if (!cJSON_IsObject(item)) return reader_wrong_kind(reader, outer, "an object", item);
+    int status = make_room(reader, item, sizeof(struct cm_named_size), &rows);
+    if (status != CM_OK) return status;
+    cJSON_ArrayForEach(row, item) {
+        const struct json_place place = {outer, row->string, 0};
+        status =
+            read_size(reader, field, &place, row, rows + n++ * sizeof(struct cm_named_size));
+        if (status != CM_OK) return status;
+    }
+    store_many(field, base, n, rows);
+    return CM_OK;
+}
+
+static read_kind *const readers[JSON_N_KINDS] = {
+    [JSON_COUNT] = read_count,       [JSON_INDEX] = read_index,
+    [JSON_DEPTH] = read_depth,       [JSON_FLAG] = read_flag,
+    [JSON_TEXT] = read_text,         [JSON_NULLABLE] = read_nullable,
+    [JSON_SEVERITY] = read_severity, [JSON_DTYPE] = json_read_dtype,
+    [JSON_SHAPE] = json_read_shape,  [JSON_MODULE] = read_module,
+    [JSON_OBJECT] = read_object,     [JSON_LIST] = read_list,
+    [JSON_TEXTS] = read_texts,       [JSON_INDICES] = read_indices,
+    [JSON_SIZES] = read_sizes,       [JSON_OPSETS] = read_sizes,
+};
+
+/* ---- records ----------------------------------------------------------------------------- */
+
+static int check_keys(struct json_reader *reader, const struct json_place *place,
+                      const cJSON *object) {
+    size_t n = 0;
+    const cJSON *item = NULL;
+    if (!cJSON_IsObject(object)) return reader_wrong_kind(reader, place, "an object", object);
+    cJSON_ArrayForEach(item, object) {
+        const struct json_place key = {place, item->string, 0};
+        if (++n > MAX_KEYS) return reader_fault(reader, place, "few keys", "more than 64");
+        if (cJSON_GetObjectItemCaseSensitive(object, item->string) != item)
+            return reader_fault(reader, &key, "one value", "two");
+    }
+    return CM_OK;
+}
+
+static const cJSON missing = {.type = cJSON_NULL};
+
+/* The value of a key; a JSON null where an optional one is missing. */
+static int find_key(struct json_reader *reader, const struct json_place *place,
+                    const cJSON *object, bool optional, const cJSON **ret) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, place->key);
+    if (item == NULL && !optional) return reader_fault(reader, place, "a value", "no such key");
+    *ret = item == NULL ? &missing : item;
+    return CM_OK;
+}
+
+static int read_columns(struct json_reader *reader, const struct json_field *field,
+                        const struct json_place *outer, const cJSON *object, char *base) {
+    const struct column *column = NULL;
+    for (size_t i = 0; (column = json_column(field, i)) != NULL; i++) {
+        const struct json_place place = {outer, column->key, 0};
+        const cJSON *item = NULL;
+        int64_t value = 0;
+        int status = find_key(reader, &place, object, field->optional, &item);
+        if (status == CM_OK) status = reader_count(reader, &place, item, &value);
+        if (status != CM_OK) return status;
+        STORE(base + field->offset, column->offset, value);
+    }
+    return CM_OK;
+}
+
+static int read_field(struct json_reader *reader, const struct json_field *field,
+                      const struct json_place *outer, const cJSON *object, char *base) {
+    const struct json_place place = {outer, field->key, 0};
+    const cJSON *item = NULL;
+    if (field->key == NULL) return read_columns(reader, field, outer, object, base);
+    int status = find_key(reader, &place, object, field->optional, &item);
+    if (status != CM_OK) return status;
+    return readers[field->kind](reader, field, &place, item, base);
+}
+
+int reader_record(struct json_reader *reader, const struct json_record *record,
+                  const struct json_place *place, const cJSON *item, char *base) {
+    int status = check_keys(reader, place, item);
+    for (size_t i = 0; i < record->n_fields && status == CM_OK; i++)
+        status = read_field(reader, &record->fields[i], place, item, base);
+    return status;
+}
+
+/* ---- the file ---------------------------------------------------------------------------- */
+
+static int check_schema(struct cm_diagnostics *diag, const cJSON *root) {
+    const cJSON *schema = cJSON_GetObjectItemCaseSensitive(root, "schema");
+    if (!cJSON_IsObject(root) || !is_string(schema))
+        return diag_error(diag, DIAG_FORMAT, "not a profile: it names no schema");
+    if (strcmp(schema->valuestring, JSON_SCHEMA) == 0) return CM_OK;
+    return diag_error(diag, DIAG_FORMAT, "schema is \"%.60s\", this program reads \"%s\"",
+                      schema->valuestring, JSON_SCHEMA);
+}
+
+static int read_result(struct arena *arena, const cJSON *root, struct cm_diagnostics *diag,
+                       struct cm_result **ret_result) {
+    struct json_reader reader = {.diag = diag, .arena = arena};
+    reader.result = arena_alloc(arena, sizeof(*reader.result));
+    if (reader.result == NULL) return diag_no_memory(diag);
+    map_init(&reader.modules, arena);
+    int status = check_schema(diag, root);
+    if (status == CM_OK)
+        status = reader_record(&reader, &json_result, NULL, root, (char *)reader.result);
+    if (status == CM_OK) status = json_check(reader.result, arena, diag);
+    if (status != CM_OK) return status;
+    reader.result->arena = arena;
+    *ret_result = reader.result;
+    return CM_OK;
+}
+
+static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJSON **ret_root) {
+    struct arena *arena = arena_new("json text", 0);
+    char *marked = NULL;
+    size_t marked_size = 0;
+    if (arena == NULL) return diag_no_memory(diag);
+    int status = numbers_mark(text, size, arena, diag, &marked, &marked_size);
+    if (status == CM_OK) {
+        const char *end = marked;
+        *ret_root = cJSON_ParseWithLengthOpts(marked, marked_size + 1, &end, true);
+        if (*ret_root == NULL) /* or short of memory: cJSON does not tell the two apart */
+            status = diag_error(diag, DIAG_FORMAT, "not JSON: line %zu cannot be understood",
+                                line_number(marked, end));
+    }
+    arena_free(arena);
+    return status;
+}
+
+static int read_text_of(const char *text, size_t size, struct cm_diagnostics *diag,
+                        struct cm_result **ret_result) {
+    cJSON *root = NULL;
+    if (size > MAX_SIZE)
+        return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read", size,
+                          MAX_SIZE);
+    int status = parse(text, size, diag, &root);
+    if (status != CM_OK) return status;
+    struct arena *arena = arena_new("result", 0);
+    status = arena == NULL ? diag_no_memory(diag) : read_result(arena, root, diag, ret_result);
+    cJSON_Delete(root);
+    if (status != CM_OK) arena_free(arena);
+    return status;
+}
+
+int cm_result_read_json(const char *text, size_t size, const char *name,
+                        struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
+    struct diag_frame frame = {.label = "in", .what = name};
+    diag_push(diagnostics, &frame);
+    int status = read_text_of(text, size, diagnostics, ret_result);
+    diag_pop(diagnostics, &frame);
+    return status;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables. Rows are in the order in which keys are written, and read. */
+#include "report/json_schema.h"
+
+#include <string.h>
+
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+_Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
+                   offsetof(struct cm_named_size, name) ==
+                       offsetof(struct cm_name_count, name) &&
+                   offsetof(struct cm_named_size, size) ==
+                       offsetof(struct cm_name_count, count),
+               "JSON_SIZES is both");
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+#define RECORD(type, rows)                                                                     \
+    { sizeof(type), N(rows), rows }
+
+/* One row: of struct `type`, the member that the key names; lists name their count too. */
+#define VALUE(key, kind, type, member)                                                         \
+    { key, kind, false, offsetof(type, member), 0, NULL, NULL }
+#define OPTIONAL(key, kind, type, member)                                                      \
+    { key, kind, true, offsetof(type, member), 0, NULL, NULL }
+#define COSTS(kind, type, member, first)                                                       \
+    { NULL, kind, (kind) == JSON_OTHERS, offsetof(type, member), 0, NULL, first }
+#define MANY(key, kind, type, member, count)                                                   \
+    { key, kind, false, offsetof(type, member), offsetof(type, count), NULL, NULL }
+#define OBJECT(key, type, member, record)                                                      \
+    { key, JSON_OBJECT, false, offsetof(type, member), 0, &(record), NULL }
+#define LIST(key, type, member, count, record)                                                 \
+    { key, JSON_LIST, false, offsetof(type, member), offsetof(type, count), &(record), NULL }
+
+/* ---- types and values -------------------------------------------------------------------- */
+
+static const struct json_field type_fields[] = {
+    {"dtype", JSON_DTYPE, false, 0, 0, NULL, NULL},
+    {"shape", JSON_SHAPE, false, 0, 0, NULL, NULL},
+};
+
+const struct json_record json_type = RECORD(struct cm_type, type_fields);
+
+static const struct json_field value_fields[] = {
+    VALUE("name", JSON_TEXT, struct cm_value, name),
+    VALUE("dtype", JSON_DTYPE, struct cm_value, type),
+    VALUE("shape", JSON_SHAPE, struct cm_value, type),
+    OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes),
+};
+
+static const struct json_record value_record = RECORD(struct cm_value, value_fields);
+
+/* ---- the model and the options ----------------------------------------------------------- */
+
+/* model and options are nameless structs, so their rows count from the result itself. */
+static const struct json_field model_fields[] = {
+    VALUE("path", JSON_TEXT, struct cm_result, model.path),
+    VALUE("producer", JSON_TEXT, struct cm_result, model.producer),
+    VALUE("ir_version", JSON_COUNT, struct cm_result, model.ir_version),
+    MANY("opsets", JSON_OPSETS, struct cm_result, model.opsets, model.n_opsets),
+    LIST("inputs", struct cm_result, model.inputs, model.n_inputs, value_record),
+    LIST("outputs", struct cm_result, model.outputs, model.n_outputs, value_record),
+};
+
+static const struct json_record model_record = RECORD(struct cm_result, model_fields);
+
+static const struct json_field options_fields[] = {
+    VALUE("batch", JSON_COUNT, struct cm_result, options.batch),
+    MANY("dims", JSON_SIZES, struct cm_result, options.dims, options.n_dims),
+    VALUE("convention", JSON_TEXT, struct cm_result, options.convention),
+    VALUE("mode", JSON_TEXT, struct cm_result, options.mode),
+};
+
+static const struct json_record options_record = RECORD(struct cm_result, options_fields);
+
+/* ---- costs ------------------------------------------------------------------------------- */
+
+static const char *const no_columns[] = {NULL};
+
+static const struct json_field totals_fields[] = {
+    {NULL, JSON_OTHERS, false, 0, 0, NULL, no_columns},
+};
+
+static const struct json_record totals_record = RECORD(struct cm_costs, totals_fields);
+
+/* ---- modules and nodes ------------------------------------------------------------------- */
+
+static const char *const module_columns[] = {"params",           "macs",         "flops",
+                                             "activation_bytes", "weight_bytes", NULL};
+
+static const struct json_field module_fields[] = {
+    VALUE("path", JSON_TEXT, struct cm_module, path),
+    VALUE("class", JSON_TEXT, struct cm_module, type),
+    VALUE("depth", JSON_DEPTH, struct cm_module, depth),
+    VALUE("calls", JSON_COUNT, struct cm_module, calls),
+    COSTS(JSON_FIRST, struct cm_module, costs, module_columns),
+    LIST("outputs", struct cm_module, outputs, n_outputs, value_record),
+    VALUE("name", JSON_TEXT, struct cm_module, name),
+    OPTIONAL("arguments", JSON_TEXT, struct cm_module, arguments),
+    VALUE("class_known", JSON_FLAG, struct cm_module, type_known),
+    VALUE("parent", JSON_INDEX, struct cm_module, parent),
+    MANY("children", JSON_INDICES, struct cm_module, children, n_children),
+    COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
+};
+
+static const struct json_record module_record = RECORD(struct cm_module, module_fields);
+
+static const char *const node_columns[] = {"macs", "flops", "bytes_read", "bytes_written",
+                                           NULL};
+
+static const struct json_field node_fields[] = {
+    VALUE("index", JSON_INDEX, struct cm_node, index),
+    VALUE("name", JSON_TEXT, struct cm_node, name),
+    VALUE("op", JSON_TEXT, struct cm_node, op),
+    VALUE("domain", JSON_TEXT, struct cm_node, domain),
+    VALUE("module", JSON_MODULE, struct cm_node, module),
+    MANY("inputs", JSON_TEXTS, struct cm_node, inputs, n_inputs),
+    LIST("outputs", struct cm_node, outputs, n_outputs, value_record),
+    COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
+    COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
+};
+
+static const struct json_record node_record = RECORD(struct cm_node, node_fields);
+
+/* ---- coverage, assumptions, messages ----------------------------------------------------- */
+
+static const struct json_field coverage_fields[] = {
+    VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes),
+    MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops),
+    VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes),
+};
+
+static const struct json_record coverage_record = RECORD(struct cm_coverage, coverage_fields);
+
+static const struct json_field rebatched_fields[] = {
+    VALUE("node", JSON_TEXT, struct cm_rebatched, node_name),
+    VALUE("op", JSON_TEXT, struct cm_rebatched, op),
+    VALUE("input", JSON_TEXT, struct cm_rebatched, input),
+    VALUE("what", JSON_TEXT, struct cm_rebatched, what),
+    VALUE("axis", JSON_COUNT, struct cm_rebatched, axis),
+    VALUE("from", JSON_COUNT, struct cm_rebatched, from),
+    VALUE("to", JSON_COUNT, struct cm_rebatched, to),
+    VALUE("node_index", JSON_INDEX, struct cm_rebatched, node),
+};
+
+static const struct json_record rebatched_record =
+    RECORD(struct cm_rebatched, rebatched_fields);
+
+static const struct json_field diagnostic_fields[] = {
+    VALUE("severity", JSON_SEVERITY, struct cm_diagnostic, severity),
+    VALUE("code", JSON_TEXT, struct cm_diagnostic, code),
+    VALUE("message", JSON_TEXT, struct cm_diagnostic, message),
+    VALUE("node", JSON_NULLABLE, struct cm_diagnostic, node),
+    VALUE("hint", JSON_NULLABLE, struct cm_diagnostic, hint),
+    OPTIONAL("place", JSON_TEXT, struct cm_diagnostic, place),
+};
+
+static const struct json_record diagnostic_record =
+    RECORD(struct cm_diagnostic, diagnostic_fields);
+
+/* ---- all of it --------------------------------------------------------------------------- */
+
+/* Modules stand before nodes: a node's module is looked up by its path. */
+static const struct json_field result_fields[] = {
+    {"model", JSON_OBJECT, false, 0, 0, &model_record, NULL},
+    {"options", JSON_OBJECT, false, 0, 0, &options_record, NULL},
+    OBJECT("totals", struct cm_result, totals, totals_record),
+    LIST("modules", struct cm_result, modules, n_modules, module_record),
+    LIST("nodes", struct cm_result, nodes, n_nodes, node_record),
+    OBJECT("coverage", struct cm_result, coverage, coverage_record),
+    LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record),
+    LIST("diagnostics", struct cm_result, diagnostics, n_diagnostics, diagnostic_record),
+};
+
+const struct json_record json_result = RECORD(struct cm_result, result_fields);
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+static const char *const wrappers[] = {
+    [CM_TYPE_UNKNOWN] = NULL,
+    [CM_TYPE_TENSOR] = NULL,
+    [CM_TYPE_SPARSE_TENSOR] = "sparse_tensor",
+    [CM_TYPE_SEQUENCE] = "sequence",
+    [CM_TYPE_OPTIONAL] = "optional",
+    [CM_TYPE_MAP] = "map",
+};
+
+const char *json_type_wrapper(enum cm_type_kind kind) {
+    return wrappers[kind];
+}
+
+const char *const json_severities[] = {
+    [CM_NOTE] = "note", [CM_WARNING] = "warning", [CM_ERROR] = "error"};
+const size_t json_n_severities = N(json_severities);
+
+static bool is_named(const struct json_field *field, const struct column *column) {
+    for (const char *const *key = field->first; *key != NULL; key++)
+        if (strcmp(*key, column->key) == 0) return true;
+    return false;
+}
+
+static const struct column *find_column(const char *key) {
+    for (size_t i = 0; i < n_columns; i++)
+        if (strcmp(columns[i].key, key) == 0) return &columns[i];
+    BUG("a row of the schema names a column that does not exist");
+}
+
+const struct column *json_column(const struct json_field *field, size_t i) {
+    if (field->kind == JSON_FIRST) {
+        size_t n = 0;
+        while (field->first[n] != NULL) n++;
+        return i < n ? find_column(field->first[i]) : NULL;
+    }
+    for (size_t k = 0; k < n_columns; k++)
+        if (!is_named(field, &columns[k]) && i-- == 0) return &columns[k];
+    return NULL;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The schema "costmodel/profile/1" as tables: each struct of the result is a record, each key a
+ * row that says where its value stands and what kind it is. Writer and reader walk the same
+ * rows, which is why what one writes the other reads. docs/json.md explains the keys to users.
+ */
+#ifndef REPORT_JSON_SCHEMA_H
+#define REPORT_JSON_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "costmodel/result.h"
+
+#include "report/columns.h"
+
+#define JSON_SCHEMA         "costmodel/profile/1"
+#define JSON_DEFAULT_DOMAIN "ai.onnx" /* ONNX writes it as "" */
+
+enum json_kind {
+    JSON_COUNT,    /* int64_t; null is CM_UNKNOWN */
+    JSON_INDEX,    /* size_t; null is CM_NO_INDEX */
+    JSON_DEPTH,    /* int, >= 0 */
+    JSON_FLAG,     /* bool */
+    JSON_TEXT,     /* const char *, never null */
+    JSON_NULLABLE, /* const char *, null is NULL */
+    JSON_SEVERITY, /* enum cm_severity by name */
+    JSON_DTYPE,    /* struct cm_type: all but the shape; {"sequence": {…}} and the like */
+    JSON_SHAPE,    /* the same struct cm_type: rank and dims */
+    JSON_MODULE,   /* size_t index of a module, written as its path */
+    JSON_FIRST,   /* struct cm_costs: the columns named in `first`, in that order, a key each */
+    JSON_OTHERS,  /* struct cm_costs: the columns not named in `first`, a key each */
+    JSON_OBJECT,  /* a struct in place, of `record` */
+    JSON_LIST,    /* n and a pointer to as many structs of `record` */
+    JSON_TEXTS,   /* n and a pointer to const char * */
+    JSON_INDICES, /* n and a pointer to size_t */
+    JSON_SIZES,   /* n and a pointer to struct cm_named_size or cm_name_count: an object */
+    JSON_OPSETS,  /* the same, the name "" written as JSON_DEFAULT_DOMAIN */
+    JSON_N_KINDS
+};
+
+struct json_field {
+    const char *key; /* NULL for JSON_FIRST and JSON_OTHERS, which have one for each column */
+    enum json_kind kind;
+    bool optional;       /* may be missing: unknown, or "" */
+    size_t offset;       /* in the struct of the record */
+    size_t count_offset; /* of the size_t n of a list */
+    const struct json_record *record;
+    const char *const *first; /* NULL-terminated keys of columns */
+};
+
+struct json_record {
+    size_t size; /* of the struct */
+    size_t n_fields;
+    const struct json_field *fields;
+};
+
+extern const struct json_record json_result; /* struct cm_result, without schema and tool */
+extern const struct json_record json_type;   /* struct cm_type: dtype and shape */
+
+/* "sequence", "optional", "map", "sparse_tensor"; NULL for what is written as a plain dtype. */
+const char *json_type_wrapper(enum cm_type_kind kind);
+
+/* "note", "warning", "error" */
+extern const char *const json_severities[];
+extern const size_t json_n_severities;
+
+/* The i-th column of a JSON_FIRST or JSON_OTHERS row, as its keys stand; NULL: no more. */
+const struct column *json_column(const struct json_field *field, size_t i);
+
+#endif

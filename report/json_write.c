@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes a result by the schema. Each top-level value, each module and each node is one line,
+ * built as a small cJSON tree and freed again: memory does not grow with the model, and two
+ * files can be compared with diff. Integers are written raw, because cJSON keeps doubles.
+ */
+#include "costmodel/costmodel.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "report/json_schema.h"
+#include "report/types.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct json_writer {
+    const struct cm_result *result;
+    struct arena *arena; /* of the line being built */
+    FILE *out;
+    int type_depth;
+    bool failed; /* memory ran out */
+};
+
+static void write_record(struct json_writer *writer, cJSON *object,
+                         const struct json_record *record, const char *base);
+
+/* ---- items ------------------------------------------------------------------------------- */
+
+static void add_to_array(struct json_writer *writer, cJSON *array, cJSON *item) {
+    if (item != NULL && cJSON_AddItemToArray(array, item)) return;
+    cJSON_Delete(item);
+    writer->failed = true;
+}
+
+/* The key must outlive the item. */
+static void add_to_object(struct json_writer *writer, cJSON *object, const char *key,
+                          cJSON *item) {
+    if (item != NULL && cJSON_AddItemToObjectCS(object, key, item)) return;
+    cJSON_Delete(item);
+    writer->failed = true;
+}
+
+static cJSON *integer_item(int64_t value) {
+    char digits[32];
+    if (!is_known(value)) return cJSON_CreateNull();
+    snprintf(digits, sizeof(digits), "%" PRId64, value);
+    return cJSON_CreateRaw(digits);
+}
+
+static cJSON *index_item(size_t index) {
+    char digits[32];
+    if (index == CM_NO_INDEX) return cJSON_CreateNull();
+    snprintf(digits, sizeof(digits), "%zu", index);
+    return cJSON_CreateRaw(digits);
+}
+
+/* JSON is UTF-8: a name that is not stands as text reports print it, its bytes as \xNN. */
+static const char *utf8(struct json_writer *writer, const char *string) {
+    struct text safe;
+    if (text_is_utf8(string, strlen(string))) return string;
+    text_init(&safe, writer->arena);
+    text_append_name(&safe, string);
+    if (safe.failed) writer->failed = true;
+    return text_string(&safe);
+}
+
+static cJSON *text_item(struct json_writer *writer, const char *string) {
+    if (string == NULL) return cJSON_CreateNull();
+    return cJSON_CreateStringReference(utf8(writer, string));
+}
+
+/* ---- one writer for each kind ------------------------------------------------------------ */
+
+/* A scalar or pointer that stands at an offset. */
+#define LOAD(type, name, base, offset)                                                         \
+    type name;                                                                                 \
+    memcpy(&name, (base) + (offset), sizeof(name))
+
+typedef cJSON *write_kind(struct json_writer *writer, const struct json_field *field,
+                          const char *base);
+
+static cJSON *write_count(struct json_writer *writer, const struct json_field *field,
+                          const char *base) {
+    (void)writer;
+    LOAD(int64_t, value, base, field->offset);
+    return integer_item(value);
+}
+
+static cJSON *write_index(struct json_writer *writer, const struct json_field *field,
+                          const char *base) {
+    (void)writer;
+    LOAD(size_t, index, base, field->offset);
+    return index_item(index);
+}
+
+static cJSON *write_depth(struct json_writer *writer, const struct json_field *field,
+                          const char *base) {
+    (void)writer;
+    LOAD(int, depth, base, field->offset);
+    return integer_item(depth);
+}
+
+static cJSON *write_flag(struct json_writer *writer, const struct json_field *field,
+                         const char *base) {
+    (void)writer;
+    LOAD(bool, flag, base, field->offset);
+    return cJSON_CreateBool(flag);
+}
+
+static cJSON *write_text(struct json_writer *writer, const struct json_field *field,
+                         const char *base) {
+    LOAD(const char *, string, base, field->offset);
+    return text_item(writer, string == NULL ? "" : string);
+}
+
+static cJSON *write_nullable(struct json_writer *writer, const struct json_field *field,
+                             const char *base) {
+    LOAD(const char *, string, base, field->offset);
+    return text_item(writer, string);
+}
+
+static cJSON *write_severity(struct json_writer *writer, const struct json_field *field,
+                             const char *base) {
+    LOAD(enum cm_severity, severity, base, field->offset);
+    return text_item(writer, json_severities[severity]);
+}
+
+static const struct cm_type unknown_type = {.kind = CM_TYPE_UNKNOWN, .rank = -1};
+
+static cJSON *type_object(struct json_writer *writer, const struct cm_type *type) {
+    cJSON *object = cJSON_CreateObject();
+    if (type == NULL) type = &unknown_type;
+    write_record(writer, object, &json_type, (const char *)type);
+    return object;
+}
+
+/* {"sequence": {"dtype": "float", "shape": [1, 2]}}; a map has its "key" beside them. */
+static cJSON *wrapped_type(struct json_writer *writer, const struct cm_type *type) {
+    if (writer->type_depth == TYPE_MAX_DEPTH) return cJSON_CreateNull();
+    cJSON *wrapper = cJSON_CreateObject();
+    cJSON *inner = NULL;
+    writer->type_depth++;
+    if (type->kind == CM_TYPE_SPARSE_TENSOR) {
+        struct cm_type dense = *type;
+        dense.kind = CM_TYPE_TENSOR;
+        inner = type_object(writer, &dense);
+    } else {
+        inner = type_object(writer, type->element);
+    }
+    if (type->kind == CM_TYPE_MAP)
+        add_to_object(writer, inner, "key", text_item(writer, type->dtype));
+    add_to_object(writer, wrapper, json_type_wrapper(type->kind), inner);
+    writer->type_depth--;
+    return wrapper;
+}
+
+static cJSON *write_dtype(struct json_writer *writer, const struct json_field *field,
+                          const char *base) {
+    LOAD(struct cm_type, type, base, field->offset);
+    if (json_type_wrapper(type.kind) != NULL) return wrapped_type(writer, &type);
+    return text_item(writer, type.kind == CM_TYPE_TENSOR ? type.dtype : NULL);
+}
+
+static cJSON *write_shape(struct json_writer *writer, const struct json_field *field,
+                          const char *base) {
+    LOAD(struct cm_type, type, base, field->offset);
+    if (type.kind != CM_TYPE_TENSOR || type.rank < 0) return cJSON_CreateNull();
+    cJSON *shape = cJSON_CreateArray();
+    for (int i = 0; i < type.rank; i++) add_to_array(writer, shape, integer_item(type.dims[i]));
+    return shape;
+}
+
+static cJSON *write_module(struct json_writer *writer, const struct json_field *field,
+                           const char *base) {
+    LOAD(size_t, index, base, field->offset);
+    if (index >= writer->result->n_modules) return cJSON_CreateNull();
+    return text_item(writer, writer->result->modules[index].path);
+}
+
+static cJSON *write_object(struct json_writer *writer, const struct json_field *field,
+                           const char *base) {
+    cJSON *object = cJSON_CreateObject();
+    write_record(writer, object, field->record, base + field->offset);
+    return object;
+}
+
+static cJSON *write_list(struct json_writer *writer, const struct json_field *field,
+                         const char *base) {
+    LOAD(size_t, n, base, field->count_offset);
+    LOAD(const char *, elements, base, field->offset);
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < n; i++) {
+        cJSON *object = cJSON_CreateObject();
+        write_record(writer, object, field->record, elements + i * field->record->size);
+        add_to_array(writer, array, object);
+    }
+    return array;
+}
+
+static cJSON *write_texts(struct json_writer *writer, const struct json_field *field,
+                          const char *base) {
+    LOAD(size_t, n, base, field->count_offset);
+    LOAD(const char *const *, texts, base, field->offset);
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < n; i++) add_to_array(writer, array, text_item(writer, texts[i]));
+    return array;
+}
+
+static cJSON *write_indices(struct json_writer *writer, const struct json_field *field,
+                            const char *base) {
+    LOAD(size_t, n, base, field->count_offset);
+    LOAD(const size_t *, indices, base, field->offset);
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < n; i++) add_to_array(writer, array, index_item(indices[i]));
+    return array;
+}
+
+static cJSON *write_sizes(struct json_writer *writer, const struct json_field *field,
+                          const char *base) {
+    LOAD(size_t, n, base, field->count_offset);
+    LOAD(const char *, rows, base, field->offset);
+    cJSON *object = cJSON_CreateObject();
+    for (size_t i = 0; i < n; i++) {
+        const char *row = rows + i * sizeof(struct cm_named_size);
+        LOAD(const char *, name, row, offsetof(struct cm_named_size, name));
+        LOAD(int64_t, size, row, offsetof(struct cm_named_size, size));
+        if (field->kind == JSON_OPSETS && *name == '\0') name = JSON_DEFAULT_DOMAIN;
+        add_to_object(writer, object, utf8(writer, name), integer_item(size));
+    }
+    return object;
+}
+
+static write_kind *const writers[JSON_N_KINDS] = {
+    [JSON_COUNT] = write_count,       [JSON_INDEX] = write_index,
+    [JSON_DEPTH] = write_depth,       [JSON_FLAG] = write_flag,
+    [JSON_TEXT] = write_text,         [JSON_NULLABLE] = write_nullable,
+    [JSON_SEVERITY] = write_severity, [JSON_DTYPE] = write_dtype,
+    [JSON_SHAPE] = write_shape,       [JSON_MODULE] = write_module,
+    [JSON_OBJECT] = write_object,     [JSON_LIST] = write_list,
+    [JSON_TEXTS] = write_texts,       [JSON_INDICES] = write_indices,
+    [JSON_SIZES] = write_sizes,       [JSON_OPSETS] = write_sizes,
+};
+
+static void write_columns(struct json_writer *writer, cJSON *object,
+                          const struct json_field *field, const char *base) {
+    LOAD(struct cm_costs, costs, base, field->offset);
+    const struct column *column = NULL;
+    for (size_t i = 0; (column = json_column(field, i)) != NULL; i++)
+        add_to_object(writer, object, column->key, integer_item(column_get(column, &costs)));
+}
+
+static void write_record(struct json_writer *writer, cJSON *object,
+                         const struct json_record *record, const char *base) {
+    for (size_t i = 0; i < record->n_fields; i++) {
+        const struct json_field *field = &record->fields[i];
+        if (field->key == NULL)
+            write_columns(writer, object, field, base);
+        else
+            add_to_object(writer, object, field->key,
+                          writers[field->kind](writer, field, base));
+    }
+}
+
+/* ---- the file ---------------------------------------------------------------------------- */
+
+/* Prints the item on the line and frees it. */
+static void print_item(struct json_writer *writer, cJSON *item) {
+    char *line = item == NULL || writer->failed ? NULL : cJSON_PrintUnformatted(item);
+    cJSON_Delete(item);
+    if (line == NULL)
+        writer->failed = true;
+    else
+        fputs(line, writer->out);
+    cJSON_free(line);
+}
+
+/* An element a line. */
+static void print_list(struct json_writer *writer, const struct json_field *field) {
+    const char *base = (const char *)writer->result;
+    LOAD(size_t, n, base, field->count_offset);
+    LOAD(const char *, elements, base, field->offset);
+    fputs("[", writer->out);
+    for (size_t i = 0; i < n && !writer->failed; i++) {
+        struct arena_mark mark = arena_save(writer->arena);
+        cJSON *object = cJSON_CreateObject();
+        write_record(writer, object, field->record, elements + i * field->record->size);
+        fputs(i == 0 ? "\n    " : ",\n    ", writer->out);
+        print_item(writer, object);
+        arena_restore(writer->arena, mark);
+    }
+    fputs(n == 0 ? "]" : "\n  ]", writer->out);
+}
+
+static void print_result(struct json_writer *writer) {
+    fprintf(writer->out, "{\n  \"schema\":\"%s\",\n", JSON_SCHEMA);
+    fprintf(writer->out, "  \"tool\":{\"name\":\"costmodel\",\"version\":\"%s\"}",
+            CM_VERSION_STRING);
+    for (size_t i = 0; i < json_result.n_fields && !writer->failed; i++) {
+        const struct json_field *field = &json_result.fields[i];
+        fprintf(writer->out, ",\n  \"%s\":", field->key);
+        if (field->kind == JSON_LIST)
+            print_list(writer, field);
+        else
+            print_item(writer,
+                       writers[field->kind](writer, field, (const char *)writer->result));
+    }
+    fputs("\n}\n", writer->out);
+}
+
+int cm_result_write_json(const struct cm_result *result, FILE *out) {
+    struct json_writer writer = {.result = result, .out = out};
+    writer.arena = arena_new("json line", 0);
+    if (writer.arena == NULL) return CM_NO_MEMORY;
+    print_result(&writer);
+    arena_free(writer.arena);
+    if (writer.failed) return CM_NO_MEMORY;
+    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Figures as people read them: the number style that DeepSpeed's profiler had until 2023-07
+ * (before its commit 488a1b987), which is str(round(x / 10**k, 2)) and a unit: "14.07 GMACs",
+ * "803.08 k", "1.0 KMACs". Thresholds are integer divisions (x // 10**9 > 0); there is nothing
+ * above G (M for params), so 3139930000000 MACs are "3139.93 GMACs". What is unknown is "?".
+ *
+ * Done in integers, so that neither the locale nor the C library's printf takes part.
+ */
+#ifndef REPORT_NUMBER_H
+#define REPORT_NUMBER_H
+
+#include <stdint.h>
+
+struct text;
+
+enum number_unit {
+    NUMBER_PARAMS, /* "3.46 M", "803.08 k", "999" */
+    NUMBER_MACS,   /* "14.07 GMACs", "6.29 MMACs", "73.73 KMACs", "0 MACs" */
+    NUMBER_FLOPS,  /* "8.21 G", "5.0 M", "81.92 K", "0" (DeepSpeed leaves a space at its end) */
+    NUMBER_BYTES,  /* "1.5 GB", "12.5 MB", "1.0 kB", "999 B": decimal, as the others */
+};
+
+void number_append(struct text *text, enum number_unit unit, int64_t value);
+
+/* Every digit, in groups of three: "14,068,146,176". */
+void number_append_exact(struct text *text, int64_t value);
+
+/*
+ * Python's f"{part / whole:.2%}": "100.00%", "0.04%". A whole of 0 gives "0.00%"; an unknown
+ * operand, or a part that is no part (millions of times the whole), gives "?%".
+ */
+void number_append_percent(struct text *text, int64_t part, int64_t whole);
+
+#endif

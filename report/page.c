@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines, and where they are folded. A column is a code point: good enough for names. */
+#include "report/page.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+#define RULE_WIDTH 78 /* DeepSpeed's */
+
+void page_init(struct page *page, const struct cm_text_options *options, struct arena *arena,
+               FILE *out) {
+    *page = (struct page){.options = options, .out = out, .arena = arena};
+    text_init(&page->line, arena);
+    text_init(&page->item, arena);
+}
+
+int page_finish(struct page *page) {
+    if (page->line.failed || page->item.failed) return CM_NO_MEMORY;
+    return fflush(page->out) != 0 || ferror(page->out) ? CM_IO : CM_OK;
+}
+
+void *page_array(struct page *page, size_t n, size_t size) {
+    void *array = arena_array(page->arena, n, size);
+    if (array == NULL) page->item.failed = true;
+    return array;
+}
+
+/* Forgets the text, keeps its memory. */
+static void text_clear(struct text *text) {
+    text->length = 0;
+    if (text->data != NULL) text->data[0] = '\0';
+}
+
+static size_t visible_width(const char *string) {
+    size_t width = 0;
+    for (; *string != '\0'; string++) width += ((unsigned char)*string & 0xC0) != 0x80;
+    return width;
+}
+
+static void put(struct page *page, enum style style, const char *string) {
+    if (page->options->color) text_append(&page->line, style_on(style));
+    text_append(&page->line, string);
+    if (page->options->color) text_append(&page->line, style_off(style));
+    page->column += visible_width(string);
+}
+
+void page_print(struct page *page, enum style style, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    text_clear(&page->item);
+    text_vprintf(&page->item, format, args);
+    va_end(args);
+    put(page, style, text_string(&page->item));
+}
+
+void page_name(struct page *page, enum style style, const char *name) {
+    text_clear(&page->item);
+    text_append_name(&page->item, name);
+    put(page, style, text_string(&page->item));
+}
+
+void page_indent(struct page *page, size_t n) {
+    for (size_t i = 0; i < n; i++) text_append(&page->line, " ");
+    page->column += n;
+}
+
+void page_end_line(struct page *page) {
+    text_append(&page->line, "\n");
+    fwrite(text_string(&page->line), 1, page->line.length, page->out); /* ferror remembers */
+    text_clear(&page->line);
+    page->column = 0;
+}
+
+static void put_dashes(struct page *page, size_t n) {
+    for (size_t i = 0; i < n; i++) text_append(&page->line, "-");
+    page->column += n;
+}
+
+void page_rule(struct page *page, const char *title) {
+    if (title != NULL) {
+        put_dashes(page, (RULE_WIDTH - visible_width(title) - 2) / 2);
+        page_print(page, STYLE_TITLE, " %s ", title);
+    }
+    put_dashes(page, RULE_WIDTH - page->column);
+    page_end_line(page);
+}
+
+/* ---- lists ------------------------------------------------------------------------------- */
+
+void page_list(struct page *page, const char *separator, size_t hang) {
+    page->separator = separator;
+    page->hang = hang;
+    page->first_item = true;
+}
+
+struct text *page_item(struct page *page) {
+    text_clear(&page->item);
+    return &page->item;
+}
+
+/* One column is kept for the bracket or comma that may follow. */
+static bool item_fits(const struct page *page) {
+    size_t width = visible_width(text_string(&page->item));
+    if (!page->first_item) width += strlen(page->separator);
+    return page->options->width <= 0 || page->column <= page->hang ||
+           page->column + width + 1 <= (size_t)page->options->width;
+}
+
+/* A separator's blank is not left at the end of a line. */
+static size_t length_without_blank(const char *separator) {
+    size_t length = strlen(separator);
+    return length > 0 && separator[length - 1] == ' ' ? length - 1 : length;
+}
+
+void page_item_end(struct page *page, enum style style) {
+    bool fits = item_fits(page);
+    if (!page->first_item) {
+        size_t length = fits ? strlen(page->separator) : length_without_blank(page->separator);
+        text_append_n(&page->line, page->separator, length);
+        page->column += length;
+    }
+    if (!fits) {
+        page_end_line(page);
+        page_indent(page, page->hang);
+    }
+    put(page, style, text_string(&page->item));
+    page->first_item = false;
+}
+
+void page_words(struct page *page, enum style style, const char *sentence) {
+    while (*sentence != '\0') {
+        size_t length = strcspn(sentence, " ");
+        char *word = page_array(page, length + 1, 1);
+        if (word == NULL) return;
+        memcpy(word, sentence, length);
+        text_append_name(page_item(page), word);
+        page_item_end(page, style);
+        sentence += length;
+        sentence += strspn(sentence, " ");
+    }
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The three sections of the text report. Each writes whole lines to the page. */
+#ifndef REPORT_SECTIONS_H
+#define REPORT_SECTIONS_H
+
+struct cm_result;
+struct page;
+
+void summary_write(struct page *page, const struct cm_result *result);
+void aggregated_write(struct page *page, const struct cm_result *result);
+void detailed_write(struct page *page, const struct cm_result *result);
+
+#endif

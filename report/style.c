@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attributes rather than colours where they do, so that it reads on any background. */
+#include "report/style.h"
+
+#include "support/banned.h"
+
+static const char *const sequences[] = {
+    [STYLE_PLAIN] = "",        [STYLE_TITLE] = "\033[1m",    [STYLE_NAME] = "\033[1m",
+    [STYLE_SHARE] = "\033[2m", [STYLE_WARNING] = "\033[33m",
+};
+
+const char *style_on(enum style style) {
+    return sequences[style];
+}
+
+const char *style_off(enum style style) {
+    return style == STYLE_PLAIN ? "" : "\033[0m";
+}

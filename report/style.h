@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What may stand out in a text report, and the one table of how: names bold, shares faint. */
+#ifndef REPORT_STYLE_H
+#define REPORT_STYLE_H
+
+enum style { STYLE_PLAIN, STYLE_TITLE, STYLE_NAME, STYLE_SHARE, STYLE_WARNING };
+
+/* The ANSI (ECMA-48 SGR) sequences around a piece of text; "" for plain. */
+const char *style_on(enum style style);
+const char *style_off(enum style style);
+
+#endif

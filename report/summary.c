@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Section 1: what was profiled and how, the totals with every digit beside them, and whatever a
+ * reader must know before believing them: what was not understood and what was assumed.
+ */
+#include "report/sections.h"
+
+#include <inttypes.h>
+
+#include "costmodel/costmodel.h"
+#include "report/columns.h"
+#include "report/page.h"
+#include "report/types.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define LABEL_WIDTH  20 /* "unknown operators: " and the like */
+#define FIGURE_WIDTH 16
+#define MAX_LINES    5 /* of inputs, outputs, re-batched places: the rest is in the JSON */
+
+/* What the numbers of a convention mean, for those that we know of. */
+static const struct {
+    const char *name;
+    const char *meaning;
+} conventions[] = {
+    {"deepspeed", "2 FLOPs a MAC, Python-operator arithmetic 0"},
+};
+
+/* An empty label is the continuation of the one above. */
+static void write_label(struct page *page, const char *label) {
+    page_print(page, STYLE_PLAIN, "%s%s", label, *label == '\0' ? "" : ":");
+    if (page->column < LABEL_WIDTH) page_indent(page, LABEL_WIDTH - page->column);
+}
+
+/* Nothing where the file says nothing. */
+static void write_name(struct page *page, const char *label, const char *name) {
+    if (*name == '\0') return;
+    write_label(page, label);
+    page_name(page, STYLE_PLAIN, name);
+    page_end_line(page);
+}
+
+/* After `shown` lines of `n`. */
+static void write_rest(struct page *page, size_t n, size_t shown) {
+    if (n <= shown) return;
+    write_label(page, "");
+    page_print(page, STYLE_PLAIN, "and %zu more: see --format json", n - shown);
+    page_end_line(page);
+}
+
+/* ---- the model and the options ----------------------------------------------------------- */
+
+/* `name = 3, other = 4` */
+static void write_sizes(struct page *page, const struct cm_named_size *sizes, size_t n,
+                        const char *nameless, const char *relation) {
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < n; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, *sizes[i].name == '\0' ? nameless : sizes[i].name);
+        text_append(item, relation);
+        if (is_known(sizes[i].size))
+            text_printf(item, "%" PRId64, sizes[i].size);
+        else
+            text_append(item, "?");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+static void write_values(struct page *page, const char *label, const struct cm_value *values,
+                         size_t n) {
+    for (size_t i = 0; i < n && i < MAX_LINES; i++) {
+        write_label(page, i == 0 ? label : "");
+        page_list(page, " ", LABEL_WIDTH + 2);
+        text_append_name(page_item(page), values[i].name);
+        page_item_end(page, STYLE_PLAIN);
+        type_append(page_item(page), &values[i].type);
+        page_item_end(page, STYLE_PLAIN);
+        page_end_line(page);
+    }
+    write_rest(page, n, MAX_LINES);
+}
+
+static void write_model(struct page *page, const struct cm_result *result) {
+    write_name(page, "model", result->model.path);
+    write_name(page, "producer", result->model.producer);
+    write_label(page, "opset");
+    write_sizes(page, result->model.opsets, result->model.n_opsets, "ai.onnx", " ");
+    write_values(page, "inputs", result->model.inputs, result->model.n_inputs);
+    write_values(page, "outputs", result->model.outputs, result->model.n_outputs);
+}
+
+static void write_options(struct page *page, const struct cm_result *result) {
+    write_label(page, "batch");
+    if (is_known(result->options.batch))
+        page_print(page, STYLE_PLAIN, "%" PRId64, result->options.batch);
+    else
+        page_print(page, STYLE_PLAIN, "none: no axis of the inputs is one");
+    page_end_line(page);
+    write_label(page, "convention");
+    page_name(page, STYLE_PLAIN, result->options.convention);
+    for (size_t i = 0; i < sizeof(conventions) / sizeof(conventions[0]); i++)
+        if (text_equal(conventions[i].name, result->options.convention))
+            page_print(page, STYLE_PLAIN, ": %s", conventions[i].meaning);
+    page_end_line(page);
+    write_name(page, "mode", result->options.mode);
+}
+
+/* ---- the totals -------------------------------------------------------------------------- */
+
+/* `fwd MACs:           14.07 GMACs     (14,068,146,176)` */
+static void write_totals(struct page *page, const struct cm_costs *totals) {
+    for (size_t i = 0; i < n_columns; i++) {
+        int64_t value = column_get(&columns[i], totals);
+        write_label(page, columns[i].heading);
+        page_list(page, "", 0);
+        number_append(page_item(page), columns[i].unit, value);
+        page_item_end(page, STYLE_TITLE);
+        if (is_known(value)) {
+            size_t end = LABEL_WIDTH + FIGURE_WIDTH;
+            page_indent(page, page->column < end ? end - page->column : 1);
+            struct text *item = page_item(page);
+            text_append(item, "(");
+            number_append_exact(item, value);
+            text_append(item, ")");
+            page_item_end(page, STYLE_SHARE);
+        }
+        page_end_line(page);
+    }
+}
+
+/* ---- coverage and assumptions ------------------------------------------------------------ */
+
+static void write_unknown_ops(struct page *page, const struct cm_coverage *coverage) {
+    int64_t n_nodes = 0;
+    if (coverage->n_unknown_ops == 0) return;
+    write_label(page, "unknown operators");
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < coverage->n_unknown_ops; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, coverage->unknown_ops[i].name);
+        text_printf(item, " x %" PRId64, coverage->unknown_ops[i].count);
+        page_item_end(page, STYLE_WARNING);
+        n_nodes = checked_add(n_nodes, coverage->unknown_ops[i].count);
+    }
+    page_end_line(page);
+    write_label(page, "");
+    page_list(page, " ", LABEL_WIDTH);
+    struct text *share = page_item(page);
+    text_printf(share, "%" PRId64 " of %" PRId64 " nodes (", n_nodes, coverage->nodes);
+    number_append_percent(share, n_nodes, coverage->nodes);
+    text_append(share, "):");
+    page_item_end(page, STYLE_PLAIN);
+    page_words(page, STYLE_PLAIN, "what these cost is in no figure");
+    page_end_line(page);
+}
+
+static void write_unknown_shapes(struct page *page, const struct cm_coverage *coverage) {
+    if (coverage->unknown_shapes == 0) return;
+    write_label(page, "unknown shapes");
+    page_print(page, STYLE_WARNING, "%" PRId64 " node outputs", coverage->unknown_shapes);
+    page_print(page, STYLE_PLAIN, ": what depends on them is in no figure");
+    page_end_line(page);
+}
+
+/* `layers.0/Reshape (Reshape, target[1] of "shape"): 8 -> 256` */
+static void write_rebatched_place(struct page *page, const struct cm_rebatched *place) {
+    write_label(page, "");
+    page_list(page, " ", LABEL_WIDTH + 2);
+    text_append_name(page_item(page), place->node_name);
+    page_item_end(page, STYLE_PLAIN);
+    struct text *item = page_item(page);
+    text_append(item, "(");
+    text_append_name(item, place->op);
+    text_append(item, ", ");
+    text_append_name(item, place->what);
+    text_printf(item, "[%" PRId64 "] of \"", place->axis);
+    text_append_name(item, place->input);
+    text_append(item, "\"):");
+    page_item_end(page, STYLE_PLAIN);
+    text_printf(page_item(page), "%" PRId64 " -> %" PRId64, place->from, place->to);
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+}
+
+static void write_rebatched(struct page *page, const struct cm_result *result) {
+    if (result->n_rebatched == 0) return;
+    write_label(page, "re-batched");
+    page_print(page, STYLE_PLAIN, "%zu %s that held the file's own batch", result->n_rebatched,
+               result->n_rebatched == 1 ? "constant" : "constants");
+    page_end_line(page);
+    for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++)
+        write_rebatched_place(page, &result->rebatched[i]);
+    write_rest(page, result->n_rebatched, MAX_LINES);
+}
+
+static const struct {
+    const char *label;
+    enum style style;
+} severities[] = {
+    [CM_NOTE] = {"note", STYLE_PLAIN},
+    [CM_WARNING] = {"warning", STYLE_WARNING},
+    [CM_ERROR] = {"error", STYLE_WARNING},
+};
+
+/* `warning:  the message (at "node")`, and the hint below. */
+static void write_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic) {
+    write_label(page, severities[diagnostic->severity].label);
+    page_list(page, " ", LABEL_WIDTH);
+    page_words(page, severities[diagnostic->severity].style, diagnostic->message);
+    if (diagnostic->node != NULL) {
+        struct text *item = page_item(page);
+        text_append(item, "(node \"");
+        text_append_name(item, diagnostic->node);
+        text_append(item, "\")");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+    if (diagnostic->hint == NULL) return;
+    write_label(page, "");
+    page_list(page, " ", LABEL_WIDTH + 2);
+    page_words(page, STYLE_PLAIN, "hint:");
+    page_words(page, STYLE_PLAIN, diagnostic->hint);
+    page_end_line(page);
+}
+
+static bool has_remarks(const struct cm_result *result) {
+    return result->coverage.n_unknown_ops > 0 || result->coverage.unknown_shapes != 0 ||
+           result->options.n_dims > 0 || result->n_rebatched > 0 || result->n_diagnostics > 0;
+}
+
+static void write_remarks(struct page *page, const struct cm_result *result) {
+    if (!has_remarks(result)) return;
+    page_end_line(page);
+    write_unknown_ops(page, &result->coverage);
+    write_unknown_shapes(page, &result->coverage);
+    if (result->options.n_dims > 0) {
+        write_label(page, "bound dims");
+        write_sizes(page, result->options.dims, result->options.n_dims, "(nameless)", " = ");
+    }
+    write_rebatched(page, result);
+    for (size_t i = 0; i < result->n_diagnostics; i++)
+        write_diagnostic(page, &result->diagnostics[i]);
+}
+
+void summary_write(struct page *page, const struct cm_result *result) {
+    page_rule(page, "costmodel Profile");
+    page_print(page, STYLE_TITLE, "Profile Summary");
+    page_end_line(page);
+    page_end_line(page);
+    write_model(page, result);
+    write_options(page, result);
+    page_end_line(page);
+    write_totals(page, &result->totals);
+    write_remarks(page, result);
+}

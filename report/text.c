@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text report: its options, and the order of its sections. */
+#include "costmodel/costmodel.h"
+
+#include "report/page.h"
+#include "report/sections.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+#define DEFAULT_WIDTH 100
+
+void cm_text_options_init(struct cm_text_options *options) {
+    *options = (struct cm_text_options){
+        .depth = -1,
+        .top = 1, /* DeepSpeed's default */
+        .detailed = true,
+        .color = false,
+        .width = DEFAULT_WIDTH,
+    };
+}
+
+int cm_result_write_text(const struct cm_result *result, const struct cm_text_options *options,
+                         FILE *out) {
+    struct arena *arena = arena_new("report", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    struct page page;
+    page_init(&page, options, arena, out);
+    summary_write(&page, result);
+    aggregated_write(&page, result);
+    if (options->detailed) detailed_write(&page, result);
+    page_rule(&page, NULL);
+    int status = page_finish(&page);
+    arena_free(arena);
+    return status;
+}

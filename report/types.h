@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Types as text: "float[32, 3, ?]", "sequence(float[...])", "map(int64: float[2])". */
+#ifndef REPORT_TYPES_H
+#define REPORT_TYPES_H
+
+struct cm_type;
+struct text;
+
+/* "?" is an unknown dim or dtype, "[...]" an unknown rank. */
+void type_append(struct text *text, const struct cm_type *type);
+
+/* Levels of sequences in sequences that reports follow; ONNX models have one or two. */
+#define TYPE_MAX_DEPTH 64
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plain data: a result needs no model. */
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "costmodel/costmodel.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+#define DIMS(...)                                                                              \
+    .rank = N(((const int64_t[]){__VA_ARGS__})), .dims = (const int64_t[]) {                   \
+        __VA_ARGS__                                                                            \
+    }
+#define FLOAT(...)                                                                             \
+    { .kind = CM_TYPE_TENSOR, .dtype = "float", DIMS(__VA_ARGS__) }
+
+/* ---- PointNet, cut short ----------------------------------------------------------------- */
+
+static const struct cm_named_size opsets[] = {{"", 13}, {"ai.onnx.ml", 2}};
+static const struct cm_value inputs[] = {{"input", FLOAT(32, 3, 1024), 393216}};
+static const struct cm_value outputs[] = {{"output", FLOAT(32, 10), 1280}};
+static const struct cm_named_size dims[] = {{"batch_size", 32}};
+
+static const size_t root_children[] = {1, 4, 5};
+static const size_t transform_children[] = {2, 3};
+
+static const struct cm_module modules[] = {
+    {
+        .path = "",
+        .name = "main_graph",
+        .type = "PointNet",
+        .arguments = "",
+        .type_known = true,
+        .depth = 0,
+        .parent = CM_NO_INDEX,
+        .n_children = N(root_children),
+        .children = root_children,
+        .calls = 1,
+        .costs = {3463763, 5376, 14068146176, 29040607232, 900000000, 800000000, 13877000,
+                  700000000},
+        .n_outputs = N(outputs),
+        .outputs = outputs,
+    },
+    {
+        .path = "transform",
+        .name = "transform",
+        .type = "Transform",
+        .arguments = "",
+        .type_known = true,
+        .depth = 1,
+        .parent = 0,
+        .n_children = N(transform_children),
+        .children = transform_children,
+        .calls = 1,
+        .costs = {2803529, 3840, 14047092736, 28998352896, 890000000, 790000000, 11229476,
+                  690000000},
+    },
+    {
+        .path = "transform.conv3",
+        .name = "conv3",
+        .type = "Conv1d",
+        .arguments = "128, 1024, kernel_size=(1,), stride=(1,)",
+        .type_known = true,
+        .depth = 2,
+        .parent = 1,
+        .calls = 2,
+        .costs = {132096, 0, 4294967296, 8623489024, 17305600, 134217728, 528384, 134217728},
+    },
+    {
+        .path = "transform.bn1",
+        .name = "bn1",
+        .type = "BatchNorm1d",
+        .arguments = "64, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True",
+        .type_known = true,
+        .depth = 2,
+        .parent = 1,
+        .calls = 1,
+        .costs = {128, 128, 0, 10485760, 8389632, 8388608, 1024, 8388608},
+    },
+    {
+        .path = "fc1",
+        .name = "fc1",
+        .type = "Linear",
+        .arguments = "in_features=1024, out_features=512, bias=True",
+        .type_known = true,
+        .depth = 1,
+        .parent = 0,
+        .calls = 1,
+        .costs = {524800, 0, 16777216, 33554432, 2230272, 65536, 2099200, 65536},
+    },
+    {
+        .path = "relu",
+        .name = "relu",
+        .type = "relu",
+        .arguments = "",
+        .type_known = false,
+        .depth = 1,
+        .parent = 0,
+        .calls = 1,
+        .costs = {0, 0, 0, 16384, 65536, 65536, 0, 65536},
+    },
+};
+
+static const char *const conv_inputs[] = {"input", "transform.conv3.weight",
+                                          "transform.conv3.bias"};
+static const struct cm_value conv_outputs[] = {{"h", FLOAT(32, 1024, 1024), 134217728}};
+static const char *const gemm_inputs[] = {"h", "fc1.weight", ""};
+
+static const struct cm_node nodes[] = {
+    {
+        .index = 0,
+        .name = "/transform/conv3/Conv",
+        .op = "Conv",
+        .domain = "",
+        .module = 2,
+        .n_inputs = N(conv_inputs),
+        .inputs = conv_inputs,
+        .n_outputs = N(conv_outputs),
+        .outputs = conv_outputs,
+        .costs = {132096, 0, 4294967296, 8623489024, 17305600, 134217728, 528384, 134217728},
+    },
+    {
+        .index = 1,
+        .name = "",
+        .op = "Gemm",
+        .domain = "",
+        .module = 4,
+        .n_inputs = N(gemm_inputs),
+        .inputs = gemm_inputs,
+        .n_outputs = N(outputs),
+        .outputs = outputs,
+        .costs = {524288, 0, 16777216, 33554432, 2230272, 65536, 2097152, 65536},
+    },
+};
+
+const struct cm_result fixture_pointnet = {
+    .model = {"models/pointnet.onnx", "pytorch 1.13.0", 7, N(opsets), opsets, N(inputs), inputs,
+              N(outputs), outputs},
+    .options = {32, N(dims), dims, "deepspeed", "training"},
+    .totals = {3463763, 5376, 14068146176, 29040607232, 900000000, 800000000, 13877000,
+               700000000},
+    .n_modules = N(modules),
+    .modules = modules,
+    .n_nodes = N(nodes),
+    .nodes = nodes,
+    .coverage = {.nodes = N(nodes)},
+};
+
+/* ---- a bad day --------------------------------------------------------------------------- */
+
+#define ESCAPE  "\033[31mred"
+#define NO_UTF8 "caf\xe9"
+#define FORGERY "line\nfc9: 1 G"
+
+static const struct cm_type unknown_dims = FLOAT(2, CM_UNKNOWN);
+static const struct cm_type sequence = {
+    .kind = CM_TYPE_SEQUENCE, .rank = -1, .element = &unknown_dims};
+static const struct cm_type nothing = {.kind = CM_TYPE_UNKNOWN, .rank = -1};
+
+static const struct cm_named_size odd_opsets[] = {{"com.example", CM_UNKNOWN}, {"", 17}};
+static const struct cm_named_size odd_dims[] = {{"batch", 4}, {ESCAPE, INT64_MAX}, {"", 0}};
+static const struct cm_value odd_inputs[] = {
+    {"x", FLOAT(CM_UNKNOWN, 3), CM_UNKNOWN},
+    {ESCAPE, {.kind = CM_TYPE_TENSOR, .dtype = "float16", .rank = -1}, CM_UNKNOWN},
+    {"scalar", {.kind = CM_TYPE_TENSOR, .dtype = "int64", .rank = 0}, 8},
+    {"list", {.kind = CM_TYPE_SEQUENCE, .rank = -1, .element = &unknown_dims}, CM_UNKNOWN},
+    {"maybe", {.kind = CM_TYPE_OPTIONAL, .rank = -1, .element = &sequence}, CM_UNKNOWN},
+    {"table",
+     {.kind = CM_TYPE_MAP, .dtype = "int64", .rank = -1, .element = &unknown_dims},
+     CM_UNKNOWN},
+    {"sparse", {.kind = CM_TYPE_SPARSE_TENSOR, .dtype = "double", DIMS(9, 9)}, CM_UNKNOWN},
+    {"untyped", {.kind = CM_TYPE_TENSOR, DIMS(7)}, CM_UNKNOWN},
+    {"unknown", {.kind = CM_TYPE_UNKNOWN, .rank = -1}, CM_UNKNOWN},
+    {"optional of unknown", {.kind = CM_TYPE_OPTIONAL, .rank = -1, .element = &nothing}, 0},
+};
+
+static const size_t odd_children[] = {1, 2};
+static const struct cm_module odd_modules[] = {
+    {
+        .path = "",
+        .name = "",
+        .type = "graph",
+        .arguments = "",
+        .depth = 0,
+        .parent = CM_NO_INDEX,
+        .n_children = N(odd_children),
+        .children = odd_children,
+        .calls = 1,
+        .costs = {INT64_MAX, 0, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
+                  CM_UNKNOWN},
+    },
+    {
+        .path = ESCAPE,
+        .name = ESCAPE,
+        .type = NO_UTF8,
+        .arguments = FORGERY,
+        .depth = 1,
+        .parent = 0,
+        .calls = 0,
+        .costs = {CM_UNKNOWN, 0, CM_UNKNOWN, CM_UNKNOWN, 0, 0, 0, CM_UNKNOWN},
+    },
+    {
+        .path = "quote\"back\\slash",
+        .name = "quote\"back\\slash",
+        .type = "graph",
+        .arguments = "",
+        .depth = 1,
+        .parent = 0,
+        .calls = INT64_MAX,
+        .costs = {INT64_MAX, 0, 9007199254740993, 1, 2, 3, 4, 5},
+    },
+};
+
+static const struct cm_node odd_nodes[] = {
+    {
+        .index = 0,
+        .name = NO_UTF8,
+        .op = "Magic",
+        .domain = "com.example",
+        .module = 1,
+        .n_outputs = N(odd_inputs),
+        .outputs = odd_inputs,
+        .costs = {0, 0, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, CM_UNKNOWN},
+    },
+};
+
+static const struct cm_name_count odd_ops[] = {{"com.example::Magic", 1},
+                                               {"ai.onnx::" ESCAPE, 2}};
+
+#define PLACE(axis_, from_)                                                                    \
+    {                                                                                          \
+        .node = 0, .node_name = "layers.0/Reshape", .op = "Reshape", .input = "shape",         \
+        .what = "target", .axis = axis_, .from = from_, .to = 32 * from_                       \
+    }
+static const struct cm_rebatched odd_places[] = {
+    PLACE(0, 1), PLACE(1, 8), PLACE(2, 1), PLACE(3, 1), PLACE(4, 1),
+    PLACE(5, 1), PLACE(6, 1), PLACE(7, 1), PLACE(8, 1), PLACE(9, 1),
+};
+
+static const struct cm_diagnostic odd_diagnostics[] = {
+    {CM_NOTE, "assumption", "the free dim \"N\" of input \"x\" was taken for 1", "", NULL,
+     NULL},
+    {CM_WARNING, "unknown-op",
+     "no row for com.example::Magic: its outputs are unknown, and so is whatever is computed "
+     "from them further down",
+     "in model.onnx\nat node 0 \"Magic\"", "Magic",
+     "give the shapes of its outputs in the file, or describe the operator"},
+};
+
+const struct cm_result fixture_hostile = {
+    .model = {ESCAPE ".onnx", "", 14, N(odd_opsets), odd_opsets, N(odd_inputs), odd_inputs, 0,
+              NULL},
+    .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model"},
+    .totals = {INT64_MAX, 0, INT64_MAX, 0, 1, 999, 1000, CM_UNKNOWN},
+    .n_modules = N(odd_modules),
+    .modules = odd_modules,
+    .n_nodes = N(odd_nodes),
+    .nodes = odd_nodes,
+    .coverage = {3, N(odd_ops), odd_ops, 9},
+    .n_rebatched = N(odd_places),
+    .rebatched = odd_places,
+    .n_diagnostics = N(odd_diagnostics),
+    .diagnostics = odd_diagnostics,
+};
+
+/* ---- what is done with them -------------------------------------------------------------- */
+
+static FILE *open_memory(char **text, size_t *size) {
+    FILE *out = open_memstream(text, size);
+    assert_non_null(out);
+    return out;
+}
+
+char *fixture_text(const struct cm_result *result, const struct cm_text_options *options) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memory(&text, &size);
+    assert_int_equal(cm_result_write_text(result, options, out), CM_OK);
+    fclose(out);
+    return text;
+}
+
+char *fixture_json(const struct cm_result *result) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memory(&text, &size);
+    assert_int_equal(cm_result_write_json(result, out), CM_OK);
+    fclose(out);
+    return text;
+}
+
+static void rewrite(const char *path, const char *text) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* "" where there is none. */
+static char *read_whole(const char *path) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memory(&text, &size);
+    FILE *file = fopen(path, "rb");
+    for (int c = 0; file != NULL && (c = fgetc(file)) != EOF;) fputc(c, out);
+    if (file != NULL) fclose(file);
+    fclose(out);
+    return text;
+}
+
+void fixture_expect_golden(const char *name, const char *actual) {
+    char path[4096];
+    const char *update = getenv("UPDATE_GOLDEN");
+    snprintf(path, sizeof(path), "%s/tests/report/golden/%s", TEST_SOURCE_DIR, name);
+    if (update != NULL && strcmp(update, "1") == 0) rewrite(path, actual);
+    char *expected = read_whole(path);
+    assert_string_equal(actual, expected);
+    free(expected);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a profile back: nothing is lost, and nothing that a file holds is believed. */
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What cm_result_free does; that one is in the layer above. */
+static void drop(struct cm_result *result) {
+    arena_free(result->arena);
+}
+
+static struct cm_result *read_back(const char *text) {
+    struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+    struct cm_result *result = NULL;
+    int status = cm_result_read_json(text, strlen(text), "profile.json", diagnostics, &result);
+    if (status != CM_OK) print_error("%s\n", cm_diagnostics_get(diagnostics, 0)->message);
+    assert_int_equal(status, CM_OK);
+    assert_int_equal(cm_diagnostics_count(diagnostics), 0);
+    cm_diagnostics_free(diagnostics);
+    return result;
+}
+
+static void expect_round_trip(const struct cm_result *original) {
+    struct cm_text_options options;
+    cm_text_options_init(&options);
+    char *first = fixture_json(original);
+    struct cm_result *result = read_back(first);
+    char *second = fixture_json(result);
+    assert_string_equal(first, second);
+    free(first);
+    free(second);
+    drop(result);
+}
+
+static void write_read_write_gives_the_same_bytes(void **state) {
+    (void)state;
+    expect_round_trip(&fixture_pointnet);
+    expect_round_trip(&fixture_hostile);
+}
+
+static void the_text_report_of_what_was_read_is_the_same(void **state) {
+    (void)state;
+    struct cm_text_options options;
+    cm_text_options_init(&options);
+    char *json = fixture_json(&fixture_pointnet);
+    struct cm_result *result = read_back(json);
+    char *text = fixture_text(result, &options);
+    fixture_expect_golden("pointnet.txt", text);
+    free(json);
+    free(text);
+    drop(result);
+}
+
+static void integers_and_unknowns_come_back_exactly(void **state) {
+    (void)state;
+    char *json = fixture_json(&fixture_hostile);
+    struct cm_result *result = read_back(json);
+    assert_true(result->totals.params == INT64_MAX);
+    assert_true(result->totals.activation_bytes == CM_UNKNOWN);
+    assert_true(result->options.batch == CM_UNKNOWN);
+    assert_true(result->modules[2].costs.macs == 9007199254740993);
+    assert_true(result->modules[0].parent == CM_NO_INDEX);
+    assert_true(result->nodes[0].module == 1);
+    assert_string_equal(result->model.opsets[1].name, "");
+    assert_null(result->diagnostics[0].node);
+    free(json);
+    drop(result);
+}
+
+static void types_come_back(void **state) {
+    (void)state;
+    char *json = fixture_json(&fixture_hostile);
+    struct cm_result *result = read_back(json);
+    const struct cm_value *inputs = result->model.inputs;
+    assert_int_equal(inputs[0].type.kind, CM_TYPE_TENSOR);
+    assert_true(inputs[0].type.dims[0] == CM_UNKNOWN);
+    assert_int_equal(inputs[1].type.rank, -1);
+    assert_int_equal(inputs[2].type.rank, 0);
+    assert_int_equal(inputs[3].type.kind, CM_TYPE_SEQUENCE);
+    assert_string_equal(inputs[3].type.element->dtype, "float");
+    assert_int_equal(inputs[4].type.element->kind, CM_TYPE_SEQUENCE);
+    assert_string_equal(inputs[5].type.dtype, "int64");
+    assert_int_equal(inputs[5].type.element->rank, 2);
+    assert_int_equal(inputs[6].type.kind, CM_TYPE_SPARSE_TENSOR);
+    assert_true(inputs[6].type.dims[1] == 9);
+    assert_null(inputs[7].type.dtype);
+    assert_int_equal(inputs[8].type.kind, CM_TYPE_UNKNOWN);
+    free(json);
+    drop(result);
+}
+
+/* The text of a known model with one place changed; the caller frees it. */
+static char *changed(const char *from, const char *to) {
+    char *json = fixture_json(&fixture_pointnet);
+    char *at = strstr(json, from);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(at);
+    assert_non_null(out);
+    fprintf(out, "%.*s%s%s", (int)(at - json), json, to, at + strlen(from));
+    fclose(out);
+    free(json);
+    return text;
+}
+
+static void expect_refusal(const char *text, size_t size, const char *message) {
+    struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+    struct cm_result *result = NULL;
+    int status = cm_result_read_json(text, size, "profile.json", diagnostics, &result);
+    assert_int_equal(status, CM_REFUSED);
+    assert_null(result);
+    assert_int_equal(cm_diagnostics_count(diagnostics), 1);
+    assert_string_equal(cm_diagnostics_get(diagnostics, 0)->message, message);
+    assert_string_equal(cm_diagnostics_get(diagnostics, 0)->code, "format");
+    assert_string_equal(cm_diagnostics_get(diagnostics, 0)->place, "in profile.json");
+    cm_diagnostics_free(diagnostics);
+}
+
+static const struct {
+    const char *from;
+    const char *to;
+    const char *message;
+} changes[] = {
+    {"costmodel/profile/1", "costmodel/profile/9",
+     "schema is \"costmodel/profile/9\", this program reads \"costmodel/profile/1\""},
+    {"\"schema\"", "\"scheme\"", "not a profile: it names no schema"},
+    {"\"macs\":14068146176,", "", "totals.macs: expected a value, have no such key"},
+    {"\"macs\":14068146176", "\"macs\":\"14068146176\"",
+     "totals.macs: expected an integer, have a string"},
+    {"\"macs\":14068146176", "\"macs\":1.5",
+     "totals.macs: expected an integer below 2^63, have 1.5"},
+    {"\"macs\":14068146176", "\"macs\":1e9",
+     "totals.macs: expected an integer below 2^63, have 1e9"},
+    {"\"macs\":14068146176", "\"macs\":9223372036854775808",
+     "totals.macs: expected an integer below 2^63, have 9223372036854775808"},
+    {"\"macs\":14068146176", "\"macs\":-9223372036854775808",
+     "totals.macs: expected an integer below 2^63, have -9223372036854775808"},
+    {"\"macs\":14068146176", "\"macs\":1,\"macs\":2",
+     "totals.macs: expected one value, have two"},
+    {"\"macs\":14068146176", "\"macs\":[1]", "totals.macs: expected an integer, have an array"},
+    {"\"macs\":14068146176", "\"macs\":true",
+     "totals.macs: expected an integer, have true or false"},
+    {"\"macs\":14068146176", "\"macs\":007", "not JSON: a broken number in line 6"},
+    {"\"macs\":14068146176", "\"macs\":-", "not JSON: a broken number in line 6"},
+    {"\"macs\":14068146176", "\"macs\":1.", "not JSON: a broken number in line 6"},
+    {"\"macs\":14068146176", "\"macs\":1e+", "not JSON: a broken number in line 6"},
+    {"\"macs\":14068146176", "\"macs\":1,7 :2", "not JSON: a broken number in line 6"},
+    {"\"macs\":14068146176", "\"macs\":1 2", "not JSON: line 6 cannot be understood"},
+    {"\"macs\":14068146176", "\"macs\"", "not JSON: line 6 cannot be understood"},
+    {"\"producer\":\"pytorch", "\"producer\":\"\t", "not JSON: a broken string in line 4"},
+    {"\"producer\":\"pytorch", "\"producer\":\"a\\u0000b",
+     "not JSON: a broken string in line 4"},
+    {"\"producer\":\"pytorch", "\"producer\":\"\\ud800",
+     "not JSON: line 4 cannot be understood"},
+    {"\"producer\":\"pytorch", "\"producer\":\"\xff", "not UTF-8 text"},
+    {"\"producer\":\"pytorch 1.13.0\"", "\"producer\":12",
+     "model.producer: expected a string, have 12"},
+    {"\"producer\":\"pytorch 1.13.0\"", "\"producer\":null",
+     "model.producer: expected a string, have null"},
+    {"\"shape\":[32,3,1024]", "\"shape\":[32,\"3\",1024]",
+     "model.inputs[0].shape[1]: expected an integer, have a string"},
+    {"\"shape\":[32,3,1024]", "\"shape\":{}",
+     "model.inputs[0].shape: expected an array or null, have an object"},
+    {"\"dtype\":\"float\"", "\"dtype\":{\"sequence\":{\"dtype\":null,\"shape\":null}}",
+     "model.inputs[0].shape: expected null beside such a dtype, have an array"},
+    {"\"dtype\":\"float\"", "\"dtype\":{\"sequence\":{\"dtype\":7,\"shape\":null}}",
+     "model.inputs[0].dtype.sequence.dtype: expected a string, have 7"},
+    {"\"dtype\":\"float\"", "\"dtype\":{\"list\":{}}",
+     "model.inputs[0].dtype: expected one of sequence, optional, map, sparse_tensor, have an "
+     "object without it"},
+    {"\"dtype\":\"float\"", "\"dtype\":{}",
+     "model.inputs[0].dtype: expected one of sequence, optional, map, sparse_tensor, have an "
+     "object without it"},
+    {"\"depth\":2", "\"depth\":-1", "modules[2].depth: expected a depth, have -1"},
+    {"\"depth\":2", "\"depth\":3", "modules[2].depth: expected 2, have 3"},
+    {"\"depth\":0", "\"depth\":1", "modules[0]: the root has a parent"},
+    {"\"children\":[1,4,5]", "\"children\":[1,4,6]",
+     "modules[0].children[2]: expected an index from 1 to 5, have 6"},
+    {"\"children\":[1,4,5]", "\"children\":[0,4,5]",
+     "modules[0].children[0]: expected an index from 1 to 5, have 0"},
+    {"\"children\":[1,4,5]", "\"children\":[1,4,4]", "modules[4]: has several parents"},
+    {"\"children\":[1,4,5]", "\"children\":[1,4]", "modules[5]: no module has it as a child"},
+    {"\"children\":[1,4,5]", "\"children\":[1,-4]",
+     "modules[0].children[1]: expected an index, have -4"},
+    {"\"children\":[1,4,5]", "\"children\":[1,null]",
+     "modules[0].children[1]: expected an integer, have null"},
+    {"\"class_known\":true", "\"class_known\":1",
+     "modules[0].class_known: expected true or false, have 1"},
+    {"\"module\":\"fc1\"", "\"module\":\"fc2\"",
+     "nodes[1].module: expected a module's path, have fc2"},
+    {"\"module\":\"fc1\"", "\"module\":4", "nodes[1].module: expected a string, have 4"},
+    {"\"inputs\":[\"input\",", "\"inputs\":[[],",
+     "nodes[0].inputs[0]: expected a string, have an array"},
+    {"\"dims\":{\"batch_size\":32}", "\"dims\":[]",
+     "options.dims: expected an object, have an array"},
+    {"\"dims\":{\"batch_size\":32}", "\"dims\":{\"batch_size\":{}}",
+     "options.dims.batch_size: expected an integer, have an object"},
+    {"\"coverage\":{\"nodes\"", "\"coverage\":7,\"x\":{\"nodes\"",
+     "coverage: expected an object, have 7"},
+    {"\"diagnostics\":[]",
+     "\"diagnostics\":[{\"severity\":\"fatal\",\"code\":\"x\",\"message\":\"\",\"node\":null,"
+     "\"hint\":null}]",
+     "diagnostics[0].severity: expected \"note\", \"warning\" or \"error\", have a string"},
+};
+
+static void a_fault_is_told_by_its_place(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N(changes); i++) {
+        char *text = changed(changes[i].from, changes[i].to);
+        expect_refusal(text, strlen(text), changes[i].message);
+        free(text);
+    }
+}
+
+static const struct {
+    const char *text;
+    const char *message;
+} no_profiles[] = {
+    {"", "not JSON: line 1 cannot be understood"},
+    {"{", "not JSON: line 1 cannot be understood"},
+    {"{}", "not a profile: it names no schema"},
+    {"[]", "not a profile: it names no schema"},
+    {"7", "not a profile: it names no schema"},
+    {"{\"schema\":7}", "not a profile: it names no schema"},
+    {"{\"schema\":\"costmodel/profile/1\"}", "model: expected a value, have no such key"},
+    {"\"open", "not JSON: a broken string in line 1"},
+    {"{}\n\n{}", "not JSON: line 3 cannot be understood"},
+};
+
+static void what_is_no_profile_is_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N(no_profiles); i++)
+        expect_refusal(no_profiles[i].text, strlen(no_profiles[i].text),
+                       no_profiles[i].message);
+}
+
+static void a_nul_byte_is_refused(void **state) {
+    (void)state;
+    expect_refusal("{}\0{}", 5, "not UTF-8 text");
+}
+
+static void deep_nesting_is_refused(void **state) {
+    (void)state;
+    char brackets[20000];
+    memset(brackets, '[', sizeof(brackets));
+    expect_refusal(brackets, sizeof(brackets), "not JSON: line 1 cannot be understood");
+}
+
+static void an_object_with_many_keys_is_refused(void **state) {
+    (void)state;
+    char *keys = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&keys, &size);
+    assert_non_null(out);
+    for (int i = 0; i < 1000; i++) fprintf(out, "\"key%d\":0,", i);
+    fputs("\"macs\":14068146176", out);
+    fclose(out);
+    char *text = changed("\"macs\":14068146176", keys);
+    expect_refusal(text, strlen(text), "totals: expected few keys, have more than 64");
+    free(text);
+    free(keys);
+}
+
+static void a_type_of_too_many_levels_is_refused(void **state) {
+    (void)state;
+    char *type = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&type, &size);
+    struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+    struct cm_result *result = NULL;
+    assert_non_null(out);
+    fputs("\"dtype\":", out);
+    for (int i = 0; i < 65; i++) fputs("{\"sequence\":{\"dtype\":", out);
+    fputs("null", out);
+    for (int i = 0; i < 65; i++) fputs(",\"shape\":null}}", out);
+    fclose(out);
+    char *text = changed("\"dtype\":\"float\"", type);
+    assert_int_equal(cm_result_read_json(text, strlen(text), "p", diagnostics, &result),
+                     CM_REFUSED);
+    assert_non_null(strstr(cm_diagnostics_get(diagnostics, 0)->message,
+                           "expected a type of few levels, have a deeper one"));
+    cm_diagnostics_free(diagnostics);
+    free(text);
+    free(type);
+}
+
+static void a_file_that_is_cut_anywhere_is_refused(void **state) {
+    (void)state;
+    char *json = fixture_json(&fixture_hostile);
+    size_t size = strlen(json) - 2; /* without "}" and the end of its line */
+    for (size_t cut = 0; cut <= size; cut++) {
+        struct cm_result *result = NULL;
+        char *part = malloc(cut + 1); /* exactly as long as it is, for ASan */
+        assert_non_null(part);
+        memcpy(part, json, cut);
+        assert_int_equal(cm_result_read_json(part, cut, "p", NULL, &result), CM_REFUSED);
+        free(part);
+    }
+    free(json);
+}
+
+/* One byte changed at a time: whatever comes of it, no crash, and what is accepted is sound. */
+static void a_flipped_byte_is_survived(void **state) {
+    (void)state;
+    char *json = fixture_json(&fixture_hostile);
+    size_t size = strlen(json);
+    struct cm_text_options options;
+    cm_text_options_init(&options);
+    for (size_t i = 0; i < size; i++) {
+        char kept = json[i];
+        struct cm_result *result = NULL;
+        json[i] = "0]}\"9,"[i % 6];
+        if (cm_result_read_json(json, size, "p", NULL, &result) == CM_OK) {
+            char *text = fixture_text(result, &options);
+            expect_round_trip(result);
+            free(text);
+            drop(result);
+        }
+        json[i] = kept;
+    }
+    free(json);
+}
+
+static void keys_that_are_not_known_are_passed_over(void **state) {
+    (void)state;
+    char *text = changed("\"totals\":{", "\"later\":[1.5e3,{}],\"totals\":{\"joules\":0.25,");
+    struct cm_result *result = read_back(text);
+    assert_true(result->totals.macs == 14068146176);
+    free(text);
+    drop(result);
+}
+
+static void an_optional_key_may_be_missing(void **state) {
+    (void)state;
+    char *text = changed("\"arguments\":\"128, 1024, kernel_size=(1,), stride=(1,)\",", "");
+    struct cm_result *result = read_back(text);
+    assert_string_equal(result->modules[2].arguments, "");
+    free(text);
+    drop(result);
+    text = changed(",\"buffers\":128,\"bytes_read\":8389632", ",\"bytes_read\":8389632");
+    result = read_back(text);
+    assert_true(result->modules[3].costs.buffers == CM_UNKNOWN);
+    free(text);
+    drop(result);
+}
+
+static void a_failure_leaves_the_result_alone(void **state) {
+    (void)state;
+    struct cm_result untouched;
+    struct cm_result *result = &untouched;
+    assert_int_equal(cm_result_read_json("{}", 2, "p", NULL, &result), CM_REFUSED);
+    assert_ptr_equal(result, &untouched);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(write_read_write_gives_the_same_bytes),
+        cmocka_unit_test(the_text_report_of_what_was_read_is_the_same),
+        cmocka_unit_test(integers_and_unknowns_come_back_exactly),
+        cmocka_unit_test(types_come_back),
+        cmocka_unit_test(a_fault_is_told_by_its_place),
+        cmocka_unit_test(what_is_no_profile_is_refused),
+        cmocka_unit_test(a_nul_byte_is_refused),
+        cmocka_unit_test(deep_nesting_is_refused),
+        cmocka_unit_test(an_object_with_many_keys_is_refused),
+        cmocka_unit_test(a_type_of_too_many_levels_is_refused),
+        cmocka_unit_test(a_file_that_is_cut_anywhere_is_refused),
+        cmocka_unit_test(a_flipped_byte_is_survived),
+        cmocka_unit_test(keys_that_are_not_known_are_passed_over),
+        cmocka_unit_test(an_optional_key_may_be_missing),
+        cmocka_unit_test(a_failure_leaves_the_result_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

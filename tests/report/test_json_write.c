@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The JSON report against goldens: keys, their order, and how odd values stand in it. */
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+#include <cmocka.h>
+
+#include "costmodel/costmodel.h"
+
+static void a_known_model_has_the_documented_keys_in_order(void **state) {
+    (void)state;
+    char *text = fixture_json(&fixture_pointnet);
+    fixture_expect_golden("pointnet.json", text);
+    free(text);
+}
+
+static void odd_values_stand_as_documented(void **state) {
+    (void)state;
+    char *text = fixture_json(&fixture_hostile);
+    fixture_expect_golden("hostile.json", text);
+    free(text);
+}
+
+static void hostile_names_leave_the_json_valid(void **state) {
+    (void)state;
+    char *text = fixture_json(&fixture_hostile);
+    cJSON *root = cJSON_Parse(text);
+    assert_non_null(root);
+    for (const char *c = text; *c != '\0'; c++)
+        assert_true((unsigned char)*c == '\n' || ((unsigned char)*c >= 0x20 && *c != '\x7f'));
+    assert_null(strchr(text, '\xe9'));
+    cJSON_Delete(root);
+    free(text);
+}
+
+static void integers_are_exact_to_2_to_the_63(void **state) {
+    (void)state;
+    struct cm_result result = fixture_pointnet;
+    result.totals.macs = INT64_MAX;
+    result.totals.flops = INT64_MAX - 1;
+    result.totals.params = 9007199254740993;
+    char *text = fixture_json(&result);
+    assert_non_null(strstr(text, "\"macs\":9223372036854775807,"));
+    assert_non_null(strstr(text, "\"flops\":9223372036854775806,"));
+    assert_non_null(strstr(text, "\"params\":9007199254740993,"));
+    free(text);
+}
+
+static void an_overflow_is_null_as_any_unknown(void **state) {
+    (void)state;
+    struct cm_result result = fixture_pointnet;
+    result.totals.macs = CM_UNKNOWN + 1;
+    result.totals.flops = CM_UNKNOWN;
+    char *text = fixture_json(&result);
+    assert_non_null(strstr(text, "\"macs\":null,\"flops\":null,"));
+    free(text);
+}
+
+static void types_without_end_are_cut_and_stay_valid(void **state) {
+    (void)state;
+    struct cm_type endless = {.kind = CM_TYPE_SEQUENCE, .rank = -1};
+    endless.element = &endless;
+    struct cm_value input = {.name = "x", .type = endless, .bytes = CM_UNKNOWN};
+    struct cm_result result = fixture_pointnet;
+    result.model.n_inputs = 1;
+    result.model.inputs = &input;
+    char *text = fixture_json(&result);
+    cJSON *root = cJSON_Parse(text);
+    assert_non_null(root);
+    cJSON_Delete(root);
+    free(text);
+}
+
+static void a_full_disk_is_an_error(void **state) {
+    (void)state;
+    FILE *out = fopen("/dev/full", "w");
+    if (out == NULL) skip();
+    assert_int_equal(cm_result_write_json(&fixture_pointnet, out), CM_IO);
+    fclose(out);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_known_model_has_the_documented_keys_in_order),
+        cmocka_unit_test(odd_values_stand_as_documented),
+        cmocka_unit_test(hostile_names_leave_the_json_valid),
+        cmocka_unit_test(integers_are_exact_to_2_to_the_63),
+        cmocka_unit_test(an_overflow_is_null_as_any_unknown),
+        cmocka_unit_test(types_without_end_are_cut_and_stay_valid),
+        cmocka_unit_test(a_full_disk_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

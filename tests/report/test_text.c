@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text report, whole, against goldens; what a golden cannot say is asserted. */
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "costmodel/costmodel.h"
+
+static struct cm_text_options defaults(void) {
+    struct cm_text_options options;
+    cm_text_options_init(&options);
+    return options;
+}
+
+static void expect(const struct cm_result *result, struct cm_text_options options,
+                   const char *golden) {
+    char *text = fixture_text(result, &options);
+    fixture_expect_golden(golden, text);
+    free(text);
+}
+
+static size_t longest_line(const char *text) {
+    size_t longest = 0;
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        if (length > longest) longest = length;
+        text += length;
+        if (*text == '\n') text++;
+    }
+    return longest;
+}
+
+static void a_known_model_has_three_sections(void **state) {
+    (void)state;
+    expect(&fixture_pointnet, defaults(), "pointnet.txt");
+}
+
+static void all_modules_are_ranked_when_top_is_0(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    options.top = 0;
+    options.detailed = false;
+    expect(&fixture_pointnet, options, "pointnet_top_all.txt");
+}
+
+static void depth_limits_the_aggregated_section_alone(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    options.depth = 0;
+    options.top = 2;
+    expect(&fixture_pointnet, options, "pointnet_depth_0.txt");
+}
+
+static void narrow_pages_are_folded_between_items(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    options.width = 50;
+    options.top = 0;
+    expect(&fixture_pointnet, options, "pointnet_narrow.txt");
+}
+
+static void width_0_never_folds(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    options.width = 0;
+    expect(&fixture_hostile, options, "hostile_unfolded.txt");
+}
+
+static void colours_stand_out_and_change_no_text(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    options.color = true;
+    expect(&fixture_pointnet, options, "pointnet_color.txt");
+}
+
+static void what_is_not_known_is_said(void **state) {
+    (void)state;
+    expect(&fixture_hostile, defaults(), "hostile.txt");
+}
+
+static void a_known_model_has_no_question_mark(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    char *text = fixture_text(&fixture_pointnet, &options);
+    assert_null(strchr(text, '?'));
+    free(text);
+}
+
+static void no_name_reaches_the_terminal_raw(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    char *text = fixture_text(&fixture_hostile, &options);
+    assert_null(strchr(text, '\033'));
+    assert_null(strchr(text, '\xe9'));
+    assert_null(strstr(text, "\nfc9"));
+    free(text);
+}
+
+static void the_default_page_has_100_columns(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    char *text = fixture_text(&fixture_pointnet, &options);
+    assert_in_range(longest_line(text), 78, 100);
+    free(text);
+}
+
+static void the_defaults_are_deepspeeds(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    assert_int_equal(options.depth, -1);
+    assert_int_equal(options.top, 1);
+    assert_true(options.detailed);
+    assert_false(options.color);
+    assert_int_equal(options.width, 100);
+}
+
+static void a_full_disk_is_an_error(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    FILE *out = fopen("/dev/full", "w");
+    if (out == NULL) skip();
+    assert_int_equal(cm_result_write_text(&fixture_pointnet, &options, out), CM_IO);
+    fclose(out);
+}
+
+/* A chain of modules as deep as a hostile name makes it: no recursion, lines that stay short.
+ */
+#define DEEP 20000
+
+static void a_tree_of_any_depth_is_printed(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    struct cm_module *modules = calloc(DEEP, sizeof(*modules));
+    size_t *children = calloc(DEEP, sizeof(*children));
+    assert_non_null(modules);
+    assert_non_null(children);
+    for (size_t i = 0; i < DEEP; i++) {
+        children[i] = i + 1;
+        modules[i] = (struct cm_module){.path = "p",
+                                        .name = "n",
+                                        .type = "T",
+                                        .arguments = "",
+                                        .depth = (int)i,
+                                        .parent = i == 0 ? CM_NO_INDEX : i - 1,
+                                        .n_children = i + 1 < DEEP,
+                                        .children = &children[i]};
+    }
+    struct cm_result deep = fixture_pointnet;
+    deep.n_modules = DEEP;
+    deep.modules = modules;
+    char *text = fixture_text(&deep, &options);
+    assert_in_range(longest_line(text), 78, 160);
+    free(text);
+    free(children);
+    free(modules);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_known_model_has_three_sections),
+        cmocka_unit_test(all_modules_are_ranked_when_top_is_0),
+        cmocka_unit_test(depth_limits_the_aggregated_section_alone),
+        cmocka_unit_test(narrow_pages_are_folded_between_items),
+        cmocka_unit_test(width_0_never_folds),
+        cmocka_unit_test(colours_stand_out_and_change_no_text),
+        cmocka_unit_test(what_is_not_known_is_said),
+        cmocka_unit_test(a_known_model_has_no_question_mark),
+        cmocka_unit_test(no_name_reaches_the_terminal_raw),
+        cmocka_unit_test(the_default_page_has_100_columns),
+        cmocka_unit_test(the_defaults_are_deepspeeds),
+        cmocka_unit_test(a_full_disk_is_an_error),
+        cmocka_unit_test(a_tree_of_any_depth_is_printed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
