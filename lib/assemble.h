@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the tables of the passes to the public result, which points into neither. */
+#ifndef LIB_ASSEMBLE_H
+#define LIB_ASSEMBLE_H
+
+#include <stddef.h>
+
+#include "passes/pass.h"
+
+struct message_list {
+    size_t n;
+    const struct cm_diagnostic *items;
+};
+
+/* A copy of the notes and warnings from index `from` on. CM_OK, CM_NO_MEMORY. */
+int assemble_messages(const struct cm_diagnostics *diagnostics, size_t from,
+                      struct arena *arena, struct message_list *ret) CM_MUST_CHECK;
+
+/*
+ * Warns of what a complete analysis would not have: unknown operators, unknown shapes. With
+ * options->strict they are errors, and CM_REFUSED.
+ */
+int assemble_warnings(const struct analysis *analysis) CM_MUST_CHECK;
+
+/* The result, in an arena of its own, with the messages of `first` before those of `then`. */
+int assemble_result(const struct analysis *analysis, const struct message_list *first,
+                    const struct message_list *then, struct cm_result **ret) CM_MUST_CHECK;
+
+#endif

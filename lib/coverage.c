@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Coverage: how much of the model the figures rest on. Nodes of a branch that is known not to
+ * be taken are not asked about.
+ */
+#include "lib/coverage.h"
+
+#include <string.h>
+
+#include "lib/assemble.h"
+#include "passes/bind.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/map.h"
+
+#include "support/banned.h"
+
+static bool is_run(const struct analysis *analysis, uint32_t graph) {
+    for (; graph != ID_NONE; graph = analysis->model->graphs[graph].parent)
+        if (analysis->infer.runs[graph] == 0) return false;
+    return true;
+}
+
+static bool is_unknown_shape(const struct fact *fact) {
+    switch (fact->kind) {
+    case CM_TYPE_UNKNOWN:
+        return true;
+    case CM_TYPE_TENSOR:
+        return !shape_is_known(&fact->shape);
+    default:
+        return false;
+    }
+}
+
+static int64_t unknown_outputs(const struct analysis *analysis, const struct node *node) {
+    int64_t n = 0;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        n += node->outputs[i] != ID_NONE &&
+             is_unknown_shape(&analysis->infer.facts[node->outputs[i]]);
+    return n;
+}
+
+struct tally {
+    struct arena *arena;
+    struct map index;
+    struct cm_name_count *items;
+    size_t n;
+    size_t capacity;
+};
+
+static int tally_grow(struct tally *tally) {
+    if (tally->n < tally->capacity) return CM_OK;
+    size_t capacity = tally->capacity ? 2 * tally->capacity : 8;
+    struct cm_name_count *items = arena_array(tally->arena, capacity, sizeof(*items));
+    if (!items) return CM_NO_MEMORY;
+    if (tally->n) memcpy(items, tally->items, tally->n * sizeof(*items));
+    tally->items = items;
+    tally->capacity = capacity;
+    return CM_OK;
+}
+
+static int tally_add(struct tally *tally, const struct node *node) {
+    const char *domain = node->domain[0] ? node->domain : "ai.onnx";
+    const char *name = arena_printf(tally->arena, "%s::%s", domain, node->type);
+    uint32_t existing = MAP_NONE;
+    if (!name || tally_grow(tally) < 0) return CM_NO_MEMORY;
+    if (map_add(&tally->index, name, (uint32_t)tally->n, &existing) < 0) return CM_NO_MEMORY;
+    if (existing == MAP_NONE) {
+        existing = (uint32_t)tally->n;
+        tally->items[tally->n++] = (struct cm_name_count){.name = name};
+    }
+    tally->items[existing].count++;
+    return CM_OK;
+}
+
+int coverage_of(const struct analysis *analysis, struct arena *arena, struct cm_coverage *ret) {
+    const struct model *model = analysis->model;
+    struct tally tally = {.arena = arena};
+    int64_t unknown_shapes = 0;
+    map_init(&tally.index, arena);
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        const struct node *node = &model->nodes[id];
+        if (!is_run(analysis, node->graph)) continue;
+        unknown_shapes += unknown_outputs(analysis, node);
+        if (bind_is_unknown(analysis->bind.ops[id]) && tally_add(&tally, node) < 0)
+            return CM_NO_MEMORY;
+    }
+    *ret = (struct cm_coverage){
+        .nodes = (int64_t)model->n_nodes,
+        .n_unknown_ops = tally.n,
+        .unknown_ops = tally.items,
+        .unknown_shapes = unknown_shapes,
+    };
+    return CM_OK;
+}
+
+static int complain(const struct analysis *analysis, const struct cm_name_count *op) {
+    static const char format[] =
+        "operator %s is not known (%lld of %zu nodes): its outputs and costs are left out";
+    size_t n_nodes = analysis->model->n_nodes;
+    if (analysis->options->strict)
+        return diag_error(analysis->diag, DIAG_UNKNOWN_OP, format, op->name,
+                          (long long)op->count, n_nodes);
+    diag_warn(analysis->diag, DIAG_UNKNOWN_OP, format, op->name, (long long)op->count, n_nodes);
+    return CM_OK;
+}
+
+static int complain_of_shapes(const struct analysis *analysis, int64_t n) {
+    static const char format[] =
+        "%lld node outputs have a shape that the file does not determine: costs that hang on "
+        "them are left out";
+    if (n == 0) return CM_OK;
+    if (analysis->options->strict)
+        return diag_error(analysis->diag, DIAG_SHAPE, format, (long long)n);
+    diag_note(analysis->diag, DIAG_SHAPE, format, (long long)n);
+    return CM_OK;
+}
+
+int assemble_warnings(const struct analysis *analysis) {
+    struct cm_coverage coverage;
+    int worst = CM_OK;
+    if (coverage_of(analysis, analysis->arena, &coverage) < 0)
+        return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < coverage.n_unknown_ops; i++) {
+        int status = complain(analysis, &coverage.unknown_ops[i]);
+        if (status < 0) worst = status;
+    }
+    int status = complain_of_shapes(analysis, coverage.unknown_shapes);
+    return status < 0 ? status : worst;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the analysis did not understand: unknown operators and shapes. */
+#ifndef LIB_COVERAGE_H
+#define LIB_COVERAGE_H
+
+#include "passes/pass.h"
+
+/* Counts, by "domain::Type" in order of first use; strings and lists in `arena`. */
+int coverage_of(const struct analysis *analysis, struct arena *arena,
+                struct cm_coverage *ret) CM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public API: a model handle, and the way from it to a result. It owns arenas and runs the
+ * layers in order; what a result holds is decided in assemble.c.
+ */
+#include "costmodel/costmodel.h"
+
+#include "frontend/load.h"
+#include "ir/graph.h"
+#include "lib/assemble.h"
+#include "passes/pipeline.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct cm_model {
+    struct arena *arena; /* that it lives in itself */
+    struct source *source;
+    struct model *model;
+    struct message_list notes; /* what loading had to say, for every result */
+};
+
+const char *cm_version(void) {
+    return CM_VERSION_STRING;
+}
+
+void cm_options_init(struct cm_options *options) {
+    *options = (struct cm_options){.mode = CM_MODE_MODEL, .convention = "deepspeed"};
+}
+
+/* ---- loading --------------------------------------------------------------------------------
+ */
+
+/* Takes the source over, also on failure. */
+static int load_source(struct source *source, struct cm_diagnostics *diagnostics,
+                       struct cm_model **ret_model) {
+    size_t from = cm_diagnostics_count(diagnostics);
+    struct arena *arena = arena_new("model", 0);
+    struct cm_model *model = arena ? arena_alloc(arena, sizeof(*model)) : NULL;
+    int status = CM_OK;
+    if (!model) {
+        arena_free(arena);
+        source_close(source);
+        return diag_no_memory(diagnostics);
+    }
+    *model = (struct cm_model){.arena = arena, .source = source};
+    status = load_model(source, arena, diagnostics, &model->model);
+    if (status == CM_OK) status = assemble_messages(diagnostics, from, arena, &model->notes);
+    if (status < 0) {
+        cm_model_free(model);
+        return status;
+    }
+    *ret_model = model;
+    return CM_OK;
+}
+
+int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
+                       struct cm_model **ret_model) {
+    struct source *source = NULL;
+    int status = source_open(path, diagnostics, &source);
+    return status < 0 ? status : load_source(source, diagnostics, ret_model);
+}
+
+int cm_model_load_memory(const void *data, size_t size, const char *name,
+                         struct cm_diagnostics *diagnostics, struct cm_model **ret_model) {
+    struct source *source = NULL;
+    int status = source_open_memory(data, size, name, diagnostics, &source);
+    return status < 0 ? status : load_source(source, diagnostics, ret_model);
+}
+
+void cm_model_free(struct cm_model *model) {
+    if (!model) return;
+    source_close(model->source);
+    arena_free(model->arena);
+}
+
+/* ---- profiling ------------------------------------------------------------------------------
+ */
+
+static int check_options(const struct cm_options *options, struct cm_diagnostics *diagnostics) {
+    if (!text_equal(options->convention, "deepspeed")) {
+        int status = diag_error(diagnostics, DIAG_USAGE, "there is no convention '%s'",
+                                options->convention ? options->convention : "");
+        diag_hint(diagnostics, "this version counts by: deepspeed");
+        return status;
+    }
+    if (options->batch < 0)
+        return diag_error(diagnostics, DIAG_USAGE, "the batch is %lld, at least 1 wanted",
+                          (long long)options->batch);
+    return CM_OK;
+}
+
+static int analyse(struct cm_model *model, const struct cm_options *options,
+                   struct cm_diagnostics *diagnostics, struct analysis *analysis) {
+    int status = check_options(options, diagnostics);
+    if (status < 0) return status;
+    *analysis = (struct analysis){
+        .model = model->model,
+        .options = options,
+        .arena = analysis->arena,
+        .diag = diagnostics,
+    };
+    status = pipeline_run(analysis);
+    return status < 0 ? status : assemble_warnings(analysis);
+}
+
+static int profile(struct cm_model *model, const struct cm_options *options,
+                   struct cm_diagnostics *diagnostics, struct analysis *analysis,
+                   struct cm_result **ret_result) {
+    size_t from = cm_diagnostics_count(diagnostics);
+    struct message_list notes = {0};
+    int status = analyse(model, options, diagnostics, analysis);
+    if (status == CM_OK) status = assemble_messages(diagnostics, from, analysis->arena, &notes);
+    if (status < 0) return status;
+    return assemble_result(analysis, &model->notes, &notes, ret_result);
+}
+
+int cm_model_profile(struct cm_model *model, const struct cm_options *options,
+                     struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
+    struct analysis analysis = {.arena = arena_new("analysis", 0)};
+    if (!analysis.arena) return diag_no_memory(diagnostics);
+    int status = profile(model, options, diagnostics, &analysis, ret_result);
+    arena_free(analysis.arena);
+    return status;
+}
+
+void cm_result_free(struct cm_result *result) {
+    if (result) arena_free(result->arena);
+}
