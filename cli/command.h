@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a command is to the program: a row in main.c, a file of its own, one call. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+struct arena;
+struct cm_diagnostics;
+
+/* Exit statuses; docs/errors.md explains them. */
+enum exit_status {
+    EXIT_DONE = 0,
+    EXIT_REFUSED = 1,    /* the model was refused, or a file cannot be read or written */
+    EXIT_USAGE = 2,      /* the command line is at fault */
+    EXIT_INCOMPLETE = 3, /* done, but not everything was understood */
+};
+
+/* One run of the program. */
+struct invocation {
+    int argc;                    /* arguments after the command's name */
+    const char *const *argv;     /* argc of them */
+    struct arena *arena;         /* ends with the program */
+    struct cm_diagnostics *diag; /* faults of the command line and of the output; main prints */
+};
+
+/* Each gives an exit status. */
+int command_profile(const struct invocation *call);
+int command_ops(const struct invocation *call);
+int command_passes(const struct invocation *call);
+
+/* The exit status that belongs to an enum cm_status. */
+int command_exit(int status);
+/*
+ * Ends a command that wrote to standard output: `status`, or EXIT_REFUSED when the text did not
+ * get there.
+ */
+int command_finish(const struct invocation *call, int status);
+
+#endif

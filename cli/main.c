@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command table. What a command does stands in its own file. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/messages.h"
+#include "cli/options.h"
+#include "cli/profile.h"
+#include "cli/streams.h"
+#include "cli/suggest.h"
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct command {
+    const char *name;
+    int (*run)(const struct invocation *call);
+    const char *usage;
+    const char *summary;
+};
+
+/* The first is the one that runs when none is named. */
+static const struct command commands[] = {
+    {"profile", command_profile, "[profile] MODEL.onnx [options]", "what a model costs"},
+    {"ops", command_ops, "ops", "list the operators that are known"},
+    {"passes", command_passes, "passes", "list the passes in order"},
+};
+
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
+
+static const char about[] = "\n"
+                            "Says what an ONNX model costs, from its file alone: parameters, "
+                            "MACs, FLOPs, bytes moved and\n"
+                            "activation memory, of every node and every module, at any batch "
+                            "size. MODEL.onnx may be - for\n"
+                            "standard input. Weights are never read.\n";
+
+static const char exit_statuses[] =
+    "\n"
+    "Exit status:\n"
+    "  0  done\n"
+    "  1  the model was refused, or a file cannot be read or written\n"
+    "  2  the command line is at fault; a free dim that nobody bound is\n"
+    "  3  done, but the model has operators that are not known\n";
+
+/* Rows for the help alone: they end the run before any command sees its arguments. */
+static const struct option general_options[] = {
+    {.heading = "General",
+     .name = "help",
+     .letter = 'h',
+     .kind = OPTION_SET,
+     .help = "print this and end"},
+    {.name = "version", .kind = OPTION_SET, .help = "print the version and end"},
+    {.name = NULL},
+};
+
+static int print_help(const struct invocation *call) {
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        printf("%s costmodel %-32s %s\n", i == 0 ? "usage:" : "      ", commands[i].usage,
+               commands[i].summary);
+    }
+    fputs(about, stdout);
+    options_help(profile_options, stdout);
+    options_help(general_options, stdout);
+    fputs(exit_statuses, stdout);
+    return command_finish(call, EXIT_DONE);
+}
+
+static int print_version(const struct invocation *call) {
+    printf("costmodel %s\n", cm_version());
+    return command_finish(call, EXIT_DONE);
+}
+
+/* Whether one of the words stands before `--`. Help is given whatever else is wrong. */
+static bool asks_for(const struct invocation *call, const char *word, const char *letter) {
+    for (int i = 0; i < call->argc && !text_equal(call->argv[i], "--"); i++) {
+        if (text_equal(call->argv[i], word) || text_equal(call->argv[i], letter)) return true;
+    }
+    return false;
+}
+
+static const struct command *find_command(const char *name) {
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (text_equal(commands[i].name, name)) return &commands[i];
+    }
+    return NULL;
+}
+
+/* A word that is no file but nearly a command is a mistyped command, not a missing model. */
+static const char *mistyped_command(const char *word) {
+    struct suggestion suggestion;
+    if (word[0] == '-' || access(word, F_OK) == 0) return NULL;
+    suggest_init(&suggestion, word, strlen(word));
+    for (size_t i = 0; i < N_COMMANDS; i++) suggest_offer(&suggestion, commands[i].name);
+    return suggestion.best;
+}
+
+static int run(struct invocation *call) {
+    if (asks_for(call, "--help", "-h")) return print_help(call);
+    if (asks_for(call, "--version", NULL)) return print_version(call);
+    if (call->argc == 0) return command_profile(call);
+    const char *word = call->argv[0];
+    const struct command *command = find_command(word);
+    const char *near = command == NULL ? mistyped_command(word) : NULL;
+    if (near != NULL) {
+        return command_exit(
+            options_fault(call, "unknown command '%s', did you mean '%s'?", word, near));
+    }
+    if (command == NULL) return commands[0].run(call);
+    call->argc--;
+    call->argv++;
+    return command->run(call);
+}
+
+int main(int argc, char **argv) {
+    streams_prepare();
+    struct arena *arena = arena_new("program", 0);
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (arena == NULL || diag == NULL) {
+        fputs("costmodel: error[memory]: out of memory\n", stderr);
+        arena_free(arena);
+        cm_diagnostics_free(diag);
+        return EXIT_REFUSED;
+    }
+    const int n_arguments = argc > 0 ? argc - 1 : 0;
+    struct invocation call = {
+        .argc = n_arguments,
+        .argv = (const char *const *)(argv + (argc - n_arguments)),
+        .arena = arena,
+        .diag = diag,
+    };
+    const int status = run(&call);
+    messages_print(diag, "costmodel", COLOR_AUTO);
+    cm_diagnostics_free(diag);
+    arena_free(arena);
+    return status;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The library keeps messages as data; here they become lines. */
+#include "cli/messages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct severity_look {
+    const char *name;
+    const char *color;
+};
+
+static const struct severity_look looks[] = {
+    [CM_NOTE] = {"note", "\033[1;36m"},
+    [CM_WARNING] = {"warning", "\033[1;35m"},
+    [CM_ERROR] = {"error", "\033[1;31m"},
+};
+
+static void print_indented(const char *lines) {
+    while (*lines != '\0') {
+        const size_t length = strcspn(lines, "\n");
+        fprintf(stderr, "  %.*s\n", (int)length, lines);
+        lines += length;
+        if (*lines == '\n') lines++;
+    }
+}
+
+static void print_one(const struct cm_diagnostic *message, const char *subject, bool color) {
+    const struct severity_look *look = &looks[message->severity];
+    fprintf(stderr, "%s: %s%s[%s]:%s %s\n", subject, color ? look->color : "", look->name,
+            message->code, color ? "\033[0m" : "", message->message);
+    print_indented(message->place);
+    if (message->hint != NULL) fprintf(stderr, "  hint: %s\n", message->hint);
+}
+
+/* The subject may be a path, and a path may hold anything. */
+static const char *safe_subject(const struct cm_diagnostics *diag, const char *subject) {
+    struct text safe;
+    text_init(&safe, diag->arena);
+    text_append_name(&safe, subject);
+    return safe.failed ? "costmodel" : text_string(&safe);
+}
+
+void messages_print(const struct cm_diagnostics *diag, const char *subject,
+                    enum color_choice color) {
+    const bool colored = streams_color(stderr, color);
+    const char *safe = safe_subject(diag, subject);
+    for (size_t i = 0; i < cm_diagnostics_count(diag); i++) {
+        const struct cm_diagnostic *message = cm_diagnostics_get(diag, i);
+        if (message->severity != CM_NOTE) print_one(message, safe, colored);
+    }
+    if (diag->n_dropped > 0) {
+        fprintf(stderr, "%s: %zu more messages are not shown\n", safe, diag->n_dropped);
+    }
+}

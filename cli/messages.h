@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Diagnostics as a person reads them, on standard error. */
+#ifndef CLI_MESSAGES_H
+#define CLI_MESSAGES_H
+
+#include "cli/streams.h"
+
+struct cm_diagnostics;
+
+/*
+ * Prints warnings and errors; notes belong to the report. `subject` is what they are about: the
+ * model's path, or the program.
+ *
+ *     resnet.onnx: error[shape]: input has 64 channels, weight expects 32 x 1 groups
+ *       at node 17 "layer1.0/conv1", Conv-11, pass infer
+ *       hint: the exporter may have dropped the attribute 'group'
+ */
+void messages_print(const struct cm_diagnostics *diag, const char *subject,
+                    enum color_choice color);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From argv to a struct, by the rows of a table; every number and word checked to its end. */
+#include "cli/options.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/suggest.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* Where the parser stands. */
+struct parse {
+    const struct option *table;
+    const struct invocation *call;
+    int next; /* argument to read next */
+    char *target;
+    struct option_list *operands;
+    bool ended; /* `--` was seen */
+};
+
+int options_fault(const struct invocation *call, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const int status = diag_verror(call->diag, DIAG_USAGE, format, args);
+    va_end(args);
+    diag_hint(call->diag, "see costmodel --help");
+    return status;
+}
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+/* At most argc values ever come. */
+static int append(const struct invocation *call, struct option_list *list, const char *value) {
+    if (list->values == NULL) {
+        list->values = arena_array(call->arena, (size_t)call->argc, sizeof *list->values);
+        if (list->values == NULL) return diag_no_memory(call->diag);
+    }
+    list->values[list->n++] = value;
+    return CM_OK;
+}
+
+static int read_integer(const struct parse *parse, const struct option *row, const char *value,
+                        int64_t *ret) {
+    if (text_to_int64(value, strlen(value), ret) && *ret >= row->min && *ret <= row->max) {
+        return CM_OK;
+    }
+    return options_fault(
+        parse->call, "option --%s wants an integer from %" PRId64 " to %" PRId64 ", got '%s'",
+        row->name, row->min, row->max, value);
+}
+
+static int read_choice(const struct parse *parse, const struct option *row, const char *value,
+                       int *ret) {
+    struct text known;
+    text_init(&known, parse->call->arena);
+    for (const struct option_choice *choice = row->choices; choice->name != NULL; choice++) {
+        if (text_equal(choice->name, value)) {
+            *ret = choice->value;
+            return CM_OK;
+        }
+        if (known.length > 0) text_append(&known, choice[1].name == NULL ? " or " : ", ");
+        text_append(&known, choice->name);
+    }
+    return options_fault(parse->call, "option --%s wants %s, got '%s'", row->name,
+                         text_string(&known), value);
+}
+
+/* `value` is NULL only for the kinds that take none. */
+static int store(const struct parse *parse, const struct option *row, const char *value) {
+    void *field = parse->target + row->offset;
+    int64_t integer = 0;
+    int status = CM_OK;
+    switch (row->kind) {
+    case OPTION_SET:
+    case OPTION_UNSET:
+        *(bool *)field = row->kind == OPTION_SET;
+        return CM_OK;
+    case OPTION_INT:
+        status = read_integer(parse, row, value, &integer);
+        if (status == CM_OK) *(int *)field = (int)integer;
+        return status;
+    case OPTION_INT64:
+        return read_integer(parse, row, value, field);
+    case OPTION_CHOICE:
+        return read_choice(parse, row, value, field);
+    case OPTION_TEXT:
+        *(const char **)field = value;
+        return CM_OK;
+    case OPTION_LIST:
+        return append(parse->call, field, value);
+    }
+    BUG("a kind of option without a rule");
+}
+
+/* ---- which option ------------------------------------------------------------------------ */
+
+static const struct option *find_name(const struct option *table, const char *name,
+                                      size_t length) {
+    for (const struct option *row = table; row->name != NULL; row++) {
+        if (strlen(row->name) == length && memcmp(row->name, name, length) == 0) return row;
+    }
+    return NULL;
+}
+
+static const struct option *find_letter(const struct option *table, char letter) {
+    for (const struct option *row = table; row->name != NULL; row++) {
+        if (row->letter != '\0' && row->letter == letter) return row;
+    }
+    return NULL;
+}
+
+static int unknown_option(const struct parse *parse, const char *name, size_t length) {
+    struct suggestion suggestion;
+    suggest_init(&suggestion, name, length);
+    for (const struct option *row = parse->table; row->name != NULL; row++) {
+        suggest_offer(&suggestion, row->name);
+    }
+    if (suggestion.best == NULL) {
+        return options_fault(parse->call, "unknown option '--%.*s'", (int)length, name);
+    }
+    return options_fault(parse->call, "unknown option '--%.*s', did you mean '--%s'?",
+                         (int)length, name, suggestion.best);
+}
+
+/*
+ * The option's value: `attached` (NULL: nothing stood at the option itself) or the next
+ * argument. What begins with two dashes is an option whose forerunner was forgotten.
+ */
+static int take_value(struct parse *parse, const struct option *row, const char *attached) {
+    const struct invocation *call = parse->call;
+    if (row->value == NULL && attached != NULL) {
+        return options_fault(call, "option --%s takes no value, got '%s'", row->name, attached);
+    }
+    if (row->value == NULL) return store(parse, row, NULL);
+    if (attached == NULL && parse->next < call->argc &&
+        !text_starts_with(call->argv[parse->next], "--")) {
+        attached = call->argv[parse->next++];
+    }
+    if (attached == NULL || attached[0] == '\0') {
+        return options_fault(call, "option --%s wants a value: %s", row->name, row->value);
+    }
+    return store(parse, row, attached);
+}
+
+static int parse_long(struct parse *parse, const char *name) {
+    const size_t length = strcspn(name, "=");
+    const struct option *row = find_name(parse->table, name, length);
+    if (row == NULL) return unknown_option(parse, name, length);
+    return take_value(parse, row, name[length] == '=' ? name + length + 1 : NULL);
+}
+
+static int parse_letter(struct parse *parse, const char *letters) {
+    const struct option *row = find_letter(parse->table, letters[0]);
+    if (row == NULL) return options_fault(parse->call, "unknown option '-%s'", letters);
+    return take_value(parse, row, letters[1] == '\0' ? NULL : letters + 1);
+}
+
+static int parse_argument(struct parse *parse) {
+    const char *argument = parse->call->argv[parse->next++];
+    const bool operand = parse->ended || argument[0] != '-' || argument[1] == '\0';
+    if (operand) return append(parse->call, parse->operands, argument);
+    if (argument[1] != '-') return parse_letter(parse, argument + 1);
+    if (argument[2] != '\0') return parse_long(parse, argument + 2);
+    parse->ended = true;
+    return CM_OK;
+}
+
+int options_parse(const struct option *table, const struct invocation *call, void *target,
+                  struct option_list *operands) {
+    struct parse parse = {.table = table, .call = call, .target = target, .operands = operands};
+    while (parse.next < call->argc) {
+        const int status = parse_argument(&parse);
+        if (status != CM_OK) return status;
+    }
+    return CM_OK;
+}
+
+/* ---- help -------------------------------------------------------------------------------- */
+
+#define HELP_COLUMN 28
+
+static void help_row(const struct option *row, FILE *out) {
+    char letter[8] = "    ";
+    if (row->letter != '\0') snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    const int used =
+        fprintf(out, "  %s--%s%s%s", letter, row->name, row->value == NULL ? "" : " ",
+                row->value == NULL ? "" : row->value);
+    int column = used;
+    for (const char *line = row->help; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        if (column > HELP_COLUMN - 2) {
+            fputc('\n', out);
+            column = 0;
+        }
+        fprintf(out, "%*s%.*s\n", HELP_COLUMN - column, "", (int)length, line);
+        column = 0;
+        line += line[length] == '\n' ? length + 1 : length;
+    }
+}
+
+void options_help(const struct option *table, FILE *out) {
+    for (const struct option *row = table; row->name != NULL; row++) {
+        if (row->heading != NULL) fprintf(out, "\n%s:\n", row->heading);
+        help_row(row, out);
+    }
+}

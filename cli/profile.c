@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `costmodel profile`, the main job: load, profile, report. */
+#include "cli/profile.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/messages.h"
+#include "cli/shapes.h"
+#include "cli/streams.h"
+#include "costmodel/costmodel.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+/* What the command line says. */
+struct request {
+    const char *model;
+    struct option_list dims;
+    struct option_list inputs;
+    int64_t batch;
+    int mode; /* enum cm_mode */
+    const char *convention;
+    bool strict;
+    int format; /* enum format */
+    int depth;
+    int top;
+    int width;
+    bool detailed;
+    int color; /* enum color_choice */
+    const char *output;
+};
+
+static const struct option_choice modes[] = {
+    {"model", CM_MODE_MODEL},
+    {"training", CM_MODE_TRAINING},
+    {"inference", CM_MODE_INFERENCE},
+    {NULL, 0},
+};
+
+static const struct option_choice formats[] = {
+    {"text", FORMAT_TEXT},
+    {"json", FORMAT_JSON},
+    {NULL, 0},
+};
+
+static const struct option_choice colors[] = {
+    {"auto", COLOR_AUTO},
+    {"always", COLOR_ALWAYS},
+    {"never", COLOR_NEVER},
+    {NULL, 0},
+};
+
+#define AT(want, member) OPTION_AT(struct request, want, member)
+
+/* clang-format off */
+const struct option profile_options[] = {
+    {.heading = "The model", .name = "batch", .kind = OPTION_INT64, .offset = AT(int64_t, batch),
+     .value = "N", .min = 1, .max = INT64_MAX,
+     .help = "batch size, also of a file that was exported with another one\n"
+             "(default: the file's, 1 where that is free)"},
+    {.name = "dim", .kind = OPTION_LIST, .offset = AT(struct option_list, dims),
+     .value = "NAME=N",
+     .help = "size of a free dim, as --dim seq=128; may be given many times"},
+    {.name = "input", .kind = OPTION_LIST, .offset = AT(struct option_list, inputs),
+     .value = "NAME=SHAPE",
+     .help = "whole shape of an input, as --input image=1x3x224x224; may be\n"
+             "given many times"},
+    {.name = "mode", .kind = OPTION_CHOICE, .offset = AT(int, mode), .value = "MODE",
+     .choices = modes,
+     .help = "training or inference for every layer that differs between the\n"
+             "two, or model: as the file says (default)"},
+    {.heading = "Counting", .name = "convention", .kind = OPTION_TEXT,
+     .offset = AT(const char *, convention), .value = "NAME",
+     .help = "whose rules count FLOPs: deepspeed (default)"},
+    {.name = "strict", .kind = OPTION_SET, .offset = AT(bool, strict),
+     .help = "refuse a model with an unknown operator or shape"},
+    {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
+     .value = "FORMAT", .choices = formats,
+     .help = "text for people (default), json for programs"},
+    {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
+     .value = "FILE",
+     .help = "write there, whole or not at all (default: standard output)"},
+    {.name = "depth", .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
+     .min = -1, .max = INT_MAX,
+     .help = "text: aggregate module depths 0 to N (default -1: all)"},
+    {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N",
+     .min = 0, .max = INT_MAX,
+     .help = "text: name N modules at each depth (default 1, 0: all)"},
+    {.name = "no-detail", .kind = OPTION_UNSET, .offset = AT(bool, detailed),
+     .help = "text: leave out the module tree"},
+    {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N",
+     .min = 0, .max = INT_MAX,
+     .help = "text: columns at which long lines are folded, 0 never"},
+    {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
+     .choices = colors,
+     .help = "auto (default: on a terminal, unless NO_COLOR is set), always or\n"
+             "never"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+/* The library's own defaults, so that they are known in one place. */
+static void set_defaults(struct request *request) {
+    struct cm_options options;
+    struct cm_text_options text;
+    cm_options_init(&options);
+    cm_text_options_init(&text);
+    *request = (struct request){
+        .batch = options.batch,
+        .mode = (int)options.mode,
+        .convention = options.convention,
+        .strict = options.strict,
+        .format = FORMAT_TEXT,
+        .depth = text.depth,
+        .top = text.top,
+        .width = text.width,
+        .detailed = text.detailed,
+        .color = COLOR_AUTO,
+    };
+}
+
+static int take_model(const struct invocation *call, const struct option_list *operands,
+                      const char **ret) {
+    if (operands->n == 0) {
+        return options_fault(call, "no model is given, want a path, or - for standard input");
+    }
+    if (operands->n > 1) {
+        return options_fault(call, "want one model, got '%s' and '%s'", operands->values[0],
+                             operands->values[1]);
+    }
+    if (operands->values[0][0] == '\0') {
+        return options_fault(call, "the model's path is empty");
+    }
+    *ret = operands->values[0];
+    return CM_OK;
+}
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+static int write_report(const struct request *request, const struct cm_result *result,
+                        FILE *out) {
+    if (request->format == FORMAT_JSON) return cm_result_write_json(result, out);
+    struct cm_text_options options;
+    cm_text_options_init(&options);
+    options.depth = request->depth;
+    options.top = request->top;
+    options.detailed = request->detailed;
+    options.width = request->width;
+    options.color = streams_color(out, (enum color_choice)request->color);
+    return cm_result_write_text(result, &options, out);
+}
+
+/* A report that replaced its own model would destroy it. */
+static bool is_model(const struct request *request) {
+    struct stat model;
+    struct stat output;
+    if (text_equal(request->model, "-") || stat(request->model, &model) != 0) return false;
+    return stat(request->output, &output) == 0 && model.st_dev == output.st_dev &&
+           model.st_ino == output.st_ino;
+}
+
+static int write_file(const struct invocation *call, const struct request *request,
+                      const struct cm_result *result) {
+    struct output *output = NULL;
+    int status = output_open(request->output, call->diag, &output);
+    if (status != CM_OK) return status;
+    FILE *stream = output_stream(output);
+    status = write_report(request, result, stream);
+    if (status == CM_OK || status == CM_IO) {
+        const int flushed = streams_flush(stream, request->output, call->diag);
+        status = status == CM_OK ? flushed : status;
+    }
+    if (status == CM_OK) return output_commit(output, call->diag);
+    output_abandon(output);
+    return status;
+}
+
+static int write_stdout(const struct invocation *call, const struct request *request,
+                        const struct cm_result *result) {
+    const int status = write_report(request, result, stdout);
+    if (status == CM_NO_MEMORY) return status;
+    const int flushed = streams_flush(stdout, "standard output", call->diag);
+    return status == CM_OK ? flushed : status;
+}
+
+static int write_result(const struct invocation *call, const struct request *request,
+                        const struct cm_result *result) {
+    const bool to_stdout = request->output == NULL || text_equal(request->output, "-");
+    const int status =
+        to_stdout ? write_stdout(call, request, result) : write_file(call, request, result);
+    return status == CM_NO_MEMORY ? diag_no_memory(call->diag) : status;
+}
+
+/* ---- profiling --------------------------------------------------------------------------- */
+
+static int profile_model(const struct request *request, const struct cm_options *options,
+                         struct cm_diagnostics *diag, struct cm_result **ret) {
+    struct cm_model *model = NULL;
+    int status = cm_model_load_file(request->model, diag, &model);
+    if (status != CM_OK) return status;
+    status = cm_model_profile(model, options, diag, ret);
+    cm_model_free(model);
+    return status;
+}
+
+/* Messages about the model go out before the report and bear the model's path. */
+static int profile_and_tell(const struct request *request, const struct cm_options *options,
+                            struct cm_diagnostics *diag, struct cm_result **ret) {
+    const bool piped = text_equal(request->model, "-");
+    const int status = profile_model(request, options, diag, ret);
+    messages_print(diag, piped ? "standard input" : request->model,
+                   (enum color_choice)request->color);
+    return status;
+}
+
+static int run_request(const struct invocation *call, const struct request *request,
+                       const struct cm_options *options) {
+    struct cm_result *result = NULL;
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return command_exit(diag_no_memory(call->diag));
+    int status = profile_and_tell(request, options, diag, &result);
+    int exit_status = command_exit(status);
+    if (status == CM_OK) {
+        status = write_result(call, request, result);
+        const int done = cm_result_complete(result) ? EXIT_DONE : EXIT_INCOMPLETE;
+        exit_status = status == CM_OK ? done : command_exit(status);
+    }
+    cm_result_free(result);
+    cm_diagnostics_free(diag);
+    return exit_status;
+}
+
+static int read_request(const struct invocation *call, struct request *request,
+                        struct cm_options *options) {
+    struct option_list operands = {0, NULL};
+    set_defaults(request);
+    int status = options_parse(profile_options, call, request, &operands);
+    if (status == CM_OK) status = take_model(call, &operands, &request->model);
+    if (status == CM_OK && request->output != NULL && is_model(request)) {
+        return options_fault(call, "the output '%s' is the model itself", request->output);
+    }
+    cm_options_init(options);
+    options->batch = request->batch;
+    options->mode = (enum cm_mode)request->mode;
+    options->convention = request->convention;
+    options->strict = request->strict;
+    if (status == CM_OK) status = shapes_read_dims(call, &request->dims, options);
+    if (status == CM_OK) status = shapes_read_inputs(call, &request->inputs, options);
+    return status;
+}
+
+int command_profile(const struct invocation *call) {
+    struct request request;
+    struct cm_options options;
+    const int status = read_request(call, &request, &options);
+    return status == CM_OK ? run_request(call, &request, &options) : command_exit(status);
+}

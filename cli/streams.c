@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can go wrong with a standard stream, in one place. */
+#include "cli/streams.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* Opened the wrong way round, so that using it fails with EBADF as a closed one would. */
+static void fill_hole(int fd, int flags) {
+    if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) (void)open("/dev/null", flags);
+}
+
+void streams_prepare(void) {
+    fill_hole(STDIN_FILENO, O_WRONLY);
+    fill_hole(STDOUT_FILENO, O_RDONLY);
+    fill_hole(STDERR_FILENO, O_RDONLY);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag) {
+    const bool failed_before = ferror(stream) != 0;
+    const int earlier = errno;
+    errno = 0;
+    if (fflush(stream) == 0 && !failed_before) return CM_OK;
+    const int error = errno != 0 ? errno : earlier;
+    if (error == EPIPE || error == EBADF) return CM_IO;
+    return diag_system(diag, "write", name, error);
+}
+
+bool streams_color(FILE *stream, enum color_choice choice) {
+    if (choice != COLOR_AUTO) return choice == COLOR_ALWAYS;
+    const char *no_color = getenv("NO_COLOR");
+    if (no_color != NULL && no_color[0] != '\0') return false;
+    const char *terminal = getenv("TERM");
+    if (terminal == NULL || text_equal(terminal, "dumb")) return false;
+    return isatty(fileno(stream)) == 1;
+}

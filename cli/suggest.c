@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names are near when few keystrokes part them: the optimal string alignment distance (a letter
+ * inserted, dropped, changed, or two neighbours swapped), of which a third of the name may be
+ * wrong.
+ */
+#include "cli/suggest.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "support/banned.h"
+
+#define MAX_LENGTH 32 /* a longer word is no mistyped option */
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* Row i of the table from the two above it. */
+static void fill_row(const char *a, const char *b, size_t n, size_t i,
+                     size_t rows[3][MAX_LENGTH + 1]) {
+    const size_t *two_up = rows[0];
+    const size_t *up = rows[1];
+    size_t *row = rows[2];
+    row[0] = i;
+    for (size_t j = 1; j <= n; j++) {
+        const size_t changed = up[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+        row[j] = smaller(changed, smaller(up[j], row[j - 1]) + 1);
+        const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+        if (swapped) row[j] = smaller(row[j], two_up[j - 2] + 1);
+    }
+}
+
+static size_t distance(const char *a, size_t m, const char *b, size_t n) {
+    size_t rows[3][MAX_LENGTH + 1] = {{0}};
+    for (size_t j = 0; j <= n; j++) rows[2][j] = j;
+    for (size_t i = 1; i <= m; i++) {
+        memcpy(rows[0], rows[1], sizeof rows[0]);
+        memcpy(rows[1], rows[2], sizeof rows[0]);
+        fill_row(a, b, n, i, rows);
+    }
+    return rows[2][n];
+}
+
+void suggest_init(struct suggestion *suggestion, const char *wanted, size_t length) {
+    *suggestion = (struct suggestion){wanted, length, NULL, SIZE_MAX};
+}
+
+void suggest_offer(struct suggestion *suggestion, const char *name) {
+    const size_t length = strlen(name);
+    if (suggestion->length > MAX_LENGTH || length > MAX_LENGTH) return;
+    const size_t apart = distance(suggestion->wanted, suggestion->length, name, length);
+    if (apart > (length + 2) / 3 || apart >= suggestion->distance) return;
+    suggestion->best = name;
+    suggestion->distance = apart;
+}
