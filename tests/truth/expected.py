@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a file must give: its reference, corrected for what the exporter did to the model.
+
+The reference was counted on the PyTorch module. An export may hold the same model with other
+operators: a BatchNorm folded into its convolution, a LayerNorm written out as arithmetic. Each
+such difference has an exact size, which follows from the reference's own rows; it is added at
+its module and at every module above. MACs are never corrected.
+"""
+import math
+import re
+from collections import defaultdict
+
+import tables
+
+# FLOPs per sample that the reference has, or lacks, beside its leaves: (model, module) -> number.
+# DeepSpeed sees functions that are called by their module's name, and no tensor methods.
+FUNCTIONS = {
+    ("bert_mini", ""): (-3 * 64 * 512,            # F.gelu, written out as Erf arithmetic
+                        +3 * 4 * 64 * 64),        # Tensor.softmax
+    ("gpt_mini_tied", r"h\.\d+\.attn"): (6 * 128 * 128,),  # Tensor.softmax
+    ("groupnorm_resblock", ""): (-2 * 64 * 32 * 32,),  # F.silu, written out as Sigmoid and Mul
+    ("fcn_resnet50", ""): (2 * 21 * 520 * 520,),  # F.interpolate: elements of the output …
+}
+# … where DeepSpeed counts the product of `size`: neither channels nor batch.
+FUNCTIONS_ONCE = {("fcn_resnet50", ""): -2 * 520 * 520}
+
+# Parameters that constant folding made or cut, at the root.
+FOLDED_PARAMS = {
+    ("gpt_mini_tied", "b1"): 1024 * 192,  # the tied head a second time, transposed for its MatMul
+    ("gpt_mini_tied", "dyn"): 1024 * 192,
+    ("transformer_encoder", "b1"): -(512 - 128) * 256,  # the position table, cut to the length
+}
+
+
+class Correction:
+    """What to add to a reference's rows, by module and everything above it."""
+
+    def __init__(self):
+        self.flops = defaultdict(int)
+        self.params = defaultdict(int)
+
+    def add(self, path, flops=0, params=0):
+        parts = path.split(".") if path else []
+        for n in range(len(parts) + 1):
+            above = ".".join(parts[:n])
+            self.flops[above] += flops
+            self.params[above] += params
+
+
+def by_module(model, profile, known):
+    """The profile's nodes by the module that their names state."""
+    found = defaultdict(list)
+    inlined = "functions" in model.variant  # nodes of a function body have the body's names
+    for node in profile.nodes:
+        path = node.module if inlined else tables.scope_path(node.name, known)
+        found[path].append(node)
+    return found
+
+
+def has_op(nodes, op):
+    return any(node.op == op for node in nodes)
+
+
+def has_bias(nodes):
+    return any(node.op in ("Conv", "ConvTranspose") and len([i for i in node.inputs if i]) > 2
+               for node in nodes)
+
+
+def correct_leaf(fix, row, nodes, opset, trained):
+    out = math.prod(row.outs[0]) * row.calls if row.outs else 0
+    gained = has_bias(nodes) and row.flops == 2 * row.macs
+    if row.cls.startswith("BatchNorm"):
+        if not has_op(nodes, "BatchNormalization"):  # folded into the convolution before it
+            fix.add(row.path, -row.flops, -row.own_params)
+        elif trained:  # 5n, where the reference ran in eval mode: 2n
+            fix.add(row.path, row.flops * 3 // 2)
+    elif row.cls.startswith("ConvTranspose"):
+        # DeepSpeed divides by the groups twice, and takes the bias at the input's positions
+        fix.add(row.path, 2 * row.macs + (out if has_bias(nodes) else 0) - row.flops)
+    elif row.cls.startswith("Conv") and gained:  # the folded BatchNorm left a bias
+        fix.add(row.path, out, row.outs[0][1])
+    elif row.cls.startswith("LayerNorm") and opset < 17:  # written out as arithmetic
+        fix.add(row.path, -row.flops)
+    elif row.cls in ("GELU", "SiLU"):  # no operator of that name before opset 20
+        fix.add(row.path, -row.flops)
+
+
+def correct_pools(fix, profile, nodes):
+    """A Pad of its own before an AveragePool: the pool's input is the padded one."""
+    shapes = profile.shapes
+    pads = {node.outputs[0]: node for node in profile.nodes if node.op == "Pad"}
+    for path, inside in nodes.items():
+        for node in inside:
+            pad = pads.get(node.inputs[0]) if node.op == "AveragePool" else None
+            if pad is not None:
+                fix.add(path, math.prod(shapes[pad.outputs[0]])
+                        - math.prod(shapes[pad.inputs[0]]))
+
+
+def correction(model, profile, rows, nodes, batch, eval_truth):
+    """`eval_truth`: the reference ran in eval mode, though the file may train."""
+    fix = Correction()
+    trained = profile.trains and eval_truth
+    for row in rows.values():
+        if row.leaf:
+            correct_leaf(fix, row, nodes.get(row.path, []), model.opset, trained)
+    correct_pools(fix, profile, nodes)
+    for (name, pattern), numbers in FUNCTIONS.items():
+        if name == model.name:
+            for path in rows:
+                if re.fullmatch(pattern, path):
+                    fix.add(path, sum(numbers) * batch)
+    for (name, path), number in FUNCTIONS_ONCE.items():
+        if name == model.name:
+            fix.add(path, number)
+    fix.add("", params=FOLDED_PARAMS.get((model.name, model.variant), 0))
+    return fix
+
+
+def absent_reason(row, rows, nodes):
+    """Why a module of the reference may be missing from a profile; None where it may not."""
+    below = [path for path in rows if path == row.path or path.startswith(row.path + ".")]
+    if any(path in nodes for path in below):
+        return None
+    owners = [rows[path] for path in below if rows[path].own_params > 0]
+    if any(not owner.cls.startswith("BatchNorm") for owner in owners):
+        return None
+    if owners:
+        return "BatchNorm folded into the convolution before it"
+    return "neither a node nor a parameter of it stands in the file"
