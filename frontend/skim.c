@@ -62,9 +62,19 @@ static struct open_message *innermost(struct skimmer *skimmer) {
 /* ---- output --------------------------------------------------------------------------------
  */
 
+#define SMALLEST_OUTPUT 4096
+#define LARGEST_GUESS   (256 * 1024)
+
+/* The whole of a small file is structure; of a large one most is weights. */
+static size_t first_capacity(const struct skimmer *skimmer) {
+    uint64_t size = source_size(skimmer->source);
+    if (size > LARGEST_GUESS) size = LARGEST_GUESS / 4;
+    return SMALLEST_OUTPUT + (size_t)(size + size / 4);
+}
+
 static int reserve(struct skimmer *skimmer, size_t extra) {
     if (skimmer->capacity - skimmer->size >= extra) return CM_OK;
-    size_t capacity = skimmer->capacity ? skimmer->capacity : 16384;
+    size_t capacity = skimmer->capacity ? skimmer->capacity : first_capacity(skimmer);
     while (capacity - skimmer->size < extra) {
         if (capacity > SIZE_MAX / 2) return diag_no_memory(skimmer->diag);
         capacity *= 2;
@@ -137,7 +147,8 @@ static int ends_early(struct skimmer *skimmer) {
                       skim_messages[innermost(skimmer)->kind].name);
 }
 
-static int get_varint(struct skimmer *skimmer, uint64_t *ret) {
+/* Near the end of the window or of the message: byte by byte, with all that may go wrong. */
+static int get_varint_slowly(struct skimmer *skimmer, uint64_t *ret) {
     uint64_t value = 0;
     for (int i = 0; i < VARINT_BYTES; i++) {
         if (position(skimmer) >= innermost(skimmer)->end)
@@ -156,6 +167,23 @@ static int get_varint(struct skimmer *skimmer, uint64_t *ret) {
     }
     return diag_error(skimmer->diag, DIAG_FORMAT, "at byte %llu: a number longer than 64 bits",
                       (unsigned long long)position(skimmer));
+}
+
+static int get_varint(struct skimmer *skimmer, uint64_t *ret) {
+    size_t n = 0;
+    const uint8_t *bytes = source_peek(skimmer->source, &n);
+    uint64_t left = innermost(skimmer)->end - position(skimmer);
+    uint64_t value = 0;
+    if (left < n) n = (size_t)left;
+    for (size_t i = 0; i < n && i < VARINT_BYTES; i++) {
+        value |= (uint64_t)(bytes[i] & 127) << (7 * i);
+        if (bytes[i] < 128) {
+            source_take(skimmer->source, i + 1);
+            *ret = value;
+            return CM_OK;
+        }
+    }
+    return get_varint_slowly(skimmer, ret);
 }
 
 static const struct skim_field *find_field(enum message_kind kind, uint64_t number) {

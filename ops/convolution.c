@@ -241,6 +241,7 @@ static void describe_window(struct text *out, const struct window *window) {
     describe_tuple(out, n, window->stride);
     bool symmetric = true;
     for (size_t i = 0; i < n; i++) symmetric = symmetric && window->begin[i] == window->end[i];
+    if (window->pad == PAD_SAME) text_append(out, ", padding=same");
     if (symmetric) describe_list(out, "padding", window->rank, window->begin, 0);
     describe_list(out, "dilation", window->rank, window->dilation, 1);
 }

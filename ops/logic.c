@@ -4,7 +4,6 @@
  * or a bound, never learned.
  */
 #include <math.h>
-#include <stdint.h>
 
 #include "ops/common.h"
 #include "ops/families.h"

@@ -43,8 +43,12 @@ static int merge_tensors(struct rule *rule, const struct fact *a, const struct f
 
 static int merge_at(struct rule *rule, const struct fact *a, const struct fact *b, int nesting,
                     struct fact *ret) {
-    bool unknown = a->kind == CM_TYPE_UNKNOWN || b->kind == CM_TYPE_UNKNOWN;
-    if (!unknown && a->kind != b->kind)
+    bool differ = a->kind != b->kind;
+    /* Loop-16 may be handed an optional and hand on what is in it. */
+    bool optional = a->kind == CM_TYPE_OPTIONAL || b->kind == CM_TYPE_OPTIONAL;
+    bool unknown =
+        a->kind == CM_TYPE_UNKNOWN || b->kind == CM_TYPE_UNKNOWN || (differ && optional);
+    if (differ && !unknown)
         return rule_fail(rule, DIAG_TYPE, "the same value is %s and %s", kind_names[a->kind],
                          kind_names[b->kind]);
     if (!unknown && (a->kind == CM_TYPE_TENSOR || a->kind == CM_TYPE_SPARSE_TENSOR))

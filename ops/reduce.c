@@ -6,7 +6,6 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "ops/common.h"
 #include "ops/families.h"

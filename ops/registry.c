@@ -5,8 +5,6 @@
  */
 #include "ops/registry.h"
 
-#include <string.h>
-
 #include "ops/families.h"
 #include "support/diag.h"
 #include "support/text.h"

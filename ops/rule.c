@@ -6,7 +6,6 @@
 #include "ops/rule.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "support/arena.h"
 #include "support/text.h"

@@ -184,10 +184,12 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
         .diag = analysis->diag,
     };
     for (uint32_t id = 0; id < model->n_nodes; id++) {
+        struct arena_mark mark = arena_save(analysis->arena);
         struct rule rule;
         int status = rules_make_done(&source, id, &rule);
         if (status < 0) return status;
         cost_of(analysis, &rule, &table->costs[id]);
+        arena_restore(analysis->arena, mark);
         scale(&table->costs[id], runs[model->nodes[id].graph]);
     }
     return CM_OK;

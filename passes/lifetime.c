@@ -182,8 +182,10 @@ static int run(const struct analysis *analysis, void *own) {
     store_sources(analysis, table);
     number_graph(analysis->model, 0, &steps);
     for (uint32_t step = 0; step < steps.n; step++) {
+        struct arena_mark mark = arena_save(analysis->arena);
         status = store_outputs(analysis, table, &source, steps.node[step]);
         if (status < 0) return status;
+        arena_restore(analysis->arena, mark);
     }
     live_from_to(analysis, table, &steps);
     return find_peak(analysis, table, &steps);

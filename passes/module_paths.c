@@ -8,6 +8,7 @@
 #include "passes/names.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -96,9 +97,12 @@ static const char *local_name(const struct mapper *mapper, uint32_t scope) {
 /* "parent.local", `local` shortened to its first `length` bytes. NULL: no memory. */
 static const char *join(const struct mapper *mapper, const char *parent, const char *local,
                         size_t length) {
-    struct arena *arena = mapper->analysis->arena;
-    if (parent[0] == '\0') return arena_strndup(arena, local, length);
-    return arena_printf(arena, "%s.%.*s", parent, (int)length, local);
+    struct text text;
+    text_init(&text, mapper->analysis->arena);
+    text_append(&text, parent);
+    if (parent[0] != '\0') text_append_n(&text, ".", 1);
+    text_append_n(&text, local, length);
+    return text.failed ? NULL : text_string(&text);
 }
 
 /*

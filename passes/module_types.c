@@ -71,11 +71,13 @@ static const char *class_of(const struct rule *rule) {
     const char *name = rule->op->module;
     const char *mark = strstr(name, "{n}");
     int n = rule_rank(rule, 0) - 2;
+    struct text text;
     if (!mark) return name;
-    if (n < 1) n = 1;
-    if (n > 3) n = 3;
-    return arena_printf(rule->arena, "%.*s%d%s", (int)(mark - name), name, n,
-                        mark + strlen("{n}"));
+    text_init(&text, rule->arena);
+    text_append_n(&text, name, (size_t)(mark - name));
+    text_append(&text, n <= 1 ? "1" : n == 2 ? "2" : "3");
+    text_append(&text, mark + strlen("{n}"));
+    return text.failed ? NULL : text_string(&text);
 }
 
 static struct rule_source source_of(const struct module_tree *tree) {

@@ -184,15 +184,62 @@ static bool hands_on(const struct study *study, const struct node *node) {
     return false;
 }
 
+/* ---- a normalization that is scaled again -------------------------------------------------
+ */
+
+/* The node that alone uses the value, when it joins it to another tensor elementwise; ID_NONE.
+ */
+static uint32_t only_elementwise_use(const struct study *study, uint32_t value) {
+    const struct value *used = &study->model->values[value];
+    if (used->n_uses != 1 || used->is_graph_output) return ID_NONE;
+    const struct use *use = &used->uses[0];
+    const struct node *node = &study->model->nodes[use->node];
+    return role_of(study, use->node, use->slot) == 'e' && node->n_inputs == 2 ? use->node
+                                                                              : ID_NONE;
+}
+
+/* Output of the node `joins`, when its other operand is a stored tensor of `elements`; ID_NONE.
+ */
+static uint32_t joined_with(const struct study *study, uint32_t joins, uint32_t value,
+                            int64_t elements) {
+    const struct node *node = &study->model->nodes[joins];
+    uint32_t other = node->inputs[0] == value ? node->inputs[1] : node->inputs[0];
+    if (other == ID_NONE || !study->carries[other] || elements < 2) return ID_NONE;
+    const struct fact *fact = &study->analysis->infer.facts[other];
+    return shape_elements(&fact->shape) == elements ? node->outputs[0] : ID_NONE;
+}
+
+/*
+ * Caffe splits a batch normalization in two: BatchNorm, which learns nothing, and Scale, which
+ * holds the learned scale and shift. Its exports give BatchNormalization placeholders for the
+ * two and put a product and a sum per channel behind it. One layer, one scale, one shift.
+ */
+static bool is_scaled_again(const struct study *study, uint32_t id) {
+    const struct node *node = &study->model->nodes[id];
+    uint32_t value = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
+    if (role_of(study, id, node->n_inputs - 1) != 's' || node->inputs[1] == ID_NONE)
+        return false;
+    const struct fact *scale = &study->analysis->infer.facts[node->inputs[1]];
+    for (int step = 0; step < 2 && value != ID_NONE; step++) {
+        uint32_t joins = only_elementwise_use(study, value);
+        value = joins == ID_NONE
+                    ? ID_NONE
+                    : joined_with(study, joins, value, shape_elements(&scale->shape));
+    }
+    return value != ID_NONE;
+}
+
 static void note_purposes(struct study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     bool chain = hands_on(study, node);
     unsigned onward = handed_on(study, node);
+    bool placeholders = node->n_inputs > 1 && is_scaled_again(study, id);
     if (renames(study, id)) return; /* the name it gives is the parameter that is used */
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         uint32_t value = node->inputs[slot];
         if (value == ID_NONE) continue;
         char role = role_of(study, id, slot);
+        if (role == 'n' && placeholders) role = 's';
         unsigned purposes = role == 'p' && chain ? onward : purpose_of_role(role);
         study->purposes[value] = (uint8_t)(study->purposes[value] | purposes);
     }

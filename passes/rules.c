@@ -79,7 +79,7 @@ static void print_place(const struct diag_frame *frame, struct text *out) {
 
 void node_place_push(struct node_place *place, struct cm_diagnostics *diag) {
     const char *name = place->model->nodes[place->node].name;
-    snprintf(place->number, sizeof(place->number), "#%u", place->node);
+    if (!name[0]) snprintf(place->number, sizeof(place->number), "#%u", place->node);
     place->frame = (struct diag_frame){
         .label = "at node",
         .print = print_place,

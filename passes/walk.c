@@ -67,7 +67,9 @@ int walk_start(struct walk *walk) {
     table->facts = arena_array(walk->arena, model->n_values, sizeof(*table->facts));
     table->runs = arena_array(walk->arena, model->n_graphs, sizeof(*table->runs));
     table->alternative = arena_array(walk->arena, model->n_graphs, sizeof(*table->alternative));
-    if (!table->facts || !table->runs || !table->alternative) return diag_no_memory(walk->diag);
+    walk->has_assumed = arena_array(walk->arena, model->n_nodes, sizeof(*walk->has_assumed));
+    if (!table->facts || !table->runs || !table->alternative || !walk->has_assumed)
+        return diag_no_memory(walk->diag);
     for (uint32_t graph = 0; graph < model->n_graphs; graph++) table->runs[graph] = 1;
     for (uint32_t id = 0; id < model->n_values; id++) {
         int status = start_value(walk, id);
@@ -106,7 +108,11 @@ static int body_runs(void *context, uint32_t graph, int64_t times, const char *a
     bool known = is_known(times);
     walk->table->runs[graph] = known ? times : 1;
     walk->table->alternative[graph] = known && assumption;
-    if (assumption) diag_note(walk->diag, DIAG_ASSUMPTION, "%s", assumption);
+    uint32_t owner = walk->model->graphs[graph].owner;
+    if (!assumption || walk->has_assumed[owner])
+        return CM_OK; /* bodies are walked repeatedly */
+    walk->has_assumed[owner] = true;
+    diag_note(walk->diag, DIAG_ASSUMPTION, "%s", assumption);
     return CM_OK;
 }
 

@@ -22,6 +22,7 @@ struct walk {
     struct cm_diagnostics *diag; /* NULL: messages are dropped, statuses stay */
     struct infer_table *table;   /* to fill */
     int depth;                   /* bodies around */
+    bool *has_assumed;           /* by node: its assumption was told; by walk_start */
 };
 
 /* Allocates the table and sets the facts of inputs and initializers. */

@@ -17,7 +17,9 @@
 #include "support/banned.h"
 
 #define FIRST_BLOCK   ((size_t)4096)
-#define LARGEST_BLOCK ((size_t)1 << 20)
+/* Small enough that malloc serves it from memory that an earlier arena gave back, not from fresh
+ * pages: touching those costs more than most of the analysis. */
+#define LARGEST_BLOCK ((size_t)64 << 10)
 
 #ifdef COSTMODEL_DEBUG_ARENA
 static const bool one_object_a_block = true;
@@ -30,6 +32,7 @@ struct block {
     size_t born; /* arena->total when it was made */
     size_t size; /* of data */
     size_t used;
+    size_t soiled; /* bytes that were handed out before a restore; the rest is still zero */
     alignas(max_align_t) unsigned char data[];
 };
 
@@ -71,12 +74,11 @@ void arena_free(struct arena *arena) {
 static struct block *push_block(const struct arena *arena, struct block **stack, size_t size) {
     struct block *block = NULL;
     if (size > SIZE_MAX - sizeof *block) return NULL;
-    block = malloc(sizeof *block + size);
+    block = calloc(1, sizeof *block + size); /* pages fresh from the system need no zeroing */
     if (block == NULL) return NULL;
     block->older = *stack;
     block->born = arena->total;
     block->size = size;
-    block->used = 0;
     *stack = block;
     return block;
 }
@@ -102,9 +104,10 @@ void *arena_alloc(struct arena *arena, size_t size) {
                                              : block_with_room(arena, stride);
     if (block == NULL) return NULL;
     unsigned char *object = block->data + block->used;
+    if (block->used < block->soiled) memset(object, 0, size);
     block->used += one_object_a_block ? size : stride;
     arena->total += stride;
-    return memset(object, 0, size);
+    return object;
 }
 
 void *arena_array(struct arena *arena, size_t n, size_t size) {
@@ -158,8 +161,11 @@ struct arena_mark arena_save(const struct arena *arena) {
 void arena_restore(struct arena *arena, struct arena_mark mark) {
     arena->large = free_younger(arena->large, mark.total);
     arena->filling = free_younger(arena->filling, mark.total);
-    if (arena->filling != NULL && arena->filling == mark.block)
-        arena->filling->used = mark.used;
+    if (arena->filling != NULL && arena->filling == mark.block) {
+        struct block *block = arena->filling;
+        if (block->used > block->soiled) block->soiled = block->used;
+        block->used = mark.used;
+    }
     arena->total = mark.total;
 }
 

@@ -45,6 +45,12 @@ int source_read(struct source *source, void *buffer, size_t size, size_t *ret_go
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 /* One byte, or -1 at the end, or -2 on an error that was reported. */
 int source_byte(struct source *source, struct cm_diagnostics *diag);
+/*
+ * What is already read and not yet taken: *ret_size bytes at the position, perhaps none. A
+ * parser looks at them in place and takes them with source_take (size <= *ret_size).
+ */
+const uint8_t *source_peek(const struct source *source, size_t *ret_size);
+void source_take(struct source *source, size_t size);
 /* Whether no byte is left; an error that was reported counts as the end. */
 bool source_at_end(struct source *source, struct cm_diagnostics *diag);
 /* Steps over `size` bytes: a seek where possible, else read and dropped. *ret_got < size: the

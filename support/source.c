@@ -216,6 +216,16 @@ int source_byte(struct source *source, struct cm_diagnostics *diag) {
     return got == 0 ? -1 : source->window[source->window_at++];
 }
 
+const uint8_t *source_peek(const struct source *source, size_t *ret_size) {
+    *ret_size = source->window_length - source->window_at;
+    return source->window + source->window_at;
+}
+
+void source_take(struct source *source, size_t size) {
+    BUG_ON(size > source->window_length - source->window_at);
+    source->window_at += size;
+}
+
 bool source_at_end(struct source *source, struct cm_diagnostics *diag) {
     size_t got = 0;
     if (source->window_at < source->window_length) return false;

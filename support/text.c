@@ -55,12 +55,19 @@ void text_printf(struct text *text, const char *format, ...) {
 void text_vprintf(struct text *text, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
+    /* mostly there is room: one pass over the format, not two */
+    const size_t room = text->data == NULL ? 0 : text->capacity - text->length;
+    char *end = room == 0 ? NULL : text->data + text->length;
+    const int length = vsnprintf(end, room, format, args);
+    bool written = length >= 0 && (size_t)length < room;
     if (length < 0) text->failed = true;
-    if (length < 0 || !text_reserve(text, (size_t)length)) return;
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
-    text->length += (size_t)length;
+    if (!written && length >= 0 && text_reserve(text, (size_t)length)) {
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+        written = true;
+    }
+    va_end(again);
+    if (written) text->length += (size_t)length;
+    if (!written && end != NULL) *end = '\0';
 }
 
 const char *text_string(const struct text *text) {

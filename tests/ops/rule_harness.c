@@ -306,7 +306,9 @@ const char *rule_bench_message(const struct rule_bench *bench) {
 /* ---- comparing --------------------------------------------------------------------------- */
 
 static bool same_contents(const struct constant *a, const struct constant *b) {
-    for (int64_t i = 0; i < b->n_elements; i++) {
+    bool splats = a->place == CONSTANT_SPLAT && b->place == CONSTANT_SPLAT;
+    int64_t n = splats ? 1 : b->n_elements;
+    for (int64_t i = 0; i < n; i++) {
         if (constant_has_ints(b) ? constant_int_at(a, i) != constant_int_at(b, i)
                                  : constant_real_at(a, i) != constant_real_at(b, i))
             return false;

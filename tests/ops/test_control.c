@@ -135,6 +135,13 @@ static void changes_type(struct arena *arena, const struct fact *inputs, struct 
     outputs[1] = tensor(arena, DTYPE_INT64, 0, NULL);
 }
 
+/* As a body of Loop-16 that takes an optional and gives what is in it. */
+static void wraps(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
+    loops_on(arena, inputs, outputs);
+    outputs[1] = fact_unknown();
+    outputs[1].kind = CM_TYPE_OPTIONAL;
+}
+
 /* (state, slice) -> (state, slice) */
 static void scans(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
     (void)arena;
@@ -265,6 +272,7 @@ static void a_loop_keeps_what_holds_in_every_round(void **state) {
         LOOP_ROW("int64[]={5} - float[2,3]", "f32[?,3]; f32[5,?,3]", grows, 5),
         LOOP_ROW("int64[]={5} - float[2,3]", "f32[?...]; f32[?...]", deepens, 5),
         LOOP_ROW("int64[]={5} - float[2,3]", "is float and int64", changes_type, 0),
+        LOOP_ROW("int64[] - float[2,3]", "?; ?", wraps, DIM_UNKNOWN),
         LOOP_ROW("int64[]={5}", "the body has 3 inputs, expected 2", loops_on, 0),
         LOOP_ROW("int64[2]={5,5} - float[]", "f32[]; f32[?]", loops_on, DIM_UNKNOWN),
     };

@@ -13,6 +13,8 @@ from collections import defaultdict
 
 import tables
 
+SSDLITE = "ssdlite320_mobilenet_v3_large"
+
 # FLOPs per sample that the reference has, or lacks, beside its leaves: (model, module) -> number.
 # DeepSpeed sees functions that are called by their module's name, and no tensor methods.
 FUNCTIONS = {
@@ -21,15 +23,20 @@ FUNCTIONS = {
     ("gpt_mini_tied", r"h\.\d+\.attn"): (6 * 128 * 128,),  # Tensor.softmax
     ("groupnorm_resblock", ""): (-2 * 64 * 32 * 32,),  # F.silu, written out as Sigmoid and Mul
     ("fcn_resnet50", ""): (2 * 21 * 520 * 520,),  # F.interpolate: elements of the output …
+    (SSDLITE, "transform"): (3 * 320 * 320,),
 }
 # … where DeepSpeed counts the product of `size`: neither channels nor batch.
-FUNCTIONS_ONCE = {("fcn_resnet50", ""): -2 * 520 * 520}
+FUNCTIONS_ONCE = {("fcn_resnet50", ""): -2 * 520 * 520, (SSDLITE, "transform"): -320 * 320}
 
-# Parameters that constant folding made or cut, at the root.
+# Parameters that constant folding made or cut: (model, variant, module) -> number.
+POSITION_BIAS = 49 * 49 - 13 * 13  # a head's table of 13 x 13 offsets, spread over 49 x 49 pairs
 FOLDED_PARAMS = {
-    ("gpt_mini_tied", "b1"): 1024 * 192,  # the tied head a second time, transposed for its MatMul
-    ("gpt_mini_tied", "dyn"): 1024 * 192,
-    ("transformer_encoder", "b1"): -(512 - 128) * 256,  # the position table, cut to the length
+    ("gpt_mini_tied", "b1|dyn", ""): 1024 * 192,  # the tied head, once more transposed for MatMul
+    ("transformer_encoder", "b1", ""): -(512 - 128) * 256,  # position table, cut to the length
+    ("swin_t", "folded_.*", r"features\.1\.\d\.attn"): 3 * POSITION_BIAS,
+    ("swin_t", "folded_.*", r"features\.3\.\d\.attn"): 6 * POSITION_BIAS,
+    ("swin_t", "folded_.*", r"features\.5\.\d\.attn"): 12 * POSITION_BIAS,
+    ("swin_t", "folded_.*", r"features\.7\.\d\.attn"): 24 * POSITION_BIAS,
 }
 
 
@@ -84,6 +91,8 @@ def correct_leaf(fix, row, nodes, opset, trained):
         fix.add(row.path, -row.flops)
     elif row.cls in ("GELU", "SiLU"):  # no operator of that name before opset 20
         fix.add(row.path, -row.flops)
+    elif row.cls == "LSTM":  # DeepSpeed adds 10 per hidden unit and step for the gates
+        fix.add(row.path, 2 * row.macs - row.flops)
 
 
 def correct_pools(fix, profile, nodes):
@@ -98,6 +107,20 @@ def correct_pools(fix, profile, nodes):
                         - math.prod(shapes[pad.inputs[0]]))
 
 
+def matching(rows, pattern):
+    return [path for path in rows if re.fullmatch(pattern, path)]
+
+
+def correct_functions(fix, model, rows, batch):
+    for (name, pattern), numbers in FUNCTIONS.items():
+        if name == model.name:
+            for path in matching(rows, pattern):
+                fix.add(path, sum(numbers) * batch)
+    for (name, path), number in FUNCTIONS_ONCE.items():
+        if name == model.name:
+            fix.add(path, number)
+
+
 def correction(model, profile, rows, nodes, batch, eval_truth):
     """`eval_truth`: the reference ran in eval mode, though the file may train."""
     fix = Correction()
@@ -106,26 +129,21 @@ def correction(model, profile, rows, nodes, batch, eval_truth):
         if row.leaf:
             correct_leaf(fix, row, nodes.get(row.path, []), model.opset, trained)
     correct_pools(fix, profile, nodes)
-    for (name, pattern), numbers in FUNCTIONS.items():
-        if name == model.name:
-            for path in rows:
-                if re.fullmatch(pattern, path):
-                    fix.add(path, sum(numbers) * batch)
-    for (name, path), number in FUNCTIONS_ONCE.items():
-        if name == model.name:
-            fix.add(path, number)
-    fix.add("", params=FOLDED_PARAMS.get((model.name, model.variant), 0))
+    correct_functions(fix, model, rows, batch)
+    for (name, variant, module), number in FOLDED_PARAMS.items():
+        if name == model.name and re.fullmatch(variant, model.variant):
+            for path in matching(rows, module):
+                fix.add(path, params=number)
     return fix
 
 
 def absent_reason(row, rows, nodes):
     """Why a module of the reference may be missing from a profile; None where it may not."""
     below = [path for path in rows if path == row.path or path.startswith(row.path + ".")]
-    if any(path in nodes for path in below):
+    if below != [row.path] or row.path in nodes:
         return None
-    owners = [rows[path] for path in below if rows[path].own_params > 0]
-    if any(not owner.cls.startswith("BatchNorm") for owner in owners):
-        return None
-    if owners:
+    if row.cls.startswith("BatchNorm"):
         return "BatchNorm folded into the convolution before it"
-    return "neither a node nor a parameter of it stands in the file"
+    if row.cls in ("Dropout", "StochasticDepth", "Sequential"):
+        return "a module that does nothing leaves neither node nor parameter"
+    return None

@@ -166,6 +166,8 @@ def check_module(ledger, model, row, module, fix, what):
 
     check("macs", module["macs"], row.macs)
     check("flops", module["flops"], row.flops + fix.flops[row.path])
+    if row.calls:
+        check("calls", module["calls"], row.calls)
     if not what.endswith("inference"):
         check("params", module["params"], row.params + fix.params[row.path])
         if row.outs:
@@ -173,6 +175,8 @@ def check_module(ledger, model, row, module, fix, what):
 
 
 def check_modules(ledger, model, profile, rows, nodes, fix, what):
+    for path in profile.modules.keys() - rows.keys():
+        ledger.check(model.path, f"modules {what}", "present", "absent", path)
     for row in rows.values():
         module = profile.modules.get(row.path)
         if module is not None:
@@ -341,6 +345,15 @@ def arguments():
     return parser.parse_args()
 
 
+def unpack(archive, folder):
+    with tarfile.open(archive) as members:
+        for member in members:
+            if member.isfile():
+                target = folder / member.name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(members.extractfile(member).read())
+
+
 def main():
     options = arguments()
     chosen = [m for m in tables.models() if fnmatchcase(m.path, options.only)]
@@ -348,8 +361,7 @@ def main():
         return run(Program(options.costmodel, Path(options.models)), chosen, options.verbose)
     truth = Path(options.source) / "tests" / "truth" if options.source else tables.HERE
     with tempfile.TemporaryDirectory(prefix="costmodel-truth-") as folder:
-        with tarfile.open(truth / "models.tar.xz") as archive:
-            archive.extractall(folder)
+        unpack(truth / "models.tar.xz", Path(folder))
         return run(Program(options.costmodel, Path(folder)), chosen, options.verbose)
 
 

@@ -12,7 +12,9 @@ Model = namedtuple("Model", "path folder name variant opset dims")
 # One module of the reference. `outs`: shapes of what its first call returned.
 Row = namedtuple("Row", "path cls leaf params own_params calls macs flops outs")
 
-# Counted from the nodes' own shapes: MACs at batch 1, parameters.
+# Counted from the nodes' own shapes: MACs at batch 1, parameters. DenseNet comes from Caffe, which
+# splits a batch normalization in two: its scale and shift stand in a Mul and an Add behind it and
+# count once (docs/counting.md).
 LIGHT = {
     "light_bvlc_alexnet": (654560384, 60965224),
     "light_densenet121": (2834161664, 7978856),

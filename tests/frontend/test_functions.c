@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Model-local functions: put in place of their calls, and what refuses to be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "loading.h"
+#include "support/arena.h"
+
+static int make(void **state) {
+    *state = arena_new("test", 0);
+    return *state == NULL;
+}
+
+static int end(void **state) {
+    arena_free(*state);
+    return 0;
+}
+
+static struct bytes call_of(struct arena *arena, const char *function, const char *name,
+                            const char *inputs, const char *outputs) {
+    struct bytes node = node_of(arena, function, name, inputs, outputs);
+    put_text(&node, 7, "local");
+    return node;
+}
+
+/* x -> call -> m -> Relu -> y */
+static struct bytes model_calling(struct arena *arena, struct bytes call,
+                                  struct bytes function) {
+    struct bytes graph = graph_of(arena, "x", "y");
+    put_message(&graph, 1, call);
+    put_message(&graph, 1, node_of(arena, "Relu", "last", "m", "y"));
+    struct bytes model = model_of(arena, graph);
+    put_message(&model, 25, function);
+    return model;
+}
+
+static void a_call_becomes_the_body_with_its_names_under_the_call(void **state) {
+    struct bytes inner = function_of(*state, "Inner", "a", "b");
+    struct bytes outer = function_of(*state, "Outer", "p", "q");
+    put_message(&inner, 7, node_of(*state, "Neg", "neg", "a", "t"));
+    put_message(&inner, 7, node_of(*state, "Abs", "", "t", "b"));
+    put_message(&outer, 7, call_of(*state, "Inner", "in", "p", "q"));
+    struct bytes model =
+        model_calling(*state, call_of(*state, "Outer", "out", "x", "m"), outer);
+    put_message(&model, 25, inner);
+    struct loading loading = load_bytes(model);
+    assert_int_equal(loading.status, CM_OK);
+    const struct model *have = loading.model;
+    assert_int_equal(have->n_nodes, 3);
+    assert_int_equal(have->n_calls, 2);
+    assert_string_equal(have->nodes[0].name, "out/in/neg");
+    assert_string_equal(have->nodes[1].name, "");
+    assert_string_equal(have->values[have->nodes[0].outputs[0]].name, "out/in/t");
+    assert_int_equal(have->nodes[0].call, 1);
+    assert_int_equal(have->nodes[2].call, ID_NONE);
+    assert_int_equal(have->calls[1].outer, 0);
+    assert_string_equal(have->calls[0].function, "Outer");
+    assert_string_equal(have->calls[0].domain, "local");
+    assert_int_equal(have->calls[0].inputs[0], have->nodes[0].inputs[0]);
+    assert_int_equal(have->calls[0].outputs[0], have->nodes[2].inputs[0]);
+    loading_free(&loading);
+}
+
+static void the_body_has_the_opset_of_its_function(void **state) {
+    struct bytes own = bytes_new(*state);
+    put_text(&own, 1, "F");
+    put_text(&own, 4, "a");
+    put_text(&own, 5, "b");
+    put_opset(&own, 9, "", 17);
+    put_text(&own, 10, "local");
+    put_message(&own, 7, node_of(*state, "Neg", "neg", "a", "b"));
+    struct loading loading =
+        load_bytes(model_calling(*state, call_of(*state, "F", "c", "x", "m"), own));
+    assert_int_equal(loading.status, CM_OK);
+    assert_int_equal(loading.model->nodes[0].opset, 17);
+    assert_int_equal(loading.model->nodes[1].opset, 13);
+    loading_free(&loading);
+}
+
+static struct bytes reference(struct arena *arena, const char *name, const char *to) {
+    struct bytes attribute = bytes_new(arena);
+    put_text(&attribute, 1, name);
+    put_number(&attribute, 20, 2);
+    put_text(&attribute, 21, to);
+    return attribute;
+}
+
+static void attributes_come_from_the_call_or_the_default_or_not_at_all(void **state) {
+    struct bytes function = function_of(*state, "F", "a", "b");
+    struct bytes node = node_of(*state, "Odd", "odd", "a", "b");
+    put_message(&node, 5, reference(*state, "one", "given"));
+    put_message(&node, 5, reference(*state, "two", "preset"));
+    put_message(&node, 5, reference(*state, "three", "nowhere"));
+    put_text(&function, 6, "given");
+    put_text(&function, 6, "nowhere");
+    put_message(&function, 11, int_attribute(*state, "given", 8));
+    put_message(&function, 11, int_attribute(*state, "preset", 9));
+    put_message(&function, 7, node);
+    struct bytes call = call_of(*state, "F", "c", "x", "m");
+    put_message(&call, 5, int_attribute(*state, "given", 7));
+    struct loading loading = load_bytes(model_calling(*state, call, function));
+    assert_int_equal(loading.status, CM_OK);
+    const struct node *have = &loading.model->nodes[0];
+    assert_int_equal(have->n_attrs, 2);
+    assert_int_equal(node_attr(have, "one")->i, 7);
+    assert_int_equal(node_attr(have, "two")->i, 9);
+    assert_null(node_attr(have, "three"));
+    loading_free(&loading);
+}
+
+static void an_input_passed_straight_through_is_the_same_value(void **state) {
+    struct loading loading = load_bytes(model_calling(
+        *state, call_of(*state, "F", "c", "x", "m"), function_of(*state, "F", "a", "a")));
+    assert_int_equal(loading.status, CM_OK);
+    assert_int_equal(loading.model->n_nodes, 1);
+    assert_int_equal(loading.model->nodes[0].inputs[0], loading.model->graphs[0].inputs[0]);
+    loading_free(&loading);
+}
+
+static void inputs_that_the_call_leaves_out_are_absent_inside(void **state) {
+    struct bytes function = function_of(*state, "F", "a,lo,hi", "b");
+    put_message(&function, 7, node_of(*state, "Clip", "clip", "a,lo,hi", "b"));
+    struct loading loading =
+        load_bytes(model_calling(*state, call_of(*state, "F", "c", "x", "m"), function));
+    assert_int_equal(loading.status, CM_OK);
+    assert_int_equal(loading.model->nodes[0].inputs[1], ID_NONE);
+    assert_int_equal(loading.model->nodes[0].inputs[2], ID_NONE);
+    assert_int_equal(loading.model->calls[0].n_inputs, 3);
+    assert_int_equal(loading.model->calls[0].inputs[2], ID_NONE);
+    loading_free(&loading);
+}
+
+static void calls_inside_bodies_are_put_in_place_too(void **state) {
+    struct bytes body = graph_of(*state, "", "t");
+    struct bytes function = function_of(*state, "F", "a", "b");
+    struct bytes node = node_of(*state, "If", "if", "x", "m");
+    put_message(&function, 7, node_of(*state, "Neg", "neg", "a", "b"));
+    put_message(&body, 1, call_of(*state, "F", "c", "x", "t"));
+    put_message(&node, 5, graph_attribute(*state, "then_branch", body));
+    struct loading loading = load_bytes(model_calling(*state, node, function));
+    assert_int_equal(loading.status, CM_OK);
+    const struct graph *have = &loading.model->graphs[1];
+    assert_int_equal(have->n_nodes, 1);
+    assert_string_equal(loading.model->nodes[have->nodes[0]].name, "c/neg");
+    loading_free(&loading);
+}
+
+/* ---- refused ----------------------------------------------------------------------------- */
+
+static const struct {
+    const char *call_inputs;
+    const char *call_outputs;
+    const char *body_type; /* "F": the function itself */
+    const char *body_output;
+    const char *message;
+} broken_calls[] = {
+    {"x", "m", "F", "b", "graph: function 'F' calls itself"},
+    {"x,x", "m", "Neg", "b", "arity: 2 inputs, function 'F' takes 1"},
+    {"x", "m,n", "Neg", "b", "arity: 2 outputs, function 'F' gives 1"},
+    {"gone", "m", "Neg", "b", "graph: nothing defines its input 'gone'"},
+    {"x", "m", "Neg", "z", "graph: nothing in function 'F' defines its output 'b'"},
+};
+
+static void calls_that_do_not_fit_are_refused(void **state) {
+    for (size_t i = 0; i < sizeof broken_calls / sizeof broken_calls[0]; i++) {
+        struct bytes function = function_of(*state, "F", "a", "b");
+        struct bytes node =
+            node_of(*state, broken_calls[i].body_type, "n", "a", broken_calls[i].body_output);
+        if (broken_calls[i].body_type[0] == 'F') put_text(&node, 7, "local");
+        put_message(&function, 7, node);
+        assert_refused(model_calling(*state,
+                                     call_of(*state, "F", "c", broken_calls[i].call_inputs,
+                                             broken_calls[i].call_outputs),
+                                     function),
+                       broken_calls[i].message);
+    }
+}
+
+static void the_place_of_a_fault_goes_through_the_calls(void **state) {
+    struct bytes function = function_of(*state, "F", "a", "b");
+    put_message(&function, 7, node_of(*state, "Neg", "neg", "gone", "b"));
+    struct loading loading =
+        load_bytes(model_calling(*state, call_of(*state, "F", "c", "x", "m"), function));
+    assert_int_equal(loading.status, CM_REFUSED);
+    assert_string_equal(loading_place(&loading),
+                        "at node 0 \"c\", F\nin function F\nat node 0 \"neg\", Neg");
+    loading_free(&loading);
+}
+
+static void a_function_twice_is_refused(void **state) {
+    struct bytes function = function_of(*state, "F", "a", "a");
+    struct bytes model = model_calling(*state, call_of(*state, "F", "c", "x", "m"), function);
+    put_message(&model, 25, function);
+    assert_refused(model, "graph: function 'F' of domain 'local' is defined twice");
+}
+
+static void a_chain_of_functions_too_deep_is_refused(void **state) {
+    struct bytes model = model_calling(*state, call_of(*state, "F0", "c", "x", "m"),
+                                       function_of(*state, "other", "a", "a"));
+    for (int i = 0; i < 100; i++) {
+        char own[16], next[16];
+        snprintf(own, sizeof own, "F%d", i);
+        snprintf(next, sizeof next, "F%d", i + 1);
+        struct bytes function = function_of(*state, own, "a", "b");
+        put_message(&function, 7, call_of(*state, next, "", "a", "b"));
+        put_message(&model, 25, function);
+    }
+    assert_refused(model, "limit: functions call each other deeper than 64");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_becomes_the_body_with_its_names_under_the_call),
+        cmocka_unit_test(the_body_has_the_opset_of_its_function),
+        cmocka_unit_test(attributes_come_from_the_call_or_the_default_or_not_at_all),
+        cmocka_unit_test(an_input_passed_straight_through_is_the_same_value),
+        cmocka_unit_test(inputs_that_the_call_leaves_out_are_absent_inside),
+        cmocka_unit_test(calls_inside_bodies_are_put_in_place_too),
+        cmocka_unit_test(calls_that_do_not_fit_are_refused),
+        cmocka_unit_test(the_place_of_a_fault_goes_through_the_calls),
+        cmocka_unit_test(a_function_twice_is_refused),
+        cmocka_unit_test(a_chain_of_functions_too_deep_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make, end);
+}

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From decoded messages to the IR: names, order, types, constants, attributes, bodies. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "loading.h"
+#include "support/arena.h"
+
+static int make(void **state) {
+    *state = arena_new("test", 0);
+    return *state == NULL;
+}
+
+static int end(void **state) {
+    arena_free(*state);
+    return 0;
+}
+
+/* ---- names and edges --------------------------------------------------------------------- */
+
+static const struct {
+    const char *nodes[4][4]; /* type, name, inputs, outputs */
+    const char *message;
+    const char *place;
+    const char *node;
+} broken_graphs[] = {
+    {{{"Relu", "r", "gone", "y"}},
+     "graph: nothing defines its input 'gone'",
+     "at node 0 \"r\", Relu",
+     "r"},
+    {{{"Relu", "r", "x", "other"}}, "graph: nothing defines the output 'y'", "", NULL},
+    {{{"Relu", "a", "x", "y"}, {"Relu", "b", "x", "y"}},
+     "graph: the name 'y' is defined twice",
+     "at node 1 \"b\", Relu",
+     "b"},
+    {{{"Relu", "a", "x", "x"}, {"Relu", "b", "x", "y"}},
+     "graph: node 0 'a' (Relu) needs its own output: the graph has a cycle",
+     "",
+     NULL},
+    {{{"Add", "a", "x,q", "p"}, {"Relu", "b", "p", "q"}, {"Relu", "c", "q", "y"}},
+     "graph: node 0 'a' (Add) needs its own output: the graph has a cycle",
+     "",
+     NULL},
+    {{{"Relu", "a", "y", "y"}},
+     "graph: node 0 'a' (Relu) needs its own output: the graph has a cycle",
+     "",
+     NULL},
+};
+
+static void names_that_do_not_fit_are_refused_with_the_node(void **state) {
+    for (size_t i = 0; i < sizeof broken_graphs / sizeof broken_graphs[0]; i++) {
+        struct bytes graph = graph_of(*state, "x", "y");
+        for (size_t k = 0; k < 4 && broken_graphs[i].nodes[k][0] != NULL; k++) {
+            const char *const *node = broken_graphs[i].nodes[k];
+            put_message(&graph, 1, node_of(*state, node[0], node[1], node[2], node[3]));
+        }
+        struct loading loading = load_bytes(model_of(*state, graph));
+        assert_int_equal(loading.status, CM_REFUSED);
+        assert_string_equal(loading_message(&loading), broken_graphs[i].message);
+        assert_string_equal(loading_place(&loading), broken_graphs[i].place);
+        const struct cm_diagnostic *first = cm_diagnostics_get(loading.diag, 0);
+        if (broken_graphs[i].node != NULL) {
+            assert_string_equal(first->node, broken_graphs[i].node);
+        }
+        loading_free(&loading);
+    }
+}
+
+static void nodes_out_of_order_are_sorted_with_a_note(void **state) {
+    struct bytes graph = graph_of(*state, "x", "y");
+    put_message(&graph, 1, node_of(*state, "Relu", "last", "q", "y"));
+    put_message(&graph, 1, node_of(*state, "Relu", "middle", "p", "q"));
+    put_message(&graph, 1, node_of(*state, "Relu", "first", "x", "p"));
+    struct loading loading = load_bytes(model_of(*state, graph));
+    static const char *const want[] = {"first", "middle", "last"};
+    assert_int_equal(loading.status, CM_OK);
+    for (size_t i = 0; i < 3; i++) {
+        const uint32_t node = loading.model->graphs[0].nodes[i];
+        assert_string_equal(loading.model->nodes[node].name, want[i]);
+        assert_int_equal(loading.model->nodes[node].file_index, 2 - i);
+    }
+    assert_string_equal(loading_message(&loading),
+                        "graph: the nodes were not in order, and have been sorted");
+    assert_int_equal(cm_diagnostics_get(loading.diag, 0)->severity, CM_NOTE);
+    loading_free(&loading);
+}
+
+static void names_of_nodes_may_be_missing_or_the_same(void **state) {
+    struct bytes graph = graph_of(*state, "x", "y");
+    put_message(&graph, 1, node_of(*state, "Relu", "", "x", "p"));
+    put_message(&graph, 1, node_of(*state, "Relu", "same", "p", "q"));
+    put_message(&graph, 1, node_of(*state, "Relu", "same", "q", "y"));
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_OK);
+    assert_string_equal(loading.model->nodes[0].name, "");
+    assert_string_equal(loading.model->nodes[2].name, "same");
+    loading_free(&loading);
+}
+
+static void omitted_operands_have_no_value(void **state) {
+    struct bytes graph = graph_of(*state, "x", "y");
+    put_message(&graph, 1, node_of(*state, "Clip", "clip", "x,,x", "y"));
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_OK);
+    assert_int_equal(loading.model->nodes[0].n_inputs, 3);
+    assert_int_equal(loading.model->nodes[0].inputs[1], ID_NONE);
+    assert_int_equal(value_named(&loading, "x")->n_uses, 2);
+    loading_free(&loading);
+}
+
+/* ---- versions ---------------------------------------------------------------------------- */
+
+static struct bytes relu_graph(struct arena *arena) {
+    struct bytes graph = graph_of(arena, "x", "y");
+    put_message(&graph, 1, node_of(arena, "Relu", "r", "x", "y"));
+    return graph;
+}
+
+static void a_file_must_say_what_it_is(void **state) {
+    struct bytes model = bytes_new(*state);
+    put_number(&model, 1, 8);
+    assert_refused(model, "format: no ONNX model: the file holds no graph");
+    put_message(&model, 7, relu_graph(*state));
+    assert_refused(model, "opset: the file does not say which opset of 'ai.onnx' it uses");
+    model = bytes_new(*state);
+    put_message(&model, 7, relu_graph(*state));
+    assert_refused(model, "format: no ONNX model: the file does not say its IR version");
+}
+
+static void a_newer_format_is_tried_with_a_warning(void **state) {
+    struct bytes model = bytes_new(*state);
+    put_number(&model, 1, 15);
+    put_message(&model, 7, relu_graph(*state));
+    put_opset(&model, 8, "ai.onnx", 13);
+    struct loading loading = load_bytes(model);
+    assert_int_equal(loading.status, CM_OK);
+    assert_string_equal(loading_message(&loading),
+                        "format: IR version 15 is newer than 14, the newest that is known");
+    assert_int_equal(cm_diagnostics_get(loading.diag, 0)->severity, CM_WARNING);
+    assert_int_equal(loading.model->nodes[0].opset, 13);
+    assert_string_equal(loading.model->opsets[0].domain, "");
+    loading_free(&loading);
+}
+
+static void a_domain_without_an_opset_is_taken_at_version_1(void **state) {
+    struct bytes graph = graph_of(*state, "x", "y");
+    struct bytes node = node_of(*state, "Odd", "o", "x", "y");
+    put_text(&node, 7, "com.example");
+    put_message(&graph, 1, node);
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_OK);
+    assert_string_equal(loading.model->nodes[0].domain, "com.example");
+    assert_int_equal(loading.model->nodes[0].opset, 1);
+    loading_free(&loading);
+}
+
+static void properties_and_producer_are_kept(void **state) {
+    struct bytes graph = graph_of(*state, "x", "y");
+    struct bytes node = node_of(*state, "Relu", "r", "x", "y");
+    struct bytes entry = bytes_new(*state);
+    put_text(&entry, 1, "scope");
+    put_text(&entry, 2, "layer1");
+    put_message(&node, 9, entry);
+    put_message(&graph, 1, node);
+    struct bytes model = model_of(*state, graph);
+    put_text(&model, 2, "pytorch");
+    put_text(&model, 3, "1.13");
+    put_message(&model, 14, entry);
+    struct loading loading = load_bytes(model);
+    assert_int_equal(loading.status, CM_OK);
+    assert_string_equal(loading.model->producer, "pytorch 1.13");
+    assert_int_equal(loading.model->nodes[0].n_properties, 1);
+    assert_string_equal(loading.model->nodes[0].properties[0].key, "scope");
+    assert_string_equal(loading.model->properties[0].value, "layer1");
+    loading_free(&loading);
+}
+
+/* ---- inputs and initializers ------------------------------------------------------------- */
+
+/* relu_graph with one more initializer. */
+static struct bytes model_with(struct arena *arena, struct bytes tensor) {
+    struct bytes graph = relu_graph(arena);
+    put_message(&graph, 5, tensor);
+    return model_of(arena, graph);
+}
+
+static void an_initializer_may_be_the_default_of_an_input(void **state) {
+    struct bytes graph = graph_of(*state, "x,w", "y");
+    put_message(&graph, 1, node_of(*state, "Add", "a", "x,w", "y"));
+    put_message(&graph, 5, tensor_of(*state, "w", 1, 1, (const int64_t[]){1}));
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_OK);
+    assert_int_equal(value_named(&loading, "w")->origin, VALUE_INPUT);
+    assert_non_null(value_named(&loading, "w")->constant);
+    assert_int_equal(loading.model->graphs[0].n_inputs, 2);
+    loading_free(&loading);
+}
+
+static void dims_of_initializers_must_be_sound(void **state) {
+    static const struct {
+        size_t rank;
+        int64_t dims[3];
+        int dtype;
+        const char *message;
+    } cases[] = {
+        {2, {2, -1}, 1, "value: dim 1 of tensor 'w' is -1"},
+        {1, {INT64_MIN}, 1, "value: dim 0 of tensor 'w' is -9223372036854775808"},
+        {2, {(int64_t)1 << 62, 4}, 1, "overflow: the elements of tensor 'w' pass 2^63"},
+        {1, {1}, 0, "type: tensor 'w' has data type 0, which does not exist"},
+        {1, {1}, 99, "type: tensor 'w' has data type 99, which does not exist"},
+        {1, {1}, -1, "type: tensor 'w' has data type -1, which does not exist"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_refused(model_with(*state, tensor_of(*state, "w", cases[i].dtype, cases[i].rank,
+                                                    cases[i].dims)),
+                       cases[i].message);
+    }
+    int64_t many[65] = {0};
+    assert_refused(model_with(*state, tensor_of(*state, "w", 1, 65, many)),
+                   "limit: tensor 'w' has 65 dims, at most 64 wanted");
+}
+
+static void a_huge_dim_or_an_empty_tensor_is_no_fault(void **state) {
+    static const int64_t dims[][3] = {{(int64_t)1 << 62, 1, 1}, {0, (int64_t)1 << 62, 4}};
+    for (size_t i = 0; i < 2; i++) {
+        struct loading loading =
+            load_bytes(model_with(*state, tensor_of(*state, "w", 1, 3, dims[i])));
+        assert_int_equal(loading.status, CM_OK);
+        assert_int_equal(value_named(&loading, "w")->constant->n_elements,
+                         i == 0 ? (int64_t)1 << 62 : 0);
+        loading_free(&loading);
+    }
+}
+
+static void an_initializer_twice_is_refused(void **state) {
+    struct bytes graph = relu_graph(*state);
+    put_message(&graph, 5, tensor_of(*state, "w", 1, 1, (const int64_t[]){1}));
+    put_message(&graph, 5, tensor_of(*state, "w", 1, 1, (const int64_t[]){1}));
+    assert_refused(model_of(*state, graph), "graph: the name 'w' is defined twice");
+}
+
+static void a_sparse_initializer_has_dims_and_no_contents(void **state) {
+    struct bytes graph = relu_graph(*state);
+    struct bytes sparse = bytes_new(*state);
+    put_message(&sparse, 1, tensor_of(*state, "w", 1, 1, (const int64_t[]){2}));
+    put_number(&sparse, 3, 1000);
+    put_number(&sparse, 3, 1000);
+    put_message(&graph, 15, sparse);
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_OK);
+    const struct constant *constant = value_named(&loading, "w")->constant;
+    assert_int_equal(constant->place, CONSTANT_ABSENT);
+    assert_int_equal(constant->n_elements, 1000000);
+    loading_free(&loading);
+}
+
+/* ---- contents ---------------------------------------------------------------------------- */
+
+/* An element type, the field that holds its elements one by one, and what is read. */
+static const struct {
+    int dtype;
+    uint32_t field;
+    int64_t bits;
+    double want;
+} elements[] = {
+    {6, 5, -7, -7},       {3, 5, -7, -7},       {2, 5, 200, 200}, {4, 5, 65535, 65535},
+    {5, 5, -2, -2},       {9, 5, 1, 1},         {7, 7, -9, -9},   {12, 11, 4000000000, 4e9},
+    {10, 5, 0x3C00, 1.0}, {16, 5, 0x4000, 2.0}, {17, 5, 0x38, 1}, {13, 11, 5, 5},
+    {22, 5, 0x0F, -1},    {21, 5, 0x0F, 15},
+};
+
+static void typed_elements_are_read_in_their_own_type(void **state) {
+    for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
+        struct bytes tensor =
+            tensor_of(*state, "w", elements[i].dtype, 1, (const int64_t[]){1});
+        put_number(&tensor, elements[i].field, elements[i].bits);
+        struct loading loading = load_bytes(model_with(*state, tensor));
+        const struct constant *loaded = NULL;
+        assert_int_equal(loading.status, CM_OK);
+        assert_int_equal(constant_load(value_named(&loading, "w")->constant,
+                                       &loading.model->reader, loading.arena, loading.diag,
+                                       &loaded),
+                         CM_OK);
+        assert_non_null(loaded);
+        const double have = constant_has_ints(loaded) ? (double)constant_int_at(loaded, 0)
+                                                      : constant_real_at(loaded, 0);
+        assert_true(have == elements[i].want);
+        loading_free(&loading);
+    }
+}
+
+static void too_few_elements_are_an_error_when_they_are_wanted(void **state) {
+    struct bytes tensor = tensor_of(*state, "w", 7, 1, (const int64_t[]){2});
+    put_number(&tensor, 7, 1);
+    struct loading loading = load_bytes(model_with(*state, tensor));
+    const struct constant *loaded = NULL;
+    assert_int_equal(loading.status, CM_OK);
+    assert_int_equal(constant_load(value_named(&loading, "w")->constant, &loading.model->reader,
+                                   loading.arena, loading.diag, &loaded),
+                     CM_REFUSED);
+    assert_string_equal(loading_message(&loading),
+                        "value: tensor of 2 elements of int64 wants 16 bytes, has 8");
+    loading_free(&loading);
+}
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+static void declared_dims_are_numbers_names_or_unknown(void **state) {
+    struct bytes shape = bytes_new(*state);
+    struct bytes tensor = bytes_new(*state);
+    struct bytes type = bytes_new(*state);
+    struct bytes value = bytes_new(*state);
+    struct bytes dim = bytes_new(*state);
+    put_text(&dim, 2, "batch");
+    put_message(&shape, 1, dim);
+    dim = bytes_new(*state);
+    put_number(&dim, 1, 3);
+    put_message(&shape, 1, dim);
+    put_message(&shape, 1, bytes_new(*state));
+    put_number(&tensor, 1, 10);
+    put_message(&tensor, 2, shape);
+    put_message(&type, 1, tensor);
+    put_text(&value, 1, "x");
+    put_message(&value, 2, type);
+    struct bytes graph = graph_of(*state, "", "x");
+    put_message(&graph, 11, value);
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_OK);
+    const struct type *have = &value_named(&loading, "x")->type;
+    assert_int_equal(have->kind, CM_TYPE_TENSOR);
+    assert_int_equal(have->dtype, DTYPE_FLOAT16);
+    assert_int_equal(have->shape.rank, 3);
+    assert_string_equal(have->symbols[0], "batch");
+    assert_int_equal(have->shape.dims[0], DIM_UNKNOWN);
+    assert_int_equal(have->shape.dims[1], 3);
+    assert_int_equal(have->shape.dims[2], DIM_UNKNOWN);
+    loading_free(&loading);
+}
+
+static void an_input_with_a_negative_dim_is_refused_by_name(void **state) {
+    struct bytes graph = graph_of(*state, "", "y");
+    put_message(&graph, 11, value_of(*state, "x", 2, (const int64_t[]){1, -1}));
+    put_message(&graph, 1, node_of(*state, "Relu", "r", "x", "y"));
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_REFUSED);
+    assert_string_equal(loading_message(&loading), "shape: a declared dim is -1");
+    assert_string_equal(loading_place(&loading), "in input x");
+    loading_free(&loading);
+}
+
+static void sequences_and_optionals_keep_their_element(void **state) {
+    static const struct {
+        uint32_t field;
+        enum cm_type_kind kind;
+    } cases[] = {{4, CM_TYPE_SEQUENCE}, {9, CM_TYPE_OPTIONAL}};
+    for (size_t i = 0; i < 2; i++) {
+        struct bytes tensor = bytes_new(*state);
+        struct bytes element = bytes_new(*state);
+        struct bytes wrapper = bytes_new(*state);
+        struct bytes type = bytes_new(*state);
+        struct bytes value = bytes_new(*state);
+        put_number(&tensor, 1, 7);
+        put_message(&element, 1, tensor);
+        put_message(&wrapper, 1, element);
+        put_message(&type, cases[i].field, wrapper);
+        put_text(&value, 1, "x");
+        put_message(&value, 2, type);
+        struct bytes graph = graph_of(*state, "", "x");
+        put_message(&graph, 11, value);
+        struct loading loading = load_bytes(model_of(*state, graph));
+        assert_int_equal(loading.status, CM_OK);
+        const struct type *have = &value_named(&loading, "x")->type;
+        assert_int_equal(have->kind, cases[i].kind);
+        assert_int_equal(have->element->kind, CM_TYPE_TENSOR);
+        assert_int_equal(have->element->dtype, DTYPE_INT64);
+        assert_int_equal(have->element->shape.rank, RANK_UNKNOWN);
+        loading_free(&loading);
+    }
+}
+
+/* ---- attributes -------------------------------------------------------------------------- */
+
+static struct bytes model_with_attribute(struct arena *arena, struct bytes attribute) {
+    struct bytes graph = graph_of(arena, "x", "y");
+    struct bytes node = node_of(arena, "Relu", "r", "x", "y");
+    put_message(&node, 5, attribute);
+    put_message(&graph, 1, node);
+    return model_of(arena, graph);
+}
+
+static void an_attribute_that_contradicts_its_type_is_refused(void **state) {
+    struct bytes attribute = bytes_new(*state);
+    put_text(&attribute, 1, "axis");
+    put_float(&attribute, 7, 1.5F);
+    put_number(&attribute, 20, 2);
+    assert_refused(model_with_attribute(*state, attribute),
+                   "attribute: attribute 'axis' says that it is of kind int, and holds floats");
+    attribute = bytes_new(*state);
+    put_text(&attribute, 1, "value");
+    put_number(&attribute, 20, 4);
+    assert_refused(
+        model_with_attribute(*state, attribute),
+        "attribute: attribute 'value' says that it is of kind tensor, and holds nothing");
+}
+
+static void what_an_attribute_holds_tells_its_type_in_old_files(void **state) {
+    struct bytes attribute = bytes_new(*state);
+    put_text(&attribute, 1, "axes");
+    put_number(&attribute, 8, 2);
+    put_number(&attribute, 8, -1);
+    struct loading loading = load_bytes(model_with_attribute(*state, attribute));
+    assert_int_equal(loading.status, CM_OK);
+    const struct attr *have = node_attr(&loading.model->nodes[0], "axes");
+    assert_int_equal(have->kind, ATTR_INTS);
+    assert_int_equal(have->n, 2);
+    assert_int_equal(have->ints[1], -1);
+    loading_free(&loading);
+}
+
+static void a_zero_that_proto3_leaves_out_is_a_zero(void **state) {
+    struct bytes attribute = bytes_new(*state);
+    put_text(&attribute, 1, "axis");
+    put_number(&attribute, 20, 2);
+    struct loading loading = load_bytes(model_with_attribute(*state, attribute));
+    assert_int_equal(loading.status, CM_OK);
+    assert_int_equal(node_attr(&loading.model->nodes[0], "axis")->kind, ATTR_INT);
+    assert_int_equal(node_attr(&loading.model->nodes[0], "axis")->i, 0);
+    loading_free(&loading);
+}
+
+/* ---- bodies ------------------------------------------------------------------------------ */
+
+static void a_body_sees_the_values_around_it_by_their_ids(void **state) {
+    struct bytes body = graph_of(*state, "", "t");
+    struct bytes graph = graph_of(*state, "c,x", "y");
+    struct bytes node = node_of(*state, "If", "if", "c", "y");
+    put_message(&body, 1, node_of(*state, "Relu", "in", "p", "t"));
+    put_message(&node, 5, graph_attribute(*state, "then_branch", body));
+    put_message(&node, 5, graph_attribute(*state, "else_branch", body));
+    put_message(&graph, 1, node_of(*state, "Neg", "before", "x", "p"));
+    put_message(&graph, 1, node);
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_OK);
+    const struct model *model = loading.model;
+    assert_int_equal(model->n_graphs, 3);
+    assert_int_equal(model->graphs[1].parent, 0);
+    assert_int_equal(model->graphs[1].owner, 1);
+    const struct node *inner = &model->nodes[model->graphs[2].nodes[0]];
+    assert_string_equal(model->values[inner->inputs[0]].name, "p");
+    assert_int_equal(model->values[inner->inputs[0]].graph, 0);
+    assert_int_equal(value_named(&loading, "p")->n_uses, 2);
+    loading_free(&loading);
+}
+
+static void a_node_waits_for_what_its_body_takes(void **state) {
+    struct bytes body = graph_of(*state, "", "t");
+    struct bytes graph = graph_of(*state, "c,x", "y");
+    struct bytes node = node_of(*state, "If", "if", "c", "y");
+    put_message(&body, 1, node_of(*state, "Relu", "in", "p", "t"));
+    put_message(&node, 5, graph_attribute(*state, "then_branch", body));
+    put_message(&graph, 1, node);
+    put_message(&graph, 1, node_of(*state, "Neg", "after", "x", "p"));
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_OK);
+    assert_string_equal(loading.model->nodes[loading.model->graphs[0].nodes[0]].name, "after");
+    loading_free(&loading);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_that_do_not_fit_are_refused_with_the_node),
+        cmocka_unit_test(nodes_out_of_order_are_sorted_with_a_note),
+        cmocka_unit_test(names_of_nodes_may_be_missing_or_the_same),
+        cmocka_unit_test(omitted_operands_have_no_value),
+        cmocka_unit_test(a_file_must_say_what_it_is),
+        cmocka_unit_test(a_newer_format_is_tried_with_a_warning),
+        cmocka_unit_test(a_domain_without_an_opset_is_taken_at_version_1),
+        cmocka_unit_test(properties_and_producer_are_kept),
+        cmocka_unit_test(an_initializer_may_be_the_default_of_an_input),
+        cmocka_unit_test(dims_of_initializers_must_be_sound),
+        cmocka_unit_test(a_huge_dim_or_an_empty_tensor_is_no_fault),
+        cmocka_unit_test(an_initializer_twice_is_refused),
+        cmocka_unit_test(a_sparse_initializer_has_dims_and_no_contents),
+        cmocka_unit_test(typed_elements_are_read_in_their_own_type),
+        cmocka_unit_test(too_few_elements_are_an_error_when_they_are_wanted),
+        cmocka_unit_test(declared_dims_are_numbers_names_or_unknown),
+        cmocka_unit_test(an_input_with_a_negative_dim_is_refused_by_name),
+        cmocka_unit_test(sequences_and_optionals_keep_their_element),
+        cmocka_unit_test(an_attribute_that_contradicts_its_type_is_refused),
+        cmocka_unit_test(what_an_attribute_holds_tells_its_type_in_old_files),
+        cmocka_unit_test(a_zero_that_proto3_leaves_out_is_a_zero),
+        cmocka_unit_test(a_body_sees_the_values_around_it_by_their_ids),
+        cmocka_unit_test(a_node_waits_for_what_its_body_takes),
+    };
+    return cmocka_run_group_tests(tests, make, end);
+}
