@@ -267,6 +267,15 @@ static void take_rebatched(struct assembly *assembly) {
     assembly->result->rebatched = list;
 }
 
+static void take_memory(struct assembly *assembly) {
+    const struct lifetime_table *lifetime = &assembly->analysis->lifetime;
+    uint32_t node = lifetime->peak_node;
+    assembly->result->memory = (struct cm_memory){
+        .peak_activation_bytes = public_count(lifetime->peak_bytes),
+        .peak_node = node == ID_NONE ? CM_NO_INDEX : node,
+    };
+}
+
 /* ---- messages -------------------------------------------------------------------------------
  */
 
@@ -333,6 +342,7 @@ int assemble_result(const struct analysis *analysis, const struct message_list *
         take_nodes(&assembly);
         take_modules(&assembly);
         take_rebatched(&assembly);
+        take_memory(&assembly);
         take_messages(&assembly, first, then);
     }
     if (assembly.failed ||

@@ -133,6 +133,13 @@ static const struct json_field coverage_fields[] = {
 
 static const struct json_record coverage_record = RECORD(struct cm_coverage, coverage_fields);
 
+static const struct json_field memory_fields[] = {
+    VALUE("peak_activation_bytes", JSON_COUNT, struct cm_memory, peak_activation_bytes),
+    VALUE("peak_node", JSON_INDEX, struct cm_memory, peak_node),
+};
+
+static const struct json_record memory_record = RECORD(struct cm_memory, memory_fields);
+
 static const struct json_field rebatched_fields[] = {
     VALUE("node", JSON_TEXT, struct cm_rebatched, node_name),
     VALUE("op", JSON_TEXT, struct cm_rebatched, op),
@@ -171,6 +178,7 @@ static const struct json_field result_fields[] = {
     OBJECT("coverage", struct cm_result, coverage, coverage_record),
     LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record),
     LIST("diagnostics", struct cm_result, diagnostics, n_diagnostics, diagnostic_record),
+    OBJECT("memory", struct cm_result, memory, memory_record),
 };
 
 const struct json_record json_result = RECORD(struct cm_result, result_fields);

@@ -110,24 +110,41 @@ static void write_options(struct page *page, const struct cm_result *result) {
 /* ---- the totals -------------------------------------------------------------------------- */
 
 /* `fwd MACs:           14.07 GMACs     (14,068,146,176)` */
+static void write_figure(struct page *page, const char *label, enum number_unit unit,
+                         int64_t value) {
+    write_label(page, label);
+    page_list(page, "", 0);
+    number_append(page_item(page), unit, value);
+    page_item_end(page, STYLE_TITLE);
+    if (!is_known(value)) return;
+    size_t end = LABEL_WIDTH + FIGURE_WIDTH;
+    page_indent(page, page->column < end ? end - page->column : 1);
+    struct text *item = page_item(page);
+    text_append(item, "(");
+    number_append_exact(item, value);
+    text_append(item, ")");
+    page_item_end(page, STYLE_SHARE);
+}
+
 static void write_totals(struct page *page, const struct cm_costs *totals) {
     for (size_t i = 0; i < n_columns; i++) {
-        int64_t value = column_get(&columns[i], totals);
-        write_label(page, columns[i].heading);
-        page_list(page, "", 0);
-        number_append(page_item(page), columns[i].unit, value);
-        page_item_end(page, STYLE_TITLE);
-        if (is_known(value)) {
-            size_t end = LABEL_WIDTH + FIGURE_WIDTH;
-            page_indent(page, page->column < end ? end - page->column : 1);
-            struct text *item = page_item(page);
-            text_append(item, "(");
-            number_append_exact(item, value);
-            text_append(item, ")");
-            page_item_end(page, STYLE_SHARE);
-        }
+        write_figure(page, columns[i].heading, columns[i].unit,
+                     column_get(&columns[i], totals));
         page_end_line(page);
     }
+}
+
+/* The node stands below its figure: names are long. */
+static void write_memory(struct page *page, const struct cm_result *result) {
+    const struct cm_memory *memory = &result->memory;
+    write_figure(page, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes);
+    page_end_line(page);
+    if (memory->peak_node >= result->n_nodes) return;
+    const struct cm_node *node = &result->nodes[memory->peak_node];
+    write_label(page, "");
+    page_print(page, STYLE_SHARE, "at node %zu, ", memory->peak_node);
+    page_name(page, STYLE_SHARE, *node->name == '\0' ? node->op : node->name);
+    page_end_line(page);
 }
 
 /* ---- coverage and assumptions ------------------------------------------------------------ */
@@ -253,5 +270,6 @@ void summary_write(struct page *page, const struct cm_result *result) {
     write_options(page, result);
     page_end_line(page);
     write_totals(page, &result->totals);
+    write_memory(page, result);
     write_remarks(page, result);
 }

@@ -114,6 +114,18 @@ struct cm_coverage {
     int64_t unknown_shapes;                  /* node outputs with an unknown rank or dim */
 };
 
+/* ---- memory ------------------------------------------------------------------------------ */
+
+/*
+ * The most bytes of activations and inputs that are alive at once when nodes run in file order,
+ * views sharing their source's bytes and nothing reused in place. Weights and workspace are not
+ * in it.
+ */
+struct cm_memory {
+    int64_t peak_activation_bytes;
+    size_t peak_node; /* index into nodes: while it runs; CM_NO_INDEX where nothing is alive */
+};
+
 /* ---- messages ---------------------------------------------------------------------------- */
 
 enum cm_severity { CM_NOTE, CM_WARNING, CM_ERROR };
@@ -154,6 +166,7 @@ struct cm_result {
         const char *mode; /* "model", "training", "inference" */
     } options;
     struct cm_costs totals;
+    struct cm_memory memory;
     size_t n_modules; /* >= 1: modules[0] is the root; parents come before children */
     const struct cm_module *modules;
     size_t n_nodes;

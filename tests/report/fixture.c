@@ -149,6 +149,7 @@ const struct cm_result fixture_pointnet = {
     .modules = modules,
     .n_nodes = N(nodes),
     .nodes = nodes,
+    .memory = {500000000, 1},
     .coverage = {.nodes = N(nodes)},
 };
 
