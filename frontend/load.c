@@ -18,7 +18,8 @@
 #define NEWEST_IR 14
 
 const char *import_text(struct importer *importer, const char *text) {
-    return arena_strdup(importer->arena, text ? text : "");
+    if (!text || !text[0]) return "";
+    return arena_strdup(importer->arena, text);
 }
 
 const char *import_bytes(struct importer *importer, const ProtobufCBinaryData *bytes) {
@@ -96,6 +97,15 @@ static int describe_model(struct importer *importer, const char *path, struct mo
     return model->path && model->producer ? CM_OK : diag_no_memory(importer->diag);
 }
 
+/* Tables of the right size from the start: they would double, and an arena keeps the old ones.
+ */
+static int reserve_tables(struct importer *importer) {
+    const Onnx__GraphProto *graph = importer->proto->graph;
+    size_t n_values = graph->n_input + graph->n_initializer + graph->n_sparse_initializer;
+    for (size_t i = 0; i < graph->n_node; i++) n_values += graph->node[i]->n_output;
+    return graph_reserve(importer->builder, graph->n_node, n_values);
+}
+
 static uint64_t count_nodes(const Onnx__ModelProto *proto) {
     uint64_t n = proto->graph->n_node;
     for (size_t i = 0; i < proto->n_functions; i++) n += proto->functions[i]->n_node;
@@ -109,6 +119,7 @@ static int import_model(struct importer *importer, const char *path, struct mode
     uint64_t n = count_nodes(importer->proto);
     importer->node_limit =
         n > MIN_NODE_LIMIT / NODES_PER_NODE ? n * NODES_PER_NODE : MIN_NODE_LIMIT;
+    if (reserve_tables(importer) < 0) return diag_no_memory(importer->diag);
     status = describe_model(importer, path, model);
     if (status == CM_OK) status = import_opsets(importer, model);
     if (status == CM_OK) status = import_model_properties(importer, model);

@@ -30,9 +30,12 @@ struct graph_builder {
 
 /* ---- tables ------------------------------------------------------------------------------ */
 
-static int table_reserve(struct table *table, struct arena *arena, size_t size) {
-    if (table->n < table->capacity) return CM_OK;
-    const size_t capacity = table->capacity == 0 ? FIRST_CAPACITY : table->capacity * 2;
+/* Room for `more` entries. */
+static int table_reserve(struct table *table, struct arena *arena, size_t size, size_t more) {
+    if (more <= table->capacity - table->n) return CM_OK;
+    size_t capacity = table->capacity == 0 ? FIRST_CAPACITY : table->capacity * 2;
+    if (more > MAX_ENTRIES - table->n) return CM_REFUSED;
+    if (capacity < table->n + more) capacity = table->n + more;
     void *items = arena_array(arena, capacity, size);
     if (items == NULL) return CM_NO_MEMORY;
     if (table->n > 0) memcpy(items, table->items, table->n * size);
@@ -44,7 +47,7 @@ static int table_reserve(struct table *table, struct arena *arena, size_t size) 
 static int table_add(struct table *table, struct arena *arena, const void *from, size_t size,
                      uint32_t *ret_id) {
     if (table->n >= MAX_ENTRIES) return CM_REFUSED;
-    const int status = table_reserve(table, arena, size);
+    const int status = table_reserve(table, arena, size, 1);
     if (status != CM_OK) return status;
     memcpy((char *)table->items + table->n * size, from, size);
     *ret_id = (uint32_t)table->n++;
@@ -73,6 +76,14 @@ int graph_add_node(struct graph_builder *builder, const struct node *from, uint3
 
 int graph_add_call(struct graph_builder *builder, const struct call *from, uint32_t *ret_id) {
     return table_add(&builder->calls, builder->arena, from, sizeof *from, ret_id);
+}
+
+int graph_reserve(struct graph_builder *builder, size_t n_nodes, size_t n_values) {
+    int status = table_reserve(&builder->nodes, builder->arena, sizeof(struct node), n_nodes);
+    if (status == CM_OK)
+        status =
+            table_reserve(&builder->values, builder->arena, sizeof(struct value), n_values);
+    return status;
 }
 
 uint32_t graph_n_nodes(const struct graph_builder *builder) {

@@ -154,6 +154,9 @@ int graph_add_node(struct graph_builder *builder, const struct node *from, uint3
     __attribute__((warn_unused_result));
 int graph_add_call(struct graph_builder *builder, const struct call *from, uint32_t *ret_id)
     __attribute__((warn_unused_result));
+/* Room for so many more, so that a table which would grow by doubling does not; only a hint. */
+int graph_reserve(struct graph_builder *builder, size_t n_nodes, size_t n_values)
+    __attribute__((warn_unused_result));
 /* How many nodes there are so far. */
 uint32_t graph_n_nodes(const struct graph_builder *builder);
 /* What was added, to be completed in place (pointers move when something is added). */
