@@ -32,6 +32,16 @@ static enum attr_kind kind_held(const Onnx__AttributeProto *proto) {
     return ATTR_NONE;
 }
 
+/* Whether what it says it is stands in it. Writers that set every field are believed. */
+static bool holds(const Onnx__AttributeProto *proto, enum attr_kind kind) {
+    return (kind == ATTR_FLOATS && proto->n_floats) || (kind == ATTR_INTS && proto->n_ints) ||
+           (kind == ATTR_STRINGS && proto->n_strings) || (kind == ATTR_INT && proto->has_i) ||
+           (kind == ATTR_FLOAT && proto->has_f) || (kind == ATTR_STRING && proto->has_s) ||
+           (kind == ATTR_TENSOR && proto->t) || (kind == ATTR_GRAPH && proto->g) ||
+           (kind == ATTR_TENSORS && proto->n_tensors) ||
+           (kind == ATTR_GRAPHS && proto->n_graphs);
+}
+
 static bool is_list(enum attr_kind kind) {
     return kind == ATTR_FLOATS || kind == ATTR_INTS || kind == ATTR_STRINGS ||
            kind == ATTR_TENSORS || kind == ATTR_GRAPHS;
@@ -40,10 +50,10 @@ static bool is_list(enum attr_kind kind) {
 /* Old files do not say the type; a scalar zero and an empty list hold nothing. */
 static int kind_of(struct importer *importer, const Onnx__AttributeProto *proto,
                    enum attr_kind *ret) {
-    enum attr_kind held = kind_held(proto);
     size_t n_kinds = sizeof(kinds) / sizeof(*kinds);
     enum attr_kind said =
         proto->type > 0 && (size_t)proto->type < n_kinds ? kinds[proto->type] : ATTR_NONE;
+    enum attr_kind held = holds(proto, said) ? said : kind_held(proto);
     *ret = said != ATTR_NONE ? said : held;
     bool agrees = held == said || said == ATTR_NONE || said == ATTR_OTHER;
     bool empty = held == ATTR_NONE && (is_list(said) || said == ATTR_INT ||
@@ -114,8 +124,7 @@ static int graphs(struct importer *importer, Onnx__GraphProto *const *protos, si
     return CM_OK;
 }
 
-/* ---- one attribute
- * --------------------------------------------------------------------------- */
+/* ---- one attribute ---------------------------------------------------------------------- */
 
 static int value_of(struct importer *importer, const Onnx__AttributeProto *proto,
                     const struct scope *scope, uint32_t node_id, struct attr *ret) {
@@ -154,11 +163,13 @@ int import_attribute(struct importer *importer, const Onnx__AttributeProto *prot
     ret->name = import_text(importer, proto->name);
     if (!ret->name) return diag_no_memory(importer->diag);
     int status = kind_of(importer, proto, &ret->kind);
+    /* A call has no node that could own a body: the attribute is kept by name only. */
+    if (node_id == ID_NONE && (ret->kind == ATTR_GRAPH || ret->kind == ATTR_GRAPHS))
+        ret->kind = ATTR_OTHER;
     return status < 0 ? status : value_of(importer, proto, scope, node_id, ret);
 }
 
-/* ---- what a body takes from its call
- * ----------------------------------------------------------- */
+/* ---- what a body takes from its call ---------------------------------------------------- */
 
 static const struct attr *given(const struct frame *frame, const char *name) {
     for (size_t i = 0; frame && i < frame->n_attrs; i++)
@@ -173,6 +184,23 @@ static const Onnx__AttributeProto *preset(const struct frame *frame, const char 
     return NULL;
 }
 
+/* The caller's attribute must be of the kind that the body declares. A graph cannot be handed
+ * in: it would belong to two nodes. */
+static int check_reference(struct importer *importer, const Onnx__AttributeProto *proto,
+                           const struct attr *attr) {
+    size_t n_kinds = sizeof(kinds) / sizeof(*kinds);
+    enum attr_kind said =
+        proto->type > 0 && (size_t)proto->type < n_kinds ? kinds[proto->type] : ATTR_NONE;
+    if (said == ATTR_GRAPH || said == ATTR_GRAPHS)
+        return diag_error(importer->diag, DIAG_ATTRIBUTE,
+                          "attribute '%s' is a graph, which a function cannot be given",
+                          proto->ref_attr_name);
+    if (said == ATTR_NONE || said == attr->kind) return CM_OK;
+    return diag_error(importer->diag, DIAG_ATTRIBUTE,
+                      "the call gives attribute '%s' as %s, the function wants %s",
+                      proto->ref_attr_name, attr_kind_name(attr->kind), attr_kind_name(said));
+}
+
 /* A reference: the caller's attribute under the body's name for it. *ret_found false: absent.
  */
 static int referred(struct importer *importer, const Onnx__AttributeProto *proto,
@@ -182,8 +210,11 @@ static int referred(struct importer *importer, const Onnx__AttributeProto *proto
     const Onnx__AttributeProto *fallback = preset(scope->function, proto->ref_attr_name);
     *ret_found = attr || fallback;
     if (!*ret_found) return CM_OK;
+    int status = attr ? check_reference(importer, proto, attr) : CM_OK;
+    if (status < 0) return status;
     if (attr) *ret = *attr;
-    int status = attr ? CM_OK : import_attribute(importer, fallback, scope, node_id, ret);
+    if (!attr) status = import_attribute(importer, fallback, scope, node_id, ret);
+    if (status < 0) return status;
     ret->name = import_text(importer, proto->name);
     if (!ret->name) return diag_no_memory(importer->diag);
     return status;
@@ -192,8 +223,11 @@ static int referred(struct importer *importer, const Onnx__AttributeProto *proto
 int import_attributes(struct importer *importer, const Onnx__NodeProto *node,
                       const struct scope *scope, uint32_t node_id, const struct attr **ret,
                       size_t *ret_n) {
-    struct attr *attrs = arena_array(importer->arena, node->n_attribute, sizeof(*attrs));
     size_t n = 0;
+    if (node->n_attribute > MAX_ATTRIBUTES)
+        return diag_error(importer->diag, DIAG_LIMIT, "%zu attributes, at most %d wanted",
+                          node->n_attribute, MAX_ATTRIBUTES);
+    struct attr *attrs = arena_array(importer->arena, node->n_attribute, sizeof(*attrs));
     if (!attrs) return diag_no_memory(importer->diag);
     for (size_t i = 0; i < node->n_attribute; i++) {
         const Onnx__AttributeProto *proto = node->attribute[i];

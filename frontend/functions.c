@@ -4,15 +4,13 @@
  * with the caller's values under the body's names. What remains of a call is its record, from
  * which the module tree tells where its nodes came from.
  */
-#include <stdio.h>
-
 #include "frontend/importer.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
 
-static const char *function_key(struct importer *importer, const char *domain, const char *name,
-                                const char *overload) {
+static const char *function_key(const struct importer *importer, const char *domain,
+                                const char *name, const char *overload) {
     return arena_printf(importer->scratch, "%s::%s::%s", domain ? domain : "", name ? name : "",
                         overload ? overload : "");
 }
@@ -25,6 +23,10 @@ int import_functions(struct importer *importer) {
         const char *key = function_key(importer, proto->domain, proto->name, proto->overload);
         if (!key || map_add(&importer->functions, key, (uint32_t)i, &existing) < 0)
             return diag_no_memory(importer->diag);
+        if (proto->n_attribute_proto > MAX_ATTRIBUTES || proto->n_opset_import > MAX_OPSETS)
+            return diag_error(importer->diag, DIAG_LIMIT,
+                              "function '%s' has more than %d attributes or opset imports",
+                              proto->name ? proto->name : "", MAX_OPSETS);
         if (existing != MAP_NONE)
             return diag_error(
                 importer->diag, DIAG_GRAPH, "function '%s' of domain '%s' is defined twice",
@@ -33,15 +35,13 @@ int import_functions(struct importer *importer) {
     return CM_OK;
 }
 
-const Onnx__FunctionProto *find_function(const struct importer *importer,
+const Onnx__FunctionProto *find_function(struct importer *importer,
                                          const Onnx__NodeProto *node) {
-    char key[512];
     if (importer->proto->n_functions == 0) return NULL;
-    int length =
-        snprintf(key, sizeof(key), "%s::%s::%s", node->domain ? node->domain : "",
-                 node->op_type ? node->op_type : "", node->overload ? node->overload : "");
-    if (length < 0 || (size_t)length >= sizeof(key)) return NULL;
-    uint32_t index = map_get(&importer->functions, key);
+    struct arena_mark mark = arena_save(importer->scratch);
+    const char *key = function_key(importer, node->domain, node->op_type, node->overload);
+    uint32_t index = key ? map_get(&importer->functions, key) : MAP_NONE;
+    arena_restore(importer->scratch, mark);
     return index == MAP_NONE ? NULL : importer->proto->functions[index];
 }
 
@@ -89,10 +89,25 @@ static int pass_inputs(struct importer *importer, const Onnx__NodeProto *node,
     return CM_OK;
 }
 
-/* The body's outputs get the caller's names for them. */
+/*
+ * A value that the body made is known to everyone outside by the caller's name for it. One that
+ * was there before, an input passed straight through, keeps its own.
+ */
+static int rename_output(struct importer *importer, const struct scope *outer, const char *name,
+                         uint32_t id, uint32_t first) {
+    if (id == ID_OMITTED) return CM_OK;
+    const struct value *value = graph_value_at(importer->builder, id);
+    if (value->origin != VALUE_OUTPUT || value->node < first) return CM_OK;
+    const char *full = arena_printf(importer->arena, "%s%s", outer->prefix, name);
+    if (!full) return diag_no_memory(importer->diag);
+    graph_value_at(importer->builder, id)->name = full;
+    return CM_OK;
+}
+
+/* The body's outputs get the caller's names for them; `first`: its first node. */
 static int return_outputs(struct importer *importer, const Onnx__NodeProto *node,
                           const Onnx__FunctionProto *function, struct scope *outer,
-                          const struct scope *scope, uint32_t call_id) {
+                          const struct scope *scope, uint32_t call_id, uint32_t first) {
     uint32_t *outputs = arena_array(importer->arena, node->n_output, sizeof(*outputs));
     if (!outputs) return diag_no_memory(importer->diag);
     if (node->n_output > function->n_output)
@@ -109,6 +124,8 @@ static int return_outputs(struct importer *importer, const Onnx__NodeProto *node
                               function->name ? function->name : "", function->output[i]);
         outputs[i] = id == ID_OMITTED ? ID_NONE : id;
         int status = scope_define(importer, outer, node->output[i], id);
+        if (status == CM_OK)
+            status = rename_output(importer, outer, node->output[i], id, first);
         if (status < 0) return status;
     }
     graph_call_at(importer->builder, call_id)->outputs = outputs;
@@ -141,6 +158,7 @@ int inline_call(struct importer *importer, const Onnx__NodeProto *node,
     struct scope scope = {.graph = outer->graph, .depth = outer->depth};
     struct frame frame = {.outer = outer->function, .proto = function};
     uint32_t call_id = ID_NONE;
+    uint32_t first = graph_n_nodes(importer->builder);
     int status = check_cycle(importer, outer->function, function);
     if (status < 0) return status;
     map_init(&scope.names, importer->scratch);
@@ -162,5 +180,5 @@ int inline_call(struct importer *importer, const Onnx__NodeProto *node,
                           function->n_opset_import, &scope);
     diag_pop(importer->diag, &place);
     if (status < 0) return status;
-    return return_outputs(importer, node, function, outer, &scope, call_id);
+    return return_outputs(importer, node, function, outer, &scope, call_id, first);
 }

@@ -4,6 +4,8 @@
  * comes before its use. Files must be in such an order; one that is not, but could be, is
  * sorted.
  */
+#include <stdio.h>
+
 #include "frontend/importer.h"
 #include "frontend/sort.h"
 #include "support/arena.h"
@@ -49,12 +51,25 @@ static const char *name_of(const char *name) {
     return name ? name : "";
 }
 
+/* Of an input a negative dim would be analysed with; of a value in between it only means that
+ * the exporter did not know. */
+static int check_input_dims(struct importer *importer, const Onnx__TypeProto *type) {
+    const Onnx__TensorShapeProto *shape =
+        type && type->tensor_type ? type->tensor_type->shape : NULL;
+    for (size_t i = 0; shape && i < shape->n_dim; i++)
+        if (shape->dim[i]->has_dim_value && shape->dim[i]->dim_value < 0)
+            return diag_error(importer->diag, DIAG_SHAPE, "dim %zu is %lld, at least 0 wanted",
+                              i, (long long)shape->dim[i]->dim_value);
+    return CM_OK;
+}
+
 static int add_input(struct importer *importer, struct scope *scope,
                      const Onnx__ValueInfoProto *proto, uint32_t *ret) {
     struct value value = {.origin = VALUE_INPUT, .node = ID_NONE};
     struct diag_frame frame = {.label = "in input", .what = name_of(proto->name)};
     diag_push(importer->diag, &frame);
     int status = import_type(importer, proto->type, 0, &value.type);
+    if (status == CM_OK) status = check_input_dims(importer, proto->type);
     diag_pop(importer->diag, &frame);
     if (status == CM_OK) status = add_value(importer, scope, name_of(proto->name), &value);
     if (status == CM_OK) *ret = map_get(&scope->names, name_of(proto->name));
@@ -217,6 +232,7 @@ struct proto_place {
     struct diag_frame frame;
     const Onnx__NodeProto *proto;
     uint32_t index;
+    char number[16]; /* "#17" */
 };
 
 static void print_proto(const struct diag_frame *frame, struct text *out) {
@@ -231,19 +247,37 @@ static void print_proto(const struct diag_frame *frame, struct text *out) {
     text_append_name(out, name_of(place->proto->op_type));
 }
 
+/* Whether there is still room for it: only calls can make more nodes than the file has. */
+static int check_node(struct importer *importer, const Onnx__NodeProto *proto,
+                      const struct scope *scope) {
+    if (!name_of(proto->op_type)[0])
+        return diag_error(importer->diag, DIAG_GRAPH, "the node has no operator type");
+    if (scope->call == ID_NONE) return CM_OK;
+    if (importer->n_nodes++ >= importer->node_limit)
+        return diag_error(importer->diag, DIAG_LIMIT,
+                          "functions unfold into more than %llu nodes",
+                          (unsigned long long)importer->node_limit);
+    size_t used = arena_used(importer->arena) + arena_used(importer->scratch);
+    if (used <= importer->byte_limit) return CM_OK;
+    return diag_error(importer->diag, DIAG_LIMIT, "functions unfold into more than %zu MiB",
+                      importer->byte_limit >> 20);
+}
+
 static int import_node(struct importer *importer, const Onnx__NodeProto *proto,
                        const struct node_context *context, struct scope *scope,
                        uint32_t index) {
     const Onnx__FunctionProto *function = find_function(importer, proto);
     struct proto_place place = {.proto = proto, .index = index};
-    if (importer->n_nodes++ >= importer->node_limit)
-        return diag_error(importer->diag, DIAG_LIMIT,
-                          "functions unfold into more than %llu nodes",
-                          (unsigned long long)importer->node_limit);
-    place.frame = (struct diag_frame){
-        .label = "at node", .print = print_proto, .node = proto->name, .context = &place};
+    snprintf(place.number, sizeof(place.number), "#%u", index);
+    place.frame =
+        (struct diag_frame){.label = "at node",
+                            .print = print_proto,
+                            .node = name_of(proto->name)[0] ? proto->name : place.number,
+                            .context = &place};
     diag_push(importer->diag, &place.frame);
-    int status = function ? inline_call(importer, proto, function, scope)
+    int status = check_node(importer, proto, scope);
+    if (status == CM_OK)
+        status = function ? inline_call(importer, proto, function, scope)
                           : add_node(importer, proto, context, scope, index);
     diag_pop(importer->diag, &place.frame);
     return status;

@@ -15,9 +15,16 @@
 /* Graphs inside graphs and functions inside functions: each level is a C call. */
 #define MAX_GRAPH_DEPTH 64
 
+/* Lists that are searched from the front. */
+#define MAX_ATTRIBUTES 1024
+#define MAX_OPSETS     1024
+
 /* Nodes after inlining: what a hostile tower of functions may cost. */
-#define MIN_NODE_LIMIT 1000000
+#define MIN_NODE_LIMIT 100000
 #define NODES_PER_NODE 64
+/* And the memory, for each byte of structure: names grow with every call around them. */
+#define MIN_INLINED_BYTES ((size_t)64 << 20)
+#define INLINED_PER_BYTE  64
 
 /* What a name of a function stands for whose operand the caller left out. */
 #define ID_OMITTED (ID_NONE - 1)
@@ -31,7 +38,9 @@ struct importer {
     struct map functions; /* "domain::name::overload" -> index into proto->functions */
     uint64_t n_nodes;
     uint64_t node_limit;
-    bool sorted; /* a graph was out of order and has been sorted */
+    size_t structure;  /* bytes of the file's structure */
+    size_t byte_limit; /* of the arena, while a function is being inlined */
+    bool sorted;       /* a graph was out of order and has been sorted */
 };
 
 /* Names of one graph or function body, and what lies around it. */
@@ -95,7 +104,7 @@ int scope_define(struct importer *importer, struct scope *scope, const char *nam
 /* functions.c */
 int import_functions(struct importer *importer) CM_MUST_CHECK;
 /* The function that the node calls, or NULL. */
-const Onnx__FunctionProto *find_function(const struct importer *importer,
+const Onnx__FunctionProto *find_function(struct importer *importer,
                                          const Onnx__NodeProto *node);
 /* Puts the function's body in place of the node. */
 int inline_call(struct importer *importer, const Onnx__NodeProto *node,

@@ -37,8 +37,7 @@ int64_t import_opset(Onnx__OperatorSetIdProto *const *imports, size_t n, const c
     return standard ? 0 : 1;
 }
 
-/* ---- the parts of a model
- * --------------------------------------------------------------------- */
+/* ---- the parts of a model --------------------------------------------------------------- */
 
 static int check_version(struct importer *importer) {
     const Onnx__ModelProto *proto = importer->proto;
@@ -55,8 +54,16 @@ static int check_version(struct importer *importer) {
     return CM_OK;
 }
 
+static int check_opsets(struct importer *importer, size_t n) {
+    if (n <= MAX_OPSETS) return CM_OK;
+    return diag_error(importer->diag, DIAG_LIMIT, "%zu opset imports, at most %d wanted", n,
+                      MAX_OPSETS);
+}
+
 static int import_opsets(struct importer *importer, struct model *model) {
     size_t n = importer->proto->n_opset_import;
+    int status = check_opsets(importer, n);
+    if (status < 0) return status;
     struct opset *opsets = arena_array(importer->arena, n, sizeof(*opsets));
     if (!opsets) return diag_no_memory(importer->diag);
     for (size_t i = 0; i < n; i++) {
@@ -119,6 +126,8 @@ static int import_model(struct importer *importer, const char *path, struct mode
     uint64_t n = count_nodes(importer->proto);
     importer->node_limit =
         n > MIN_NODE_LIMIT / NODES_PER_NODE ? n * NODES_PER_NODE : MIN_NODE_LIMIT;
+    importer->byte_limit = importer->structure * INLINED_PER_BYTE;
+    if (importer->byte_limit < MIN_INLINED_BYTES) importer->byte_limit = MIN_INLINED_BYTES;
     if (reserve_tables(importer) < 0) return diag_no_memory(importer->diag);
     status = describe_model(importer, path, model);
     if (status == CM_OK) status = import_opsets(importer, model);
@@ -134,13 +143,16 @@ static int import_model(struct importer *importer, const char *path, struct mode
     return CM_OK;
 }
 
-/* ---- loading
- * ---------------------------------------------------------------------------------- */
+/* ---- loading ---------------------------------------------------------------------------- */
 
 static int build(struct source *source, const Onnx__ModelProto *proto, struct arena *arena,
-                 struct arena *scratch, struct cm_diagnostics *diag, struct model **ret) {
-    struct importer importer = {
-        .proto = proto, .arena = arena, .scratch = scratch, .diag = diag};
+                 struct arena *scratch, size_t structure, struct cm_diagnostics *diag,
+                 struct model **ret) {
+    struct importer importer = {.structure = structure,
+                                .proto = proto,
+                                .arena = arena,
+                                .scratch = scratch,
+                                .diag = diag};
     struct model *model = arena_alloc(arena, sizeof(*model));
     importer.builder = graph_builder_new(arena);
     if (!model || !importer.builder) return diag_no_memory(diag);
@@ -158,7 +170,7 @@ int load_model(struct source *source, struct arena *arena, struct cm_diagnostics
     if (!scratch) return diag_no_memory(diag);
     int status = skim(source, scratch, diag, &bytes);
     if (status == CM_OK) status = decode(&bytes, scratch, diag, &proto);
-    if (status == CM_OK) status = build(source, proto, arena, scratch, diag, ret);
+    if (status == CM_OK) status = build(source, proto, arena, scratch, bytes.size, diag, ret);
     arena_free(scratch);
     return status;
 }

@@ -6,8 +6,10 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "frontend/reader.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "support/arena.h"
 #include "support/diag.h"
@@ -35,16 +37,34 @@ static bool has_parent_step(const char *path) {
     return false;
 }
 
-/* Whether `path`, links followed, lies below `folder`, links followed. */
+/* Whether `path`, links followed, lies below `folder`, links followed. True of what does not
+ * exist: opening it will say so. */
 static bool lies_below(const char *path, const char *folder) {
     char *real_path = realpath(path, NULL);
+    bool is_missing = !real_path && errno == ENOENT;
     char *real_folder = realpath(folder, NULL);
     size_t length = real_folder ? strlen(real_folder) : 0;
-    bool below = real_path && real_folder && strncmp(real_path, real_folder, length) == 0 &&
-                 (real_path[length] == '/' || (length > 0 && real_folder[length - 1] == '/'));
+    bool below = is_missing;
+    below =
+        below || (real_path && real_folder && strncmp(real_path, real_folder, length) == 0 &&
+                  (real_path[length] == '/' || (length > 0 && real_folder[length - 1] == '/')));
     free(real_path);
     free(real_folder);
     return below;
+}
+
+/* Before it is opened: opening alone would wait for a FIFO's writer, or move a device. */
+static int check_place(const char *path, const struct reader *reader,
+                       const struct constant *constant, struct cm_diagnostics *diag) {
+    struct stat status;
+    if (!lies_below(path, reader->folder))
+        return diag_error(diag, DIAG_VALUE,
+                          "external data '%s' leads outside the model's folder",
+                          constant->location);
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return diag_error(diag, DIAG_VALUE, "external data '%s' is not a regular file",
+                          constant->location);
+    return CM_OK;
 }
 
 static int read_external(const struct reader *reader, const struct constant *constant,
@@ -57,11 +77,8 @@ static int read_external(const struct reader *reader, const struct constant *con
     struct arena *scratch = arena_new("path", 0);
     const char *path =
         scratch ? arena_printf(scratch, "%s/%s", reader->folder, constant->location) : NULL;
-    int status = path ? source_open(path, diag, &source) : diag_no_memory(diag);
-    if (status == CM_OK && !lies_below(path, reader->folder))
-        status =
-            diag_error(diag, DIAG_VALUE, "external data '%s' leads outside the model's folder",
-                       constant->location);
+    int status = path ? check_place(path, reader, constant, diag) : diag_no_memory(diag);
+    if (status == CM_OK) status = source_open(path, diag, &source);
     if (status == CM_OK) status = source_read_at(source, constant->offset, buffer, size, diag);
     if (source) source_close(source);
     arena_free(scratch);

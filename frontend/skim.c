@@ -38,6 +38,7 @@ struct open_message {
     uint64_t end;        /* position in the source */
     size_t length_at;    /* where its length is set aside in the output */
     uint32_t n_unpacked; /* elements of typed data kept one by one */
+    uint32_t seen;       /* bit i: field i of its list, where it may come once */
 };
 
 struct skimmer {
@@ -147,8 +148,7 @@ static int ends_early(struct skimmer *skimmer) {
                       skim_messages[innermost(skimmer)->kind].name);
 }
 
-/* Near the end of the window or of the message: byte by byte, with all that may go wrong. */
-static int get_varint_slowly(struct skimmer *skimmer, uint64_t *ret) {
+static int get_varint(struct skimmer *skimmer, uint64_t *ret) {
     uint64_t value = 0;
     for (int i = 0; i < VARINT_BYTES; i++) {
         if (position(skimmer) >= innermost(skimmer)->end)
@@ -167,23 +167,6 @@ static int get_varint_slowly(struct skimmer *skimmer, uint64_t *ret) {
     }
     return diag_error(skimmer->diag, DIAG_FORMAT, "at byte %llu: a number longer than 64 bits",
                       (unsigned long long)position(skimmer));
-}
-
-static int get_varint(struct skimmer *skimmer, uint64_t *ret) {
-    size_t n = 0;
-    const uint8_t *bytes = source_peek(skimmer->source, &n);
-    uint64_t left = innermost(skimmer)->end - position(skimmer);
-    uint64_t value = 0;
-    if (left < n) n = (size_t)left;
-    for (size_t i = 0; i < n && i < VARINT_BYTES; i++) {
-        value |= (uint64_t)(bytes[i] & 127) << (7 * i);
-        if (bytes[i] < 128) {
-            source_take(skimmer->source, i + 1);
-            *ret = value;
-            return CM_OK;
-        }
-    }
-    return get_varint_slowly(skimmer, ret);
 }
 
 static const struct skim_field *find_field(enum message_kind kind, uint64_t number) {
@@ -249,11 +232,32 @@ static int note_skipped(struct skimmer *skimmer, uint32_t field, uint64_t offset
     return status < 0 ? status : put_number(skimmer, SKIPPED_FIELD, field);
 }
 
+/* Packed numbers end with a whole one, none longer than 64 bits; protobuf-c would refuse the
+ * model without saying where. */
+static bool packed_is_whole(uint32_t wire, const uint8_t *bytes, size_t n) {
+    int run = 0;
+    if (wire == WIRE_FIXED32) return n % 4 == 0;
+    if (wire == WIRE_FIXED64) return n % 8 == 0;
+    for (size_t i = 0; i < n; i++) {
+        run = bytes[i] > 127 ? run + 1 : 0;
+        if (run == VARINT_BYTES) return false;
+    }
+    return run == 0;
+}
+
 static int keep_bytes(struct skimmer *skimmer, const struct skim_field *field,
                       uint64_t length) {
     int status = put_key(skimmer, field->number, WIRE_BYTES);
     if (status == CM_OK) status = put_varint(skimmer, length);
-    return status < 0 ? status : copy(skimmer, (size_t)length);
+    if (status == CM_OK) status = copy(skimmer, (size_t)length);
+    if (status < 0 || field->unpacked_wire == WIRE_BYTES || length == 0) return status;
+    if (packed_is_whole(field->unpacked_wire, skimmer->out + skimmer->size - length,
+                        (size_t)length))
+        return CM_OK;
+    return diag_error(
+        skimmer->diag, DIAG_FORMAT, "at byte %llu: %s.%s of %llu bytes ends inside a number",
+        (unsigned long long)(position(skimmer) - length),
+        skim_messages[innermost(skimmer)->kind].name, field->name, (unsigned long long)length);
 }
 
 static int payload(struct skimmer *skimmer, const struct skim_field *field, uint64_t length) {
@@ -262,9 +266,23 @@ static int payload(struct skimmer *skimmer, const struct skim_field *field, uint
     return status < 0 ? status : skip(skimmer, length);
 }
 
+/* Merging a message into one that came before copies both: many would cost their square. */
+static int check_once(struct skimmer *skimmer, const struct skim_field *field) {
+    struct open_message *message = innermost(skimmer);
+    const struct skim_message *kind = &skim_messages[message->kind];
+    if (!field || !field->once) return CM_OK;
+    uint32_t bit = (uint32_t)1 << (field - kind->fields);
+    if (message->seen & bit)
+        return diag_error(skimmer->diag, DIAG_FORMAT, "at byte %llu: a second %s.%s",
+                          (unsigned long long)position(skimmer), kind->name, field->name);
+    message->seen |= bit;
+    return CM_OK;
+}
+
 static int bytes_field(struct skimmer *skimmer, const struct skim_field *field) {
     uint64_t length = 0;
-    int status = get_length(skimmer, field, &length);
+    int status = check_once(skimmer, field);
+    if (status == CM_OK) status = get_length(skimmer, field, &length);
     if (status < 0) return status;
     if (!field) return skip(skimmer, length);
     if (field->kind == FIELD_MESSAGE) return open_message(skimmer, field, length);
@@ -364,7 +382,9 @@ int skim(struct source *source, struct arena *arena, struct cm_diagnostics *diag
          struct skimmed *ret) {
     struct skimmer skimmer = {.source = source, .arena = arena, .diag = diag, .depth = 1};
     uint64_t size = source_size(source);
-    if (size == 0) return diag_error(diag, DIAG_FORMAT, "the file is empty");
+    if (size == 0 || source_at_end(source, diag)) {
+        return diag_error(diag, DIAG_FORMAT, "the file is empty");
+    }
     skimmer.stack[0] = (struct open_message){.kind = MESSAGE_MODEL, .end = size};
     int status = walk(&skimmer);
     if (status == CM_REFUSED) sniff_hint(source, diag);

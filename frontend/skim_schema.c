@@ -6,22 +6,24 @@
 #include "support/banned.h"
 
 #define NUMBER(number, name)                                                                   \
-    { number, FIELD_NUMBER, MESSAGE_NONE, 0, name }
+    { number, FIELD_NUMBER, MESSAGE_NONE, 0, false, name }
 #define FLOATS(number, name)                                                                   \
-    { number, FIELD_FLOAT, MESSAGE_NONE, 5, name }
+    { number, FIELD_FLOAT, MESSAGE_NONE, 5, false, name }
 #define TEXT(number, name)                                                                     \
-    { number, FIELD_TEXT, MESSAGE_NONE, 2, name }
+    { number, FIELD_TEXT, MESSAGE_NONE, 2, false, name }
 #define MESSAGE(number, child, name)                                                           \
-    { number, FIELD_MESSAGE, child, 2, name }
+    { number, FIELD_MESSAGE, child, 2, false, name }
+#define ONE(number, child, name)                                                               \
+    { number, FIELD_MESSAGE, child, 2, true, name }
 #define PAYLOAD(number, wire, name)                                                            \
-    { number, FIELD_PAYLOAD, MESSAGE_NONE, wire, name }
+    { number, FIELD_PAYLOAD, MESSAGE_NONE, wire, false, name }
 #define END                                                                                    \
-    { 0, FIELD_NUMBER, MESSAGE_NONE, 0, 0 }
+    { 0, FIELD_NUMBER, MESSAGE_NONE, 0, false, 0 }
 
 /* clang-format off */
 static const struct skim_field model_fields[] = {
     NUMBER(1, "ir_version"), TEXT(2, "producer_name"), TEXT(3, "producer_version"),
-    TEXT(4, "domain"), NUMBER(5, "model_version"), MESSAGE(7, MESSAGE_GRAPH, "graph"),
+    TEXT(4, "domain"), NUMBER(5, "model_version"), ONE(7, MESSAGE_GRAPH, "graph"),
     MESSAGE(8, MESSAGE_OPSET, "opset_import"), MESSAGE(14, MESSAGE_ENTRY, "metadata_props"),
     MESSAGE(25, MESSAGE_FUNCTION, "functions"), END};
 
@@ -39,11 +41,11 @@ static const struct skim_field node_fields[] = {
     MESSAGE(9, MESSAGE_ENTRY, "metadata_props"), END};
 
 static const struct skim_field attribute_fields[] = {
-    TEXT(1, "name"), FLOATS(2, "f"), NUMBER(3, "i"), TEXT(4, "s"), MESSAGE(5, MESSAGE_TENSOR, "t"),
-    MESSAGE(6, MESSAGE_GRAPH, "g"), FLOATS(7, "floats"), NUMBER(8, "ints"), TEXT(9, "strings"),
+    TEXT(1, "name"), FLOATS(2, "f"), NUMBER(3, "i"), TEXT(4, "s"), ONE(5, MESSAGE_TENSOR, "t"),
+    ONE(6, MESSAGE_GRAPH, "g"), FLOATS(7, "floats"), NUMBER(8, "ints"), TEXT(9, "strings"),
     MESSAGE(10, MESSAGE_TENSOR, "tensors"), MESSAGE(11, MESSAGE_GRAPH, "graphs"),
-    MESSAGE(14, MESSAGE_TYPE, "tp"), MESSAGE(15, MESSAGE_TYPE, "type_protos"), NUMBER(20, "type"),
-    TEXT(21, "ref_attr_name"), MESSAGE(22, MESSAGE_SPARSE, "sparse_tensor"),
+    ONE(14, MESSAGE_TYPE, "tp"), MESSAGE(15, MESSAGE_TYPE, "type_protos"), NUMBER(20, "type"),
+    TEXT(21, "ref_attr_name"), ONE(22, MESSAGE_SPARSE, "sparse_tensor"),
     MESSAGE(23, MESSAGE_SPARSE, "sparse_tensors"), END};
 
 static const struct skim_field tensor_fields[] = {
@@ -54,7 +56,7 @@ static const struct skim_field tensor_fields[] = {
     NUMBER(14, "data_location"), END};
 
 static const struct skim_field sparse_fields[] = {
-    MESSAGE(1, MESSAGE_TENSOR, "values"), MESSAGE(2, MESSAGE_TENSOR, "indices"),
+    ONE(1, MESSAGE_TENSOR, "values"), ONE(2, MESSAGE_TENSOR, "indices"),
     NUMBER(3, "dims"), END};
 
 static const struct skim_field function_fields[] = {
@@ -65,23 +67,23 @@ static const struct skim_field function_fields[] = {
     MESSAGE(14, MESSAGE_ENTRY, "metadata_props"), END};
 
 static const struct skim_field value_info_fields[] = {
-    TEXT(1, "name"), MESSAGE(2, MESSAGE_TYPE, "type"), END};
+    TEXT(1, "name"), ONE(2, MESSAGE_TYPE, "type"), END};
 
 static const struct skim_field type_fields[] = {
-    MESSAGE(1, MESSAGE_TENSOR_TYPE, "tensor_type"),
-    MESSAGE(4, MESSAGE_SEQUENCE_TYPE, "sequence_type"),
-    MESSAGE(5, MESSAGE_MAP_TYPE, "map_type"),
-    MESSAGE(8, MESSAGE_TENSOR_TYPE, "sparse_tensor_type"),
-    MESSAGE(9, MESSAGE_SEQUENCE_TYPE, "optional_type"), END};
+    ONE(1, MESSAGE_TENSOR_TYPE, "tensor_type"),
+    ONE(4, MESSAGE_SEQUENCE_TYPE, "sequence_type"),
+    ONE(5, MESSAGE_MAP_TYPE, "map_type"),
+    ONE(8, MESSAGE_TENSOR_TYPE, "sparse_tensor_type"),
+    ONE(9, MESSAGE_SEQUENCE_TYPE, "optional_type"), END};
 
 static const struct skim_field tensor_type_fields[] = {
-    NUMBER(1, "elem_type"), MESSAGE(2, MESSAGE_SHAPE, "shape"), END};
+    NUMBER(1, "elem_type"), ONE(2, MESSAGE_SHAPE, "shape"), END};
 
 static const struct skim_field sequence_type_fields[] = {
-    MESSAGE(1, MESSAGE_TYPE, "elem_type"), END};
+    ONE(1, MESSAGE_TYPE, "elem_type"), END};
 
 static const struct skim_field map_type_fields[] = {
-    NUMBER(1, "key_type"), MESSAGE(2, MESSAGE_TYPE, "value_type"), END};
+    NUMBER(1, "key_type"), ONE(2, MESSAGE_TYPE, "value_type"), END};
 
 static const struct skim_field shape_fields[] = {MESSAGE(1, MESSAGE_DIMENSION, "dim"), END};
 

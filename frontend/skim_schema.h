@@ -4,6 +4,7 @@
 #ifndef FRONTEND_SKIM_SCHEMA_H
 #define FRONTEND_SKIM_SCHEMA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum message_kind {
@@ -41,6 +42,7 @@ struct skim_field {
     enum field_kind kind;
     enum message_kind child; /* of FIELD_MESSAGE */
     uint32_t unpacked_wire;  /* of FIELD_PAYLOAD: wire type of one element by itself; 2: none */
+    bool once;               /* of FIELD_MESSAGE: protobuf-c would merge a second */
     const char *name;        /* NULL ends a list */
 };
 

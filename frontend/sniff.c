@@ -12,6 +12,7 @@
 #define SNIFFED 16
 
 struct magic {
+    size_t offset;
     const char *bytes;
     size_t length;
     const char *what;
@@ -19,23 +20,24 @@ struct magic {
 
 /* clang-format off */
 static const struct magic magics[] = {
-    {"PK\x03\x04",         4, "a zip archive: a PyTorch checkpoint, perhaps; export it to ONNX first"},
-    {"\x80\x02",           2, "a Python pickle: a PyTorch checkpoint, perhaps; export it to ONNX first"},
-    {"\x1f\x8b",           2, "gzip: unpack it first"},
-    {"\xfd" "7zXZ",        5, "xz: unpack it first"},
-    {"BZh",                3, "bzip2: unpack it first"},
-    {"version https://git-lfs", 16, "a Git LFS pointer: fetch the file that it stands for"},
-    {"<!DOCTYPE",          9, "a web page: the download went wrong, perhaps"},
-    {"<html",              5, "a web page: the download went wrong, perhaps"},
-    {"\x89HDF",            4, "HDF5: a Keras model, perhaps; convert it to ONNX first"},
-    {"ORTM",               4, "ONNX Runtime's own format; give the ONNX file"},
-    {"{",                  1, "JSON; give the ONNX file"},
+    {0, "PK\x03\x04",         4, "a zip archive: a PyTorch checkpoint, perhaps; export it to ONNX first"},
+    {0, "\x80\x02",           2, "a Python pickle: a PyTorch checkpoint, perhaps; export it to ONNX first"},
+    {0, "\x1f\x8b",           2, "gzip: unpack it first"},
+    {0, "\xfd" "7zXZ",        5, "xz: unpack it first"},
+    {0, "BZh",                3, "bzip2: unpack it first"},
+    {0, "version https://git-lfs", 16, "a Git LFS pointer: fetch the file that it stands for"},
+    {0, "<!DOCTYPE",          9, "a web page: the download went wrong, perhaps"},
+    {0, "<html",              5, "a web page: the download went wrong, perhaps"},
+    {0, "\x89HDF",            4, "HDF5: a Keras model, perhaps; convert it to ONNX first"},
+    {4, "ORTM",               4, "ONNX Runtime's own format; give the ONNX file"},
+    {0, "{",                  1, "JSON; give the ONNX file"},
 };
 /* clang-format on */
 
 static const char *look_up(const char *bytes) {
     for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
-        if (memcmp(bytes, magics[i].bytes, magics[i].length) == 0) return magics[i].what;
+        if (memcmp(bytes + magics[i].offset, magics[i].bytes, magics[i].length) == 0)
+            return magics[i].what;
     return NULL;
 }
 

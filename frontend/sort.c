@@ -6,6 +6,8 @@
  */
 #include "frontend/sort.h"
 
+#include <stdio.h>
+
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -49,33 +51,72 @@ static int add_need(struct sorter *sorter, const char *name) {
     return CM_OK;
 }
 
-static int needs_of_node(struct sorter *sorter, const Onnx__NodeProto *node, int depth);
+/* Names that a body defines: they hide those around it. */
+struct body {
+    const struct body *outer;
+    struct map names;
+    int depth;
+};
 
-/* A body needs what it names and does not make; names that it makes itself only cost a look-up.
- */
-static int needs_of_graph(struct sorter *sorter, const Onnx__GraphProto *graph, int depth) {
-    if (!graph || depth > MAX_GRAPH_DEPTH) return CM_OK;
+static int add_name(struct body *body, const char *name) {
+    return name && name[0] ? map_set(&body->names, name, 0) : CM_OK;
+}
+
+static int names_of_body(struct body *body, const Onnx__GraphProto *graph) {
+    int status = CM_OK;
+    for (size_t i = 0; status == CM_OK && i < graph->n_input; i++)
+        status = add_name(body, graph->input[i]->name);
+    for (size_t i = 0; status == CM_OK && i < graph->n_initializer; i++)
+        status = add_name(body, graph->initializer[i]->name);
+    for (size_t i = 0; status == CM_OK && i < graph->n_sparse_initializer; i++)
+        if (graph->sparse_initializer[i]->values)
+            status = add_name(body, graph->sparse_initializer[i]->values->name);
+    for (size_t i = 0; status == CM_OK && i < graph->n_node; i++)
+        for (size_t k = 0; status == CM_OK && k < graph->node[i]->n_output; k++)
+            status = add_name(body, graph->node[i]->output[k]);
+    return status;
+}
+
+/* Of a name used inside bodies, or (body NULL) by the node itself. */
+static int need_name(struct sorter *sorter, const struct body *body, const char *name) {
+    for (; body; body = body->outer)
+        if (map_get(&body->names, name) != MAP_NONE) return CM_OK;
+    return add_need(sorter, name);
+}
+
+static int needs_of_node(struct sorter *sorter, const Onnx__NodeProto *node,
+                         const struct body *body);
+
+/* A body needs what it names and does not define. */
+static int needs_of_graph(struct sorter *sorter, const Onnx__GraphProto *graph,
+                          const struct body *outer) {
+    struct body body = {.outer = outer, .depth = outer ? outer->depth + 1 : 1};
+    if (!graph || body.depth > MAX_GRAPH_DEPTH) return CM_OK;
+    map_init(&body.names, sorter->importer->scratch);
+    if (names_of_body(&body, graph) < 0) return diag_no_memory(sorter->importer->diag);
     for (size_t i = 0; i < graph->n_node; i++) {
-        int status = needs_of_node(sorter, graph->node[i], depth);
+        int status = needs_of_node(sorter, graph->node[i], &body);
         if (status < 0) return status;
     }
     for (size_t i = 0; i < graph->n_output; i++) {
-        int status = graph->output[i]->name ? add_need(sorter, graph->output[i]->name) : CM_OK;
+        const char *name = graph->output[i]->name;
+        int status = name ? need_name(sorter, &body, name) : CM_OK;
         if (status < 0) return status;
     }
     return CM_OK;
 }
 
-static int needs_of_node(struct sorter *sorter, const Onnx__NodeProto *node, int depth) {
+static int needs_of_node(struct sorter *sorter, const Onnx__NodeProto *node,
+                         const struct body *body) {
     for (size_t i = 0; i < node->n_input; i++) {
-        int status = add_need(sorter, node->input[i]);
+        int status = need_name(sorter, body, node->input[i]);
         if (status < 0) return status;
     }
     for (size_t i = 0; i < node->n_attribute; i++) {
         const Onnx__AttributeProto *attr = node->attribute[i];
-        int status = needs_of_graph(sorter, attr->g, depth + 1);
+        int status = needs_of_graph(sorter, attr->g, body);
         for (size_t k = 0; status == CM_OK && k < attr->n_graphs; k++)
-            status = needs_of_graph(sorter, attr->graphs[k], depth + 1);
+            status = needs_of_graph(sorter, attr->graphs[k], body);
         if (status < 0) return status;
     }
     return CM_OK;
@@ -92,7 +133,7 @@ static int collect(struct sorter *sorter, bool *ret_in_order) {
     *ret_in_order = true;
     for (uint32_t i = 0; i < sorter->n; i++) {
         sorter->needs.first[i] = (uint32_t)sorter->needs.n;
-        int status = needs_of_node(sorter, sorter->nodes[i], 0);
+        int status = needs_of_node(sorter, sorter->nodes[i], NULL);
         if (status < 0) return status;
         for (size_t k = sorter->needs.first[i]; k < sorter->needs.n; k++)
             if (sorter->needs.list[k] >= i) *ret_in_order = false;
@@ -103,9 +144,16 @@ static int collect(struct sorter *sorter, bool *ret_in_order) {
 
 static int cycle(const struct sorter *sorter, uint32_t node) {
     const Onnx__NodeProto *proto = sorter->nodes[node];
-    return diag_error(sorter->importer->diag, DIAG_GRAPH,
-                      "node %u '%s' (%s) needs its own output: the graph has a cycle", node,
-                      proto->name ? proto->name : "", proto->op_type ? proto->op_type : "");
+    char number[16];
+    snprintf(number, sizeof(number), "#%u", node);
+    struct diag_frame frame = {.node = proto->name && proto->name[0] ? proto->name : number};
+    diag_push(sorter->importer->diag, &frame);
+    int status =
+        diag_error(sorter->importer->diag, DIAG_GRAPH,
+                   "node %u '%s' (%s) needs its own output: the graph has a cycle", node,
+                   proto->name ? proto->name : "", proto->op_type ? proto->op_type : "");
+    diag_pop(sorter->importer->diag, &frame);
+    return status;
 }
 
 /* Orders `root` after all that it needs. */
@@ -147,7 +195,7 @@ static int sort_all(struct sorter *sorter) {
 }
 
 int sort_nodes(struct importer *importer, Onnx__NodeProto *const *nodes, size_t n,
-                const uint32_t **ret) {
+               const uint32_t **ret) {
     struct sorter sorter = {.importer = importer, .nodes = nodes, .n = (uint32_t)n};
     bool in_order = false;
     if (n >= ID_OMITTED) return diag_error(importer->diag, DIAG_LIMIT, "too many nodes");

@@ -11,6 +11,6 @@
  * node.
  */
 int sort_nodes(struct importer *importer, Onnx__NodeProto *const *nodes, size_t n,
-                const uint32_t **ret) CM_MUST_CHECK;
+               const uint32_t **ret) CM_MUST_CHECK;
 
 #endif

@@ -85,6 +85,25 @@ static size_t n_typed(const Onnx__TensorProto *proto) {
            proto->n_int64_data + proto->n_uint64_data;
 }
 
+/* Of the field that belongs to the type (onnx.proto, TensorProto). */
+static size_t n_of_type(const Onnx__TensorProto *proto, enum dtype dtype) {
+    switch (dtype) {
+    case DTYPE_FLOAT:
+    case DTYPE_COMPLEX64:
+        return proto->n_float_data;
+    case DTYPE_DOUBLE:
+    case DTYPE_COMPLEX128:
+        return proto->n_double_data;
+    case DTYPE_INT64:
+        return proto->n_int64_data;
+    case DTYPE_UINT32:
+    case DTYPE_UINT64:
+        return proto->n_uint64_data;
+    default:
+        return proto->n_int32_data;
+    }
+}
+
 static size_t unit_width(const Onnx__TensorProto *proto, enum dtype dtype) {
     if (proto->n_float_data) return sizeof(float);
     if (proto->n_double_data) return sizeof(double);
@@ -95,6 +114,10 @@ static size_t unit_width(const Onnx__TensorProto *proto, enum dtype dtype) {
 static int typed_contents(struct importer *importer, const Onnx__TensorProto *proto,
                           struct constant *constant) {
     struct raw_writer writer = {.width = unit_width(proto, constant->dtype)};
+    if (n_of_type(proto, constant->dtype) != n_typed(proto))
+        return diag_error(importer->diag, DIAG_VALUE,
+                          "tensor '%s' of type %s keeps its data in a field of another type",
+                          label(proto), dtype_name(constant->dtype));
     writer.bytes = arena_array(importer->arena, n_typed(proto), writer.width);
     if (!writer.bytes) return diag_no_memory(importer->diag);
     put_typed(&writer, proto);

@@ -5,13 +5,12 @@
 
 #include "support/banned.h"
 
+/* Some tools write -1 for a dim that they do not know. */
 static int dim(struct importer *importer, const Onnx__TensorShapeProto__Dimension *proto,
                int64_t *ret_dim, const char **ret_symbol) {
-    *ret_dim = proto->has_dim_value ? proto->dim_value : DIM_UNKNOWN;
+    bool given = proto->has_dim_value && proto->dim_value >= 0;
+    *ret_dim = given ? proto->dim_value : DIM_UNKNOWN;
     *ret_symbol = NULL;
-    if (proto->has_dim_value && proto->dim_value < 0)
-        return diag_error(importer->diag, DIAG_SHAPE, "a declared dim is %lld",
-                          (long long)proto->dim_value);
     if (proto->has_dim_value || !proto->dim_param || !proto->dim_param[0]) return CM_OK;
     *ret_symbol = import_text(importer, proto->dim_param);
     return *ret_symbol ? CM_OK : diag_no_memory(importer->diag);

@@ -13,7 +13,7 @@ struct bytes bytes_new(struct arena *arena) {
     return (struct bytes){.arena = arena};
 }
 
-/* ---- the wire format --------------------------------------------------------------------- */
+/* ---- the wire format -------------------------------------------------------------------- */
 
 void put_raw(struct bytes *out, const void *data, size_t size) {
     if (size > out->capacity - out->size) {
@@ -61,7 +61,7 @@ void put_message(struct bytes *out, uint32_t field, struct bytes message) {
     put_blob(out, field, message.data, message.size);
 }
 
-/* ---- lists of names ---------------------------------------------------------------------- */
+/* ---- lists of names --------------------------------------------------------------------- */
 
 /* Calls for each name of "a,b"; none in "". */
 static void for_each_name(const char *names, struct bytes *out, uint32_t field,
@@ -80,7 +80,7 @@ static void put_value(struct bytes *out, uint32_t field, const char *name) {
     put_message(out, field, value_of(out->arena, name, 1, (const int64_t[]){1}));
 }
 
-/* ---- messages of ONNX -------------------------------------------------------------------- */
+/* ---- messages of ONNX ------------------------------------------------------------------- */
 
 struct bytes node_of(struct arena *arena, const char *type, const char *name,
                      const char *inputs, const char *outputs) {

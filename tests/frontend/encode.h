@@ -21,7 +21,7 @@ struct bytes {
 
 struct bytes bytes_new(struct arena *arena);
 
-/* ---- the wire format --------------------------------------------------------------------- */
+/* ---- the wire format -------------------------------------------------------------------- */
 
 void put_varint(struct bytes *out, uint64_t value);
 void put_raw(struct bytes *out, const void *data, size_t size);
@@ -32,7 +32,7 @@ void put_text(struct bytes *out, uint32_t field, const char *text);
 void put_blob(struct bytes *out, uint32_t field, const void *data, size_t size);
 void put_message(struct bytes *out, uint32_t field, struct bytes message);
 
-/* ---- messages of ONNX -------------------------------------------------------------------- */
+/* ---- messages of ONNX ------------------------------------------------------------------- */
 
 /* NodeProto. `inputs` and `outputs`: names with commas between them ("x,,w": the second is
  * omitted). */

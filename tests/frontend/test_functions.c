@@ -149,7 +149,7 @@ static void calls_inside_bodies_are_put_in_place_too(void **state) {
     loading_free(&loading);
 }
 
-/* ---- refused ----------------------------------------------------------------------------- */
+/* ---- refused ---------------------------------------------------------------------------- */
 
 static const struct {
     const char *call_inputs;
@@ -212,6 +212,71 @@ static void a_chain_of_functions_too_deep_is_refused(void **state) {
     assert_refused(model, "limit: functions call each other deeper than 64");
 }
 
+static void what_a_call_gives_has_the_callers_name(void **state) {
+    struct bytes function = function_of(*state, "F", "a", "b");
+    put_message(&function, 7, node_of(*state, "Neg", "neg", "a", "b"));
+    struct loading loading =
+        load_bytes(model_calling(*state, call_of(*state, "F", "c", "x", "m"), function));
+    assert_int_equal(loading.status, CM_OK);
+    assert_int_equal(value_named(&loading, "m")->node, 0);
+    loading_free(&loading);
+}
+
+static void a_graph_given_to_a_call_is_kept_by_name_and_cannot_be_used(void **state) {
+    struct bytes body = graph_of(*state, "", "t");
+    put_message(&body, 1, node_of(*state, "Relu", "in", "x", "t"));
+    for (int used = 0; used < 2; used++) {
+        struct bytes function = function_of(*state, "F", "a", "b");
+        struct bytes node = node_of(*state, "If", "if", "a", "b");
+        struct bytes to = bytes_new(*state);
+        struct bytes call = call_of(*state, "F", "c", "x", "m");
+        put_text(&to, 1, "then_branch");
+        put_number(&to, 20, 5);
+        put_text(&to, 21, "body");
+        if (used) put_message(&node, 5, to);
+        put_message(&function, 7, node);
+        put_message(&call, 5, graph_attribute(*state, "body", body));
+        struct loading loading = load_bytes(model_calling(*state, call, function));
+        assert_int_equal(loading.status, used ? CM_REFUSED : CM_OK);
+        assert_string_equal(
+            loading_message(&loading),
+            used ? "attribute: attribute 'body' is a graph, which a function cannot be given"
+                 : "");
+        loading_free(&loading);
+    }
+}
+
+static void a_reference_of_another_kind_is_refused(void **state) {
+    struct bytes function = function_of(*state, "F", "a", "b");
+    struct bytes node = node_of(*state, "Odd", "odd", "a", "b");
+    struct bytes call = call_of(*state, "F", "c", "x", "m");
+    struct bytes given = bytes_new(*state);
+    put_message(&node, 5, reference(*state, "one", "given"));
+    put_message(&function, 7, node);
+    put_text(&given, 1, "given");
+    put_float(&given, 2, 1.5F);
+    put_number(&given, 20, 1);
+    put_message(&call, 5, given);
+    assert_refused(
+        model_calling(*state, call, function),
+        "attribute: the call gives attribute 'given' as float, the function wants int");
+}
+
+static void a_tower_of_functions_meets_a_limit(void **state) {
+    struct bytes model = model_calling(*state, call_of(*state, "F0", "c", "x", "m"),
+                                       function_of(*state, "F40", "a", "a"));
+    for (int i = 0; i < 40; i++) {
+        char own[16], next[16];
+        snprintf(own, sizeof own, "F%d", i);
+        snprintf(next, sizeof next, "F%d", i + 1);
+        struct bytes function = function_of(*state, own, "a", "b");
+        put_message(&function, 7, call_of(*state, next, "p", "a", "t"));
+        put_message(&function, 7, call_of(*state, next, "q", "t", "b"));
+        put_message(&model, 25, function);
+    }
+    assert_refused(model, "limit: functions unfold into more than 64 MiB");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_becomes_the_body_with_its_names_under_the_call),
@@ -224,6 +289,10 @@ int main(void) {
         cmocka_unit_test(the_place_of_a_fault_goes_through_the_calls),
         cmocka_unit_test(a_function_twice_is_refused),
         cmocka_unit_test(a_chain_of_functions_too_deep_is_refused),
+        cmocka_unit_test(what_a_call_gives_has_the_callers_name),
+        cmocka_unit_test(a_graph_given_to_a_call_is_kept_by_name_and_cannot_be_used),
+        cmocka_unit_test(a_reference_of_another_kind_is_refused),
+        cmocka_unit_test(a_tower_of_functions_meets_a_limit),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -20,7 +20,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* ---- names and edges --------------------------------------------------------------------- */
+/* ---- names and edges -------------------------------------------------------------------- */
 
 static const struct {
     const char *nodes[4][4]; /* type, name, inputs, outputs */
@@ -33,6 +33,11 @@ static const struct {
      "at node 0 \"r\", Relu",
      "r"},
     {{{"Relu", "r", "x", "other"}}, "graph: nothing defines the output 'y'", "", NULL},
+    {{{"", "r", "x", "y"}}, "graph: the node has no operator type", "at node 0 \"r\", ", "r"},
+    {{{"Relu", "", "gone", "y"}},
+     "graph: nothing defines its input 'gone'",
+     "at node 0, Relu",
+     "#0"},
     {{{"Relu", "a", "x", "y"}, {"Relu", "b", "x", "y"}},
      "graph: the name 'y' is defined twice",
      "at node 1 \"b\", Relu",
@@ -112,7 +117,7 @@ static void omitted_operands_have_no_value(void **state) {
     loading_free(&loading);
 }
 
-/* ---- versions ---------------------------------------------------------------------------- */
+/* ---- versions --------------------------------------------------------------------------- */
 
 static struct bytes relu_graph(struct arena *arena) {
     struct bytes graph = graph_of(arena, "x", "y");
@@ -179,7 +184,7 @@ static void properties_and_producer_are_kept(void **state) {
     loading_free(&loading);
 }
 
-/* ---- inputs and initializers ------------------------------------------------------------- */
+/* ---- inputs and initializers ------------------------------------------------------------ */
 
 /* relu_graph with one more initializer. */
 static struct bytes model_with(struct arena *arena, struct bytes tensor) {
@@ -258,7 +263,7 @@ static void a_sparse_initializer_has_dims_and_no_contents(void **state) {
     loading_free(&loading);
 }
 
-/* ---- contents ---------------------------------------------------------------------------- */
+/* ---- contents --------------------------------------------------------------------------- */
 
 /* An element type, the field that holds its elements one by one, and what is read. */
 static const struct {
@@ -307,7 +312,7 @@ static void too_few_elements_are_an_error_when_they_are_wanted(void **state) {
     loading_free(&loading);
 }
 
-/* ---- types ------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------ */
 
 static void declared_dims_are_numbers_names_or_unknown(void **state) {
     struct bytes shape = bytes_new(*state);
@@ -347,7 +352,7 @@ static void an_input_with_a_negative_dim_is_refused_by_name(void **state) {
     put_message(&graph, 1, node_of(*state, "Relu", "r", "x", "y"));
     struct loading loading = load_bytes(model_of(*state, graph));
     assert_int_equal(loading.status, CM_REFUSED);
-    assert_string_equal(loading_message(&loading), "shape: a declared dim is -1");
+    assert_string_equal(loading_message(&loading), "shape: dim 1 is -1, at least 0 wanted");
     assert_string_equal(loading_place(&loading), "in input x");
     loading_free(&loading);
 }
@@ -382,7 +387,7 @@ static void sequences_and_optionals_keep_their_element(void **state) {
     }
 }
 
-/* ---- attributes -------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------- */
 
 static struct bytes model_with_attribute(struct arena *arena, struct bytes attribute) {
     struct bytes graph = graph_of(arena, "x", "y");
@@ -432,7 +437,7 @@ static void a_zero_that_proto3_leaves_out_is_a_zero(void **state) {
     loading_free(&loading);
 }
 
-/* ---- bodies ------------------------------------------------------------------------------ */
+/* ---- bodies ----------------------------------------------------------------------------- */
 
 static void a_body_sees_the_values_around_it_by_their_ids(void **state) {
     struct bytes body = graph_of(*state, "", "t");
@@ -470,6 +475,53 @@ static void a_node_waits_for_what_its_body_takes(void **state) {
     loading_free(&loading);
 }
 
+static void a_body_may_hide_names_around_it(void **state) {
+    static const char *const names[] = {"y",
+                                        "later"}; /* of the node's own output, of a later */
+    for (size_t i = 0; i < 2; i++) {
+        struct bytes body = graph_of(*state, "", names[i]);
+        struct bytes graph = graph_of(*state, "c,x", "y");
+        struct bytes node = node_of(*state, "If", "if", "c", i == 0 ? "y" : "m");
+        put_message(&body, 1, node_of(*state, "Relu", "in", "x", names[i]));
+        put_message(&node, 5, graph_attribute(*state, "then_branch", body));
+        put_message(&graph, 1, node);
+        if (i == 1) put_message(&graph, 1, node_of(*state, "Neg", "n", "m", "later"));
+        if (i == 1) put_message(&graph, 1, node_of(*state, "Abs", "a", "later", "y"));
+        struct loading loading = load_bytes(model_of(*state, graph));
+        assert_int_equal(loading.status, CM_OK);
+        assert_int_equal(cm_diagnostics_count(loading.diag), 0);
+        loading_free(&loading);
+    }
+}
+
+static void a_value_in_between_may_have_a_dim_of_minus_1(void **state) {
+    struct bytes graph = relu_graph(*state);
+    put_message(&graph, 13, value_of(*state, "y", 1, (const int64_t[]){-1}));
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_OK);
+    assert_int_equal(value_named(&loading, "y")->type.shape.dims[0], DIM_UNKNOWN);
+    loading_free(&loading);
+}
+
+static void elements_in_a_field_of_another_type_are_refused(void **state) {
+    struct bytes tensor = tensor_of(*state, "w", 1, 1, (const int64_t[]){1});
+    put_number(&tensor, 5, 7);
+    assert_refused(model_with(*state, tensor),
+                   "value: tensor 'w' of type float keeps its data in a field of another type");
+}
+
+static void what_an_attribute_says_it_is_counts_where_it_holds_more(void **state) {
+    struct bytes attribute = bytes_new(*state);
+    put_text(&attribute, 1, "axes");
+    put_number(&attribute, 3, 0);
+    put_number(&attribute, 8, 2);
+    put_number(&attribute, 20, 7);
+    struct loading loading = load_bytes(model_with_attribute(*state, attribute));
+    assert_int_equal(loading.status, CM_OK);
+    assert_int_equal(node_attr(&loading.model->nodes[0], "axes")->ints[0], 2);
+    loading_free(&loading);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_that_do_not_fit_are_refused_with_the_node),
@@ -495,6 +547,10 @@ int main(void) {
         cmocka_unit_test(a_zero_that_proto3_leaves_out_is_a_zero),
         cmocka_unit_test(a_body_sees_the_values_around_it_by_their_ids),
         cmocka_unit_test(a_node_waits_for_what_its_body_takes),
+        cmocka_unit_test(a_body_may_hide_names_around_it),
+        cmocka_unit_test(a_value_in_between_may_have_a_dim_of_minus_1),
+        cmocka_unit_test(elements_in_a_field_of_another_type_are_refused),
+        cmocka_unit_test(what_an_attribute_says_it_is_counts_where_it_holds_more),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -25,7 +25,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* ---- hostile bytes ----------------------------------------------------------------------- */
+/* ---- hostile bytes ---------------------------------------------------------------------- */
 
 #define BYTES(text) text, sizeof(text) - 1
 
@@ -47,7 +47,8 @@ static const struct {
     {BYTES("\xf8\xff\xff\xff\x1f\x01"),
      "format: at byte 0: 0x1fffffff8 is no key of a field (inside a model)", ""},
     {BYTES("\x38\x01"), "format: at byte 0: model.graph is written with wire type 0", ""},
-    {BYTES("\x0a\x01\x01"), "format: the bytes are no ONNX model", ""},
+    {BYTES("\x0a\x01\x81"),
+     "format: at byte 2: model.ir_version of 1 bytes ends inside a number", ""},
     {BYTES("\x08\x08\x3a\x88\x27\x0a"),
      "format: at byte 3: model.graph claims 5000 bytes, 1 are left", ""},
     {BYTES("\x3a\x04\x0a\x7f\x0a\x00"),
@@ -78,6 +79,9 @@ static const struct {
     {BYTES("{\"nodes\": [], \"edges\": []}"),
      "format: at byte 0: 0x7b is no key of a field (inside a model)",
      "the file looks like JSON; give the ONNX file"},
+    {BYTES("\x1c\0\0\0ORTM\0\0\0\0\0\0\0\0"),
+     "format: at byte 0: 0x1c is no key of a field (inside a model)",
+     "the file looks like ONNX Runtime's own format; give the ONNX file"},
 };
 
 static void hostile_bytes_are_refused_with_their_place(void **state) {
@@ -118,6 +122,23 @@ static void messages_nested_10000_deep_meet_the_cap_and_not_the_stack(void **sta
     loading_free(&loading);
 }
 
+static void a_message_that_may_come_once_is_refused_the_second_time(void **state) {
+    struct bytes model = model_of(*state, graph_of(*state, "x", "x"));
+    put_message(&model, 7, graph_of(*state, "x", "x"));
+    struct loading loading = load_bytes(model);
+    assert_int_equal(loading.status, CM_REFUSED);
+    assert_non_null(strstr(loading_message(&loading), "a second model.graph"));
+    loading_free(&loading);
+}
+
+static void an_empty_pipe_is_an_empty_file(void **state) {
+    (void)state;
+    struct loading loading = load_pipe("", 0);
+    assert_int_equal(loading.status, CM_REFUSED);
+    assert_string_equal(loading_message(&loading), "format: the file is empty");
+    loading_free(&loading);
+}
+
 static void pipes_say_where_they_ended(void **state) {
     static const char cut[] = "\x08\x08\x3a\x88\x27\x12\x10graph";
     (void)state;
@@ -129,7 +150,7 @@ static void pipes_say_where_they_ended(void **state) {
     loading_free(&loading);
 }
 
-/* ---- payloads ---------------------------------------------------------------------------- */
+/* ---- payloads --------------------------------------------------------------------------- */
 
 /* A model whose initializer "w" has n bytes of raw_data; *ret_offset: where they are. */
 static struct bytes model_with_raw(struct arena *arena, size_t n, uint64_t *ret_offset) {
@@ -252,6 +273,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_bytes_are_refused_with_their_place),
         cmocka_unit_test(messages_nested_10000_deep_meet_the_cap_and_not_the_stack),
+        cmocka_unit_test(a_message_that_may_come_once_is_refused_the_second_time),
+        cmocka_unit_test(an_empty_pipe_is_an_empty_file),
         cmocka_unit_test(pipes_say_where_they_ended),
         cmocka_unit_test(small_payloads_are_kept_and_large_ones_found_again),
         cmocka_unit_test(fields_of_ours_that_a_file_brings_along_are_dropped),
