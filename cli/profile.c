@@ -142,7 +142,7 @@ static int take_model(const struct invocation *call, const struct option_list *o
     return CM_OK;
 }
 
-/* ---- writing ----------------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------------- */
 
 static int write_report(const struct request *request, const struct cm_result *result,
                         FILE *out) {
@@ -198,7 +198,7 @@ static int write_result(const struct invocation *call, const struct request *req
     return status == CM_NO_MEMORY ? diag_no_memory(call->diag) : status;
 }
 
-/* ---- profiling --------------------------------------------------------------------------- */
+/* ---- profiling -------------------------------------------------------------------------- */
 
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret) {

@@ -32,7 +32,7 @@ static bool read_size(const char **at, int64_t *ret) {
     return true;
 }
 
-/* ---- --dim ------------------------------------------------------------------------------- */
+/* ---- --dim ------------------------------------------------------------------------------ */
 
 static int read_dim(const struct invocation *call, const char *given,
                     struct cm_dim_option *ret) {
@@ -69,7 +69,7 @@ int shapes_read_dims(const struct invocation *call, const struct option_list *gi
     return CM_OK;
 }
 
-/* ---- --input ----------------------------------------------------------------------------- */
+/* ---- --input ---------------------------------------------------------------------------- */
 
 /* `text` holds at most strlen(text) sizes. */
 static int64_t *read_shape(const struct invocation *call, const char *text, int *ret_rank) {

@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* ---- making ------------------------------------------------------------------------------ */
+/* ---- making ----------------------------------------------------------------------------- */
 
 struct constant *constant_new(struct arena *arena, enum dtype dtype,
                               const struct shape *shape) {
@@ -65,7 +65,7 @@ struct constant *constant_splat_real(struct arena *arena, enum dtype dtype,
     return constant->reals == NULL ? NULL : constant;
 }
 
-/* ---- asking ------------------------------------------------------------------------------ */
+/* ---- asking ----------------------------------------------------------------------------- */
 
 static bool elements_are_here(const struct constant *constant) {
     return constant->place == CONSTANT_IN_MEMORY || constant->place == CONSTANT_SPLAT;
@@ -93,7 +93,7 @@ double constant_real_at(const struct constant *constant, int64_t i) {
     return constant->reals[constant->place == CONSTANT_SPLAT ? 0 : i];
 }
 
-/* ---- widening ---------------------------------------------------------------------------- */
+/* ---- widening --------------------------------------------------------------------------- */
 
 /* How the bits of a float are to be read: sign, exponent, mantissa from the top down. */
 struct float_format {

@@ -15,7 +15,7 @@
 
 #define VARINT_MAX_BYTES 10 /* protobuf: seven bits a byte */
 
-/* ---- units ------------------------------------------------------------------------------- */
+/* ---- units ------------------------------------------------------------------------------ */
 
 struct units {
     const uint8_t *bytes;
@@ -75,7 +75,7 @@ static bool next_element(struct units *units, uint64_t *ret_bits) {
     return true;
 }
 
-/* ---- elements ---------------------------------------------------------------------------- */
+/* ---- elements --------------------------------------------------------------------------- */
 
 static bool is_signed(enum dtype dtype) {
     return dtype == DTYPE_INT8 || dtype == DTYPE_INT16 || dtype == DTYPE_INT32 ||
@@ -140,7 +140,7 @@ static int decode(const struct constant *constant, const uint8_t *bytes, size_t 
     return CM_OK;
 }
 
-/* ---- bytes ------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------ */
 
 /* float_data holds floats, double_data doubles (onnx.proto, TensorProto); the two are laid out
  * as raw_data is. */
@@ -198,7 +198,7 @@ static int fetch(const struct constant *constant, const struct constant_reader *
     return status;
 }
 
-/* ---- loading ----------------------------------------------------------------------------- */
+/* ---- loading ---------------------------------------------------------------------------- */
 
 static bool is_loaded(const struct constant *constant) {
     return constant->place == CONSTANT_IN_MEMORY || constant->place == CONSTANT_SPLAT;

@@ -28,7 +28,7 @@ struct graph_builder {
     struct table calls;
 };
 
-/* ---- tables ------------------------------------------------------------------------------ */
+/* ---- tables ----------------------------------------------------------------------------- */
 
 /* Room for `more` entries. */
 static int table_reserve(struct table *table, struct arena *arena, size_t size, size_t more) {
@@ -54,7 +54,7 @@ static int table_add(struct table *table, struct arena *arena, const void *from,
     return CM_OK;
 }
 
-/* ---- building ---------------------------------------------------------------------------- */
+/* ---- building --------------------------------------------------------------------------- */
 
 struct graph_builder *graph_builder_new(struct arena *arena) {
     struct graph_builder *builder = arena_alloc(arena, sizeof *builder);
@@ -110,7 +110,7 @@ struct call *graph_call_at(struct graph_builder *builder, uint32_t id) {
     return (struct call *)builder->calls.items + id;
 }
 
-/* ---- finishing --------------------------------------------------------------------------- */
+/* ---- finishing -------------------------------------------------------------------------- */
 
 /* Counts the uses of every value in n_uses; their sum. */
 static size_t count_uses(struct model *model) {
@@ -177,7 +177,7 @@ int graph_finish(struct graph_builder *builder, struct model *model) {
     return build_uses(model);
 }
 
-/* ---- reading ----------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------- */
 
 const struct attr *node_attr(const struct node *node, const char *name) {
     for (size_t i = 0; i < node->n_attrs; i++) {

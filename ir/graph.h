@@ -138,7 +138,7 @@ struct model {
     struct constant_reader reader;
 };
 
-/* ---- building ---------------------------------------------------------------------------- */
+/* ---- building --------------------------------------------------------------------------- */
 
 struct graph_builder; /* arrays that grow; lives in the model's arena */
 
@@ -169,7 +169,7 @@ struct call *graph_call_at(struct graph_builder *builder, uint32_t id);
 int graph_finish(struct graph_builder *builder, struct model *model)
     __attribute__((warn_unused_result));
 
-/* ---- reading ----------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------- */
 
 /* The attribute of that name, or NULL. */
 const struct attr *node_attr(const struct node *node, const char *name);

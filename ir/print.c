@@ -20,7 +20,7 @@
 #define MAX_TYPE_NEST 16 /* sequences of sequences … */
 #define MAX_BODY_NEST 64 /* bodies of bodies … */
 
-/* ---- types ------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------ */
 
 /* What a type opens around its element: "seq(". NULL: it is no wrapper. */
 static const char *wrapper_of(enum cm_type_kind kind) {
@@ -96,7 +96,7 @@ static void print_type(const struct type *type, struct text *out) {
     print_closing(n, out);
 }
 
-/* ---- values ------------------------------------------------------------------------------ */
+/* ---- values ----------------------------------------------------------------------------- */
 
 static void print_name(const struct model *model, uint32_t value, struct text *out) {
     if (value == ID_NONE) {
@@ -137,7 +137,7 @@ static void print_typed_list(const struct model *model, const uint32_t *values, 
     text_append(out, ")");
 }
 
-/* ---- attributes -------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------- */
 
 /* In quotes, cut between two characters. */
 static void print_string(const char *string, struct text *out) {
@@ -252,7 +252,7 @@ static void print_attrs(const struct node *node, struct text *out) {
     text_append(out, "]");
 }
 
-/* ---- nodes and graphs -------------------------------------------------------------------- */
+/* ---- nodes and graphs ------------------------------------------------------------------- */
 
 static bool is_standard(const char *domain) {
     return domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0;

@@ -27,7 +27,7 @@ static void demand(bool holds, struct entry entry, const char *what) {
     BUG(message);
 }
 
-/* ---- graphs ------------------------------------------------------------------------------ */
+/* ---- graphs ----------------------------------------------------------------------------- */
 
 /* Bodies come after the graph around them or before it, but the way out always ends. */
 static void verify_nesting(const struct model *model, uint32_t graph) {
@@ -80,7 +80,7 @@ static void verify_graphs(const struct model *model, uint32_t *position) {
     }
 }
 
-/* ---- values ------------------------------------------------------------------------------ */
+/* ---- values ----------------------------------------------------------------------------- */
 
 static bool dims_are_sound(const struct shape *shape) {
     if (shape->rank < RANK_UNKNOWN || shape->rank > SHAPE_MAX_RANK) return false;
@@ -157,7 +157,7 @@ static void verify_values(const struct model *model, size_t n_operands) {
     demand(n_uses == n_operands, (struct entry){"model", 0}, "use lists and inputs disagree");
 }
 
-/* ---- nodes ------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------ */
 
 /* Whether `value` exists when `node` runs: made before it in its graph, or in a graph around
  * before the node whose body this is. */
@@ -240,7 +240,7 @@ static void verify_calls(const struct model *model) {
     }
 }
 
-/* ---- all of it --------------------------------------------------------------------------- */
+/* ---- all of it -------------------------------------------------------------------------- */
 
 /* Without memory for the order there is nothing to check with; the passes will say so. */
 void verify_model(const struct model *model) {

@@ -187,8 +187,7 @@ static void take_modules(struct assembly *assembly) {
     if (!assembly->failed) assembly->result->totals = modules[0].costs;
 }
 
-/* ---- the model and the options
- * ---------------------------------------------------------------- */
+/* ---- the model and the options ---------------------------------------------------------- */
 
 static void take_inputs(struct assembly *assembly) {
     const struct model *model = assembly->analysis->model;

@@ -13,7 +13,7 @@
 
 #include "support/banned.h"
 
-/* ---- folds ------------------------------------------------------------------------------- */
+/* ---- folds ------------------------------------------------------------------------------ */
 
 static bool number_relu(const struct rule *rule, size_t n, const struct number *x,
                         struct number *ret) {
@@ -44,7 +44,7 @@ static int fold_clip(struct rule *rule) {
     return fold_elements(rule, number_clip);
 }
 
-/* ---- Clip, PRelu, Dropout ---------------------------------------------------------------- */
+/* ---- Clip, PRelu, Dropout --------------------------------------------------------------- */
 
 static int infer_clip(struct rule *rule) {
     int status = common_check_same_type(rule, 0);
@@ -125,7 +125,7 @@ static int describe_dropout(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- what stands in the brackets --------------------------------------------------------- */
+/* ---- what stands in the brackets -------------------------------------------------------- */
 
 static int describe_slope(const struct rule *rule, struct text *out) {
     return describe_float_attr(rule, "negative_slope", "alpha", out);
@@ -148,7 +148,7 @@ static int describe_softplus(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 #define FLOAT32_MAX 3.4028234663852886e+38
 

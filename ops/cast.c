@@ -51,7 +51,7 @@ static int infer_bit_cast(struct rule *rule) {
     return common_infer_same_shape(rule, to);
 }
 
-/* ---- folds ------------------------------------------------------------------------------- */
+/* ---- folds ------------------------------------------------------------------------------ */
 
 /* Cast-13: an integer too wide for its target loses the higher bits, as two's complement. */
 static int64_t wrap_int(enum dtype to, int64_t value) {
@@ -92,7 +92,7 @@ static int fold_cast(struct rule *rule) {
     return fold_elements(&alone, cast_number);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr cast_1[] = {REQUIRED_ATTR("to", ATTR_STRING), {0}};
 static const struct op_attr cast_6[] = {REQUIRED_ATTR("to", ATTR_INT), {0}};

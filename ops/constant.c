@@ -9,7 +9,7 @@
 
 #include "support/banned.h"
 
-/* ---- Constant ---------------------------------------------------------------------------- */
+/* ---- Constant --------------------------------------------------------------------------- */
 
 static const char *const constant_forms[] = {"value",         "value_int",    "value_ints",
                                              "value_float",   "value_floats", "value_string",
@@ -95,7 +95,7 @@ static int fold_constant(struct rule *rule) {
     }
 }
 
-/* ---- ConstantOfShape --------------------------------------------------------------------- */
+/* ---- ConstantOfShape -------------------------------------------------------------------- */
 
 static int infer_constant_of_shape(struct rule *rule) {
     const struct constant *fill = rule_attr_tensor(rule, "value");
@@ -138,7 +138,7 @@ static int fold_constant_of_shape(struct rule *rule) {
         constant_splat_real(rule->arena, fill->dtype, shape, constant_real_at(fill, 0)));
 }
 
-/* ---- Shape, Size ------------------------------------------------------------------------- */
+/* ---- Shape, Size ------------------------------------------------------------------------ */
 
 static int clamp_axis(int64_t axis, int rank) {
     if (axis < 0) axis = axis < -(int64_t)rank ? 0 : axis + rank;
@@ -192,7 +192,7 @@ static int fold_size(struct rule *rule) {
         constant_ints(rule->arena, DTYPE_INT64, rule_output_shape(rule, 0), &elements));
 }
 
-/* ---- Range ------------------------------------------------------------------------------- */
+/* ---- Range ------------------------------------------------------------------------------ */
 
 struct range {
     const struct constant *start, *limit, *delta; /* one element each */
@@ -288,7 +288,7 @@ static int fold_range(struct rule *rule) {
     return elements_set(rule, 0, &elements);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr constant_1[] = {REQUIRED_ATTR("value", ATTR_TENSOR), {0}};
 static const struct op_attr constant_11[] = {

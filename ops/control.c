@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* ---- bodies ------------------------------------------------------------------------------ */
+/* ---- bodies ----------------------------------------------------------------------------- */
 
 struct body {
     uint32_t graph;
@@ -75,7 +75,7 @@ static struct fact scalar_of(enum dtype dtype) {
     return fact_tensor(dtype, (struct shape){0, NULL});
 }
 
-/* ---- carried state ----------------------------------------------------------------------- */
+/* ---- carried state ---------------------------------------------------------------------- */
 
 /*
  * Values that a round hands to the next: n of them, from inputs[input] and outputs[output] of
@@ -162,7 +162,7 @@ static int output_stacked(struct rule *rule, size_t slot, const struct fact *ele
     return rule_output_dims(rule, slot, element->dtype, shape->rank + 1, dims);
 }
 
-/* ---- If ---------------------------------------------------------------------------------- */
+/* ---- If --------------------------------------------------------------------------------- */
 
 /* The one element of a condition; *ret_known false: not known. */
 static int read_condition(struct rule *rule, const struct fact *fact, bool *ret_known,
@@ -223,7 +223,7 @@ static int infer_if(struct rule *rule) {
                      : infer_taken(rule, &else_body, &then_body);
 }
 
-/* ---- Loop -------------------------------------------------------------------------------- */
+/* ---- Loop ------------------------------------------------------------------------------- */
 
 /* Inputs of the node (trip count, condition, state) and of the body (iteration, condition,
  * state); the body gives the condition, the state, then what is stacked. */
@@ -317,7 +317,7 @@ static int infer_loop(struct rule *rule) {
     return status;
 }
 
-/* ---- Scan -------------------------------------------------------------------------------- */
+/* ---- Scan ------------------------------------------------------------------------------- */
 
 /*
  * Operands: [sequence_lens, opset 8 only] state… scanned…; the body takes the state and a slice
@@ -437,7 +437,7 @@ static int infer_scan(struct rule *rule) {
     return status;
 }
 
-/* ---- SequenceMap ------------------------------------------------------------------------- */
+/* ---- SequenceMap ------------------------------------------------------------------------ */
 
 /* One round an element of operand 0; of other operands sequences go by element too. */
 static int infer_sequence_map(struct rule *rule) {
@@ -460,7 +460,7 @@ static int infer_sequence_map(struct rule *rule) {
     return status;
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr branches[] = {
     REQUIRED_ATTR("then_branch", ATTR_GRAPH), REQUIRED_ATTR("else_branch", ATTR_GRAPH), {0}};

@@ -15,7 +15,7 @@
 
 #include "support/banned.h"
 
-/* ---- what both directions share ---------------------------------------------------------- */
+/* ---- what both directions share --------------------------------------------------------- */
 
 struct operands {
     size_t x, weight, bias;
@@ -62,7 +62,7 @@ static int check_bias(const struct rule *rule, const struct operands *operands,
     return common_check_length(rule, operands->bias, channels);
 }
 
-/* ---- Conv -------------------------------------------------------------------------------- */
+/* ---- Conv ------------------------------------------------------------------------------- */
 
 static int check_channels(const struct rule *rule, const struct operands *operands) {
     int64_t in = rule_dim(rule, operands->x, 1);
@@ -120,7 +120,7 @@ static int64_t bias_flops(const struct rule *rule) {
     return rule_has_input(rule, 2) ? rule_output_elements(rule, 0) : 0;
 }
 
-/* ---- ConvTranspose ----------------------------------------------------------------------- */
+/* ---- ConvTranspose ---------------------------------------------------------------------- */
 
 struct transposed {
     struct window window;
@@ -206,7 +206,7 @@ static int64_t conv_transpose_macs(const struct rule *rule) {
     return checked_mul(rule_elements(rule, 0), weights_each(rule, 1));
 }
 
-/* ---- DeformConv -------------------------------------------------------------------------- */
+/* ---- DeformConv ------------------------------------------------------------------------- */
 
 /* Samples stand beside the grid (input 2); the sums are those of Conv. */
 static int infer_deform_conv(struct rule *rule) {
@@ -223,7 +223,7 @@ static int64_t deform_bias_flops(const struct rule *rule) {
     return rule_has_input(rule, 3) ? rule_output_elements(rule, 0) : 0;
 }
 
-/* ---- what stands in the brackets --------------------------------------------------------- */
+/* ---- what stands in the brackets -------------------------------------------------------- */
 
 /* ", NAME=(..)" unless every value is the default. */
 static void describe_list(struct text *out, const char *name, int n, const int64_t *values,
@@ -302,7 +302,7 @@ static int describe_conv_transpose(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 #define WINDOW_ATTRS                                                                           \
     STRING_ATTR("auto_pad", "NOTSET"), OPTIONAL_ATTR("dilations", ATTR_INTS),                  \

@@ -41,7 +41,7 @@ struct einsum {
     int64_t sizes[N_LABELS];
 };
 
-/* ---- sets of labels ---------------------------------------------------------------------- */
+/* ---- sets of labels --------------------------------------------------------------------- */
 
 static void add_label(struct labels *set, int label) {
     set->bits[label / 64] |= UINT64_C(1) << (label % 64);
@@ -59,7 +59,7 @@ static struct labels common(struct labels a, struct labels b) {
     return (struct labels){{a.bits[0] & b.bits[0], a.bits[1] & b.bits[1]}};
 }
 
-/* ---- the equation ------------------------------------------------------------------------ */
+/* ---- the equation ----------------------------------------------------------------------- */
 
 static int letter_label(char letter) {
     if (letter >= 'A' && letter <= 'Z') return letter - 'A';
@@ -155,7 +155,7 @@ static int read_equation(const struct rule *rule, struct einsum *einsum) {
     return status < 0 ? status : check_output(rule, einsum);
 }
 
-/* ---- sizes of labels --------------------------------------------------------------------- */
+/* ---- sizes of labels -------------------------------------------------------------------- */
 
 /* How many axes "..." stands for in an operand; RANK_UNKNOWN when its rank is. */
 static int read_ellipsis_rank(const struct rule *rule, struct einsum *einsum) {
@@ -249,7 +249,7 @@ static int infer_einsum(struct rule *rule) {
     return rule_output_dims(rule, 0, dtype, rank, dims);
 }
 
-/* ---- cost -------------------------------------------------------------------------------- */
+/* ---- cost ------------------------------------------------------------------------------- */
 
 static int64_t product_of(const struct einsum *einsum, struct labels set) {
     int64_t product = 1;
@@ -350,7 +350,7 @@ static int64_t einsum_macs(const struct rule *rule) {
     return greedy_order(&einsum);
 }
 
-/* ---- row --------------------------------------------------------------------------------- */
+/* ---- row -------------------------------------------------------------------------------- */
 
 static const struct op_attr einsum_12[] = {REQUIRED_ATTR("equation", ATTR_STRING), {0}};
 

@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* ---- kernels ----------------------------------------------------------------------------- */
+/* ---- kernels ---------------------------------------------------------------------------- */
 
 static bool number_abs(const struct rule *rule, size_t n, const struct number *x,
                        struct number *ret) {
@@ -91,7 +91,7 @@ FOLD(sqrt)
 FOLD(reciprocal)
 #undef FOLD
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
 

@@ -24,7 +24,7 @@ struct sources {
     struct source items[MAX_OPERANDS];
 };
 
-/* ---- numbers ----------------------------------------------------------------------------- */
+/* ---- numbers ---------------------------------------------------------------------------- */
 
 static struct number number_at(const struct constant *constant, int64_t index) {
     struct number number = {.given = true, .real = constant_has_reals(constant)};
@@ -62,7 +62,7 @@ bool fold_store(enum dtype dtype, struct number *number) {
     }
 }
 
-/* ---- operands ---------------------------------------------------------------------------- */
+/* ---- operands --------------------------------------------------------------------------- */
 
 /* Strides under `shape`: 0 along axes that are broadcast. */
 static void lay_under(const struct shape *shape, struct source *source) {
@@ -130,7 +130,7 @@ static bool compute(const struct rule *rule, fold_kernel *kernel, const struct s
     return kernel(rule, sources->n, x, ret) && fold_store(output->dtype, ret);
 }
 
-/* ---- the fold ---------------------------------------------------------------------------- */
+/* ---- the fold --------------------------------------------------------------------------- */
 
 static int set_splat(struct rule *rule, const struct number *number) {
     enum dtype dtype = rule->outputs[0].dtype;

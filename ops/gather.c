@@ -47,7 +47,7 @@ static int normalize_indices(struct rule *rule, const struct constant *indices,
     return 0;
 }
 
-/* ---- Gather ------------------------------------------------------------------------------ */
+/* ---- Gather ----------------------------------------------------------------------------- */
 
 static int infer_gather(struct rule *rule) {
     const struct shape *data = rule_shape(rule, 0);
@@ -119,7 +119,7 @@ static int describe_gather(const struct rule *rule, struct text *out) {
     return 0;
 }
 
-/* ---- GatherElements ---------------------------------------------------------------------- */
+/* ---- GatherElements --------------------------------------------------------------------- */
 
 static int infer_gather_elements(struct rule *rule) {
     int rank = rule_rank(rule, 0);
@@ -178,7 +178,7 @@ static int fold_gather_elements(struct rule *rule) {
     return remap_fold(rule, 0, &remap);
 }
 
-/* ---- GatherND ---------------------------------------------------------------------------- */
+/* ---- GatherND --------------------------------------------------------------------------- */
 
 /* The length of an index tuple: the last dim of indices, at most the data's axes behind the
  * batch. */
@@ -269,7 +269,7 @@ static int fold_gather_nd(struct rule *rule) {
     return remap_fold(rule, 0, &remap);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr along_axis[] = {INT_ATTR("axis", 0), {0}};
 static const struct op_attr gather_nd_12[] = {INT_ATTR("batch_dims", 0), {0}};

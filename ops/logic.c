@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* ---- kernels ----------------------------------------------------------------------------- */
+/* ---- kernels ---------------------------------------------------------------------------- */
 
 static bool number_equal(const struct rule *rule, size_t n, const struct number *x,
                          struct number *ret) {
@@ -109,7 +109,7 @@ FOLD(where)
 FOLD(is_nan)
 #undef FOLD
 
-/* ---- shapes ------------------------------------------------------------------------------ */
+/* ---- shapes ----------------------------------------------------------------------------- */
 
 static int infer_compare(struct rule *rule) {
     return common_broadcast_to(rule, 0, DTYPE_BOOL);
@@ -147,7 +147,7 @@ static int infer_bit_shift(struct rule *rule) {
     return common_infer_broadcast(rule);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr broadcast_1[] = {
     OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("broadcast", 0), {0}};

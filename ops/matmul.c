@@ -17,7 +17,7 @@ static bool differ(int64_t a, int64_t b) {
     return is_known(a) && is_known(b) && a != b;
 }
 
-/* ---- MatMul ------------------------------------------------------------------------------ */
+/* ---- MatMul ----------------------------------------------------------------------------- */
 
 /* The axis of b that is summed over: the last but one, or the only one. */
 static int64_t summed_axis(const struct shape *b) {
@@ -82,7 +82,7 @@ static int describe_matmul(const struct rule *rule, struct text *out) {
     return describe_linear(rule_dim(rule, 1, 0), rule_dim(rule, 1, 1), false, out);
 }
 
-/* ---- Gemm -------------------------------------------------------------------------------- */
+/* ---- Gemm ------------------------------------------------------------------------------- */
 
 /* Axis 0 or 1 of operand i as Gemm sees it; unknown for what is no matrix. */
 static int64_t gemm_dim(const struct rule *rule, size_t i, int axis) {
@@ -139,7 +139,7 @@ static int describe_gemm(const struct rule *rule, struct text *out) {
                            out);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr gemm_1[] = {FLOAT_ATTR("alpha", 1),   FLOAT_ATTR("beta", 1),
                                         INT_ATTR("broadcast", 0), INT_ATTR("transA", 0),

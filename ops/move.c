@@ -7,7 +7,7 @@
 
 #include "support/banned.h"
 
-/* ---- Transpose --------------------------------------------------------------------------- */
+/* ---- Transpose -------------------------------------------------------------------------- */
 
 /* perm[axis]: the input's axis that becomes `axis`. Reversed order when the node says nothing.
  */
@@ -78,7 +78,7 @@ static int fold_transpose(struct rule *rule) {
     return fold_strided(rule, from, &strided);
 }
 
-/* ---- Expand, Tile ------------------------------------------------------------------------ */
+/* ---- Expand, Tile ----------------------------------------------------------------------- */
 
 static int refuse_rank(const struct rule *rule, size_t rank) {
     return rule_fail(rule, DIAG_LIMIT,
@@ -185,7 +185,7 @@ static int fold_tile(struct rule *rule) {
     return fold_strided(rule, from, &strided);
 }
 
-/* ---- Concat ------------------------------------------------------------------------------ */
+/* ---- Concat ----------------------------------------------------------------------------- */
 
 /* Concat-1 has no default in its schema and says "default value is 1" in its text. */
 static int64_t concat_axis(const struct rule *rule) {
@@ -284,7 +284,7 @@ static int fold_concat(struct rule *rule) {
     return status ? status : concat_all(rule, axis, &elements);
 }
 
-/* ---- DepthToSpace, SpaceToDepth ---------------------------------------------------------- */
+/* ---- DepthToSpace, SpaceToDepth --------------------------------------------------------- */
 
 static int read_blocksize(const struct rule *rule, int64_t *ret) {
     int64_t size = rule_attr_int(rule, "blocksize");
@@ -338,7 +338,7 @@ static int describe_depth_to_space(const struct rule *rule, struct text *out) {
     return 0;
 }
 
-/* ---- the shape stays --------------------------------------------------------------------- */
+/* ---- the shape stays -------------------------------------------------------------------- */
 
 static int infer_trilu(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
@@ -392,7 +392,7 @@ static int infer_reverse_sequence(struct rule *rule) {
     return common_infer_same(rule);
 }
 
-/* ---- matrices of zeros and ones ---------------------------------------------------------- */
+/* ---- matrices of zeros and ones --------------------------------------------------------- */
 
 static int infer_eye_like(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
@@ -425,7 +425,7 @@ static int infer_one_hot(struct rule *rule) {
     return rule_output_dims(rule, 0, rule_dtype(rule, 2), rank, dims);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr transpose[] = {OPTIONAL_ATTR("perm", ATTR_INTS), {0}};
 static const struct op_attr concat_1[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};

@@ -18,7 +18,7 @@ static void append_eps(const struct rule *rule, struct text *out) {
     describe_real(out, rule_attr_float(rule, "epsilon"));
 }
 
-/* ---- BatchNormalization ------------------------------------------------------------------ */
+/* ---- BatchNormalization ----------------------------------------------------------------- */
 
 /* Axis 1; a vector is taken as one channel (BatchNormalization-9). */
 static int64_t n_channels(const struct rule *rule) {
@@ -86,7 +86,7 @@ static int describe_batch_norm(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- InstanceNormalization, GroupNormalization ------------------------------------------- */
+/* ---- InstanceNormalization, GroupNormalization ------------------------------------------ */
 
 static int infer_instance_norm(struct rule *rule) {
     int64_t channels = n_channels(rule);
@@ -126,7 +126,7 @@ static int describe_group_norm(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- LayerNormalization, RMSNormalization ------------------------------------------------ */
+/* ---- LayerNormalization, RMSNormalization ----------------------------------------------- */
 
 /* Scale and bias broadcast to the normalized axes. */
 static int check_scales(struct rule *rule, int axis) {
@@ -182,7 +182,7 @@ static int describe_layer_norm(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- without learned scales -------------------------------------------------------------- */
+/* ---- without learned scales ------------------------------------------------------------- */
 
 static int infer_along_axis(struct rule *rule) {
     int rank = rule_rank(rule, 0);
@@ -212,7 +212,7 @@ static int describe_lrn(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 #define EPSILON FLOAT_ATTR("epsilon", 1e-5F)
 

@@ -17,7 +17,7 @@
 struct rule;
 struct text;
 
-/* ---- signature --------------------------------------------------------------------------- */
+/* ---- signature -------------------------------------------------------------------------- */
 
 #define VARIADIC INT32_MAX
 
@@ -31,7 +31,7 @@ struct op_attr {
     const char *s;
 };
 
-/* ---- cost -------------------------------------------------------------------------------- */
+/* ---- cost ------------------------------------------------------------------------------- */
 
 /*
  * FLOPs by the `deepspeed` convention (docs/counting.md):
@@ -46,7 +46,7 @@ struct op_cost {
     int64_t (*extra)(const struct rule *rule); /* NULL: none */
 };
 
-/* ---- memory ------------------------------------------------------------------------------ */
+/* ---- memory ----------------------------------------------------------------------------- */
 
 enum op_memory {
     MEMORY_FRESH,    /* every output is new bytes */
@@ -69,7 +69,7 @@ enum op_target {
     TARGET_DIMS, /* Reshape: the dims of the output, same elements in row-major order */
 };
 
-/* ---- the row ----------------------------------------------------------------------------- */
+/* ---- the row ---------------------------------------------------------------------------- */
 
 struct op {
     const char *domain; /* "" is ai.onnx */

@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* ---- windows ----------------------------------------------------------------------------- */
+/* ---- windows ---------------------------------------------------------------------------- */
 
 /* Spatial rank by the input, or by the length of kernel_shape; -1: neither tells. */
 static int spatial_rank(const struct rule *rule) {
@@ -67,7 +67,7 @@ static int infer_global(struct rule *rule) {
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
 }
 
-/* ---- MaxUnpool --------------------------------------------------------------------------- */
+/* ---- MaxUnpool -------------------------------------------------------------------------- */
 
 /* The sizes as input 2 gives them; *ret_done false: it is absent. */
 static int infer_given_shape(struct rule *rule, bool *ret_done) {
@@ -105,7 +105,7 @@ static int infer_unpool(struct rule *rule) {
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
 }
 
-/* ---- pools over regions ------------------------------------------------------------------ */
+/* ---- pools over regions ----------------------------------------------------------------- */
 
 static int output_regions(struct rule *rule, int64_t height, int64_t width) {
     int rank = rule_rank(rule, 0);
@@ -134,7 +134,7 @@ static int infer_roi_align(struct rule *rule) {
                           rule_attr_int(rule, "output_width"));
 }
 
-/* ---- what stands in the brackets --------------------------------------------------------- */
+/* ---- what stands in the brackets -------------------------------------------------------- */
 
 static void describe_padding(struct text *out, const struct window *window) {
     int64_t pads[2 * SHAPE_MAX_RANK];
@@ -193,7 +193,7 @@ static int describe_adaptive(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 #define WINDOW_ATTRS                                                                           \
     STRING_ATTR("auto_pad", "NOTSET"), REQUIRED_ATTR("kernel_shape", ATTR_INTS),               \

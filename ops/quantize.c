@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* ---- QuantizeLinear, DequantizeLinear ---------------------------------------------------- */
+/* ---- QuantizeLinear, DequantizeLinear --------------------------------------------------- */
 
 /* A scale for each slice along `axis`: as long as that axis. */
 static int check_scales(const struct rule *rule) {
@@ -56,7 +56,7 @@ static int infer_dynamic_quantize(struct rule *rule) {
     return status < 0 ? status : rule_output_dims(rule, 2, DTYPE_UINT8, 0, NULL);
 }
 
-/* ---- products ---------------------------------------------------------------------------- */
+/* ---- products --------------------------------------------------------------------------- */
 
 #define NO_BIAS SIZE_MAX
 
@@ -96,7 +96,7 @@ static int64_t macs_qlinear_matmul(const struct rule *rule) {
     return matmul_macs(rule, 0, 3);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr axis_13[] = {INT_ATTR("axis", 1), {0}};
 static const struct op_attr quantize_19[] = {INT_ATTR("axis", 1), INT_ATTR("saturate", 1), {0}};

@@ -59,7 +59,7 @@ static int infer_multinomial(struct rule *rule) {
     return rule_output_dims(rule, 0, dtype, 2, dims);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 #define SEED OPTIONAL_ATTR("seed", ATTR_FLOAT)
 

@@ -46,7 +46,7 @@ static struct sizes read_sizes(const struct rule *rule) {
     return sizes;
 }
 
-/* ---- checks ------------------------------------------------------------------------------ */
+/* ---- checks ----------------------------------------------------------------------------- */
 
 static int check_rank_three(const struct rule *rule, size_t i) {
     int rank = rule_rank(rule, i);
@@ -80,7 +80,7 @@ static int check_sizes(const struct rule *rule, const struct sizes *sizes) {
     return status < 0 ? status : check_dim(rule, 2, 2, sizes->hidden, "hidden_size");
 }
 
-/* ---- shapes ------------------------------------------------------------------------------ */
+/* ---- shapes ----------------------------------------------------------------------------- */
 
 /* Y [T, D, B, h], Y_h and Y_c [D, B, h]; layout 1: [B, T, D, h], [B, D, h]. */
 static int output_states(struct rule *rule, const struct sizes *sizes) {
@@ -131,7 +131,7 @@ static int describe_recurrent(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 #define RECURRENT_ATTRS                                                                        \
     OPTIONAL_ATTR("activation_alpha", ATTR_FLOATS),                                            \

@@ -15,7 +15,7 @@
 
 #include "support/banned.h"
 
-/* ---- which axes -------------------------------------------------------------------------- */
+/* ---- which axes ------------------------------------------------------------------------- */
 
 struct axes {
     bool known;
@@ -49,7 +49,7 @@ static int read_axes(struct rule *rule, struct axes *ret) {
     return list.known && rank != RANK_UNKNOWN ? mark_axes(rule, &list, rank, ret) : CM_OK;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------ */
+/* ---- shapes ----------------------------------------------------------------------------- */
 
 /* Axes that are not known leave a rank at most. */
 static int output_of_unknown_axes(struct rule *rule, const struct axes *axes, bool keep,
@@ -100,7 +100,7 @@ static int infer_arg(struct rule *rule) {
     return output_reduced(rule, &axes, rule_attr_int(rule, "keepdims") != 0, DTYPE_INT64);
 }
 
-/* ---- folds ------------------------------------------------------------------------------- */
+/* ---- folds ------------------------------------------------------------------------------ */
 
 /* Adds one element to what there is; false: the result cannot be held. */
 typedef bool accumulate(struct number *sum, const struct number *x);
@@ -242,7 +242,7 @@ static int fold_mean(struct rule *rule) {
     return set_numbers(rule, sums, n);
 }
 
-/* ---- CumSum ------------------------------------------------------------------------------ */
+/* ---- CumSum ----------------------------------------------------------------------------- */
 
 static int cumulated_axis(struct rule *rule, int *ret) {
     struct int_list list;
@@ -292,7 +292,7 @@ static int fold_cumsum(struct rule *rule) {
     return set_numbers(rule, numbers, value->n_elements);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr axes_1[] = {
     OPTIONAL_ATTR("axes", ATTR_INTS), INT_ATTR("keepdims", 1), {0}};

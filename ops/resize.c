@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* ---- scales ------------------------------------------------------------------------------ */
+/* ---- scales ----------------------------------------------------------------------------- */
 
 /* Scales from an operand or an attribute, like struct int_list. */
 struct scales {
@@ -77,7 +77,7 @@ static int infer_scaled(struct rule *rule, const struct scales *scales) {
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
 }
 
-/* ---- Upsample, Resize-10 ----------------------------------------------------------------- */
+/* ---- Upsample, Resize-10 ---------------------------------------------------------------- */
 
 /* Upsample-1: one scale for the height and one for the width of [N, C, H, W]. */
 static int infer_upsample_1(struct rule *rule) {
@@ -109,7 +109,7 @@ static int infer_upsample_9(struct rule *rule) {
     return status ? status : infer_scaled(rule, &scales);
 }
 
-/* ---- Resize from 11 on ------------------------------------------------------------------- */
+/* ---- Resize from 11 on ------------------------------------------------------------------ */
 
 enum { RESIZE_ROI = 1, RESIZE_SCALES = 2, RESIZE_SIZES = 3 };
 
@@ -243,7 +243,7 @@ static int infer_resize(struct rule *rule) {
     return status ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
 }
 
-/* ---- as nn.Upsample prints itself -------------------------------------------------------- */
+/* ---- as nn.Upsample prints itself ------------------------------------------------------- */
 
 static const char *const linear_modes[] = {"linear", "bilinear", "trilinear"};
 
@@ -294,7 +294,7 @@ static int describe_upsample(const struct rule *rule, struct text *out) {
     return 0;
 }
 
-/* ---- GridSample, AffineGrid -------------------------------------------------------------- */
+/* ---- GridSample, AffineGrid ------------------------------------------------------------- */
 
 static int infer_grid_sample(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
@@ -329,7 +329,7 @@ static int infer_affine_grid(struct rule *rule) {
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 #define MODE STRING_ATTR("mode", "nearest")
 #define RESIZE_11                                                                              \

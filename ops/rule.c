@@ -15,7 +15,7 @@
 static const struct fact omitted = {
     .kind = CM_TYPE_UNKNOWN, .dtype = DTYPE_UNDEFINED, .shape = {RANK_UNKNOWN, NULL}};
 
-/* ---- operands ---------------------------------------------------------------------------- */
+/* ---- operands --------------------------------------------------------------------------- */
 
 bool rule_has_input(const struct rule *rule, size_t i) {
     return i < rule->n_inputs && rule->inputs[i];
@@ -75,7 +75,7 @@ int rule_value(struct rule *rule, size_t i, const struct constant **ret) {
     return constant_load(value, &rule->model->reader, rule->arena, rule->diag, ret);
 }
 
-/* ---- lists of integers ------------------------------------------------------------------- */
+/* ---- lists of integers ------------------------------------------------------------------ */
 
 /* Element i as an integer; false where it is none (2.5, a text). */
 static bool integer_at(const struct constant *constant, int64_t i, int64_t *ret) {
@@ -141,7 +141,7 @@ int rule_int_list_any(struct rule *rule, const char *name, int i, struct int_lis
     return CM_OK;
 }
 
-/* ---- attributes -------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------- */
 
 /* The row's word on an attribute: NULL where it has none, or gives no default. */
 static const struct op_attr *row_default(const struct rule *rule, const char *name) {
@@ -197,7 +197,7 @@ const struct constant *rule_attr_tensor(const struct rule *rule, const char *nam
     return attr ? attr->tensors[0] : NULL;
 }
 
-/* ---- results ----------------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------------- */
 
 static int check_dims(const struct rule *rule, size_t i, const struct shape *shape) {
     if (shape->rank > SHAPE_MAX_RANK)
@@ -264,7 +264,7 @@ int rule_set_value(struct rule *rule, size_t i, const struct constant *value) {
     return CM_OK;
 }
 
-/* ---- faults ------------------------------------------------------------------------------ */
+/* ---- faults ----------------------------------------------------------------------------- */
 
 int rule_fail(const struct rule *rule, enum diag_code code, const char *format, ...) {
     va_list args;
@@ -274,7 +274,7 @@ int rule_fail(const struct rule *rule, enum diag_code code, const char *format, 
     return status;
 }
 
-/* ---- what many rules share --------------------------------------------------------------- */
+/* ---- what many rules share -------------------------------------------------------------- */
 
 int rule_normalize_axis(const struct rule *rule, int64_t axis, int rank, int *ret) {
     if (axis < -(int64_t)rank || axis >= rank)

@@ -56,7 +56,7 @@ struct rule {
     const struct rule_walker *walker;
 };
 
-/* ---- operands ---------------------------------------------------------------------------- */
+/* ---- operands --------------------------------------------------------------------------- */
 
 bool rule_has_input(const struct rule *rule, size_t i);
 /* The operand's fact; an unknown one (static storage) where it is omitted. */
@@ -129,7 +129,7 @@ int rule_output_fact(struct rule *rule, size_t i, const struct fact *fact)
 int rule_set_value(struct rule *rule, size_t i, const struct constant *value)
     __attribute__((warn_unused_result));
 
-/* ---- faults ------------------------------------------------------------------------------ */
+/* ---- faults ----------------------------------------------------------------------------- */
 
 int rule_fail(const struct rule *rule, enum diag_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* ---- TopK -------------------------------------------------------------------------------- */
+/* ---- TopK ------------------------------------------------------------------------------- */
 
 static int set_top_k(struct rule *rule, const struct shape *shape) {
     int status = rule_output(rule, 0, rule_dtype(rule, 0), shape);
@@ -53,7 +53,7 @@ static int infer_top_k(struct rule *rule) {
     return set_top_k(rule, &shape);
 }
 
-/* ---- NonZero ----------------------------------------------------------------------------- */
+/* ---- NonZero ---------------------------------------------------------------------------- */
 
 /* Whether folds can look at these elements one by one. */
 static bool is_visible(const struct constant *value) {
@@ -107,7 +107,7 @@ static int fold_non_zero(struct rule *rule) {
     return rule_set_value(rule, 0, constant_ints(rule->arena, DTYPE_INT64, output, list));
 }
 
-/* ---- Compress ---------------------------------------------------------------------------- */
+/* ---- Compress --------------------------------------------------------------------------- */
 
 /* What the condition is laid along: an axis, or all elements (no axis); DIM_UNKNOWN. */
 static int compress_extent(const struct rule *rule, int *ret_axis, int64_t *ret_extent) {
@@ -198,7 +198,7 @@ static int fold_compress(struct rule *rule) {
     return remap_fold(rule, 0, &remap);
 }
 
-/* ---- Unique ------------------------------------------------------------------------------ */
+/* ---- Unique ----------------------------------------------------------------------------- */
 
 /* A list of known integers has a known number of distinct ones. Quadratic, hence the cap. */
 #define UNIQUE_MAX 1024
@@ -251,8 +251,7 @@ static int infer_unique(struct rule *rule) {
     return set_unique(rule, &values, distinct, input->dims[axis]);
 }
 
-/* ---- NonMaxSuppression
- * --------------------------------------------------------------------------- */
+/* ---- NonMaxSuppression ------------------------------------------------------------------ */
 
 /* Rows of (batch, class, box); none where no box may be taken. */
 static int infer_non_max_suppression(struct rule *rule) {
@@ -264,7 +263,7 @@ static int infer_non_max_suppression(struct rule *rule) {
     return rule_output_dims(rule, 0, DTYPE_INT64, 2, dims);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr top_k_1[] = {
     REQUIRED_ATTR("k", ATTR_INT), INT_ATTR("axis", -1), {0}};

@@ -27,7 +27,7 @@ static int output_sequence(struct rule *rule, const struct fact *element) {
     return status ? status : rule_output_fact(rule, 0, &sequence);
 }
 
-/* ---- made ---------------------------------------------------------------------------- */
+/* ---- made ------------------------------------------------------------------------------- */
 
 static int infer_sequence_construct(struct rule *rule) {
     struct fact element = *rule_input(rule, 0);
@@ -103,7 +103,7 @@ static int infer_split_to_sequence(struct rule *rule) {
     return output_sequence(rule, &element);
 }
 
-/* ---- taken apart ------------------------------------------------------------------------- */
+/* ---- taken apart ------------------------------------------------------------------------ */
 
 static int infer_sequence_at(struct rule *rule) {
     struct fact element = merge_element(rule_input(rule, 0));
@@ -140,7 +140,7 @@ static int infer_concat_from_sequence(struct rule *rule) {
     return rule_output_dims(rule, 0, element.dtype, rank, dims);
 }
 
-/* ---- optionals --------------------------------------------------------------------------- */
+/* ---- optionals -------------------------------------------------------------------------- */
 
 static int infer_optional(struct rule *rule) {
     struct fact optional;
@@ -162,7 +162,7 @@ static int infer_optional_has_element(struct rule *rule) {
     return rule_output_dims(rule, 0, DTYPE_BOOL, 0, NULL);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr sequence_empty[] = {OPTIONAL_ATTR("dtype", ATTR_INT), {0}};
 static const struct op_attr split_to_sequence[] = {

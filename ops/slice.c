@@ -37,7 +37,7 @@ static int walk_fold(struct rule *rule, size_t slot, const struct constant *from
     return remap_fold(rule, slot, &remap);
 }
 
-/* ---- Slice ------------------------------------------------------------------------------- */
+/* ---- Slice ------------------------------------------------------------------------------ */
 
 struct slice {
     struct int_list starts, ends, axes, steps;
@@ -169,7 +169,7 @@ static int fold_slice(struct rule *rule) {
     return walk_fold(rule, 0, from, &walk);
 }
 
-/* ---- Split ------------------------------------------------------------------------------- */
+/* ---- Split ------------------------------------------------------------------------------ */
 
 /*
  * Equal parts. Split-18 with num_outputs lets the last one be smaller, its older selves refuse
@@ -267,7 +267,7 @@ static int fold_split(struct rule *rule) {
     return status;
 }
 
-/* ---- Pad --------------------------------------------------------------------------------- */
+/* ---- Pad -------------------------------------------------------------------------------- */
 
 struct margins {
     int64_t before[SHAPE_MAX_RANK]; /* DIM_UNKNOWN; negative: cut off */
@@ -407,7 +407,7 @@ static int fold_pad(struct rule *rule) {
     return remap_fold(rule, 0, &remap);
 }
 
-/* ---- CenterCropPad ----------------------------------------------------------------------- */
+/* ---- CenterCropPad ---------------------------------------------------------------------- */
 
 static int infer_center_crop_pad(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
@@ -433,7 +433,7 @@ static int infer_center_crop_pad(struct rule *rule) {
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr slice_1[] = {REQUIRED_ATTR("starts", ATTR_INTS),
                                          REQUIRED_ATTR("ends", ATTR_INTS),

@@ -23,7 +23,7 @@ struct batch_work {
     uint32_t first;    /* the first input proper, ID_NONE */
 };
 
-/* ---- inputs ------------------------------------------------------------------------------ */
+/* ---- inputs ----------------------------------------------------------------------------- */
 
 static const struct graph *main_graph(const struct batch_work *work) {
     return &work->analysis->model->graphs[0];
@@ -58,7 +58,7 @@ static int check_input_options(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* ---- symbols ----------------------------------------------------------------------------- */
+/* ---- symbols ---------------------------------------------------------------------------- */
 
 static const char *symbol_at(const struct value *value, int axis) {
     return value->type.symbols ? value->type.symbols[axis] : NULL;
@@ -149,7 +149,7 @@ static int bind_input_options(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* ---- the batch --------------------------------------------------------------------------- */
+/* ---- the batch -------------------------------------------------------------------------- */
 
 static uint32_t first_input(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
@@ -182,7 +182,7 @@ static int bind_batch_symbol(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------ */
+/* ---- shapes ----------------------------------------------------------------------------- */
 
 static int unbound(const struct batch_work *work, const struct value *value, int axis) {
     const char *name = symbol_at(value, axis);
@@ -259,7 +259,7 @@ static int make_inputs(const struct batch_work *work) {
     return worst;
 }
 
-/* ---- a fixed batch ----------------------------------------------------------------------- */
+/* ---- a fixed batch ---------------------------------------------------------------------- */
 
 static int no_batch(const struct batch_work *work) {
     if (work->first == ID_NONE)

@@ -107,8 +107,7 @@ static void total_runs(const struct analysis *analysis, int64_t *runs) {
     }
 }
 
-/* ---- branches
- * -------------------------------------------------------------------------------- */
+/* ---- branches --------------------------------------------------------------------------- */
 
 struct branch_cost {
     int64_t macs;
@@ -168,8 +167,7 @@ static int drop_cheaper_branches(const struct analysis *analysis, struct count_t
     return CM_OK;
 }
 
-/* ---- the pass
- * -------------------------------------------------------------------------------- */
+/* ---- the pass --------------------------------------------------------------------------- */
 
 static int count_nodes(const struct analysis *analysis, struct count_table *table,
                        const int64_t *runs) {

@@ -95,7 +95,7 @@ static bool is_relu6(const struct chain *chain) {
     return is_bound(chain, 1, "min", 0) && is_bound(chain, 2, "max", 6);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *class;

@@ -21,7 +21,7 @@ struct finder {
     struct map n_calls; /* by the text of a scope: how many calls have stood there */
 };
 
-/* ---- from names -------------------------------------------------------------------------- */
+/* ---- from names ------------------------------------------------------------------------- */
 
 /* Length of what stands before the last '/': 0 where there is none, or nothing before it. */
 static size_t scope_length(const char *name) {
@@ -51,7 +51,7 @@ static int scope_by_name(struct finder *finder, const struct node *node, uint32_
     return paths_enter(&finder->scopes->paths, name, scope_length(name), ret);
 }
 
-/* ---- from parameters --------------------------------------------------------------------- */
+/* ---- from parameters -------------------------------------------------------------------- */
 
 /* "a.b.c" as the scope a/b/c. */
 static int enter_module_path(struct finder *finder, const char *path, size_t length,
@@ -103,7 +103,7 @@ static int scope_by_params(struct finder *finder, uint32_t node, uint32_t *ret) 
     return enter_module_path(finder, common.front, common.length, ret);
 }
 
-/* ---- from calls -------------------------------------------------------------------------- */
+/* ---- from calls ------------------------------------------------------------------------- */
 
 static char lower(char c) {
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -212,7 +212,7 @@ static int name_classes(struct finder *finder) {
     return CM_OK;
 }
 
-/* ---- all of it --------------------------------------------------------------------------- */
+/* ---- all of it -------------------------------------------------------------------------- */
 
 static int enter_nodes(struct finder *finder) {
     struct scopes *scopes = finder->scopes;

@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-/* ---- sums -------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------- */
 
 static void add_known(int64_t *sum, int64_t value) {
     if (value != DIM_UNKNOWN) *sum = checked_add(*sum, value);
@@ -35,7 +35,7 @@ static void sum_work(struct module_tree *tree) {
         add_work(&table->modules[table->modules[i].parent].costs, &table->modules[i].costs);
 }
 
-/* ---- unions ------------------------------------------------------------------------------ */
+/* ---- unions ----------------------------------------------------------------------------- */
 
 static void add_param(struct cm_costs *costs, const struct param *param) {
     int64_t *elements = param->kind == PARAM_LEARNED ? &costs->params : &costs->buffers;
@@ -100,7 +100,7 @@ static int unite_params(struct module_tree *tree) {
     return CM_OK;
 }
 
-/* ---- limits ------------------------------------------------------------------------------ */
+/* ---- limits ----------------------------------------------------------------------------- */
 
 static const char *overflowing(const struct cm_costs *costs) {
     const struct {

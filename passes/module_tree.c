@@ -18,7 +18,7 @@ struct builder {
     uint32_t *number; /* by path: its module */
 };
 
-/* ---- numbering --------------------------------------------------------------------------- */
+/* ---- numbering -------------------------------------------------------------------------- */
 
 static void list_children(const struct builder *builder) {
     const struct paths *paths = builder->paths;
@@ -73,7 +73,7 @@ static int collect_children(const struct builder *builder) {
     return CM_OK;
 }
 
-/* ---- what lies where --------------------------------------------------------------------- */
+/* ---- what lies where -------------------------------------------------------------------- */
 
 static void place_nodes(const struct module_tree *tree) {
     const struct scopes *scopes = tree->scopes;
@@ -105,7 +105,7 @@ static void place_scopes(const struct builder *builder) {
     }
 }
 
-/* ---- calls ------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------ */
 
 static bool is_number(const char *name) {
     int64_t number;
@@ -139,7 +139,7 @@ static void find_replayed(struct module_tree *tree) {
     }
 }
 
-/* ---- all of it --------------------------------------------------------------------------- */
+/* ---- all of it -------------------------------------------------------------------------- */
 
 static int allocate(struct builder *builder) {
     struct module_tree *tree = builder->tree;

@@ -24,7 +24,7 @@ struct leaves {
     uint32_t *nodes; /* lists in order */
 };
 
-/* ---- nodes of leaves --------------------------------------------------------------------- */
+/* ---- nodes of leaves -------------------------------------------------------------------- */
 
 static bool is_at_work(const struct analysis *analysis, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++)
@@ -64,7 +64,7 @@ static int list_leaves(const struct module_tree *tree, struct leaves *ret) {
     return CM_OK;
 }
 
-/* ---- one operator ------------------------------------------------------------------------ */
+/* ---- one operator ----------------------------------------------------------------------- */
 
 /* "Conv{n}d" with the spatial dims of input 0, 1 to 3. */
 static const char *class_of(const struct rule *rule) {
@@ -186,7 +186,7 @@ static int type_by_main(const struct module_tree *tree, const uint32_t *nodes, s
     return CM_OK;
 }
 
-/* ---- all modules ------------------------------------------------------------------------- */
+/* ---- all modules ------------------------------------------------------------------------ */
 
 static int type_leaf(const struct module_tree *tree, const uint32_t *nodes, size_t n,
                      struct module *module) {

@@ -54,7 +54,7 @@ static char role_of(const struct study *study, uint32_t node, size_t slot) {
     return bind_is_unknown(op) ? 'e' : op_role(op, slot);
 }
 
-/* ---- sources ----------------------------------------------------------------------------- */
+/* ---- sources ---------------------------------------------------------------------------- */
 
 static bool is_static_tensor(const struct type *type) {
     if (type->kind != CM_TYPE_TENSOR || !shape_has_rank(&type->shape)) return false;
@@ -152,7 +152,7 @@ static void find_sources(struct study *study) {
     find_node_sources(study);
 }
 
-/* ---- purposes ---------------------------------------------------------------------------- */
+/* ---- purposes --------------------------------------------------------------------------- */
 
 static unsigned purpose_of_role(char role) {
     static const struct {
@@ -250,7 +250,7 @@ static void find_purposes(struct study *study) {
     for (size_t i = study->n_nodes; i-- > 0;) note_purposes(study, study->nodes[i]);
 }
 
-/* ---- verdicts ---------------------------------------------------------------------------- */
+/* ---- verdicts --------------------------------------------------------------------------- */
 
 static bool is_learned_initializer(const struct study *study, uint32_t value,
                                    unsigned purposes) {
@@ -342,7 +342,7 @@ static int list_params(const struct study *study, struct params_table *table) {
     return CM_OK;
 }
 
-/* ---- the pass ---------------------------------------------------------------------------- */
+/* ---- the pass --------------------------------------------------------------------------- */
 
 static int start(const struct analysis *analysis, struct study *study) {
     size_t n_values = analysis->model->n_values;

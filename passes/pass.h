@@ -29,8 +29,7 @@ enum pass_facts {
     HAS_MODULES = 1 << 6,    /* modules */
 };
 
-/* ---- bind: which row each node is, and which size each free dim has
- * -------------------------- */
+/* ---- bind: which row each node is, and which size each free dim has --------------------- */
 
 struct symbol {
     const char *name;
@@ -46,8 +45,8 @@ struct bind_table {
     size_t n_unknown; /* nodes of unknown operators */
 };
 
-/* ---- batch: the shapes of the inputs, and the constants that had another batch baked in
- * ------ */
+/* ---- batch: the shapes of the inputs, and the constants that had another batch baked in ---
+ */
 
 /* Operand `slot` of `node` is not what the file says but `fact`. */
 struct override {
@@ -76,8 +75,7 @@ struct batch_table {
     struct rebatched *rebatched;
 };
 
-/* ---- infer: type and, where it folds, contents of every value
- * --------------------------------- */
+/* ---- infer: type and, where it folds, contents of every value --------------------------- */
 
 struct infer_table {
     struct fact *facts; /* by value */
@@ -86,8 +84,7 @@ struct infer_table {
                         */
 };
 
-/* ---- lifetime: which outputs own bytes, and from when to when
- * ---------------------------------- */
+/* ---- lifetime: which outputs own bytes, and from when to when --------------------------- */
 
 enum storage {
     STORAGE_NONE, /* not reached, omitted, or a sequence of tensors that are counted themselves
@@ -108,8 +105,7 @@ struct lifetime_table {
     uint32_t peak_node;    /* node of that step, ID_NONE in an empty graph */
 };
 
-/* ---- params: which constants are learned
- * -------------------------------------------------------- */
+/* ---- params: which constants are learned ------------------------------------------------ */
 
 enum param_kind {
     PARAM_NONE,
@@ -136,15 +132,13 @@ struct params_table {
     const uint32_t **used; /* by node: indices into params */
 };
 
-/* ---- count
- * ------------------------------------------------------------------------------------ */
+/* ---- count ------------------------------------------------------------------------------ */
 
 struct count_table {
     struct cm_costs *costs; /* by node; times the runs of its graph; CM_UNKNOWN where unknown */
 };
 
-/* ---- modules
- * ---------------------------------------------------------------------------------- */
+/* ---- modules ---------------------------------------------------------------------------- */
 
 struct module {
     const char *path;
@@ -169,8 +163,7 @@ struct modules_table {
     uint32_t *of_node; /* by node: index into modules */
 };
 
-/* ---- all tables, each written by its own pass only
- * --------------------------------------------- */
+/* ---- all tables, each written by its own pass only -------------------------------------- */
 
 struct analysis {
     const struct model *model;

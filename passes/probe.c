@@ -15,7 +15,7 @@ static const struct fact *after(const struct probe *probe, uint32_t value) {
     return &probe->after.table->facts[value];
 }
 
-/* ---- growth ------------------------------------------------------------------------------ */
+/* ---- growth ----------------------------------------------------------------------------- */
 
 static bool has_grown(const struct probe *probe, int64_t small, int64_t large) {
     return is_known(small) && is_known(large) && small != large &&
@@ -52,7 +52,7 @@ int probe_grown_axis(const struct probe *probe, uint32_t value) {
     return -1;
 }
 
-/* ---- places ------------------------------------------------------------------------------ */
+/* ---- places ----------------------------------------------------------------------------- */
 
 /* Elements before the batch in row-major order; 0 where it cannot be told. */
 static int64_t prefix_of(const struct probe *probe, uint32_t value) {
@@ -105,7 +105,7 @@ void probe_place_outputs(struct probe *probe, uint32_t node_id) {
     }
 }
 
-/* ---- targets ----------------------------------------------------------------------------- */
+/* ---- targets ---------------------------------------------------------------------------- */
 
 size_t probe_candidates(const struct probe *probe, uint32_t node_id,
                         struct batch_candidate out[SHAPE_MAX_RANK]) {
@@ -127,7 +127,7 @@ size_t probe_candidates(const struct probe *probe, uint32_t node_id,
     return n;
 }
 
-/* ---- changes ----------------------------------------------------------------------------- */
+/* ---- changes ---------------------------------------------------------------------------- */
 
 static int scaled_shape(const struct probe *probe, const struct batch_change *change,
                         int64_t batch, struct shape *ret) {

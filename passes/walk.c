@@ -78,7 +78,7 @@ int walk_start(struct walk *walk) {
     return CM_OK;
 }
 
-/* ---- bodies ------------------------------------------------------------------------------ */
+/* ---- bodies ----------------------------------------------------------------------------- */
 
 static int walk_body(void *context, uint32_t graph_id, size_t n_inputs,
                      const struct fact *inputs, const struct fact **ret_outputs) {
@@ -116,7 +116,7 @@ static int body_runs(void *context, uint32_t graph, int64_t times, const char *a
     return CM_OK;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------ */
 
 static bool inputs_are_constant(const struct rule *rule) {
     for (size_t i = 0; i < rule->n_inputs; i++)

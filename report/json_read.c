@@ -23,7 +23,7 @@
 #define MAX_SIZE ((size_t)512 << 20) /* of the text; a model of 10^5 nodes has 50 MB */
 #define MAX_KEYS 64                  /* of one object of the schema; bounds the search */
 
-/* ---- one reader for each kind ------------------------------------------------------------ */
+/* ---- one reader for each kind ----------------------------------------------------------- */
 
 static int read_count(struct json_reader *reader, const struct json_field *field,
                       const struct json_place *place, const cJSON *item, char *base) {
@@ -89,7 +89,7 @@ static int read_severity(struct json_reader *reader, const struct json_field *fi
     return reader_wrong_kind(reader, place, "\"note\", \"warning\" or \"error\"", item);
 }
 
-/* ---- modules ----------------------------------------------------------------------------- */
+/* ---- modules ---------------------------------------------------------------------------- */
 
 static int index_modules(struct json_reader *reader) {
     const struct cm_result *result = reader->result;
@@ -121,7 +121,7 @@ static int read_module(struct json_reader *reader, const struct json_field *fiel
     return CM_OK;
 }
 
-/* ---- what holds others ------------------------------------------------------------------- */
+/* ---- what holds others ------------------------------------------------------------------ */
 
 static int read_object(struct json_reader *reader, const struct json_field *field,
                        const struct json_place *place, const cJSON *item, char *base) {
@@ -244,7 +244,7 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_SIZES] = read_sizes,       [JSON_OPSETS] = read_sizes,
 };
 
-/* ---- records ----------------------------------------------------------------------------- */
+/* ---- records ---------------------------------------------------------------------------- */
 
 static int check_keys(struct json_reader *reader, const struct json_place *place,
                       const cJSON *object) {
@@ -304,7 +304,7 @@ int reader_record(struct json_reader *reader, const struct json_record *record,
     return status;
 }
 
-/* ---- the file ---------------------------------------------------------------------------- */
+/* ---- the file --------------------------------------------------------------------------- */
 
 static int check_schema(struct cm_diagnostics *diag, const cJSON *root) {
     const cJSON *schema = cJSON_GetObjectItemCaseSensitive(root, "schema");

@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* ---- faults ------------------------------------------------------------------------------ */
+/* ---- faults ----------------------------------------------------------------------------- */
 
 /* Recursion as deep as the schema, types included (TYPE_MAX_DEPTH). */
 static void append_place(struct text *text, const struct json_place *place) {
@@ -48,7 +48,7 @@ int reader_wrong_kind(struct json_reader *reader, const struct json_place *place
     return reader_fault(reader, place, expected, describe(item));
 }
 
-/* ---- scalars ----------------------------------------------------------------------------- */
+/* ---- scalars ---------------------------------------------------------------------------- */
 
 int reader_integer(struct json_reader *reader, const struct json_place *place,
                    const cJSON *item, int64_t *ret) {

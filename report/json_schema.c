@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
 #define LIST(key, type, member, count, record)                                                 \
     { key, JSON_LIST, false, offsetof(type, member), offsetof(type, count), &(record), NULL }
 
-/* ---- types and values -------------------------------------------------------------------- */
+/* ---- types and values ------------------------------------------------------------------- */
 
 static const struct json_field type_fields[] = {
     {"dtype", JSON_DTYPE, false, 0, 0, NULL, NULL},
@@ -51,7 +51,7 @@ static const struct json_field value_fields[] = {
 
 static const struct json_record value_record = RECORD(struct cm_value, value_fields);
 
-/* ---- the model and the options ----------------------------------------------------------- */
+/* ---- the model and the options ---------------------------------------------------------- */
 
 /* model and options are nameless structs, so their rows count from the result itself. */
 static const struct json_field model_fields[] = {
@@ -74,7 +74,7 @@ static const struct json_field options_fields[] = {
 
 static const struct json_record options_record = RECORD(struct cm_result, options_fields);
 
-/* ---- costs ------------------------------------------------------------------------------- */
+/* ---- costs ------------------------------------------------------------------------------ */
 
 static const char *const no_columns[] = {NULL};
 
@@ -84,7 +84,7 @@ static const struct json_field totals_fields[] = {
 
 static const struct json_record totals_record = RECORD(struct cm_costs, totals_fields);
 
-/* ---- modules and nodes ------------------------------------------------------------------- */
+/* ---- modules and nodes ------------------------------------------------------------------ */
 
 static const char *const module_columns[] = {"params",           "macs",         "flops",
                                              "activation_bytes", "weight_bytes", NULL};
@@ -123,7 +123,7 @@ static const struct json_field node_fields[] = {
 
 static const struct json_record node_record = RECORD(struct cm_node, node_fields);
 
-/* ---- coverage, assumptions, messages ----------------------------------------------------- */
+/* ---- coverage, assumptions, messages ---------------------------------------------------- */
 
 static const struct json_field coverage_fields[] = {
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes),
@@ -166,7 +166,7 @@ static const struct json_field diagnostic_fields[] = {
 static const struct json_record diagnostic_record =
     RECORD(struct cm_diagnostic, diagnostic_fields);
 
-/* ---- all of it --------------------------------------------------------------------------- */
+/* ---- all of it -------------------------------------------------------------------------- */
 
 /* Modules stand before nodes: a node's module is looked up by its path. */
 static const struct json_field result_fields[] = {
@@ -183,7 +183,7 @@ static const struct json_field result_fields[] = {
 
 const struct json_record json_result = RECORD(struct cm_result, result_fields);
 
-/* ---- names ------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------ */
 
 static const char *const wrappers[] = {
     [CM_TYPE_UNKNOWN] = NULL,

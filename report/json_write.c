@@ -30,7 +30,7 @@ struct json_writer {
 static void write_record(struct json_writer *writer, cJSON *object,
                          const struct json_record *record, const char *base);
 
-/* ---- items ------------------------------------------------------------------------------- */
+/* ---- items ------------------------------------------------------------------------------ */
 
 static void add_to_array(struct json_writer *writer, cJSON *array, cJSON *item) {
     if (item != NULL && cJSON_AddItemToArray(array, item)) return;
@@ -75,7 +75,7 @@ static cJSON *text_item(struct json_writer *writer, const char *string) {
     return cJSON_CreateStringReference(utf8(writer, string));
 }
 
-/* ---- one writer for each kind ------------------------------------------------------------ */
+/* ---- one writer for each kind ----------------------------------------------------------- */
 
 /* A scalar or pointer that stands at an offset. */
 #define LOAD(type, name, base, offset)                                                         \
@@ -267,7 +267,7 @@ static void write_record(struct json_writer *writer, cJSON *object,
     }
 }
 
-/* ---- the file ---------------------------------------------------------------------------- */
+/* ---- the file --------------------------------------------------------------------------- */
 
 /* Prints the item on the line and frees it. */
 static void print_item(struct json_writer *writer, cJSON *item) {

@@ -56,7 +56,7 @@ int diag_status(enum diag_code code) {
     return code_rows[code].status;
 }
 
-/* ---- the public list --------------------------------------------------------------------- */
+/* ---- the public list -------------------------------------------------------------------- */
 
 const char *cm_status_message(int status) {
     switch (status) {
@@ -100,7 +100,7 @@ const struct cm_diagnostic *cm_diagnostics_get(const struct cm_diagnostics *diag
     return index < diagnostics->n_items ? diagnostics->items[index] : NULL;
 }
 
-/* ---- places ------------------------------------------------------------------------------ */
+/* ---- places ----------------------------------------------------------------------------- */
 
 void diag_push(struct cm_diagnostics *sink, struct diag_frame *frame) {
     if (sink == NULL) return;
@@ -151,7 +151,7 @@ static const char *innermost_node(struct cm_diagnostics *sink) {
     return frame == NULL ? NULL : arena_strdup(sink->arena, frame->node);
 }
 
-/* ---- messages ---------------------------------------------------------------------------- */
+/* ---- messages --------------------------------------------------------------------------- */
 
 /* One safe line; NULL when memory is short. */
 __attribute__((format(printf, 2, 0))) static const char *

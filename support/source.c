@@ -36,7 +36,7 @@ struct source {
     uint8_t buffer[WINDOW_SIZE];
 };
 
-/* ---- opening ----------------------------------------------------------------------------- */
+/* ---- opening ---------------------------------------------------------------------------- */
 
 static int source_new(const char *name, struct cm_diagnostics *diag, struct source **ret) {
     struct source *source = calloc(1, sizeof *source);
@@ -108,7 +108,7 @@ void source_close(struct source *source) {
     free(source);
 }
 
-/* ---- asking ------------------------------------------------------------------------------ */
+/* ---- asking ----------------------------------------------------------------------------- */
 
 const char *source_name(const struct source *source) {
     return source->name;
@@ -130,7 +130,7 @@ uint64_t source_bytes_read(const struct source *source) {
     return source->bytes_read;
 }
 
-/* ---- reading ----------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------- */
 
 /* One read at `position` (of a pipe: wherever it is), repeated when a signal cut in. */
 static int read_some(struct source *source, uint64_t position, void *buffer, size_t size,
@@ -260,7 +260,7 @@ int source_skip(struct source *source, uint64_t size, uint64_t *ret_got,
     return CM_OK;
 }
 
-/* ---- reading again ----------------------------------------------------------------------- */
+/* ---- reading again ---------------------------------------------------------------------- */
 
 static int cut_short(const struct source *source, uint64_t offset, size_t size,
                      struct cm_diagnostics *diag) {

@@ -74,7 +74,7 @@ const char *text_string(const struct text *text) {
     return text->data == NULL ? "" : text->data;
 }
 
-/* ---- UTF-8 ------------------------------------------------------------------------------- */
+/* ---- UTF-8 ------------------------------------------------------------------------------ */
 
 /* Bytes of the sequence that a lead byte opens (Unicode 15, table 3-7); 0: none. */
 static size_t utf8_length(unsigned char lead) {
@@ -115,7 +115,7 @@ bool text_is_utf8(const char *text, size_t length) {
     return true;
 }
 
-/* ---- names ------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------ */
 
 struct point_range {
     uint32_t first;
@@ -157,7 +157,7 @@ void text_append_name(struct text *text, const char *name) {
     text_append_n(text, name + shown, n - shown);
 }
 
-/* ---- questions --------------------------------------------------------------------------- */
+/* ---- questions -------------------------------------------------------------------------- */
 
 bool text_equal(const char *a, const char *b) {
     if (a == NULL || b == NULL) return a == b;

@@ -17,7 +17,7 @@
 #define MAX_ATTRS    16
 #define MAX_NUMBERS  256
 
-/* ---- words ------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------ */
 
 /* The next word of *at (split at blanks outside of brackets), or NULL. */
 static char *next_word(struct arena *arena, const char **at) {
@@ -60,7 +60,7 @@ static char *bracketed(struct arena *arena, const char *text, char close,
     return arena_strndup(arena, text + 1, (size_t)(end - text - 1));
 }
 
-/* ---- tensors ----------------------------------------------------------------------------- */
+/* ---- tensors ---------------------------------------------------------------------------- */
 
 static struct shape parse_shape(struct arena *arena, const char *text) {
     char *items[MAX_NUMBERS];
@@ -158,7 +158,7 @@ static void parse_outputs(struct rule_bench *bench, const char *text) {
     for (size_t i = 0; i < n; i++) bench->rule.outputs[i] = fact_unknown();
 }
 
-/* ---- attributes -------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------- */
 
 static void parse_list(struct arena *arena, const char *text, struct attr *attr) {
     char **items = arena_array(arena, MAX_NUMBERS, sizeof(*items));
@@ -220,7 +220,7 @@ static void parse_attrs(struct rule_bench *bench, const char *text) {
     bench->node.n_attrs = n;
 }
 
-/* ---- the rule ---------------------------------------------------------------------------- */
+/* ---- the rule --------------------------------------------------------------------------- */
 
 static void parse_op(struct rule_bench *bench, const char *text) {
     const char *colon = strchr(text, ':');
@@ -303,7 +303,7 @@ const char *rule_bench_message(const struct rule_bench *bench) {
     return n ? bench->diag.items[n - 1]->message : "";
 }
 
-/* ---- comparing --------------------------------------------------------------------------- */
+/* ---- comparing -------------------------------------------------------------------------- */
 
 static bool same_contents(const struct constant *a, const struct constant *b) {
     bool splats = a->place == CONSTANT_SPLAT && b->place == CONSTANT_SPLAT;

@@ -20,7 +20,7 @@
 #define FLOAT(...)                                                                             \
     { .kind = CM_TYPE_TENSOR, .dtype = "float", DIMS(__VA_ARGS__) }
 
-/* ---- PointNet, cut short ----------------------------------------------------------------- */
+/* ---- PointNet, cut short ---------------------------------------------------------------- */
 
 static const struct cm_named_size opsets[] = {{"", 13}, {"ai.onnx.ml", 2}};
 static const struct cm_value inputs[] = {{"input", FLOAT(32, 3, 1024), 393216}};
@@ -153,7 +153,7 @@ const struct cm_result fixture_pointnet = {
     .coverage = {.nodes = N(nodes)},
 };
 
-/* ---- a bad day --------------------------------------------------------------------------- */
+/* ---- a bad day -------------------------------------------------------------------------- */
 
 #define ESCAPE  "\033[31mred"
 #define NO_UTF8 "caf\xe9"
@@ -270,7 +270,7 @@ const struct cm_result fixture_hostile = {
     .diagnostics = odd_diagnostics,
 };
 
-/* ---- what is done with them -------------------------------------------------------------- */
+/* ---- what is done with them ------------------------------------------------------------- */
 
 static FILE *open_memory(char **text, size_t *size) {
     FILE *out = open_memstream(text, size);

@@ -58,7 +58,7 @@ static int end(void **state) {
     return 0;
 }
 
-/* ---- the three kinds --------------------------------------------------------------------- */
+/* ---- the three kinds -------------------------------------------------------------------- */
 
 enum kind { KIND_FILE, KIND_MEMORY, KIND_PIPE, N_KINDS };
 
@@ -221,7 +221,7 @@ static void a_pipe_says_that_it_has_passed(void **state) {
     close_kind(source, KIND_PIPE);
 }
 
-/* ---- standard input ---------------------------------------------------------------------- */
+/* ---- standard input --------------------------------------------------------------------- */
 
 static void standard_input_may_be_a_file_that_was_begun(void **state) {
     const struct fixture *f = *state;
@@ -246,7 +246,7 @@ static void standard_input_may_be_a_file_that_was_begun(void **state) {
     close(saved);
 }
 
-/* ---- what cannot be opened --------------------------------------------------------------- */
+/* ---- what cannot be opened -------------------------------------------------------------- */
 
 static void what_cannot_be_read_is_an_io_error(void **state) {
     const struct fixture *f = *state;
