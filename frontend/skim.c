@@ -148,7 +148,8 @@ static int ends_early(struct skimmer *skimmer) {
                       skim_messages[innermost(skimmer)->kind].name);
 }
 
-static int get_varint(struct skimmer *skimmer, uint64_t *ret) {
+/* Near the end of the window or of the message: byte by byte, with all that may go wrong. */
+static int get_varint_slowly(struct skimmer *skimmer, uint64_t *ret) {
     uint64_t value = 0;
     for (int i = 0; i < VARINT_BYTES; i++) {
         if (position(skimmer) >= innermost(skimmer)->end)
@@ -167,6 +168,23 @@ static int get_varint(struct skimmer *skimmer, uint64_t *ret) {
     }
     return diag_error(skimmer->diag, DIAG_FORMAT, "at byte %llu: a number longer than 64 bits",
                       (unsigned long long)position(skimmer));
+}
+
+static int get_varint(struct skimmer *skimmer, uint64_t *ret) {
+    size_t n = 0;
+    const uint8_t *bytes = source_peek(skimmer->source, &n);
+    uint64_t left = innermost(skimmer)->end - position(skimmer);
+    uint64_t value = 0;
+    if (left < n) n = (size_t)left;
+    for (size_t i = 0; i < n && i < VARINT_BYTES; i++) {
+        value |= (uint64_t)(bytes[i] & 127) << (7 * i);
+        if (bytes[i] < 128) {
+            source_take(skimmer->source, i + 1);
+            *ret = value;
+            return CM_OK;
+        }
+    }
+    return get_varint_slowly(skimmer, ret);
 }
 
 static const struct skim_field *find_field(enum message_kind kind, uint64_t number) {
