@@ -97,7 +97,7 @@ const struct option profile_options[] = {
      .help = "text: leave out the module tree"},
     {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N",
      .min = 0, .max = INT_MAX,
-     .help = "text: columns at which long lines are folded, 0 never"},
+     .help = "text: columns at which long lines are folded (default 100, 0: never)"},
     {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
      .choices = colors,
      .help = "auto (default: on a terminal, unless NO_COLOR is set), always or\n"

@@ -3,7 +3,6 @@
  * Constants from files. An external file must lie in the model's folder or below it: its path
  * comes from the model, and a model from elsewhere must not read what it pleases.
  */
-#define _XOPEN_SOURCE 700 /* realpath */
 #include "frontend/reader.h"
 
 #include <errno.h>

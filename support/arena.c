@@ -16,9 +16,9 @@
 
 #include "support/banned.h"
 
-#define FIRST_BLOCK   ((size_t)4096)
-/* Small enough that malloc serves it from memory that an earlier arena gave back, not from fresh
- * pages: touching those costs more than most of the analysis. */
+#define FIRST_BLOCK ((size_t)4096)
+/* Small enough that malloc serves it from memory that an earlier arena gave back, not from
+ * fresh pages: touching those costs more than most of the analysis. */
 #define LARGEST_BLOCK ((size_t)64 << 10)
 
 #ifdef COSTMODEL_DEBUG_ARENA
