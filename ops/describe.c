@@ -19,16 +19,42 @@ void describe_int(struct text *out, int64_t value) {
         text_append(out, "?");
 }
 
+/* value = d1.d2d3… * 10^exponent */
+struct decimal {
+    char digits[FLOAT32_DIGITS + 1];
+    int n;
+    int exponent; /* of the first digit */
+};
+
+/* Reads back what printf wrote, whatever the locale's decimal point is. */
+static struct decimal read_scientific(const char *text) {
+    struct decimal decimal = {.n = 0};
+    const char *e = strchr(text, 'e');
+    for (; text < e; text++)
+        if (*text >= '0' && *text <= '9') decimal.digits[decimal.n++] = *text;
+    decimal.exponent = (int)strtol(e + 1, NULL, 10);
+    return decimal;
+}
+
+/* Digits [from, to) of the number, zeros beyond those that there are. */
+static void append_digits(struct text *out, const struct decimal *decimal, int from, int to) {
+    for (int i = from; i < to; i++)
+        text_append_n(out, i >= 0 && i < decimal->n ? &decimal->digits[i] : "0", 1);
+}
+
 /* Python writes exponents below -4 and from 16 on, else a point with a digit behind it. */
-static void append_decimal(struct text *out, const char *scientific, int digits) {
-    double value = strtod(scientific, NULL);
-    long exponent = strtol(strchr(scientific, 'e') + 1, NULL, 10);
-    if (exponent < -4 || exponent >= 16) {
-        text_append(out, scientific);
+static void append_decimal(struct text *out, const struct decimal *decimal) {
+    int whole = decimal->exponent + 1; /* digits before the point */
+    if (decimal->exponent < -4 || decimal->exponent >= 16) {
+        append_digits(out, decimal, 0, 1);
+        if (decimal->n > 1) text_append(out, ".");
+        append_digits(out, decimal, 1, decimal->n);
+        text_printf(out, "e%+03d", decimal->exponent);
         return;
     }
-    long decimals = digits - 1 - exponent;
-    text_printf(out, "%.*f", decimals < 1 ? 1 : (int)decimals, value);
+    append_digits(out, decimal, whole < 1 ? whole - 1 : 0, whole);
+    text_append(out, ".");
+    append_digits(out, decimal, whole, decimal->n > whole ? decimal->n : whole + 1);
 }
 
 void describe_real(struct text *out, double value) {
@@ -37,11 +63,13 @@ void describe_real(struct text *out, double value) {
         text_printf(out, "%g", value);
         return;
     }
+    if (signbit(value)) text_append(out, "-");
     for (int digits = 1; digits <= FLOAT32_DIGITS; digits++) {
-        snprintf(scientific, sizeof(scientific), "%.*e", digits - 1, value);
-        bool exact = (float)strtod(scientific, NULL) == (float)value;
+        snprintf(scientific, sizeof(scientific), "%.*e", digits - 1, fabs(value));
+        bool exact = (float)strtod(scientific, NULL) == (float)fabs(value);
         if (!exact && digits < FLOAT32_DIGITS) continue;
-        append_decimal(out, scientific, digits);
+        struct decimal decimal = read_scientific(scientific);
+        append_decimal(out, &decimal);
         return;
     }
 }
