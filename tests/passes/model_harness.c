@@ -2,6 +2,7 @@
 /* Lines into models: see model_harness.h. */
 #include "model_harness.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,24 +15,38 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#define MAX_WORDS 64
-#define MAX_DIMS  8
-#define OPSET     13
+#define MAX_WORDS  64
+#define MAX_DIMS   8
+#define MAX_LISTED 32
+#define MAX_DEPTH  8
 
-struct parser {
-    struct arena *arena;
-    struct graph_builder *builder;
-    struct map values;
-    uint32_t call; /* around the lines, or ID_NONE */
+/* The graph or body whose lines are being read. */
+struct level {
+    uint32_t graph;
+    const char *attr; /* of the node that it is a body of; NULL: the main graph */
     uint32_t *inputs;
     size_t n_inputs;
     uint32_t *outputs;
     size_t n_outputs;
     uint32_t *nodes;
     size_t n_nodes;
+    struct attr bodies[4]; /* closed, for the next node */
+    size_t n_bodies;
 };
 
-/* ---- words ------------------------------------------------------------------------------- */
+struct parser {
+    struct arena *arena;
+    struct graph_builder *builder;
+    struct map values;
+    uint32_t call; /* around the lines, or ID_NONE */
+    int64_t opset;
+    size_t n_lines;
+    struct level levels[MAX_DEPTH];
+    size_t depth;
+    struct level *level; /* levels[depth] */
+};
+
+/* ---- words ------------------------------------------------------------------------------ */
 
 static size_t split(struct arena *arena, const char *line, size_t length, char **words) {
     size_t n = 0;
@@ -53,14 +68,15 @@ static const char *name_of(const char *word) {
     return strcmp(word, "-") == 0 ? "" : word;
 }
 
-/* ---- types ------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------ */
 
 static struct type parse_type(struct parser *parser, const char *word) {
-    struct type type = {.kind = CM_TYPE_TENSOR};
-    const char *open = strchr(word, '[');
-    assert_non_null(open);
-    type.dtype = dtype_from_name(arena_strndup(parser->arena, word, (size_t)(open - word)));
+    struct type type = {.kind = CM_TYPE_TENSOR, .shape = shape_unknown()};
+    size_t name = strcspn(word, "[");
+    const char *open = word + name;
+    type.dtype = dtype_from_name(arena_strndup(parser->arena, word, name));
     assert_int_not_equal(type.dtype, DTYPE_UNDEFINED);
+    if (!*open) return type;
     int64_t dims[MAX_DIMS];
     const char **symbols = arena_array(parser->arena, MAX_DIMS, sizeof *symbols);
     int rank = 0;
@@ -76,9 +92,27 @@ static struct type parse_type(struct parser *parser, const char *word) {
     return type;
 }
 
+static struct constant *list_constant(struct parser *parser, const struct type *type,
+                                      const char *list) {
+    int64_t ints[MAX_LISTED];
+    double reals[MAX_LISTED];
+    int64_t n = 0;
+    for (const char *at = list; *at; at += *at == ',') {
+        assert_true(n < MAX_LISTED);
+        ints[n] = strtoll(at, NULL, 10);
+        reals[n++] = strtod(at, NULL);
+        at += strcspn(at, ",");
+    }
+    assert_int_equal(n, shape_elements(&type->shape));
+    return dtype_is_float(type->dtype)
+               ? constant_reals(parser->arena, type->dtype, &type->shape, reals)
+               : constant_ints(parser->arena, type->dtype, &type->shape, ints);
+}
+
 static struct constant *make_constant(struct parser *parser, const struct type *type,
                                       const char *value) {
     double number = value ? strtod(value + 1, NULL) : 0;
+    if (value && strchr(value, ',')) return list_constant(parser, type, value + 1);
     if (!value) {
         struct constant *absent = constant_new(parser->arena, type->dtype, &type->shape);
         absent->place = CONSTANT_ABSENT;
@@ -89,10 +123,11 @@ static struct constant *make_constant(struct parser *parser, const struct type *
     return constant_splat_int(parser->arena, type->dtype, &type->shape, (int64_t)number);
 }
 
-/* ---- lines ------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------ */
 
-static uint32_t add_value(struct parser *parser, const struct value *value) {
+static uint32_t add_value(struct parser *parser, struct value *value) {
     uint32_t id;
+    value->graph = parser->level->graph;
     assert_int_equal(graph_add_value(parser->builder, value, &id), CM_OK);
     assert_int_equal(map_set(&parser->values, value->name, id), CM_OK);
     return id;
@@ -105,10 +140,12 @@ static uint32_t value_named(const struct parser *parser, const char *name) {
     return id;
 }
 
-static void add_input(struct parser *parser, char **words) {
+static void add_input(struct parser *parser, char **words, size_t n) {
+    struct level *level = parser->level;
     struct value value = {.name = words[1], .origin = VALUE_INPUT, .node = ID_NONE};
     value.type = parse_type(parser, words[2]);
-    parser->inputs[parser->n_inputs++] = add_value(parser, &value);
+    if (n > 3) value.constant = make_constant(parser, &value.type, words[3]);
+    level->inputs[level->n_inputs++] = add_value(parser, &value);
 }
 
 static void add_initializer(struct parser *parser, char **words, size_t n) {
@@ -121,8 +158,9 @@ static void add_initializer(struct parser *parser, char **words, size_t n) {
 static void add_node(struct parser *parser, struct node *node, char **outputs) {
     uint32_t id;
     uint32_t *ids = arena_array(parser->arena, node->n_outputs, sizeof *ids);
-    node->domain = "";
-    node->opset = OPSET;
+    node->domain = node->domain ? node->domain : "";
+    node->opset = parser->opset;
+    node->graph = parser->level->graph;
     node->call = parser->call;
     node->outputs = ids;
     assert_int_equal(graph_add_node(parser->builder, node, &id), CM_OK);
@@ -131,7 +169,7 @@ static void add_node(struct parser *parser, struct node *node, char **outputs) {
         value.slot = (uint32_t)i;
         ids[i] = strcmp(outputs[i], "-") == 0 ? ID_NONE : add_value(parser, &value);
     }
-    parser->nodes[parser->n_nodes++] = id;
+    parser->level->nodes[parser->level->n_nodes++] = id;
 }
 
 static void add_constant(struct parser *parser, char **words, size_t n) {
@@ -146,13 +184,15 @@ static void add_constant(struct parser *parser, char **words, size_t n) {
     add_node(parser, &node, words + 1);
 }
 
-/* "transB=1", "pads=[0,0]". */
+/* "transB=1", "pads=[0,0]", "mode=linear". */
 static struct attr parse_attr(struct parser *parser, const char *word) {
     size_t length = strcspn(word, "=");
     const char *value = word + length + 1;
     struct attr attr = {.name = arena_strndup(parser->arena, word, length), .n = 1};
     int64_t *ints = arena_array(parser->arena, MAX_DIMS, sizeof *ints);
     attr.kind = *value == '[' ? ATTR_INTS : strchr(value, '.') ? ATTR_FLOAT : ATTR_INT;
+    if (isalpha((unsigned char)*value)) attr.kind = ATTR_STRING;
+    attr.s = value;
     attr.i = strtoll(value, NULL, 10);
     attr.f = strtod(value, NULL);
     attr.ints = ints;
@@ -162,11 +202,32 @@ static struct attr parse_attr(struct parser *parser, const char *word) {
     return attr;
 }
 
+/* "Conv", "com.me::Conv". */
+static void set_operator(struct parser *parser, struct node *node, const char *word) {
+    const char *colons = strstr(word, "::");
+    node->type = colons ? colons + 2 : word;
+    if (colons) node->domain = arena_strndup(parser->arena, word, (size_t)(colons - word));
+}
+
+/* The bodies that stand before the node become attributes of it. */
+static size_t take_bodies(struct parser *parser, struct attr *attrs) {
+    struct level *level = parser->level;
+    size_t n = level->n_bodies;
+    for (size_t i = 0; i < n; i++) {
+        attrs[i] = level->bodies[i];
+        graph_at(parser->builder, attrs[i].graphs[0])->owner = graph_n_nodes(parser->builder);
+    }
+    level->n_bodies = 0;
+    return n;
+}
+
 static void add_operator(struct parser *parser, char **words, size_t n) {
-    struct node node = {.name = name_of(words[1]), .type = words[2]};
+    struct node node = {.name = name_of(words[1])};
     uint32_t *inputs = arena_array(parser->arena, n, sizeof *inputs);
-    struct attr *attrs = arena_array(parser->arena, n, sizeof *attrs);
+    struct attr *attrs = arena_array(parser->arena, n + 4, sizeof *attrs);
     size_t at = 3;
+    set_operator(parser, &node, words[2]);
+    node.n_attrs = take_bodies(parser, attrs);
     for (; at < n && strcmp(words[at], "->") != 0; at++)
         inputs[node.n_inputs++] = value_named(parser, words[at]);
     char **outputs = words + ++at;
@@ -191,7 +252,48 @@ static void add_call(struct parser *parser, char **words, size_t n) {
 static void add_output(struct parser *parser, char **words) {
     uint32_t id = value_named(parser, words[1]);
     graph_value_at(parser->builder, id)->is_graph_output = true;
-    parser->outputs[parser->n_outputs++] = id;
+    parser->level->outputs[parser->level->n_outputs++] = id;
+}
+
+static void declare_type(struct parser *parser, char **words) {
+    struct type type = parse_type(parser, words[2]);
+    graph_value_at(parser->builder, value_named(parser, words[1]))->type = type;
+}
+
+static void open_level(struct parser *parser, const char *attr) {
+    struct graph graph = {.name = attr ? attr : "torch_jit",
+                          .parent = attr ? parser->level->graph : ID_NONE,
+                          .owner = ID_NONE};
+    parser->depth += attr != NULL;
+    assert_true(parser->depth < MAX_DEPTH);
+    struct level *level = parser->level = &parser->levels[parser->depth];
+    *level = (struct level){.attr = attr};
+    level->inputs = arena_array(parser->arena, parser->n_lines, sizeof *level->inputs);
+    level->outputs = arena_array(parser->arena, parser->n_lines, sizeof *level->outputs);
+    level->nodes = arena_array(parser->arena, parser->n_lines, sizeof *level->nodes);
+    assert_int_equal(graph_add_graph(parser->builder, &graph, &level->graph), CM_OK);
+}
+
+static void finish_level(struct parser *parser) {
+    const struct level *level = parser->level;
+    struct graph *graph = graph_at(parser->builder, level->graph);
+    graph->n_nodes = level->n_nodes;
+    graph->nodes = level->nodes;
+    graph->n_inputs = level->n_inputs;
+    graph->inputs = level->inputs;
+    graph->n_outputs = level->n_outputs;
+    graph->outputs = level->outputs;
+}
+
+static void close_body(struct parser *parser) {
+    uint32_t *graph = arena_copy(parser->arena, &parser->level->graph, sizeof *graph);
+    struct attr body = {.name = parser->level->attr, .kind = ATTR_GRAPH, .n = 1};
+    body.graphs = graph;
+    finish_level(parser);
+    assert_true(parser->depth > 0);
+    parser->level = &parser->levels[--parser->depth];
+    assert_true(parser->level->n_bodies < 4);
+    parser->level->bodies[parser->level->n_bodies++] = body;
 }
 
 static void add_line(struct parser *parser, const char *line, size_t length) {
@@ -199,7 +301,7 @@ static void add_line(struct parser *parser, const char *line, size_t length) {
     size_t n = split(parser->arena, line, length, words);
     if (n == 0) return;
     if (strcmp(words[0], "in") == 0)
-        add_input(parser, words);
+        add_input(parser, words, n);
     else if (strcmp(words[0], "init") == 0)
         add_initializer(parser, words, n);
     else if (strcmp(words[0], "const") == 0)
@@ -212,40 +314,38 @@ static void add_line(struct parser *parser, const char *line, size_t length) {
         parser->call = graph_call_at(parser->builder, parser->call)->outer;
     else if (strcmp(words[0], "out") == 0)
         add_output(parser, words);
+    else if (strcmp(words[0], "type") == 0)
+        declare_type(parser, words);
+    else if (strcmp(words[0], "body") == 0)
+        open_level(parser, words[1]);
+    else if (strcmp(words[0], "close") == 0)
+        close_body(parser);
+    else if (strcmp(words[0], "opset") == 0)
+        parser->opset = strtoll(words[1], NULL, 10);
     else
         fail_msg("a line begins with '%s'", words[0]);
 }
 
 static void parse(struct parser *parser, const char *lines) {
-    size_t n_lines = 1;
-    for (const char *at = lines; *at; at++) n_lines += *at == '\n';
-    parser->inputs = arena_array(parser->arena, n_lines, sizeof *parser->inputs);
-    parser->outputs = arena_array(parser->arena, n_lines, sizeof *parser->outputs);
-    parser->nodes = arena_array(parser->arena, n_lines, sizeof *parser->nodes);
+    parser->n_lines = 1;
+    for (const char *at = lines; *at; at++) parser->n_lines += *at == '\n';
+    open_level(parser, NULL);
     while (*lines) {
         size_t length = strcspn(lines, "\n");
         add_line(parser, lines, length);
         lines += length + (lines[length] == '\n');
     }
+    assert_int_equal(parser->depth, 0);
+    finish_level(parser);
 }
 
-/* ---- the bench --------------------------------------------------------------------------- */
+/* ---- the bench -------------------------------------------------------------------------- */
 
 static void build(struct bench *bench, const char *lines) {
-    uint32_t id;
-    struct graph graph = {.name = "torch_jit", .parent = ID_NONE, .owner = ID_NONE};
-    struct parser parser = {.arena = bench->arena, .call = ID_NONE};
+    struct parser parser = {.arena = bench->arena, .call = ID_NONE, .opset = 13};
     parser.builder = graph_builder_new(bench->arena);
     map_init(&parser.values, bench->arena);
-    assert_int_equal(graph_add_graph(parser.builder, &graph, &id), CM_OK);
     parse(&parser, lines);
-    struct graph *main = graph_at(parser.builder, id);
-    main->n_nodes = parser.n_nodes;
-    main->nodes = parser.nodes;
-    main->n_inputs = parser.n_inputs;
-    main->inputs = parser.inputs;
-    main->n_outputs = parser.n_outputs;
-    main->outputs = parser.outputs;
     bench->model.arena = bench->arena;
     bench->model.path = "folder/small.onnx";
     bench->model.producer = "";
@@ -253,19 +353,23 @@ static void build(struct bench *bench, const char *lines) {
 }
 
 struct bench *bench_open(const char *lines) {
+    const struct cm_options options = {0};
+    return bench_open_with(lines, &options);
+}
+
+struct bench *bench_open_with(const char *lines, const struct cm_options *options) {
     struct bench *bench = calloc(1, sizeof *bench);
     assert_non_null(bench);
     bench->arena = arena_new("test", 0);
     bench->diag = cm_diagnostics_new();
-    bench->options.convention = "deepspeed";
+    bench->options = *options;
+    if (!bench->options.convention) bench->options.convention = "deepspeed";
     build(bench, lines);
     bench->analysis = (struct analysis){.model = &bench->model,
                                         .options = &bench->options,
                                         .arena = bench->arena,
                                         .diag = bench->diag};
     bench->status = pipeline_run(&bench->analysis);
-    for (size_t i = 0; i < cm_diagnostics_count(bench->diag); i++)
-        print_message("%s\n", cm_diagnostics_get(bench->diag, i)->message);
     return bench;
 }
 
@@ -273,64 +377,4 @@ void bench_close(struct bench *bench) {
     cm_diagnostics_free(bench->diag);
     arena_free(bench->arena);
     free(bench);
-}
-
-/* ---- looking ----------------------------------------------------------------------------- */
-
-const struct module *bench_module(const struct bench *bench, const char *path) {
-    const struct modules_table *table = &bench->analysis.modules;
-    for (size_t i = 0; i < table->n_modules; i++)
-        if (strcmp(table->modules[i].path, path) == 0) return &table->modules[i];
-    return NULL;
-}
-
-enum param_kind bench_kind(const struct bench *bench, const char *name) {
-    for (uint32_t id = 0; id < bench->model.n_values; id++) {
-        if (strcmp(bench->model.values[id].name, name) != 0) continue;
-        uint32_t param = bench->analysis.params.of_value[id];
-        return param == ID_NONE ? PARAM_NONE : bench->analysis.params.params[param].kind;
-    }
-    fail_msg("no value '%s'", name);
-    return PARAM_NONE;
-}
-
-static uint32_t node_named(const struct bench *bench, const char *name) {
-    for (uint32_t id = 0; id < bench->model.n_nodes; id++)
-        if (strcmp(bench->model.nodes[id].name, name) == 0) return id;
-    fail_msg("no node '%s'", name);
-    return ID_NONE;
-}
-
-const char *bench_node_module(const struct bench *bench, const char *name) {
-    const struct modules_table *table = &bench->analysis.modules;
-    return table->modules[table->of_node[node_named(bench, name)]].path;
-}
-
-const char *bench_used(const struct bench *bench, const char *name) {
-    const struct params_table *params = &bench->analysis.params;
-    uint32_t node = node_named(bench, name);
-    struct text text;
-    text_init(&text, bench->arena);
-    for (size_t i = 0; i < params->n_used[node]; i++)
-        text_printf(&text, "%s%s", i ? " " : "", params->params[params->used[node][i]].name);
-    return text_string(&text);
-}
-
-const char *bench_paths(const struct bench *bench) {
-    const struct modules_table *table = &bench->analysis.modules;
-    struct text text;
-    text_init(&text, bench->arena);
-    for (size_t i = 0; i < table->n_modules; i++)
-        text_printf(&text, "%s%s", i ? " " : "", i ? table->modules[i].path : "()");
-    return text_string(&text);
-}
-
-const char *bench_outputs(const struct bench *bench, const char *path) {
-    const struct module *module = bench_module(bench, path);
-    struct text text;
-    assert_non_null(module);
-    text_init(&text, bench->arena);
-    for (size_t i = 0; i < module->n_outputs; i++)
-        text_printf(&text, "%s%s", i ? " " : "", value_name(&bench->model, module->outputs[i]));
-    return text_string(&text);
 }

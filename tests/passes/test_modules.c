@@ -9,7 +9,7 @@
 
 #include "model_harness.h"
 
-/* ---- where nodes lie --------------------------------------------------------------------- */
+/* ---- where nodes lie -------------------------------------------------------------------- */
 
 struct tree_case {
     const char *lines;
@@ -125,7 +125,7 @@ static void test_a_parameters_name_wins_over_a_scope_that_lost_a_container(void 
     CHECK_TREES(rows);
 }
 
-/* ---- calls ------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------ */
 
 static void test_a_second_call_writes_a_number_on_the_scope(void **state) {
     struct bench *bench = bench_open(
@@ -173,7 +173,7 @@ static void test_what_is_only_a_container_was_never_called(void **state) {
     bench_close(bench);
 }
 
-/* ---- functions --------------------------------------------------------------------------- */
+/* ---- functions -------------------------------------------------------------------------- */
 
 static void test_inlined_nodes_lie_in_the_module_of_their_call(void **state) {
     struct bench *bench = bench_open("in x float[1,3]\ninit a.fc.weight float[4,3]\n"
@@ -227,7 +227,7 @@ static void test_two_calls_with_the_same_parameters_are_two_entries(void **state
     bench_close(bench);
 }
 
-/* ---- what modules own -------------------------------------------------------------------- */
+/* ---- what modules own ------------------------------------------------------------------- */
 
 static void test_a_module_owns_each_tensor_once(void **state) {
     struct bench *bench =
@@ -266,7 +266,7 @@ static void test_sums_include_what_lies_below(void **state) {
     bench_close(bench);
 }
 
-/* ---- what modules give ------------------------------------------------------------------- */
+/* ---- what modules give ------------------------------------------------------------------ */
 
 static void test_outputs_are_what_is_used_outside(void **state) {
     struct bench *bench =
@@ -280,7 +280,7 @@ static void test_outputs_are_what_is_used_outside(void **state) {
     bench_close(bench);
 }
 
-/* ---- classes ----------------------------------------------------------------------------- */
+/* ---- classes ---------------------------------------------------------------------------- */
 
 struct type_case {
     const char *lines;
