@@ -28,6 +28,7 @@ struct request {
     int mode; /* enum cm_mode */
     const char *convention;
     bool strict;
+    const char *dump_after;
     int format; /* enum format */
     int depth;
     int top;
@@ -81,6 +82,9 @@ const struct option profile_options[] = {
      .help = "whose rules count FLOPs: deepspeed (default)"},
     {.name = "strict", .kind = OPTION_SET, .offset = AT(bool, strict),
      .help = "refuse a model with an unknown operator or shape"},
+    {.name = "dump-after", .kind = OPTION_TEXT, .offset = AT(const char *, dump_after),
+     .value = "PASS",
+     .help = "print the graph to standard error as it stands after this pass"},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
      .help = "text for people (default), json for programs"},
@@ -251,6 +255,8 @@ static int read_request(const struct invocation *call, struct request *request,
     options->mode = (enum cm_mode)request->mode;
     options->convention = request->convention;
     options->strict = request->strict;
+    options->dump_after = request->dump_after;
+    options->dump = stderr;
     if (status == CM_OK) status = shapes_read_dims(call, &request->dims, options);
     if (status == CM_OK) status = shapes_read_inputs(call, &request->inputs, options);
     return status;

@@ -38,6 +38,7 @@ struct open_message {
     uint64_t end;        /* position in the source */
     size_t length_at;    /* where its length is set aside in the output */
     uint32_t n_unpacked; /* elements of typed data kept one by one */
+    uint32_t n_children; /* messages inside it so far, where there is a limit */
     uint32_t seen;       /* bit i: field i of its list, where it may come once */
 };
 
@@ -211,13 +212,32 @@ static int get_length(struct skimmer *skimmer, const struct skim_field *field, u
 /* ---- fields --------------------------------------------------------------------------------
  */
 
+/*
+ * Decoded, a message takes a hundred bytes and more whatever it holds: those that hold nothing,
+ * and more of them than anything needs, are refused before they cost that.
+ */
+static int check_child(struct skimmer *skimmer, const struct skim_field *field,
+                       uint64_t length) {
+    struct open_message *outer = innermost(skimmer);
+    const struct skim_message *kind = &skim_messages[outer->kind];
+    const struct skim_message *child = &skim_messages[field->child];
+    if (length == 0 && child->not_empty)
+        return diag_error(skimmer->diag, DIAG_FORMAT, "at byte %llu: %s.%s is empty",
+                          (unsigned long long)position(skimmer), kind->name, field->name);
+    if (kind->most_children == 0 || outer->n_children++ < kind->most_children) return CM_OK;
+    return diag_error(skimmer->diag, DIAG_LIMIT,
+                      "at byte %llu: a %s holds more than %u messages",
+                      (unsigned long long)position(skimmer), kind->name, kind->most_children);
+}
+
 static int open_message(struct skimmer *skimmer, const struct skim_field *field,
                         uint64_t length) {
     if (skimmer->depth == MAX_DEPTH)
         return diag_error(skimmer->diag, DIAG_LIMIT,
                           "at byte %llu: messages are nested deeper than %d",
                           (unsigned long long)position(skimmer), MAX_DEPTH);
-    int status = put_key(skimmer, field->number, WIRE_BYTES);
+    int status = check_child(skimmer, field, length);
+    if (status == CM_OK) status = put_key(skimmer, field->number, WIRE_BYTES);
     if (status == CM_OK) status = reserve(skimmer, LENGTH_BYTES);
     if (status < 0) return status;
     skimmer->stack[skimmer->depth++] = (struct open_message){

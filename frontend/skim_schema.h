@@ -49,6 +49,8 @@ struct skim_field {
 struct skim_message {
     const char *name;
     const struct skim_field *fields;
+    bool not_empty; /* an empty one means nothing, and costs a hundred times its bytes */
+    uint32_t most_children; /* messages inside it; 0: no limit */
 };
 
 extern const struct skim_message skim_messages[MESSAGE_N];

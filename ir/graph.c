@@ -186,12 +186,6 @@ const struct attr *node_attr(const struct node *node, const char *name) {
     return NULL;
 }
 
-const char *node_label(const struct model *model, uint32_t node, struct arena *arena) {
-    BUG_ON(node >= model->n_nodes);
-    const struct node *n = &model->nodes[node];
-    return n->name[0] != '\0' ? n->name : arena_printf(arena, "#%u", n->file_index);
-}
-
 const char *value_name(const struct model *model, uint32_t value) {
     BUG_ON(value != ID_NONE && value >= model->n_values);
     return value == ID_NONE ? "" : model->values[value].name;

@@ -173,8 +173,6 @@ int graph_finish(struct graph_builder *builder, struct model *model)
 
 /* The attribute of that name, or NULL. */
 const struct attr *node_attr(const struct node *node, const char *name);
-/* "resnet/conv1" or, for a node without a name, "#17". In arena; NULL no memory. */
-const char *node_label(const struct model *model, uint32_t node, struct arena *arena);
 /* The value's name, "" for ID_NONE. */
 const char *value_name(const struct model *model, uint32_t value);
 /* Whether the value's contents stand in the file: an initializer, or an input with a default.

@@ -173,16 +173,16 @@ static const struct op_attr lstm_14[] = {
 /* clang-format off */
 static const struct op rows[] = {
     /*         type since in out  attributes roles */
-    RECURRENT("RNN",   1, 6, 0, 2, rnn_1,   "xWWWii"),
-    RECURRENT("RNN",   7, 6, 0, 2, rnn_7,   "xWWWii"),
-    RECURRENT("RNN",  14, 6, 0, 2, rnn_14,  "xWWWii"),
-    RECURRENT("GRU",   1, 6, 2, 2, gru_1,   "xWWWii"),
-    RECURRENT("GRU",   3, 6, 0, 2, gru_3,   "xWWWii"),
-    RECURRENT("GRU",   7, 6, 0, 2, gru_7,   "xWWWii"),
-    RECURRENT("GRU",  14, 6, 0, 2, gru_14,  "xWWWii"),
-    RECURRENT("LSTM",  1, 8, 0, 3, lstm_1,  "xWWWiiiW"),
-    RECURRENT("LSTM",  7, 8, 0, 3, lstm_7,  "xWWWiiiW"),
-    RECURRENT("LSTM", 14, 8, 0, 3, lstm_14, "xWWWiiiW"),
+    RECURRENT("RNN",   1, 6, 0, 2, rnn_1,   "xWWWim"),
+    RECURRENT("RNN",   7, 6, 0, 2, rnn_7,   "xWWWim"),
+    RECURRENT("RNN",  14, 6, 0, 2, rnn_14,  "xWWWim"),
+    RECURRENT("GRU",   1, 6, 2, 2, gru_1,   "xWWWim"),
+    RECURRENT("GRU",   3, 6, 0, 2, gru_3,   "xWWWim"),
+    RECURRENT("GRU",   7, 6, 0, 2, gru_7,   "xWWWim"),
+    RECURRENT("GRU",  14, 6, 0, 2, gru_14,  "xWWWim"),
+    RECURRENT("LSTM",  1, 8, 0, 3, lstm_1,  "xWWWimmW"),
+    RECURRENT("LSTM",  7, 8, 0, 3, lstm_7,  "xWWWimmW"),
+    RECURRENT("LSTM", 14, 8, 0, 3, lstm_14, "xWWWimmW"),
 };
 /* clang-format on */
 

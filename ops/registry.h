@@ -12,9 +12,6 @@
  * NULL: unknown. */
 const struct op *registry_find(const char *domain, const char *type, int64_t opset);
 
-/* "ai.onnx" and "" are one domain: gives "" for both, else `domain` itself. */
-const char *registry_domain(const char *domain);
-
 size_t registry_n_families(void);
 const struct op_family *registry_family(size_t index);
 

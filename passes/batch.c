@@ -184,20 +184,25 @@ static int bind_batch_symbol(const struct batch_work *work) {
 
 /* ---- shapes ----------------------------------------------------------------------------- */
 
-static int unbound(const struct batch_work *work, const struct value *value, int axis) {
-    const char *name = symbol_at(value, axis);
-    const char *shape = shapes_example(work->analysis, value, axis);
-    if (name) {
-        int status =
-            diag_error(work->diag, DIAG_UNBOUND,
-                       "input '%s' has the free dim '%s' (axis %d) and nothing binds it",
-                       value->name, name, axis);
-        diag_hint(work->diag, "give --dim %s=N", name);
-        return status;
-    }
+/* Said once, of the first input that has the dim. */
+static int unbound_symbol(const struct batch_work *work, uint32_t id, int axis,
+                          const struct symbol *symbol) {
+    if (symbol->input != id || symbol->axis != axis) return CM_USAGE;
+    int status = diag_error(work->diag, DIAG_UNBOUND,
+                            "input '%s' has the free dim '%s' (axis %d) and nothing binds it",
+                            value_of(work, id)->name, symbol->name, axis);
+    diag_hint(work->diag, "give --dim %s=SIZE", symbol->name);
+    return status;
+}
+
+static int unbound(const struct batch_work *work, uint32_t id, int axis) {
+    const struct value *value = value_of(work, id);
+    const struct symbol *symbol = find_symbol(work, symbol_at(value, axis));
+    if (symbol) return unbound_symbol(work, id, axis, symbol);
     int status = diag_error(work->diag, DIAG_UNBOUND,
                             "axis %d of input '%s' is free and has no name", axis, value->name);
-    diag_hint(work->diag, "give the whole shape: --input %s=%s", value->name, shape);
+    diag_hint(work->diag, "give the whole shape: --input %s=%s", value->name,
+              shapes_example(work->analysis, value, axis));
     return status;
 }
 
@@ -214,7 +219,7 @@ static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64
     if (is_known(*ret)) return CM_OK;
     if (name) *ret = find_symbol(work, name)->size;
     if (!name && is_nameless_batch(work, id, axis)) *ret = batch > 0 ? batch : 1;
-    return is_known(*ret) ? CM_OK : unbound(work, value, axis);
+    return is_known(*ret) ? CM_OK : unbound(work, id, axis);
 }
 
 static int make_input(const struct batch_work *work, uint32_t id, struct fact *fact) {

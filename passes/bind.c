@@ -22,12 +22,19 @@ static int infer_unknown(struct rule *rule) {
     return CM_OK;
 }
 
+/* Not 0: nobody knows. */
+static int64_t macs_unknown(const struct rule *rule) {
+    (void)rule;
+    return DIM_UNKNOWN;
+}
+
 static const struct op op_unknown = {
     .domain = "",
     .type = "",
     .max_inputs = VARIADIC,
     .max_outputs = VARIADIC,
     .infer = infer_unknown,
+    .cost = {.macs = macs_unknown},
     .roles = "x",
 };
 
@@ -63,15 +70,23 @@ static int check_attrs(const struct node *node, const struct op *op,
     return CM_OK;
 }
 
+/* Outputs may be omitted by an empty name; with no name at all a node does nothing. */
+static int check_outputs(const struct node *node, const struct op *op,
+                         struct cm_diagnostics *diag) {
+    if (node->n_outputs == 0 && op->min_outputs > 0)
+        return diag_error(diag, DIAG_ARITY, "0 outputs, at least %d wanted", op->min_outputs);
+    return check_count(diag, "outputs", n_given(node->outputs, node->n_outputs), 0,
+                       op->max_outputs);
+}
+
 static int check_node(const struct model *model, uint32_t id, const struct op *op,
                       struct cm_diagnostics *diag) {
     const struct node *node = &model->nodes[id];
     size_t n_inputs = n_given(node->inputs, node->n_inputs);
-    size_t n_outputs = n_given(node->outputs, node->n_outputs);
     struct node_place place = {.model = model, .op = op, .pass = "bind", .node = id};
     node_place_push(&place, diag);
     int status = check_count(diag, "inputs", n_inputs, op->min_inputs, op->max_inputs);
-    if (status == CM_OK) status = check_count(diag, "outputs", n_outputs, 0, op->max_outputs);
+    if (status == CM_OK) status = check_outputs(node, op, diag);
     if (status == CM_OK) status = check_attrs(node, op, diag);
     node_place_pop(&place, diag);
     return status;

@@ -215,19 +215,17 @@ static int run(const struct analysis *analysis, void *own) {
     const struct model *model = analysis->model;
     int64_t *runs = arena_array(analysis->arena, model->n_graphs, sizeof(*runs));
     bool *dropped = arena_array(analysis->arena, model->n_graphs, sizeof(*dropped));
-    int worst = CM_OK;
     table->costs = arena_array(analysis->arena, model->n_nodes, sizeof(*table->costs));
     if (!runs || !dropped || !table->costs) return diag_no_memory(analysis->diag);
     total_runs(analysis, runs);
     int status = count_nodes(analysis, table, runs);
     if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
     if (status < 0) return status;
-    for (uint32_t id = 0; id < model->n_nodes; id++) {
+    for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
         if (dropped[model->nodes[id].graph]) scale(&table->costs[id], 0);
-        status = report_overflow(analysis, table, id);
-        if (status < 0) worst = status;
+        status = report_overflow(analysis, table, id); /* one is enough: it spreads */
     }
-    return worst;
+    return status;
 }
 
 const struct pass pass_count = {

@@ -2,8 +2,12 @@
 /* The way of a model through the passes, top to bottom. Start here. */
 #include "passes/pipeline.h"
 
+#include <stdio.h>
+
+#include "ir/print.h"
 #include "ir/verify.h"
 #include "support/diag.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -27,8 +31,35 @@ const struct pass *pipeline_pass(size_t index) {
     return pipeline[index];
 }
 
+static const struct pass *find_pass(const char *name) {
+    for (size_t i = 0; i < pipeline_length(); i++)
+        if (text_equal(pipeline[i]->name, name)) return pipeline[i];
+    return NULL;
+}
+
+static int check_dump(const struct analysis *analysis) {
+    const char *name = analysis->options->dump_after;
+    if (!name || find_pass(name)) return CM_OK;
+    int status = diag_error(analysis->diag, DIAG_USAGE, "there is no pass '%s'", name);
+    diag_hint(analysis->diag, "costmodel passes lists them");
+    return status;
+}
+
+/* The model as it stands after the pass, with the types that are known by then. */
+static int dump(const struct analysis *analysis, const struct pass *pass) {
+    struct text text;
+    if (!text_equal(analysis->options->dump_after, pass->name)) return CM_OK;
+    text_init(&text, analysis->arena);
+    print_model(analysis->model, analysis->infer.facts, &text);
+    if (text.failed) return diag_no_memory(analysis->diag);
+    if (fputs(text_string(&text), analysis->options->dump) >= 0) return CM_OK;
+    return diag_error(analysis->diag, DIAG_IO, "the IR cannot be written");
+}
+
 int pipeline_run(struct analysis *analysis) {
     unsigned have = 0;
+    int dumpable = check_dump(analysis);
+    if (dumpable < 0) return dumpable;
 #ifndef NDEBUG
     verify_model(analysis->model);
 #endif
@@ -36,6 +67,7 @@ int pipeline_run(struct analysis *analysis) {
         const struct pass *pass = pipeline[i];
         BUG_ON((pass->needs & ~have) != 0);
         int status = pass->run(analysis, (char *)analysis + pass->own);
+        if (status == CM_OK && analysis->options->dump) status = dump(analysis, pass);
         if (status < 0) return status;
         have |= pass->gives;
     }

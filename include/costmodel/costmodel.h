@@ -116,6 +116,8 @@ struct cm_options {
     enum cm_mode mode;
     const char *convention; /* "deepspeed" */
     bool strict; /* an unknown operator or a shape that stays unknown refuses the model */
+    const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
+    FILE *dump;
 };
 
 CM_API void cm_options_init(struct cm_options *options);
