@@ -240,11 +240,11 @@ static void print_proto(const struct diag_frame *frame, struct text *out) {
     text_printf(out, "%u", place->index);
     if (place->proto->name && place->proto->name[0]) {
         text_append(out, " \"");
-        text_append_name(out, place->proto->name);
+        text_append_label(out, place->proto->name);
         text_append(out, "\"");
     }
     text_append(out, ", ");
-    text_append_name(out, name_of(place->proto->op_type));
+    text_append_label(out, name_of(place->proto->op_type));
 }
 
 /* Whether there is still room for it: only calls can make more nodes than the file has. */

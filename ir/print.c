@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The IR as text, for messages and dumps. Everything that comes from the file goes through
- * text_append_name, and everything that may be long is cut: one node is one readable line
+ * text_append_label or text_append_name, and everything that may be long is cut: one node is one readable line
  * whatever the file holds.
  */
 #include "ir/print.h"
@@ -16,6 +16,7 @@
 #include "support/banned.h"
 
 #define MAX_LIST      8  /* elements of an attribute that are shown */
+#define MAX_VALUES    32 /* operands, outputs and attributes of a node that are shown */
 #define MAX_STRING    64 /* bytes of a text attribute that are shown */
 #define MAX_TYPE_NEST 16 /* sequences of sequences … */
 #define MAX_BODY_NEST 64 /* bodies of bodies … */
@@ -104,7 +105,7 @@ static void print_name(const struct model *model, uint32_t value, struct text *o
         return;
     }
     text_append(out, "%");
-    text_append_name(out, value_name(model, value));
+    text_append_label(out, value_name(model, value));
 }
 
 static void print_typed(const struct model *model, uint32_t value, const struct fact *facts,
@@ -121,20 +122,21 @@ static void print_typed(const struct model *model, uint32_t value, const struct 
 
 static void print_names(const struct model *model, const uint32_t *values, size_t n,
                         struct text *out) {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && i < MAX_VALUES; i++) {
         if (i > 0) text_append(out, ", ");
         print_name(model, values[i], out);
     }
+    if (n > MAX_VALUES) text_append(out, ", …");
 }
 
 static void print_typed_list(const struct model *model, const uint32_t *values, size_t n,
                              const struct fact *facts, struct text *out) {
     text_append(out, "(");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && i < MAX_VALUES; i++) {
         if (i > 0) text_append(out, ", ");
         print_typed(model, values[i], facts, out);
     }
-    text_append(out, ")");
+    text_append(out, n > MAX_VALUES ? ", …)" : ")");
 }
 
 /* ---- attributes ------------------------------------------------------------------------- */
@@ -142,10 +144,8 @@ static void print_typed_list(const struct model *model, const uint32_t *values, 
 /* In quotes, cut between two characters. */
 static void print_string(const char *string, struct text *out) {
     char shown[MAX_STRING + 1];
-    size_t n = strlen(string);
-    const bool is_cut = n > MAX_STRING;
-    if (is_cut) n = MAX_STRING;
-    while (is_cut && n > 0 && ((unsigned char)string[n] & 0xC0) == 0x80) n--;
+    const size_t n = text_cut(string, MAX_STRING);
+    const bool is_cut = string[n] != '\0';
     memcpy(shown, string, n);
     shown[n] = '\0';
     text_append(out, "\"");
@@ -210,7 +210,7 @@ static void print_list(const struct attr *attr, struct text *out) {
 }
 
 static void print_attr(const struct attr *attr, struct text *out) {
-    text_append_name(out, attr->name);
+    text_append_label(out, attr->name);
     text_append(out, "=");
     switch (attr->kind) {
     case ATTR_INT:
@@ -245,11 +245,11 @@ static void print_attr(const struct attr *attr, struct text *out) {
 static void print_attrs(const struct node *node, struct text *out) {
     if (node->n_attrs == 0) return;
     text_append(out, "[");
-    for (size_t i = 0; i < node->n_attrs; i++) {
+    for (size_t i = 0; i < node->n_attrs && i < MAX_VALUES; i++) {
         if (i > 0) text_append(out, ", ");
         print_attr(&node->attrs[i], out);
     }
-    text_append(out, "]");
+    text_append(out, node->n_attrs > MAX_VALUES ? ", …]" : "]");
 }
 
 /* ---- nodes and graphs ------------------------------------------------------------------- */
@@ -264,10 +264,10 @@ void print_node(const struct model *model, uint32_t node, const struct fact *fac
     print_names(model, n->outputs, n->n_outputs, out);
     if (n->n_outputs > 0) text_append(out, " = ");
     if (!is_standard(n->domain)) {
-        text_append_name(out, n->domain);
+        text_append_label(out, n->domain);
         text_append(out, ".");
     }
-    text_append_name(out, n->type);
+    text_append_label(out, n->type);
     print_attrs(n, out);
     print_typed_list(model, n->inputs, n->n_inputs, facts, out);
 }
@@ -298,9 +298,9 @@ static void print_graph(struct printer *printer, const char *label, uint32_t gra
     const struct graph *g = &printer->model->graphs[graph];
     struct text *out = printer->out;
     print_indent(printer);
-    text_append_name(out, label);
+    text_append_label(out, label);
     text_append(out, " ");
-    text_append_name(out, g->name);
+    text_append_label(out, g->name);
     print_typed_list(printer->model, g->inputs, g->n_inputs, printer->facts, out);
     text_append(out, " -> ");
     print_typed_list(printer->model, g->outputs, g->n_outputs, printer->facts, out);

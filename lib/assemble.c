@@ -55,7 +55,7 @@ static void public_costs(const struct cm_costs *from, struct cm_costs *to) {
 /* ---- values ---------------------------------------------------------------------------------
  */
 
-/* Types nest (a sequence of optionals of …) only as deep as the frontend lets them. */
+/* Types nest (a sequence of optionals of …) only as deep as ops/merge.c lets them. */
 static void take_type(struct assembly *assembly, const struct fact *fact,
                       struct cm_type *type) {
     *type = (struct cm_type){.kind = fact->kind, .rank = -1};

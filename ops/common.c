@@ -109,7 +109,7 @@ int common_check_length(const struct rule *rule, size_t i, int64_t n) {
 const struct constant *common_contents(const struct rule *rule, size_t i) {
     const struct constant *value = rule_input(rule, i)->value;
     const struct constant *loaded = NULL;
-    if (!value) return NULL;
+    if (!value || value->n_elements > LONGEST_SHORT) return NULL;
     int status = constant_load(value, &rule->model->reader, rule->arena, rule->diag, &loaded);
     return status < 0 ? NULL : loaded;
 }

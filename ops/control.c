@@ -87,7 +87,7 @@ struct carried {
 
 /* Walks that look for a state that holds in every round; after them nothing but the element
  * types is kept, which always holds. Bodies nest and the walks multiply, so the search is
- * short, and left out where bodies lie deeper than MAX_SEARCHED. */
+ * short, and left out where bodies lie deeper than MAX_SEARCHED or the walker has had enough. */
 #define MAX_ROUNDS   3
 #define MAX_SEARCHED 3
 
@@ -100,6 +100,11 @@ static bool lies_deep(const struct rule *rule) {
         depth++;
     }
     return depth > MAX_SEARCHED;
+}
+
+static bool may_search(const struct rule *rule) {
+    bool (*walker_may)(void *) = rule->walker->may_search;
+    return !lies_deep(rule) && (!walker_may || walker_may(rule->walker->context));
 }
 
 /* Widens the state by what the last walk gave. *ret_changed: it did not hold yet. */
@@ -129,8 +134,8 @@ static void forget_shapes(struct body *body, const struct carried *carried) {
 /* Walks until the state going in holds for what comes out, and so for every round. */
 static int walk_rounds(struct rule *rule, struct body *body, const struct carried *carried) {
     bool changed = true;
-    for (int round = lies_deep(rule) ? MAX_ROUNDS : 0; changed && round <= MAX_ROUNDS;
-         round++) {
+    for (int round = 0; changed && round <= MAX_ROUNDS; round++) {
+        if (!may_search(rule)) round = MAX_ROUNDS;
         if (round == MAX_ROUNDS) forget_shapes(body, carried);
         int status = walk_body(rule, body);
         if (!status) status = widen_state(rule, body, carried, &changed);
@@ -170,12 +175,12 @@ static int read_condition(struct rule *rule, const struct fact *fact, bool *ret_
     const struct constant *value = NULL;
     *ret_known = false;
     if (!fact->value) return 0;
+    if (fact->value->n_elements != 1)
+        return rule_fail(rule, DIAG_SHAPE, "the condition has %lld elements, expected 1",
+                         (long long)fact->value->n_elements);
     int status =
         constant_load(fact->value, &rule->model->reader, rule->arena, rule->diag, &value);
     if (status || !value || !constant_has_ints(value)) return status;
-    if (value->n_elements != 1)
-        return rule_fail(rule, DIAG_SHAPE, "the condition has %lld elements, expected 1",
-                         (long long)value->n_elements);
     *ret = constant_int_at(value, 0) != 0;
     *ret_known = true;
     return 0;

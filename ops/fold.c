@@ -64,16 +64,20 @@ bool fold_store(enum dtype dtype, struct number *number) {
 
 /* ---- operands --------------------------------------------------------------------------- */
 
-/* Strides under `shape`: 0 along axes that are broadcast. */
-static void lay_under(const struct shape *shape, struct source *source) {
+/* Strides under `shape`: 0 along axes that are broadcast. False where the operand does not
+ * broadcast to it: a rule need not look at the shape of each. */
+static bool lay_under(const struct shape *shape, struct source *source) {
     const struct shape *own = &source->value->shape;
     int64_t strides[SHAPE_MAX_RANK];
+    if (own->rank > shape->rank) return false;
     remap_strides(own, strides);
     for (int axis = 0; axis < shape->rank; axis++) {
         int at = axis - (shape->rank - own->rank);
         bool repeats = at < 0 || own->dims[at] == 1;
+        if (!repeats && own->dims[at] != shape->dims[axis]) return false;
         source->strides[axis] = repeats ? 0 : strides[at];
     }
+    return true;
 }
 
 static bool can_compute(const struct constant *value) {
@@ -100,8 +104,7 @@ static int load_sources(struct rule *rule, const struct shape *shape, struct sou
         int status = rule_value(rule, i, &source->value);
         if (status < 0) return status;
         if (!source->value || !can_compute(source->value)) return CM_OK;
-        if (source->value->shape.rank > shape->rank) return CM_OK;
-        lay_under(shape, source);
+        if (!lay_under(shape, source)) return CM_OK;
         ret->uniform = ret->uniform && (source->value->place == CONSTANT_SPLAT ||
                                         source->value->n_elements == 1);
     }

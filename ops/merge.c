@@ -78,9 +78,20 @@ bool merge_is_same(const struct fact *a, const struct fact *b) {
     return true;
 }
 
+/* Whether the element holds elements of elements as deep as anything is known. */
+static bool is_deep(const struct fact *element) {
+    int nesting = 0;
+    while (element->element && nesting <= MAX_NESTING) {
+        element = element->element;
+        nesting++;
+    }
+    return nesting > MAX_NESTING;
+}
+
 int merge_container(struct rule *rule, enum cm_type_kind kind, const struct fact *element,
                     struct fact *ret) {
     struct fact content = *element;
+    if (is_deep(element)) content.element = NULL;
     content.value = NULL;
     content.is_constant = false;
     content.is_weight = false;

@@ -19,7 +19,8 @@ int merge_facts(struct rule *rule, const struct fact *a, const struct fact *b, s
 /* The same type and shape; contents are not looked at. */
 bool merge_is_same(const struct fact *a, const struct fact *b);
 
-/* A sequence or an optional of such elements; *element is copied. */
+/* A sequence or an optional of such elements; *element is copied. Of what nests deeper than
+ * any model's values only the outermost type is kept. */
 int merge_container(struct rule *rule, enum cm_type_kind kind, const struct fact *element,
                     struct fact *ret) __attribute__((warn_unused_result));
 /* What is known of the elements of a sequence or the content of an optional. */

@@ -256,8 +256,7 @@ static int concat_all(struct rule *rule, int axis, struct elements *elements) {
     for (size_t i = 0; i < rule->n_inputs; i++) {
         const struct constant *from = NULL;
         int status = rule_value(rule, i, &from);
-        if (status) return status;
-        BUG_ON(!from);
+        if (status || !from) return status;
         int64_t run = shape_product(&from->shape, axis, from->shape.rank);
         if (run > 0) concat_copy(elements, from, run, row, at);
         at += run;

@@ -71,13 +71,14 @@ static int infer_global(struct rule *rule) {
 
 /* The sizes as input 2 gives them; *ret_done false: it is absent. */
 static int infer_given_shape(struct rule *rule, bool *ret_done) {
-    struct int_list list;
+    struct int_list list = {.given = false};
     int rank = rule_rank(rule, 0);
     int status = rule_int_list(rule, 2, &list);
     *ret_done = list.given;
     if (status < 0 || !list.given) return status;
+    bool counted = list.known || list.n > 0;
     if (list.n > SHAPE_MAX_RANK ||
-        (rank != RANK_UNKNOWN && list.n > 0 && list.n != (size_t)rank))
+        (rank != RANK_UNKNOWN && counted && list.n != (size_t)rank))
         return rule_fail(rule, DIAG_SHAPE,
                          "output_shape has %zu entries, the input has rank %d", list.n, rank);
     int n = rank != RANK_UNKNOWN ? rank : list.n > 0 ? (int)list.n : RANK_UNKNOWN;

@@ -80,6 +80,20 @@ static int check_sizes(const struct rule *rule, const struct sizes *sizes) {
     return status < 0 ? status : check_dim(rule, 2, 2, sizes->hidden, "hidden_size");
 }
 
+/* initial_h and, of LSTM, initial_c [D, B, h] (layout 1: [B, D, h]). */
+static int check_states(const struct rule *rule, const struct sizes *sizes) {
+    const int64_t last[2][3] = {{sizes->directions, sizes->batch, sizes->hidden},
+                                {sizes->batch, sizes->directions, sizes->hidden}};
+    int status = CM_OK;
+    for (size_t i = 5; i < 7 && i < rule->n_inputs && status == CM_OK; i++) {
+        status = check_rank_three(rule, i);
+        for (int axis = 0; axis < 3 && status == CM_OK; axis++)
+            status = check_dim(rule, i, axis, last[sizes->batch_first][axis],
+                               "directions x batch x hidden_size");
+    }
+    return status;
+}
+
 /* ---- shapes ----------------------------------------------------------------------------- */
 
 /* Y [T, D, B, h], Y_h and Y_c [D, B, h]; layout 1: [B, T, D, h], [B, D, h]. */
@@ -102,6 +116,7 @@ static int infer_recurrent(struct rule *rule) {
     if (status < 0) return status;
     struct sizes sizes = read_sizes(rule);
     status = check_sizes(rule, &sizes);
+    if (status == CM_OK) status = check_states(rule, &sizes);
     return status < 0 ? status : output_states(rule, &sizes);
 }
 

@@ -88,6 +88,9 @@ static int close_target(const struct rule *rule, struct target *target) {
     if (is_overflow(want))
         return rule_fail(rule, DIAG_OVERFLOW, "target %s has more than 2^63 elements",
                          rule_shape_text(rule, &target->shape));
+    if (is_overflow(have))
+        return rule_fail(rule, DIAG_OVERFLOW, "input %s has more than 2^63 elements",
+                         rule_shape_text(rule, rule_shape(rule, 0)));
     if (!is_known(have) || !is_known(want)) return 0;
     if (target->rest < 0)
         return have == want || target->copies_empty ? 0 : refuse_target(rule, target);

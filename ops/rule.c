@@ -68,10 +68,21 @@ int64_t rule_output_elements(const struct rule *rule, size_t i) {
     return shape_has_rank(shape) ? shape_elements(shape) : DIM_UNKNOWN;
 }
 
+bool rule_affords(const struct rule *rule, int64_t elements) {
+    if (!rule->budget) return true;
+    int64_t *left =
+        elements > LONGEST_SHORT ? &rule->budget->long_left : &rule->budget->short_left;
+    if (elements > *left) return false;
+    *left -= elements;
+    return true;
+}
+
 int rule_value(struct rule *rule, size_t i, const struct constant **ret) {
     const struct constant *value = rule_input(rule, i)->value;
     *ret = NULL;
     if (!value) return CM_OK;
+    bool is_walked = value->n_elements <= CONSTANT_MAX_ELEMENTS; /* longer ones are not read */
+    if (is_walked && !rule_affords(rule, value->n_elements)) return CM_OK;
     return constant_load(value, &rule->model->reader, rule->arena, rule->diag, ret);
 }
 

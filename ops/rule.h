@@ -39,6 +39,17 @@ struct rule_walker {
      */
     int (*runs)(void *context, uint32_t graph, int64_t times, const char *assumption);
     void *context;
+    /* Whether a body may be walked again in search of what holds in every round; NULL: always. */
+    bool (*may_search)(void *context);
+};
+
+/*
+ * Elements of values that rules may still get or give. Those of long values are counted apart,
+ * so that tables never use up what shape arithmetic needs.
+ */
+struct rule_budget {
+    int64_t long_left;
+    int64_t short_left;
 };
 
 struct rule {
@@ -54,6 +65,7 @@ struct rule {
     struct arena *arena;
     struct cm_diagnostics *diag;
     const struct rule_walker *walker;
+    struct rule_budget *budget; /* NULL: without end */
 };
 
 /* ---- operands --------------------------------------------------------------------------- */
@@ -72,9 +84,14 @@ const struct shape *rule_output_shape(const struct rule *rule, size_t i);
 int64_t rule_output_elements(const struct rule *rule, size_t i);
 bool rule_has_output(const struct rule *rule, size_t i);
 
+/* A value of more elements is long: a table, no list of two numbers an axis. */
+#define LONGEST_SHORT (2 * SHAPE_MAX_RANK)
+/* Takes so many elements from the budget; false where it does not suffice. */
+bool rule_affords(const struct rule *rule, int64_t elements);
 /*
- * The elements of operand i, loaded. *ret NULL with 0: omitted, or not known (then the output
- * dims that hang on it are DIM_UNKNOWN).
+ * The elements of operand i, loaded. *ret NULL with 0: omitted, not known (then the output dims
+ * that hang on it are DIM_UNKNOWN), or more than the budget allows: a second call may give NULL
+ * where the first did not.
  */
 int rule_value(struct rule *rule, size_t i, const struct constant **ret)
     __attribute__((warn_unused_result));

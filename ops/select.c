@@ -3,6 +3,8 @@
  * Elements chosen by their values: TopK, NonZero, Compress, Unique, NonMaxSuppression.
  * How many there are is known where the values are, else DIM_UNKNOWN.
  */
+#include <stdlib.h>
+
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/remap.h"
@@ -200,9 +202,13 @@ static int fold_compress(struct rule *rule) {
 
 /* ---- Unique ----------------------------------------------------------------------------- */
 
-/* A list of known integers has a known number of distinct ones. Quadratic, hence the cap. */
-#define UNIQUE_MAX 1024
+static int compare_ints(const void *left, const void *right) {
+    const int64_t a = *(const int64_t *)left;
+    const int64_t b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
 
+/* A list of known integers has a known number of distinct ones. */
 static int count_distinct(struct rule *rule, int64_t *ret) {
     const struct constant *value = NULL;
     int status = rule_value(rule, 0, &value);
@@ -212,12 +218,12 @@ static int count_distinct(struct rule *rule, int64_t *ret) {
         *ret = value->n_elements > 0;
         return 0;
     }
-    if (value->n_elements > UNIQUE_MAX) return 0;
-    for (int64_t i = 0; i < value->n_elements; i++) {
-        int64_t j = 0;
-        while (j < i && constant_int_at(value, j) != constant_int_at(value, i)) j++;
-        n += j == i;
-    }
+    size_t size = (size_t)value->n_elements;
+    int64_t *sorted = arena_array(rule->arena, size, sizeof *sorted);
+    if (!sorted) return diag_no_memory(rule->diag);
+    for (size_t i = 0; i < size; i++) sorted[i] = constant_int_at(value, (int64_t)i);
+    qsort(sorted, size, sizeof *sorted, compare_ints);
+    for (size_t i = 0; i < size; i++) n += i == 0 || sorted[i] != sorted[i - 1];
     *ret = n;
     return 0;
 }

@@ -164,7 +164,8 @@ static int fold_slice(struct rule *rule) {
     if (status || !from || !shape_is_known(rule_output_shape(rule, 0))) return status;
     for (int axis = 0; axis < from->shape.rank; axis++) dims[axis] = from->shape.dims[axis];
     status = slice_dims(rule, from->shape.rank, dims, &walk);
-    if (status) return status;
+    const struct shape sliced = {from->shape.rank, dims};
+    if (status || !shape_is_known(&sliced)) return status;
     remap_strides(&from->shape, walk.strides);
     return walk_fold(rule, 0, from, &walk);
 }
@@ -315,6 +316,12 @@ static int read_margins(struct rule *rule, int rank, struct margins *margins) {
     return 0;
 }
 
+static bool margins_known(const struct margins *margins, int rank) {
+    for (int axis = 0; axis < rank; axis++)
+        if (!is_known(margins->before[axis]) || !is_known(margins->after[axis])) return false;
+    return true;
+}
+
 static int infer_pad(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
     int64_t dims[SHAPE_MAX_RANK];
@@ -399,7 +406,7 @@ static int fold_pad(struct rule *rule) {
     if (pad.mode == PAD_N || !shape_is_known(rule_output_shape(rule, 0))) return 0;
     if (pad.mode != PAD_CONSTANT && from->n_elements == 0) return 0; /* nothing to repeat */
     status = read_margins(rule, from->shape.rank, &pad.margins);
-    if (status) return status;
+    if (status || !margins_known(&pad.margins, from->shape.rank)) return status;
     pad.input = &from->shape;
     remap_strides(&from->shape, pad.strides);
     const struct remap remap = {

@@ -285,7 +285,8 @@ static bool first_is_symbolic(const struct batch_work *work) {
 static int settle_batch(const struct batch_work *work) {
     const struct cm_options *options = work->analysis->options;
     const struct fact *fact = work->first == ID_NONE ? NULL : work->table->inputs[work->first];
-    bool possible = fact && fact->kind == CM_TYPE_TENSOR && may_lead_with_batch(&fact->shape);
+    bool possible = fact && fact->kind == CM_TYPE_TENSOR &&
+                    (first_is_symbolic(work) || may_lead_with_batch(&fact->shape));
     work->table->batch = possible ? fact->shape.dims[0] : DIM_UNKNOWN;
     if (options->batch == 0) return CM_OK;
     if (!possible) return no_batch(work);

@@ -15,7 +15,8 @@ static bool is_as_declared(const struct analysis *analysis) {
     for (size_t i = 0; i < graph->n_inputs; i++) {
         const struct shape *declared = &model->values[graph->inputs[i]].type.shape;
         const struct fact *fact = analysis->batch.inputs[graph->inputs[i]];
-        if (!fact || !shape_has_rank(declared)) continue;
+        /* no option gives a sparse tensor its dims: nothing is known of them */
+        if (!fact || !shape_has_rank(declared) || !shape_has_rank(&fact->shape)) continue;
         for (int axis = 0; axis < declared->rank; axis++)
             if (is_known(declared->dims[axis]) &&
                 declared->dims[axis] != fact->shape.dims[axis])

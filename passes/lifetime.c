@@ -102,6 +102,24 @@ static void extend(struct lifetime_table *table, uint32_t value, uint32_t step) 
     if (step > table->last[root]) table->last[root] = step;
 }
 
+/*
+ * The step of a use in the graph that the value belongs to: what a body reads of the graphs
+ * around it is there as long as the body runs, since a Loop reads it in every round.
+ */
+static uint32_t step_of_use(const struct model *model, const struct steps *steps,
+                            const struct value *value, uint32_t node) {
+    while (model->nodes[node].graph != value->graph)
+        node = model->graphs[model->nodes[node].graph].owner;
+    return steps->of_node[node];
+}
+
+/* What a graph gives is there at its end, of a body too. */
+static uint32_t step_of_end(const struct model *model, const struct steps *steps,
+                            uint32_t graph_id) {
+    const struct graph *graph = &model->graphs[graph_id];
+    return graph->n_nodes > 0 ? steps->of_node[graph->nodes[graph->n_nodes - 1]] : 0;
+}
+
 static void live_from_to(const struct analysis *analysis, struct lifetime_table *table,
                          const struct steps *steps) {
     const struct model *model = analysis->model;
@@ -111,9 +129,8 @@ static void live_from_to(const struct analysis *analysis, struct lifetime_table 
         table->first[id] = made;
         extend(table, id, made);
         for (uint32_t i = 0; i < value->n_uses; i++)
-            extend(table, id, steps->of_node[value->uses[i].node]);
-        bool result = value->is_graph_output && value->graph == 0;
-        if (result && steps->n > 0) extend(table, id, steps->n - 1);
+            extend(table, id, step_of_use(model, steps, value, value->uses[i].node));
+        if (value->is_graph_output) extend(table, id, step_of_end(model, steps, value->graph));
     }
 }
 
@@ -128,7 +145,7 @@ static bool owns_bytes(enum storage storage) {
 static int find_peak(const struct analysis *analysis, struct lifetime_table *table,
                      const struct steps *steps) {
     const struct model *model = analysis->model;
-    int64_t *change = arena_array(analysis->arena, (size_t)steps->n + 1, sizeof(*change));
+    int64_t *change = arena_array(analysis->arena, (size_t)steps->n + 2, sizeof(*change));
     int64_t live = 0;
     if (!change) return diag_no_memory(analysis->diag);
     table->peak_node = ID_NONE;

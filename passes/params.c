@@ -205,6 +205,7 @@ static uint32_t joined_with(const struct study *study, uint32_t joins, uint32_t 
     const struct node *node = &study->model->nodes[joins];
     uint32_t other = node->inputs[0] == value ? node->inputs[1] : node->inputs[0];
     if (other == ID_NONE || !study->carries[other] || elements < 2) return ID_NONE;
+    if (node->n_outputs == 0) return ID_NONE;
     const struct fact *fact = &study->analysis->infer.facts[other];
     return shape_elements(&fact->shape) == elements ? node->outputs[0] : ID_NONE;
 }

@@ -47,9 +47,13 @@ struct probe {
     struct arena *arena;
 };
 
-/* Whether every output of the node, walked at both batches, grew with the batch or not at all.
+/*
+ * Why the node cannot be right although its rule took its operands at both batches: a sentence
+ * in static storage, NULL where nothing speaks against it. Its outputs must grow with the batch
+ * alone, the batch may not vanish in a product or behind a size that was baked in, and a target
+ * may not hide where it lies.
  */
-bool probe_is_linear(const struct probe *probe, uint32_t node);
+const char *probe_objection(const struct probe *probe, uint32_t node);
 /* Notes where the batch lies in the node's outputs. */
 void probe_place_outputs(struct probe *probe, uint32_t node);
 /* Puts `change` in force at batch `batch` (overrides[change->node]); CM_OK, CM_NO_MEMORY. */
@@ -64,5 +68,12 @@ size_t probe_candidates(const struct probe *probe, uint32_t node,
                         struct batch_candidate out[SHAPE_MAX_RANK]);
 /* The output axis that grew when the node was walked with the target that stands; -1: none. */
 int probe_grown_axis(const struct probe *probe, uint32_t value);
+/* Whether a value that the walks folded is the same at both batches, or stands in the file. */
+bool probe_stands(const struct probe *probe, uint32_t value);
+/*
+ * An operand that lists the dims of output 0 (of Expand, of Resize) with the file's batch on
+ * the axis where another operand holds it: the change that would take it along. False: none.
+ */
+bool probe_listed_dims(const struct probe *probe, uint32_t node, struct batch_change *ret);
 
 #endif

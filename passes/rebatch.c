@@ -18,8 +18,12 @@
 #include "support/banned.h"
 
 /* Steps of the search: a bound on what a hostile file can cost. */
-#define STEPS_PER_NODE 64
-#define STEPS_BASE     4096
+#define STEPS_PER_NODE 16
+#define STEPS_BASE     16384
+
+/* What a walk may fold (walk.h) a way back gives back, so that every way is walked alike; so
+ * many walks' worth in all. */
+#define REFUNDED_WALKS 16
 
 #define CONTRADICTION 1 /* of this node with the choices made; not a status */
 
@@ -28,7 +32,9 @@ struct choice {
     size_t step;
     size_t n_changes; /* before it */
     size_t n;
-    size_t taken; /* alternatives[taken] is in force */
+    size_t taken;   /* alternatives[taken] is in force */
+    size_t settled; /* what the first solution took */
+    struct rule_budget budget;
     struct batch_candidate alternatives[SHAPE_MAX_RANK];
 };
 
@@ -36,6 +42,14 @@ struct change_list {
     struct batch_change *items;
     size_t n;
     size_t capacity;
+};
+
+/* The first way through the model that fits. */
+struct solution {
+    struct change_list changes;
+    struct fact *facts;                /* at PROBE_BATCH, by value */
+    const struct override **overrides; /* by node */
+    bool leads;                        /* the batch leads every output */
 };
 
 struct search {
@@ -47,18 +61,19 @@ struct search {
     struct choice *choices;
     size_t n_choices;
     size_t choices_capacity;
+    size_t n_settled;            /* leading choices that are taken as in the first solution */
     struct cm_diagnostics *sink; /* messages of the second walk */
     size_t deepest;              /* step of the contradiction that came last in the file */
     const char *reason;          /* and its message; NULL: none yet */
     int64_t steps_left;
+    int64_t refunds_left; /* elements */
 };
 
 static uint32_t node_at(const struct search *search, size_t step) {
     return search->analysis->model->graphs[0].nodes[step];
 }
 
-/* ---- lists that grow ----------------------------------------------------------------------
- */
+/* ---- lists that grow -------------------------------------------------------------------- */
 
 static int add_change(struct search *search, const struct batch_change *change) {
     struct change_list *list = &search->changes;
@@ -84,7 +99,8 @@ static int add_choice(struct search *search, const struct choice *choice) {
         search->choices = items;
         search->choices_capacity = capacity;
     }
-    search->choices[search->n_choices++] = *choice;
+    search->choices[search->n_choices] = *choice;
+    search->choices[search->n_choices++].budget = search->probe.after.budget;
     return CM_OK;
 }
 
@@ -93,14 +109,15 @@ static void undo_changes(struct search *search, size_t n) {
         search->probe.overrides[search->changes.items[--search->changes.n].node] = NULL;
 }
 
-/* ---- one node -----------------------------------------------------------------------------
- */
+/* ---- one node --------------------------------------------------------------------------- */
 
-/* Walks the node at the probe's batch: CM_OK, CONTRADICTION, CM_NO_MEMORY. */
+/* Walks the node at the probe's batch: CM_OK, CONTRADICTION with a message, CM_NO_MEMORY. */
 static int try_node(struct search *search, uint32_t node) {
     int status = walk_node(&search->probe.after, node);
     if (status == CM_NO_MEMORY) return status;
-    return status < 0 || !probe_is_linear(&search->probe, node) ? CONTRADICTION : CM_OK;
+    const char *objection = status < 0 ? NULL : probe_objection(&search->probe, node);
+    if (objection) status = diag_error(search->sink, DIAG_BATCH, "%s", objection);
+    return status < 0 ? CONTRADICTION : CM_OK;
 }
 
 static const struct fact *fact_before(const struct search *search, uint32_t value) {
@@ -121,68 +138,77 @@ static int take(struct search *search, uint32_t node_id,
     return try_node(search, node_id);
 }
 
-/* Whether the target is computed from the shapes of the walk, and so moved with the batch. */
-static bool target_moves(const struct search *search, const struct node *node) {
-    const struct constant *small = fact_before(search, node->inputs[1])->value;
-    const struct constant *large = search->after.facts[node->inputs[1]].value;
-    if (small && small == large) return false; /* stands in the file */
-    if (!small || !large || !constant_has_ints(small) || !constant_has_ints(large)) return true;
-    if (small->n_elements != large->n_elements) return true;
-    for (int64_t i = 0; i < small->n_elements; i++)
-        if (constant_int_at(small, i) != constant_int_at(large, i)) return true;
-    return false;
-}
-
 static bool is_bare(const struct search *search, const struct shape *dims,
                     const struct batch_candidate *candidate) {
     return candidate->outer == 1 && dims->dims[candidate->axis] == search->probe.batch;
 }
 
-/*
- * The place that needs no search: an axis of the batch's own size at the right place in
- * row-major order (the operand's own axis first), or the only place there is. NULL: several.
- */
-static const struct batch_candidate *certain(const struct search *search,
-                                             const struct node *node,
-                                             const struct batch_candidate *candidates,
-                                             size_t n) {
-    const struct shape *dims = &fact_before(search, node->outputs[0])->shape;
-    const struct batch_candidate *found = n == 1 ? &candidates[0] : NULL;
-    int own_axis = search->probe.places[node->inputs[0]].axis;
-    for (size_t i = 0; i < n; i++) {
-        if (!is_bare(search, dims, &candidates[i])) continue;
-        if (candidates[i].axis == own_axis) return &candidates[i];
-        if (!found || !is_bare(search, dims, found)) found = &candidates[i];
+/* Whether the operand has an axis of the batch's size wherever one could hold it: then they are
+ * the same axes, and the batch stays on its own. */
+static bool keeps_axes(const struct search *search, const struct node *node,
+                       const struct choice *choice) {
+    const struct shape *in = &fact_before(search, node->inputs[0])->shape;
+    for (size_t i = 0; i < choice->n; i++) {
+        int axis = choice->alternatives[i].axis;
+        if (axis >= in->rank || in->dims[axis] != search->probe.batch) return false;
     }
-    return found;
+    return choice->alternatives[0].axis == search->probe.places[node->inputs[0]].axis;
 }
 
-/* The candidate that the target as it stands leads to, or NULL. */
-static const struct batch_candidate *natural(const struct search *search,
-                                             const struct node *node, int status,
-                                             const struct batch_candidate *candidates,
-                                             size_t n) {
-    int axis = status == CM_OK ? probe_grown_axis(&search->probe, node->outputs[0]) : -1;
-    for (size_t i = 0; i < n; i++)
-        if (candidates[i].axis == axis) return &candidates[i];
-    return NULL;
+/*
+ * An axis of the batch's own size is likelier than any other: where there are such, only they
+ * stay, the operand's own axis first. Returns how many they are.
+ */
+static size_t prefer_bare(const struct search *search, const struct node *node,
+                          struct choice *choice) {
+    const struct shape *dims = &fact_before(search, node->outputs[0])->shape;
+    struct batch_candidate *places = choice->alternatives;
+    int own_axis = search->probe.places[node->inputs[0]].axis;
+    size_t n = 0;
+    for (size_t i = 0; i < choice->n; i++)
+        if (is_bare(search, dims, &places[i])) places[n++] = places[i];
+    for (size_t i = 1; i < n; i++) {
+        if (places[i].axis != own_axis) continue;
+        struct batch_candidate first = places[0];
+        places[0] = places[i];
+        places[i] = first;
+    }
+    if (n == 0) return 0;
+    choice->n = n;
+    if (keeps_axes(search, node, choice)) choice->n = 1;
+    return choice->n;
 }
 
-/* A node with a target whose operand holds the batch; `status` is that of walking it as it is.
+static bool has_axis(const struct choice *choice, int axis) {
+    for (size_t i = 0; i < choice->n; i++)
+        if (choice->alternatives[i].axis == axis) return true;
+    return false;
+}
+
+static bool has_axis_before(const struct choice *choice, int axis) {
+    for (size_t i = 0; i < choice->n; i++)
+        if (choice->alternatives[i].axis < axis) return true;
+    return false;
+}
+
+/*
+ * A node with a target whose operand holds the batch; `status` is that of walking it as it is.
+ * A target that fits as it is stays: one that moved with the batch, or a -1 that took the batch
+ * up, unless an axis of the batch's own size stands there or before.
  */
 static int place_target(struct search *search, size_t step, int status) {
     uint32_t node_id = node_at(search, step);
     const struct node *node = &search->analysis->model->nodes[node_id];
-    const struct shape *dims = &fact_before(search, node->outputs[0])->shape;
     struct choice choice = {.step = step, .n_changes = search->changes.n};
     choice.n = probe_candidates(&search->probe, node_id, choice.alternatives);
-    const struct batch_candidate *as_is =
-        natural(search, node, status, choice.alternatives, choice.n);
-    const struct batch_candidate *sure = certain(search, node, choice.alternatives, choice.n);
     if (choice.n == 0) return status;
-    if (as_is && (target_moves(search, node) || is_bare(search, dims, as_is))) return CM_OK;
-    if (as_is && !(sure && is_bare(search, dims, sure))) return CM_OK;
-    if (sure) return take(search, node_id, sure);
+    int axis = status == CM_OK ? probe_grown_axis(&search->probe, node->outputs[0]) : -1;
+    bool fits = has_axis(&choice, axis);
+    if (fits && !probe_stands(&search->probe, node->inputs[1])) return CM_OK;
+    size_t n_bare = prefer_bare(search, node, &choice);
+    if (fits && n_bare == 0) return CM_OK;
+    if (fits && has_axis(&choice, axis) && !has_axis_before(&choice, axis)) return CM_OK;
+    if (choice.n == 1) return take(search, node_id, &choice.alternatives[0]);
     if (add_choice(search, &choice) < 0) return CM_NO_MEMORY;
     return take(search, node_id, &choice.alternatives[0]);
 }
@@ -194,16 +220,24 @@ static bool has_placed_target(const struct search *search, uint32_t node_id) {
            node->outputs[0] != ID_NONE && search->probe.places[node->inputs[0]].axis >= 0;
 }
 
-/* ---- constants with a batch axis -----------------------------------------------------------
- */
+/* ---- constants with a batch axis -------------------------------------------------------- */
 
-/* The operand's shape when it is a constant without the batch; else NULL. */
-static const struct shape *stale_operand(const struct search *search, const struct node *node,
+/* Whether only a learned tensor stands there: it has no batch, whatever its dims. */
+static bool is_weight_slot(char role, const struct fact *fact) {
+    return strchr("Wns", role) || (role == 'w' && fact->is_weight && fact->shape.rank <= 2);
+}
+
+/* The operand's shape when it is a constant without the batch; else NULL. A list of one number
+ * is none: the 1 of its shape says nothing. */
+static const struct shape *stale_operand(const struct search *search, uint32_t node_id,
                                          size_t slot) {
-    uint32_t value = node->inputs[slot];
+    const struct op *op = search->probe.ops[node_id];
+    uint32_t value = search->analysis->model->nodes[node_id].inputs[slot];
     if (value == ID_NONE || search->probe.places[value].axis >= 0) return NULL;
     const struct fact *fact = fact_before(search, value);
-    return fact->is_constant && fact_is_complete(fact) ? &fact->shape : NULL;
+    if (!fact->is_constant || !fact_is_complete(fact)) return NULL;
+    if (fact->value && fact->shape.rank == 1 && fact->shape.dims[0] == 1) return NULL;
+    return is_weight_slot(op_role(op, slot), fact) ? NULL : &fact->shape;
 }
 
 /* Axis and rank of the operand that holds the batch; false where none does. */
@@ -225,7 +259,7 @@ static int change_aligned(struct search *search, uint32_t node_id, int axis, int
                           bool from_back) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
-        const struct shape *shape = stale_operand(search, node, slot);
+        const struct shape *shape = stale_operand(search, node_id, slot);
         if (!shape) continue;
         int own = from_back ? shape->rank - (rank - axis) : axis;
         if (own < 0 || own >= shape->rank || shape->dims[own] != search->probe.batch) continue;
@@ -236,8 +270,18 @@ static int change_aligned(struct search *search, uint32_t node_id, int axis, int
     return CM_OK;
 }
 
-/* A node that does not fit: perhaps a constant operand has the old batch on the batch's axis.
- */
+/* A node that does not fit: perhaps an operand lists the dims of its output. */
+static int mend_list(struct search *search, uint32_t node_id) {
+    struct batch_change change;
+    size_t n_changes = search->changes.n;
+    if (!probe_listed_dims(&search->probe, node_id, &change)) return CONTRADICTION;
+    if (add_change(search, &change) < 0) return CM_NO_MEMORY;
+    int status = try_node(search, node_id);
+    if (status == CONTRADICTION) undo_changes(search, n_changes);
+    return status;
+}
+
+/* Or a constant operand has the old batch on the batch's axis. */
 static int mend_constants(struct search *search, uint32_t node_id) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     size_t n_changes = search->changes.n;
@@ -254,8 +298,7 @@ static int mend_constants(struct search *search, uint32_t node_id) {
     return CONTRADICTION;
 }
 
-/* ---- the search ---------------------------------------------------------------------------
- */
+/* ---- the search ------------------------------------------------------------------------- */
 
 static int fresh_sink(struct search *search) {
     cm_diagnostics_free(search->sink);
@@ -264,17 +307,21 @@ static int fresh_sink(struct search *search) {
     return search->sink ? CM_OK : CM_NO_MEMORY;
 }
 
+/* The first error of this step: what came after were tries to mend it. */
+static const char *first_error(const struct cm_diagnostics *sink) {
+    for (size_t i = 0; i < cm_diagnostics_count(sink); i++) {
+        const struct cm_diagnostic *message = cm_diagnostics_get(sink, i);
+        if (message->severity == CM_ERROR) return message->message;
+    }
+    return "it does not fit";
+}
+
 /* Keeps what the contradiction furthest down the file said. */
 static int note_contradiction(struct search *search, size_t step) {
-    size_t n = cm_diagnostics_count(search->sink);
-    if (!search->reason || step >= search->deepest) {
-        const char *message = n ? cm_diagnostics_get(search->sink, n - 1)->message
-                                : "its output would not grow with the batch alone";
-        search->deepest = step;
-        search->reason = arena_strdup(search->probe.arena, message);
-        if (!search->reason) return CM_NO_MEMORY;
-    }
-    return n ? fresh_sink(search) : CM_OK;
+    if (search->reason && step < search->deepest) return CM_OK;
+    search->deepest = step;
+    search->reason = arena_strdup(search->probe.arena, first_error(search->sink));
+    return search->reason ? CM_OK : CM_NO_MEMORY;
 }
 
 /* The choice whose alternative is in force at this step, or NULL. */
@@ -287,14 +334,26 @@ static struct choice *choice_at(struct search *search, size_t step) {
 static int advance(struct search *search, size_t step) {
     uint32_t node = node_at(search, step);
     const struct choice *choice = choice_at(search, step);
+    if (cm_diagnostics_count(search->sink) > 0 && fresh_sink(search) < 0) return CM_NO_MEMORY;
     int status = choice ? take(search, node, &choice->alternatives[choice->taken])
                         : try_node(search, node);
     if (!choice && status != CM_NO_MEMORY && has_placed_target(search, node))
         status = place_target(search, step, status);
+    if (status == CONTRADICTION && !choice_at(search, step)) status = mend_list(search, node);
     if (status == CONTRADICTION && !choice_at(search, step))
         status = mend_constants(search, node);
     if (status == CM_OK) probe_place_outputs(&search->probe, node);
     return status;
+}
+
+static int64_t elements_left(const struct search *search) {
+    return search->probe.after.budget.long_left + search->probe.after.budget.short_left;
+}
+
+static void refund(struct search *search, const struct choice *choice) {
+    int64_t left = elements_left(search);
+    search->probe.after.budget = choice->budget;
+    search->refunds_left -= elements_left(search) - left;
 }
 
 /* Back to the newest choice that has an alternative left. False: there is none. */
@@ -302,6 +361,8 @@ static bool go_back(struct search *search, size_t *ret_step) {
     while (search->n_choices > 0) {
         struct choice *last = &search->choices[search->n_choices - 1];
         undo_changes(search, last->n_changes);
+        refund(search, last);
+        if (search->n_settled >= search->n_choices) search->n_settled = search->n_choices - 1;
         if (++last->taken < last->n) {
             *ret_step = last->step;
             return true;
@@ -315,11 +376,15 @@ static bool go_back(struct search *search, size_t *ret_step) {
 static int solve(struct search *search, size_t step) {
     size_t n_steps = search->analysis->model->graphs[0].n_nodes;
     while (step < n_steps) {
-        if (search->steps_left-- <= 0)
+        struct walk *walk = &search->probe.after;
+        int64_t n_walked = walk->n_walked;
+        if (search->steps_left <= 0 || search->refunds_left < 0)
             return diag_error(search->analysis->diag, DIAG_LIMIT,
                               "too many places could hold the batch");
+        walk_renew_search(walk);
         int status = advance(search, step);
         if (status < 0) return status;
+        search->steps_left -= walk->n_walked - n_walked;
         step++;
         if (status == CM_OK) continue;
         if (note_contradiction(search, step - 1) < 0) return CM_NO_MEMORY;
@@ -328,8 +393,7 @@ static int solve(struct search *search, size_t step) {
     return CM_OK;
 }
 
-/* ---- messages -----------------------------------------------------------------------------
- */
+/* ---- messages --------------------------------------------------------------------------- */
 
 static int refuse(const struct search *search, size_t step, uint32_t first, const char *why) {
     const struct analysis *analysis = search->analysis;
@@ -340,29 +404,29 @@ static int refuse(const struct search *search, size_t step, uint32_t first, cons
                                .pass = "batch",
                                .node = node};
     node_place_push(&place, analysis->diag);
-    int status = diag_error(analysis->diag, DIAG_BATCH,
-                            "input '%s' %s cannot be given another batch: %s",
-                            analysis->model->values[first].name,
-                            shapes_text(analysis, &fact_before(search, first)->shape), why);
+    int status =
+        diag_error(analysis->diag, DIAG_BATCH,
+                   "input '%s' %s cannot be given another batch (%d was tried): %s",
+                   analysis->model->values[first].name,
+                   shapes_text(analysis, &fact_before(search, first)->shape), PROBE_BATCH, why);
     node_place_pop(&place, analysis->diag);
     diag_hint(analysis->diag, "export the model with a free batch dim");
     return status;
 }
 
-/* The first solution is in `first_changes`; a second one was found. */
+/* The choice after the settled ones leads to another solution. */
 static int refuse_ambiguous(const struct search *search, uint32_t first) {
-    const struct choice *choice = &search->choices[search->n_choices - 1];
+    const struct choice *choice = &search->choices[search->n_settled];
     const struct node *node = &search->analysis->model->nodes[node_at(search, choice->step)];
     const char *why = arena_printf(
         search->probe.arena, "it may lie on axis %d or on axis %d of the output %s",
-        choice->alternatives[0].axis, choice->alternatives[choice->taken].axis,
+        choice->alternatives[choice->settled].axis, choice->alternatives[choice->taken].axis,
         shapes_text(search->analysis, &fact_before(search, node->outputs[0])->shape));
     if (!why) return CM_NO_MEMORY;
     return refuse(search, choice->step, first, why);
 }
 
-/* ---- set-up and result ---------------------------------------------------------------------
- */
+/* ---- set-up and result ------------------------------------------------------------------ */
 
 /* Whether an input stands where only learned tensors go: a weight that is fed in. */
 static bool is_fed_weight(const struct search *search, uint32_t value_id) {
@@ -407,6 +471,18 @@ static void place_inputs(struct search *search, uint32_t first) {
             search->probe.places[model->graphs[0].inputs[i]] = (struct batch_place){0, 1};
 }
 
+/* The walk at the file's own batch. What it takes for granted pass infer will say; only faults
+ * are told here. */
+static int walk_before(struct search *search) {
+    struct walk *walk = &search->probe.before;
+    int status = walk_start(walk);
+    if (status == CM_OK) status = walk_graph(walk, 0);
+    if (status == CM_OK || status == CM_NO_MEMORY) return status;
+    walk->diag = search->analysis->diag;
+    status = walk_start(walk);
+    return status < 0 ? status : walk_graph(walk, 0);
+}
+
 static int start(struct search *search, const struct batch_table *table, uint32_t first) {
     const struct analysis *analysis = search->analysis;
     struct probe *probe = &search->probe;
@@ -423,10 +499,8 @@ static int start(struct search *search, const struct batch_table *table, uint32_
                                   .mode = analysis->options->mode,
                                   .pass = "batch",
                                   .arena = probe->arena,
-                                  .diag = analysis->diag,
                                   .table = &search->before};
-    int status = walk_start(&probe->before);
-    if (status == CM_OK) status = walk_graph(&probe->before, 0);
+    int status = walk_before(search);
     if (status < 0) return status;
     place_inputs(search, first);
     if (batched_inputs(search, table->inputs, first, PROBE_BATCH, inputs) < 0)
@@ -436,7 +510,9 @@ static int start(struct search *search, const struct batch_table *table, uint32_
     probe->after.overrides = probe->overrides;
     probe->after.table = &search->after;
     status = fresh_sink(search);
-    return status < 0 ? status : walk_start(&probe->after);
+    if (status == CM_OK) status = walk_start(&probe->after);
+    search->refunds_left = REFUNDED_WALKS * elements_left(search);
+    return status;
 }
 
 static int keep_changes(const struct search *search, const struct change_list *changes,
@@ -462,24 +538,120 @@ static int keep_changes(const struct search *search, const struct change_list *c
     return CM_OK;
 }
 
-/* A copy of the list that later undoing does not touch. */
-static int copy_changes(const struct search *search, struct change_list *ret) {
-    *ret = search->changes;
-    ret->items = arena_array(search->probe.arena, ret->n, sizeof(*ret->items));
-    if (!ret->items) return CM_NO_MEMORY;
-    if (ret->n) memcpy(ret->items, search->changes.items, ret->n * sizeof(*ret->items));
+/* ---- solutions -------------------------------------------------------------------------- */
+
+/* Whether the batch is the first axis of every output that depends on the inputs. */
+static bool leads_outputs(const struct search *search) {
+    const struct graph *graph = &search->analysis->model->graphs[0];
+    for (size_t i = 0; i < graph->n_outputs; i++) {
+        const struct fact *fact = &search->after.facts[graph->outputs[i]];
+        if (fact->is_constant || !fact_is_complete(fact)) continue;
+        if (fact->shape.rank < 1 || fact->shape.dims[0] != PROBE_BATCH) return false;
+    }
+    return true;
+}
+
+/* A copy that the search does not touch when it goes on. */
+static int copy_solution(struct search *search, struct solution *ret) {
+    const struct model *model = search->analysis->model;
+    struct arena *arena = search->probe.arena;
+    const struct change_list *changes = &search->changes;
+    ret->changes = *changes;
+    ret->changes.items =
+        arena_copy(arena, changes->items, changes->n * sizeof(*changes->items));
+    ret->facts = arena_copy(arena, search->after.facts, model->n_values * sizeof(*ret->facts));
+    ret->overrides =
+        arena_copy(arena, search->probe.overrides, model->n_nodes * sizeof(*ret->overrides));
+    if (!ret->changes.items || !ret->facts || !ret->overrides) return CM_NO_MEMORY;
+    for (size_t i = 0; i < search->n_choices; i++)
+        search->choices[i].settled = search->choices[i].taken;
+    search->n_settled = search->n_choices;
+    ret->leads = leads_outputs(search);
+    return CM_OK;
+}
+
+static int macs_of(const struct search *search, const struct fact *facts,
+                   const struct override *const *overrides, uint32_t node, int64_t *ret) {
+    const struct rule_source source = {.model = search->analysis->model,
+                                       .ops = search->probe.ops,
+                                       .overrides = overrides,
+                                       .facts = facts,
+                                       .mode = search->analysis->options->mode,
+                                       .arena = search->probe.arena,
+                                       .diag = search->sink};
+    const struct arena_mark mark = arena_save(source.arena);
+    struct rule rule;
+    *ret = 0;
+    if (!search->probe.ops[node]->cost.macs) return CM_OK;
+    if (rules_make_done(&source, node, &rule) < 0) return CM_NO_MEMORY;
+    *ret = rule.op->cost.macs(&rule);
+    arena_restore(source.arena, mark);
+    return CM_OK;
+}
+
+/* Whether the search's solution costs what that one does, node by node. */
+static int same_macs(const struct search *search, const struct solution *solution,
+                     bool *ret_same) {
+    for (uint32_t node = 0; node < search->analysis->model->n_nodes && *ret_same; node++) {
+        int64_t have = 0;
+        int64_t want = 0;
+        if (macs_of(search, search->after.facts, search->probe.overrides, node, &have) < 0 ||
+            macs_of(search, solution->facts, solution->overrides, node, &want) < 0)
+            return CM_NO_MEMORY;
+        *ret_same = have == want;
+    }
+    return CM_OK;
+}
+
+/* Whether its values are as large and its outputs have the same shape. */
+static bool same_sizes(const struct search *search, const struct solution *solution) {
+    const struct model *model = search->analysis->model;
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        const struct shape *have = &search->after.facts[id].shape;
+        const struct shape *want = &solution->facts[id].shape;
+        bool is_result = model->values[id].is_graph_output && model->values[id].graph == 0;
+        if (shape_elements(have) != shape_elements(want)) return false;
+        if (is_result && !shape_equal(have, want)) return false;
+    }
+    return true;
+}
+
+/*
+ * Another solution was found beside *found. It is none where the batch leads the outputs of
+ * *found alone, takes its place where the batch leads its own alone, and does no harm with the
+ * same figures, that is when the order of unit axes inside the model is all that differs.
+ */
+static int weigh(struct search *search, struct solution *found, uint32_t first) {
+    bool leads = leads_outputs(search);
+    if (found->leads && !leads) return CM_OK;
+    if (leads && !found->leads) return copy_solution(search, found);
+    bool same = same_sizes(search, found);
+    if (same && same_macs(search, found, &same) < 0) return CM_NO_MEMORY;
+    return same ? CM_OK : refuse_ambiguous(search, first);
+}
+
+/* Goes on from the first solution to see that there is no other. */
+static int weigh_others(struct search *search, struct solution *found, uint32_t first) {
+    size_t step = 0;
+    while (go_back(search, &step)) {
+        int status = solve(search, step);
+        if (status == CONTRADICTION) return CM_OK;
+        if (status == CM_OK) status = weigh(search, found, first);
+        if (status < 0) return status;
+        /* what came after the choice that differs was tried */
+        if (search->n_settled < search->n_choices) search->n_choices = search->n_settled + 1;
+    }
     return CM_OK;
 }
 
 static int search_changes(struct search *search, uint32_t first, struct change_list *ret) {
-    size_t step = 0;
+    struct solution found = {0};
     int status = solve(search, 0);
     if (status == CONTRADICTION) return refuse(search, search->deepest, first, search->reason);
-    if (status == CM_OK) status = copy_changes(search, ret);
-    if (status < 0 || !go_back(search, &step)) return status;
-    status = solve(search, step);
-    if (status == CM_OK) return refuse_ambiguous(search, first);
-    return status == CONTRADICTION ? CM_OK : status;
+    if (status == CM_OK) status = copy_solution(search, &found);
+    if (status == CM_OK) status = weigh_others(search, &found, first);
+    *ret = found.changes;
+    return status;
 }
 
 int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t first,
@@ -491,7 +663,7 @@ int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t
                   .ops = analysis->bind.ops,
                   .batch = old,
                   .arena = analysis->arena},
-        .steps_left = STEPS_BASE + STEPS_PER_NODE * (int64_t)analysis->model->graphs[0].n_nodes,
+        .steps_left = STEPS_BASE + STEPS_PER_NODE * (int64_t)analysis->model->n_nodes,
     };
     struct change_list changes = {0};
     if (old <= 0)

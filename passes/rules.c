@@ -67,11 +67,11 @@ static void print_place(const struct diag_frame *frame, struct text *out) {
     text_printf(out, "%u", place->node);
     if (node->name[0]) {
         text_append(out, " \"");
-        text_append_name(out, node->name);
+        text_append_label(out, node->name);
         text_append(out, "\"");
     }
     text_append(out, ", ");
-    text_append_name(out, node->type);
+    text_append_label(out, node->type);
     if (place->op && place->op->since) text_printf(out, "-%d", place->op->since);
     text_printf(out, ", pass %s\n", place->pass);
     print_node(place->model, place->node, place->facts, out);

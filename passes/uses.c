@@ -12,9 +12,9 @@
 
 /*
  * Real models have a few uses a parameter. A made-up one, whose constants are all joined and
- * then used everywhere, would have parameters x nodes of them.
+ * then used everywhere, would have parameters x operands of them.
  */
-#define MAX_PAIRS ((size_t)1 << 23)
+#define MAX_USES ((size_t)1 << 22)
 
 struct pair {
     uint32_t node;
@@ -31,6 +31,7 @@ struct walker {
     struct pair *pairs;
     size_t n_pairs;
     size_t capacity;
+    size_t n_uses; /* that were looked at */
 };
 
 static int grow_pairs(struct walker *walker) {
@@ -44,10 +45,10 @@ static int grow_pairs(struct walker *walker) {
 }
 
 static int add_pair(struct walker *walker, uint32_t node, uint32_t param) {
-    if (walker->node_stamp[node] == param + 1) return CM_OK;
-    if (walker->n_pairs >= MAX_PAIRS)
+    if (walker->n_uses++ >= MAX_USES)
         return diag_error(walker->walk->diag, DIAG_LIMIT,
-                          "parameters are used in more than %zu places", MAX_PAIRS);
+                          "parameters are used in more than %zu places", MAX_USES);
+    if (walker->node_stamp[node] == param + 1) return CM_OK;
     if (walker->n_pairs == walker->capacity) {
         int status = grow_pairs(walker);
         if (status < 0) return status;

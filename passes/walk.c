@@ -18,6 +18,18 @@
  */
 #define MAX_FOLDED_FLOATS 64
 
+/*
+ * What the rules of a walk get. A model has a few tables, and shapes of a few elements at its
+ * nodes; a file that folds a table at each of them would take gigabytes.
+ */
+#define LONG_ELEMENTS           ((int64_t)1 << 21)
+#define SHORT_ELEMENTS_PER_NODE 256
+
+/* Loops inside loops are walked again and again until their state holds: so often at most, on
+ * average. */
+#define WALKS_PER_NODE 8
+#define FEWEST_WALKS   4096
+
 static bool worth_folding(const struct constant *constant) {
     switch (dtype_class(constant->dtype)) {
     case DTYPE_CLASS_INT:
@@ -61,6 +73,11 @@ static int start_value(struct walk *walk, uint32_t id) {
     return CM_OK;
 }
 
+void walk_renew_search(struct walk *walk) {
+    walk->most_searched =
+        walk->n_walked + FEWEST_WALKS + WALKS_PER_NODE * (int64_t)walk->model->n_nodes;
+}
+
 int walk_start(struct walk *walk) {
     const struct model *model = walk->model;
     struct infer_table *table = walk->table;
@@ -70,6 +87,10 @@ int walk_start(struct walk *walk) {
     walk->has_assumed = arena_array(walk->arena, model->n_nodes, sizeof(*walk->has_assumed));
     if (!table->facts || !table->runs || !table->alternative || !walk->has_assumed)
         return diag_no_memory(walk->diag);
+    walk->n_walked = 0;
+    walk_renew_search(walk);
+    walk->budget = (struct rule_budget){
+        LONG_ELEMENTS, SHORT_ELEMENTS_PER_NODE * ((int64_t)model->n_nodes + 1)};
     for (uint32_t graph = 0; graph < model->n_graphs; graph++) table->runs[graph] = 1;
     for (uint32_t id = 0; id < model->n_values; id++) {
         int status = start_value(walk, id);
@@ -116,6 +137,11 @@ static int body_runs(void *context, uint32_t graph, int64_t times, const char *a
     return CM_OK;
 }
 
+static bool may_search(void *context) {
+    const struct walk *walk = context;
+    return walk->n_walked < walk->most_searched;
+}
+
 /* ---- nodes ------------------------------------------------------------------------------ */
 
 static bool inputs_are_constant(const struct rule *rule) {
@@ -130,10 +156,19 @@ static bool inputs_are_valued(const struct rule *rule) {
     return true;
 }
 
+/* What the fold would write; a Constant's contents stand in the file as they are. */
+static bool affords_outputs(const struct rule *rule) {
+    int64_t elements = 0;
+    for (size_t i = 0; i < rule->n_outputs; i++)
+        elements = checked_add(elements, rule_output_elements(rule, i));
+    bool is_folded = is_known(elements) && elements <= CONSTANT_MAX_ELEMENTS;
+    return rule->n_inputs == 0 || !is_folded || rule_affords(rule, elements);
+}
+
 static int fold(struct rule *rule) {
     if (!rule->op->fold) return CM_OK;
     if (!rule->op->fold_partial && !inputs_are_valued(rule)) return CM_OK;
-    return rule->op->fold(rule);
+    return affords_outputs(rule) ? rule->op->fold(rule) : CM_OK;
 }
 
 /* A node without operands whose value stands in its attributes: Constant. */
@@ -194,8 +229,10 @@ static void forget_outputs(struct walk *walk, const struct node *node) {
 }
 
 static int infer_rule(struct walk *walk, struct rule *rule) {
-    const struct rule_walker walker = {.walk = walk_body, .runs = body_runs, .context = walk};
+    const struct rule_walker walker = {
+        .walk = walk_body, .runs = body_runs, .context = walk, .may_search = may_search};
     rule->walker = &walker;
+    rule->budget = &walk->budget;
     int status = rule->op->infer(rule);
     if (status == CM_OK) status = fold(rule);
     rule->walker = NULL;
@@ -220,6 +257,7 @@ int walk_node(struct walk *walk, uint32_t id) {
                                .node = id};
     int status = rules_make(&source, id, &rule);
     if (status < 0) return status;
+    walk->n_walked++;
     node_place_push(&place, walk->diag);
     status = infer_rule(walk, &rule);
     node_place_pop(&place, walk->diag);

@@ -8,6 +8,7 @@
 #ifndef PASSES_WALK_H
 #define PASSES_WALK_H
 
+#include "ops/rule.h"
 #include "passes/pass.h"
 
 struct walk {
@@ -23,10 +24,15 @@ struct walk {
     struct infer_table *table;   /* to fill */
     int depth;                   /* bodies around */
     bool *has_assumed;           /* by node: its assumption was told; by walk_start */
+    struct rule_budget budget;   /* of its rules; by walk_start */
+    int64_t n_walked;            /* nodes, those of bodies each time that they were walked */
+    int64_t most_searched;       /* n_walked from which on no body is walked again; by walk_start */
 };
 
 /* Allocates the table and sets the facts of inputs and initializers. */
 int walk_start(struct walk *walk) CM_MUST_CHECK;
+/* From here on bodies may be walked again as often as from the start. */
+void walk_renew_search(struct walk *walk);
 /* Infers one node whose operands are known; a fault leaves its outputs unknown. */
 int walk_node(struct walk *walk, uint32_t node) CM_MUST_CHECK;
 /* Every node of a graph in order, past faults; the worst status. CM_NO_MEMORY ends it at once.

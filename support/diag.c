@@ -121,7 +121,7 @@ static void print_frame(const struct diag_frame *frame, struct text *out) {
     if (frame->print != NULL) {
         frame->print(frame, out);
     } else if (frame->what != NULL) {
-        text_append_name(out, frame->what);
+        text_append_label(out, frame->what);
     }
 }
 
@@ -153,6 +153,9 @@ static const char *innermost_node(struct cm_diagnostics *sink) {
 
 /* ---- messages --------------------------------------------------------------------------- */
 
+/* Bytes of a message that are kept: what a file puts into it may be as long as the file. */
+#define LONGEST_LINE 4096
+
 /* One safe line; NULL when memory is short. */
 __attribute__((format(printf, 2, 0))) static const char *
 render_line(struct arena *arena, const char *format, va_list args) {
@@ -161,7 +164,11 @@ render_line(struct arena *arena, const char *format, va_list args) {
     text_init(&raw, arena);
     text_init(&safe, arena);
     text_vprintf(&raw, format, args);
+    const size_t shown = text_cut(text_string(&raw), LONGEST_LINE);
+    const bool is_cut = shown < raw.length;
+    if (is_cut) raw.data[shown] = '\0';
     text_append_name(&safe, text_string(&raw));
+    if (is_cut) text_append(&safe, "…");
     return raw.failed || safe.failed ? NULL : text_string(&safe);
 }
 

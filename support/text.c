@@ -139,9 +139,8 @@ static bool point_is_safe(uint32_t point) {
     return true;
 }
 
-void text_append_name(struct text *text, const char *name) {
+static void append_safe(struct text *text, const char *name, size_t n) {
     const unsigned char *bytes = (const unsigned char *)name;
-    const size_t n = strlen(name);
     size_t shown = 0; /* bytes before this one are in the text */
     for (size_t i = 0; i < n;) {
         uint32_t point = 0;
@@ -155,6 +154,24 @@ void text_append_name(struct text *text, const char *name) {
         i += step;
     }
     text_append_n(text, name + shown, n - shown);
+}
+
+void text_append_name(struct text *text, const char *name) {
+    append_safe(text, name, strlen(name));
+}
+
+size_t text_cut(const char *text, size_t most) {
+    size_t n = strlen(text);
+    if (n <= most) return n;
+    n = most;
+    while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) n--;
+    return n;
+}
+
+void text_append_label(struct text *text, const char *name) {
+    const size_t n = text_cut(name, TEXT_LONGEST_LABEL);
+    append_safe(text, name, n);
+    if (name[n] != '\0') text_append(text, "…");
 }
 
 /* ---- questions -------------------------------------------------------------------------- */

@@ -36,6 +36,11 @@ const char *text_string(const struct text *text);
  * and broken UTF-8 become \xNN, so that no name can drive a terminal or forge a line.
  */
 void text_append_name(struct text *text, const char *name);
+/* The same for a place in a message, which a long name would drown: cut, with "…" behind it. */
+#define TEXT_LONGEST_LABEL 256
+void text_append_label(struct text *text, const char *name);
+/* How much of the text to show in at most so many bytes: whole characters. */
+size_t text_cut(const char *text, size_t most);
 
 bool text_equal(const char *a, const char *b); /* NULL equals only NULL */
 bool text_starts_with(const char *text, const char *prefix);

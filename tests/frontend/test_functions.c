@@ -277,6 +277,47 @@ static void a_tower_of_functions_meets_a_limit(void **state) {
     assert_refused(model, "limit: functions unfold into more than 64 MiB");
 }
 
+static void a_function_called_often_meets_a_limit(void **state) {
+    struct bytes function = function_of(*state, "F", "a", "b");
+    struct bytes graph = graph_of(*state, "x", "x");
+    for (int i = 0; i < 1000; i++)
+        put_message(&function, 7, node_of(*state, "Neg", "", "a", ""));
+    for (int i = 0; i < 101; i++) put_message(&graph, 1, call_of(*state, "F", "", "x", ""));
+    struct bytes model = model_of(*state, graph);
+    put_message(&model, 25, function);
+    assert_refused(model, "limit: functions unfold into more than 100000 nodes");
+}
+
+/* A body in a body, and in that a call of the next function. */
+static void bodies_too_deep_by_way_of_functions_are_refused(void **state) {
+    struct bytes model = model_calling(*state, call_of(*state, "F0", "c", "x", "m"),
+                                       function_of(*state, "other", "a", "a"));
+    for (int i = 0; i < 40; i++) {
+        char own[16], next[16];
+        struct bytes inner = graph_of(*state, "", "t");
+        struct bytes middle = graph_of(*state, "", "s");
+        struct bytes node = node_of(*state, "If", "", "a", "s");
+        snprintf(own, sizeof own, "F%d", i);
+        snprintf(next, sizeof next, "F%d", i + 1);
+        put_message(&inner, 1, call_of(*state, next, "", "a", "t"));
+        put_message(&node, 5, graph_attribute(*state, "then_branch", inner));
+        put_message(&middle, 1, node);
+        node = node_of(*state, "If", "", "a", "b");
+        put_message(&node, 5, graph_attribute(*state, "then_branch", middle));
+        struct bytes function = function_of(*state, own, "a", "b");
+        put_message(&function, 7, node);
+        put_message(&model, 25, function);
+    }
+    assert_refused(model, "limit: graphs are nested deeper than 64");
+}
+
+static void a_function_with_a_list_too_long_is_refused(void **state) {
+    struct bytes function = function_of(*state, "F", "a", "a");
+    for (int i = 0; i < 1024; i++) put_opset(&function, 9, "local", i);
+    assert_refused(model_calling(*state, call_of(*state, "F", "c", "x", "m"), function),
+                   "limit: function 'F' has more than 1024 attributes or opset imports");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_becomes_the_body_with_its_names_under_the_call),
@@ -293,6 +334,9 @@ int main(void) {
         cmocka_unit_test(a_graph_given_to_a_call_is_kept_by_name_and_cannot_be_used),
         cmocka_unit_test(a_reference_of_another_kind_is_refused),
         cmocka_unit_test(a_tower_of_functions_meets_a_limit),
+        cmocka_unit_test(a_function_called_often_meets_a_limit),
+        cmocka_unit_test(bodies_too_deep_by_way_of_functions_are_refused),
+        cmocka_unit_test(a_function_with_a_list_too_long_is_refused),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -510,6 +510,26 @@ static void elements_in_a_field_of_another_type_are_refused(void **state) {
                    "value: tensor 'w' of type float keeps its data in a field of another type");
 }
 
+static void a_sparse_tensor_without_values_is_refused(void **state) {
+    struct bytes graph = graph_of(*state, "x", "x");
+    struct bytes sparse = bytes_new(*state);
+    put_number(&sparse, 3, 1000);
+    put_message(&graph, 15, sparse);
+    assert_refused(model_of(*state, graph), "format: a sparse tensor has no values");
+}
+
+/* They are searched from the front. */
+static void lists_that_would_take_long_to_search_are_refused(void **state) {
+    struct bytes graph = graph_of(*state, "x", "y");
+    struct bytes node = node_of(*state, "Relu", "r", "x", "y");
+    struct bytes model = model_of(*state, relu_graph(*state));
+    for (int i = 0; i < 1025; i++) put_message(&node, 5, int_attribute(*state, "a", i));
+    put_message(&graph, 1, node);
+    assert_refused(model_of(*state, graph), "limit: 1025 attributes, at most 1024 wanted");
+    for (int i = 0; i < 1024; i++) put_opset(&model, 8, "local", i);
+    assert_refused(model, "limit: 1025 opset imports, at most 1024 wanted");
+}
+
 static void what_an_attribute_says_it_is_counts_where_it_holds_more(void **state) {
     struct bytes attribute = bytes_new(*state);
     put_text(&attribute, 1, "axes");
@@ -550,6 +570,8 @@ int main(void) {
         cmocka_unit_test(a_body_may_hide_names_around_it),
         cmocka_unit_test(a_value_in_between_may_have_a_dim_of_minus_1),
         cmocka_unit_test(elements_in_a_field_of_another_type_are_refused),
+        cmocka_unit_test(a_sparse_tensor_without_values_is_refused),
+        cmocka_unit_test(lists_that_would_take_long_to_search_are_refused),
         cmocka_unit_test(what_an_attribute_says_it_is_counts_where_it_holds_more),
     };
     return cmocka_run_group_tests(tests, make, end);

@@ -48,6 +48,8 @@ static int make(void **state) {
     write_file(path, "\x01\x00\x00\x00\x02\x00\x00\x00", 8);
     path_in(f, "inside/link.bin", path, sizeof path);
     if (symlink("../outside.bin", path) != 0) return 1;
+    path_in(f, "inside/pipe.bin", path, sizeof path);
+    if (mkfifo(path, 0600) != 0) return 1;
     path_in(f, "inside/model.onnx", f->model, sizeof f->model);
     *state = f;
     return 0;
@@ -55,7 +57,7 @@ static int make(void **state) {
 
 static int end(void **state) {
     static const char *const names[] = {"inside/model.onnx", "inside/link.bin",
-                                        "inside/weights.bin", "outside.bin"};
+                                        "inside/pipe.bin", "inside/weights.bin", "outside.bin"};
     struct fixture *f = *state;
     char path[128];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -116,6 +118,7 @@ static const struct {
      "value: external data '/etc/hostname' would lie outside the model's folder"},
     {"link.bin", NULL, CM_REFUSED, 0,
      "value: external data 'link.bin' leads outside the model's folder"},
+    {"pipe.bin", NULL, CM_REFUSED, 0, "value: external data 'pipe.bin' is not a regular file"},
 };
 
 static void external_data_is_read_from_the_models_folder_only(void **state) {

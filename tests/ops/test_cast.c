@@ -17,10 +17,12 @@ static void cast_changes_the_type_alone(void **state) {
         GIVES("CastLike-15", NULL, "float[2,3] int32[7]", "int32[2,3]"),
         GIVES("CastLike-19", NULL, "float[2,3] ?", "undefined[2,3]"),
         GIVES("BitCast-26", "to=6", "float[2,3]", "int32[2,3]"),
-        REFUSES("Cast-13", "to=99", "float[2]", "float[2]", "names no element type"),
-        REFUSES("Cast-1", "to=NOTHING", "float[2]", "float[2]", "names no element type"),
+        REFUSES("Cast-13", "to=99", "float[2]", "float[2]",
+                "attribute 'to' names no element type"),
+        REFUSES("Cast-1", "to=NOTHING", "float[2]", "float[2]",
+                "attribute 'to' names no element type"),
         REFUSES("BitCast-26", "to=7", "float[2]", "float[2]",
-                "32 bits of float as 64 bits of int64"),
+                "cannot see 32 bits of float as 64 bits of int64"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

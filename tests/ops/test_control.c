@@ -189,7 +189,7 @@ static void check_row(const struct control_case *row) {
                                     .outputs = words[row->n_outputs]};
     struct rule_bench *bench = rule_bench_open(&plain);
     struct stage stage = {row, bench->arena, {NOT_TOLD, NOT_TOLD}, 0};
-    const struct rule_walker walker = {walk, runs, &stage};
+    const struct rule_walker walker = {.walk = walk, .runs = runs, .context = &stage};
     struct text text;
     add_bodies(bench, row);
     bench->rule.walker = &walker;
@@ -229,8 +229,18 @@ static void if_takes_the_branch_it_knows_or_merges_both(void **state) {
         IF_ROW("bool[1]={0}", "f32[2,4]", gives_2_3, gives_2_4, NEVER, 1),
         IF_ROW("bool[]={1}", "f32[2,3]", gives_2_3, gives_int, 1, NEVER),
         IF_ROW("bool[]", "f32[2,?]", gives_2_3, gives_2_4, 1, 1),
-        IF_ROW("bool[]", "is float and int64", gives_2_3, gives_int, 0, 0),
-        IF_ROW("bool[2]={1,0}", "the condition has 2 elements", gives_2_3, gives_2_4, 0, 0),
+        IF_ROW("bool[]", "the same value is float and int64", gives_2_3, gives_int, 0, 0),
+        IF_ROW("bool[2]={1,0}", "the condition has 2 elements, expected 1", gives_2_3,
+               gives_2_4, 0, 0),
+        {"If-13",
+         NULL,
+         "bool[]",
+         "the body has 0 outputs, expected at least 1",
+         0,
+         0,
+         1,
+         {gives_2_3, gives_2_4},
+         {0, 0}},
     };
     (void)state;
     CHECK_ROWS(rows);
@@ -304,7 +314,7 @@ static void scan_runs_along_an_axis(void **state) {
         SCAN_ROW("Scan-9", "num_scan_inputs=2", "float[4,2] float[3,2]",
                  "operands have length 4 and 3", 0),
         SCAN_ROW("Scan-9", "num_scan_inputs=3", "float[4] float[3]",
-                 "num_scan_inputs is 3 of 2", 0),
+                 "num_scan_inputs is 3 of 2 operands", 0),
         SCAN_ROW("Scan-9", "num_scan_inputs=1", "float[4] float[]", "out of range", 0),
     };
     (void)state;

@@ -39,24 +39,44 @@ static void an_equation_that_does_not_fit_is_refused(void **state) {
         REFUSES("Einsum-12", "equation=ij,jk->ik", "float[2,3] float[4,5]", "float[*]",
                 "axis 0 of input 1 has 4, the same label 3 before"),
         REFUSES("Einsum-12", "equation=ij,jk->ik", "float[2,3]", "float[*]",
-                "more than 1 terms"),
+                "the equation has more than 1 terms"),
         REFUSES("Einsum-12", "equation=ij->i", "float[2,3] float[2,3]", "float[*]",
-                "1 terms for 2 inputs"),
+                "the equation has 1 terms for 2 inputs"),
         REFUSES("Einsum-12", "equation=ij->ik", "float[2,3]", "float[*]",
-                "an output label that no operand has"),
+                "the equation has an output label that no operand has"),
         REFUSES("Einsum-12", "equation=ij->ii", "float[2,3]", "float[*]",
-                "repeats an output label"),
+                "the equation repeats an output label"),
         REFUSES("Einsum-12", "equation=ij->i", "float[2,3,4]", "float[*]",
                 "input 0 has rank 3, its term has 2 labels"),
         REFUSES("Einsum-12", "equation=i1->i", "float[2,3]", "float[*]",
-                "a character that is no label"),
+                "the equation has a character that is no label"),
         REFUSES("Einsum-12", "equation=i->i->i", "float[2]", "float[*]",
-                "a character that is no label"),
+                "the equation has a character that is no label"),
         REFUSES("Einsum-12", "equation=...i...->i", "float[2]", "float[*]",
-                "two ellipses in a term"),
+                "the equation has two ellipses in a term"),
+        REFUSES("Einsum-12",
+                "equation=abcdefghabcdefghabcdefghabcdefghabcdefghabcdefghabcdefghabcdefghi",
+                "float[2]", "float[*]", "the equation has too many labels in a term"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
+}
+
+/* A row has no room for them. */
+static void more_operands_than_can_be_told_apart_are_refused(void **state) {
+    static const struct rule_case row = {.op = "Einsum-12",
+                                         .attrs = "equation=i->i",
+                                         .inputs = "float[2]",
+                                         .outputs = "float[2]"};
+    struct rule_bench *bench = rule_bench_open(&row);
+    const struct fact *inputs[33];
+    (void)state;
+    for (size_t i = 0; i < 33; i++) inputs[i] = bench->rule.inputs[0];
+    bench->rule.inputs = inputs;
+    bench->rule.n_inputs = 33;
+    assert_int_equal(bench->rule.op->infer(&bench->rule), CM_REFUSED);
+    assert_string_equal(rule_bench_message(bench), "33 operands, at most 32 are read");
+    rule_bench_close(bench);
 }
 
 static void two_operands_cost_the_product_of_all_labels(void **state) {
@@ -101,6 +121,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_equation_gives_the_shape),
         cmocka_unit_test(an_equation_that_does_not_fit_is_refused),
+        cmocka_unit_test(more_operands_than_can_be_told_apart_are_refused),
         cmocka_unit_test(two_operands_cost_the_product_of_all_labels),
         cmocka_unit_test(more_operands_cost_the_best_order),
     };

@@ -17,6 +17,11 @@ static void gather_puts_the_indices_where_the_axis_was(void **state) {
         GIVES("Gather-13", NULL, "float[5] int64[0]", "float[0]"),
         REFUSES("Gather-13", "axis=2", "float[5,6] int64[2]", "float[*]", "out of range"),
         REFUSES("Gather-13", NULL, "float[] int64[2]", "float[*]", "out of range for rank 0"),
+        REFUSES("Gather-13", NULL,
+                "float[2,3] "
+                "int64[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
+                "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
+                "float[*]", "the output would have 65 axes, at most 64 are supported"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -75,7 +80,7 @@ static void gather_elements_has_the_shape_of_its_indices(void **state) {
         REFUSES("GatherElements-13", NULL, "float[3,3] int64[2]", "float[*]",
                 "indices have 1 axes"),
         REFUSES("GatherElements-13", NULL, "int64[1,1]={1} int64[1,2]={0,0}", "int64[1,2]",
-                "reach past the data [1,1] on axis 1"),
+                "indices [1,2] reach past the data [1,1] on axis 1"),
         REFUSES("GatherElements-13", "axis=2", "float[3,3] int64[3,2]", "float[*]",
                 "out of range"),
     };
@@ -98,11 +103,14 @@ static void gather_nd_reads_tuples(void **state) {
         GIVES("GatherND-12", "batch_dims=1", "int64[2,2,2]={1,2,3,4,5,6,7,8} int64[2,1]={1,0}",
               "int64[2,2]={3,4,5,6}"),
         REFUSES("GatherND-13", NULL, "float[2,3] int64[5,3]", "float[*]",
-                "point with 3 numbers"),
+                "indices [5,3] point with 3 numbers into data [2,3]"),
         REFUSES("GatherND-13", "batch_dims=2", "float[2,3] int64[2,3]", "float[*]",
-                "batch_dims 2"),
+                "batch_dims 2 does not fit data [2,3] and indices [2,3]"),
         REFUSES("GatherND-13", NULL, "int64[2]={1,2} int64[1,1]={5}", "int64[1]", "index 5"),
-        REFUSES("GatherND-13", NULL, "float[2] int64[]", "float[*]", "does not fit"),
+        REFUSES("GatherND-13", "batch_dims=1", "int64[2,2]={1,2,3,4} int64[1,1]={0}",
+                "int64[1]", "batch axis 0 is 1 in indices, 2 in the data"),
+        REFUSES("GatherND-13", NULL, "float[2] int64[]", "float[*]",
+                "batch_dims 0 does not fit data [2] and indices []"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

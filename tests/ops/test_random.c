@@ -17,9 +17,18 @@ static void random_tensors_have_their_shape_from_attributes_or_alike(void **stat
         GIVES("Bernoulli-22", "dtype=9", "float[*]", "bool[*]"),
         GIVES("Multinomial-7", "sample_size=5", "float[2,3]", "int32[2,5]"),
         GIVES("Multinomial-7", "dtype=7", "float[*]", "int64[?,1]"),
-        REFUSES("RandomNormal-1", "shape=[-2]", "", "float[*]", "dim 0 of 'shape' is -2"),
-        REFUSES("RandomNormal-1", "shape=[2] dtype=77", "", "float[*]", "'dtype' is 77"),
-        REFUSES("Multinomial-7", NULL, "float[3]", "int32[*]", "expected 2"),
+        REFUSES("RandomNormal-1", "shape=[-2]", "", "float[*]",
+                "dim 0 of 'shape' is -2, less than 0"),
+        REFUSES("RandomNormal-1", "shape=[2] dtype=77", "", "float[*]",
+                "attribute 'dtype' is 77, no element type"),
+        REFUSES("RandomNormal-1",
+                "shape=[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
+                "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
+                "", "float[*]", "attribute 'shape' has 65 axes, at most 64 are read"),
+        REFUSES("Multinomial-7", "sample_size=-1", "float[2,3]", "int32[*]",
+                "sample_size is -1, less than 0"),
+        REFUSES("Multinomial-7", NULL, "float[3]", "int32[*]",
+                "input [3] has 1 axes, expected 2"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

@@ -43,9 +43,9 @@ static void a_layer_whose_weights_do_not_fit_is_refused(void **state) {
         REFUSES("LSTM-7", "hidden_size=5", "float[7,3,4] float[1,20,4] float[1,20,6]",
                 "float[*]", "dim 2 of input 2 is 6, 5 is wanted (hidden_size)"),
         REFUSES("LSTM-7", "hidden_size=0", "float[7,3,4] float[1,0,4] float[1,0,0]", "float[*]",
-                "hidden_size is 0"),
+                "hidden_size is 0, 1 or more is wanted"),
         REFUSES("LSTM-7", "direction=up", "float[7,3,4] float[1,20,4] float[1,20,5]",
-                "float[*]", "direction is none of"),
+                "float[*]", "direction is none of forward, reverse, bidirectional"),
         REFUSES("LSTM-7", NULL, "float[7,3] float[1,20,4] float[1,20,5]", "float[*]",
                 "input 0 has the shape [7,3], rank 3 is wanted"),
     };

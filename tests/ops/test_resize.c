@@ -30,12 +30,17 @@ static void upsample_scales_every_axis(void **state) {
         GIVES("Upsample-9", NULL, "float[1,3,4,6] float[?]", "float[?,?,?,?]"),
         GIVES("Upsample-9", NULL, "float[*] float[4]={1,1,2,2}", "float[*]"),
         REFUSES("Upsample-9", NULL, "float[1,3] float[4]={1,1,2,2}", "float[*]",
-                "scales has 4 entries"),
+                "scales has 4 entries, the input [1,3] has 2 axes"),
         REFUSES("Upsample-9", NULL, "float[3] float[1]={0}", "float[*]",
-                "the scale of axis 0 is 0"),
-        REFUSES("Upsample-9", NULL, "float[3] float[1]={-1}", "float[*]", "expected above 0"),
-        REFUSES("Upsample-9", NULL, "float[3] float[1]={nan}", "float[*]", "expected above 0"),
-        REFUSES("Upsample-9", NULL, "float[3] float[1]={1e30}", "float[*]", "past 2^62"),
+                "the scale of axis 0 is 0, expected above 0"),
+        REFUSES("Upsample-9", NULL, "float[3] float[1]={-1}", "float[*]",
+                "the scale of axis 0 is -1, expected above 0"),
+        REFUSES("Upsample-9", NULL, "float[3] float[1]={nan}", "float[*]",
+                "the scale of axis 0 is nan, expected above 0"),
+        REFUSES("Upsample-9", NULL, "float[3] float[1]={1e30}", "float[*]",
+                "axis 0 of 3 times 1e+30 is past 2^62"),
+        REFUSES("Upsample-9", NULL, "float[1,3] float[1,2]={1,2}", "float[*]",
+                "scales has the shape [1,2], a list is wanted"),
         GIVES("Upsample-9", NULL, "float[0] float[1]={2}", "float[0]"),
     };
     (void)state;
@@ -73,11 +78,14 @@ static void resize_takes_scales_or_sizes(void **state) {
               "float[10] float[2]={0.2,0.7} float[1]={2}", "float[10]"),
         GIVES("Resize-13", "coordinate_transformation_mode=tf_crop_and_resize",
               "float[10] float[2] float[1]={2}", "float[?]"),
-        REFUSES("Resize-13", NULL, "float[1,3,4,4]", "float[*]", "neither scales and sizes"),
-        REFUSES("Resize-13", NULL, "float[4] - float[1]={1} int64[1]={4}", "float[*]", "both"),
+        REFUSES("Resize-13", NULL, "float[1,3,4,4]", "float[*]",
+                "neither scales and sizes are given, expected one of them"),
+        REFUSES("Resize-13", NULL, "float[4] - float[1]={1} int64[1]={4}", "float[*]",
+                "both scales and sizes are given, expected one of them"),
         REFUSES("Resize-13", NULL, "float[4,4] - - int64[1]={4}", "float[*]",
                 "sizes has 1 entries for 2 axes"),
-        REFUSES("Resize-13", NULL, "float[4] - - int64[1]={-4}", "float[*]", "less than 0"),
+        REFUSES("Resize-13", NULL, "float[4] - - int64[1]={-4}", "float[*]",
+                "the size of axis 0 is -4, less than 0"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -100,7 +108,10 @@ static void resize_18_names_its_axes_and_may_keep_the_aspect(void **state) {
         REFUSES("Resize-18", "axes=[2]", "float[4,2] - - int64[1]={7}", "float[*]",
                 "out of range"),
         REFUSES("Resize-18", "axes=[0,1,0]", "float[4,2] - - int64[3]={7,7,7}", "float[*]",
-                "axes has 3 entries"),
+                "axes has 3 entries, the input has 2 axes"),
+        REFUSES("Resize-18", "keep_aspect_ratio_policy=not_smaller",
+                "float[1,2] - - int64[2]={4611686018427387904,2}", "float[*]",
+                "axis 0 would have 4.61169e+18 elements"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -116,13 +127,14 @@ static void grids_are_sampled_where_they_say(void **state) {
         GIVES("GridSample-20", NULL, "float[*] float[2,6,7,2]", "float[2,?,6,7]"),
         GIVES("GridSample-20", NULL, "float[2,3,4,5] float[*]", "float[2,3,?,?]"),
         GIVES("GridSample-20", NULL, "float[*] float[*]", "float[*]"),
-        REFUSES("GridSample-20", NULL, "float[2,3,4,5] float[2,6,2]", "float[*]", "do not fit"),
+        REFUSES("GridSample-20", NULL, "float[2,3,4,5] float[2,6,2]", "float[*]",
+                "input [2,3,4,5] and grid [2,6,2] do not fit"),
         GIVES("AffineGrid-20", NULL, "float[2,2,3] int64[4]={2,3,5,6}", "float[2,5,6,2]"),
         GIVES("AffineGrid-20", NULL, "float[2,3,4] int64[5]={2,3,4,5,6}", "float[2,4,5,6,3]"),
         GIVES("AffineGrid-20", NULL, "float[2,2,3] int64[4]", "float[2,?,?,2]"),
         GIVES("AffineGrid-20", NULL, "float[2,2,3] int64[?]", "float[*]"),
         REFUSES("AffineGrid-20", NULL, "float[2,2,3] int64[3]={2,3,4}", "float[*]",
-                "expected 4 or 5"),
+                "size has 3 entries, expected 4 or 5"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

@@ -110,6 +110,8 @@ static void contents_must_fit_what_was_inferred(void **state) {
     assert_int_equal(shape_make(bench->arena, 2, dims, &shape), CM_OK);
     const struct constant *value = constant_splat_int(bench->arena, DTYPE_INT64, &shape, 1);
     assert_true(rule_set_value(rule, 0, value) < 0);
+    assert_string_equal(rule_bench_message(bench),
+                        "contents int64 [2,3] do not fit the inferred float [?...]");
     assert_int_equal(rule_output(rule, 0, DTYPE_INT64, &shape), CM_OK);
     assert_int_equal(rule_set_value(rule, 0, value), CM_OK);
     assert_ptr_equal(rule->outputs[0].value, value);

@@ -45,9 +45,9 @@ static void scatter_folds_without_a_reduction(void **state) {
         REFUSES("ScatterElements-13", NULL, "int64[2]={1,2} int64[1]={0} int64[2]={8,8}",
                 "int64[2]", "indices [1] and updates [2] differ"),
         REFUSES("ScatterElements-13", NULL, "int64[1,1]={1} int64[1,2]={0,0} int64[1,2]={8,8}",
-                "int64[1,1]", "reach past the data [1,1] on axis 1"),
+                "int64[1,1]", "indices [1,2] reach past the data [1,1] on axis 1"),
         REFUSES("ScatterND-13", NULL, "int64[2]={1,2} int64[1,1]={0} int64[2]={8,8}",
-                "int64[2]", "updates [2] do not fit"),
+                "int64[2]", "updates [2] do not fit indices [1,1] and data [2]"),
     };
     (void)state;
     RUN_RULE_CASES(rows);

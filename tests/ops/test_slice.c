@@ -116,17 +116,17 @@ static void split_gives_each_output_its_part(void **state) {
         GIVES("Split-11", "axis=1", "int64[2,2]={1,2,3,4}",
               "int64[2,1]={1,3} int64[2,1]={2,4}"),
         REFUSES("Split-13", NULL, "float[7]", "float[*] float[*]",
-                "an axis of 7 does not split into 2"),
+                "an axis of 7 does not split into 2 equal parts"),
         REFUSES("Split-13", NULL, "float[7] int64[2]={4,2}", "float[*] float[*]",
                 "split adds up to 6, the axis has 7"),
         REFUSES("Split-13", NULL, "float[7] int64[2]={8,-1}", "float[*] float[*]",
-                "less than 0"),
+                "part 1 of split is -1, less than 0"),
         REFUSES("Split-13", NULL, "float[7] int64[1]={7}", "float[*] float[*]",
                 "split has 1 entries, the node has 2 outputs"),
         REFUSES("Split-18", "num_outputs=3", "float[7]", "float[*] float[*]",
-                "num_outputs is 3"),
+                "num_outputs is 3, the node has 2 outputs"),
         REFUSES("Split-18", "num_outputs=2", "float[7] int64[2]={4,3}", "float[*] float[*]",
-                "both"),
+                "both split and num_outputs are given"),
         REFUSES("Split-13", "axis=1", "float[7]", "float[*]", "out of range"),
     };
     (void)state;
@@ -147,9 +147,9 @@ static void pad_adds_margins(void **state) {
         REFUSES("Pad-13", NULL, "float[2,3] int64[2]={1,1}", "float[*]",
                 "pads has 2 entries, expected 2 for each of 2 axes"),
         REFUSES("Pad-13", NULL, "float[2] int64[2]={-2,-1}", "float[*]",
-                "less than nothing of 2"),
+                "pads -2 and -1 leave less than nothing of 2"),
         REFUSES("Pad-18", NULL, "float[2,3] int64[4]={1,1,1,1} - int64[2]={0,0}", "float[*]",
-                "padded twice"),
+                "axis 0 is padded twice"),
         REFUSES("Pad-13", NULL, "float[2] int64[2]={9223372036854775807,1}", "float[*]",
                 "2^63"),
     };
@@ -182,7 +182,7 @@ static void center_crop_pad_takes_its_sizes(void **state) {
         GIVES("CenterCropPad-18", "axes=[-1]", "float[5,6] int64[1]={3}", "float[5,3]"),
         GIVES("CenterCropPad-18", "axes=[0]", "float[5,6] int64[1]", "float[?,6]"),
         REFUSES("CenterCropPad-18", NULL, "float[5,6] int64[1]={3}", "float[*]",
-                "has 1 entries"),
+                "shape has 1 entries, expected one for each of 2 axes"),
         GIVES("CenterCropPad-18", NULL, "float[*] int64[1]={3}", "float[*]"),
     };
     (void)state;

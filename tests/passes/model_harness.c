@@ -84,7 +84,8 @@ static struct type parse_type(struct parser *parser, const char *word) {
         size_t length = strcspn(at, ",]");
         assert_true(rank < MAX_DIMS);
         dims[rank] = *at == '?' ? DIM_UNKNOWN : strtoll(at, NULL, 10);
-        symbols[rank++] = *at == '?' ? arena_strndup(parser->arena, at + 1, length - 1) : NULL;
+        bool named = *at == '?' && length > 1;
+        symbols[rank++] = named ? arena_strndup(parser->arena, at + 1, length - 1) : NULL;
         at += length;
     }
     assert_int_equal(shape_make(parser->arena, rank, dims, &type.shape), CM_OK);
@@ -111,7 +112,6 @@ static struct constant *list_constant(struct parser *parser, const struct type *
 
 static struct constant *make_constant(struct parser *parser, const struct type *type,
                                       const char *value) {
-    double number = value ? strtod(value + 1, NULL) : 0;
     if (value && strchr(value, ',')) return list_constant(parser, type, value + 1);
     if (!value) {
         struct constant *absent = constant_new(parser->arena, type->dtype, &type->shape);
@@ -119,8 +119,10 @@ static struct constant *make_constant(struct parser *parser, const struct type *
         return absent;
     }
     if (dtype_is_float(type->dtype))
-        return constant_splat_real(parser->arena, type->dtype, &type->shape, number);
-    return constant_splat_int(parser->arena, type->dtype, &type->shape, (int64_t)number);
+        return constant_splat_real(parser->arena, type->dtype, &type->shape,
+                                   strtod(value + 1, NULL));
+    return constant_splat_int(parser->arena, type->dtype, &type->shape,
+                              strtoll(value + 1, NULL, 10));
 }
 
 /* ---- lines ------------------------------------------------------------------------------ */

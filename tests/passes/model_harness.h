@@ -4,7 +4,8 @@
  * Runs the passes over a model that is written in lines, without a file:
  *
  *     opset 17                        of the nodes that follow; 13 before the first such line
- *     in x float[?n,3]                input of the graph; "?" is a free dim of that name
+ *     in x float[?n,3]                input of the graph; "?n" is a free dim of that name, "?" one
+ *                                     without
  *     in y float                      one without a shape; a trailing "=7" is its default
  *     init fc.weight float[4,3]       initializer; "=7" makes every element 7
  *     const s int64[3] =128,-1,32     output of a Constant node without a name

@@ -53,7 +53,7 @@ static const char *value_difference(const struct bench *have, const struct bench
 }
 
 static const char *cost_difference(const struct bench *have, const struct bench *want,
-                                   uint32_t id) {
+                                   uint32_t id, bool reads) {
     const struct cm_costs *a = &have->analysis.count.costs[id];
     const struct cm_costs *b = &want->analysis.count.costs[id];
     const struct {
@@ -61,9 +61,10 @@ static const char *cost_difference(const struct bench *have, const struct bench 
         int64_t have, want;
     } fields[] = {{"MACs", a->macs, b->macs},
                   {"FLOPs", a->flops, b->flops},
-                  {"bytes read", a->bytes_read, b->bytes_read},
-                  {"bytes written", a->bytes_written, b->bytes_written}};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+                  {"bytes written", a->bytes_written, b->bytes_written},
+                  {"bytes read", a->bytes_read, b->bytes_read}};
+    size_t n = sizeof fields / sizeof *fields;
+    for (size_t i = 0; i < (reads ? n : n - 1); i++)
         if (fields[i].have != fields[i].want)
             return arena_printf(have->arena,
                                 "node %" PRIu32 " has %" PRId64 " %s, not %" PRId64, id,
@@ -71,13 +72,14 @@ static const char *cost_difference(const struct bench *have, const struct bench 
     return NULL;
 }
 
-const char *template_difference(const struct bench *have, const struct bench *want) {
+const char *template_difference(const struct bench *have, const struct bench *want,
+                                bool reads) {
     const char *found = NULL;
     assert_int_equal(have->model.n_values, want->model.n_values);
     assert_int_equal(have->model.n_nodes, want->model.n_nodes);
     for (uint32_t id = 0; id < want->model.n_values && !found; id++)
         found = value_difference(have, want, id);
     for (uint32_t id = 0; id < want->model.n_nodes && !found; id++)
-        found = cost_difference(have, want, id);
+        found = cost_difference(have, want, id, reads);
     return found;
 }

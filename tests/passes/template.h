@@ -17,8 +17,9 @@ char *template_at(const char *lines, int64_t batch);
 struct bench *template_rebatch(const char *lines, int64_t from, int64_t to);
 /*
  * The first difference between two analyses of one template, in `have`'s arena: a type of a
- * value that depends on the inputs, or a cost of a node. NULL: none.
+ * value that depends on the inputs, or a cost of a node (`reads`: the bytes that it reads too).
+ * NULL: none.
  */
-const char *template_difference(const struct bench *have, const struct bench *want);
+const char *template_difference(const struct bench *have, const struct bench *want, bool reads);
 
 #endif

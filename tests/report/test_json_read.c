@@ -197,6 +197,8 @@ static const struct {
      "modules[0].children[1]: expected an index, have -4"},
     {"\"children\":[1,4,5]", "\"children\":[1,null]",
      "modules[0].children[1]: expected an integer, have null"},
+    {"\"children\":[1,4,5]", "\"children\":7",
+     "modules[0].children: expected an array, have 7"},
     {"\"class_known\":true", "\"class_known\":1",
      "modules[0].class_known: expected true or false, have 1"},
     {"\"module\":\"fc1\"", "\"module\":\"fc2\"",
@@ -245,6 +247,28 @@ static void what_is_no_profile_is_refused(void **state) {
     for (size_t i = 0; i < N(no_profiles); i++)
         expect_refusal(no_profiles[i].text, strlen(no_profiles[i].text),
                        no_profiles[i].message);
+}
+
+static void a_profile_without_modules_is_refused(void **state) {
+    (void)state;
+    struct cm_result none = fixture_pointnet;
+    none.n_modules = 0;
+    none.n_nodes = 0;
+    char *json = fixture_json(&none);
+    expect_refusal(json, strlen(json), "modules: there is no root");
+    free(json);
+}
+
+/* By its size alone: there are no such bytes behind the text. */
+static void a_text_too_long_is_refused_unread(void **state) {
+    (void)state;
+    struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+    struct cm_result *result = NULL;
+    assert_int_equal(cm_result_read_json("{}", 536870913, "p", diagnostics, &result),
+                     CM_REFUSED);
+    assert_string_equal(cm_diagnostics_get(diagnostics, 0)->message,
+                        "536870913 bytes of JSON, at most 536870912 are read");
+    cm_diagnostics_free(diagnostics);
 }
 
 static void a_nul_byte_is_refused(void **state) {
@@ -373,6 +397,8 @@ int main(void) {
         cmocka_unit_test(types_come_back),
         cmocka_unit_test(a_fault_is_told_by_its_place),
         cmocka_unit_test(what_is_no_profile_is_refused),
+        cmocka_unit_test(a_profile_without_modules_is_refused),
+        cmocka_unit_test(a_text_too_long_is_refused_unread),
         cmocka_unit_test(a_nul_byte_is_refused),
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(an_object_with_many_keys_is_refused),

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which shape each input gets from the file and the options, and what is said where none does.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+#include "support/arena.h"
+#include "support/text.h"
+
+/* Options as they stand on a command line: "--batch 2 --dim seq=16 --input x=1x3". */
+static struct cm_options options_of(struct arena *arena, const char *words) {
+    struct cm_dim_option *dims = arena_array(arena, 4, sizeof *dims);
+    struct cm_input_option *inputs = arena_array(arena, 4, sizeof *inputs);
+    struct cm_options options = {.dims = dims, .inputs = inputs};
+    char *at = arena_strdup(arena, words);
+    while (*at) {
+        bool is_dim = strncmp(at, "--dim ", 6) == 0;
+        bool is_input = strncmp(at, "--input ", 8) == 0;
+        at = strchr(at, ' ') + 1;
+        size_t name = strcspn(at, "=");
+        char *size = is_dim || is_input ? at + name + 1 : at;
+        if (is_dim) {
+            dims[options.n_dims].name = arena_strndup(arena, at, name);
+            dims[options.n_dims++].size = strtoll(size, &at, 10);
+        } else if (is_input) {
+            struct cm_input_option *input = &inputs[options.n_inputs++];
+            int64_t *sizes = arena_array(arena, 8, sizeof *sizes);
+            input->name = arena_strndup(arena, at, name);
+            input->dims = sizes;
+            for (at = size; *at >= '0' && *at <= '9'; at += *at == 'x')
+                sizes[input->rank++] = strtoll(at, &at, 10);
+        } else {
+            options.batch = strtoll(size, &at, 10);
+        }
+        at += *at == ' ';
+    }
+    return options;
+}
+
+static struct bench *open_with(const char *lines, const char *words) {
+    struct arena *arena = arena_new("test", 0);
+    struct cm_options options = options_of(arena, words);
+    struct bench *bench = bench_open_with(lines, &options);
+    arena_free(arena);
+    return bench;
+}
+
+/* ---- shapes ------------------------------------------------------------------------------ */
+
+struct batch_case {
+    const char *lines;
+    const char *options;
+    const char *inputs; /* types of the inputs, separated by blanks */
+    int64_t batch;      /* of the result */
+};
+
+static const char *input_types(const struct bench *bench) {
+    const struct graph *graph = &bench->model.graphs[0];
+    struct text text;
+    text_init(&text, bench->arena);
+    for (size_t i = 0; i < graph->n_inputs; i++)
+        text_printf(&text, "%s%s", i ? " " : "",
+                    bench_type(bench, bench->model.values[graph->inputs[i]].name));
+    return text_string(&text);
+}
+
+static void check_shapes(const struct batch_case *rows, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct bench *bench = open_with(rows[i].lines, rows[i].options);
+        if (bench->status != CM_OK) fail_msg("row %zu: %s", i, bench_messages(bench));
+        if (strcmp(input_types(bench), rows[i].inputs) != 0)
+            fail_msg("row %zu: %s", i, input_types(bench));
+        if (bench->analysis.batch.batch != rows[i].batch)
+            fail_msg("row %zu: batch %lld", i, (long long)bench->analysis.batch.batch);
+        bench_close(bench);
+    }
+}
+
+#define CHECK_SHAPES(rows) check_shapes(rows, sizeof(rows) / sizeof *(rows))
+
+#define IMAGE "in x float[?batch,3,8,8]\nnode - Relu x -> y\nout y\n"
+#define PAIR                                                                                   \
+    "in x float[?n,?seq]\nin m bool[?n,?seq,4]\nin t float[?seq,?n]\nnode - Relu x -> y\nout " \
+    "y\n"
+
+static void test_the_symbol_that_leads_the_first_input_is_the_batch(void **state) {
+    static const struct batch_case rows[] = {
+        {IMAGE, "", "f32[1,3,8,8]", 1},
+        {IMAGE, "--batch 32", "f32[32,3,8,8]", 32},
+        {IMAGE, "--dim batch=5", "f32[5,3,8,8]", 5},
+        {IMAGE, "--batch 5 --dim batch=5", "f32[5,3,8,8]", 5},
+        {IMAGE, "--dim batch=0", "f32[0,3,8,8]", 0},
+        /* also where it makes the input look like an image of 4 channels */
+        {"in x float[?n,64,64]\nnode - Relu x -> y\nout y\n", "--batch 4", "f32[4,64,64]", 4},
+        {"in x float[?,64,64]\nnode - Relu x -> y\nout y\n", "--batch 3", "f32[3,64,64]", 3},
+        /* wherever it occurs */
+        {PAIR, "--dim seq=7", "f32[1,7] b1[1,7,4] f32[7,1]", 1},
+        {PAIR, "--batch 3 --dim seq=7", "f32[3,7] b1[3,7,4] f32[7,3]", 3},
+        /* a default in the file is no first input */
+        {"in w float[4] =1\nin x float[?n,4]\nnode - Add x w -> y\nout y\n", "--batch 6",
+         "f32[4] f32[6,4]", 6},
+    };
+    (void)state;
+    CHECK_SHAPES(rows);
+}
+
+static void test_a_free_leading_dim_without_a_name_is_the_batch_too(void **state) {
+    static const struct batch_case rows[] = {
+        {"in x float[?,3]\nnode - Relu x -> y\nout y\n", "", "f32[1,3]", 1},
+        {"in x float[?,3]\nnode - Relu x -> y\nout y\n", "--batch 9", "f32[9,3]", 9},
+    };
+    (void)state;
+    CHECK_SHAPES(rows);
+}
+
+static void test_a_shape_given_whole_binds_its_symbols(void **state) {
+    static const struct batch_case rows[] = {
+        {PAIR, "--input x=2x9", "f32[2,9] b1[2,9,4] f32[9,2]", 2},
+        {PAIR, "--input t=9x2", "f32[2,9] b1[2,9,4] f32[9,2]", 2},
+        {PAIR, "--input x=2x9 --batch 2 --dim seq=9", "f32[2,9] b1[2,9,4] f32[9,2]", 2},
+        {"in x float\nnode - Relu x -> y\nout y\n", "--input x=2x9", "f32[2,9]", 2},
+        /* over what the file says */
+        {"in x float[1,3]\nnode - Relu x -> y\nout y\n", "--input x=4x5", "f32[4,5]", 4},
+    };
+    (void)state;
+    CHECK_SHAPES(rows);
+}
+
+static void test_a_model_may_have_no_batch(void **state) {
+    static const struct batch_case rows[] = {
+        {"in x float[3,320,320]\nnode - Relu x -> y\nout y\n", "", "f32[3,320,320]",
+         DIM_UNKNOWN},
+        {"in x float[]\nnode - Relu x -> y\nout y\n", "", "f32[]", DIM_UNKNOWN},
+        {"init x float[2]\nnode - Relu x -> y\nout y\n", "", "", DIM_UNKNOWN},
+    };
+    (void)state;
+    CHECK_SHAPES(rows);
+}
+
+static void test_weights_that_are_inputs_stay_as_they_are(void **state) {
+    static const struct batch_case rows[] = {
+        {"in x float[?n,3,8,8]\nin w float[4,3,3,3]\nnode - Conv x w -> y\nout y\n",
+         "--batch 4", "f32[4,3,8,8] f32[4,3,3,3]", 4},
+        {"in x float[1,3,8,8]\nin w float[1,3,3,3]\nnode - Conv x w -> y\nout y\n", "--batch 4",
+         "f32[4,3,8,8] f32[1,3,3,3]", 4},
+    };
+    (void)state;
+    CHECK_SHAPES(rows);
+}
+
+/* ---- refusals ---------------------------------------------------------------------------- */
+
+struct usage_case {
+    const char *lines;
+    const char *options;
+    const char *messages;
+};
+
+static void check_usage(const struct usage_case *rows, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct bench *bench = open_with(rows[i].lines, rows[i].options);
+        assert_int_equal(bench->status, CM_USAGE);
+        if (strcmp(bench_messages(bench), rows[i].messages) != 0)
+            fail_msg("row %zu: %s", i, bench_messages(bench));
+        bench_close(bench);
+    }
+}
+
+#define CHECK_USAGE(rows) check_usage(rows, sizeof(rows) / sizeof *(rows))
+
+static void test_an_unbound_dim_names_its_input_its_axis_and_the_option(void **state) {
+    static const struct usage_case rows[] = {
+        {PAIR, "",
+         "error[unbound]: input 'x' has the free dim 'seq' (axis 1) and nothing binds it; "
+         "hint: give --dim seq=SIZE"},
+        /* each once, and all of them */
+        {"in x float[?n,?a,?b,?a]\nnode - Relu x -> y\nout y\n", "",
+         "error[unbound]: input 'x' has the free dim 'a' (axis 1) and nothing binds it; "
+         "hint: give --dim a=SIZE\n"
+         "error[unbound]: input 'x' has the free dim 'b' (axis 2) and nothing binds it; "
+         "hint: give --dim b=SIZE"},
+        {"in x float[?n,3,?]\nnode - Relu x -> y\nout y\n", "",
+         "error[unbound]: axis 2 of input 'x' is free and has no name; "
+         "hint: give the whole shape: --input x=Nx3xN"},
+        /* only the first input leads with a batch that needs no name */
+        {"in x float[?,3]\nin z float[?,3]\nnode - Add x z -> y\nout y\n", "",
+         "error[unbound]: axis 0 of input 'z' is free and has no name; "
+         "hint: give the whole shape: --input z=Nx3"},
+        {"in x float\nnode - Relu x -> y\nout y\n", "",
+         "error[unbound]: input 'x' declares no shape and nothing gives one; "
+         "hint: give --input x=1x3x224x224, with the model's own sizes"},
+    };
+    (void)state;
+    CHECK_USAGE(rows);
+}
+
+static void test_names_that_the_model_does_not_have_are_usage(void **state) {
+    static const struct usage_case rows[] = {
+        {PAIR, "--dim length=3",
+         "error[usage]: no input has a dim named 'length'; hint: the free dims are: n, seq"},
+        /* a long list is cut */
+        {"in x float[?a,?b,?c,?d,?e,?f,?g]\nin y float[?h,?i,?j,?k,?l,?m,?o]\n"
+         "node - Relu x -> z\nout z\n",
+         "--dim p=3",
+         "error[usage]: no input has a dim named 'p'; "
+         "hint: the free dims are: a, b, c, d, e, f, g, h, i, j, k, l, ..."},
+        {"in x float[1,3]\nnode - Relu x -> y\nout y\n", "--dim n=3",
+         "error[usage]: no input has a dim named 'n'; "
+         "hint: no input of this model has a free dim with a name"},
+        {PAIR, "--input image=1x3",
+         "error[usage]: the model has no input named 'image'; hint: its inputs are: x, m, t"},
+    };
+    (void)state;
+    CHECK_USAGE(rows);
+}
+
+static void test_options_that_contradict_each_other_are_usage(void **state) {
+    static const struct usage_case rows[] = {
+        {IMAGE, "--batch 2 --dim batch=3",
+         "error[usage]: dim 'batch' is bound to 3 and by --batch to 2"},
+        {IMAGE, "--dim batch=2 --dim batch=3",
+         "error[usage]: dim 'batch' is bound to 2 and by --dim to 3"},
+        {IMAGE, "--dim batch=2 --input x=3x3x8x8",
+         "error[usage]: dim 'batch' is bound to 2 and by --input to 3"},
+        {IMAGE, "--batch 2 --input x=3x3x8x8",
+         "error[usage]: dim 'batch' is bound to 3 and by --batch to 2"},
+        {PAIR, "--input x=2x9 --input t=8x2",
+         "error[usage]: dim 'seq' is bound to 9 and by --input to 8"},
+        {"in x float[?,3]\nnode - Relu x -> y\nout y\n", "--batch 2 --input x=5x3",
+         "error[usage]: --batch 2 contradicts --input, which gives 'x' a leading 5"},
+        {"in x float[1,3]\nnode - Relu x -> y\nout y\n", "--batch 2 --input x=5x3",
+         "error[usage]: --batch 2 contradicts --input, which gives 'x' a leading 5"},
+        {IMAGE, "--input x=3x8x8",
+         "error[usage]: --input gives 'x' 3 dims, the model declares 4"},
+    };
+    (void)state;
+    CHECK_USAGE(rows);
+}
+
+static void test_a_batch_for_what_has_none_is_usage(void **state) {
+    static const struct usage_case rows[] = {
+        {"in image float[3,320,320]\nnode - Relu image -> y\nout y\n", "--batch 2",
+         "error[usage]: input 'image' [3,320,320] has no batch axis; "
+         "hint: leave out --batch, or give the shape with --input"},
+        {"in x float[]\nnode - Relu x -> y\nout y\n", "--batch 2",
+         "error[usage]: input 'x' [] has no batch axis; "
+         "hint: leave out --batch, or give the shape with --input"},
+        {"init x float[2]\nnode - Relu x -> y\nout y\n", "--batch 2",
+         "error[usage]: the model has no input to batch"},
+    };
+    (void)state;
+    CHECK_USAGE(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_symbol_that_leads_the_first_input_is_the_batch),
+        cmocka_unit_test(test_a_free_leading_dim_without_a_name_is_the_batch_too),
+        cmocka_unit_test(test_a_shape_given_whole_binds_its_symbols),
+        cmocka_unit_test(test_a_model_may_have_no_batch),
+        cmocka_unit_test(test_weights_that_are_inputs_stay_as_they_are),
+        cmocka_unit_test(test_an_unbound_dim_names_its_input_its_axis_and_the_option),
+        cmocka_unit_test(test_names_that_the_model_does_not_have_are_usage),
+        cmocka_unit_test(test_options_that_contradict_each_other_are_usage),
+        cmocka_unit_test(test_a_batch_for_what_has_none_is_usage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a node costs, times how often it runs; the figures are by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+
+struct cost_case {
+    const char *lines;
+    const char *node;
+    struct cm_costs costs; /* params and buffers are not compared: nodes have none here */
+};
+
+static void check_field(size_t row, const char *name, int64_t have, int64_t want) {
+    if (have != want)
+        fail_msg("row %zu: %s %lld, not %lld", row, name, (long long)have, (long long)want);
+}
+
+static void check_cases(const struct cost_case *rows, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct bench *bench = bench_open(rows[i].lines);
+        if (bench->status != CM_OK) fail_msg("row %zu: %s", i, bench_messages(bench));
+        const struct cm_costs *have = bench_costs(bench, rows[i].node);
+        const struct cm_costs *want = &rows[i].costs;
+        check_field(i, "macs", have->macs, want->macs);
+        check_field(i, "flops", have->flops, want->flops);
+        check_field(i, "bytes read", have->bytes_read, want->bytes_read);
+        check_field(i, "bytes written", have->bytes_written, want->bytes_written);
+        check_field(i, "activation", have->activation_bytes, want->activation_bytes);
+        bench_close(bench);
+    }
+}
+
+#define CHECK(rows) check_cases(rows, sizeof(rows) / sizeof *(rows))
+#define COST(m, f, r, w, a)                                                                    \
+    { .macs = m, .flops = f, .bytes_read = r, .bytes_written = w, .activation_bytes = a }
+
+static void test_a_node_reads_its_operands_and_writes_its_outputs(void **state) {
+    static const struct cost_case rows[] = {
+        /* out [2,4,6,6] = 288; MACs 288 * 3 * 9; x 384, w 108, b 4 elements are read */
+        {"in x float[2,3,8,8]\ninit w float[4,3,3,3]\ninit b float[4]\n"
+         "node n Conv x w b -> y\nout y\n",
+         "n", COST(7776, 15840, 1984, 1152, 1152)},
+        {"in x float16[2,3]\nin w float16[3,4]\nnode n MatMul x w -> y\nout y\n", "n",
+         COST(24, 48, 36, 16, 16)},
+        /* an operand that comes twice is read twice */
+        {"in x float[2,4]\nnode n Add x x -> y\nout y\n", "n", COST(0, 0, 64, 32, 32)},
+        /* sizes and indices that are known are looked at on the host */
+        {"in x float[2,4]\nconst i int64[2] =0,1\nnode n Gather x i -> y\nout y\n", "n",
+         COST(0, 0, 32, 32, 32)},
+        {"in x float[2,4]\nin i int64[2]\nnode n Gather x i -> y\nout y\n", "n",
+         COST(0, 0, 48, 32, 32)},
+        /* every output that is wanted is written */
+        {"in x float[2,4]\nnode n Split x -> y z axis=1\nout y\nout z\n", "n",
+         COST(0, 0, 32, 32, 32)},
+        {"in x float[2,4]\nnode n Split x -> y - axis=1\nout y\n", "n", COST(0, 0, 32, 16, 16)},
+        {"in x float[0,4]\nnode n Relu x -> y\nout y\n", "n", COST(0, 0, 0, 0, 0)},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_views_and_constants_move_no_bytes(void **state) {
+    static const struct cost_case rows[] = {
+        {"in x float[2,4]\nconst s int64[1] =-1\nnode n Reshape x s -> y\nout y\n", "n",
+         COST(0, 0, 0, 0, 0)},
+        {"in x float[2,4]\nnode n Identity x -> y\nout y\n", "n", COST(0, 0, 0, 0, 0)},
+        {"in x float[2,4]\nnode n Dropout x -> y\nout y\n", "n", COST(0, 0, 0, 0, 0)},
+        {"in x float[2,4]\nnode n Shape x -> y\nout y\n", "n", COST(0, 0, 0, 0, 0)},
+        {"in x float[2,4]\ninit w float[8,4]\nnode n Transpose w -> t\nnode m MatMul x t -> y\n"
+         "out y\n",
+         "n", COST(0, 0, 0, 0, 0)},
+        /* what a constant became is read as any weight */
+        {"in x float[2,4]\ninit w float[8,4]\nnode n Transpose w -> t\nnode m MatMul x t -> y\n"
+         "out y\n",
+         "m", COST(64, 128, 160, 64, 64)},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_unknown_operators_and_shapes_cost_an_unknown_amount(void **state) {
+    static const struct cost_case rows[] = {
+        {"in x float[2,4]\nnode n com.me::Odd x -> y\nout y\n", "n",
+         COST(CM_UNKNOWN, CM_UNKNOWN, 32, CM_UNKNOWN, CM_UNKNOWN)},
+        {"in x float[2,4]\nnode - NonZero x -> z\nnode n Cast z -> y to=1\nout y\n", "n",
+         COST(0, 0, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN)},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+/* BatchNormalization is 5 FLOPs an element where it trains, 2 where it does not. */
+static void test_the_mode_overrides_what_a_node_says_of_itself(void **state) {
+    static const struct {
+        const char *attrs;
+        enum cm_mode mode;
+        int64_t flops;
+    } rows[] = {
+        {"", CM_MODE_MODEL, 2 * 48},
+        {"training_mode=1", CM_MODE_MODEL, 5 * 48},
+        {"", CM_MODE_TRAINING, 5 * 48},
+        {"training_mode=1", CM_MODE_INFERENCE, 2 * 48},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char lines[256];
+        const struct cm_options options = {.mode = rows[i].mode};
+        (void)snprintf(lines, sizeof lines,
+                       "opset 14\nin x float[2,3,8]\ninit s float[3]\n"
+                       "node n BatchNormalization x s s s s -> y %s\nout y\n",
+                       rows[i].attrs);
+        struct bench *bench = bench_open_with(lines, &options);
+        assert_int_equal(bench->status, CM_OK);
+        check_field(i, "flops", bench_costs(bench, "n")->flops, rows[i].flops);
+        bench_close(bench);
+    }
+}
+
+#define ROUNDS(n) "const t int64[] =" n "\nconst c bool[] =1\n"
+#define LOOP                                                                                   \
+    "init w float[4,4]\nbody body\nin i int64[]\nin k bool[]\nin s float[2,4]\n"               \
+    "node n MatMul s w -> a\nnode - Identity k -> k1\nout k1\nout a\nclose\n"                  \
+    "node l Loop t c x -> y\nout y\n"
+
+static void test_a_body_costs_as_often_as_it_runs(void **state) {
+    static const struct cost_case rows[] = {
+        /* its buffers are the same in each round */
+        {"in x float[2,4]\n" ROUNDS("5") LOOP, "n", COST(160, 320, 480, 160, 32)},
+        {"in x float[2,4]\n" ROUNDS("1") LOOP, "n", COST(32, 64, 96, 32, 32)},
+        {"in x float[2,4]\n" ROUNDS("0") LOOP, "n", COST(0, 0, 0, 0, 0)},
+        {"in x float[2,4]\nin t int64[]\nconst c bool[] =1\n" LOOP, "n",
+         COST(32, 64, 96, 32, 32)},
+        {"in x float[2,4]\n" ROUNDS("5") LOOP, "l", COST(0, 0, 0, 0, 0)},
+        /* 5 * 3 rounds */
+        {"in x float[2,4]\ninit w float[4,4]\n" ROUNDS(
+             "5") "body body\nin i int64[]\nin k bool[]\nin s float[2,4]\nbody body\n"
+                  "in j int64[]\nin k2 bool[]\nin s2 float[2,4]\nnode n MatMul s2 w -> a\n"
+                  "node - Identity k2 -> k3\nout k3\nout a\nclose\nconst t2 int64[] =3\n"
+                  "node - Loop t2 k s -> s3\nnode - Identity k -> k1\nout k1\nout s3\nclose\n"
+                  "node - Loop t c x -> y\nout y\n",
+         "n", COST(480, 960, 1440, 480, 32)},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+#define IF(condition, left, right)                                                             \
+    "in x float[2,4]\n" condition "init w float[4,4]\ninit v float[4,8]\n"                     \
+    "body then_branch\n" left "out a\nclose\nbody else_branch\n" right "out b\nclose\n"        \
+    "node - If c -> y\nout y\n"
+#define CHEAP "node cheap MatMul x w -> a\n"
+#define DEAR  "node dear MatMul x v -> b\n"
+
+static void test_only_the_dearer_branch_is_charged(void **state) {
+    static const struct cost_case rows[] = {
+        {IF("in c bool[]\n", CHEAP, DEAR), "cheap", COST(0, 0, 0, 0, 0)},
+        {IF("in c bool[]\n", CHEAP, DEAR), "dear", COST(64, 128, 160, 64, 64)},
+        /* MACs equal: FLOPs decide; those equal: bytes; all equal: the first */
+        {IF("in c bool[]\n", "node l Relu x -> a\n", "node r Tanh x -> b\n"), "r",
+         COST(0, 0, 0, 0, 0)},
+        {IF("in c bool[]\n", "node l Tanh x -> a\n",
+            "node r Add x x -> d\nnode - Abs d -> b\n"),
+         "l", COST(0, 0, 0, 0, 0)},
+        {IF("in c bool[]\n", "node l Tanh x -> a\n", "node r Abs x -> b\n"), "l",
+         COST(0, 0, 32, 32, 32)},
+        {IF("in c bool[]\n", "node l Tanh x -> a\n", "node r Abs x -> b\n"), "r",
+         COST(0, 0, 0, 0, 0)},
+        /* one that is known to be taken is, however cheap */
+        {IF("const c bool[] =1\n", CHEAP, DEAR), "cheap", COST(32, 64, 96, 32, 32)},
+        {IF("const c bool[] =1\n", CHEAP, DEAR), "dear", COST(0, 0, 0, 0, 0)},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+/* A branch that is left out takes the bodies inside it along. */
+static void test_bodies_of_a_branch_that_is_left_out_cost_nothing(void **state) {
+    static const struct cost_case rows[] = {
+        {IF("in c bool[]\n",
+            "const t int64[] =1\nbody body\nin i int64[]\nin k bool[]\nin s float[2,4]\n"
+            "node n Relu s -> e\nnode - Identity k -> k1\nout k1\nout e\nclose\n"
+            "node - Loop t - x -> a\n",
+            DEAR),
+         "n", COST(0, 0, 0, 0, 0)},
+        /* and counts with them: 3 rounds of 32 MACs are dearer than 64 */
+        {IF("in c bool[]\n",
+            "const t int64[] =3\nbody body\nin i int64[]\nin k bool[]\nin s float[2,4]\n"
+            "node n MatMul s w -> e\nnode - Identity k -> k1\nout k1\nout e\nclose\n"
+            "node - Loop t - x -> a\n",
+            DEAR),
+         "n", COST(96, 192, 288, 96, 32)},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_a_cost_past_2_63_is_told_with_its_node(void **state) {
+    static const char *const rows[] = {
+        "in x float[1,4611686018427387904]\nnode n Relu x -> y\nout y\n",
+        "in x float[4194304,4194304]\nin w float[4194304,4194304]\nnode n MatMul x w -> y\n"
+        "out y\n",
+        "in x float[2,4]\n" ROUNDS("9223372036854775806") LOOP,
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench *bench = bench_open(rows[i]);
+        assert_int_equal(bench->status, CM_REFUSED);
+        assert_string_equal(bench_messages(bench),
+                            "error[overflow] at n: the cost of the node passes 2^63");
+        bench_close(bench);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_node_reads_its_operands_and_writes_its_outputs),
+        cmocka_unit_test(test_views_and_constants_move_no_bytes),
+        cmocka_unit_test(test_unknown_operators_and_shapes_cost_an_unknown_amount),
+        cmocka_unit_test(test_the_mode_overrides_what_a_node_says_of_itself),
+        cmocka_unit_test(test_a_body_costs_as_often_as_it_runs),
+        cmocka_unit_test(test_only_the_dearer_branch_is_charged),
+        cmocka_unit_test(test_bodies_of_a_branch_that_is_left_out_cost_nothing),
+        cmocka_unit_test(test_a_cost_past_2_63_is_told_with_its_node),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

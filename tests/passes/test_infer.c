@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the walk over a model finds out: types, contents, bodies, and faults that do not end it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+#include "support/arena.h"
+
+/* A model, what is said of it, and the types of some of its values: "y=f32[2] z=?". */
+struct infer_case {
+    const char *lines;
+    int64_t batch; /* --batch; 0: none */
+    const char *messages;
+    const char *types;
+};
+
+static void check_types(const struct bench *bench, size_t row, const char *types) {
+    while (*types) {
+        size_t name = strcspn(types, "=");
+        size_t length = strcspn(types, " ");
+        const char *value = arena_strndup(bench->arena, types, name);
+        const char *want = arena_strndup(bench->arena, types + name + 1, length - name - 1);
+        if (strcmp(bench_type(bench, value), want) != 0)
+            fail_msg("row %zu: %s is %s, not %s", row, value, bench_type(bench, value), want);
+        types += length + (types[length] == ' ');
+    }
+}
+
+static void check_cases(const struct infer_case *rows, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const struct cm_options options = {.batch = rows[i].batch};
+        struct bench *bench = bench_open_with(rows[i].lines, &options);
+        if (strcmp(bench_messages(bench), rows[i].messages) != 0)
+            fail_msg("row %zu: %s", i, bench_messages(bench));
+        check_types(bench, i, rows[i].types);
+        bench_close(bench);
+    }
+}
+
+#define CHECK(rows) check_cases(rows, sizeof(rows) / sizeof *(rows))
+
+static void test_a_target_may_be_computed_from_shapes(void **state) {
+    static const struct infer_case rows[] = {
+        {"in x float[?n,6,4]\nconst i int64[] =0\nconst ax int64[1] =0\nconst r int64[1] =-1\n"
+         "node - Shape x -> s\nnode - Gather s i -> d\nnode - Unsqueeze d ax -> u\n"
+         "node - Concat u r -> t axis=0\nnode - Reshape x t -> y\nout y\n",
+         5, "", "s=i64[3] t=i64[2] y=f32[5,24]"},
+        /* of data nothing is folded */
+        {"in x float[2,6]\nin t int64[2]\nnode - Reshape x t -> y\nout y\n", 0, "",
+         "y=f32[?,?]"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_a_fault_leaves_its_outputs_unknown_and_the_walk_goes_on(void **state) {
+    static const struct infer_case rows[] = {
+        {"in x float[2,3]\nin w float[4,5]\nnode m MatMul x w -> y\nnode r Relu y -> z\n"
+         "node n MatMul w x -> u\nout z\nout u\n",
+         0,
+         "error[shape] at m: the inner axes of [2,3] and [4,5] differ: 3 and 4\n"
+         "error[shape] at n: the inner axes of [4,5] and [2,3] differ: 5 and 2",
+         "y=? z=?[?...] u=?"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_dims_past_2_63_are_told_with_their_node(void **state) {
+    static const struct infer_case rows[] = {
+        {"in x float[4611686018427387904,2]\nnode c Concat x x -> y axis=0\nout y\n", 0,
+         "error[overflow] at c: dim 0 of output 0 is past 2^63", "y=?"},
+        {"in x float[4611686018427387904,4]\nconst t int64[1] =-1\nnode r Reshape x t -> y\n"
+         "out y\n",
+         0, "error[overflow] at r: input [4611686018427387904,4] has more than 2^63 elements",
+         "y=?"},
+        {"in x float[4611686018427387904,2]\nnode f Flatten x -> y axis=2\nout y\n", 0,
+         "error[overflow] at f: dim 0 of output 0 is past 2^63", "y=?"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_what_is_declared_closes_gaps(void **state) {
+    static const struct infer_case rows[] = {
+        {"in x float[2,4]\nnode - com.me::Odd x -> y\ntype y float[2,7]\nnode - Relu y -> z\n"
+         "out z\n",
+         0, "", "y=f32[2,7] z=f32[2,7]"},
+        {"in x float[2,4]\nnode - NonZero x -> y\ntype y int64[2,5]\nout y\n", 0, "",
+         "y=i64[2,5]"},
+        /* not against what the rules know */
+        {"in x float[2,4]\nnode - Relu x -> y\ntype y float[9,9]\nout y\n", 0, "",
+         "y=f32[2,4]"},
+        {"in x float[2,4]\nnode - NonZero x -> y\ntype y int64[5]\nout y\n", 0, "",
+         "y=i64[2,?]"},
+        /* and only at the shapes that the file declares */
+        {"in x float[2,4]\nnode - com.me::Odd x -> y\ntype y float[2,7]\nout y\n", 3, "",
+         "y=?"},
+        {"in x float[2,4]\nnode - NonZero x -> y\ntype y int64[2,5]\nout y\n", 3, "",
+         "y=i64[2,?]"},
+        {"in x float[?n,4]\nnode - com.me::Odd x -> y\ntype y float[8,7]\nout y\n", 3, "",
+         "y=f32[8,7]"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+#define BRANCHES(left, right)                                                                  \
+    "init w float[4,8]\nbody then_branch\nnode m MatMul x w -> a\n" left                       \
+    "close\nbody else_branch\nnode n MatMul x w -> b\n" right "close\n"
+#define EITHER "note[assumption] at i: the condition is not known: the dearer branch is counted"
+
+static void test_an_if_gives_what_both_branches_agree_on(void **state) {
+    static const struct infer_case rows[] = {
+        {"in x float[2,4]\nin c bool[]\n" BRANCHES("out a\n",
+                                                   "out b\n") "node i If c -> y\nout "
+                                                              "y\n",
+         0, EITHER, "y=f32[2,8]"},
+        {"in x float[2,4]\nin c bool[]\n" BRANCHES(
+             "out a\n", "node - Transpose b -> d\nout d\n") "node i If c -> y\nout y\n",
+         0, EITHER, "a=f32[2,8] d=f32[8,2] y=f32[?,?]"},
+        /* the one that is taken alone, where that is known */
+        {"in x float[2,4]\nconst c bool[] =1\n" BRANCHES(
+             "out a\n", "node - Transpose b -> d\nout d\n") "node i If c -> y\nout y\n",
+         0, "", "y=f32[2,8] d=?"},
+        {"in x float[2,4]\nconst c bool[] =0\n" BRANCHES(
+             "out a\n", "node - Transpose b -> d\nout d\n") "node i If c -> y\nout y\n",
+         0, "", "y=f32[8,2] a=?"},
+        /* a fault in a body has the body's node */
+        {"in x float[2,5]\nin c bool[]\n" BRANCHES("out a\n",
+                                                   "out b\n") "node i If c -> y\nout "
+                                                              "y\n",
+         0, "error[shape] at m: the inner axes of [2,5] and [4,8] differ: 5 and 4", "y=?"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+#define LOOP(trips)                                                                            \
+    "in x float[2,4]\n" trips                                                                  \
+    "const c bool[] =1\ninit w float[4,4]\nbody body\nin i int64[]\n"                          \
+    "in k bool[]\nin s float[2,4]\nnode m MatMul s w -> a\nnode - Relu a -> e\n"               \
+    "node - Identity k -> k1\nout k1\nout a\nout e\nclose\nnode l Loop n c x -> y z\nout z\n"
+
+static void test_a_loop_stacks_what_each_round_gives(void **state) {
+    static const struct infer_case rows[] = {
+        {LOOP("const n int64[] =5\n"), 0, "", "y=f32[2,4] z=f32[5,2,4]"},
+        {LOOP("const n int64[] =0\n"), 0, "", "y=f32[2,4] z=f32[0,2,4]"},
+        {LOOP("in n int64[]\n"), 0,
+         "note[assumption] at l: the trip count is not known: one iteration is counted",
+         "y=f32[2,4] z=f32[?,2,4]"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_a_body_must_take_what_it_is_fed(void **state) {
+    static const struct infer_case rows[] = {
+        {"in x float[2,4]\nconst n int64[] =5\nbody body\nin i int64[]\nin k bool[]\n"
+         "node - Identity k -> k1\nout k1\nclose\nnode l Loop n - x -> y\nout y\n",
+         0, "error[graph] at l: the body has 2 inputs, expected 3", "y=?"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+/* Few floats are shape arithmetic (scales), many are a weight that nobody may read. */
+static void test_large_floats_are_not_folded(void **state) {
+    static const struct {
+        const char *lines;
+        bool folded;
+    } rows[] = {
+        {"const s float[2] =1.0,2.0\nnode - Neg s -> y\nin x float[1]\nout y\n", true},
+        {"const s int64[2] =1,2\nnode - Neg s -> y\nin x float[1]\nout y\n", true},
+        {"init s float[2,2]\nnode - Neg s -> y\nin x float[1]\nout y\n", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench *bench = bench_open(rows[i].lines);
+        const struct fact *fact = &bench->analysis.infer.facts[bench_value(bench, "y")];
+        assert_int_equal(bench->status, CM_OK);
+        if ((fact->value != NULL) != rows[i].folded) fail_msg("row %zu", i);
+        assert_true(fact->is_constant);
+        assert_false(fact->is_weight);
+        bench_close(bench);
+    }
+}
+
+/* Constant is what depends on no input: random numbers do not, and are none all the same. */
+static void test_constants_are_what_no_input_reaches(void **state) {
+    static const struct {
+        const char *value;
+        bool constant, weight;
+    } rows[] = {
+        {"w", true, true},   {"k", true, true},   {"t", true, false},  {"s", true, false},
+        {"x", false, false}, {"y", false, false}, {"r", false, false}, {"o", false, false},
+    };
+    struct bench *bench = bench_open(
+        "in x float[4,4]\ninit w float[4,4]\nconst k float[4] =2\nnode - Transpose w -> t\n"
+        "node - Shape x -> s\nnode - MatMul x t -> y\nnode - RandomNormal -> r shape=[4,4]\n"
+        "node - com.me::Odd w -> o\nout y\nout r\nout o\n");
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct fact *fact =
+            &bench->analysis.infer.facts[bench_value(bench, rows[i].value)];
+        if (fact->is_constant != rows[i].constant || fact->is_weight != rows[i].weight)
+            fail_msg("%s: constant %d, weight %d", rows[i].value, fact->is_constant,
+                     fact->is_weight);
+    }
+    bench_close(bench);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_target_may_be_computed_from_shapes),
+        cmocka_unit_test(test_a_fault_leaves_its_outputs_unknown_and_the_walk_goes_on),
+        cmocka_unit_test(test_dims_past_2_63_are_told_with_their_node),
+        cmocka_unit_test(test_what_is_declared_closes_gaps),
+        cmocka_unit_test(test_an_if_gives_what_both_branches_agree_on),
+        cmocka_unit_test(test_a_loop_stacks_what_each_round_gives),
+        cmocka_unit_test(test_a_body_must_take_what_it_is_fed),
+        cmocka_unit_test(test_large_floats_are_not_folded),
+        cmocka_unit_test(test_constants_are_what_no_input_reaches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files that do not say where the batch belongs: each is refused with the node that does not
+ * let it through, and never guessed at. And what the result says of files that do.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/arena.h"
+#include "support/text.h"
+#include "template.h"
+
+struct refusal {
+    const char *name;
+    int64_t from;
+    const char *node; /* at fault */
+    const char *why;
+    const char *lines; /* template.h */
+};
+
+static const char *declared_shape(const struct bench *bench, const char *name) {
+    struct text text;
+    text_init(&text, bench->arena);
+    shape_print(&bench->model.values[bench_value(bench, name)].type.shape, &text);
+    return text_string(&text);
+}
+
+static void check_refusal(const struct refusal *row) {
+    struct bench *bench = template_rebatch(row->lines, row->from, 8);
+    assert_int_equal(bench->status, CM_REFUSED);
+    const char *want = arena_printf(
+        bench->arena,
+        "error[batch] at %s: input 'x' %s cannot be given another batch (10007 was tried): %s; "
+        "hint: export the model with a free batch dim",
+        row->node, declared_shape(bench, "x"), row->why);
+    if (strcmp(bench_messages(bench), want) != 0)
+        fail_msg("%s: %s, not %s", row->name, bench_messages(bench), want);
+    bench_close(bench);
+}
+
+static void test_what_stays_undecided_is_an_error(void **state) {
+    static const struct refusal rows[] = {
+        {"sizes of a Split along the batch", 1, "sp", "split adds up to 2, the axis has 20014",
+         "in x float[{N},16,20]\ninit w float[20,20]\nconst s int64[2] ={N},{N}\n"
+         "node c Concat x x -> a axis=0\nnode m MatMul a w -> b\n"
+         "node sp Split b s -> u v axis=0\nnode d Sub u v -> y\nout y\n"},
+        {"batches laid end to end, then a target", 2, "r",
+         "cannot reshape 6404480 elements [20014,16,20] into [2,2,16,20]",
+         "in x float[{N},16,20]\nconst t int64[4] =2,{N},16,20\n"
+         "node c Concat x x -> a axis=0\nnode m Relu a -> b\nnode r Reshape b t -> d\n"
+         "node q ReduceMean d -> y axes=[0] keepdims=0\nout y\n"},
+        {"a batch that is tiled, then a target", 1, "r",
+         "cannot reshape 12008400 elements [20014,5,6,20] into [2,1,5,6,20]",
+         "in x float[{N},5,6,20]\nconst rp int64[4] =2,1,1,1\nconst t int64[5] =2,{N},5,6,20\n"
+         "node c Tile x rp -> a\nnode r Reshape a t -> y\nout y\n"},
+        {"a Slice of the whole batch", 2, "sl", "its output would keep the file's own batch",
+         "in x float[{N},5,6,20]\nconst st int64[1] =0\nconst en int64[1] ={N}\n"
+         "const ax int64[1] =0\nnode sl Slice x st en ax -> a\nnode c Relu a -> y\nout y\n"},
+        {"a Slice of the first of one", 1, "sl", "its output would keep the file's own batch",
+         "in x float[{N},5,6,20]\nconst st int64[1] =0\nconst en int64[1] =1\n"
+         "const ax int64[1] =0\nnode sl Slice x st en ax -> a\nnode c Relu a -> y\nout y\n"},
+        {"a Gather of the first of one", 1, "g", "its output would keep the file's own batch",
+         "in x float[{N},4]\nconst i int64[{N}] =0\nnode g Gather x i -> y\nout y\n"},
+        {"a Squeeze without axes", 1, "s", "its output would not grow with the batch alone",
+         "in x float[{N},5,1,20]\nnode s Squeeze x -> y\nout y\n"},
+        {"a Squeeze of the batch", 1, "s", "axis 0 of [10007,5,20] is squeezed, but is not 1",
+         "in x float[{N},5,20]\nconst ax int64[1] =0\nnode s Squeeze x ax -> y\nout y\n"},
+        {"one step or one batch", 1, "rs",
+         "it may lie on axis 0 or on axis 1 of the output [1,1,64]",
+         "in x int64[{N}]\ninit emb float[100,64]\ninit w float[1,384,64]\n"
+         "init r float[1,384,128]\ninit h float[1,{N},128]\nconst t int64[3] =1,{N},64\n"
+         "node g Gather emb x -> e\nnode rs Reshape e t -> s\n"
+         "node l GRU s w r - - h -> y yh hidden_size=128\nconst ax int64[1] =0\nout y\n"
+         "out yh\n"},
+        {"[128,256] as the output", 1, "rs",
+         "it may lie on axis 0 or on axis 1 of the output [128,256]",
+         "in x float[{N},128,256]\nconst t int64[2] ={128N},256\n"
+         "node tr Transpose x -> s perm=[1,0,2]\nnode rs Reshape s t -> y\nout y\n"},
+        {"constant queries whose heads share an axis with the batch", 1, "sv",
+         "the batch would be summed over",
+         "in x float[{N},49,64]\ninit q float[10,1,64]\nconst rp int64[3] =1,{N},1\n"
+         "const t1 int64[3] =10,{8N},8\nconst t2 int64[3] =49,{8N},8\n"
+         "const t3 int64[3] =10,{N},64\nnode xs Transpose x -> s perm=[1,0,2]\n"
+         "node ti Tile q rp -> q1\nnode rq Reshape q1 t1 -> a\n"
+         "node ta Transpose a -> a1 perm=[1,0,2]\nnode rk Reshape s t2 -> k\n"
+         "node tk Transpose k -> k1 perm=[1,2,0]\nnode qk MatMul a1 k1 -> w\n"
+         "node tv Transpose k -> v1 perm=[1,0,2]\nnode sv MatMul w v1 -> o\n"
+         "node ot Transpose o -> o1 perm=[1,0,2]\nnode r3 Reshape o1 t3 -> o2\n"
+         "node ad Add q1 o2 -> y\nout y\n"},
+        {"a product of the batch with itself", 2, "m",
+         "its output would not grow with the batch alone",
+         "in x float[{N},20]\nin z float[{N},20]\nnode t Transpose z -> zt perm=[1,0]\n"
+         "node m MatMul x zt -> y\nout y\n"},
+        {"a target behind an unknown operator", 2, "r",
+         "it cannot be told where its operand holds the batch",
+         "in x float[{N},16,20]\ninit w float[20,20]\nconst t int64[3] ={N},16,20\n"
+         "node o com.me::Odd x -> a\nnode r Reshape a t -> b\nnode m MatMul b w -> y\nout y\n"},
+        {"a convolution over batch and time", 2, "c",
+         "its output would not grow with the batch alone",
+         "in x float[{N},16,20]\ninit w float[16,16,3]\nconst t int64[3] =1,16,{20N}\n"
+         "node tr Transpose x -> a perm=[1,0,2]\nnode r Reshape a t -> b\n"
+         "node c Conv b w -> y\nout y\n"},
+        {"the batch as groups of a convolution", 2, "c",
+         "input has 160112 channels, weight expects 16 x 2 groups",
+         "in x float[{N},16,8,8]\nin s float[{N},16]\ninit w float[1,32,16,3,3]\n"
+         "const t int64[4] =1,{16N},8,8\nconst t1 int64[5] ={N},1,16,1,1\n"
+         "const t2 int64[4] ={32N},16,3,3\nconst t3 int64[4] ={N},32,8,8\n"
+         "node rs Reshape s t1 -> s1\nnode m Mul w s1 -> w1\nnode rw Reshape w1 t2 -> w2\n"
+         "node r Reshape x t -> b\nnode c Conv b w2 -> y group={N} pads=[1,1,1,1]\n"
+         "node r3 Reshape y t3 -> z\nout z\n"},
+        {"a target in the body of an If", 2, "i",
+         "it cannot be told where its operand holds the batch",
+         "in x float[{N},16,2]\nin c bool[]\nbody then_branch\nconst t int64[2] ={N},-1\n"
+         "node r Reshape x t -> a\nout a\nclose\nbody else_branch\nconst t2 int64[2] ={N},-1\n"
+         "node e Reshape x t2 -> d\nout d\nclose\nnode i If c -> y\nout y\n"},
+        {"zeros as the state of a Loop", 1, "l",
+         "its output would not grow with the batch alone",
+         "in x float[{N},16]\ninit w float[16,16]\ninit z float[{N},16]\nconst n int64[] =5\n"
+         "const k bool[] =1\nbody body\nin i int64[]\nin kc bool[]\nin s float[{N},16]\n"
+         "node r MatMul s w -> a\nnode ad Add a x -> b\nnode ki Identity kc -> ko\nout ko\n"
+         "out b\nclose\nnode l Loop n k z -> y\nout y\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refusal(&rows[i]);
+}
+
+/* ---- what is told ------------------------------------------------------------------------ */
+
+struct told {
+    const char *lines;
+    int64_t from, to;
+    const char *rebatched;
+};
+
+static void test_every_changed_operand_is_listed(void **state) {
+    static const struct told rows[] = {
+        {"in x float[{N},128,64]\nconst t int64[3] =128,{8N},8\nconst u int64[3] ={8N},128,8\n"
+         "node - Transpose x -> s perm=[1,0,2]\nnode r Reshape s t -> a\n"
+         "node - Transpose a -> b perm=[1,0,2]\nnode q Reshape b u -> c\n"
+         "node - Transpose c -> d perm=[0,2,1]\nnode - MatMul c d -> y\nout y\n",
+         32, 8, "r target[1] of t: 256 -> 64\nq target[0] of u: 256 -> 64"},
+        {"in x float[{N},4,8]\ninit cls float[{N},1,8]\nnode c Concat cls x -> y axis=1\n"
+         "out y\n",
+         1, 5, "c dims[0] of cls: 1 -> 5"},
+        {"in x float[{N},1,1,16]\nconst t int64[4] ={N},1,16,16\nnode e Expand x t -> y\n"
+         "out y\n",
+         2, 1, "e target[0] of t: 2 -> 1"},
+        {"in x float[{N},8,20,20]\nconst t int64[4] ={N},8,40,40\nnode r Resize x - - t -> y\n"
+         "out y\n",
+         1, 7, "r target[0] of t: 1 -> 7"},
+        /* an operand that two nodes share is changed where it has to be */
+        {"in x float[{N},16]\ninit w float[1,16]\nconst t int64[2] =1,16\n"
+         "node a Reshape w t -> v\nnode b Reshape x t -> y\nnode - Add y v -> z\nout z\n",
+         1, 4, "b target[0] of t: 1 -> 4"},
+        /* -1, 0 and what a Shape computed need no change */
+        {"in x float[{N},16]\nconst t int64[2] =-1,16\nnode - Reshape x t -> y\nout y\n", 1, 4,
+         ""},
+        {"in x float[{N},16]\nconst t int64[3] =0,4,4\nnode - Reshape x t -> y\nout y\n", 2, 4,
+         ""},
+        {"in x float[{N},16]\nnode - Shape x -> t\nnode - Reshape x t -> y\nout y\n", 1, 4, ""},
+        /* nor does a batch that is the file's own */
+        {"in x float[{N},16]\nconst t int64[2] ={N},16\nnode - Reshape x t -> y\nout y\n", 4, 4,
+         ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench *bench = template_rebatch(rows[i].lines, rows[i].from, rows[i].to);
+        assert_string_equal(bench_messages(bench), "");
+        assert_string_equal(bench_rebatched(bench), rows[i].rebatched);
+        assert_int_equal(bench->analysis.batch.batch, rows[i].to);
+        bench_close(bench);
+    }
+}
+
+static void test_inputs_that_lead_with_the_batch_all_take_it(void **state) {
+    struct bench *bench = template_rebatch(
+        "in x float[{N},3,16]\nin m float[{N},16]\nin w float[16,4]\nin s float[5,16]\n"
+        "in b.weight float[16]\nnode - MatMul x w -> y\nnode - Relu m -> z\n"
+        "node - Relu s -> u\nout y\nout z\nout u\n",
+        2, 6);
+    (void)state;
+    assert_string_equal(bench_messages(bench), "");
+    assert_string_equal(bench_type(bench, "y"), "f32[6,3,4]");
+    assert_string_equal(bench_type(bench, "z"), "f32[6,16]");
+    assert_string_equal(bench_type(bench, "u"), "f32[5,16]");
+    assert_string_equal(bench_type(bench, "w"), "f32[16,4]");
+    bench_close(bench);
+}
+
+/* A weight that is fed in keeps its dims, also where the batch of the file is one of them. */
+static void test_weights_that_are_inputs_hold_no_batch(void **state) {
+    struct bench *bench = template_rebatch("in x float[{N},3,8,8]\nin w float[{N},3,3,3]\n"
+                                           "node c Conv x w -> y\nout y\n",
+                                           4, 6);
+    (void)state;
+    assert_string_equal(bench_messages(bench), "");
+    assert_string_equal(bench_type(bench, "y"), "f32[6,4,6,6]");
+    bench_close(bench);
+}
+
+/* The same export with a free batch: what --batch gives there is the truth. */
+static void test_a_fixed_batch_gives_what_a_free_one_gives(void **state) {
+    static const char fixed[] =
+        "in x float[1,128,64]\nconst t int64[3] =128,8,8\nconst u int64[2] =128,64\n"
+        "const v int64[3] =128,1,64\ninit w float[64,64]\n"
+        "node - Transpose x -> s perm=[1,0,2]\nnode - Reshape s t -> a\n"
+        "node - Transpose a -> q perm=[1,0,2]\nnode - Transpose a -> k perm=[1,2,0]\n"
+        "node - MatMul q k -> p\nnode - MatMul p q -> o\n"
+        "node - Transpose o -> o1 perm=[1,0,2]\nnode - Reshape o1 u -> o2\n"
+        "node - Gemm o2 w -> g\nnode - Reshape g v -> h\nnode - Add h s -> y\nout y\n";
+    static const char free_batch[] =
+        "in x float[?batch,128,64]\nconst t int64[3] =128,-1,8\nconst u int64[2] =-1,64\n"
+        "const v int64[3] =128,-1,64\ninit w float[64,64]\n"
+        "node - Transpose x -> s perm=[1,0,2]\nnode - Reshape s t -> a\n"
+        "node - Transpose a -> q perm=[1,0,2]\nnode - Transpose a -> k perm=[1,2,0]\n"
+        "node - MatMul q k -> p\nnode - MatMul p q -> o\n"
+        "node - Transpose o -> o1 perm=[1,0,2]\nnode - Reshape o1 u -> o2\n"
+        "node - Gemm o2 w -> g\nnode - Reshape g v -> h\nnode - Add h s -> y\nout y\n";
+    const struct cm_options options = {.batch = 32};
+    struct bench *have = bench_open_with(fixed, &options);
+    struct bench *want = bench_open_with(free_batch, &options);
+    (void)state;
+    assert_string_equal(bench_messages(have), "");
+    assert_int_equal(want->status, CM_OK);
+    assert_null(template_difference(have, want, true));
+    assert_string_equal(bench_type(have, "a"), "f32[128,256,8]");
+    bench_close(have);
+    bench_close(want);
+}
+
+/* An assumption of the walks that look for the batch is told once, by infer. */
+static void test_an_assumption_is_told_once(void **state) {
+    struct bench *bench = template_rebatch(
+        "in x float[{N},16]\nin c bool[]\nbody then_branch\nnode - Relu x -> a\nout a\nclose\n"
+        "body else_branch\nnode - Sigmoid x -> b\nout b\nclose\nnode i If c -> y\nout y\n",
+        1, 8);
+    (void)state;
+    assert_string_equal(bench_messages(bench), "note[assumption] at i: the condition is not "
+                                               "known: the dearer branch is counted");
+    bench_close(bench);
+}
+
+static void test_a_batch_of_none_cannot_be_changed(void **state) {
+    struct bench *bench =
+        template_rebatch("in x float[{N},16]\nnode - Relu x -> y\nout y\n", 0, 8);
+    (void)state;
+    assert_string_equal(bench_messages(bench), "error[batch]: input 'x' has a batch of 0");
+    bench_close(bench);
+}
+
+/* A model that is broken at its own batch is told as such. */
+static void test_faults_of_the_file_are_told_as_they_are(void **state) {
+    struct bench *bench = template_rebatch(
+        "in x float[{N},16]\ninit w float[15,4]\nnode m MatMul x w -> y\nout y\n", 1, 8);
+    (void)state;
+    assert_int_equal(bench->status, CM_REFUSED);
+    assert_string_equal(
+        bench_messages(bench),
+        "error[shape] at m: the inner axes of [1,16] and [15,4] differ: 16 and 15");
+    bench_close(bench);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_stays_undecided_is_an_error),
+        cmocka_unit_test(test_every_changed_operand_is_listed),
+        cmocka_unit_test(test_inputs_that_lead_with_the_batch_all_take_it),
+        cmocka_unit_test(test_weights_that_are_inputs_hold_no_batch),
+        cmocka_unit_test(test_a_fixed_batch_gives_what_a_free_one_gives),
+        cmocka_unit_test(test_an_assumption_is_told_once),
+        cmocka_unit_test(test_a_batch_of_none_cannot_be_changed),
+        cmocka_unit_test(test_faults_of_the_file_are_told_as_they_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
