@@ -33,8 +33,6 @@ int options_fault(const struct invocation *call, const char *format, ...) {
     return status;
 }
 
-/* ---- values ----------------------------------------------------------------------------- */
-
 /* At most argc values ever come. */
 static int append(const struct invocation *call, struct option_list *list, const char *value) {
     if (list->values == NULL) {
@@ -97,8 +95,6 @@ static int store(const struct parse *parse, const struct option *row, const char
     }
     BUG("a kind of option without a rule");
 }
-
-/* ---- which option ----------------------------------------------------------------------- */
 
 static const struct option *find_name(const struct option *table, const char *name,
                                       size_t length) {
@@ -180,8 +176,6 @@ int options_parse(const struct option *table, const struct invocation *call, voi
     }
     return CM_OK;
 }
-
-/* ---- help ------------------------------------------------------------------------------- */
 
 #define HELP_COLUMN 28
 

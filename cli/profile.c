@@ -146,8 +146,6 @@ static int take_model(const struct invocation *call, const struct option_list *o
     return CM_OK;
 }
 
-/* ---- writing ---------------------------------------------------------------------------- */
-
 static int write_report(const struct request *request, const struct cm_result *result,
                         FILE *out) {
     if (request->format == FORMAT_JSON) return cm_result_write_json(result, out);
@@ -201,8 +199,6 @@ static int write_result(const struct invocation *call, const struct request *req
         to_stdout ? write_stdout(call, request, result) : write_file(call, request, result);
     return status == CM_NO_MEMORY ? diag_no_memory(call->diag) : status;
 }
-
-/* ---- profiling -------------------------------------------------------------------------- */
 
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret) {

@@ -32,8 +32,6 @@ static bool read_size(const char **at, int64_t *ret) {
     return true;
 }
 
-/* ---- --dim ------------------------------------------------------------------------------ */
-
 static int read_dim(const struct invocation *call, const char *given,
                     struct cm_dim_option *ret) {
     const char *size = "";
@@ -68,8 +66,6 @@ int shapes_read_dims(const struct invocation *call, const struct option_list *gi
     ret->dims = dims;
     return CM_OK;
 }
-
-/* ---- --input ---------------------------------------------------------------------------- */
 
 /* `text` holds at most strlen(text) sizes. */
 static int64_t *read_shape(const struct invocation *call, const char *text, int *ret_rank) {

@@ -65,9 +65,6 @@ static int kind_of(struct importer *importer, const Onnx__AttributeProto *proto,
                       attr_kind_name(held));
 }
 
-/* ---- lists ----------------------------------------------------------------------------------
- */
-
 static int floats(struct importer *importer, const Onnx__AttributeProto *proto,
                   struct attr *ret) {
     double *list = arena_array(importer->arena, proto->n_floats, sizeof(*list));
@@ -124,8 +121,6 @@ static int graphs(struct importer *importer, Onnx__GraphProto *const *protos, si
     return CM_OK;
 }
 
-/* ---- one attribute ---------------------------------------------------------------------- */
-
 static int value_of(struct importer *importer, const Onnx__AttributeProto *proto,
                     const struct scope *scope, uint32_t node_id, struct attr *ret) {
     switch (ret->kind) {
@@ -168,8 +163,6 @@ int import_attribute(struct importer *importer, const Onnx__AttributeProto *prot
         ret->kind = ATTR_OTHER;
     return status < 0 ? status : value_of(importer, proto, scope, node_id, ret);
 }
-
-/* ---- what a body takes from its call ---------------------------------------------------- */
 
 static const struct attr *given(const struct frame *frame, const char *name) {
     for (size_t i = 0; frame && i < frame->n_attrs; i++)

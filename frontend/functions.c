@@ -35,18 +35,18 @@ int import_functions(struct importer *importer) {
     return CM_OK;
 }
 
-const Onnx__FunctionProto *find_function(struct importer *importer,
-                                         const Onnx__NodeProto *node) {
-    if (importer->proto->n_functions == 0) return NULL;
+int find_function(struct importer *importer, const Onnx__NodeProto *node,
+                  const Onnx__FunctionProto **ret) {
+    *ret = NULL;
+    if (importer->proto->n_functions == 0) return CM_OK;
     struct arena_mark mark = arena_save(importer->scratch);
     const char *key = function_key(importer, node->domain, node->op_type, node->overload);
-    uint32_t index = key ? map_get(&importer->functions, key) : MAP_NONE;
+    if (!key) return diag_no_memory(importer->diag);
+    uint32_t index = map_get(&importer->functions, key);
     arena_restore(importer->scratch, mark);
-    return index == MAP_NONE ? NULL : importer->proto->functions[index];
+    if (index != MAP_NONE) *ret = importer->proto->functions[index];
+    return CM_OK;
 }
-
-/* ---- a call ---------------------------------------------------------------------------------
- */
 
 static int check_cycle(struct importer *importer, const struct frame *frame,
                        const Onnx__FunctionProto *function) {

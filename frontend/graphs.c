@@ -12,9 +12,6 @@
 
 #include "support/banned.h"
 
-/* ---- scopes ---------------------------------------------------------------------------------
- */
-
 uint32_t scope_find(const struct scope *scope, const char *name) {
     for (; scope; scope = scope->outer) {
         uint32_t id = map_get(&scope->names, name);
@@ -31,9 +28,6 @@ int scope_define(struct importer *importer, struct scope *scope, const char *nam
     if (existing == MAP_NONE) return CM_OK;
     return diag_error(importer->diag, DIAG_GRAPH, "the name '%s' is defined twice", name);
 }
-
-/* ---- values ---------------------------------------------------------------------------------
- */
 
 static int add_value(struct importer *importer, struct scope *scope, const char *name,
                      struct value *value) {
@@ -127,9 +121,6 @@ static int add_initializers(struct importer *importer, struct scope *scope,
     }
     return CM_OK;
 }
-
-/* ---- nodes ----------------------------------------------------------------------------------
- */
 
 struct node_context {
     Onnx__OperatorSetIdProto *const *opsets;
@@ -266,7 +257,7 @@ static int check_node(struct importer *importer, const Onnx__NodeProto *proto,
 static int import_node(struct importer *importer, const Onnx__NodeProto *proto,
                        const struct node_context *context, struct scope *scope,
                        uint32_t index) {
-    const Onnx__FunctionProto *function = find_function(importer, proto);
+    const Onnx__FunctionProto *function = NULL;
     struct proto_place place = {.proto = proto, .index = index};
     snprintf(place.number, sizeof(place.number), "#%u", index);
     place.frame =
@@ -276,6 +267,7 @@ static int import_node(struct importer *importer, const Onnx__NodeProto *proto,
                             .context = &place};
     diag_push(importer->diag, &place.frame);
     int status = check_node(importer, proto, scope);
+    if (status == CM_OK) status = find_function(importer, proto, &function);
     if (status == CM_OK)
         status = function ? inline_call(importer, proto, function, scope)
                           : add_node(importer, proto, context, scope, index);
@@ -293,9 +285,6 @@ int import_nodes(struct importer *importer, Onnx__NodeProto *const *nodes, size_
         status = import_node(importer, nodes[order[i]], &context, scope, order[i]);
     return status;
 }
-
-/* ---- graphs ---------------------------------------------------------------------------------
- */
 
 static int resolve_outputs(struct importer *importer, struct scope *scope,
                            const Onnx__GraphProto *proto) {

@@ -103,9 +103,9 @@ int scope_define(struct importer *importer, struct scope *scope, const char *nam
 
 /* functions.c */
 int import_functions(struct importer *importer) CM_MUST_CHECK;
-/* The function that the node calls, or NULL. */
-const Onnx__FunctionProto *find_function(struct importer *importer,
-                                         const Onnx__NodeProto *node);
+/* *ret: the function that the node calls, or NULL. */
+int find_function(struct importer *importer, const Onnx__NodeProto *node,
+                  const Onnx__FunctionProto **ret) CM_MUST_CHECK;
 /* Puts the function's body in place of the node. */
 int inline_call(struct importer *importer, const Onnx__NodeProto *node,
                 const Onnx__FunctionProto *function, struct scope *scope) CM_MUST_CHECK;

@@ -37,8 +37,6 @@ int64_t import_opset(Onnx__OperatorSetIdProto *const *imports, size_t n, const c
     return standard ? 0 : 1;
 }
 
-/* ---- the parts of a model --------------------------------------------------------------- */
-
 static int check_version(struct importer *importer) {
     const Onnx__ModelProto *proto = importer->proto;
     if (!proto->graph)
@@ -142,8 +140,6 @@ static int import_model(struct importer *importer, const char *path, struct mode
     if (graph_finish(importer->builder, model) < 0) return diag_no_memory(importer->diag);
     return CM_OK;
 }
-
-/* ---- loading ---------------------------------------------------------------------------- */
 
 static int build(struct source *source, const Onnx__ModelProto *proto, struct arena *arena,
                  struct arena *scratch, size_t structure, struct cm_diagnostics *diag,

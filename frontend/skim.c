@@ -61,9 +61,6 @@ static struct open_message *innermost(struct skimmer *skimmer) {
     return &skimmer->stack[skimmer->depth - 1];
 }
 
-/* ---- output --------------------------------------------------------------------------------
- */
-
 #define SMALLEST_OUTPUT 4096
 #define LARGEST_GUESS   (256 * 1024)
 
@@ -140,9 +137,6 @@ static int skip(struct skimmer *skimmer, uint64_t size) {
                       (unsigned long long)position(skimmer), (unsigned long long)(size - got));
 }
 
-/* ---- input ---------------------------------------------------------------------------------
- */
-
 static int ends_early(struct skimmer *skimmer) {
     return diag_error(skimmer->diag, DIAG_FORMAT, "the file ends at byte %llu, inside a %s",
                       (unsigned long long)position(skimmer),
@@ -208,9 +202,6 @@ static int get_length(struct skimmer *skimmer, const struct skim_field *field, u
                       field ? field->name : "(unknown field)", (unsigned long long)*ret,
                       (unsigned long long)left);
 }
-
-/* ---- fields --------------------------------------------------------------------------------
- */
 
 /*
  * Decoded, a message takes a hundred bytes and more whatever it holds: those that hold nothing,
@@ -392,9 +383,6 @@ static int one_field(struct skimmer *skimmer) {
     return wire == WIRE_BYTES ? bytes_field(skimmer, field)
                               : scalar_field(skimmer, field, (enum wire)wire);
 }
-
-/* ---- the walk ------------------------------------------------------------------------------
- */
 
 /* Closes what ends here. False at the end of the model. */
 static int close_ended(struct skimmer *skimmer, bool *ret_more) {

@@ -44,7 +44,8 @@ static const char *look_up(const char *bytes) {
 static const char *text_or_not(const char *bytes) {
     for (size_t i = 0; i < SNIFFED; i++) {
         unsigned char byte = (unsigned char)bytes[i];
-        if (byte >= 127 || (byte < 32 && byte != '\t' && byte != '\r' && byte != '\n')) return NULL;
+        if (byte >= 127 || (byte < 32 && byte != '\t' && byte != '\r' && byte != '\n'))
+            return NULL;
     }
     return "text; give the ONNX file";
 }

@@ -41,9 +41,6 @@ static int check_dims(struct importer *importer, const Onnx__TensorProto *proto,
     return CM_OK;
 }
 
-/* ---- contents ------------------------------------------------------------------------------
- */
-
 /* Typed lists, small ones that skim kept, written as raw_data would hold them. */
 struct raw_writer {
     uint8_t *bytes;
@@ -217,9 +214,6 @@ static int contents(struct importer *importer, const Onnx__TensorProto *proto,
     if (proto->n_string_data) return string_contents(importer, proto, constant);
     return n_typed(proto) ? typed_contents(importer, proto, constant) : CM_OK;
 }
-
-/* ---- tensors -------------------------------------------------------------------------------
- */
 
 int import_tensor(struct importer *importer, const Onnx__TensorProto *proto,
                   const struct constant **ret) {

@@ -11,8 +11,6 @@
 
 #include "support/banned.h"
 
-/* ---- making ----------------------------------------------------------------------------- */
-
 struct constant *constant_new(struct arena *arena, enum dtype dtype,
                               const struct shape *shape) {
     struct constant *constant = arena_alloc(arena, sizeof *constant);
@@ -65,8 +63,6 @@ struct constant *constant_splat_real(struct arena *arena, enum dtype dtype,
     return constant->reals == NULL ? NULL : constant;
 }
 
-/* ---- asking ----------------------------------------------------------------------------- */
-
 static bool elements_are_here(const struct constant *constant) {
     return constant->place == CONSTANT_IN_MEMORY || constant->place == CONSTANT_SPLAT;
 }
@@ -92,8 +88,6 @@ double constant_real_at(const struct constant *constant, int64_t i) {
     BUG_ON(!constant_has_reals(constant) || i < 0 || i >= constant->n_elements);
     return constant->reals[constant->place == CONSTANT_SPLAT ? 0 : i];
 }
-
-/* ---- widening --------------------------------------------------------------------------- */
 
 /* How the bits of a float are to be read: sign, exponent, mantissa from the top down. */
 struct float_format {

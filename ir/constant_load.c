@@ -15,8 +15,6 @@
 
 #define VARINT_MAX_BYTES 10 /* protobuf: seven bits a byte */
 
-/* ---- units ------------------------------------------------------------------------------ */
-
 struct units {
     const uint8_t *bytes;
     size_t n_bytes;
@@ -74,8 +72,6 @@ static bool next_element(struct units *units, uint64_t *ret_bits) {
     units->n_left--;
     return true;
 }
-
-/* ---- elements --------------------------------------------------------------------------- */
 
 static bool is_signed(enum dtype dtype) {
     return dtype == DTYPE_INT8 || dtype == DTYPE_INT16 || dtype == DTYPE_INT32 ||
@@ -140,8 +136,6 @@ static int decode(const struct constant *constant, const uint8_t *bytes, size_t 
     return CM_OK;
 }
 
-/* ---- bytes ------------------------------------------------------------------------------ */
-
 /* float_data holds floats, double_data doubles (onnx.proto, TensorProto); the two are laid out
  * as raw_data is. */
 static bool encoding_fits(const struct constant *constant) {
@@ -197,8 +191,6 @@ static int fetch(const struct constant *constant, const struct constant_reader *
     if (status == CM_OK) *ret = bytes;
     return status;
 }
-
-/* ---- loading ---------------------------------------------------------------------------- */
 
 static bool is_loaded(const struct constant *constant) {
     return constant->place == CONSTANT_IN_MEMORY || constant->place == CONSTANT_SPLAT;

@@ -28,8 +28,6 @@ struct graph_builder {
     struct table calls;
 };
 
-/* ---- tables ----------------------------------------------------------------------------- */
-
 /* Room for `more` entries. */
 static int table_reserve(struct table *table, struct arena *arena, size_t size, size_t more) {
     if (more <= table->capacity - table->n) return CM_OK;
@@ -53,8 +51,6 @@ static int table_add(struct table *table, struct arena *arena, const void *from,
     *ret_id = (uint32_t)table->n++;
     return CM_OK;
 }
-
-/* ---- building --------------------------------------------------------------------------- */
 
 struct graph_builder *graph_builder_new(struct arena *arena) {
     struct graph_builder *builder = arena_alloc(arena, sizeof *builder);
@@ -109,8 +105,6 @@ struct call *graph_call_at(struct graph_builder *builder, uint32_t id) {
     BUG_ON(id >= builder->calls.n);
     return (struct call *)builder->calls.items + id;
 }
-
-/* ---- finishing -------------------------------------------------------------------------- */
 
 /* Counts the uses of every value in n_uses; their sum. */
 static size_t count_uses(struct model *model) {
@@ -176,8 +170,6 @@ int graph_finish(struct graph_builder *builder, struct model *model) {
     mark_graph_outputs(model);
     return build_uses(model);
 }
-
-/* ---- reading ---------------------------------------------------------------------------- */
 
 const struct attr *node_attr(const struct node *node, const char *name) {
     for (size_t i = 0; i < node->n_attrs; i++) {

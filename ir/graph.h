@@ -138,8 +138,6 @@ struct model {
     struct constant_reader reader;
 };
 
-/* ---- building --------------------------------------------------------------------------- */
-
 struct graph_builder; /* arrays that grow; lives in the model's arena */
 
 /* NULL: no memory. */
@@ -168,8 +166,6 @@ struct call *graph_call_at(struct graph_builder *builder, uint32_t id);
  */
 int graph_finish(struct graph_builder *builder, struct model *model)
     __attribute__((warn_unused_result));
-
-/* ---- reading ---------------------------------------------------------------------------- */
 
 /* The attribute of that name, or NULL. */
 const struct attr *node_attr(const struct node *node, const char *name);

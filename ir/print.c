@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The IR as text, for messages and dumps. Everything that comes from the file goes through
- * text_append_label or text_append_name, and everything that may be long is cut: one node is one readable line
- * whatever the file holds.
+ * text_append_label or text_append_name, and everything that may be long is cut: one node is
+ * one readable line whatever the file holds.
  */
 #include "ir/print.h"
 
@@ -20,8 +20,6 @@
 #define MAX_STRING    64 /* bytes of a text attribute that are shown */
 #define MAX_TYPE_NEST 16 /* sequences of sequences … */
 #define MAX_BODY_NEST 64 /* bodies of bodies … */
-
-/* ---- types ------------------------------------------------------------------------------ */
 
 /* What a type opens around its element: "seq(". NULL: it is no wrapper. */
 static const char *wrapper_of(enum cm_type_kind kind) {
@@ -97,8 +95,6 @@ static void print_type(const struct type *type, struct text *out) {
     print_closing(n, out);
 }
 
-/* ---- values ----------------------------------------------------------------------------- */
-
 static void print_name(const struct model *model, uint32_t value, struct text *out) {
     if (value == ID_NONE) {
         text_append(out, "_");
@@ -138,8 +134,6 @@ static void print_typed_list(const struct model *model, const uint32_t *values, 
     }
     text_append(out, n > MAX_VALUES ? ", …)" : ")");
 }
-
-/* ---- attributes ------------------------------------------------------------------------- */
 
 /* In quotes, cut between two characters. */
 static void print_string(const char *string, struct text *out) {
@@ -251,8 +245,6 @@ static void print_attrs(const struct node *node, struct text *out) {
     }
     text_append(out, node->n_attrs > MAX_VALUES ? ", …]" : "]");
 }
-
-/* ---- nodes and graphs ------------------------------------------------------------------- */
 
 static bool is_standard(const char *domain) {
     return domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0;

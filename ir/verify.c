@@ -27,8 +27,6 @@ static void demand(bool holds, struct entry entry, const char *what) {
     BUG(message);
 }
 
-/* ---- graphs ----------------------------------------------------------------------------- */
-
 /* Bodies come after the graph around them or before it, but the way out always ends. */
 static void verify_nesting(const struct model *model, uint32_t graph) {
     const struct entry entry = {"graph", graph};
@@ -79,8 +77,6 @@ static void verify_graphs(const struct model *model, uint32_t *position) {
         verify_boundary(model, g);
     }
 }
-
-/* ---- values ----------------------------------------------------------------------------- */
 
 static bool dims_are_sound(const struct shape *shape) {
     if (shape->rank < RANK_UNKNOWN || shape->rank > SHAPE_MAX_RANK) return false;
@@ -156,8 +152,6 @@ static void verify_values(const struct model *model, size_t n_operands) {
     }
     demand(n_uses == n_operands, (struct entry){"model", 0}, "use lists and inputs disagree");
 }
-
-/* ---- nodes ------------------------------------------------------------------------------ */
 
 /* Whether `value` exists when `node` runs: made before it in its graph, or in a graph around
  * before the node whose body this is. */
@@ -239,8 +233,6 @@ static void verify_calls(const struct model *model) {
                (struct entry){"call", id}, "comes before the call around it");
     }
 }
-
-/* ---- all of it -------------------------------------------------------------------------- */
 
 /* Without memory for the order there is nothing to check with; the passes will say so. */
 void verify_model(const struct model *model) {

@@ -21,9 +21,6 @@ struct assembly {
     bool failed;             /* out of memory */
 };
 
-/* ---- small parts ----------------------------------------------------------------------------
- */
-
 static void *take_array(struct assembly *assembly, size_t n, size_t size) {
     void *items = assembly->failed ? NULL : arena_array(assembly->arena, n, size);
     if (!items) assembly->failed = true;
@@ -51,9 +48,6 @@ static void public_costs(const struct cm_costs *from, struct cm_costs *to) {
     to->weight_bytes = public_count(from->weight_bytes);
     to->activation_bytes = public_count(from->activation_bytes);
 }
-
-/* ---- values ---------------------------------------------------------------------------------
- */
 
 /* Types nest (a sequence of optionals of …) only as deep as ops/merge.c lets them. */
 static void take_type(struct assembly *assembly, const struct fact *fact,
@@ -100,9 +94,6 @@ static const struct cm_value *value_list(struct assembly *assembly, const uint32
     return list;
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------
- */
-
 /* Params and buffers of the node's own operands. */
 static void add_params(const struct assembly *assembly, uint32_t id, struct cm_costs *costs) {
     const struct params_table *params = &assembly->analysis->params;
@@ -148,9 +139,6 @@ static void take_nodes(struct assembly *assembly) {
     assembly->result->nodes = nodes;
 }
 
-/* ---- modules --------------------------------------------------------------------------------
- */
-
 static const size_t *child_list(struct assembly *assembly, const struct module *module) {
     size_t *children = take_array(assembly, module->n_children, sizeof(*children));
     for (size_t i = 0; children && i < module->n_children; i++)
@@ -186,8 +174,6 @@ static void take_modules(struct assembly *assembly) {
     assembly->result->modules = modules;
     if (!assembly->failed) assembly->result->totals = modules[0].costs;
 }
-
-/* ---- the model and the options ---------------------------------------------------------- */
 
 static void take_inputs(struct assembly *assembly) {
     const struct model *model = assembly->analysis->model;
@@ -275,9 +261,6 @@ static void take_memory(struct assembly *assembly) {
     };
 }
 
-/* ---- messages -------------------------------------------------------------------------------
- */
-
 static const char *optional_text(struct arena *arena, const char *text, bool *failed) {
     if (!text) return NULL;
     const char *copy = arena_strdup(arena, text);
@@ -324,9 +307,6 @@ static void take_messages(struct assembly *assembly, const struct message_list *
     assembly->result->n_diagnostics = n;
     assembly->result->diagnostics = items;
 }
-
-/* ---- all of it ------------------------------------------------------------------------------
- */
 
 int assemble_result(const struct analysis *analysis, const struct message_list *first,
                     const struct message_list *then, struct cm_result **ret) {

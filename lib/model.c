@@ -31,9 +31,6 @@ void cm_options_init(struct cm_options *options) {
     *options = (struct cm_options){.mode = CM_MODE_MODEL, .convention = "deepspeed"};
 }
 
-/* ---- loading --------------------------------------------------------------------------------
- */
-
 /* Takes the source over, also on failure. */
 static int load_source(struct source *source, struct cm_diagnostics *diagnostics,
                        struct cm_model **ret_model) {
@@ -76,9 +73,6 @@ void cm_model_free(struct cm_model *model) {
     source_close(model->source);
     arena_free(model->arena);
 }
-
-/* ---- profiling ------------------------------------------------------------------------------
- */
 
 static int check_options(const struct cm_options *options, struct cm_diagnostics *diagnostics) {
     if (!text_equal(options->convention, "deepspeed")) {

@@ -13,8 +13,6 @@
 
 #include "support/banned.h"
 
-/* ---- folds ------------------------------------------------------------------------------ */
-
 static bool number_relu(const struct rule *rule, size_t n, const struct number *x,
                         struct number *ret) {
     (void)rule, (void)n;
@@ -43,8 +41,6 @@ static int fold_relu(struct rule *rule) {
 static int fold_clip(struct rule *rule) {
     return fold_elements(rule, number_clip);
 }
-
-/* ---- Clip, PRelu, Dropout --------------------------------------------------------------- */
 
 static int infer_clip(struct rule *rule) {
     int status = common_check_same_type(rule, 0);
@@ -125,8 +121,6 @@ static int describe_dropout(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- what stands in the brackets -------------------------------------------------------- */
-
 static int describe_slope(const struct rule *rule, struct text *out) {
     return describe_float_attr(rule, "negative_slope", "alpha", out);
 }
@@ -147,8 +141,6 @@ static int describe_softplus(const struct rule *rule, struct text *out) {
     text_append(out, "beta=1.0, threshold=20.0");
     return CM_OK;
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 #define FLOAT32_MAX 3.4028234663852886e+38
 

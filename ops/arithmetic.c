@@ -13,8 +13,6 @@
 
 #include "support/banned.h"
 
-/* ---- kernels ---------------------------------------------------------------------------- */
-
 static bool number_add(const struct rule *rule, size_t n, const struct number *x,
                        struct number *ret) {
     (void)rule, (void)n;
@@ -146,8 +144,6 @@ FOLD(sum)
 FOLD(mean)
 #undef FOLD
 
-/* ---- shapes ----------------------------------------------------------------------------- */
-
 static int infer_legacy(struct rule *rule) {
     return common_infer_legacy_broadcast(rule, common_dtype(rule, 0));
 }
@@ -168,8 +164,6 @@ static int infer_equal_shapes(struct rule *rule) {
     }
     return status < 0 ? status : common_infer_same(rule);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr broadcast_1[] = {
     OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("broadcast", 0), CONSUMED_INPUTS, {0}};

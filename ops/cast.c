@@ -51,8 +51,6 @@ static int infer_bit_cast(struct rule *rule) {
     return common_infer_same_shape(rule, to);
 }
 
-/* ---- folds ------------------------------------------------------------------------------ */
-
 /* Cast-13: an integer too wide for its target loses the higher bits, as two's complement. */
 static int64_t wrap_int(enum dtype to, int64_t value) {
     struct number number = {.i = value};
@@ -91,8 +89,6 @@ static int fold_cast(struct rule *rule) {
     alone.n_inputs = 1;
     return fold_elements(&alone, cast_number);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr cast_1[] = {REQUIRED_ATTR("to", ATTR_STRING), {0}};
 static const struct op_attr cast_6[] = {REQUIRED_ATTR("to", ATTR_INT), {0}};

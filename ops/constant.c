@@ -9,8 +9,6 @@
 
 #include "support/banned.h"
 
-/* ---- Constant --------------------------------------------------------------------------- */
-
 static const char *const constant_forms[] = {"value",         "value_int",    "value_ints",
                                              "value_float",   "value_floats", "value_string",
                                              "value_strings", "sparse_value"};
@@ -95,8 +93,6 @@ static int fold_constant(struct rule *rule) {
     }
 }
 
-/* ---- ConstantOfShape -------------------------------------------------------------------- */
-
 static int infer_constant_of_shape(struct rule *rule) {
     const struct constant *fill = rule_attr_tensor(rule, "value");
     enum dtype dtype = fill ? fill->dtype : DTYPE_FLOAT;
@@ -137,8 +133,6 @@ static int fold_constant_of_shape(struct rule *rule) {
         rule, 0,
         constant_splat_real(rule->arena, fill->dtype, shape, constant_real_at(fill, 0)));
 }
-
-/* ---- Shape, Size ------------------------------------------------------------------------ */
 
 static int clamp_axis(int64_t axis, int rank) {
     if (axis < 0) axis = axis < -(int64_t)rank ? 0 : axis + rank;
@@ -191,8 +185,6 @@ static int fold_size(struct rule *rule) {
         rule, 0,
         constant_ints(rule->arena, DTYPE_INT64, rule_output_shape(rule, 0), &elements));
 }
-
-/* ---- Range ------------------------------------------------------------------------------ */
 
 struct range {
     const struct constant *start, *limit, *delta; /* one element each */
@@ -287,8 +279,6 @@ static int fold_range(struct rule *rule) {
         if (!range_element(&range, i, &elements)) return 0;
     return elements_set(rule, 0, &elements);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr constant_1[] = {REQUIRED_ATTR("value", ATTR_TENSOR), {0}};
 static const struct op_attr constant_11[] = {

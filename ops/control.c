@@ -10,8 +10,6 @@
 
 #include "support/banned.h"
 
-/* ---- bodies ----------------------------------------------------------------------------- */
-
 struct body {
     uint32_t graph;
     size_t n_inputs;
@@ -75,8 +73,6 @@ static struct fact scalar_of(enum dtype dtype) {
     return fact_tensor(dtype, (struct shape){0, NULL});
 }
 
-/* ---- carried state ---------------------------------------------------------------------- */
-
 /*
  * Values that a round hands to the next: n of them, from inputs[input] and outputs[output] of
  * the body on.
@@ -87,7 +83,8 @@ struct carried {
 
 /* Walks that look for a state that holds in every round; after them nothing but the element
  * types is kept, which always holds. Bodies nest and the walks multiply, so the search is
- * short, and left out where bodies lie deeper than MAX_SEARCHED or the walker has had enough. */
+ * short, and left out where bodies lie deeper than MAX_SEARCHED or the walker has had enough.
+ */
 #define MAX_ROUNDS   3
 #define MAX_SEARCHED 3
 
@@ -167,8 +164,6 @@ static int output_stacked(struct rule *rule, size_t slot, const struct fact *ele
     return rule_output_dims(rule, slot, element->dtype, shape->rank + 1, dims);
 }
 
-/* ---- If --------------------------------------------------------------------------------- */
-
 /* The one element of a condition; *ret_known false: not known. */
 static int read_condition(struct rule *rule, const struct fact *fact, bool *ret_known,
                           bool *ret) {
@@ -227,8 +222,6 @@ static int infer_if(struct rule *rule) {
     return condition ? infer_taken(rule, &then_body, &else_body)
                      : infer_taken(rule, &else_body, &then_body);
 }
-
-/* ---- Loop ------------------------------------------------------------------------------- */
 
 /* Inputs of the node (trip count, condition, state) and of the body (iteration, condition,
  * state); the body gives the condition, the state, then what is stacked. */
@@ -321,8 +314,6 @@ static int infer_loop(struct rule *rule) {
         status = loop_output(rule, &body, &carried, i, rounds);
     return status;
 }
-
-/* ---- Scan ------------------------------------------------------------------------------- */
 
 /*
  * Operands: [sequence_lens, opset 8 only] state… scanned…; the body takes the state and a slice
@@ -442,8 +433,6 @@ static int infer_scan(struct rule *rule) {
     return status;
 }
 
-/* ---- SequenceMap ------------------------------------------------------------------------ */
-
 /* One round an element of operand 0; of other operands sequences go by element too. */
 static int infer_sequence_map(struct rule *rule) {
     struct body body;
@@ -464,8 +453,6 @@ static int infer_sequence_map(struct rule *rule) {
     }
     return status;
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr branches[] = {
     REQUIRED_ATTR("then_branch", ATTR_GRAPH), REQUIRED_ATTR("else_branch", ATTR_GRAPH), {0}};

@@ -15,8 +15,6 @@
 
 #include "support/banned.h"
 
-/* ---- what both directions share --------------------------------------------------------- */
-
 struct operands {
     size_t x, weight, bias;
     int64_t group;
@@ -61,8 +59,6 @@ static int check_bias(const struct rule *rule, const struct operands *operands,
     if (!rule_has_input(rule, operands->bias)) return CM_OK;
     return common_check_length(rule, operands->bias, channels);
 }
-
-/* ---- Conv ------------------------------------------------------------------------------- */
 
 static int check_channels(const struct rule *rule, const struct operands *operands) {
     int64_t in = rule_dim(rule, operands->x, 1);
@@ -119,8 +115,6 @@ static int64_t conv_macs(const struct rule *rule) {
 static int64_t bias_flops(const struct rule *rule) {
     return rule_has_input(rule, 2) ? rule_output_elements(rule, 0) : 0;
 }
-
-/* ---- ConvTranspose ---------------------------------------------------------------------- */
 
 struct transposed {
     struct window window;
@@ -206,8 +200,6 @@ static int64_t conv_transpose_macs(const struct rule *rule) {
     return checked_mul(rule_elements(rule, 0), weights_each(rule, 1));
 }
 
-/* ---- DeformConv ------------------------------------------------------------------------- */
-
 /* Samples stand beside the grid (input 2); the sums are those of Conv. */
 static int infer_deform_conv(struct rule *rule) {
     int64_t groups = rule_attr_int(rule, "offset_group");
@@ -222,8 +214,6 @@ static int infer_deform_conv(struct rule *rule) {
 static int64_t deform_bias_flops(const struct rule *rule) {
     return rule_has_input(rule, 3) ? rule_output_elements(rule, 0) : 0;
 }
-
-/* ---- what stands in the brackets -------------------------------------------------------- */
 
 /* ", NAME=(..)" unless every value is the default. */
 static void describe_list(struct text *out, const char *name, int n, const int64_t *values,
@@ -301,8 +291,6 @@ static int describe_conv_transpose(const struct rule *rule, struct text *out) {
     describe_tail(rule, out, 2);
     return CM_OK;
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 #define WINDOW_ATTRS                                                                           \
     STRING_ATTR("auto_pad", "NOTSET"), OPTIONAL_ATTR("dilations", ATTR_INTS),                  \

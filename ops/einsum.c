@@ -41,8 +41,6 @@ struct einsum {
     int64_t sizes[N_LABELS];
 };
 
-/* ---- sets of labels --------------------------------------------------------------------- */
-
 static void add_label(struct labels *set, int label) {
     set->bits[label / 64] |= UINT64_C(1) << (label % 64);
 }
@@ -58,8 +56,6 @@ static struct labels both(struct labels a, struct labels b) {
 static struct labels common(struct labels a, struct labels b) {
     return (struct labels){{a.bits[0] & b.bits[0], a.bits[1] & b.bits[1]}};
 }
-
-/* ---- the equation ----------------------------------------------------------------------- */
 
 static int letter_label(char letter) {
     if (letter >= 'A' && letter <= 'Z') return letter - 'A';
@@ -155,8 +151,6 @@ static int read_equation(const struct rule *rule, struct einsum *einsum) {
     return status < 0 ? status : check_output(rule, einsum);
 }
 
-/* ---- sizes of labels -------------------------------------------------------------------- */
-
 /* How many axes "..." stands for in an operand; RANK_UNKNOWN when its rank is. */
 static int read_ellipsis_rank(const struct rule *rule, struct einsum *einsum) {
     einsum->ellipsis_rank = 0;
@@ -248,8 +242,6 @@ static int infer_einsum(struct rule *rule) {
     for (int axis = 0; axis < rank; axis++) dims[axis] = einsum.sizes[labels[axis]];
     return rule_output_dims(rule, 0, dtype, rank, dims);
 }
-
-/* ---- cost ------------------------------------------------------------------------------- */
 
 static int64_t product_of(const struct einsum *einsum, struct labels set) {
     int64_t product = 1;
@@ -349,8 +341,6 @@ static int64_t einsum_macs(const struct rule *rule) {
     if (einsum.n <= MAX_EXACT) return best_order(&einsum);
     return greedy_order(&einsum);
 }
-
-/* ---- row -------------------------------------------------------------------------------- */
 
 static const struct op_attr einsum_12[] = {REQUIRED_ATTR("equation", ATTR_STRING), {0}};
 

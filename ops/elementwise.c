@@ -12,8 +12,6 @@
 
 #include "support/banned.h"
 
-/* ---- kernels ---------------------------------------------------------------------------- */
-
 static bool number_abs(const struct rule *rule, size_t n, const struct number *x,
                        struct number *ret) {
     (void)rule, (void)n;
@@ -90,8 +88,6 @@ FOLD(round)
 FOLD(sqrt)
 FOLD(reciprocal)
 #undef FOLD
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
 

@@ -24,8 +24,6 @@ struct sources {
     struct source items[MAX_OPERANDS];
 };
 
-/* ---- numbers ---------------------------------------------------------------------------- */
-
 static struct number number_at(const struct constant *constant, int64_t index) {
     struct number number = {.given = true, .real = constant_has_reals(constant)};
     if (number.real)
@@ -61,8 +59,6 @@ bool fold_store(enum dtype dtype, struct number *number) {
         return dtype_is_integer(dtype) && int_fits(dtype, number->i);
     }
 }
-
-/* ---- operands --------------------------------------------------------------------------- */
 
 /* Strides under `shape`: 0 along axes that are broadcast. False where the operand does not
  * broadcast to it: a rule need not look at the shape of each. */
@@ -132,8 +128,6 @@ static bool compute(const struct rule *rule, fold_kernel *kernel, const struct s
     *ret = (struct number){.given = true, .real = dtype_is_float(output->dtype)};
     return kernel(rule, sources->n, x, ret) && fold_store(output->dtype, ret);
 }
-
-/* ---- the fold --------------------------------------------------------------------------- */
 
 static int set_splat(struct rule *rule, const struct number *number) {
     enum dtype dtype = rule->outputs[0].dtype;

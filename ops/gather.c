@@ -47,8 +47,6 @@ static int normalize_indices(struct rule *rule, const struct constant *indices,
     return 0;
 }
 
-/* ---- Gather ----------------------------------------------------------------------------- */
-
 static int infer_gather(struct rule *rule) {
     const struct shape *data = rule_shape(rule, 0);
     const struct shape *indices = rule_shape(rule, 1);
@@ -119,8 +117,6 @@ static int describe_gather(const struct rule *rule, struct text *out) {
     return 0;
 }
 
-/* ---- GatherElements --------------------------------------------------------------------- */
-
 static int infer_gather_elements(struct rule *rule) {
     int rank = rule_rank(rule, 0);
     int axis = 0;
@@ -177,8 +173,6 @@ static int fold_gather_elements(struct rule *rule) {
         .from = data, .source = gather_elements_source, .context = &gather};
     return remap_fold(rule, 0, &remap);
 }
-
-/* ---- GatherND --------------------------------------------------------------------------- */
 
 /* The length of an index tuple: the last dim of indices, at most the data's axes behind the
  * batch. */
@@ -268,8 +262,6 @@ static int fold_gather_nd(struct rule *rule) {
     const struct remap remap = {.from = data, .source = gather_nd_source, .context = &gather};
     return remap_fold(rule, 0, &remap);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr along_axis[] = {INT_ATTR("axis", 0), {0}};
 static const struct op_attr gather_nd_12[] = {INT_ATTR("batch_dims", 0), {0}};

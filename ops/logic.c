@@ -12,8 +12,6 @@
 
 #include "support/banned.h"
 
-/* ---- kernels ---------------------------------------------------------------------------- */
-
 static bool number_equal(const struct rule *rule, size_t n, const struct number *x,
                          struct number *ret) {
     (void)rule, (void)n;
@@ -109,8 +107,6 @@ FOLD(where)
 FOLD(is_nan)
 #undef FOLD
 
-/* ---- shapes ----------------------------------------------------------------------------- */
-
 static int infer_compare(struct rule *rule) {
     return common_broadcast_to(rule, 0, DTYPE_BOOL);
 }
@@ -146,8 +142,6 @@ static int infer_bit_shift(struct rule *rule) {
         return rule_fail(rule, DIAG_ATTRIBUTE, "direction is neither LEFT nor RIGHT");
     return common_infer_broadcast(rule);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr broadcast_1[] = {
     OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("broadcast", 0), {0}};

@@ -17,8 +17,6 @@ static bool differ(int64_t a, int64_t b) {
     return is_known(a) && is_known(b) && a != b;
 }
 
-/* ---- MatMul ----------------------------------------------------------------------------- */
-
 /* The axis of b that is summed over: the last but one, or the only one. */
 static int64_t summed_axis(const struct shape *b) {
     return b->dims[b->rank > 1 ? b->rank - 2 : 0];
@@ -82,8 +80,6 @@ static int describe_matmul(const struct rule *rule, struct text *out) {
     return describe_linear(rule_dim(rule, 1, 0), rule_dim(rule, 1, 1), false, out);
 }
 
-/* ---- Gemm ------------------------------------------------------------------------------- */
-
 /* Axis 0 or 1 of operand i as Gemm sees it; unknown for what is no matrix. */
 static int64_t gemm_dim(const struct rule *rule, size_t i, int axis) {
     if (rule_rank(rule, i) != 2) return DIM_UNKNOWN;
@@ -138,8 +134,6 @@ static int describe_gemm(const struct rule *rule, struct text *out) {
     return describe_linear(gemm_dim(rule, 1, 0), gemm_dim(rule, 1, 1), rule_has_input(rule, 2),
                            out);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr gemm_1[] = {FLOAT_ATTR("alpha", 1),   FLOAT_ATTR("beta", 1),
                                         INT_ATTR("broadcast", 0), INT_ATTR("transA", 0),

@@ -7,8 +7,6 @@
 
 #include "support/banned.h"
 
-/* ---- Transpose -------------------------------------------------------------------------- */
-
 /* perm[axis]: the input's axis that becomes `axis`. Reversed order when the node says nothing.
  */
 static int read_perm(const struct rule *rule, int rank, int *perm) {
@@ -77,8 +75,6 @@ static int fold_transpose(struct rule *rule) {
     for (int axis = 0; axis < strided.rank; axis++) strided.strides[axis] = strides[perm[axis]];
     return fold_strided(rule, from, &strided);
 }
-
-/* ---- Expand, Tile ----------------------------------------------------------------------- */
 
 static int refuse_rank(const struct rule *rule, size_t rank) {
     return rule_fail(rule, DIAG_LIMIT,
@@ -185,8 +181,6 @@ static int fold_tile(struct rule *rule) {
     return fold_strided(rule, from, &strided);
 }
 
-/* ---- Concat ----------------------------------------------------------------------------- */
-
 /* Concat-1 has no default in its schema and says "default value is 1" in its text. */
 static int64_t concat_axis(const struct rule *rule) {
     return rule_has_attr(rule, "axis") ? rule_attr_int(rule, "axis") : 1;
@@ -283,8 +277,6 @@ static int fold_concat(struct rule *rule) {
     return status ? status : concat_all(rule, axis, &elements);
 }
 
-/* ---- DepthToSpace, SpaceToDepth --------------------------------------------------------- */
-
 static int read_blocksize(const struct rule *rule, int64_t *ret) {
     int64_t size = rule_attr_int(rule, "blocksize");
     int rank = rule_rank(rule, 0);
@@ -336,8 +328,6 @@ static int describe_depth_to_space(const struct rule *rule, struct text *out) {
     text_printf(out, "upscale_factor=%lld", (long long)rule_attr_int(rule, "blocksize"));
     return 0;
 }
-
-/* ---- the shape stays -------------------------------------------------------------------- */
 
 static int infer_trilu(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
@@ -391,8 +381,6 @@ static int infer_reverse_sequence(struct rule *rule) {
     return common_infer_same(rule);
 }
 
-/* ---- matrices of zeros and ones --------------------------------------------------------- */
-
 static int infer_eye_like(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
     enum dtype dtype = rule_dtype(rule, 0);
@@ -423,8 +411,6 @@ static int infer_one_hot(struct rule *rule) {
     dims[axis] = depth.known ? depth.values[0] : DIM_UNKNOWN;
     return rule_output_dims(rule, 0, rule_dtype(rule, 2), rank, dims);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr transpose[] = {OPTIONAL_ATTR("perm", ATTR_INTS), {0}};
 static const struct op_attr concat_1[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};

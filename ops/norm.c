@@ -18,8 +18,6 @@ static void append_eps(const struct rule *rule, struct text *out) {
     describe_real(out, rule_attr_float(rule, "epsilon"));
 }
 
-/* ---- BatchNormalization ----------------------------------------------------------------- */
-
 /* Axis 1; a vector is taken as one channel (BatchNormalization-9). */
 static int64_t n_channels(const struct rule *rule) {
     int rank = rule_rank(rule, 0);
@@ -86,8 +84,6 @@ static int describe_batch_norm(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- InstanceNormalization, GroupNormalization ------------------------------------------ */
-
 static int infer_instance_norm(struct rule *rule) {
     int64_t channels = n_channels(rule);
     int status = common_check_rank(rule, 0, 3);
@@ -125,8 +121,6 @@ static int describe_group_norm(const struct rule *rule, struct text *out) {
     text_append(out, ", affine=True");
     return CM_OK;
 }
-
-/* ---- LayerNormalization, RMSNormalization ----------------------------------------------- */
 
 /* Scale and bias broadcast to the normalized axes. */
 static int check_scales(struct rule *rule, int axis) {
@@ -182,8 +176,6 @@ static int describe_layer_norm(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-/* ---- without learned scales ------------------------------------------------------------- */
-
 static int infer_along_axis(struct rule *rule) {
     int rank = rule_rank(rule, 0);
     int axis = 0;
@@ -211,8 +203,6 @@ static int describe_lrn(const struct rule *rule, struct text *out) {
     describe_real(out, rule_attr_float(rule, "bias"));
     return CM_OK;
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 #define EPSILON FLOAT_ATTR("epsilon", 1e-5F)
 

@@ -17,8 +17,6 @@
 struct rule;
 struct text;
 
-/* ---- signature -------------------------------------------------------------------------- */
-
 #define VARIADIC INT32_MAX
 
 struct op_attr {
@@ -30,8 +28,6 @@ struct op_attr {
     double f;
     const char *s;
 };
-
-/* ---- cost ------------------------------------------------------------------------------- */
 
 /*
  * FLOPs by the `deepspeed` convention (docs/counting.md):
@@ -46,8 +42,6 @@ struct op_cost {
     int64_t (*extra)(const struct rule *rule); /* NULL: none */
 };
 
-/* ---- memory ----------------------------------------------------------------------------- */
-
 enum op_memory {
     MEMORY_FRESH,    /* every output is new bytes */
     MEMORY_VIEW,     /* output 0 is input 0 under another shape: no bytes of its own */
@@ -57,9 +51,6 @@ enum op_memory {
     MEMORY_CONTROL,              /* the bytes belong to the body's nodes: If, Loop, Scan */
 };
 
-/* ---- batch ---------------------------------------------------------------------------------
- */
-
 /*
  * Whether operand 1 spells out sizes of the output, into which an exporter may have baked the
  * batch of its example input. The batch pass knows how to put another batch there.
@@ -68,8 +59,6 @@ enum op_target {
     TARGET_NONE,
     TARGET_DIMS, /* Reshape: the dims of the output, same elements in row-major order */
 };
-
-/* ---- the row ---------------------------------------------------------------------------- */
 
 struct op {
     const char *domain; /* "" is ai.onnx */

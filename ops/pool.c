@@ -11,8 +11,6 @@
 
 #include "support/banned.h"
 
-/* ---- windows ---------------------------------------------------------------------------- */
-
 /* Spatial rank by the input, or by the length of kernel_shape; -1: neither tells. */
 static int spatial_rank(const struct rule *rule) {
     size_t n = 0;
@@ -67,8 +65,6 @@ static int infer_global(struct rule *rule) {
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
 }
 
-/* ---- MaxUnpool -------------------------------------------------------------------------- */
-
 /* The sizes as input 2 gives them; *ret_done false: it is absent. */
 static int infer_given_shape(struct rule *rule, bool *ret_done) {
     struct int_list list = {.given = false};
@@ -77,8 +73,7 @@ static int infer_given_shape(struct rule *rule, bool *ret_done) {
     *ret_done = list.given;
     if (status < 0 || !list.given) return status;
     bool counted = list.known || list.n > 0;
-    if (list.n > SHAPE_MAX_RANK ||
-        (rank != RANK_UNKNOWN && counted && list.n != (size_t)rank))
+    if (list.n > SHAPE_MAX_RANK || (rank != RANK_UNKNOWN && counted && list.n != (size_t)rank))
         return rule_fail(rule, DIAG_SHAPE,
                          "output_shape has %zu entries, the input has rank %d", list.n, rank);
     int n = rank != RANK_UNKNOWN ? rank : list.n > 0 ? (int)list.n : RANK_UNKNOWN;
@@ -106,8 +101,6 @@ static int infer_unpool(struct rule *rule) {
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
 }
 
-/* ---- pools over regions ----------------------------------------------------------------- */
-
 static int output_regions(struct rule *rule, int64_t height, int64_t width) {
     int rank = rule_rank(rule, 0);
     int rank_rois = rule_rank(rule, 1);
@@ -134,8 +127,6 @@ static int infer_roi_align(struct rule *rule) {
     return output_regions(rule, rule_attr_int(rule, "output_height"),
                           rule_attr_int(rule, "output_width"));
 }
-
-/* ---- what stands in the brackets -------------------------------------------------------- */
 
 static void describe_padding(struct text *out, const struct window *window) {
     int64_t pads[2 * SHAPE_MAX_RANK];
@@ -193,8 +184,6 @@ static int describe_adaptive(const struct rule *rule, struct text *out) {
         describe_tuple(out, (size_t)spatial, ones);
     return CM_OK;
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 #define WINDOW_ATTRS                                                                           \
     STRING_ATTR("auto_pad", "NOTSET"), REQUIRED_ATTR("kernel_shape", ATTR_INTS),               \

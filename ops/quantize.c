@@ -10,8 +10,6 @@
 
 #include "support/banned.h"
 
-/* ---- QuantizeLinear, DequantizeLinear --------------------------------------------------- */
-
 /* A scale for each slice along `axis`: as long as that axis. */
 static int check_scales(const struct rule *rule) {
     const struct shape *x = rule_shape(rule, 0);
@@ -56,8 +54,6 @@ static int infer_dynamic_quantize(struct rule *rule) {
     return status < 0 ? status : rule_output_dims(rule, 2, DTYPE_UINT8, 0, NULL);
 }
 
-/* ---- products --------------------------------------------------------------------------- */
-
 #define NO_BIAS SIZE_MAX
 
 static int infer_conv_integer(struct rule *rule) {
@@ -95,8 +91,6 @@ static int infer_qlinear_matmul(struct rule *rule) {
 static int64_t macs_qlinear_matmul(const struct rule *rule) {
     return matmul_macs(rule, 0, 3);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr axis_13[] = {INT_ATTR("axis", 1), {0}};
 static const struct op_attr quantize_19[] = {INT_ATTR("axis", 1), INT_ATTR("saturate", 1), {0}};

@@ -59,8 +59,6 @@ static int infer_multinomial(struct rule *rule) {
     return rule_output_dims(rule, 0, dtype, 2, dims);
 }
 
-/* ---- rows ------------------------------------------------------------------------------- */
-
 #define SEED OPTIONAL_ATTR("seed", ATTR_FLOAT)
 
 static const struct op_attr normal[] = {REQUIRED_ATTR("shape", ATTR_INTS),

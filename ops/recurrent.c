@@ -46,8 +46,6 @@ static struct sizes read_sizes(const struct rule *rule) {
     return sizes;
 }
 
-/* ---- checks ----------------------------------------------------------------------------- */
-
 static int check_rank_three(const struct rule *rule, size_t i) {
     int rank = rule_rank(rule, i);
     if (rank == RANK_UNKNOWN || rank == 3) return CM_OK;
@@ -93,8 +91,6 @@ static int check_states(const struct rule *rule, const struct sizes *sizes) {
     }
     return status;
 }
-
-/* ---- shapes ----------------------------------------------------------------------------- */
 
 /* Y [T, D, B, h], Y_h and Y_c [D, B, h]; layout 1: [B, T, D, h], [B, D, h]. */
 static int output_states(struct rule *rule, const struct sizes *sizes) {
@@ -145,8 +141,6 @@ static int describe_recurrent(const struct rule *rule, struct text *out) {
     if (sizes.directions == 2) text_append(out, ", bidirectional=True");
     return CM_OK;
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 #define RECURRENT_ATTRS                                                                        \
     OPTIONAL_ATTR("activation_alpha", ATTR_FLOATS),                                            \

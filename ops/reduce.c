@@ -15,8 +15,6 @@
 
 #include "support/banned.h"
 
-/* ---- which axes ------------------------------------------------------------------------- */
-
 struct axes {
     bool known;
     bool all;  /* of a tensor of unknown rank too */
@@ -48,8 +46,6 @@ static int read_axes(struct rule *rule, struct axes *ret) {
     for (int axis = 0; axis < rank; axis++) ret->reduced[axis] = ret->all;
     return list.known && rank != RANK_UNKNOWN ? mark_axes(rule, &list, rank, ret) : CM_OK;
 }
-
-/* ---- shapes ----------------------------------------------------------------------------- */
 
 /* Axes that are not known leave a rank at most. */
 static int output_of_unknown_axes(struct rule *rule, const struct axes *axes, bool keep,
@@ -99,8 +95,6 @@ static int infer_arg(struct rule *rule) {
     }
     return output_reduced(rule, &axes, rule_attr_int(rule, "keepdims") != 0, DTYPE_INT64);
 }
-
-/* ---- folds ------------------------------------------------------------------------------ */
 
 /* Adds one element to what there is; false: the result cannot be held. */
 typedef bool accumulate(struct number *sum, const struct number *x);
@@ -242,8 +236,6 @@ static int fold_mean(struct rule *rule) {
     return set_numbers(rule, sums, n);
 }
 
-/* ---- CumSum ----------------------------------------------------------------------------- */
-
 static int cumulated_axis(struct rule *rule, int *ret) {
     struct int_list list;
     int rank = rule_rank(rule, 0);
@@ -291,8 +283,6 @@ static int fold_cumsum(struct rule *rule) {
             return CM_OK;
     return set_numbers(rule, numbers, value->n_elements);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr axes_1[] = {
     OPTIONAL_ATTR("axes", ATTR_INTS), INT_ATTR("keepdims", 1), {0}};

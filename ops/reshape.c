@@ -14,8 +14,6 @@ static int fold_view(struct rule *rule) {
     return status || !value ? status : remap_same(rule, 0, value);
 }
 
-/* ---- Reshape ---------------------------------------------------------------------------- */
-
 /* A target under way: what is copied from the input cancels out of both products, so that an
  * unknown batch does not hide the dim that stands as -1. */
 struct target {
@@ -130,8 +128,6 @@ static int infer_reshape(struct rule *rule) {
     return status ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), (int)n, dims);
 }
 
-/* ---- Flatten, Identity ------------------------------------------------------------------ */
-
 static int infer_flatten(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
     int64_t axis = rule_attr_int(rule, "axis");
@@ -157,8 +153,6 @@ static int describe_flatten(const struct rule *rule, struct text *out) {
 static int infer_identity(struct rule *rule) {
     return rule_output_like(rule, 0, 0);
 }
-
-/* ---- Squeeze, Unsqueeze ----------------------------------------------------------------- */
 
 /* Marks the axes that the list names, of `rank` axes; duplicates are refused. */
 static int mark_axes(const struct rule *rule, const struct int_list *axes, int rank,
@@ -230,8 +224,6 @@ static int infer_unsqueeze(struct rule *rule) {
         dims[axis] = marks[axis] ? 1 : input->dims[from++];
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr reshape_1[] = {
     OPTIONAL_ATTR("shape", ATTR_INTS), CONSUMED_INPUTS, {0}};

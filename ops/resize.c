@@ -11,8 +11,6 @@
 
 #include "support/banned.h"
 
-/* ---- scales ----------------------------------------------------------------------------- */
-
 /* Scales from an operand or an attribute, like struct int_list. */
 struct scales {
     bool given; /* there, and not empty: an empty operand says that it is not meant */
@@ -77,8 +75,6 @@ static int infer_scaled(struct rule *rule, const struct scales *scales) {
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
 }
 
-/* ---- Upsample, Resize-10 ---------------------------------------------------------------- */
-
 /* Upsample-1: one scale for the height and one for the width of [N, C, H, W]. */
 static int infer_upsample_1(struct rule *rule) {
     const double list[4] = {1, 1, rule_attr_float(rule, "height_scale"),
@@ -108,8 +104,6 @@ static int infer_upsample_9(struct rule *rule) {
     int status = scales_of_operand(rule, 1, &scales);
     return status ? status : infer_scaled(rule, &scales);
 }
-
-/* ---- Resize from 11 on ------------------------------------------------------------------ */
 
 enum { RESIZE_ROI = 1, RESIZE_SCALES = 2, RESIZE_SIZES = 3 };
 
@@ -243,8 +237,6 @@ static int infer_resize(struct rule *rule) {
     return status ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
 }
 
-/* ---- as nn.Upsample prints itself ------------------------------------------------------- */
-
 static const char *const linear_modes[] = {"linear", "bilinear", "trilinear"};
 
 /* PyTorch's name of the mode: linear is called by the number of spatial axes. */
@@ -294,8 +286,6 @@ static int describe_upsample(const struct rule *rule, struct text *out) {
     return 0;
 }
 
-/* ---- GridSample, AffineGrid ------------------------------------------------------------- */
-
 static int infer_grid_sample(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
     const struct shape *grid = rule_shape(rule, 1);
@@ -328,8 +318,6 @@ static int infer_affine_grid(struct rule *rule) {
     dims[rank - 1] = rank - 2;
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 #define MODE STRING_ATTR("mode", "nearest")
 #define RESIZE_11                                                                              \

@@ -15,8 +15,6 @@
 static const struct fact omitted = {
     .kind = CM_TYPE_UNKNOWN, .dtype = DTYPE_UNDEFINED, .shape = {RANK_UNKNOWN, NULL}};
 
-/* ---- operands --------------------------------------------------------------------------- */
-
 bool rule_has_input(const struct rule *rule, size_t i) {
     return i < rule->n_inputs && rule->inputs[i];
 }
@@ -86,8 +84,6 @@ int rule_value(struct rule *rule, size_t i, const struct constant **ret) {
     return constant_load(value, &rule->model->reader, rule->arena, rule->diag, ret);
 }
 
-/* ---- lists of integers ------------------------------------------------------------------ */
-
 /* Element i as an integer; false where it is none (2.5, a text). */
 static bool integer_at(const struct constant *constant, int64_t i, int64_t *ret) {
     if (constant_has_ints(constant)) {
@@ -152,8 +148,6 @@ int rule_int_list_any(struct rule *rule, const char *name, int i, struct int_lis
     return CM_OK;
 }
 
-/* ---- attributes ------------------------------------------------------------------------- */
-
 /* The row's word on an attribute: NULL where it has none, or gives no default. */
 static const struct op_attr *row_default(const struct rule *rule, const char *name) {
     for (const struct op_attr *row = rule->op->attrs; row && row->name; row++)
@@ -207,8 +201,6 @@ const struct constant *rule_attr_tensor(const struct rule *rule, const char *nam
     const struct attr *attr = given_attr(rule, name, ATTR_TENSOR);
     return attr ? attr->tensors[0] : NULL;
 }
-
-/* ---- results ---------------------------------------------------------------------------- */
 
 static int check_dims(const struct rule *rule, size_t i, const struct shape *shape) {
     if (shape->rank > SHAPE_MAX_RANK)
@@ -275,8 +267,6 @@ int rule_set_value(struct rule *rule, size_t i, const struct constant *value) {
     return CM_OK;
 }
 
-/* ---- faults ----------------------------------------------------------------------------- */
-
 int rule_fail(const struct rule *rule, enum diag_code code, const char *format, ...) {
     va_list args;
     va_start(args, format);
@@ -284,8 +274,6 @@ int rule_fail(const struct rule *rule, enum diag_code code, const char *format, 
     va_end(args);
     return status;
 }
-
-/* ---- what many rules share -------------------------------------------------------------- */
 
 int rule_normalize_axis(const struct rule *rule, int64_t axis, int rank, int *ret) {
     if (axis < -(int64_t)rank || axis >= rank)

@@ -39,7 +39,8 @@ struct rule_walker {
      */
     int (*runs)(void *context, uint32_t graph, int64_t times, const char *assumption);
     void *context;
-    /* Whether a body may be walked again in search of what holds in every round; NULL: always. */
+    /* Whether a body may be walked again in search of what holds in every round; NULL: always.
+     */
     bool (*may_search)(void *context);
 };
 
@@ -67,8 +68,6 @@ struct rule {
     const struct rule_walker *walker;
     struct rule_budget *budget; /* NULL: without end */
 };
-
-/* ---- operands --------------------------------------------------------------------------- */
 
 bool rule_has_input(const struct rule *rule, size_t i);
 /* The operand's fact; an unknown one (static storage) where it is omitted. */
@@ -112,9 +111,6 @@ int rule_int_list(struct rule *rule, size_t i, struct int_list *ret)
 int rule_int_list_any(struct rule *rule, const char *name, int i, struct int_list *ret)
     __attribute__((warn_unused_result));
 
-/* ---- attributes (kinds were checked by bind; defaults come from the row) --------------------
- */
-
 bool rule_has_attr(const struct rule *rule, const char *name);
 int64_t rule_attr_int(const struct rule *rule, const char *name);
 double rule_attr_float(const struct rule *rule, const char *name);
@@ -125,9 +121,6 @@ const int64_t *rule_attr_ints(const struct rule *rule, const char *name, size_t 
 /* ID_NONE when absent. */
 uint32_t rule_attr_graph(const struct rule *rule, const char *name);
 const struct constant *rule_attr_tensor(const struct rule *rule, const char *name);
-
-/* ---- results ------------------------------------------------------------------------------
- */
 
 /* Output i is a tensor of that dtype and shape (dims are copied; DIM_OVERFLOW in a dim is
  * refused). An omitted output is ignored. */
@@ -146,13 +139,8 @@ int rule_output_fact(struct rule *rule, size_t i, const struct fact *fact)
 int rule_set_value(struct rule *rule, size_t i, const struct constant *value)
     __attribute__((warn_unused_result));
 
-/* ---- faults ----------------------------------------------------------------------------- */
-
 int rule_fail(const struct rule *rule, enum diag_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* ---- what many rules share ----------------------------------------------------------------
- */
 
 /* -rank <= axis < rank, made non-negative; refused otherwise ("axis 4 is out of range for rank
  * 3"). */

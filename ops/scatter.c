@@ -50,8 +50,6 @@ static int scatter_index(const struct rule *rule, const struct scatter *scatter,
     return 0;
 }
 
-/* ---- Scatter, ScatterElements ----------------------------------------------------------- */
-
 static int infer_scatter_elements(struct rule *rule) {
     int rank = rule_rank(rule, SCATTER_DATA);
     int indices = rule_rank(rule, SCATTER_INDICES);
@@ -106,8 +104,6 @@ static int fold_scatter_elements(struct rule *rule) {
     }
     return status ? status : elements_set(rule, 0, &scatter.result);
 }
-
-/* ---- ScatterND -------------------------------------------------------------------------- */
 
 /* An index tuple is the last axis of indices, no longer than the data has axes. */
 static int infer_scatter_nd(struct rule *rule) {
@@ -168,8 +164,6 @@ static int fold_scatter_nd(struct rule *rule) {
     status = scatter_tuples(rule, &scatter);
     return status ? status : elements_set(rule, 0, &scatter.result);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr along_axis[] = {INT_ATTR("axis", 0), {0}};
 static const struct op_attr elements_16[] = {

@@ -12,8 +12,6 @@
 
 #include "support/banned.h"
 
-/* ---- TopK ------------------------------------------------------------------------------- */
-
 static int set_top_k(struct rule *rule, const struct shape *shape) {
     int status = rule_output(rule, 0, rule_dtype(rule, 0), shape);
     return status ? status : rule_output(rule, 1, DTYPE_INT64, shape);
@@ -54,8 +52,6 @@ static int infer_top_k(struct rule *rule) {
     dims[axis] = k;
     return set_top_k(rule, &shape);
 }
-
-/* ---- NonZero ---------------------------------------------------------------------------- */
 
 /* Whether folds can look at these elements one by one. */
 static bool is_visible(const struct constant *value) {
@@ -108,8 +104,6 @@ static int fold_non_zero(struct rule *rule) {
     }
     return rule_set_value(rule, 0, constant_ints(rule->arena, DTYPE_INT64, output, list));
 }
-
-/* ---- Compress --------------------------------------------------------------------------- */
 
 /* What the condition is laid along: an axis, or all elements (no axis); DIM_UNKNOWN. */
 static int compress_extent(const struct rule *rule, int *ret_axis, int64_t *ret_extent) {
@@ -200,8 +194,6 @@ static int fold_compress(struct rule *rule) {
     return remap_fold(rule, 0, &remap);
 }
 
-/* ---- Unique ----------------------------------------------------------------------------- */
-
 static int compare_ints(const void *left, const void *right) {
     const int64_t a = *(const int64_t *)left;
     const int64_t b = *(const int64_t *)right;
@@ -257,8 +249,6 @@ static int infer_unique(struct rule *rule) {
     return set_unique(rule, &values, distinct, input->dims[axis]);
 }
 
-/* ---- NonMaxSuppression ------------------------------------------------------------------ */
-
 /* Rows of (batch, class, box); none where no box may be taken. */
 static int infer_non_max_suppression(struct rule *rule) {
     struct int_list most;
@@ -268,8 +258,6 @@ static int infer_non_max_suppression(struct rule *rule) {
     if (!most.given || (most.known && most.n == 1 && most.values[0] == 0)) dims[0] = 0;
     return rule_output_dims(rule, 0, DTYPE_INT64, 2, dims);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr top_k_1[] = {
     REQUIRED_ATTR("k", ATTR_INT), INT_ATTR("axis", -1), {0}};

@@ -27,8 +27,6 @@ static int output_sequence(struct rule *rule, const struct fact *element) {
     return status ? status : rule_output_fact(rule, 0, &sequence);
 }
 
-/* ---- made ------------------------------------------------------------------------------- */
-
 static int infer_sequence_construct(struct rule *rule) {
     struct fact element = *rule_input(rule, 0);
     for (size_t i = 1; i < rule->n_inputs; i++) {
@@ -103,8 +101,6 @@ static int infer_split_to_sequence(struct rule *rule) {
     return output_sequence(rule, &element);
 }
 
-/* ---- taken apart ------------------------------------------------------------------------ */
-
 static int infer_sequence_at(struct rule *rule) {
     struct fact element = merge_element(rule_input(rule, 0));
     int status = check_sequence(rule);
@@ -140,8 +136,6 @@ static int infer_concat_from_sequence(struct rule *rule) {
     return rule_output_dims(rule, 0, element.dtype, rank, dims);
 }
 
-/* ---- optionals -------------------------------------------------------------------------- */
-
 static int infer_optional(struct rule *rule) {
     struct fact optional;
     int status = merge_container(rule, CM_TYPE_OPTIONAL, rule_input(rule, 0), &optional);
@@ -161,8 +155,6 @@ static int infer_optional_get_element(struct rule *rule) {
 static int infer_optional_has_element(struct rule *rule) {
     return rule_output_dims(rule, 0, DTYPE_BOOL, 0, NULL);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr sequence_empty[] = {OPTIONAL_ATTR("dtype", ATTR_INT), {0}};
 static const struct op_attr split_to_sequence[] = {

@@ -37,8 +37,6 @@ static int walk_fold(struct rule *rule, size_t slot, const struct constant *from
     return remap_fold(rule, slot, &remap);
 }
 
-/* ---- Slice ------------------------------------------------------------------------------ */
-
 struct slice {
     struct int_list starts, ends, axes, steps;
     size_t n; /* axes that are sliced */
@@ -170,8 +168,6 @@ static int fold_slice(struct rule *rule) {
     return walk_fold(rule, 0, from, &walk);
 }
 
-/* ---- Split ------------------------------------------------------------------------------ */
-
 /*
  * Equal parts. Split-18 with num_outputs lets the last one be smaller, its older selves refuse
  * what does not divide.
@@ -267,8 +263,6 @@ static int fold_split(struct rule *rule) {
     }
     return status;
 }
-
-/* ---- Pad -------------------------------------------------------------------------------- */
 
 struct margins {
     int64_t before[SHAPE_MAX_RANK]; /* DIM_UNKNOWN; negative: cut off */
@@ -414,8 +408,6 @@ static int fold_pad(struct rule *rule) {
     return remap_fold(rule, 0, &remap);
 }
 
-/* ---- CenterCropPad ---------------------------------------------------------------------- */
-
 static int infer_center_crop_pad(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
     int64_t dims[SHAPE_MAX_RANK];
@@ -439,8 +431,6 @@ static int infer_center_crop_pad(struct rule *rule) {
     }
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct op_attr slice_1[] = {REQUIRED_ATTR("starts", ATTR_INTS),
                                          REQUIRED_ATTR("ends", ATTR_INTS),

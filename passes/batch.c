@@ -23,8 +23,6 @@ struct batch_work {
     uint32_t first;    /* the first input proper, ID_NONE */
 };
 
-/* ---- inputs ----------------------------------------------------------------------------- */
-
 static const struct graph *main_graph(const struct batch_work *work) {
     return &work->analysis->model->graphs[0];
 }
@@ -58,8 +56,6 @@ static int check_input_options(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* ---- symbols ---------------------------------------------------------------------------- */
-
 static const char *symbol_at(const struct value *value, int axis) {
     return value->type.symbols ? value->type.symbols[axis] : NULL;
 }
@@ -69,8 +65,10 @@ static struct symbol *find_symbol(const struct batch_work *work, const char *nam
     return index == MAP_NONE ? NULL : &work->table->symbols[index];
 }
 
+/* Of tensors alone: nothing asks for the dims of a sparse one (make_input). */
 static int collect_input(const struct batch_work *work, uint32_t id) {
     const struct value *value = value_of(work, id);
+    if (value->type.kind != CM_TYPE_TENSOR) return CM_OK;
     for (int axis = 0; axis < value->type.shape.rank; axis++) {
         const char *name = symbol_at(value, axis);
         if (!name || find_symbol(work, name)) continue;
@@ -149,8 +147,6 @@ static int bind_input_options(const struct batch_work *work) {
     return CM_OK;
 }
 
-/* ---- the batch -------------------------------------------------------------------------- */
-
 static uint32_t first_input(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
     for (size_t i = 0; i < graph->n_inputs; i++)
@@ -181,8 +177,6 @@ static int bind_batch_symbol(const struct batch_work *work) {
     if (!is_known(symbol->size)) symbol->size = 1;
     return CM_OK;
 }
-
-/* ---- shapes ----------------------------------------------------------------------------- */
 
 /* Said once, of the first input that has the dim. */
 static int unbound_symbol(const struct batch_work *work, uint32_t id, int axis,
@@ -263,8 +257,6 @@ static int make_inputs(const struct batch_work *work) {
     }
     return worst;
 }
-
-/* ---- a fixed batch ---------------------------------------------------------------------- */
 
 static int no_batch(const struct batch_work *work) {
     if (work->first == ID_NONE)

@@ -14,9 +14,6 @@
 
 #include "support/banned.h"
 
-/* ---- one node, run once --------------------------------------------------------------------
- */
-
 /*
  * flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h)
  */
@@ -77,9 +74,6 @@ static void cost_of(const struct analysis *analysis, const struct rule *rule,
     costs->activation_bytes = costs->bytes_written;
 }
 
-/* ---- how often ------------------------------------------------------------------------------
- */
-
 static int64_t *scaled_field(struct cm_costs *costs, size_t index) {
     int64_t *const fields[] = {&costs->macs, &costs->flops, &costs->bytes_read,
                                &costs->bytes_written};
@@ -106,8 +100,6 @@ static void total_runs(const struct analysis *analysis, int64_t *runs) {
         runs[id] = checked_mul(outer, analysis->infer.runs[id]);
     }
 }
-
-/* ---- branches --------------------------------------------------------------------------- */
 
 struct branch_cost {
     int64_t macs;
@@ -166,8 +158,6 @@ static int drop_cheaper_branches(const struct analysis *analysis, struct count_t
     }
     return CM_OK;
 }
-
-/* ---- the pass --------------------------------------------------------------------------- */
 
 static int count_nodes(const struct analysis *analysis, struct count_table *table,
                        const int64_t *runs) {

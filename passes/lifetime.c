@@ -20,9 +20,6 @@ int64_t lifetime_bytes(const struct fact *fact) {
     return dtype_bytes(fact->dtype, shape_elements(&fact->shape));
 }
 
-/* ---- storage ------------------------------------------------------------------------------
- */
-
 static enum storage storage_of_output(const struct rule *rule, const struct fact *fact,
                                       size_t slot) {
     enum op_memory memory = rule->op->memory;
@@ -62,9 +59,6 @@ static void store_sources(const struct analysis *analysis, struct lifetime_table
         if (analysis->batch.inputs[id]) table->storage[id] = STORAGE_INPUT;
     }
 }
-
-/* ---- steps --------------------------------------------------------------------------------
- */
 
 /* A step for each node in the order of execution, a body's nodes right before the node that
  * owns it. */
@@ -133,9 +127,6 @@ static void live_from_to(const struct analysis *analysis, struct lifetime_table 
         if (value->is_graph_output) extend(table, id, step_of_end(model, steps, value->graph));
     }
 }
-
-/* ---- peak ---------------------------------------------------------------------------------
- */
 
 static bool owns_bytes(enum storage storage) {
     return storage == STORAGE_ACTIVATION || storage == STORAGE_INPUT;

@@ -46,9 +46,6 @@ static const struct fact *constant_operand(const struct chain *chain, size_t i) 
     return first && first->is_constant ? first : operand(chain, i, 1);
 }
 
-/* ---- what stands in the brackets ----------------------------------------------------------
- */
-
 /* ReduceMean Sub Pow ReduceMean Add Sqrt Div [Mul Add]: the Add at 4 holds eps, the Mul at 7
  * the scale, whose shape is the normalized one. */
 static void describe_layer_norm(const struct chain *chain, struct text *out) {
@@ -79,9 +76,6 @@ static void describe_group_norm(const struct chain *chain, struct text *out) {
     text_append(out, ", affine=True");
 }
 
-/* ---- what a chain must be besides ----------------------------------------------------------
- */
-
 /* A bound of Clip: operand `slot` from opset 11 on, before it an attribute. */
 static bool is_bound(const struct chain *chain, size_t slot, const char *name, double bound) {
     const struct attr *attr = node_attr(node_at(chain, 0), name);
@@ -94,8 +88,6 @@ static bool is_bound(const struct chain *chain, size_t slot, const char *name, d
 static bool is_relu6(const struct chain *chain) {
     return is_bound(chain, 1, "min", 0) && is_bound(chain, 2, "max", 6);
 }
-
-/* ---- rows ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *class;

@@ -36,8 +36,6 @@ static const struct path *scope_at(const struct mapper *mapper, uint32_t scope) 
     return &mapper->scopes->paths.items[scope];
 }
 
-/* ---- what parameters say ---------------------------------------------------------------- */
-
 static int enter_params(struct mapper *mapper) {
     const struct params_table *params = &mapper->analysis->params;
     struct module_paths *out = mapper->out;
@@ -73,8 +71,6 @@ static void collect_claims(struct mapper *mapper) {
         if (mapper->has_params[scope])
             mapper->has_params[scope_at(mapper, scope)->parent] = true;
 }
-
-/* ---- what the name says ----------------------------------------------------------------- */
 
 /* Name of a scope without the "_1" of a further entry. */
 static size_t own_length(const struct mapper *mapper, uint32_t scope) {
@@ -122,8 +118,6 @@ static int find_repeat(struct mapper *mapper, uint32_t scope, const char *natura
     return CM_OK;
 }
 
-/* ---- where the two meet ----------------------------------------------------------------- */
-
 /* Whether every part of `few` stands in `many`, in order, the last one last, and more does. */
 static bool is_spread_over(const char *few, const char *many) {
     size_t n_few = strlen(few);
@@ -163,8 +157,6 @@ static int place(struct mapper *mapper, uint32_t scope, struct placement *ret) {
     if (ret->moved) ret->path = claim_text;
     return CM_OK;
 }
-
-/* ---- families --------------------------------------------------------------------------- */
 
 /* Length of the container's path in a module's path. */
 static size_t container_length(const char *path) {

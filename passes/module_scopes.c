@@ -21,8 +21,6 @@ struct finder {
     struct map n_calls; /* by the text of a scope: how many calls have stood there */
 };
 
-/* ---- from names ------------------------------------------------------------------------- */
-
 /* Length of what stands before the last '/': 0 where there is none, or nothing before it. */
 static size_t scope_length(const char *name) {
     return (size_t)(names_base(name) - name);
@@ -50,8 +48,6 @@ static int scope_by_name(struct finder *finder, const struct node *node, uint32_
     finder->named = true;
     return paths_enter(&finder->scopes->paths, name, scope_length(name), ret);
 }
-
-/* ---- from parameters -------------------------------------------------------------------- */
 
 /* "a.b.c" as the scope a/b/c. */
 static int enter_module_path(struct finder *finder, const char *path, size_t length,
@@ -102,8 +98,6 @@ static int scope_by_params(struct finder *finder, uint32_t node, uint32_t *ret) 
     if (common.length == 0) return CM_OK;
     return enter_module_path(finder, common.front, common.length, ret);
 }
-
-/* ---- from calls ------------------------------------------------------------------------- */
 
 static char lower(char c) {
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
@@ -211,8 +205,6 @@ static int name_classes(struct finder *finder) {
     }
     return CM_OK;
 }
-
-/* ---- all of it -------------------------------------------------------------------------- */
 
 static int enter_nodes(struct finder *finder) {
     struct scopes *scopes = finder->scopes;

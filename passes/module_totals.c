@@ -10,8 +10,6 @@
 
 #include "support/banned.h"
 
-/* ---- sums ------------------------------------------------------------------------------- */
-
 static void add_known(int64_t *sum, int64_t value) {
     if (value != DIM_UNKNOWN) *sum = checked_add(*sum, value);
 }
@@ -34,8 +32,6 @@ static void sum_work(struct module_tree *tree) {
     for (size_t i = table->n_modules; i-- > 1;)
         add_work(&table->modules[table->modules[i].parent].costs, &table->modules[i].costs);
 }
-
-/* ---- unions ----------------------------------------------------------------------------- */
 
 static void add_param(struct cm_costs *costs, const struct param *param) {
     int64_t *elements = param->kind == PARAM_LEARNED ? &costs->params : &costs->buffers;
@@ -99,8 +95,6 @@ static int unite_params(struct module_tree *tree) {
     }
     return CM_OK;
 }
-
-/* ---- limits ----------------------------------------------------------------------------- */
 
 static const char *overflowing(const struct cm_costs *costs) {
     const struct {

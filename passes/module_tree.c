@@ -18,8 +18,6 @@ struct builder {
     uint32_t *number; /* by path: its module */
 };
 
-/* ---- numbering -------------------------------------------------------------------------- */
-
 static void list_children(const struct builder *builder) {
     const struct paths *paths = builder->paths;
     for (size_t path = 0; path < paths->n; path++)
@@ -73,8 +71,6 @@ static int collect_children(const struct builder *builder) {
     return CM_OK;
 }
 
-/* ---- what lies where -------------------------------------------------------------------- */
-
 static void place_nodes(const struct module_tree *tree) {
     const struct scopes *scopes = tree->scopes;
     for (size_t i = 0; i < scopes->n_nodes; i++) {
@@ -104,8 +100,6 @@ static void place_scopes(const struct builder *builder) {
         if (tree->first_scope[module] == ID_NONE) tree->first_scope[module] = scope;
     }
 }
-
-/* ---- calls ------------------------------------------------------------------------------ */
 
 static bool is_number(const char *name) {
     int64_t number;
@@ -138,8 +132,6 @@ static void find_replayed(struct module_tree *tree) {
         module->calls = calls;
     }
 }
-
-/* ---- all of it -------------------------------------------------------------------------- */
 
 static int allocate(struct builder *builder) {
     struct module_tree *tree = builder->tree;

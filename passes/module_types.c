@@ -24,8 +24,6 @@ struct leaves {
     uint32_t *nodes; /* lists in order */
 };
 
-/* ---- nodes of leaves -------------------------------------------------------------------- */
-
 static bool is_at_work(const struct analysis *analysis, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE && module_is_result(analysis, node->outputs[i]))
@@ -63,8 +61,6 @@ static int list_leaves(const struct module_tree *tree, struct leaves *ret) {
     }
     return CM_OK;
 }
-
-/* ---- one operator ----------------------------------------------------------------------- */
 
 /* "Conv{n}d" with the spatial dims of input 0, 1 to 3. */
 static const char *class_of(const struct rule *rule) {
@@ -185,8 +181,6 @@ static int type_by_main(const struct module_tree *tree, const uint32_t *nodes, s
     if (main.n == 1) module->arguments = main.is.arguments;
     return CM_OK;
 }
-
-/* ---- all modules ------------------------------------------------------------------------ */
 
 static int type_leaf(const struct module_tree *tree, const uint32_t *nodes, size_t n,
                      struct module *module) {

@@ -54,8 +54,6 @@ static char role_of(const struct study *study, uint32_t node, size_t slot) {
     return bind_is_unknown(op) ? 'e' : op_role(op, slot);
 }
 
-/* ---- sources ---------------------------------------------------------------------------- */
-
 static bool is_static_tensor(const struct type *type) {
     if (type->kind != CM_TYPE_TENSOR || !shape_has_rank(&type->shape)) return false;
     for (int axis = 0; axis < type->shape.rank; axis++)
@@ -152,8 +150,6 @@ static void find_sources(struct study *study) {
     find_node_sources(study);
 }
 
-/* ---- purposes --------------------------------------------------------------------------- */
-
 static unsigned purpose_of_role(char role) {
     static const struct {
         char role;
@@ -183,9 +179,6 @@ static bool hands_on(const struct study *study, const struct node *node) {
         if (node->outputs[i] != ID_NONE && study->carries[node->outputs[i]]) return true;
     return false;
 }
-
-/* ---- a normalization that is scaled again -------------------------------------------------
- */
 
 /* The node that alone uses the value, when it joins it to another tensor elementwise; ID_NONE.
  */
@@ -250,8 +243,6 @@ static void note_purposes(struct study *study, uint32_t id) {
 static void find_purposes(struct study *study) {
     for (size_t i = study->n_nodes; i-- > 0;) note_purposes(study, study->nodes[i]);
 }
-
-/* ---- verdicts --------------------------------------------------------------------------- */
 
 static bool is_learned_initializer(const struct study *study, uint32_t value,
                                    unsigned purposes) {
@@ -342,8 +333,6 @@ static int list_params(const struct study *study, struct params_table *table) {
     fill_params(study, kinds, table);
     return CM_OK;
 }
-
-/* ---- the pass --------------------------------------------------------------------------- */
 
 static int start(const struct analysis *analysis, struct study *study) {
     size_t n_values = analysis->model->n_values;

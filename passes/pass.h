@@ -29,8 +29,6 @@ enum pass_facts {
     HAS_MODULES = 1 << 6,    /* modules */
 };
 
-/* ---- bind: which row each node is, and which size each free dim has --------------------- */
-
 struct symbol {
     const char *name;
     int64_t size;   /* DIM_UNKNOWN until batch binds it */
@@ -44,9 +42,6 @@ struct bind_table {
     bool *training;   /* by node: its attributes, overridden by --mode */
     size_t n_unknown; /* nodes of unknown operators */
 };
-
-/* ---- batch: the shapes of the inputs, and the constants that had another batch baked in ---
- */
 
 /* Operand `slot` of `node` is not what the file says but `fact`. */
 struct override {
@@ -75,16 +70,12 @@ struct batch_table {
     struct rebatched *rebatched;
 };
 
-/* ---- infer: type and, where it folds, contents of every value --------------------------- */
-
 struct infer_table {
     struct fact *facts; /* by value */
     int64_t *runs;      /* by graph: how often one run of the graph around it runs it */
     bool *alternative; /* by graph: a branch; of its node's branches only the dearest is charged
                         */
 };
-
-/* ---- lifetime: which outputs own bytes, and from when to when --------------------------- */
 
 enum storage {
     STORAGE_NONE, /* not reached, omitted, or a sequence of tensors that are counted themselves
@@ -104,8 +95,6 @@ struct lifetime_table {
     int64_t peak_bytes;    /* largest sum of activations and inputs alive at one step */
     uint32_t peak_node;    /* node of that step, ID_NONE in an empty graph */
 };
-
-/* ---- params: which constants are learned ------------------------------------------------ */
 
 enum param_kind {
     PARAM_NONE,
@@ -132,13 +121,9 @@ struct params_table {
     const uint32_t **used; /* by node: indices into params */
 };
 
-/* ---- count ------------------------------------------------------------------------------ */
-
 struct count_table {
     struct cm_costs *costs; /* by node; times the runs of its graph; CM_UNKNOWN where unknown */
 };
-
-/* ---- modules ---------------------------------------------------------------------------- */
 
 struct module {
     const char *path;
@@ -162,8 +147,6 @@ struct modules_table {
     struct module *modules;
     uint32_t *of_node; /* by node: index into modules */
 };
-
-/* ---- all tables, each written by its own pass only -------------------------------------- */
 
 struct analysis {
     const struct model *model;

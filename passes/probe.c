@@ -15,8 +15,6 @@ static const struct fact *after(const struct probe *probe, uint32_t value) {
     return &probe->after.table->facts[value];
 }
 
-/* ---- growth ----------------------------------------------------------------------------- */
-
 static bool has_grown(const struct probe *probe, int64_t small, int64_t large) {
     return is_known(small) && is_known(large) && small != large &&
            checked_mul(large, probe->batch) == checked_mul(small, PROBE_BATCH);
@@ -50,8 +48,6 @@ int probe_grown_axis(const struct probe *probe, uint32_t value) {
         if (has_grown(probe, small->dims[axis], large->dims[axis])) return axis;
     return -1;
 }
-
-/* ---- places ----------------------------------------------------------------------------- */
 
 /* Elements before the batch in row-major order; 0 where it cannot be told. */
 static int64_t prefix_of(const struct probe *probe, uint32_t value) {
@@ -105,8 +101,6 @@ void probe_place_outputs(struct probe *probe, uint32_t node_id) {
         probe->places[value] = place;
     }
 }
-
-/* ---- objections ------------------------------------------------------------------------- */
 
 bool probe_stands(const struct probe *probe, uint32_t value) {
     const struct constant *small = before(probe, value)->value;
@@ -240,8 +234,6 @@ const char *probe_objection(const struct probe *probe, uint32_t node_id) {
     return objection_to_node(probe, node_id, false);
 }
 
-/* ---- targets ---------------------------------------------------------------------------- */
-
 size_t probe_candidates(const struct probe *probe, uint32_t node_id,
                         struct batch_candidate out[SHAPE_MAX_RANK]) {
     const struct node *node = &probe->model->nodes[node_id];
@@ -305,8 +297,6 @@ bool probe_listed_dims(const struct probe *probe, uint32_t node_id, struct batch
     }
     return false;
 }
-
-/* ---- changes ---------------------------------------------------------------------------- */
 
 static int scaled_shape(const struct probe *probe, const struct batch_change *change,
                         int64_t batch, struct shape *ret) {

@@ -73,8 +73,6 @@ static uint32_t node_at(const struct search *search, size_t step) {
     return search->analysis->model->graphs[0].nodes[step];
 }
 
-/* ---- lists that grow -------------------------------------------------------------------- */
-
 static int add_change(struct search *search, const struct batch_change *change) {
     struct change_list *list = &search->changes;
     if (list->n == list->capacity) {
@@ -108,8 +106,6 @@ static void undo_changes(struct search *search, size_t n) {
     while (search->changes.n > n)
         search->probe.overrides[search->changes.items[--search->changes.n].node] = NULL;
 }
-
-/* ---- one node --------------------------------------------------------------------------- */
 
 /* Walks the node at the probe's batch: CM_OK, CONTRADICTION with a message, CM_NO_MEMORY. */
 static int try_node(struct search *search, uint32_t node) {
@@ -220,8 +216,6 @@ static bool has_placed_target(const struct search *search, uint32_t node_id) {
            node->outputs[0] != ID_NONE && search->probe.places[node->inputs[0]].axis >= 0;
 }
 
-/* ---- constants with a batch axis -------------------------------------------------------- */
-
 /* Whether only a learned tensor stands there: it has no batch, whatever its dims. */
 static bool is_weight_slot(char role, const struct fact *fact) {
     return strchr("Wns", role) || (role == 'w' && fact->is_weight && fact->shape.rank <= 2);
@@ -297,8 +291,6 @@ static int mend_constants(struct search *search, uint32_t node_id) {
     }
     return CONTRADICTION;
 }
-
-/* ---- the search ------------------------------------------------------------------------- */
 
 static int fresh_sink(struct search *search) {
     cm_diagnostics_free(search->sink);
@@ -393,8 +385,6 @@ static int solve(struct search *search, size_t step) {
     return CM_OK;
 }
 
-/* ---- messages --------------------------------------------------------------------------- */
-
 static int refuse(const struct search *search, size_t step, uint32_t first, const char *why) {
     const struct analysis *analysis = search->analysis;
     uint32_t node = node_at(search, step);
@@ -425,8 +415,6 @@ static int refuse_ambiguous(const struct search *search, uint32_t first) {
     if (!why) return CM_NO_MEMORY;
     return refuse(search, choice->step, first, why);
 }
-
-/* ---- set-up and result ------------------------------------------------------------------ */
 
 /* Whether an input stands where only learned tensors go: a weight that is fed in. */
 static bool is_fed_weight(const struct search *search, uint32_t value_id) {
@@ -537,8 +525,6 @@ static int keep_changes(const struct search *search, const struct change_list *c
     table->n_rebatched = changes->n;
     return CM_OK;
 }
-
-/* ---- solutions -------------------------------------------------------------------------- */
 
 /* Whether the batch is the first axis of every output that depends on the inputs. */
 static bool leads_outputs(const struct search *search) {

@@ -89,8 +89,8 @@ int walk_start(struct walk *walk) {
         return diag_no_memory(walk->diag);
     walk->n_walked = 0;
     walk_renew_search(walk);
-    walk->budget = (struct rule_budget){
-        LONG_ELEMENTS, SHORT_ELEMENTS_PER_NODE * ((int64_t)model->n_nodes + 1)};
+    walk->budget = (struct rule_budget){LONG_ELEMENTS, SHORT_ELEMENTS_PER_NODE *
+                                                           ((int64_t)model->n_nodes + 1)};
     for (uint32_t graph = 0; graph < model->n_graphs; graph++) table->runs[graph] = 1;
     for (uint32_t id = 0; id < model->n_values; id++) {
         int status = start_value(walk, id);
@@ -98,8 +98,6 @@ int walk_start(struct walk *walk) {
     }
     return CM_OK;
 }
-
-/* ---- bodies ----------------------------------------------------------------------------- */
 
 static int walk_body(void *context, uint32_t graph_id, size_t n_inputs,
                      const struct fact *inputs, const struct fact **ret_outputs) {
@@ -141,8 +139,6 @@ static bool may_search(void *context) {
     const struct walk *walk = context;
     return walk->n_walked < walk->most_searched;
 }
-
-/* ---- nodes ------------------------------------------------------------------------------ */
 
 static bool inputs_are_constant(const struct rule *rule) {
     for (size_t i = 0; i < rule->n_inputs; i++)

@@ -26,7 +26,7 @@ struct walk {
     bool *has_assumed;           /* by node: its assumption was told; by walk_start */
     struct rule_budget budget;   /* of its rules; by walk_start */
     int64_t n_walked;            /* nodes, those of bodies each time that they were walked */
-    int64_t most_searched;       /* n_walked from which on no body is walked again; by walk_start */
+    int64_t most_searched; /* n_walked from which on no body is walked again; by walk_start */
 };
 
 /* Allocates the table and sets the facts of inputs and initializers. */

@@ -23,8 +23,6 @@
 #define MAX_SIZE ((size_t)512 << 20) /* of the text; a model of 10^5 nodes has 50 MB */
 #define MAX_KEYS 64                  /* of one object of the schema; bounds the search */
 
-/* ---- one reader for each kind ----------------------------------------------------------- */
-
 static int read_count(struct json_reader *reader, const struct json_field *field,
                       const struct json_place *place, const cJSON *item, char *base) {
     int64_t value = CM_UNKNOWN;
@@ -89,8 +87,6 @@ static int read_severity(struct json_reader *reader, const struct json_field *fi
     return reader_wrong_kind(reader, place, "\"note\", \"warning\" or \"error\"", item);
 }
 
-/* ---- modules ---------------------------------------------------------------------------- */
-
 static int index_modules(struct json_reader *reader) {
     const struct cm_result *result = reader->result;
     if (reader->modules.n_entries > 0) return CM_OK;
@@ -120,8 +116,6 @@ static int read_module(struct json_reader *reader, const struct json_field *fiel
     STORE(base, field->offset, index);
     return CM_OK;
 }
-
-/* ---- what holds others ------------------------------------------------------------------ */
 
 static int read_object(struct json_reader *reader, const struct json_field *field,
                        const struct json_place *place, const cJSON *item, char *base) {
@@ -244,8 +238,6 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_SIZES] = read_sizes,       [JSON_OPSETS] = read_sizes,
 };
 
-/* ---- records ---------------------------------------------------------------------------- */
-
 static int check_keys(struct json_reader *reader, const struct json_place *place,
                       const cJSON *object) {
     size_t n = 0;
@@ -303,8 +295,6 @@ int reader_record(struct json_reader *reader, const struct json_record *record,
         status = read_field(reader, &record->fields[i], place, item, base);
     return status;
 }
-
-/* ---- the file --------------------------------------------------------------------------- */
 
 static int check_schema(struct cm_diagnostics *diag, const cJSON *root) {
     const cJSON *schema = cJSON_GetObjectItemCaseSensitive(root, "schema");

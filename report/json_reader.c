@@ -12,8 +12,6 @@
 
 #include "support/banned.h"
 
-/* ---- faults ----------------------------------------------------------------------------- */
-
 /* Recursion as deep as the schema, types included (TYPE_MAX_DEPTH). */
 static void append_place(struct text *text, const struct json_place *place) {
     if (place->outer != NULL) append_place(text, place->outer);
@@ -47,8 +45,6 @@ int reader_wrong_kind(struct json_reader *reader, const struct json_place *place
                       const char *expected, const cJSON *item) {
     return reader_fault(reader, place, expected, describe(item));
 }
-
-/* ---- scalars ---------------------------------------------------------------------------- */
 
 int reader_integer(struct json_reader *reader, const struct json_place *place,
                    const cJSON *item, int64_t *ret) {

@@ -33,8 +33,6 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
 #define LIST(key, type, member, count, record)                                                 \
     { key, JSON_LIST, false, offsetof(type, member), offsetof(type, count), &(record), NULL }
 
-/* ---- types and values ------------------------------------------------------------------- */
-
 static const struct json_field type_fields[] = {
     {"dtype", JSON_DTYPE, false, 0, 0, NULL, NULL},
     {"shape", JSON_SHAPE, false, 0, 0, NULL, NULL},
@@ -50,8 +48,6 @@ static const struct json_field value_fields[] = {
 };
 
 static const struct json_record value_record = RECORD(struct cm_value, value_fields);
-
-/* ---- the model and the options ---------------------------------------------------------- */
 
 /* model and options are nameless structs, so their rows count from the result itself. */
 static const struct json_field model_fields[] = {
@@ -74,8 +70,6 @@ static const struct json_field options_fields[] = {
 
 static const struct json_record options_record = RECORD(struct cm_result, options_fields);
 
-/* ---- costs ------------------------------------------------------------------------------ */
-
 static const char *const no_columns[] = {NULL};
 
 static const struct json_field totals_fields[] = {
@@ -83,8 +77,6 @@ static const struct json_field totals_fields[] = {
 };
 
 static const struct json_record totals_record = RECORD(struct cm_costs, totals_fields);
-
-/* ---- modules and nodes ------------------------------------------------------------------ */
 
 static const char *const module_columns[] = {"params",           "macs",         "flops",
                                              "activation_bytes", "weight_bytes", NULL};
@@ -122,8 +114,6 @@ static const struct json_field node_fields[] = {
 };
 
 static const struct json_record node_record = RECORD(struct cm_node, node_fields);
-
-/* ---- coverage, assumptions, messages ---------------------------------------------------- */
 
 static const struct json_field coverage_fields[] = {
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes),
@@ -166,8 +156,6 @@ static const struct json_field diagnostic_fields[] = {
 static const struct json_record diagnostic_record =
     RECORD(struct cm_diagnostic, diagnostic_fields);
 
-/* ---- all of it -------------------------------------------------------------------------- */
-
 /* Modules stand before nodes: a node's module is looked up by its path. */
 static const struct json_field result_fields[] = {
     {"model", JSON_OBJECT, false, 0, 0, &model_record, NULL},
@@ -182,8 +170,6 @@ static const struct json_field result_fields[] = {
 };
 
 const struct json_record json_result = RECORD(struct cm_result, result_fields);
-
-/* ---- names ------------------------------------------------------------------------------ */
 
 static const char *const wrappers[] = {
     [CM_TYPE_UNKNOWN] = NULL,

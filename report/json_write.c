@@ -30,8 +30,6 @@ struct json_writer {
 static void write_record(struct json_writer *writer, cJSON *object,
                          const struct json_record *record, const char *base);
 
-/* ---- items ------------------------------------------------------------------------------ */
-
 static void add_to_array(struct json_writer *writer, cJSON *array, cJSON *item) {
     if (item != NULL && cJSON_AddItemToArray(array, item)) return;
     cJSON_Delete(item);
@@ -74,8 +72,6 @@ static cJSON *text_item(struct json_writer *writer, const char *string) {
     if (string == NULL) return cJSON_CreateNull();
     return cJSON_CreateStringReference(utf8(writer, string));
 }
-
-/* ---- one writer for each kind ----------------------------------------------------------- */
 
 /* A scalar or pointer that stands at an offset. */
 #define LOAD(type, name, base, offset)                                                         \
@@ -266,8 +262,6 @@ static void write_record(struct json_writer *writer, cJSON *object,
                           writers[field->kind](writer, field, base));
     }
 }
-
-/* ---- the file --------------------------------------------------------------------------- */
 
 /* Prints the item on the line and frees it. */
 static void print_item(struct json_writer *writer, cJSON *item) {

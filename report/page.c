@@ -90,8 +90,6 @@ void page_rule(struct page *page, const char *title) {
     page_end_line(page);
 }
 
-/* ---- lists ------------------------------------------------------------------------------ */
-
 void page_list(struct page *page, const char *separator, size_t hang) {
     page->separator = separator;
     page->hang = hang;

@@ -49,8 +49,6 @@ static void write_rest(struct page *page, size_t n, size_t shown) {
     page_end_line(page);
 }
 
-/* ---- the model and the options ---------------------------------------------------------- */
-
 /* `name = 3, other = 4` */
 static void write_sizes(struct page *page, const struct cm_named_size *sizes, size_t n,
                         const char *nameless, const char *relation) {
@@ -107,8 +105,6 @@ static void write_options(struct page *page, const struct cm_result *result) {
     write_name(page, "mode", result->options.mode);
 }
 
-/* ---- the totals ------------------------------------------------------------------------- */
-
 /* `fwd MACs:           14.07 GMACs     (14,068,146,176)` */
 static void write_figure(struct page *page, const char *label, enum number_unit unit,
                          int64_t value) {
@@ -146,8 +142,6 @@ static void write_memory(struct page *page, const struct cm_result *result) {
     page_name(page, STYLE_SHARE, *node->name == '\0' ? node->op : node->name);
     page_end_line(page);
 }
-
-/* ---- coverage and assumptions ----------------------------------------------------------- */
 
 static void write_unknown_ops(struct page *page, const struct cm_coverage *coverage) {
     int64_t n_nodes = 0;

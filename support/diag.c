@@ -56,8 +56,6 @@ int diag_status(enum diag_code code) {
     return code_rows[code].status;
 }
 
-/* ---- the public list -------------------------------------------------------------------- */
-
 const char *cm_status_message(int status) {
     switch (status) {
     case CM_OK:
@@ -99,8 +97,6 @@ const struct cm_diagnostic *cm_diagnostics_get(const struct cm_diagnostics *diag
                                                size_t index) {
     return index < diagnostics->n_items ? diagnostics->items[index] : NULL;
 }
-
-/* ---- places ----------------------------------------------------------------------------- */
 
 void diag_push(struct cm_diagnostics *sink, struct diag_frame *frame) {
     if (sink == NULL) return;
@@ -150,8 +146,6 @@ static const char *innermost_node(struct cm_diagnostics *sink) {
     while (frame != NULL && frame->node == NULL) frame = frame->outer;
     return frame == NULL ? NULL : arena_strdup(sink->arena, frame->node);
 }
-
-/* ---- messages --------------------------------------------------------------------------- */
 
 /* Bytes of a message that are kept: what a file puts into it may be as long as the file. */
 #define LONGEST_LINE 4096

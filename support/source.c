@@ -36,8 +36,6 @@ struct source {
     uint8_t buffer[WINDOW_SIZE];
 };
 
-/* ---- opening ---------------------------------------------------------------------------- */
-
 static int source_new(const char *name, struct cm_diagnostics *diag, struct source **ret) {
     struct source *source = calloc(1, sizeof *source);
     if (source == NULL) return diag_no_memory(diag);
@@ -108,8 +106,6 @@ void source_close(struct source *source) {
     free(source);
 }
 
-/* ---- asking ----------------------------------------------------------------------------- */
-
 const char *source_name(const struct source *source) {
     return source->name;
 }
@@ -129,8 +125,6 @@ uint64_t source_position(const struct source *source) {
 uint64_t source_bytes_read(const struct source *source) {
     return source->bytes_read;
 }
-
-/* ---- reading ---------------------------------------------------------------------------- */
 
 /* One read at `position` (of a pipe: wherever it is), repeated when a signal cut in. */
 static int read_some(struct source *source, uint64_t position, void *buffer, size_t size,
@@ -259,8 +253,6 @@ int source_skip(struct source *source, uint64_t size, uint64_t *ret_got,
     *ret_got = done;
     return CM_OK;
 }
-
-/* ---- reading again ---------------------------------------------------------------------- */
 
 static int cut_short(const struct source *source, uint64_t offset, size_t size,
                      struct cm_diagnostics *diag) {

@@ -74,8 +74,6 @@ const char *text_string(const struct text *text) {
     return text->data == NULL ? "" : text->data;
 }
 
-/* ---- UTF-8 ------------------------------------------------------------------------------ */
-
 /* Bytes of the sequence that a lead byte opens (Unicode 15, table 3-7); 0: none. */
 static size_t utf8_length(unsigned char lead) {
     if (lead < 0x80) return 1;
@@ -114,8 +112,6 @@ bool text_is_utf8(const char *text, size_t length) {
     }
     return true;
 }
-
-/* ---- names ------------------------------------------------------------------------------ */
 
 struct point_range {
     uint32_t first;
@@ -173,8 +169,6 @@ void text_append_label(struct text *text, const char *name) {
     append_safe(text, name, n);
     if (name[n] != '\0') text_append(text, "…");
 }
-
-/* ---- questions -------------------------------------------------------------------------- */
 
 bool text_equal(const char *a, const char *b) {
     if (a == NULL || b == NULL) return a == b;

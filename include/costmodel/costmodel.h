@@ -67,8 +67,6 @@ CM_API const char *cm_version(void);
 /* One sentence for a status, in English; static storage. */
 CM_API const char *cm_status_message(int status);
 
-/* ---- diagnostics ------------------------------------------------------------------------- */
-
 /* A growing list of messages (struct cm_diagnostic in result.h), each with its place. */
 struct cm_diagnostics;
 
@@ -80,8 +78,6 @@ CM_API void cm_diagnostics_free(struct cm_diagnostics *diagnostics);
 CM_API size_t cm_diagnostics_count(const struct cm_diagnostics *diagnostics);
 CM_API const struct cm_diagnostic *cm_diagnostics_get(const struct cm_diagnostics *diagnostics,
                                                       size_t index);
-
-/* ---- options ----------------------------------------------------------------------------- */
 
 /* One `--dim NAME=N`: every free dim of that name in every input is `size` (>= 0). */
 struct cm_dim_option {
@@ -122,8 +118,6 @@ struct cm_options {
 
 CM_API void cm_options_init(struct cm_options *options);
 
-/* ---- models ------------------------------------------------------------------------------ */
-
 /* A loaded model: its structure, never its weights. */
 struct cm_model;
 
@@ -152,8 +146,6 @@ CM_API int cm_model_profile(struct cm_model *model, const struct cm_options *opt
                             struct cm_result **ret_result) CM_MUST_CHECK;
 
 CM_API void cm_result_free(struct cm_result *result);
-
-/* ---- reports ----------------------------------------------------------------------------- */
 
 /* How the text report looks. cm_text_options_init gives the defaults. */
 struct cm_text_options {

@@ -20,8 +20,6 @@
 #define CM_UNKNOWN  INT64_MIN
 #define CM_NO_INDEX SIZE_MAX
 
-/* ---- types and values -------------------------------------------------------------------- */
-
 enum cm_type_kind {
     CM_TYPE_UNKNOWN,
     CM_TYPE_TENSOR,
@@ -46,8 +44,6 @@ struct cm_value {
     int64_t bytes; /* as stored: packed 4-bit counts half a byte; CM_UNKNOWN */
 };
 
-/* ---- costs ------------------------------------------------------------------------------- */
-
 struct cm_costs {
     int64_t params;  /* elements of learned tensors, each tensor once */
     int64_t buffers; /* elements of named tensors that are not learned: statistics, masks */
@@ -58,8 +54,6 @@ struct cm_costs {
     int64_t weight_bytes;     /* params and buffers as stored, each tensor once */
     int64_t activation_bytes; /* fresh node outputs: no views, constants or shape arithmetic */
 };
-
-/* ---- the model --------------------------------------------------------------------------- */
 
 struct cm_node {
     size_t index;       /* place in the file's order, bodies of control flow after their node */
@@ -114,8 +108,6 @@ struct cm_coverage {
     int64_t unknown_shapes;                  /* node outputs with an unknown rank or dim */
 };
 
-/* ---- memory ------------------------------------------------------------------------------ */
-
 /*
  * The most bytes of activations and inputs that are alive at once when nodes run in file order,
  * views sharing their source's bytes and nothing reused in place. Weights and workspace are not
@@ -125,8 +117,6 @@ struct cm_memory {
     int64_t peak_activation_bytes;
     size_t peak_node; /* index into nodes: while it runs; CM_NO_INDEX where nothing is alive */
 };
-
-/* ---- messages ---------------------------------------------------------------------------- */
 
 enum cm_severity { CM_NOTE, CM_WARNING, CM_ERROR };
 
@@ -138,8 +128,6 @@ struct cm_diagnostic {
     const char *node;    /* the node's name or "#17"; NULL where no node is at fault */
     const char *hint;    /* what to do about it; NULL */
 };
-
-/* ---- all of it --------------------------------------------------------------------------- */
 
 struct cm_named_size {
     const char *name;

@@ -13,8 +13,6 @@ struct bytes bytes_new(struct arena *arena) {
     return (struct bytes){.arena = arena};
 }
 
-/* ---- the wire format -------------------------------------------------------------------- */
-
 void put_raw(struct bytes *out, const void *data, size_t size) {
     if (size > out->capacity - out->size) {
         const size_t capacity = 2 * (out->size + size);
@@ -61,8 +59,6 @@ void put_message(struct bytes *out, uint32_t field, struct bytes message) {
     put_blob(out, field, message.data, message.size);
 }
 
-/* ---- lists of names --------------------------------------------------------------------- */
-
 /* Calls for each name of "a,b"; none in "". */
 static void for_each_name(const char *names, struct bytes *out, uint32_t field,
                           void (*put)(struct bytes *out, uint32_t field, const char *name)) {
@@ -79,8 +75,6 @@ static void for_each_name(const char *names, struct bytes *out, uint32_t field,
 static void put_value(struct bytes *out, uint32_t field, const char *name) {
     put_message(out, field, value_of(out->arena, name, 1, (const int64_t[]){1}));
 }
-
-/* ---- messages of ONNX ------------------------------------------------------------------- */
 
 struct bytes node_of(struct arena *arena, const char *type, const char *name,
                      const char *inputs, const char *outputs) {

@@ -21,8 +21,6 @@ struct bytes {
 
 struct bytes bytes_new(struct arena *arena);
 
-/* ---- the wire format -------------------------------------------------------------------- */
-
 void put_varint(struct bytes *out, uint64_t value);
 void put_raw(struct bytes *out, const void *data, size_t size);
 /* A whole field: its tag and what follows. */
@@ -31,8 +29,6 @@ void put_float(struct bytes *out, uint32_t field, float value);
 void put_text(struct bytes *out, uint32_t field, const char *text);
 void put_blob(struct bytes *out, uint32_t field, const void *data, size_t size);
 void put_message(struct bytes *out, uint32_t field, struct bytes message);
-
-/* ---- messages of ONNX ------------------------------------------------------------------- */
 
 /* NodeProto. `inputs` and `outputs`: names with commas between them ("x,,w": the second is
  * omitted). */

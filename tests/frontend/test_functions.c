@@ -149,8 +149,6 @@ static void calls_inside_bodies_are_put_in_place_too(void **state) {
     loading_free(&loading);
 }
 
-/* ---- refused ---------------------------------------------------------------------------- */
-
 static const struct {
     const char *call_inputs;
     const char *call_outputs;

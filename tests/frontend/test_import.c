@@ -20,8 +20,6 @@ static int end(void **state) {
     return 0;
 }
 
-/* ---- names and edges -------------------------------------------------------------------- */
-
 static const struct {
     const char *nodes[4][4]; /* type, name, inputs, outputs */
     const char *message;
@@ -117,8 +115,6 @@ static void omitted_operands_have_no_value(void **state) {
     loading_free(&loading);
 }
 
-/* ---- versions --------------------------------------------------------------------------- */
-
 static struct bytes relu_graph(struct arena *arena) {
     struct bytes graph = graph_of(arena, "x", "y");
     put_message(&graph, 1, node_of(arena, "Relu", "r", "x", "y"));
@@ -183,8 +179,6 @@ static void properties_and_producer_are_kept(void **state) {
     assert_string_equal(loading.model->properties[0].value, "layer1");
     loading_free(&loading);
 }
-
-/* ---- inputs and initializers ------------------------------------------------------------ */
 
 /* relu_graph with one more initializer. */
 static struct bytes model_with(struct arena *arena, struct bytes tensor) {
@@ -263,8 +257,6 @@ static void a_sparse_initializer_has_dims_and_no_contents(void **state) {
     loading_free(&loading);
 }
 
-/* ---- contents --------------------------------------------------------------------------- */
-
 /* An element type, the field that holds its elements one by one, and what is read. */
 static const struct {
     int dtype;
@@ -311,8 +303,6 @@ static void too_few_elements_are_an_error_when_they_are_wanted(void **state) {
                         "value: tensor of 2 elements of int64 wants 16 bytes, has 8");
     loading_free(&loading);
 }
-
-/* ---- types ------------------------------------------------------------------------------ */
 
 static void declared_dims_are_numbers_names_or_unknown(void **state) {
     struct bytes shape = bytes_new(*state);
@@ -387,8 +377,6 @@ static void sequences_and_optionals_keep_their_element(void **state) {
     }
 }
 
-/* ---- attributes ------------------------------------------------------------------------- */
-
 static struct bytes model_with_attribute(struct arena *arena, struct bytes attribute) {
     struct bytes graph = graph_of(arena, "x", "y");
     struct bytes node = node_of(arena, "Relu", "r", "x", "y");
@@ -436,8 +424,6 @@ static void a_zero_that_proto3_leaves_out_is_a_zero(void **state) {
     assert_int_equal(node_attr(&loading.model->nodes[0], "axis")->i, 0);
     loading_free(&loading);
 }
-
-/* ---- bodies ----------------------------------------------------------------------------- */
 
 static void a_body_sees_the_values_around_it_by_their_ids(void **state) {
     struct bytes body = graph_of(*state, "", "t");

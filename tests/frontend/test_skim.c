@@ -25,8 +25,6 @@ static int end(void **state) {
     return 0;
 }
 
-/* ---- hostile bytes ---------------------------------------------------------------------- */
-
 #define BYTES(text) text, sizeof(text) - 1
 
 static const struct {
@@ -161,8 +159,6 @@ static void pipes_say_where_they_ended(void **state) {
                         "bytes");
     loading_free(&loading);
 }
-
-/* ---- payloads --------------------------------------------------------------------------- */
 
 /* A model whose initializer "w" has n bytes of raw_data; *ret_offset: where they are. */
 static struct bytes model_with_raw(struct arena *arena, size_t n, uint64_t *ret_offset) {

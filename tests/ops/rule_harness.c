@@ -17,8 +17,6 @@
 #define MAX_ATTRS    16
 #define MAX_NUMBERS  256
 
-/* ---- words ------------------------------------------------------------------------------ */
-
 /* The next word of *at (split at blanks outside of brackets), or NULL. */
 static char *next_word(struct arena *arena, const char **at) {
     const char *from = *at ? *at + strspn(*at, " ") : "";
@@ -59,8 +57,6 @@ static char *bracketed(struct arena *arena, const char *text, char close,
     *ret_end = end + 1;
     return arena_strndup(arena, text + 1, (size_t)(end - text - 1));
 }
-
-/* ---- tensors ---------------------------------------------------------------------------- */
 
 static struct shape parse_shape(struct arena *arena, const char *text) {
     char *items[MAX_NUMBERS];
@@ -158,8 +154,6 @@ static void parse_outputs(struct rule_bench *bench, const char *text) {
     for (size_t i = 0; i < n; i++) bench->rule.outputs[i] = fact_unknown();
 }
 
-/* ---- attributes ------------------------------------------------------------------------- */
-
 static void parse_list(struct arena *arena, const char *text, struct attr *attr) {
     char **items = arena_array(arena, MAX_NUMBERS, sizeof(*items));
     int64_t *ints = arena_array(arena, MAX_NUMBERS, sizeof(*ints));
@@ -219,8 +213,6 @@ static void parse_attrs(struct rule_bench *bench, const char *text) {
     bench->node.attrs = attrs;
     bench->node.n_attrs = n;
 }
-
-/* ---- the rule --------------------------------------------------------------------------- */
 
 static void parse_op(struct rule_bench *bench, const char *text) {
     const char *colon = strchr(text, ':');
@@ -302,8 +294,6 @@ const char *rule_bench_message(const struct rule_bench *bench) {
     size_t n = bench->diag.n_items;
     return n ? bench->diag.items[n - 1]->message : "";
 }
-
-/* ---- comparing -------------------------------------------------------------------------- */
 
 static bool same_contents(const struct constant *a, const struct constant *b) {
     bool splats = a->place == CONSTANT_SPLAT && b->place == CONSTANT_SPLAT;

@@ -39,8 +39,6 @@ struct stage {
     int walks;
 };
 
-/* ---- the walker ------------------------------------------------------------------------- */
-
 static int walk(void *context, uint32_t graph, size_t n_inputs, const struct fact *inputs,
                 const struct fact **ret_outputs) {
     struct stage *stage = context;
@@ -59,8 +57,6 @@ static int runs(void *context, uint32_t graph, int64_t times, const char *assump
     if (!is_known(times)) assert_non_null(assumption);
     return CM_OK;
 }
-
-/* ---- bodies ----------------------------------------------------------------------------- */
 
 static struct fact tensor(struct arena *arena, enum dtype dtype, int rank,
                           const int64_t *dims) {
@@ -149,8 +145,6 @@ static void scans(struct arena *arena, const struct fact *inputs, struct fact *o
     outputs[1] = inputs[1];
 }
 
-/* ---- running a row ---------------------------------------------------------------------- */
-
 static struct attr graph_attr(const char *name, const uint32_t *id) {
     return (struct attr){.name = name, .kind = ATTR_GRAPH, .n = 1, .graphs = id};
 }
@@ -211,8 +205,6 @@ static void check_row(const struct control_case *row) {
 
 #define CHECK_ROWS(rows)                                                                       \
     for (size_t row_ = 0; row_ < sizeof rows / sizeof *rows; row_++) check_row(&rows[row_])
-
-/* ---- tests ------------------------------------------------------------------------------ */
 
 /* In a row, `runs` 0 is not looked at and NEVER is 0. */
 #define NEVER NOT_TOLD

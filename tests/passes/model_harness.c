@@ -46,8 +46,6 @@ struct parser {
     struct level *level; /* levels[depth] */
 };
 
-/* ---- words ------------------------------------------------------------------------------ */
-
 static size_t split(struct arena *arena, const char *line, size_t length, char **words) {
     size_t n = 0;
     const char *end = line + length;
@@ -67,8 +65,6 @@ static size_t split(struct arena *arena, const char *line, size_t length, char *
 static const char *name_of(const char *word) {
     return strcmp(word, "-") == 0 ? "" : word;
 }
-
-/* ---- types ------------------------------------------------------------------------------ */
 
 static struct type parse_type(struct parser *parser, const char *word) {
     struct type type = {.kind = CM_TYPE_TENSOR, .shape = shape_unknown()};
@@ -124,8 +120,6 @@ static struct constant *make_constant(struct parser *parser, const struct type *
     return constant_splat_int(parser->arena, type->dtype, &type->shape,
                               strtoll(value + 1, NULL, 10));
 }
-
-/* ---- lines ------------------------------------------------------------------------------ */
 
 static uint32_t add_value(struct parser *parser, struct value *value) {
     uint32_t id;
@@ -340,8 +334,6 @@ static void parse(struct parser *parser, const char *lines) {
     assert_int_equal(parser->depth, 0);
     finish_level(parser);
 }
-
-/* ---- the bench -------------------------------------------------------------------------- */
 
 static void build(struct bench *bench, const char *lines) {
     struct parser parser = {.arena = bench->arena, .call = ID_NONE, .opset = 13};

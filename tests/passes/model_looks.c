@@ -13,8 +13,6 @@
 #include "support/diag.h"
 #include "support/text.h"
 
-/* ---- the model -------------------------------------------------------------------------- */
-
 uint32_t bench_value(const struct bench *bench, const char *name) {
     for (uint32_t id = 0; id < bench->model.n_values; id++)
         if (strcmp(bench->model.values[id].name, name) == 0) return id;
@@ -39,8 +37,6 @@ const char *bench_type(const struct bench *bench, const char *name) {
 const struct cm_costs *bench_costs(const struct bench *bench, const char *node) {
     return &bench->analysis.count.costs[bench_node(bench, node)];
 }
-
-/* ---- messages --------------------------------------------------------------------------- */
 
 const char *bench_messages(const struct bench *bench) {
     static const char *const severities[] = {"note", "warning", "error"};
@@ -71,8 +67,6 @@ const char *bench_rebatched(const struct bench *bench) {
     }
     return text_string(&text);
 }
-
-/* ---- modules and parameters ------------------------------------------------------------- */
 
 const struct module *bench_module(const struct bench *bench, const char *path) {
     const struct modules_table *table = &bench->analysis.modules;

@@ -50,8 +50,6 @@ static struct bench *open_with(const char *lines, const char *words) {
     return bench;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------ */
-
 struct batch_case {
     const char *lines;
     const char *options;
@@ -152,8 +150,6 @@ static void test_weights_that_are_inputs_stay_as_they_are(void **state) {
     (void)state;
     CHECK_SHAPES(rows);
 }
-
-/* ---- refusals ---------------------------------------------------------------------------- */
 
 struct usage_case {
     const char *lines;

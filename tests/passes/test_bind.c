@@ -35,6 +35,8 @@ static void test_too_few_and_too_many_operands_are_refused(void **state) {
          "error[arity] at r: 2 inputs, at most 1 wanted"},
         {"in x float[2]\nnode r Relu x -> y z\nout y\n", CM_REFUSED,
          "error[arity] at r: 2 outputs, at most 1 wanted"},
+        {"in x float[2]\nnode r Relu x ->\nout x\n", CM_REFUSED,
+         "error[arity] at r: 0 outputs, at least 1 wanted"},
         /* what is omitted at the end is not given */
         {"in x float[2]\nnode a Add x - -> y\nout y\n", CM_REFUSED,
          "error[arity] at a: 1 inputs, at least 2 wanted"},

@@ -217,8 +217,19 @@ static void test_a_cost_past_2_63_is_told_with_its_node(void **state) {
     }
 }
 
+static void test_a_sum_over_nodes_past_2_63_is_refused(void **state) {
+    struct bench *bench = bench_open("in x float[1073741824,1073741824]\nnode a Relu x -> y\n"
+                                     "node b Relu y -> z\nout z\n");
+    (void)state;
+    assert_int_equal(bench->status, CM_REFUSED);
+    assert_string_equal(bench_messages(bench),
+                        "error[overflow]: the model's bytes read are past 2^63");
+    bench_close(bench);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_sum_over_nodes_past_2_63_is_refused),
         cmocka_unit_test(test_a_node_reads_its_operands_and_writes_its_outputs),
         cmocka_unit_test(test_views_and_constants_move_no_bytes),
         cmocka_unit_test(test_unknown_operators_and_shapes_cost_an_unknown_amount),

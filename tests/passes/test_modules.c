@@ -9,8 +9,6 @@
 
 #include "model_harness.h"
 
-/* ---- where nodes lie -------------------------------------------------------------------- */
-
 struct tree_case {
     const char *lines;
     const char *paths;
@@ -125,8 +123,6 @@ static void test_a_parameters_name_wins_over_a_scope_that_lost_a_container(void 
     CHECK_TREES(rows);
 }
 
-/* ---- calls ------------------------------------------------------------------------------ */
-
 static void test_a_second_call_writes_a_number_on_the_scope(void **state) {
     struct bench *bench = bench_open(
         "in x float[1,3]\ninit conv_1.weight float[3,3]\n"
@@ -172,8 +168,6 @@ static void test_what_is_only_a_container_was_never_called(void **state) {
     assert_false(bench_module(bench, "h.0")->type_known);
     bench_close(bench);
 }
-
-/* ---- functions -------------------------------------------------------------------------- */
 
 static void test_inlined_nodes_lie_in_the_module_of_their_call(void **state) {
     struct bench *bench = bench_open("in x float[1,3]\ninit a.fc.weight float[4,3]\n"
@@ -227,8 +221,6 @@ static void test_two_calls_with_the_same_parameters_are_two_entries(void **state
     bench_close(bench);
 }
 
-/* ---- what modules own ------------------------------------------------------------------- */
-
 static void test_a_module_owns_each_tensor_once(void **state) {
     struct bench *bench =
         bench_open("in x int64[1,2]\ninit wte.weight float[8,3]\ninit f.weight float[3,3]\n"
@@ -266,8 +258,6 @@ static void test_sums_include_what_lies_below(void **state) {
     bench_close(bench);
 }
 
-/* ---- what modules give ------------------------------------------------------------------ */
-
 static void test_outputs_are_what_is_used_outside(void **state) {
     struct bench *bench =
         bench_open("in x float[1,3]\nnode /a/b/Relu Relu x -> 1\nnode /a/Tanh Tanh 1 -> 2\n"
@@ -279,8 +269,6 @@ static void test_outputs_are_what_is_used_outside(void **state) {
     assert_string_equal(bench_outputs(bench, ""), "2 4");
     bench_close(bench);
 }
-
-/* ---- classes ---------------------------------------------------------------------------- */
 
 struct type_case {
     const char *lines;

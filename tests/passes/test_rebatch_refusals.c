@@ -128,8 +128,6 @@ static void test_what_stays_undecided_is_an_error(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_refusal(&rows[i]);
 }
 
-/* ---- what is told ------------------------------------------------------------------------ */
-
 struct told {
     const char *lines;
     int64_t from, to;

@@ -20,8 +20,6 @@
 #define FLOAT(...)                                                                             \
     { .kind = CM_TYPE_TENSOR, .dtype = "float", DIMS(__VA_ARGS__) }
 
-/* ---- PointNet, cut short ---------------------------------------------------------------- */
-
 static const struct cm_named_size opsets[] = {{"", 13}, {"ai.onnx.ml", 2}};
 static const struct cm_value inputs[] = {{"input", FLOAT(32, 3, 1024), 393216}};
 static const struct cm_value outputs[] = {{"output", FLOAT(32, 10), 1280}};
@@ -153,8 +151,6 @@ const struct cm_result fixture_pointnet = {
     .coverage = {.nodes = N(nodes)},
 };
 
-/* ---- a bad day -------------------------------------------------------------------------- */
-
 #define ESCAPE  "\033[31mred"
 #define NO_UTF8 "caf\xe9"
 #define FORGERY "line\nfc9: 1 G"
@@ -269,8 +265,6 @@ const struct cm_result fixture_hostile = {
     .n_diagnostics = N(odd_diagnostics),
     .diagnostics = odd_diagnostics,
 };
-
-/* ---- what is done with them ------------------------------------------------------------- */
 
 static FILE *open_memory(char **text, size_t *size) {
     FILE *out = open_memstream(text, size);

@@ -58,8 +58,6 @@ static int end(void **state) {
     return 0;
 }
 
-/* ---- the three kinds -------------------------------------------------------------------- */
-
 enum kind { KIND_FILE, KIND_MEMORY, KIND_PIPE, N_KINDS };
 
 /* A child that fills the FIFO in pieces of odd sizes. */
@@ -221,8 +219,6 @@ static void a_pipe_says_that_it_has_passed(void **state) {
     close_kind(source, KIND_PIPE);
 }
 
-/* ---- standard input --------------------------------------------------------------------- */
-
 static void standard_input_may_be_a_file_that_was_begun(void **state) {
     const struct fixture *f = *state;
     struct source *source = NULL;
@@ -245,8 +241,6 @@ static void standard_input_may_be_a_file_that_was_begun(void **state) {
     dup2(saved, STDIN_FILENO);
     close(saved);
 }
-
-/* ---- what cannot be opened -------------------------------------------------------------- */
 
 static void what_cannot_be_read_is_an_io_error(void **state) {
     const struct fixture *f = *state;
