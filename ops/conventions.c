@@ -57,7 +57,8 @@ static const struct convention_row *find_row(const struct convention *convention
 int64_t convention_flops(const struct convention *convention, const struct rule *rule,
                          int64_t macs) {
     if (!convention->rows) return own_flops(rule, macs);
-    const struct convention_row *row = find_row(convention, rule->op->type);
+    const bool known = rule->op->infer != NULL; /* else a row of that name is not its own */
+    const struct convention_row *row = known ? find_row(convention, rule->op->type) : NULL;
     if (!row) return times(convention->per_mac, macs);
     int64_t flops = times(row->per_mac, macs);
     flops = checked_add(flops, times(row->per_input, rule_elements(rule, 0)));
