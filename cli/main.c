@@ -28,6 +28,8 @@ struct command {
 /* The first is the one that runs when none is named. */
 static const struct command commands[] = {
     {"profile", command_profile, "[profile] MODEL.onnx [options]", "what a model costs"},
+    {"conventions", command_conventions, "conventions MODEL.onnx [options]",
+     "what it costs by each tool's rules"},
     {"ops", command_ops, "ops", "list the operators that are known"},
     {"passes", command_passes, "passes", "list the passes in order"},
 };

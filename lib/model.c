@@ -10,6 +10,7 @@
 #include "lib/assemble.h"
 #include "passes/pipeline.h"
 #include "support/arena.h"
+#include "support/conventions.h"
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/text.h"
@@ -29,6 +30,10 @@ const char *cm_version(void) {
 
 void cm_options_init(struct cm_options *options) {
     *options = (struct cm_options){.mode = CM_MODE_MODEL, .convention = "deepspeed"};
+}
+
+const struct cm_convention *cm_convention_at(size_t index) {
+    return conventions_at(index);
 }
 
 /* Takes the source over, also on failure. */
@@ -74,13 +79,24 @@ void cm_model_free(struct cm_model *model) {
     arena_free(model->arena);
 }
 
-static int check_options(const struct cm_options *options, struct cm_diagnostics *diagnostics) {
-    if (!text_equal(options->convention, "deepspeed")) {
-        int status = diag_error(diagnostics, DIAG_USAGE, "there is no convention '%s'",
-                                options->convention ? options->convention : "");
-        diag_hint(diagnostics, "this version counts by: deepspeed");
-        return status;
+static int refuse_convention(const struct cm_options *options, struct arena *arena,
+                             struct cm_diagnostics *diagnostics) {
+    struct text list;
+    text_init(&list, arena);
+    for (size_t i = 0; conventions_at(i); i++) {
+        if (i > 0) text_append(&list, ", ");
+        text_append(&list, conventions_at(i)->name);
     }
+    int status = diag_error(diagnostics, DIAG_USAGE, "there is no convention '%s'",
+                            options->convention ? options->convention : "");
+    diag_hint(diagnostics, "this version counts by: %s", text_string(&list));
+    return status;
+}
+
+static int check_options(const struct cm_options *options, struct arena *arena,
+                         struct cm_diagnostics *diagnostics) {
+    if (!conventions_find(options->convention))
+        return refuse_convention(options, arena, diagnostics);
     if (options->batch < 0)
         return diag_error(diagnostics, DIAG_USAGE, "the batch is %lld, at least 1 wanted",
                           (long long)options->batch);
@@ -89,7 +105,7 @@ static int check_options(const struct cm_options *options, struct cm_diagnostics
 
 static int analyse(struct cm_model *model, const struct cm_options *options,
                    struct cm_diagnostics *diagnostics, struct analysis *analysis) {
-    int status = check_options(options, diagnostics);
+    int status = check_options(options, analysis->arena, diagnostics);
     if (status < 0) return status;
     *analysis = (struct analysis){
         .model = model->model,

@@ -5,6 +5,7 @@
  * the dearer is charged. Params are counted in params.c: they are a property of tensors, not of
  * nodes.
  */
+#include "ops/conventions.h"
 #include "passes/lifetime.h"
 #include "passes/pass.h"
 #include "passes/rules.h"
@@ -13,20 +14,6 @@
 #include "support/diag.h"
 
 #include "support/banned.h"
-
-/*
- * flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h)
- */
-static int64_t flops_of(const struct rule *rule, int64_t macs) {
-    const struct op_cost *cost = &rule->op->cost;
-    int64_t flops = checked_mul(2, macs);
-    if (cost->per_input)
-        flops = checked_add(flops, checked_mul(cost->per_input, rule_elements(rule, 0)));
-    if (cost->per_output)
-        flops =
-            checked_add(flops, checked_mul(cost->per_output, rule_output_elements(rule, 0)));
-    return cost->extra ? checked_add(flops, cost->extra(rule)) : flops;
-}
 
 static bool moves_bytes(enum storage storage) {
     return storage == STORAGE_ACTIVATION;
@@ -64,11 +51,22 @@ static int64_t bytes_read(const struct rule *rule) {
     return bytes;
 }
 
-static void cost_of(const struct analysis *analysis, const struct rule *rule,
-                    struct cm_costs *costs) {
+/*
+ * A table of a convention counts elements that are computed at run time: shape arithmetic and
+ * what stands in the file are none. The operator rows say it themselves.
+ */
+static bool is_counted(const struct analysis *analysis, const struct convention *convention,
+                       const struct node *node, int64_t macs) {
+    return !convention->rows || macs != 0 || writes_anything(analysis, node);
+}
+
+static void cost_of(const struct analysis *analysis, const struct convention *convention,
+                    const struct rule *rule, struct cm_costs *costs) {
     bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
     costs->macs = rule->op->cost.macs ? rule->op->cost.macs(rule) : 0;
-    costs->flops = flops_of(rule, costs->macs);
+    costs->flops = is_counted(analysis, convention, rule->node, costs->macs)
+                       ? convention_flops(convention, rule, costs->macs)
+                       : 0;
     costs->bytes_read = moves ? bytes_read(rule) : 0;
     costs->bytes_written = moves ? bytes_written(analysis, rule->node) : 0;
     costs->activation_bytes = costs->bytes_written;
@@ -162,6 +160,7 @@ static int drop_cheaper_branches(const struct analysis *analysis, struct count_t
 static int count_nodes(const struct analysis *analysis, struct count_table *table,
                        const int64_t *runs) {
     const struct model *model = analysis->model;
+    const struct convention *convention = convention_find(analysis->options->convention);
     const struct rule_source source = {
         .model = model,
         .ops = analysis->bind.ops,
@@ -171,12 +170,13 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
         .arena = analysis->arena,
         .diag = analysis->diag,
     };
+    BUG_ON(!convention); /* names are checked before the passes run */
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         struct arena_mark mark = arena_save(analysis->arena);
         struct rule rule;
         int status = rules_make_done(&source, id, &rule);
         if (status < 0) return status;
-        cost_of(analysis, &rule, &table->costs[id]);
+        cost_of(analysis, convention, &rule, &table->costs[id]);
         arena_restore(analysis->arena, mark);
         scale(&table->costs[id], runs[model->nodes[id].graph]);
     }

@@ -12,20 +12,13 @@
 #include "report/page.h"
 #include "report/types.h"
 #include "support/checked.h"
+#include "support/conventions.h"
 
 #include "support/banned.h"
 
 #define LABEL_WIDTH  20 /* "unknown operators: " and the like */
 #define FIGURE_WIDTH 16
 #define MAX_LINES    5 /* of inputs, outputs, re-batched places: the rest is in the JSON */
-
-/* What the numbers of a convention mean, for those that we know of. */
-static const struct {
-    const char *name;
-    const char *meaning;
-} conventions[] = {
-    {"deepspeed", "2 FLOPs a MAC, Python-operator arithmetic 0"},
-};
 
 /* An empty label is the continuation of the one above. */
 static void write_label(struct page *page, const char *label) {
@@ -90,6 +83,7 @@ static void write_model(struct page *page, const struct cm_result *result) {
 }
 
 static void write_options(struct page *page, const struct cm_result *result) {
+    const struct cm_convention *convention = conventions_find(result->options.convention);
     write_label(page, "batch");
     if (is_known(result->options.batch))
         page_print(page, STYLE_PLAIN, "%" PRId64, result->options.batch);
@@ -98,9 +92,7 @@ static void write_options(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     write_label(page, "convention");
     page_name(page, STYLE_PLAIN, result->options.convention);
-    for (size_t i = 0; i < sizeof(conventions) / sizeof(conventions[0]); i++)
-        if (text_equal(conventions[i].name, result->options.convention))
-            page_print(page, STYLE_PLAIN, ": %s", conventions[i].meaning);
+    if (convention) page_print(page, STYLE_PLAIN, ": %s", convention->meaning);
     page_end_line(page);
     write_name(page, "mode", result->options.mode);
 }

@@ -110,13 +110,23 @@ struct cm_options {
     size_t n_inputs;
     const struct cm_input_option *inputs;
     enum cm_mode mode;
-    const char *convention; /* "deepspeed" */
+    const char *convention; /* whose rules count FLOPs: a name of cm_convention_at */
     bool strict; /* an unknown operator or a shape that stays unknown refuses the model */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
 };
 
 CM_API void cm_options_init(struct cm_options *options);
+
+/* What a figure of FLOPs means: tools count differently, and call it differently. */
+struct cm_convention {
+    const char *name;    /* "fvcore" */
+    const char *unit;    /* as the tool calls what it prints: "FLOPs", "MACs", "flops", "MAC" */
+    const char *meaning; /* one line */
+};
+
+/* The conventions that there are, the default first; NULL past the last. */
+CM_API const struct cm_convention *cm_convention_at(size_t index);
 
 /* A loaded model: its structure, never its weights. */
 struct cm_model;

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `costmodel conventions MODEL`: what each convention makes of one model, and which operator
+ * types part it from plain MACs. Every row is a profile of its own, so that no figure here can
+ * differ from `--convention`.
+ */
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/messages.h"
+#include "cli/options.h"
+#include "cli/shapes.h"
+#include "cli/streams.h"
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define TOP 3 /* operator types that are named */
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+struct request {
+    struct option_list dims;
+    struct option_list inputs;
+    int64_t batch;
+    int mode; /* enum cm_mode */
+    int format;
+};
+
+static const struct option_choice modes[] = {
+    {"model", CM_MODE_MODEL},
+    {"training", CM_MODE_TRAINING},
+    {"inference", CM_MODE_INFERENCE},
+    {NULL, 0},
+};
+
+static const struct option_choice formats[] = {
+    {"text", FORMAT_TEXT},
+    {"json", FORMAT_JSON},
+    {NULL, 0},
+};
+
+#define AT(want, member) OPTION_AT(struct request, want, member)
+
+/* Those of `costmodel profile` that change what is counted; its help explains them. */
+static const struct option options_table[] = {
+    {.name = "batch",
+     .kind = OPTION_INT64,
+     .offset = AT(int64_t, batch),
+     .value = "N",
+     .min = 1,
+     .max = INT64_MAX},
+    {.name = "dim",
+     .kind = OPTION_LIST,
+     .offset = AT(struct option_list, dims),
+     .value = "NAME=N"},
+    {.name = "input",
+     .kind = OPTION_LIST,
+     .offset = AT(struct option_list, inputs),
+     .value = "NAME=SHAPE"},
+    {.name = "mode",
+     .kind = OPTION_CHOICE,
+     .offset = AT(int, mode),
+     .value = "MODE",
+     .choices = modes},
+    {.name = "format",
+     .kind = OPTION_CHOICE,
+     .offset = AT(int, format),
+     .value = "FORMAT",
+     .choices = formats},
+    {.name = NULL},
+};
+
+struct share {
+    const char *op; /* NULL: none */
+    int64_t beyond; /* FLOPs - MACs */
+};
+
+/* Types of operators that cost anything beyond MACs: each has a row, so that they are few. */
+#define MAX_TYPES 512
+
+static void add_share(struct share *shares, size_t *n, const char *op, int64_t beyond) {
+    size_t i = 0;
+    while (i < *n && !text_equal(shares[i].op, op)) i++;
+    if (i == MAX_TYPES) return;
+    if (i == *n) shares[(*n)++] = (struct share){.op = op};
+    shares[i].beyond = checked_add(shares[i].beyond, beyond);
+}
+
+static int64_t magnitude(int64_t value) {
+    return value < 0 ? -value : value;
+}
+
+/* The TOP shares by size, first come first where they are equal. */
+static void pick_top(const struct share *shares, size_t n, struct share *top) {
+    for (size_t i = 0; i < TOP; i++) top[i] = (struct share){0};
+    for (size_t i = 0; i < n; i++) {
+        struct share rest = shares[i];
+        for (size_t k = 0; k < TOP && rest.op; k++) {
+            if (top[k].op && magnitude(top[k].beyond) >= magnitude(rest.beyond)) continue;
+            struct share pushed = top[k];
+            top[k] = rest;
+            rest = pushed;
+        }
+    }
+}
+
+static void find_top(const struct cm_result *result, struct share *shares, struct share *top) {
+    size_t n = 0;
+    for (size_t i = 0; i < result->n_nodes; i++) {
+        const struct cm_node *node = &result->nodes[i];
+        if (!is_known(node->costs.flops) || !is_known(node->costs.macs)) continue;
+        int64_t beyond = checked_sub(node->costs.flops, node->costs.macs);
+        if (beyond != 0) add_share(shares, &n, node->op, beyond);
+    }
+    pick_top(shares, n, top);
+}
+
+/* A name as a person may see it, and as JSON may hold it. */
+static void print_quoted(struct arena *arena, const char *name) {
+    struct text safe;
+    text_init(&safe, arena);
+    text_append_name(&safe, name);
+    putchar('"');
+    for (const char *c = text_string(&safe); *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\') putchar('\\');
+        putchar(*c);
+    }
+    putchar('"');
+}
+
+static void print_text_row(const struct cm_convention *convention,
+                           const struct cm_result *result, const struct share *top) {
+    printf("%-13s %-6s ", convention->name, convention->unit);
+    if (is_known(result->totals.flops))
+        printf("%20" PRId64, result->totals.flops);
+    else
+        printf("%20s", "?");
+    for (size_t i = 0; i < TOP && top[i].op; i++)
+        printf("%s%s %+" PRId64, i > 0 ? ", " : "  ", top[i].op, top[i].beyond);
+    printf("\n");
+}
+
+static void print_json_row(const struct invocation *call,
+                           const struct cm_convention *convention,
+                           const struct cm_result *result, const struct share *top) {
+    printf("    {\"name\": \"%s\", \"unit\": \"%s\", \"meaning\": \"%s\", \"flops\": ",
+           convention->name, convention->unit, convention->meaning);
+    if (is_known(result->totals.flops))
+        printf("%" PRId64, result->totals.flops);
+    else
+        printf("null");
+    printf(", \"beyond_macs\": [");
+    for (size_t i = 0; i < TOP && top[i].op; i++) {
+        printf("%s{\"op\": ", i > 0 ? ", " : "");
+        print_quoted(call->arena, top[i].op);
+        printf(", \"flops\": %" PRId64 "}", top[i].beyond);
+    }
+    printf("]}");
+}
+
+static void print_head(const struct invocation *call, int format, const char *path) {
+    if (format == FORMAT_TEXT) {
+        printf("%-13s %-6s %20s  %s\n", "convention", "unit", "total",
+               "beyond MACs, most of it by");
+        return;
+    }
+    printf("{\n  \"schema\": \"costmodel/conventions/1\",\n  \"model\": ");
+    print_quoted(call->arena, path);
+    printf(",\n  \"conventions\": [\n");
+}
+
+struct job {
+    const struct invocation *call;
+    const char *path;
+    int format;
+    struct cm_options options;
+    struct share *shares; /* MAX_TYPES, scratch */
+    struct cm_model *model;
+    bool complete;
+};
+
+/* Messages are the same each time: those of the first profile are told. */
+static int profile_one(struct job *job, size_t index, struct cm_result **ret) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (!diag) return diag_no_memory(job->call->diag);
+    int status = CM_OK;
+    if (!job->model) status = cm_model_load_file(job->path, diag, &job->model);
+    if (status == CM_OK) status = cm_model_profile(job->model, &job->options, diag, ret);
+    if (index == 0 || status != CM_OK)
+        messages_print(diag, text_equal(job->path, "-") ? "standard input" : job->path,
+                       COLOR_AUTO);
+    cm_diagnostics_free(diag);
+    return status;
+}
+
+static int write_one(struct job *job, size_t index) {
+    const struct cm_convention *convention = cm_convention_at(index);
+    struct cm_result *result = NULL;
+    struct share top[TOP];
+    job->options.convention = convention->name;
+    int status = profile_one(job, index, &result);
+    if (status != CM_OK) return status;
+    job->complete = cm_result_complete(result);
+    find_top(result, job->shares, top);
+    if (index == 0) print_head(job->call, job->format, job->path);
+    if (job->format == FORMAT_TEXT) {
+        print_text_row(convention, result, top);
+    } else {
+        if (index > 0) printf(",\n");
+        print_json_row(job->call, convention, result, top);
+    }
+    cm_result_free(result);
+    return CM_OK;
+}
+
+static int write_all(struct job *job) {
+    int status = CM_OK;
+    for (size_t i = 0; status == CM_OK && cm_convention_at(i); i++) status = write_one(job, i);
+    if (status != CM_OK) return command_exit(status);
+    if (job->format == FORMAT_JSON) printf("\n  ]\n}\n");
+    return command_finish(job->call, job->complete ? EXIT_DONE : EXIT_INCOMPLETE);
+}
+
+static int read_job(const struct invocation *call, struct job *job) {
+    struct request request = {.format = FORMAT_TEXT};
+    struct option_list operands = {0, NULL};
+    cm_options_init(&job->options);
+    int status = options_parse(options_table, call, &request, &operands);
+    if (status != CM_OK) return status;
+    if (operands.n != 1)
+        return options_fault(call, "conventions wants one model, got %zu", operands.n);
+    job->path = operands.values[0];
+    job->format = request.format;
+    job->options.batch = request.batch;
+    job->options.mode = (enum cm_mode)request.mode;
+    status = shapes_read_dims(call, &request.dims, &job->options);
+    if (status == CM_OK) status = shapes_read_inputs(call, &request.inputs, &job->options);
+    return status;
+}
+
+int command_conventions(const struct invocation *call) {
+    struct job job = {.call = call};
+    int status = read_job(call, &job);
+    if (status != CM_OK) return command_exit(status);
+    job.shares = arena_array(call->arena, MAX_TYPES, sizeof(*job.shares));
+    if (!job.shares) return command_exit(diag_no_memory(call->diag));
+    status = write_all(&job);
+    cm_model_free(job.model);
+    return status;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The convention `exact`: every arithmetic operation on an element once, by the plain formula
+ * of the operator. An elementary function (exp, log, erf, tanh, a root, a power) is one
+ * operation, as is a comparison that picks a number (Relu, Max); logic, indices, casts and
+ * moves are none. An operator that exporters also take apart costs what its parts do.
+ */
+#include "ops/convention_tables.h"
+
+#include "ops/rule.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* Scale and shift known beforehand; else mean 1, difference 1, square 1, mean 1, quotient 1,
+ * scale 1, shift 1, and epsilon and root a channel. */
+static int64_t batch_norm(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    if (!rule->training) return checked_mul(2, rule_elements(rule, 0));
+    int64_t each = checked_mul(7, rule_elements(rule, 0));
+    return checked_add(each, checked_mul(2, rule_elements(rule, 1)));
+}
+
+/* The same over rows; without a shift one less an element. */
+static int64_t layer_norm(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    const int64_t each = rule_has_input(rule, 2) ? 7 : 6;
+    int64_t flops = checked_mul(each, rule_elements(rule, 0));
+    return checked_add(flops, checked_mul(2, term_rows_before_axis(rule)));
+}
+
+/* Square, mean, quotient, scale. */
+static int64_t rms_norm(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    int64_t flops = checked_mul(4, rule_elements(rule, 0));
+    return checked_add(flops, checked_mul(2, term_rows_before_axis(rule)));
+}
+
+static int64_t instance_norm(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    if (rule_rank(rule, 0) < 2) return DIM_UNKNOWN;
+    int64_t rows = checked_mul(rule_dim(rule, 0, 0), rule_dim(rule, 0, 1));
+    return checked_add(checked_mul(7, rule_elements(rule, 0)), checked_mul(2, rows));
+}
+
+static int64_t group_norm(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    if (rule_rank(rule, 0) < 2) return DIM_UNKNOWN;
+    int64_t rows = checked_mul(rule_dim(rule, 0, 0), rule_attr_int(rule, "num_groups"));
+    return checked_add(checked_mul(7, rule_elements(rule, 0)), checked_mul(2, rows));
+}
+
+/* Square, size - 1 sums, factor, bias, power, quotient. */
+static int64_t local_response(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    int64_t each = checked_add(rule_attr_int(rule, "size"), 4);
+    return checked_mul(each, rule_output_elements(rule, 0));
+}
+
+/* A row of n: n - 1 comparisons, n differences, n exponentials, n - 1 sums, n quotients. */
+static int64_t softmax(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    int64_t flops = checked_mul(5, rule_elements(rule, 0));
+    return checked_sub(flops, checked_mul(2, term_rows_along_axis(rule)));
+}
+
+/* The quotients are differences, and a row has one logarithm more. */
+static int64_t log_softmax(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    return checked_sub(checked_mul(5, rule_elements(rule, 0)), term_rows_along_axis(rule));
+}
+
+/* x/sqrt2, erf, 1 +, x *, 0.5 *; or by tanh: power, two factors, sum, tanh, sum, two factors.
+ */
+static int64_t gelu(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    const bool by_tanh = text_equal(rule_attr_string(rule, "approximate"), "tanh");
+    return checked_mul(by_tanh ? 8 : 5, rule_output_elements(rule, 0));
+}
+
+static int64_t max_pool(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    int64_t joins = checked_sub(term_window(rule, SHAPE_MAX_RANK), 1);
+    return checked_mul(joins, rule_output_elements(rule, 0));
+}
+
+static int64_t average_pool(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    return checked_mul(term_window(rule, SHAPE_MAX_RANK), rule_output_elements(rule, 0));
+}
+
+/* Of `taps` neighbours along each of the spatial axes: products, and one sum less. */
+static int64_t interpolation(const struct rule *rule, int64_t taps) {
+    const int spatial = term_spatial(rule);
+    if (spatial == RANK_UNKNOWN) return DIM_UNKNOWN;
+    int64_t neighbours = 1;
+    for (int i = 0; i < spatial; i++) neighbours = checked_mul(neighbours, taps);
+    int64_t each = checked_sub(checked_mul(2, neighbours), 1);
+    return checked_mul(each, rule_output_elements(rule, 0));
+}
+
+static int64_t resize(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    const char *mode = rule_attr_string(rule, "mode");
+    if (text_equal(mode, "nearest")) return 0;
+    const bool cubic = text_equal(mode, "cubic") || text_equal(mode, "bicubic");
+    return interpolation(rule, cubic ? 4 : 2);
+}
+
+static int64_t mean(const struct rule *rule, int64_t macs) {
+    return checked_add(term_operands(rule, macs), rule_output_elements(rule, 0));
+}
+
+/*
+ * A cell, sigmoid at 4: LSTM 4 sums, 12, two tanh, 3 for the state, 1; GRU 3 sums, 8, one tanh,
+ * 1 for the reset, 4 for the blend; RNN 1 sum and a tanh. Peepholes: a product and a sum each.
+ */
+static int64_t recurrence(const struct rule *rule, int64_t macs) {
+    const int64_t gates = term_gates(rule);
+    int64_t each = gates == 4 ? 22 : gates == 3 ? 17 : 2;
+    if (rule_has_input(rule, 3)) each += 2 * gates;
+    if (gates == 4 && rule_has_input(rule, 7)) each += 6;
+    return checked_mul(each, term_cells(rule, macs));
+}
+
+const struct convention_row convention_exact[] = {
+    /* products */
+    {.op = "Conv", .per_mac = 2, .extra = term_bias_2},
+    {.op = "ConvTranspose", .per_mac = 2, .extra = term_bias_2},
+    {.op = "DeformConv", .per_mac = 2, .extra = term_bias_3},
+    {.op = "QLinearConv", .per_mac = 2, .extra = term_bias_8},
+    {.op = "Gemm", .per_mac = 2, .extra = term_bias_2},
+    {.op = "LSTM", .per_mac = 2, .extra = recurrence},
+    {.op = "GRU", .per_mac = 2, .extra = recurrence},
+    {.op = "RNN", .per_mac = 2, .extra = recurrence},
+    /* normalizations */
+    {.op = "BatchNormalization", .extra = batch_norm},
+    {.op = "LayerNormalization", .extra = layer_norm},
+    {.op = "RMSNormalization", .extra = rms_norm},
+    {.op = "InstanceNormalization", .extra = instance_norm},
+    {.op = "GroupNormalization", .extra = group_norm},
+    {.op = "LRN", .extra = local_response},
+    {.op = "Softmax", .extra = softmax},
+    {.op = "LogSoftmax", .extra = log_softmax},
+    /* pools and resizing */
+    {.op = "MaxPool", .extra = max_pool},
+    {.op = "AveragePool", .extra = average_pool},
+    {.op = "GlobalAveragePool", .per_input = 1},
+    {.op = "GlobalMaxPool", .extra = term_joins},
+    {.op = "Resize", .extra = resize},
+    {.op = "Upsample", .extra = resize},
+    {.op = "GridSample", .extra = resize},
+    /* activations */
+    {.op = "Relu", .per_output = 1},
+    {.op = "LeakyRelu", .per_output = 2},
+    {.op = "PRelu", .per_output = 2},
+    {.op = "ThresholdedRelu", .per_output = 1},
+    {.op = "Elu", .per_output = 4},
+    {.op = "Celu", .per_output = 5},
+    {.op = "Selu", .per_output = 5},
+    {.op = "Gelu", .extra = gelu},
+    {.op = "Sigmoid", .per_output = 4},
+    {.op = "Swish", .per_output = 5},
+    {.op = "HardSigmoid", .per_output = 4},
+    {.op = "HardSwish", .per_output = 5},
+    {.op = "Mish", .per_output = 5},
+    {.op = "Softplus", .per_output = 3},
+    {.op = "Softsign", .per_output = 3},
+    {.op = "Clip", .per_output = 2},
+    {.op = "Shrink", .per_output = 2},
+    /* elementwise */
+    {.op = "Add", .per_output = 1},
+    {.op = "Sub", .per_output = 1},
+    {.op = "Mul", .per_output = 1},
+    {.op = "Div", .per_output = 1},
+    {.op = "Mod", .per_output = 1},
+    {.op = "Pow", .per_output = 1},
+    {.op = "Neg", .per_output = 1},
+    {.op = "Abs", .per_output = 1},
+    {.op = "Sign", .per_output = 1},
+    {.op = "Ceil", .per_output = 1},
+    {.op = "Floor", .per_output = 1},
+    {.op = "Round", .per_output = 1},
+    {.op = "Reciprocal", .per_output = 1},
+    {.op = "Sqrt", .per_output = 1},
+    {.op = "Exp", .per_output = 1},
+    {.op = "Log", .per_output = 1},
+    {.op = "Erf", .per_output = 1},
+    {.op = "Sin", .per_output = 1},
+    {.op = "Cos", .per_output = 1},
+    {.op = "Tan", .per_output = 1},
+    {.op = "Asin", .per_output = 1},
+    {.op = "Acos", .per_output = 1},
+    {.op = "Atan", .per_output = 1},
+    {.op = "Sinh", .per_output = 1},
+    {.op = "Cosh", .per_output = 1},
+    {.op = "Tanh", .per_output = 1},
+    {.op = "Asinh", .per_output = 1},
+    {.op = "Acosh", .per_output = 1},
+    {.op = "Atanh", .per_output = 1},
+    {.op = "Sum", .extra = term_operands},
+    {.op = "Max", .extra = term_operands},
+    {.op = "Min", .extra = term_operands},
+    {.op = "Mean", .extra = mean},
+    {.op = "CumSum", .per_output = 1},
+    {.op = "QuantizeLinear", .per_output = 3},   /* quotient, rounding, zero point */
+    {.op = "DequantizeLinear", .per_output = 2}, /* zero point, factor */
+    /* reductions */
+    {.op = "ReduceSum", .extra = term_joins},
+    {.op = "ReduceProd", .extra = term_joins},
+    {.op = "ReduceMax", .extra = term_joins},
+    {.op = "ReduceMin", .extra = term_joins},
+    {.op = "ReduceMean", .per_input = 1},
+    {.op = "ReduceL1", .per_input = 1, .extra = term_joins},
+    {.op = "ReduceL2", .per_input = 2},
+    {.op = "ReduceSumSquare", .per_input = 1, .extra = term_joins},
+    {.op = "ReduceLogSum", .per_input = 1},
+    {.op = "ReduceLogSumExp", .per_input = 2},
+    {.op = "ArgMax", .extra = term_joins},
+    {.op = "ArgMin", .extra = term_joins},
+    {.op = NULL},
+};

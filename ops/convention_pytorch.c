@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The conventions of tools that watch a PyTorch model: torch.utils.flop_counter, fvcore,
+ * ptflops and thop. They see modules and ATen calls, we see what the exporter made of them;
+ * what they cannot see in the file's form stands in docs/conventions.md.
+ */
+#include "ops/convention_tables.h"
+
+#include "ops/rule.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* A fused recurrence and torchvision's deformable convolution are no calls that it knows. */
+const struct convention_row convention_torch[] = {
+    {.op = "LSTM"}, {.op = "GRU"}, {.op = "RNN"}, {.op = "DeformConv"}, {.op = NULL},
+};
+
+static int64_t batch_norm(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    return checked_mul(rule->training ? 5 : 2, rule_elements(rule, 0));
+}
+
+/* adaptive_avg_pool2d alone has a handle. */
+static int64_t planar_input(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    return term_spatial(rule) == 2 ? rule_elements(rule, 0) : 0;
+}
+
+/* upsample_nearest2d 1, upsample_bilinear2d 4 an output element. */
+static int64_t fvcore_resize(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    if (term_spatial(rule) != 2) return 0;
+    const char *mode = rule_attr_string(rule, "mode");
+    if (text_equal(mode, "cubic")) return 0;
+    return checked_mul(text_equal(mode, "nearest") ? 1 : 4, rule_output_elements(rule, 0));
+}
+
+const struct convention_row convention_fvcore[] = {
+    {.op = "BatchNormalization", .extra = batch_norm},
+    {.op = "LayerNormalization", .per_input = 5},
+    {.op = "GroupNormalization", .per_input = 5},
+    {.op = "InstanceNormalization", .per_input = 5},
+    {.op = "GlobalAveragePool", .extra = planar_input},
+    {.op = "Resize", .extra = fvcore_resize},
+    {.op = "Upsample", .extra = fvcore_resize},
+    {.op = "GridSample", .per_output = 4},
+    {.op = "LSTM"},
+    {.op = "GRU"},
+    {.op = "RNN"},
+    {.op = "DeformConv"},
+    {.op = NULL},
+};
+
+/*
+ * Biases, then per cell what follows the products: RNN 1, GRU 1 + 3 + 3, LSTM 4 + 3 + 3
+ * (rnn_flops of its pytorch_ops.py).
+ */
+static int64_t ptflops_recurrence(const struct rule *rule, int64_t macs) {
+    const int64_t gates = term_gates(rule);
+    const int64_t after = gates == 4 ? 10 : gates == 3 ? 7 : 1;
+    const int64_t biases = rule_has_input(rule, 3) ? 2 * gates : 0;
+    return checked_mul(after + biases, term_cells(rule, macs));
+}
+
+const struct convention_row convention_ptflops[] = {
+    {.op = "Conv", .per_mac = 1, .extra = term_bias_2},
+    {.op = "ConvTranspose", .per_mac = 1, .extra = term_bias_2},
+    {.op = "DeformConv", .per_mac = 1, .extra = term_bias_3},
+    {.op = "QLinearConv", .per_mac = 1, .extra = term_bias_8},
+    {.op = "Gemm", .per_mac = 1, .extra = term_bias_2},
+    {.op = "LSTM", .per_mac = 1, .extra = ptflops_recurrence},
+    {.op = "GRU", .per_mac = 1, .extra = ptflops_recurrence},
+    {.op = "RNN", .per_mac = 1, .extra = ptflops_recurrence},
+    {.op = "BatchNormalization", .per_input = 2},
+    {.op = "GroupNormalization", .per_input = 2},
+    {.op = "InstanceNormalization", .per_input = 2},
+    {.op = "LayerNormalization", .per_input = 1},
+    {.op = "MaxPool", .per_input = 1},
+    {.op = "AveragePool", .per_input = 1},
+    {.op = "GlobalAveragePool", .per_input = 1},
+    {.op = "GlobalMaxPool", .per_input = 1},
+    {.op = "Relu", .per_input = 1},
+    {.op = "LeakyRelu", .per_input = 1},
+    {.op = "PRelu", .per_input = 1},
+    {.op = "Elu", .per_input = 1},
+    {.op = "Gelu", .per_input = 1},
+    {.op = "Swish", .per_input = 1},
+    {.op = "Clip", .per_input = 1}, /* ReLU6 */
+    {.op = "Softmax", .per_input = 1},
+    {.op = "Resize", .per_output = 1},
+    {.op = "Upsample", .per_output = 1},
+    {.op = NULL},
+};
+
+const struct convention_row convention_ptflops_aten[] = {
+    {.op = "Conv", .per_mac = 1, .extra = term_bias_2},
+    {.op = "ConvTranspose", .per_mac = 1, .extra = term_bias_2},
+    {.op = "QLinearConv", .per_mac = 1, .extra = term_bias_8},
+    {.op = "Gemm", .per_mac = 1, .extra = term_bias_2},
+    {.op = "DeformConv"},
+    {.op = "LSTM"},
+    {.op = "GRU"},
+    {.op = "RNN"},
+    {.op = NULL},
+};
+
+/* On the grid of the output, where it multiplies nothing: out * Cin/g * kernel. Its mistake. */
+static int64_t thop_conv_transpose(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    const int rank = rule_rank(rule, 1);
+    if (rank < 2) return DIM_UNKNOWN;
+    int64_t taps = checked_div_floor(rule_dim(rule, 1, 0), rule_attr_int(rule, "group"));
+    for (int i = 2; i < rank; i++) taps = checked_mul(taps, rule_dim(rule, 1, i));
+    return checked_mul(taps, rule_output_elements(rule, 0));
+}
+
+/* nn.Linear has a hook, torch.matmul has none: which of the two it was, a weight tells. */
+static int64_t thop_matmul(const struct rule *rule, int64_t macs) {
+    return rule_input(rule, 0)->is_constant || rule_input(rule, 1)->is_constant ? macs : 0;
+}
+
+/* n exponentials, n - 1 sums and n quotients a row. */
+static int64_t thop_softmax(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    return checked_sub(checked_mul(3, rule_elements(rule, 0)), term_rows_along_axis(rule));
+}
+
+/* nearest 1, linear 5, bilinear 11, bicubic 259; trilinear is warned of and 0. */
+static int64_t thop_resize(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    const char *mode = rule_attr_string(rule, "mode");
+    const int spatial = term_spatial(rule);
+    int64_t each = spatial == 1 ? 5 : spatial == 2 ? 11 : 0;
+    if (text_equal(mode, "nearest")) each = 1;
+    if (text_equal(mode, "cubic")) each = 259;
+    return checked_mul(each, rule_output_elements(rule, 0));
+}
+
+/* A sum and two biases a gate, then GRU 1 + 3 and LSTM 3 + 1 a cell (its rnn_hooks.py). */
+static int64_t thop_recurrence(const struct rule *rule, int64_t macs) {
+    const int64_t gates = term_gates(rule);
+    const int64_t per_gate = rule_has_input(rule, 3) ? 3 : 1;
+    return checked_mul(gates * per_gate + (gates > 1 ? 4 : 0), term_cells(rule, macs));
+}
+
+const struct convention_row convention_thop[] = {
+    {.op = "ConvTranspose", .extra = thop_conv_transpose},
+    {.op = "DeformConv"},
+    {.op = "MatMul", .extra = thop_matmul},
+    {.op = "Einsum"},
+    {.op = "LSTM", .per_mac = 1, .extra = thop_recurrence},
+    {.op = "GRU", .per_mac = 1, .extra = thop_recurrence},
+    {.op = "RNN", .per_mac = 1, .extra = thop_recurrence},
+    {.op = "BatchNormalization", .per_input = 4},
+    {.op = "LayerNormalization", .per_input = 4},
+    {.op = "InstanceNormalization", .per_input = 4},
+    {.op = "PRelu", .per_input = 1},
+    {.op = "Softmax", .extra = thop_softmax},
+    {.op = "AveragePool", .per_output = 1},
+    {.op = "GlobalAveragePool", .per_input = 1, .per_output = 1},
+    {.op = "Resize", .extra = thop_resize},
+    {.op = "Upsample", .extra = thop_resize},
+    {.op = NULL},
+};

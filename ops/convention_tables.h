@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of the conventions, a file a kin, and the terms that they share. */
+#ifndef OPS_CONVENTION_TABLES_H
+#define OPS_CONVENTION_TABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ops/conventions.h"
+
+extern const struct convention_row convention_exact[];
+extern const struct convention_row convention_torch[];
+extern const struct convention_row convention_fvcore[];
+extern const struct convention_row convention_ptflops[];
+extern const struct convention_row convention_ptflops_aten[];
+extern const struct convention_row convention_thop[];
+extern const struct convention_row convention_onnx_tool[];
+
+/* One addition per output element where the node has a bias, which stands at another operand in
+ * each family. */
+int64_t term_bias_2(const struct rule *rule, int64_t macs);
+int64_t term_bias_3(const struct rule *rule, int64_t macs);
+int64_t term_bias_8(const struct rule *rule, int64_t macs);
+/* An operation for each output element and each operand after the first: Sum of four is 3. */
+int64_t term_operands(const struct rule *rule, int64_t macs);
+/* n - out: what it takes to put n elements together into out. */
+int64_t term_joins(const struct rule *rule, int64_t macs);
+
+/* Steps * batch * directions * hidden of LSTM, GRU, RNN. */
+int64_t term_cells(const struct rule *rule, int64_t macs);
+/* The gates of a recurrent operator: 4, 3, 1. */
+int64_t term_gates(const struct rule *rule);
+/* Product of the first `most` sizes of kernel_shape. */
+int64_t term_window(const struct rule *rule, size_t most);
+/* Elements of input 0 divided by its size along the attribute `axis`. */
+int64_t term_rows_along_axis(const struct rule *rule);
+/* Elements of input 0 in front of the axis at which `axis` normalizes. */
+int64_t term_rows_before_axis(const struct rule *rule);
+/* The spatial axes of input 0: rank - 2; RANK_UNKNOWN where that is. */
+int term_spatial(const struct rule *rule);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One row a convention. */
+#include "support/conventions.h"
+
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* clang-format off */
+static const struct cm_convention conventions[] = {
+    {"deepspeed",    "FLOPs", "2 FLOPs a MAC, Python-operator arithmetic 0"},
+    {"exact",        "FLOPs", "every arithmetic operation once, 2 a MAC"},
+    {"macs",         "MACs",  "multiply-add pairs of products, nothing else"},
+    {"torch",        "FLOP",  "2 a MAC of convolutions and matrix products, nothing else"},
+    {"fvcore",       "flops", "1 a MAC, and norms, pools and resizing at 1 to 5 an element"},
+    {"ptflops",      "MAC",   "MACs + biases, norms, pools and activations, 1:1 (pytorch backend)"},
+    {"ptflops-aten", "MAC",   "MACs + biases, 1:1 (aten backend)"},
+    {"thop",         "MACs",  "MACs + norms, average pools and softmax, 1:1"},
+    {"onnx-tool",    "MACs",  "MACs + elementwise at the price of x86 instructions: exp 32, div 4"},
+};
+/* clang-format on */
+
+#define N_CONVENTIONS (sizeof(conventions) / sizeof(conventions[0]))
+
+const struct cm_convention *conventions_at(size_t index) {
+    return index < N_CONVENTIONS ? &conventions[index] : NULL;
+}
+
+const struct cm_convention *conventions_find(const char *name) {
+    for (size_t i = 0; i < N_CONVENTIONS; i++)
+        if (text_equal(conventions[i].name, name)) return &conventions[i];
+    return NULL;
+}

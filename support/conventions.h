@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The conventions by which FLOPs are counted, as people speak of them. A report that was read
+ * back bears a convention's name alone, so that its meaning is known down here; what a
+ * convention counts is the business of ops/conventions.c.
+ */
+#ifndef SUPPORT_CONVENTIONS_H
+#define SUPPORT_CONVENTIONS_H
+
+#include <stddef.h>
+
+#include "costmodel/costmodel.h"
+
+/* In the order of a list for people, the default first; NULL past the last. */
+const struct cm_convention *conventions_at(size_t index);
+/* By name; NULL: there is none. */
+const struct cm_convention *conventions_find(const char *name);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tables of the conventions count of single nodes; whole models are cli cases. */
+#include "rule_harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "ops/conventions.h"
+#include "support/conventions.h"
+
+struct convention_case {
+    const char *convention;
+    int64_t flops;
+    struct rule_case node;
+};
+
+static void run_case(const struct convention_case *row) {
+    struct rule_bench *bench = rule_bench_open(&row->node);
+    const struct convention *convention = convention_find(row->convention);
+    assert_non_null(convention);
+    assert_int_equal(bench->status, CM_OK);
+    int64_t flops = convention_flops(convention, &bench->rule, rule_bench_macs(bench));
+    if (flops != row->flops) print_error("%s of %s\n", row->convention, row->node.op);
+    assert_int_equal(flops, row->flops);
+    rule_bench_close(bench);
+}
+
+#define RUN_CASES(rows)                                                                        \
+    for (size_t i = 0; i < sizeof(rows) / sizeof((rows)[0]); i++) run_case(&(rows)[i])
+
+#define NODE(op_, attrs_, inputs_, outputs_)                                                   \
+    { .op = op_, .attrs = attrs_, .inputs = inputs_, .outputs = outputs_ }
+
+static void every_name_has_a_table_and_a_meaning(void **state) {
+    size_t n = 0;
+    (void)state;
+    for (; conventions_at(n); n++) {
+        assert_non_null(convention_find(conventions_at(n)->name));
+        assert_true(conventions_at(n)->meaning[0] != '\0');
+    }
+    assert_int_equal(n, 9);
+    assert_string_equal(conventions_at(0)->name, "deepspeed");
+    assert_null(convention_find("thup"));
+    assert_null(convention_find(NULL));
+    assert_null(conventions_find(""));
+}
+
+/* out 1 * 6 * 4 * 4 = 96, 3 * 3 * 3 = 27 MACs each: 2592 */
+static void a_convolution_is_its_macs_and_perhaps_its_bias(void **state) {
+#define CONV                                                                                   \
+    NODE("Conv-11", "pads=[1,1,1,1]", "float[1,3,4,4] float[6,3,3,3]! float[6]!",              \
+         "float[1,6,4,4]")
+    static const struct convention_case rows[] = {
+        {"deepspeed", 2 * 2592 + 96, CONV},
+        {"exact", 2 * 2592 + 96, CONV},
+        {"macs", 2592, CONV},
+        {"torch", 2 * 2592, CONV},
+        {"fvcore", 2592, CONV},
+        {"ptflops", 2592 + 96, CONV},
+        {"ptflops-aten", 2592 + 96, CONV},
+        {"thop", 2592, CONV},
+        {"onnx-tool", 2592 + 96, CONV},
+    };
+    (void)state;
+    RUN_CASES(rows);
+}
+
+/* n = 1 * 4 * 3 * 3 = 36 inputs, each 2 * 2 * 2 weights: 288; out 1 * 2 * 6 * 6 = 72 */
+static void a_transposed_convolution_is_two_tools_mistake(void **state) {
+#define TRANSPOSED                                                                             \
+    NODE("ConvTranspose-11", "strides=[2,2]", "float[1,4,3,3] float[4,2,2,2]!",                \
+         "float[1,2,6,6]")
+    static const struct convention_case rows[] = {
+        {"macs", 288, TRANSPOSED},
+        {"fvcore", 288, TRANSPOSED},
+        {"ptflops", 288, TRANSPOSED},
+        {"thop", 72 * 4 * 4, TRANSPOSED},
+        {"onnx-tool", 72 * 2 * 4, TRANSPOSED},
+    };
+    (void)state;
+    RUN_CASES(rows);
+}
+
+/* n = 1 * 2 * 4 * 4 = 32 */
+static void norms_and_pools_have_each_tools_price(void **state) {
+#define BATCH_NORM                                                                             \
+    NODE("BatchNormalization-9", NULL,                                                         \
+         "float[1,2,4,4] float[2]! float[2]! float[2]! float[2]!", "float[1,2,4,4]")
+#define LAYER_NORM                                                                             \
+    NODE("LayerNormalization-17", NULL, "float[4,8] float[8]! float[8]!", "float[4,8]")
+#define MAX_POOL    NODE("MaxPool-12", "kernel_shape=[2,2]", "float[1,2,4,4]", "float[1,2,3,3]")
+#define GLOBAL_POOL NODE("GlobalAveragePool-1", NULL, "float[1,2,4,4]", "float[1,2,1,1]")
+    static const struct convention_case rows[] = {
+        {"exact", 64, BATCH_NORM},
+        {"macs", 0, BATCH_NORM},
+        {"torch", 0, BATCH_NORM},
+        {"fvcore", 64, BATCH_NORM},
+        {"ptflops", 64, BATCH_NORM},
+        {"ptflops-aten", 0, BATCH_NORM},
+        {"thop", 128, BATCH_NORM},
+        {"onnx-tool", 31 * 32, BATCH_NORM},
+        {"exact", 7 * 32 + 2 * 4, LAYER_NORM},
+        {"fvcore", 5 * 32, LAYER_NORM},
+        {"ptflops", 32, LAYER_NORM},
+        {"thop", 4 * 32, LAYER_NORM},
+        {"onnx-tool", 7 * 32 + 29 * 4, LAYER_NORM},
+        {"exact", 18 * 3, MAX_POOL},
+        {"ptflops", 32, MAX_POOL},
+        {"thop", 0, MAX_POOL},
+        {"onnx-tool", 18 * 4, MAX_POOL},
+        {"exact", 32, GLOBAL_POOL},
+        {"fvcore", 32, GLOBAL_POOL},
+        {"thop", 34, GLOBAL_POOL},
+        {"onnx-tool", 40, GLOBAL_POOL},
+    };
+    (void)state;
+    RUN_CASES(rows);
+}
+
+/* Four rows of eight. */
+static void softmax_and_activations_have_each_tools_price(void **state) {
+#define SOFTMAX NODE("Softmax-13", "axis=-1", "float[4,8]", "float[4,8]")
+#define GELU    NODE("Gelu-20", NULL, "float[4,8]", "float[4,8]")
+#define TANH    NODE("Tanh-13", NULL, "float[4,8]", "float[4,8]")
+#define SUM     NODE("Sum-13", NULL, "float[4,8] float[4,8] float[8]", "float[4,8]")
+    static const struct convention_case rows[] = {
+        {"exact", 5 * 32 - 2 * 4, SOFTMAX},
+        {"thop", 3 * 32 - 4, SOFTMAX},
+        {"ptflops", 32, SOFTMAX},
+        {"onnx-tool", 36 * 32, SOFTMAX},
+        {"exact", 5 * 32, GELU},
+        {"onnx-tool", 34 * 32, GELU},
+        {"exact", 32, TANH},
+        {"onnx-tool", 76 * 32, TANH},
+        {"exact", 64, SUM},
+        {"onnx-tool", 64, SUM},
+        {"fvcore", 0, SUM},
+        {"deepspeed", 0, SUM},
+    };
+    (void)state;
+    RUN_CASES(rows);
+}
+
+static void what_is_not_known_stays_unknown_where_it_is_counted(void **state) {
+#define FREE NODE("Relu-14", NULL, "float[?,8]", "float[?,8]")
+    static const struct convention_case rows[] = {
+        {"exact", DIM_UNKNOWN, FREE},
+        {"ptflops", DIM_UNKNOWN, FREE},
+        {"macs", 0, FREE},
+        {"fvcore", 0, FREE},
+        {"exact", 0, NODE("Softmax-13", NULL, "float[4,0]", "float[4,0]")},
+        {"exact", 0, NODE("Relu-14", NULL, "float[0,8]", "float[0,8]")},
+    };
+    (void)state;
+    RUN_CASES(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_name_has_a_table_and_a_meaning),
+        cmocka_unit_test(a_convolution_is_its_macs_and_perhaps_its_bias),
+        cmocka_unit_test(a_transposed_convolution_is_two_tools_mistake),
+        cmocka_unit_test(norms_and_pools_have_each_tools_price),
+        cmocka_unit_test(softmax_and_activations_have_each_tools_price),
+        cmocka_unit_test(what_is_not_known_stays_unknown_where_it_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
