@@ -271,6 +271,7 @@ static void take_memory(struct assembly *assembly) {
     uint32_t node = lifetime->peak_node;
     assembly->result->memory = (struct cm_memory){
         .peak_activation_bytes = public_count(lifetime->peak_bytes),
+        .arena_bytes = public_count(assembly->analysis->plan.arena_bytes),
         .peak_node = node == ID_NONE ? CM_NO_INDEX : node,
     };
 }

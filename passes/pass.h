@@ -27,6 +27,7 @@ enum pass_facts {
     HAS_PARAMETERS = 1 << 4, /* params */
     HAS_COSTS = 1 << 5,      /* count */
     HAS_MODULES = 1 << 6,    /* modules */
+    HAS_PLAN = 1 << 7,       /* plan */
 };
 
 /* ---- bind: which row each node is, and which size each free dim has --------------------- */
@@ -101,8 +102,19 @@ struct lifetime_table {
     uint32_t *root;        /* by value: whose bytes it shares; itself where it owns them */
     uint32_t *first;       /* by value: step at which it is made */
     uint32_t *last;        /* by value: last step at which it or a view of it is read */
+    uint32_t n_steps;      /* one for each node, a body's right before the node that owns it */
+    uint32_t *step_of;     /* by node */
+    uint32_t *node_at;     /* by step */
     int64_t peak_bytes;    /* largest sum of activations and inputs alive at one step */
     uint32_t peak_node;    /* node of that step, ID_NONE in an empty graph */
+};
+
+/* ---- plan: where in one arena each value that owns bytes stands ------------------------- */
+
+struct plan_table {
+    int64_t *offsets;    /* by value; DIM_UNKNOWN where it owns no bytes or their number is
+                            unknown */
+    int64_t arena_bytes; /* of the arena; DIM_UNKNOWN where no plan could be made */
 };
 
 /* ---- params: which constants are learned ------------------------------------------------ */
@@ -174,6 +186,7 @@ struct analysis {
     struct batch_table batch;
     struct infer_table infer;
     struct lifetime_table lifetime;
+    struct plan_table plan;
     struct params_table params;
     struct count_table count;
     struct modules_table modules;
@@ -189,7 +202,7 @@ struct pass {
     size_t own; /* offset of its table in struct analysis */
 };
 
-extern const struct pass pass_bind, pass_batch, pass_infer, pass_lifetime, pass_params,
-    pass_count, pass_modules;
+extern const struct pass pass_bind, pass_batch, pass_infer, pass_lifetime, pass_plan,
+    pass_params, pass_count, pass_modules;
 
 #endif

@@ -135,6 +135,7 @@ static const struct json_record coverage_record = RECORD(struct cm_coverage, cov
 
 static const struct json_field memory_fields[] = {
     VALUE("peak_activation_bytes", JSON_COUNT, struct cm_memory, peak_activation_bytes),
+    VALUE("arena_bytes", JSON_COUNT, struct cm_memory, arena_bytes),
     VALUE("peak_node", JSON_INDEX, struct cm_memory, peak_node),
 };
 

@@ -134,16 +134,21 @@ static void write_totals(struct page *page, const struct cm_costs *totals) {
     }
 }
 
-/* The node stands below its figure: names are long. */
+/* Below its figure: names are long. */
+static void write_peak_node(struct page *page, const struct cm_result *result) {
+    const struct cm_node *node = &result->nodes[result->memory.peak_node];
+    write_label(page, "");
+    page_print(page, STYLE_SHARE, "at node %zu, ", result->memory.peak_node);
+    page_name(page, STYLE_SHARE, *node->name == '\0' ? node->op : node->name);
+    page_end_line(page);
+}
+
 static void write_memory(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     write_figure(page, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes);
     page_end_line(page);
-    if (memory->peak_node >= result->n_nodes) return;
-    const struct cm_node *node = &result->nodes[memory->peak_node];
-    write_label(page, "");
-    page_print(page, STYLE_SHARE, "at node %zu, ", memory->peak_node);
-    page_name(page, STYLE_SHARE, *node->name == '\0' ? node->op : node->name);
+    if (memory->peak_node < result->n_nodes) write_peak_node(page, result);
+    write_figure(page, "arena", NUMBER_BYTES, memory->arena_bytes);
     page_end_line(page);
 }
 

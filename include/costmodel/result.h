@@ -123,6 +123,7 @@ struct cm_coverage {
  */
 struct cm_memory {
     int64_t peak_activation_bytes;
+    int64_t arena_bytes; /* of a plan that gives each of them a place; CM_UNKNOWN: none */
     size_t peak_node; /* index into nodes: while it runs; CM_NO_INDEX where nothing is alive */
 };
 

@@ -149,7 +149,7 @@ const struct cm_result fixture_pointnet = {
     .modules = modules,
     .n_nodes = N(nodes),
     .nodes = nodes,
-    .memory = {500000000, 1},
+    .memory = {.peak_activation_bytes = 500000000, .arena_bytes = 510000000, .peak_node = 1},
     .coverage = {.nodes = N(nodes)},
 };
 
