@@ -28,6 +28,7 @@ struct request {
     int mode; /* enum cm_mode */
     const char *convention;
     bool strict;
+    bool memory_plan;
     int format; /* enum format */
     int depth;
     int top;
@@ -81,6 +82,9 @@ const struct option profile_options[] = {
      .help = "whose rules count FLOPs: deepspeed (default)"},
     {.name = "strict", .kind = OPTION_SET, .offset = AT(bool, strict),
      .help = "refuse a model with an unknown operator or shape"},
+    {.heading = "Memory", .name = "memory-plan", .kind = OPTION_SET,
+     .offset = AT(bool, memory_plan),
+     .help = "json: the place of every value in one arena of activations"},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
      .help = "text for people (default), json for programs"},
@@ -117,6 +121,7 @@ static void set_defaults(struct request *request) {
         .mode = (int)options.mode,
         .convention = options.convention,
         .strict = options.strict,
+        .memory_plan = options.memory_plan,
         .format = FORMAT_TEXT,
         .depth = text.depth,
         .top = text.top,
@@ -251,6 +256,7 @@ static int read_request(const struct invocation *call, struct request *request,
     options->mode = (enum cm_mode)request->mode;
     options->convention = request->convention;
     options->strict = request->strict;
+    options->memory_plan = request->memory_plan;
     if (status == CM_OK) status = shapes_read_dims(call, &request->dims, options);
     if (status == CM_OK) status = shapes_read_inputs(call, &request->inputs, options);
     return status;

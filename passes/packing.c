@@ -10,12 +10,19 @@
 
 #include "support/banned.h"
 
-static const enum fit fits[PACKING_N_PLANNERS] = {
-    [PACKING_SIZE] = FIT_SMALLEST,
-    [PACKING_BREADTH] = FIT_SMALLEST,
-    [PACKING_TIME] = FIT_SMALLEST,
-    [PACKING_ENDS] = FIT_ENDS,
+static const struct {
+    const char *name;
+    enum fit fit;
+} planners[PACKING_N_PLANNERS] = {
+    [PACKING_SIZE] = {"greedy_by_size", FIT_SMALLEST},
+    [PACKING_BREADTH] = {"greedy_by_breadth", FIT_SMALLEST},
+    [PACKING_TIME] = {"best_fit", FIT_SMALLEST},
+    [PACKING_ENDS] = {"two_ends", FIT_ENDS},
 };
+
+const char *packing_planner_name(enum packing_planner planner) {
+    return planners[planner].name;
+}
 
 static int try_planners(struct packing *packing, struct packing_plan *plan) {
     uint32_t *order = arena_array(packing->arena, packing->n, sizeof *order);
@@ -24,7 +31,7 @@ static int try_planners(struct packing *packing, struct packing_plan *plan) {
     for (int i = 0; i < PACKING_N_PLANNERS; i++) {
         enum packing_planner planner = (enum packing_planner)i;
         if (packing_order(packing, planner, order) < 0) return CM_NO_MEMORY;
-        plan->by[i] = packing_place(packing, order, fits[i], INT64_MAX, offsets);
+        plan->by[i] = packing_place(packing, order, planners[i].fit, INT64_MAX, offsets);
         if (i > 0 && plan->by[i] >= plan->bytes) continue;
         plan->bytes = plan->by[i];
         memcpy(plan->offsets, offsets, packing->n * sizeof *offsets);

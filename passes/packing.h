@@ -34,8 +34,11 @@ struct packing_plan {
     int64_t *offsets; /* by block, of packing's arena */
     int64_t bytes;    /* of the arena; DIM_UNKNOWN: not planned, too many live at once */
     int64_t bound;    /* most bytes alive at one step: no arena is smaller */
-    int64_t by[PACKING_N_PLANNERS]; /* what each planner alone gives, where it was tried */
+    int64_t by[PACKING_N_PLANNERS]; /* what each planner alone gives */
 };
+
+/* "greedy_by_size" and the like; static text. */
+const char *packing_planner_name(enum packing_planner planner);
 
 /*
  * The best of all planners, and where that is above the bound, what a search finds within its

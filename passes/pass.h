@@ -28,6 +28,7 @@ enum pass_facts {
     HAS_COSTS = 1 << 5,      /* count */
     HAS_MODULES = 1 << 6,    /* modules */
     HAS_PLAN = 1 << 7,       /* plan */
+    HAS_PEAKS = 1 << 8,      /* memory */
 };
 
 /* ---- bind: which row each node is, and which size each free dim has --------------------- */
@@ -115,6 +116,7 @@ struct plan_table {
     int64_t *offsets;    /* by value; DIM_UNKNOWN where it owns no bytes or their number is
                             unknown */
     int64_t arena_bytes; /* of the arena; DIM_UNKNOWN where no plan could be made */
+    const int64_t *by_planner; /* by enum packing_planner: what each alone would need */
 };
 
 /* ---- params: which constants are learned ------------------------------------------------ */
@@ -175,6 +177,21 @@ struct modules_table {
     uint32_t *of_node; /* by node: index into modules */
 };
 
+/* ---- memory: who is to blame for the peak ---------------------------------------------- */
+
+struct live_value {
+    uint32_t value;
+    uint32_t module; /* that made it; the root's are the inputs of the model */
+    int64_t bytes;
+};
+
+struct memory_table {
+    int64_t peak_in_place_bytes; /* the peak if elementwise nodes wrote over what dies there */
+    int64_t *of_module; /* by module: most bytes alive at one step of what was made inside */
+    size_t n_live;
+    struct live_value *live; /* at the peak's step, the largest first */
+};
+
 /* ---- all tables, each written by its own pass only -------------------------------------- */
 
 struct analysis {
@@ -190,6 +207,7 @@ struct analysis {
     struct params_table params;
     struct count_table count;
     struct modules_table modules;
+    struct memory_table memory;
 };
 
 struct pass {
@@ -203,6 +221,6 @@ struct pass {
 };
 
 extern const struct pass pass_bind, pass_batch, pass_infer, pass_lifetime, pass_plan,
-    pass_params, pass_count, pass_modules;
+    pass_params, pass_count, pass_modules, pass_memory;
 
 #endif

@@ -115,6 +115,7 @@ struct cm_options {
     const struct cm_input_option *inputs;
     enum cm_mode mode;
     const char *convention; /* "deepspeed" */
+    bool memory_plan;       /* the result has the place of each value in the arena */
     bool strict; /* an unknown operator or a shape that stays unknown refuses the model */
 };
 
