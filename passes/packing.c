@@ -39,6 +39,15 @@ static int try_planners(struct packing *packing, struct packing_plan *plan) {
     return CM_OK;
 }
 
+/* Where pairs are too many only best fit is left. */
+static int plan_by_heap(struct packing *packing, struct packing_plan *plan) {
+    if (packing_by_heap(packing, plan->offsets, &plan->bytes) < 0) return CM_NO_MEMORY;
+    plan->bound = packing->bound;
+    for (int i = 0; i < PACKING_N_PLANNERS; i++) plan->by[i] = DIM_UNKNOWN;
+    plan->by[PACKING_TIME] = plan->bytes;
+    return CM_OK;
+}
+
 int packing_plan(struct arena *arena, const struct block *blocks, size_t n,
                  struct packing_plan *ret) {
     struct packing packing;
@@ -47,7 +56,7 @@ int packing_plan(struct arena *arena, const struct block *blocks, size_t n,
     ret->offsets = arena_array(arena, n, sizeof *ret->offsets);
     if (!ret->offsets || packing_open(&packing, arena, blocks, n, &possible) < 0)
         return CM_NO_MEMORY;
-    if (!possible) return CM_OK;
+    if (!possible) return plan_by_heap(&packing, ret);
     ret->bound = packing.bound;
     ret->bytes = 0;
     if (n == 0) return CM_OK;

@@ -31,10 +31,10 @@ enum packing_planner {
 };
 
 struct packing_plan {
-    int64_t *offsets; /* by block, of packing's arena */
-    int64_t bytes;    /* of the arena; DIM_UNKNOWN: not planned, too many live at once */
-    int64_t bound;    /* most bytes alive at one step: no arena is smaller */
-    int64_t by[PACKING_N_PLANNERS]; /* what each planner alone gives */
+    int64_t *offsets;               /* by block, of packing's arena */
+    int64_t bytes;                  /* of the arena */
+    int64_t bound;                  /* most bytes alive at one step: no arena is smaller */
+    int64_t by[PACKING_N_PLANNERS]; /* what each alone gives; DIM_UNKNOWN: not tried */
 };
 
 /* "greedy_by_size" and the like; static text. */

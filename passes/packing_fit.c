@@ -137,14 +137,29 @@ static struct ranked rank_block(const struct packing *packing, enum packing_plan
     }
 }
 
+static void sort_ranks(struct ranked *ranks, uint32_t n, uint32_t *ret_order) {
+    qsort(ranks, n, sizeof *ranks, compare_ranked);
+    for (uint32_t i = 0; i < n; i++) ret_order[i] = ranks[i].index;
+}
+
 int packing_order(const struct packing *packing, enum packing_planner planner,
                   uint32_t *ret_order) {
     struct arena_mark mark = arena_save(packing->arena);
     struct ranked *ranks = arena_array(packing->arena, packing->n, sizeof *ranks);
     if (!ranks) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < packing->n; i++) ranks[i] = rank_block(packing, planner, i);
-    qsort(ranks, packing->n, sizeof *ranks, compare_ranked);
-    for (uint32_t i = 0; i < packing->n; i++) ret_order[i] = ranks[i].index;
+    sort_ranks(ranks, packing->n, ret_order);
+    arena_restore(packing->arena, mark);
+    return CM_OK;
+}
+
+int packing_order_by_last(const struct packing *packing, uint32_t *ret_order) {
+    struct arena_mark mark = arena_save(packing->arena);
+    struct ranked *ranks = arena_array(packing->arena, packing->n, sizeof *ranks);
+    if (!ranks) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < packing->n; i++)
+        ranks[i] = (struct ranked){.keys = {packing->blocks[i].last}, .index = i};
+    sort_ranks(ranks, packing->n, ret_order);
     arena_restore(packing->arena, mark);
     return CM_OK;
 }

@@ -47,6 +47,13 @@ int64_t packing_place(struct packing *packing, const uint32_t *order, enum fit f
 int packing_order(const struct packing *packing, enum packing_planner planner,
                   uint32_t *ret_order) CM_MUST_CHECK;
 
+/* The blocks by the step that needs them last. */
+int packing_order_by_last(const struct packing *packing, uint32_t *ret_order) CM_MUST_CHECK;
+
+/* A plan without pairs, and the bound. */
+int packing_by_heap(struct packing *packing, int64_t *offsets,
+                    int64_t *ret_bytes) CM_MUST_CHECK;
+
 /* Betters a plan of *bytes down to the bound, or until its budget is spent. */
 int packing_search(struct packing *packing, int64_t *offsets, int64_t *bytes) CM_MUST_CHECK;
 

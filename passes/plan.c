@@ -48,7 +48,6 @@ static int run(const struct analysis *analysis, void *own) {
     if (!is_known(all.total)) return CM_OK;
     if (packing_plan(analysis->arena, all.blocks, all.n, &plan) < 0)
         return diag_no_memory(analysis->diag);
-    if (!is_known(plan.bytes)) return CM_OK;
     table->arena_bytes = plan.bytes;
     table->by_planner = arena_copy(analysis->arena, plan.by, sizeof(plan.by));
     if (!table->by_planner) return diag_no_memory(analysis->diag);

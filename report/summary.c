@@ -17,7 +17,7 @@
 
 #define LABEL_WIDTH  20 /* "unknown operators: " and the like */
 #define FIGURE_WIDTH 16
-#define MAX_LIVE     3  /* values alive at the peak */
+#define MAX_LIVE     3 /* values alive at the peak */
 #define MAX_LINES    5 /* of inputs, outputs, re-batched places: the rest is in the JSON */
 
 /* What the numbers of a convention mean, for those that we know of. */
