@@ -73,21 +73,20 @@ def verdict(model, found):
     return f"fail: above {LIMIT}"
 
 
-def check(program, folder, model):
-    found = profile(program, folder, model)
+def check(model, found):
     memory = found["memory"]
     peak, arena = memory["peak_activation_bytes"], memory["arena_bytes"]
     said = verdict(model, found)
     ratios = [arena or 0] + list(memory.get("planners", {}).values())
     shown = ", ".join(f"{bytes_ / max(peak, 1):.4f}" for bytes_ in ratios)
-    line = f"{model.path}, {peak}, {memory['peak_in_place_bytes']}, {arena}, {shown}, {said}"
-    print(line, flush=True)
+    print(f"{model.path}, {peak}, {memory['peak_in_place_bytes']}, {arena}, {shown}, {said}")
     return said
 
 
 def run(program, folder, chosen):
     with ThreadPoolExecutor(WORKERS) as pool:
-        said = list(pool.map(lambda model: check(program, folder, model), chosen))
+        found = pool.map(lambda model: profile(program, folder, model), chosen)
+        said = [check(*pair) for pair in zip(chosen, found)]
     count = {kind: sum(s.startswith(kind) for s in said) for kind in ("pass", "fail", "exempt")}
     print(f"{len(said)} files: {count['pass']} pass, {count['fail']} fail, {count['exempt']} exempt")
     return 1 if count["fail"] or not said else 0
