@@ -29,6 +29,7 @@ struct request {
     const char *convention;
     bool strict;
     const char *dump_after;
+    bool memory_plan;
     int format; /* enum format */
     int depth;
     int top;
@@ -86,6 +87,9 @@ const struct option profile_options[] = {
     {.name = "dump-after", .kind = OPTION_TEXT, .offset = AT(const char *, dump_after),
      .value = "PASS",
      .help = "print the graph to standard error as it stands after this pass"},
+    {.heading = "Memory", .name = "memory-plan", .kind = OPTION_SET,
+     .offset = AT(bool, memory_plan),
+     .help = "json: the place of every value in one arena of activations"},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
      .help = "text for people (default), json for programs"},
@@ -122,6 +126,7 @@ static void set_defaults(struct request *request) {
         .mode = (int)options.mode,
         .convention = options.convention,
         .strict = options.strict,
+        .memory_plan = options.memory_plan,
         .format = FORMAT_TEXT,
         .depth = text.depth,
         .top = text.top,
@@ -254,6 +259,7 @@ static int read_request(const struct invocation *call, struct request *request,
     options->strict = request->strict;
     options->dump_after = request->dump_after;
     options->dump = stderr;
+    options->memory_plan = request->memory_plan;
     if (status == CM_OK) status = shapes_read_dims(call, &request->dims, options);
     if (status == CM_OK) status = shapes_read_inputs(call, &request->inputs, options);
     return status;

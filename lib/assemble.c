@@ -7,6 +7,7 @@
 
 #include "lib/coverage.h"
 #include "passes/lifetime.h"
+#include "passes/packing.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -146,7 +147,7 @@ static const size_t *child_list(struct assembly *assembly, const struct module *
     return children;
 }
 
-static void take_module(struct assembly *assembly, const struct module *module,
+static void take_module(struct assembly *assembly, const struct module *module, int64_t peak,
                         struct cm_module *ret) {
     *ret = (struct cm_module){
         .path = take_text(assembly, module->path),
@@ -162,6 +163,7 @@ static void take_module(struct assembly *assembly, const struct module *module,
         .n_outputs = module->n_outputs,
         .outputs = value_list(assembly, module->outputs, module->n_outputs),
     };
+    ret->peak_activation_bytes = public_count(peak);
     public_costs(&module->costs, &ret->costs);
 }
 
@@ -169,7 +171,8 @@ static void take_modules(struct assembly *assembly) {
     const struct modules_table *table = &assembly->analysis->modules;
     struct cm_module *modules = take_array(assembly, table->n_modules, sizeof(*modules));
     for (size_t i = 0; i < table->n_modules && !assembly->failed; i++)
-        take_module(assembly, &table->modules[i], &modules[i]);
+        take_module(assembly, &table->modules[i], assembly->analysis->memory.of_module[i],
+                    &modules[i]);
     assembly->result->n_modules = table->n_modules;
     assembly->result->modules = modules;
     if (!assembly->failed) assembly->result->totals = modules[0].costs;
@@ -252,13 +255,65 @@ static void take_rebatched(struct assembly *assembly) {
     assembly->result->rebatched = list;
 }
 
+static void take_live(struct assembly *assembly, struct cm_memory *memory) {
+    const struct memory_table *table = &assembly->analysis->memory;
+    struct cm_live *live = take_array(assembly, table->n_live, sizeof(*live));
+    for (size_t i = 0; live && i < table->n_live; i++)
+        live[i] = (struct cm_live){value_at(assembly, table->live[i].value).name,
+                                   table->live[i].bytes, table->live[i].module};
+    memory->n_live = table->n_live;
+    memory->live = live;
+}
+
+static void take_planners(struct assembly *assembly, struct cm_memory *memory) {
+    const int64_t *bytes = assembly->analysis->plan.by_planner;
+    size_t n = bytes ? PACKING_N_PLANNERS : 0;
+    struct cm_name_count *list = take_array(assembly, n, sizeof(*list));
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = (struct cm_name_count){packing_planner_name((enum packing_planner)i),
+                                         public_count(bytes[i])};
+    memory->n_planners = n;
+    memory->planners = list;
+}
+
+/* A model without nodes has no last one. */
+static size_t last_node(const struct analysis *analysis, uint32_t value) {
+    const struct lifetime_table *lifetime = &analysis->lifetime;
+    return lifetime->n_steps == 0 ? CM_NO_INDEX : lifetime->node_at[lifetime->last[value]];
+}
+
+/* Every value that has a place, in the order in which the file names them. */
+static void take_plan(struct assembly *assembly, struct cm_memory *memory) {
+    const struct analysis *analysis = assembly->analysis;
+    size_t n = analysis->options->memory_plan ? analysis->model->n_values : 0;
+    struct cm_placed *placed = take_array(assembly, n, sizeof(*placed));
+    memory->placed = placed;
+    for (uint32_t id = 0; placed && id < n; id++) {
+        uint32_t node = analysis->model->values[id].node;
+        if (!is_known(analysis->plan.offsets[id])) continue;
+        placed[memory->n_placed++] = (struct cm_placed){
+            .value = value_at(assembly, id).name,
+            .offset = analysis->plan.offsets[id],
+            .bytes = value_at(assembly, id).bytes,
+            .made = node == ID_NONE ? CM_NO_INDEX : node,
+            .last = last_node(analysis, id),
+        };
+    }
+}
+
 static void take_memory(struct assembly *assembly) {
     const struct lifetime_table *lifetime = &assembly->analysis->lifetime;
+    struct cm_memory *memory = &assembly->result->memory;
     uint32_t node = lifetime->peak_node;
-    assembly->result->memory = (struct cm_memory){
+    *memory = (struct cm_memory){
         .peak_activation_bytes = public_count(lifetime->peak_bytes),
+        .peak_in_place_bytes = public_count(assembly->analysis->memory.peak_in_place_bytes),
+        .arena_bytes = public_count(assembly->analysis->plan.arena_bytes),
         .peak_node = node == ID_NONE ? CM_NO_INDEX : node,
     };
+    take_live(assembly, memory);
+    take_planners(assembly, memory);
+    take_plan(assembly, memory);
 }
 
 static const char *optional_text(struct arena *arena, const char *text, bool *failed) {

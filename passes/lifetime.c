@@ -60,33 +60,27 @@ static void store_sources(const struct analysis *analysis, struct lifetime_table
     }
 }
 
-/* A step for each node in the order of execution, a body's nodes right before the node that
- * owns it. */
-struct steps {
-    uint32_t *of_node; /* by node id */
-    uint32_t *node;    /* by step */
-    uint32_t n;
-};
-
-static void number_graph(const struct model *model, uint32_t graph_id, struct steps *steps);
+static void number_graph(const struct model *model, uint32_t graph_id,
+                         struct lifetime_table *table);
 
 static void number_bodies(const struct model *model, const struct node *node,
-                          struct steps *steps) {
+                          struct lifetime_table *table) {
     for (size_t i = 0; i < node->n_attrs; i++) {
         const struct attr *attr = &node->attrs[i];
         if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
-        for (size_t k = 0; k < attr->n; k++) number_graph(model, attr->graphs[k], steps);
+        for (size_t k = 0; k < attr->n; k++) number_graph(model, attr->graphs[k], table);
     }
 }
 
 /* Recurses over bodies only, whose nesting the frontend caps. */
-static void number_graph(const struct model *model, uint32_t graph_id, struct steps *steps) {
+static void number_graph(const struct model *model, uint32_t graph_id,
+                         struct lifetime_table *table) {
     const struct graph *graph = &model->graphs[graph_id];
     for (size_t i = 0; i < graph->n_nodes; i++) {
         uint32_t id = graph->nodes[i];
-        number_bodies(model, &model->nodes[id], steps);
-        steps->of_node[id] = steps->n;
-        steps->node[steps->n++] = id;
+        number_bodies(model, &model->nodes[id], table);
+        table->step_of[id] = table->n_steps;
+        table->node_at[table->n_steps++] = id;
     }
 }
 
@@ -96,86 +90,85 @@ static void extend(struct lifetime_table *table, uint32_t value, uint32_t step) 
     if (step > table->last[root]) table->last[root] = step;
 }
 
-/*
- * The step of a use in the graph that the value belongs to: what a body reads of the graphs
- * around it is there as long as the body runs, since a Loop reads it in every round.
- */
-static uint32_t step_of_use(const struct model *model, const struct steps *steps,
-                            const struct value *value, uint32_t node) {
-    while (model->nodes[node].graph != value->graph)
-        node = model->graphs[model->nodes[node].graph].owner;
-    return steps->of_node[node];
+/* The step until which a use in `graph` keeps a value of `home` alive: what a body reads from
+ * outside stays until the node that owns the body is done, since the body may run again. */
+static uint32_t use_ends(const struct model *model, const struct lifetime_table *table,
+                         uint32_t node, uint32_t home) {
+    uint32_t graph = model->nodes[node].graph;
+    while (graph != home && model->graphs[graph].owner != ID_NONE) {
+        node = model->graphs[graph].owner;
+        graph = model->nodes[node].graph;
+    }
+    return table->step_of[node];
 }
 
-/* What a graph gives is there at its end, of a body too. */
-static uint32_t step_of_end(const struct model *model, const struct steps *steps,
-                            uint32_t graph_id) {
-    const struct graph *graph = &model->graphs[graph_id];
-    return graph->n_nodes > 0 ? steps->of_node[graph->nodes[graph->n_nodes - 1]] : 0;
+/* Results stay: those of the model to the end, those of a body until its node hands them on. */
+static void keep_result(const struct model *model, struct lifetime_table *table, uint32_t id) {
+    const struct value *value = &model->values[id];
+    uint32_t owner = model->graphs[value->graph].owner;
+    if (!value->is_graph_output || table->n_steps == 0) return;
+    extend(table, id, owner == ID_NONE ? table->n_steps - 1 : table->step_of[owner]);
 }
 
-static void live_from_to(const struct analysis *analysis, struct lifetime_table *table,
-                         const struct steps *steps) {
-    const struct model *model = analysis->model;
+static void live_from_to(const struct model *model, struct lifetime_table *table) {
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value *value = &model->values[id];
-        uint32_t made = value->node == ID_NONE ? 0 : steps->of_node[value->node];
+        uint32_t made = value->node == ID_NONE ? 0 : table->step_of[value->node];
         table->first[id] = made;
         extend(table, id, made);
         for (uint32_t i = 0; i < value->n_uses; i++)
-            extend(table, id, step_of_use(model, steps, value, value->uses[i].node));
-        if (value->is_graph_output) extend(table, id, step_of_end(model, steps, value->graph));
+            extend(table, id, use_ends(model, table, value->uses[i].node, value->graph));
+        keep_result(model, table, id);
     }
 }
 
-static bool owns_bytes(enum storage storage) {
-    return storage == STORAGE_ACTIVATION || storage == STORAGE_INPUT;
+int64_t lifetime_owned(const struct analysis *analysis, uint32_t value) {
+    enum storage storage = analysis->lifetime.storage[value];
+    if (storage != STORAGE_ACTIVATION && storage != STORAGE_INPUT) return 0;
+    return lifetime_bytes(&analysis->infer.facts[value]);
 }
 
 /* Largest sum of live bytes over the steps; unknown sizes are left out. */
-static int find_peak(const struct analysis *analysis, struct lifetime_table *table,
-                     const struct steps *steps) {
+static int find_peak(const struct analysis *analysis, struct lifetime_table *table) {
     const struct model *model = analysis->model;
-    int64_t *change = arena_array(analysis->arena, (size_t)steps->n + 2, sizeof(*change));
+    int64_t *change = arena_array(analysis->arena, (size_t)table->n_steps + 2, sizeof(*change));
     int64_t live = 0;
     if (!change) return diag_no_memory(analysis->diag);
     table->peak_node = ID_NONE;
     for (uint32_t id = 0; id < model->n_values; id++) {
-        int64_t bytes = lifetime_bytes(&analysis->infer.facts[id]);
-        if (!owns_bytes(table->storage[id]) || !is_known(bytes)) continue;
+        int64_t bytes = lifetime_owned(analysis, id);
+        if (!is_known(bytes)) continue;
         change[table->first[id]] = checked_add(change[table->first[id]], bytes);
         change[table->last[id] + 1] = checked_sub(change[table->last[id] + 1], bytes);
     }
-    for (uint32_t step = 0; step < steps->n; step++) {
+    for (uint32_t step = 0; step < table->n_steps; step++) {
         live = checked_add(live, change[step]);
         if (!is_known(live)) break;
         if (live <= table->peak_bytes) continue;
         table->peak_bytes = live;
-        table->peak_node = steps->node[step];
+        table->peak_node = table->node_at[step];
     }
     if (is_overflow(live)) table->peak_bytes = DIM_OVERFLOW;
     return CM_OK;
 }
 
-static int allocate(const struct analysis *analysis, struct lifetime_table *table,
-                    struct steps *steps) {
+static int allocate(const struct analysis *analysis, struct lifetime_table *table) {
     size_t n_values = analysis->model->n_values;
+    size_t n_nodes = analysis->model->n_nodes;
     table->storage = arena_array(analysis->arena, n_values, sizeof(*table->storage));
     table->root = arena_array(analysis->arena, n_values, sizeof(*table->root));
     table->first = arena_array(analysis->arena, n_values, sizeof(*table->first));
     table->last = arena_array(analysis->arena, n_values, sizeof(*table->last));
-    steps->of_node =
-        arena_array(analysis->arena, analysis->model->n_nodes, sizeof(*steps->of_node));
-    steps->node = arena_array(analysis->arena, analysis->model->n_nodes, sizeof(*steps->node));
-    if (!table->storage || !table->root || !table->first || !table->last || !steps->of_node ||
-        !steps->node)
+    table->step_of = arena_array(analysis->arena, n_nodes, sizeof(*table->step_of));
+    table->node_at = arena_array(analysis->arena, n_nodes, sizeof(*table->node_at));
+    if (!table->storage || !table->root || !table->first || !table->last || !table->step_of ||
+        !table->node_at)
         return diag_no_memory(analysis->diag);
     return CM_OK;
 }
 
 static int run(const struct analysis *analysis, void *own) {
     struct lifetime_table *table = own;
-    struct steps steps = {0};
     const struct rule_source source = {
         .model = analysis->model,
         .ops = analysis->bind.ops,
@@ -185,18 +178,18 @@ static int run(const struct analysis *analysis, void *own) {
         .arena = analysis->arena,
         .diag = analysis->diag,
     };
-    int status = allocate(analysis, table, &steps);
+    int status = allocate(analysis, table);
     if (status < 0) return status;
     store_sources(analysis, table);
-    number_graph(analysis->model, 0, &steps);
-    for (uint32_t step = 0; step < steps.n; step++) {
+    number_graph(analysis->model, 0, table);
+    for (uint32_t step = 0; step < table->n_steps; step++) {
         struct arena_mark mark = arena_save(analysis->arena);
-        status = store_outputs(analysis, table, &source, steps.node[step]);
+        status = store_outputs(analysis, table, &source, table->node_at[step]);
         if (status < 0) return status;
         arena_restore(analysis->arena, mark);
     }
-    live_from_to(analysis, table, &steps);
-    return find_peak(analysis, table, &steps);
+    live_from_to(analysis->model, table);
+    return find_peak(analysis, table);
 }
 
 const struct pass pass_lifetime = {

@@ -27,6 +27,8 @@ enum pass_facts {
     HAS_PARAMETERS = 1 << 4, /* params */
     HAS_COSTS = 1 << 5,      /* count */
     HAS_MODULES = 1 << 6,    /* modules */
+    HAS_PLAN = 1 << 7,       /* plan */
+    HAS_PEAKS = 1 << 8,      /* memory */
 };
 
 struct symbol {
@@ -92,8 +94,18 @@ struct lifetime_table {
     uint32_t *root;        /* by value: whose bytes it shares; itself where it owns them */
     uint32_t *first;       /* by value: step at which it is made */
     uint32_t *last;        /* by value: last step at which it or a view of it is read */
+    uint32_t n_steps;      /* one for each node, a body's right before the node that owns it */
+    uint32_t *step_of;     /* by node */
+    uint32_t *node_at;     /* by step */
     int64_t peak_bytes;    /* largest sum of activations and inputs alive at one step */
     uint32_t peak_node;    /* node of that step, ID_NONE in an empty graph */
+};
+
+struct plan_table {
+    int64_t *offsets;    /* by value; DIM_UNKNOWN where it owns no bytes or their number is
+                            unknown */
+    int64_t arena_bytes; /* of the arena; DIM_UNKNOWN where no plan could be made */
+    const int64_t *by_planner; /* by enum packing_planner: what each alone would need */
 };
 
 enum param_kind {
@@ -148,6 +160,19 @@ struct modules_table {
     uint32_t *of_node; /* by node: index into modules */
 };
 
+struct live_value {
+    uint32_t value;
+    uint32_t module; /* that made it; the root's are the inputs of the model */
+    int64_t bytes;
+};
+
+struct memory_table {
+    int64_t peak_in_place_bytes; /* the peak if elementwise nodes wrote over what dies there */
+    int64_t *of_module; /* by module: most bytes alive at one step of what was made inside */
+    size_t n_live;
+    struct live_value *live; /* at the peak's step, the largest first */
+};
+
 struct analysis {
     const struct model *model;
     const struct cm_options *options;
@@ -157,9 +182,11 @@ struct analysis {
     struct batch_table batch;
     struct infer_table infer;
     struct lifetime_table lifetime;
+    struct plan_table plan;
     struct params_table params;
     struct count_table count;
     struct modules_table modules;
+    struct memory_table memory;
 };
 
 struct pass {
@@ -172,7 +199,7 @@ struct pass {
     size_t own; /* offset of its table in struct analysis */
 };
 
-extern const struct pass pass_bind, pass_batch, pass_infer, pass_lifetime, pass_params,
-    pass_count, pass_modules;
+extern const struct pass pass_bind, pass_batch, pass_infer, pass_lifetime, pass_plan,
+    pass_params, pass_count, pass_modules, pass_memory;
 
 #endif

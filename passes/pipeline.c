@@ -17,9 +17,11 @@ static const struct pass *const pipeline[] = {
     &pass_batch,    /* which shape has each input? */
     &pass_infer,    /* which type, and which contents, has each value? */
     &pass_lifetime, /* which values own bytes, and from when to when? */
+    &pass_plan,     /* where in one arena does each value stand? */
     &pass_params,   /* which constants are learned? */
     &pass_count,    /* what does each node cost? */
     &pass_modules,  /* to which module does each node belong, and what does a module cost? */
+    &pass_memory,   /* what is alive at the peak, and what is the peak of each module? */
 };
 /* clang-format on */
 

@@ -162,6 +162,7 @@ static int read_record_element(struct json_reader *reader, const struct json_fie
 
 static int read_list(struct json_reader *reader, const struct json_field *field,
                      const struct json_place *place, const cJSON *item, char *base) {
+    if (field->optional && cJSON_IsNull(item)) return CM_OK;
     return read_array(reader, field, place, item, base, field->record->size,
                       read_record_element);
 }
@@ -214,6 +215,7 @@ static int read_sizes(struct json_reader *reader, const struct json_field *field
     char *rows = NULL;
     size_t n = 0;
     const cJSON *row = NULL;
+    if (field->optional && cJSON_IsNull(item)) return CM_OK;
     if (!cJSON_IsObject(item)) return reader_wrong_kind(reader, outer, "an object", item);
     int status = make_room(reader, item, sizeof(struct cm_named_size), &rows);
     if (status != CM_OK) return status;

@@ -28,6 +28,8 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
     { NULL, kind, (kind) == JSON_OTHERS, offsetof(type, member), 0, NULL, first }
 #define MANY(key, kind, type, member, count)                                                   \
     { key, kind, false, offsetof(type, member), offsetof(type, count), NULL, NULL }
+#define OPTIONAL_MANY(key, kind, type, member, count, record)                                  \
+    { key, kind, true, offsetof(type, member), offsetof(type, count), record, NULL }
 #define OBJECT(key, type, member, record)                                                      \
     { key, JSON_OBJECT, false, offsetof(type, member), 0, &(record), NULL }
 #define LIST(key, type, member, count, record)                                                 \
@@ -49,7 +51,8 @@ static const struct json_field value_fields[] = {
 
 static const struct json_record value_record = RECORD(struct cm_value, value_fields);
 
-/* model and options are nameless structs, so their rows count from the result itself. */
+/* model and options are nameless structs, so their rows count from the result itself, and so
+ * do those of totals, which stand in two structs. */
 static const struct json_field model_fields[] = {
     VALUE("path", JSON_TEXT, struct cm_result, model.path),
     VALUE("producer", JSON_TEXT, struct cm_result, model.producer),
@@ -72,11 +75,15 @@ static const struct json_record options_record = RECORD(struct cm_result, option
 
 static const char *const no_columns[] = {NULL};
 
+/* What a model has and its nodes have not stands in `memory` too. */
 static const struct json_field totals_fields[] = {
-    {NULL, JSON_OTHERS, false, 0, 0, NULL, no_columns},
+    {NULL, JSON_OTHERS, false, offsetof(struct cm_result, totals), 0, NULL, no_columns},
+    OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result,
+             memory.peak_activation_bytes),
+    OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes),
 };
 
-static const struct json_record totals_record = RECORD(struct cm_costs, totals_fields);
+static const struct json_record totals_record = RECORD(struct cm_result, totals_fields);
 
 static const char *const module_columns[] = {"params",           "macs",         "flops",
                                              "activation_bytes", "weight_bytes", NULL};
@@ -94,6 +101,7 @@ static const struct json_field module_fields[] = {
     VALUE("parent", JSON_INDEX, struct cm_module, parent),
     MANY("children", JSON_INDICES, struct cm_module, children, n_children),
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
+    OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes),
 };
 
 static const struct json_record module_record = RECORD(struct cm_module, module_fields);
@@ -123,9 +131,32 @@ static const struct json_field coverage_fields[] = {
 
 static const struct json_record coverage_record = RECORD(struct cm_coverage, coverage_fields);
 
+static const struct json_field live_fields[] = {
+    VALUE("value", JSON_TEXT, struct cm_live, value),
+    VALUE("bytes", JSON_COUNT, struct cm_live, bytes),
+    VALUE("module", JSON_MODULE, struct cm_live, module),
+};
+
+static const struct json_record live_record = RECORD(struct cm_live, live_fields);
+
+static const struct json_field placed_fields[] = {
+    VALUE("value", JSON_TEXT, struct cm_placed, value),
+    VALUE("offset", JSON_COUNT, struct cm_placed, offset),
+    VALUE("bytes", JSON_COUNT, struct cm_placed, bytes),
+    VALUE("made", JSON_INDEX, struct cm_placed, made),
+    VALUE("last", JSON_INDEX, struct cm_placed, last),
+};
+
+static const struct json_record placed_record = RECORD(struct cm_placed, placed_fields);
+
 static const struct json_field memory_fields[] = {
     VALUE("peak_activation_bytes", JSON_COUNT, struct cm_memory, peak_activation_bytes),
     VALUE("peak_node", JSON_INDEX, struct cm_memory, peak_node),
+    OPTIONAL("peak_in_place_bytes", JSON_COUNT, struct cm_memory, peak_in_place_bytes),
+    OPTIONAL("arena_bytes", JSON_COUNT, struct cm_memory, arena_bytes),
+    OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL),
+    OPTIONAL_MANY("live_at_peak", JSON_LIST, struct cm_memory, live, n_live, &live_record),
+    OPTIONAL_MANY("plan", JSON_LIST, struct cm_memory, placed, n_placed, &placed_record),
 };
 
 static const struct json_record memory_record = RECORD(struct cm_memory, memory_fields);
@@ -160,7 +191,7 @@ static const struct json_record diagnostic_record =
 static const struct json_field result_fields[] = {
     {"model", JSON_OBJECT, false, 0, 0, &model_record, NULL},
     {"options", JSON_OBJECT, false, 0, 0, &options_record, NULL},
-    OBJECT("totals", struct cm_result, totals, totals_record),
+    {"totals", JSON_OBJECT, false, 0, 0, &totals_record, NULL},
     LIST("modules", struct cm_result, modules, n_modules, module_record),
     LIST("nodes", struct cm_result, nodes, n_nodes, node_record),
     OBJECT("coverage", struct cm_result, coverage, coverage_record),

@@ -251,10 +251,19 @@ static void write_columns(struct json_writer *writer, cJSON *object,
         add_to_object(writer, object, column->key, integer_item(column_get(column, &costs)));
 }
 
+/* Lists that may be missing are, where there is nothing in them. */
+static bool is_left_out(const struct json_field *field, const char *base) {
+    if (!field->optional || (field->kind != JSON_LIST && field->kind != JSON_SIZES))
+        return false;
+    LOAD(size_t, n, base, field->count_offset);
+    return n == 0;
+}
+
 static void write_record(struct json_writer *writer, cJSON *object,
                          const struct json_record *record, const char *base) {
     for (size_t i = 0; i < record->n_fields; i++) {
         const struct json_field *field = &record->fields[i];
+        if (is_left_out(field, base)) continue;
         if (field->key == NULL)
             write_columns(writer, object, field, base);
         else

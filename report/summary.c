@@ -18,6 +18,7 @@
 
 #define LABEL_WIDTH  20 /* "unknown operators: " and the like */
 #define FIGURE_WIDTH 16
+#define MAX_LIVE     3 /* values alive at the peak */
 #define MAX_LINES    5 /* of inputs, outputs, re-batched places: the rest is in the JSON */
 
 /* An empty label is the continuation of the one above. */
@@ -122,17 +123,54 @@ static void write_totals(struct page *page, const struct cm_costs *totals) {
     }
 }
 
-/* The node stands below its figure: names are long. */
+/* Below its figure: names are long. */
+static void write_peak_node(struct page *page, const struct cm_result *result) {
+    const struct cm_node *node = &result->nodes[result->memory.peak_node];
+    write_label(page, "");
+    page_print(page, STYLE_SHARE, "at node %zu, ", result->memory.peak_node);
+    page_name(page, STYLE_SHARE, *node->name == '\0' ? node->op : node->name);
+    page_end_line(page);
+}
+
+/* `8.39 MB   /conv1/Conv_output_0 (transform.conv1)` */
+static void write_live_value(struct page *page, const struct cm_result *result,
+                             const struct cm_live *live) {
+    write_label(page, "");
+    page_list(page, " ", LABEL_WIDTH + 2);
+    number_append(page_item(page), NUMBER_BYTES, live->bytes);
+    page_item_end(page, STYLE_SHARE);
+    text_append_name(page_item(page), live->value);
+    page_item_end(page, STYLE_SHARE);
+    if (live->module < result->n_modules && *result->modules[live->module].path != '\0') {
+        struct text *item = page_item(page);
+        text_append(item, "(");
+        text_append_name(item, result->modules[live->module].path);
+        text_append(item, ")");
+        page_item_end(page, STYLE_SHARE);
+    }
+    page_end_line(page);
+}
+
+/* `99.63 MB        (99,634,500), 1.0000 x peak` */
+static void write_arena(struct page *page, const struct cm_memory *memory) {
+    write_figure(page, "arena", NUMBER_BYTES, memory->arena_bytes);
+    if (is_known(memory->arena_bytes) && memory->peak_activation_bytes > 0)
+        page_print(page, STYLE_SHARE, ", %.4f x peak",
+                   (double)memory->arena_bytes / (double)memory->peak_activation_bytes);
+    page_end_line(page);
+}
+
 static void write_memory(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     write_figure(page, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes);
     page_end_line(page);
-    if (memory->peak_node >= result->n_nodes) return;
-    const struct cm_node *node = &result->nodes[memory->peak_node];
-    write_label(page, "");
-    page_print(page, STYLE_SHARE, "at node %zu, ", memory->peak_node);
-    page_name(page, STYLE_SHARE, *node->name == '\0' ? node->op : node->name);
+    if (memory->peak_node < result->n_nodes) write_peak_node(page, result);
+    for (size_t i = 0; i < memory->n_live && i < MAX_LIVE; i++)
+        write_live_value(page, result, &memory->live[i]);
+    write_rest(page, memory->n_live, MAX_LIVE);
+    write_figure(page, "peak in place", NUMBER_BYTES, memory->peak_in_place_bytes);
     page_end_line(page);
+    write_arena(page, memory);
 }
 
 static void write_unknown_ops(struct page *page, const struct cm_coverage *coverage) {

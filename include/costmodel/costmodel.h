@@ -111,6 +111,7 @@ struct cm_options {
     const struct cm_input_option *inputs;
     enum cm_mode mode;
     const char *convention; /* whose rules count FLOPs: a name of cm_convention_at */
+    bool memory_plan;       /* the result has the place of each value in the arena */
     bool strict; /* an unknown operator or a shape that stays unknown refuses the model */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;

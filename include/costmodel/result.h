@@ -79,8 +79,9 @@ struct cm_module {
     size_t n_children;
     const size_t *children; /* indices, in order of first use */
     int64_t calls; /* how often its scope was entered; 0 when it only holds parameters */
-    struct cm_costs costs; /* children included; params are a union */
-    size_t n_outputs;      /* values of its first call that leave the module */
+    struct cm_costs costs;         /* children included; params are a union */
+    int64_t peak_activation_bytes; /* most alive at once of what is made inside; CM_UNKNOWN */
+    size_t n_outputs;              /* values of its first call that leave the module */
     const struct cm_value *outputs;
 };
 
@@ -108,14 +109,38 @@ struct cm_coverage {
     int64_t unknown_shapes;                  /* node outputs with an unknown rank or dim */
 };
 
+/* A value that is alive at the peak. */
+struct cm_live {
+    const char *value;
+    int64_t bytes;
+    size_t module; /* that made it; the root has the inputs of the model */
+};
+
+/* A value's place in the arena. */
+struct cm_placed {
+    const char *value;
+    int64_t offset;
+    int64_t bytes;
+    size_t
+        made; /* index into nodes: by which; CM_NO_INDEX for an input, there from the start */
+    size_t last; /* the node that needs it last; a result's is the last of all */
+};
+
 /*
- * The most bytes of activations and inputs that are alive at once when nodes run in file order,
- * views sharing their source's bytes and nothing reused in place. Weights and workspace are not
- * in it.
+ * Bytes of activations and inputs that are alive at once when nodes run in file order, views
+ * sharing their source's bytes. Weights and workspace are not in it.
  */
 struct cm_memory {
-    int64_t peak_activation_bytes;
+    int64_t peak_activation_bytes; /* the most at one node, nothing reused in place */
+    int64_t peak_in_place_bytes;   /* elementwise nodes write over what is read last there */
+    int64_t arena_bytes; /* of a plan that gives each of them a place; CM_UNKNOWN: none */
+    size_t n_planners;
+    const struct cm_name_count *planners; /* what published planners alone would need */
     size_t peak_node; /* index into nodes: while it runs; CM_NO_INDEX where nothing is alive */
+    size_t n_live;
+    const struct cm_live *live; /* at peak_node, the largest first */
+    size_t n_placed;            /* 0 unless cm_options.memory_plan */
+    const struct cm_placed *placed;
 };
 
 enum cm_severity { CM_NOTE, CM_WARNING, CM_ERROR };

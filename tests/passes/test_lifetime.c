@@ -124,12 +124,12 @@ static void test_the_peak_is_the_largest_sum_alive_at_one_step(void **state) {
          192, "b"},
         /* a model without nodes */
         {"in x float[1,16]\nout x\n", 0, NULL},
-        /* what a body reads of the graph around it is there as long as the body runs, and what
-         * it gives until its end: x c p q r at the Neg */
+        /* what a body reads of the graph around it is there as long as its node runs, and so is
+         * what it gives, of both branches: x c | p r | s | y z at the If */
         {"in x float[1,16]\nin c bool[]\nbody then_branch\nnode a Relu x -> p\n"
          "node b Abs x -> q\nnode e Neg q -> r\nout p\nout r\nclose\nbody else_branch\n"
          "node f Relu x -> s\nout s\nout s\nclose\nnode i If c -> y z\nout y\nout z\n",
-         257, "e"},
+         385, "i"},
         /* what is unknown is left out */
         {"in x float[1,16]\nnode a NonZero x -> p\nnode b Abs x -> q\nout q\n", 128, "b"},
     };

@@ -137,6 +137,12 @@ static const struct cm_node nodes[] = {
     },
 };
 
+static const struct cm_name_count planners[] = {{"greedy_by_size", 520000000},
+                                                {"best_fit", 510000000}};
+static const struct cm_live live[] = {{"h", 134217728, 2}, {"input", 393216, 0}};
+static const struct cm_placed placed[] = {{"input", 134217728, 393216, CM_NO_INDEX, 0},
+                                          {"h", 0, 134217728, 0, 1}};
+
 const struct cm_result fixture_pointnet = {
     .model = {"models/pointnet.onnx", "pytorch 1.13.0", 7, N(opsets), opsets, N(inputs), inputs,
               N(outputs), outputs},
@@ -147,7 +153,16 @@ const struct cm_result fixture_pointnet = {
     .modules = modules,
     .n_nodes = N(nodes),
     .nodes = nodes,
-    .memory = {500000000, 1},
+    .memory = {.peak_activation_bytes = 500000000,
+               .peak_in_place_bytes = 400000000,
+               .arena_bytes = 510000000,
+               .n_planners = N(planners),
+               .planners = planners,
+               .peak_node = 1,
+               .n_live = N(live),
+               .live = live,
+               .n_placed = N(placed),
+               .placed = placed},
     .coverage = {.nodes = N(nodes)},
 };
 

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass memory: who is to blame for the peak. What is alive at it, how much each module has
+ * alive of what it made itself, and what the peak would be if elementwise nodes wrote over an
+ * operand that nobody reads any more.
+ */
+#include <stdlib.h>
+
+#include "passes/lifetime.h"
+#include "passes/pass.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* Bytes that a value owns, 0 where they are unknown: sums leave those out. */
+static int64_t owned(const struct analysis *analysis, uint32_t value) {
+    int64_t bytes = lifetime_owned(analysis, value);
+    return bytes == DIM_UNKNOWN ? 0 : bytes;
+}
+
+/* Whose bytes are given away: to a node that wrote over them, or to the caller as a result. */
+static int find_results(const struct analysis *analysis, bool **ret_taken) {
+    const struct model *model = analysis->model;
+    bool *taken = arena_array(analysis->arena, model->n_values, sizeof(*taken));
+    if (!taken) return CM_NO_MEMORY;
+    for (uint32_t id = 0; id < model->n_values; id++)
+        if (model->values[id].is_graph_output) taken[analysis->lifetime.root[id]] = true;
+    *ret_taken = taken;
+    return CM_OK;
+}
+
+/* The operand that a node may write over: of its output's size, made by a node (inputs belong
+ * to the caller), and not read after it. ID_NONE: none. */
+static uint32_t overwritten(const struct analysis *analysis, uint32_t node_id,
+                            const bool *taken) {
+    const struct lifetime_table *lifetime = &analysis->lifetime;
+    const struct node *node = &analysis->model->nodes[node_id];
+    if (analysis->bind.ops[node_id]->memory != MEMORY_IN_PLACE) return ID_NONE;
+    if (node->n_outputs == 0 || node->outputs[0] == ID_NONE) return ID_NONE;
+    int64_t bytes = owned(analysis, node->outputs[0]);
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        if (node->inputs[i] == ID_NONE) continue;
+        uint32_t root = lifetime->root[node->inputs[i]];
+        if (lifetime->storage[root] != STORAGE_ACTIVATION || taken[root]) continue;
+        if (lifetime->last[root] == lifetime->step_of[node_id] &&
+            owned(analysis, root) == bytes)
+            return root;
+    }
+    return ID_NONE;
+}
+
+static void add_at(int64_t *change, uint32_t step, int64_t bytes) {
+    change[step] = checked_add(change[step], bytes);
+}
+
+static int64_t largest_sum(const int64_t *change, uint32_t n) {
+    int64_t live = 0;
+    int64_t most = 0;
+    for (uint32_t step = 0; step < n; step++) {
+        live = checked_add(live, change[step]);
+        if (!is_known(live)) return live;
+        if (live > most) most = live;
+    }
+    return most;
+}
+
+/* An output that takes an operand's place begins to count when that has ended, a step later. */
+static int peak_in_place(const struct analysis *analysis, int64_t *ret_bytes) {
+    const struct lifetime_table *lifetime = &analysis->lifetime;
+    size_t n = (size_t)lifetime->n_steps + 2;
+    int64_t *change = arena_array(analysis->arena, n, sizeof(*change));
+    bool *taken = NULL;
+    if (!change || find_results(analysis, &taken) < 0) return CM_NO_MEMORY;
+    for (uint32_t id = 0; id < analysis->model->n_values; id++) {
+        add_at(change, lifetime->first[id], owned(analysis, id));
+        add_at(change, lifetime->last[id] + 1, -owned(analysis, id));
+    }
+    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
+        uint32_t node = lifetime->node_at[step];
+        uint32_t root = overwritten(analysis, node, taken);
+        if (root == ID_NONE) continue;
+        taken[root] = true;
+        add_at(change, step, -owned(analysis, root));
+        add_at(change, step + 1, owned(analysis, root));
+    }
+    *ret_bytes = largest_sum(change, lifetime->n_steps);
+    return CM_OK;
+}
+
+/* Values by the step at which they are needed last, a list a step. */
+struct endings {
+    uint32_t *heads; /* by step: a value, ID_NONE */
+    uint32_t *next;  /* by value */
+};
+
+static int list_endings(const struct analysis *analysis, struct endings *ret) {
+    const struct lifetime_table *lifetime = &analysis->lifetime;
+    size_t n_values = analysis->model->n_values;
+    ret->heads =
+        arena_array(analysis->arena, (size_t)lifetime->n_steps + 1, sizeof(*ret->heads));
+    ret->next = arena_array(analysis->arena, n_values, sizeof(*ret->next));
+    if (!ret->heads || !ret->next) return CM_NO_MEMORY;
+    for (uint32_t step = 0; step <= lifetime->n_steps; step++) ret->heads[step] = ID_NONE;
+    for (uint32_t id = 0; id < n_values; id++) {
+        ret->next[id] = ret->heads[lifetime->last[id]];
+        ret->heads[lifetime->last[id]] = id;
+    }
+    return CM_OK;
+}
+
+/* The inputs of the model are the root's. */
+static uint32_t maker(const struct analysis *analysis, uint32_t value) {
+    uint32_t node = analysis->model->values[value].node;
+    return node == ID_NONE ? 0 : analysis->modules.of_node[node];
+}
+
+/* Bytes that each module has alive now, and the most that it had. */
+struct alive {
+    const struct analysis *analysis;
+    int64_t *now;
+    int64_t *most;
+};
+
+/* Adds to a module and to all around it. */
+static void alive_add(struct alive *alive, uint32_t value, int64_t bytes) {
+    uint32_t module = maker(alive->analysis, value);
+    if (bytes == 0) return;
+    for (; module != ID_NONE; module = alive->analysis->modules.modules[module].parent)
+        alive->now[module] = checked_add(alive->now[module], bytes);
+}
+
+static void alive_note(struct alive *alive, uint32_t module) {
+    for (; module != ID_NONE; module = alive->analysis->modules.modules[module].parent)
+        if (!is_known(alive->now[module]) || alive->now[module] > alive->most[module])
+            alive->most[module] = alive->now[module];
+}
+
+static void alive_inputs(struct alive *alive) {
+    const struct analysis *analysis = alive->analysis;
+    for (uint32_t id = 0; id < analysis->model->n_values; id++)
+        if (analysis->model->values[id].node == ID_NONE)
+            alive_add(alive, id, owned(analysis, id));
+}
+
+/* A module's sum only grows while its own nodes run, so that it is looked at then. */
+static int peaks_of_modules(const struct analysis *analysis, int64_t **ret) {
+    const struct lifetime_table *lifetime = &analysis->lifetime;
+    size_t n = analysis->modules.n_modules;
+    struct endings endings;
+    struct alive alive = {.analysis = analysis};
+    alive.now = arena_array(analysis->arena, n, sizeof(*alive.now));
+    alive.most = arena_array(analysis->arena, n, sizeof(*alive.most));
+    if (!alive.now || !alive.most || list_endings(analysis, &endings) < 0) return CM_NO_MEMORY;
+    alive_inputs(&alive);
+    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
+        uint32_t id = lifetime->node_at[step];
+        const struct node *node = &analysis->model->nodes[id];
+        for (size_t i = 0; i < node->n_outputs; i++)
+            if (node->outputs[i] != ID_NONE)
+                alive_add(&alive, node->outputs[i], owned(analysis, node->outputs[i]));
+        alive_note(&alive, analysis->modules.of_node[id]);
+        for (uint32_t at = endings.heads[step]; at != ID_NONE; at = endings.next[at])
+            alive_add(&alive, at, -owned(analysis, at));
+    }
+    *ret = alive.most;
+    return CM_OK;
+}
+
+static int compare_live(const void *a, const void *b) {
+    const struct live_value *left = a;
+    const struct live_value *right = b;
+    if (left->bytes != right->bytes) return left->bytes > right->bytes ? -1 : 1;
+    return left->value < right->value ? -1 : left->value > right->value;
+}
+
+static int list_live(const struct analysis *analysis, struct memory_table *table) {
+    const struct lifetime_table *lifetime = &analysis->lifetime;
+    table->live = arena_array(analysis->arena, analysis->model->n_values, sizeof(*table->live));
+    if (!table->live) return CM_NO_MEMORY;
+    if (lifetime->peak_node == ID_NONE) return CM_OK;
+    uint32_t step = lifetime->step_of[lifetime->peak_node];
+    for (uint32_t id = 0; id < analysis->model->n_values; id++) {
+        int64_t bytes = owned(analysis, id);
+        if (bytes == 0 || lifetime->first[id] > step || lifetime->last[id] < step) continue;
+        table->live[table->n_live++] = (struct live_value){id, maker(analysis, id), bytes};
+    }
+    qsort(table->live, table->n_live, sizeof(*table->live), compare_live);
+    return CM_OK;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct memory_table *table = own;
+    if (peak_in_place(analysis, &table->peak_in_place_bytes) < 0 ||
+        peaks_of_modules(analysis, &table->of_module) < 0 || list_live(analysis, table) < 0)
+        return diag_no_memory(analysis->diag);
+    return CM_OK;
+}
+
+const struct pass pass_memory = {
+    .name = "memory",
+    .summary = "tell what is alive at the peak, and the peak of each module",
+    .needs = HAS_OPERATORS | HAS_TYPES | HAS_STORAGE | HAS_MODULES,
+    .gives = HAS_PEAKS,
+    .run = run,
+    .own = offsetof(struct analysis, memory),
+};

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Peak, arena and their ratio of every model of models.tar.xz, at its own batch (1 where that is
+free), and the ratios that the planners have alone: `file, peak, in place, arena, ratio, by size,
+by breadth, best fit, two ends, verdict`. No arena may be more than 1.02 times the peak, below
+which none can be, unless the file is let off by name; and no two values that are alive at one
+node may overlap.
+"""
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import tables
+from run_truth import WORKERS, unpack
+
+LIMIT = 1.02
+TIMEOUT = 300  # seconds
+
+# Files that may be above the limit: pattern -> (ratio, why).
+EXEMPTIONS = {}
+
+
+def profile(program, folder, model):
+    command = [program, str(folder / model.path), "--format", "json", "--memory-plan"]
+    for dim in model.dims:
+        command += ["--dim", dim]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
+    return json.loads(done.stdout)
+
+
+def fault_of_plan(found):
+    """Two values that overlap, by a sweep over the nodes; None where there are none. Bodies run
+    before the node that comes before them in the list, so that such models are left out."""
+    if any(node["op"] in ("If", "Loop", "Scan") for node in found["nodes"]):
+        return None
+    alive = []
+    for value in sorted(found["memory"]["plan"], key=lambda v: -1 if v["made"] is None else v["made"]):
+        made = value["made"] or 0
+        alive = [other for other in alive if other["last"] >= made]
+        for other in alive:
+            if (value["offset"] < other["offset"] + other["bytes"] and
+                    other["offset"] < value["offset"] + value["bytes"]):
+                return f"{value['value']} overlaps {other['value']}"
+        alive.append(value)
+    return None
+
+
+def verdict(model, found):
+    memory = found["memory"]
+    peak, arena = memory["peak_activation_bytes"], memory["arena_bytes"]
+    if arena is None or arena < peak:
+        return "fail: no arena is below the peak"
+    if arena != max(v["offset"] + v["bytes"] for v in memory["plan"]):
+        return "fail: the arena does not end with its last value"
+    if memory["peak_in_place_bytes"] > peak:
+        return "fail: more in place than without"
+    if sum(live["bytes"] for live in memory["live_at_peak"]) != peak:
+        return "fail: what is alive at the peak is not the peak"
+    fault = fault_of_plan(found)
+    if fault:
+        return f"fail: {fault}"
+    if arena <= LIMIT * peak:
+        return "pass"
+    for pattern, (ratio, why) in EXEMPTIONS.items():
+        if fnmatchcase(model.path, pattern) and arena <= ratio * peak:
+            return f"exempt: {why}"
+    return f"fail: above {LIMIT}"
+
+
+def check(model, found):
+    memory = found["memory"]
+    peak, arena = memory["peak_activation_bytes"], memory["arena_bytes"]
+    said = verdict(model, found)
+    ratios = [arena or 0] + list(memory.get("planners", {}).values())
+    shown = ", ".join(f"{bytes_ / max(peak, 1):.4f}" for bytes_ in ratios)
+    print(f"{model.path}, {peak}, {memory['peak_in_place_bytes']}, {arena}, {shown}, {said}")
+    return said
+
+
+def run(program, folder, chosen):
+    with ThreadPoolExecutor(WORKERS) as pool:
+        found = pool.map(lambda model: profile(program, folder, model), chosen)
+        said = [check(*pair) for pair in zip(chosen, found)]
+    count = {kind: sum(s.startswith(kind) for s in said) for kind in ("pass", "fail", "exempt")}
+    print(f"{len(said)} files: {count['pass']} pass, {count['fail']} fail, {count['exempt']} exempt")
+    return 1 if count["fail"] or not said else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description="print and check peak and arena of every model")
+    parser.add_argument("--costmodel", required=True, help="the program")
+    parser.add_argument("--models", help="a folder with the models, already unpacked")
+    parser.add_argument("--only", default="*", help="files to check: folder/name pattern")
+    options = parser.parse_args()
+    chosen = [m for m in tables.models() if fnmatchcase(m.path, options.only)]
+    if options.models:
+        return run(options.costmodel, Path(options.models), chosen)
+    with tempfile.TemporaryDirectory(prefix="costmodel-memory-") as folder:
+        unpack(tables.HERE / "models.tar.xz", Path(folder))
+        return run(options.costmodel, Path(folder), chosen)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
