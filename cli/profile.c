@@ -80,8 +80,8 @@ const struct option profile_options[] = {
              "two, or model: as the file says (default)"},
     {.heading = "Counting", .name = "convention", .kind = OPTION_TEXT,
      .offset = AT(const char *, convention), .value = "NAME",
-     .help = "whose rules count FLOPs: deepspeed (default), exact, macs, torch, fvcore,\n"
-             "ptflops, ptflops-aten, thop, onnx-tool"},
+     .help = "whose rules count FLOPs: deepspeed (default), exact, macs,\n"
+             "torch, fvcore, ptflops, ptflops-aten, thop, onnx-tool"},
     {.name = "strict", .kind = OPTION_SET, .offset = AT(bool, strict),
      .help = "refuse a model with an unknown operator or shape"},
     {.name = "dump-after", .kind = OPTION_TEXT, .offset = AT(const char *, dump_after),

@@ -24,12 +24,14 @@ const char *packing_planner_name(enum packing_planner planner) {
     return planners[planner].name;
 }
 
-static int try_planners(struct packing *packing, struct packing_plan *plan) {
+static int try_planners(struct packing *packing, bool all, struct packing_plan *plan) {
     uint32_t *order = arena_array(packing->arena, packing->n, sizeof *order);
     int64_t *offsets = arena_array(packing->arena, packing->n, sizeof *offsets);
     if (!order || !offsets) return CM_NO_MEMORY;
     for (int i = 0; i < PACKING_N_PLANNERS; i++) {
         enum packing_planner planner = (enum packing_planner)i;
+        plan->by[i] = DIM_UNKNOWN;
+        if (!all && i > 0 && plan->bytes == plan->bound) continue;
         if (packing_order(packing, planner, order) < 0) return CM_NO_MEMORY;
         plan->by[i] = packing_place(packing, order, planners[i].fit, INT64_MAX, offsets);
         if (i > 0 && plan->by[i] >= plan->bytes) continue;
@@ -48,7 +50,7 @@ static int plan_by_heap(struct packing *packing, struct packing_plan *plan) {
     return CM_OK;
 }
 
-int packing_plan(struct arena *arena, const struct block *blocks, size_t n,
+int packing_plan(struct arena *arena, const struct block *blocks, size_t n, bool all,
                  struct packing_plan *ret) {
     struct packing packing;
     bool possible = false;
@@ -60,6 +62,6 @@ int packing_plan(struct arena *arena, const struct block *blocks, size_t n,
     ret->bound = packing.bound;
     ret->bytes = 0;
     if (n == 0) return CM_OK;
-    if (try_planners(&packing, ret) < 0) return CM_NO_MEMORY;
+    if (try_planners(&packing, all, ret) < 0) return CM_NO_MEMORY;
     return packing_search(&packing, ret->offsets, &ret->bytes);
 }

@@ -8,6 +8,7 @@
 #ifndef PASSES_PACKING_H
 #define PASSES_PACKING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,10 +42,11 @@ struct packing_plan {
 const char *packing_planner_name(enum packing_planner planner);
 
 /*
- * The best of all planners, and where that is above the bound, what a search finds within its
+ * The best of all planners (`all` false: of those up to one that needs no more than the bound,
+ * which none can better), and where that is above the bound, what a search finds within its
  * budget of work. What it needs, and the offsets, is of `arena`.
  */
-int packing_plan(struct arena *arena, const struct block *blocks, size_t n,
+int packing_plan(struct arena *arena, const struct block *blocks, size_t n, bool all,
                  struct packing_plan *ret) CM_MUST_CHECK;
 
 #endif

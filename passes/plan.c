@@ -46,7 +46,8 @@ static int run(const struct analysis *analysis, void *own) {
     collect(analysis, table, &all);
     table->arena_bytes = DIM_UNKNOWN;
     if (!is_known(all.total)) return CM_OK;
-    if (packing_plan(analysis->arena, all.blocks, all.n, &plan) < 0)
+    if (packing_plan(analysis->arena, all.blocks, all.n, analysis->options->memory_plan,
+                     &plan) < 0)
         return diag_no_memory(analysis->diag);
     table->arena_bytes = plan.bytes;
     table->by_planner = arena_copy(analysis->arena, plan.by, sizeof(plan.by));

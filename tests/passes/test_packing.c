@@ -48,7 +48,7 @@ static int64_t most_at_one_step(const struct block *blocks, size_t n) {
 
 static struct packing_plan plan_of(struct arena *arena, const struct block *blocks, size_t n) {
     struct packing_plan plan;
-    assert_int_equal(packing_plan(arena, blocks, n, &plan), CM_OK);
+    assert_int_equal(packing_plan(arena, blocks, n, true, &plan), CM_OK);
     return plan;
 }
 
