@@ -109,6 +109,19 @@ static void attributes_are_short(void **state) {
     }
 }
 
+static void a_node_of_many_operands_is_cut(void **state) {
+    struct small_model *small = *state;
+    uint32_t many[40];
+    struct text text;
+    for (size_t i = 0; i < 40; i++) many[i] = ID_NONE;
+    small->model.nodes[2].inputs = many;
+    small->model.nodes[2].n_inputs = 40;
+    text_init(&text, small->arena);
+    print_node(&small->model, 2, NULL, &text);
+    assert_true(text_ends_with(text_string(&text), "_, _, …)"));
+    assert_in_range(text.length, 32 * 3, 33 * 3 + 20);
+}
+
 static void a_fact_prints_with_what_it_wraps(void **state) {
     const struct small_model *small = *state;
     int64_t dims[] = {3, 3};
@@ -173,6 +186,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(facts_go_before_what_was_declared, make, end),
         cmocka_unit_test_setup_teardown(names_are_made_safe, make, end),
         cmocka_unit_test_setup_teardown(attributes_are_short, make, end),
+        cmocka_unit_test_setup_teardown(a_node_of_many_operands_is_cut, make, end),
         cmocka_unit_test_setup_teardown(a_fact_prints_with_what_it_wraps, make, end),
         cmocka_unit_test_setup_teardown(a_model_prints_bodies_under_their_node, make, end),
     };

@@ -37,6 +37,7 @@ static void clip_takes_its_bounds_from_where_the_opset_puts_them(void **state) {
         GIVES("Clip-1", NULL, "float[2,3]", "float[2,3]"),
         GIVES("Clip-11", NULL, "float[2,3] - float[]", "float[2,3]"),
         GIVES("Clip-12", NULL, "int64[3]={-5,1,9} int64[]={0} int64[]={6}", "int64[3]={0,1,6}"),
+        GIVES("Clip-12", NULL, "int64[2,2]={1,2,3,4} int64[0,1]={}", "int64[2,2]=?"),
         GIVES("Clip-12", NULL, "int64[3]={-5,1,9} - int64[]={6}", "int64[3]={-5,1,6}"),
         REFUSES("Clip-11", NULL, "float[2,3] float[2]", "float[*]",
                 "input 1 has the shape [2], a scalar is wanted"),

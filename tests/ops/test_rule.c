@@ -119,6 +119,32 @@ static void contents_must_fit_what_was_inferred(void **state) {
     rule_bench_close(bench);
 }
 
+static void values_are_given_as_far_as_the_budget_goes(void **state) {
+    static const struct rule_case row = {
+        .op = "Add-14", .inputs = "int64[200]=*1 int64[3]={1,2,3}", .outputs = "int64[*]"};
+    struct rule_budget budget = {.long_left = 450, .short_left = 5};
+    struct rule_bench *bench = rule_bench_open(&row);
+    struct rule *rule = &bench->rule;
+    const struct constant *value = NULL;
+    struct int_list list;
+    (void)state;
+    rule->budget = &budget;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(rule_value(rule, 0, &value), CM_OK);
+        assert_int_equal(value != NULL, i < 2);
+    }
+    assert_int_equal(budget.long_left, 50);
+    assert_int_equal(rule_int_list(rule, 1, &list), CM_OK); /* tables cost shapes nothing */
+    assert_true(list.known);
+    assert_int_equal(rule_int_list(rule, 1, &list), CM_OK);
+    assert_false(list.known);
+    assert_int_equal(list.n, 3);
+    rule->budget = NULL;
+    assert_int_equal(rule_value(rule, 0, &value), CM_OK);
+    assert_non_null(value);
+    rule_bench_close(bench);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_omitted_operand_reads_as_unknown),
@@ -127,6 +153,7 @@ int main(void) {
         cmocka_unit_test(what_is_no_list_of_integers_is_refused),
         cmocka_unit_test(an_output_that_cannot_be_is_refused),
         cmocka_unit_test(contents_must_fit_what_was_inferred),
+        cmocka_unit_test(values_are_given_as_far_as_the_budget_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,8 +215,25 @@ static void a_bug_tells_its_place_and_aborts(void **state) {
     assert_non_null(strstr(said, "1 + 1 == 2"));
 }
 
+static void a_line_is_cut_where_a_name_fills_it(void **state) {
+    static char name[100000];
+    memset(name, 'a', sizeof name - 1);
+    struct diag_frame frame = {.label = "in function", .what = name};
+    diag_push(*state, &frame);
+    (void)diag_error(*state, DIAG_GRAPH, "nothing defines '%s'", name);
+    diag_hint(*state, "define %s", name);
+    diag_pop(*state, &frame);
+    const struct cm_diagnostic *item = cm_diagnostics_get(*state, 0);
+    assert_in_range(strlen(item->message), 100, 5000);
+    assert_true(text_starts_with(item->message, "nothing defines 'aaa"));
+    assert_true(text_ends_with(item->message, "aaa…"));
+    assert_in_range(strlen(item->hint), 100, 5000);
+    assert_in_range(strlen(item->place), 100, 5000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_line_is_cut_where_a_name_fills_it, make, end),
         cmocka_unit_test_setup_teardown(an_error_is_kept_with_its_code_and_status, make, end),
         cmocka_unit_test(each_code_has_a_name_and_a_status),
         cmocka_unit_test_setup_teardown(a_place_is_told_from_the_outside_in, make, end),

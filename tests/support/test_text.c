@@ -165,12 +165,30 @@ static void texts_are_compared(void **state) {
     assert_false(text_ends_with("bc", "abc"));
 }
 
+static void a_label_is_cut_between_two_characters(void **state) {
+    char name[TEXT_LONGEST_LABEL + 16];
+    struct text text;
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    memcpy(name + TEXT_LONGEST_LABEL - 1, "\xc3\xa4", 2);
+    assert_int_equal(text_cut(name, TEXT_LONGEST_LABEL), TEXT_LONGEST_LABEL - 1);
+    assert_int_equal(text_cut(name, sizeof name), sizeof name - 1);
+    text_init(&text, *state);
+    text_append_label(&text, name);
+    assert_int_equal(text.length, TEXT_LONGEST_LABEL - 1 + strlen("…"));
+    assert_true(text_ends_with(text_string(&text), "a…"));
+    text_init(&text, *state);
+    text_append_label(&text, "short\n");
+    assert_string_equal(text_string(&text), "short\\x0a");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_empty_text_is_an_empty_string, make, end),
         cmocka_unit_test_setup_teardown(a_text_grows_by_every_kind_of_append, make, end),
         cmocka_unit_test(a_text_without_memory_remembers_and_does_nothing),
         cmocka_unit_test_setup_teardown(a_name_is_shown_as_a_terminal_may_have_it, make, end),
+        cmocka_unit_test_setup_teardown(a_label_is_cut_between_two_characters, make, end),
         cmocka_unit_test(utf8_is_told_from_what_is_not),
         cmocka_unit_test(a_number_is_a_whole_decimal_or_refused),
         cmocka_unit_test(texts_are_compared),

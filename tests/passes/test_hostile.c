@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a file may ask of the passes must stay in proportion to the file: tables that are folded
+ * at every node, loops inside loops, types inside types, places for a batch without end. Beside
+ * it what no exporter writes, and no pass may stumble over.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frontend/load.h"
+#include "model_harness.h"
+#include "passes/pipeline.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+/* What the passes may take for a model of some thousand nodes, in bytes. */
+#define ENOUGH ((size_t)64 << 20)
+
+static int make(void **state) {
+    *state = arena_new("test", 0);
+    return *state == NULL;
+}
+
+static int end(void **state) {
+    arena_free(*state);
+    return 0;
+}
+
+static void assert_enough(const struct bench *bench) {
+    if (arena_used(bench->arena) > ENOUGH)
+        fail_msg("the passes took %zu bytes", arena_used(bench->arena));
+}
+
+/* ---- tables ------------------------------------------------------------------------------ */
+
+static void tables_are_folded_a_few_times_and_shapes_always(void **state) {
+    struct text lines;
+    text_init(&lines, *state);
+    text_append(&lines, "in x float[?n,6]\ninit first int64[] =0\ninit end int64[] =65536\n"
+                        "init one int64[] =1\nconst t int64[2] =2,-1\n"
+                        "node - Range first end one -> table\n");
+    for (int i = 0; i < 500; i++)
+        text_printf(&lines, "node - Add table table -> a%d\nnode - NonZero a%d -> n%d\n", i, i,
+                    i);
+    text_append(&lines, "node - Reshape x t -> y\nout y\n");
+    const struct cm_options options = {.batch = 4};
+    struct bench *bench = bench_open_with(text_string(&lines), &options);
+    assert_int_equal(bench->status, CM_OK);
+    assert_string_equal(bench_type(bench, "n0"), "i64[1,65535]");
+    assert_string_equal(bench_type(bench, "n499"), "i64[1,?]");
+    assert_string_equal(bench_type(bench, "y"), "f32[2,12]");
+    assert_enough(bench);
+    bench_close(bench);
+}
+
+static void distinct_elements_of_a_table_are_counted(void **state) {
+    struct bench *bench = bench_open(
+        "in x float[2]\ninit first int64[] =0\ninit end int64[] =5000\ninit one int64[] =1\n"
+        "init seven int64[] =7\nnode - Range first end one -> r\nnode - Mod r seven -> m\n"
+        "node - Unique r -> u\nnode - Unique m -> v\nnode - Relu x -> y\nout y\n");
+    (void)state;
+    assert_int_equal(bench->status, CM_OK);
+    assert_string_equal(bench_type(bench, "u"), "i64[5000]");
+    assert_string_equal(bench_type(bench, "v"), "i64[7]");
+    bench_close(bench);
+}
+
+/* ---- bodies ------------------------------------------------------------------------------ */
+
+/* Loops inside loops, each with a state that is unlike itself for as many rounds as it has
+ * parts; the innermost has `n` nodes. */
+static void nest_loops(struct text *lines, int depth, int n) {
+    for (int d = 0; d < depth; d++) {
+        text_printf(lines, "body body\nin i%d int64[]\nin c%d bool[]\n", d, d);
+        for (int s = 0; s < 6; s++) text_printf(lines, "in s%d_%d float\n", d, s);
+    }
+    for (int i = 0; i < n; i++) text_printf(lines, "node - Relu x -> r%d\n", i);
+    for (int d = depth; d-- > 0;) {
+        text_printf(lines, "node - Concat s%d_0 x -> o%d_0 axis=0\n", d, d);
+        for (int s = 1; s < 6; s++)
+            text_printf(lines, "node - Identity s%d_%d -> o%d_%d\n", d, s - 1, d, s);
+        text_printf(lines, "node - Identity c%d -> d%d\nout d%d\n", d, d, d);
+        for (int s = 0; s < 6; s++) text_printf(lines, "out o%d_%d\n", d, s);
+        text_printf(lines, "close\nnode - Loop trips - x x x x x x -> l%d\n", d);
+    }
+}
+
+static void loops_inside_loops_are_not_walked_to_the_power_of_their_depth(void **state) {
+    struct text lines;
+    text_init(&lines, *state);
+    text_append(&lines, "in x float[2]\nin trips int64[]\n");
+    nest_loops(&lines, 4, 6000);
+    text_append(&lines, "node - Relu x -> y\nout y\n");
+    struct bench *bench = bench_open(text_string(&lines));
+    assert_int_equal(bench->status, CM_OK);
+    assert_enough(bench);
+    bench_close(bench);
+}
+
+/* ---- batch ------------------------------------------------------------------------------- */
+
+/* Every Reshape leaves two places for a batch of 1, and none of all the ways fits the end. */
+static void the_search_for_a_batch_counts_what_bodies_cost(void **state) {
+    struct text lines;
+    text_init(&lines, *state);
+    text_append(&lines, "in x float[1,16,32]\nconst flat int64[2] =16,32\ninit n int64[] =3\n"
+                        "const all int64[1] =512\ninit k float[512]\n"
+                        "node - Transpose x -> r0 perm=[1,0,2]\n");
+    for (int i = 0; i < 40; i++)
+        text_printf(&lines, "node - Reshape r%d flat -> r%d\n", i, i + 1);
+    text_append(&lines, "body body\nin i int64[]\nin c bool[]\nin s float\n");
+    for (int i = 0; i < 2000; i++) text_printf(&lines, "node - Relu x -> b%d\n", i);
+    text_append(&lines, "node - Identity c -> d\nnode - Relu s -> t\nout d\nout t\nclose\n"
+                        "node - Loop n - x -> l\nnode - Reshape r40 all -> q\n"
+                        "node - Add q k -> y\nout y\n");
+    const struct cm_options options = {.batch = 4};
+    struct bench *bench = bench_open_with(text_string(&lines), &options);
+    assert_int_equal(bench->status, CM_REFUSED);
+    assert_enough(bench);
+    bench_close(bench);
+}
+
+/* ---- parameters -------------------------------------------------------------------------- */
+
+static void parameters_that_are_used_everywhere_are_refused(void **state) {
+    struct text lines;
+    text_init(&lines, *state);
+    text_append(&lines, "in x float[1]\ninit p.0 float[1]\nnode - Concat p.0 -> c0 axis=0\n");
+    for (int i = 1; i < 3000; i++)
+        text_printf(&lines, "init p.%d float[1]\nnode - Concat c%d p.%d -> c%d axis=0\n", i,
+                    i - 1, i, i);
+    for (int i = 0; i < 200; i++) {
+        text_append(&lines, "node - Sum");
+        for (int k = 0; k < 20; k++) text_append(&lines, " c2999");
+        text_printf(&lines, " -> y%d\n", i);
+    }
+    text_append(&lines, "out y0\n");
+    struct bench *bench = bench_open(text_string(&lines));
+    assert_int_equal(bench->status, CM_REFUSED);
+    assert_non_null(strstr(bench_messages(bench), "parameters are used in more than"));
+    bench_close(bench);
+}
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+static void sequences_of_sequences_are_known_to_some_depth(void **state) {
+    struct text lines;
+    text_init(&lines, *state);
+    text_append(&lines, "opset 17\nin s0 float[2]\n");
+    for (int i = 0; i < 2000; i++)
+        text_printf(&lines, "node - SequenceConstruct s%d -> s%d\n", i, i + 1);
+    text_append(&lines, "out s2000\n");
+    struct bench *bench = bench_open(text_string(&lines));
+    assert_int_equal(bench->status, CM_OK);
+    const struct fact *fact = &bench->analysis.infer.facts[bench_value(bench, "s2000")];
+    int depth = 0;
+    for (; fact->element; fact = fact->element) depth++;
+    assert_in_range(depth, 1, 8);
+    bench_close(bench);
+}
+
+static void a_node_that_gives_nothing_is_no_part_of_a_normalization(void **state) {
+    struct bench *bench = bench_open(
+        "in x float[1,4,2,2]\ninit s float[4]\ninit b float[4]\ninit m float[4]\n"
+        "init v float[4]\ninit k float[4,1,1]\nnode - BatchNormalization x s b m v -> n\n"
+        "node - com.me::Sink n k ->\nnode - Relu x -> y\nout y\n");
+    (void)state;
+    assert_int_equal(bench->status, CM_OK);
+    assert_int_equal(bench_kind(bench, "s"), PARAM_LEARNED);
+    bench_close(bench);
+}
+
+/* ---- sparse inputs ----------------------------------------------------------------------- */
+
+/*
+ * Two inputs, x sparse_tensor(float)[2,n_m] and y float[2,n_m], and an Identity of y: the model
+ * in protobuf's wire format, field by field.
+ */
+static const char sparse_model[] =
+    "\x08\x08"                                   /* ir_version 8 */
+    "\x42\x04\x0a\x00\x10\x11"                   /* opset_import: "", 17 */
+    "\x3a\x47"                                   /* graph */
+    "\x0a\x10\x0a\x01y\x12\x01z\x22\x08Identity" /* node */
+    "\x5a\x16\x0a\x01x\x12\x11\x42\x0f\x08\x01\x12\x0b\x0a\x02\x08\x02\x0a\x05\x12\x03n_m"
+    "\x5a\x16\x0a\x01y\x12\x11\x0a\x0f\x08\x01\x12\x0b\x0a\x02\x08\x02\x0a\x05\x12\x03n_m"
+    "\x62\x03\x0a\x01z"; /* output */
+
+static int run_sparse(struct arena *arena, struct cm_diagnostics *diag,
+                      const struct cm_options *options) {
+    struct source *source = NULL;
+    struct model *model = NULL;
+    struct analysis analysis = {.options = options, .arena = arena, .diag = diag};
+    assert_int_equal(
+        source_open_memory(sparse_model, sizeof sparse_model - 1, "sparse", diag, &source),
+        CM_OK);
+    int status = load_model(source, arena, diag, &model);
+    if (status < 0) fail_msg("%s", cm_diagnostics_get(diag, 0)->message);
+    analysis.model = model;
+    status = pipeline_run(&analysis);
+    source_close(source);
+    return status;
+}
+
+static void a_sparse_input_has_a_shape_that_nothing_asks_for(void **state) {
+    const struct cm_dim_option dim = {"n_m", 5};
+    const struct cm_options options = {.n_dims = 1, .dims = &dim, .convention = "deepspeed"};
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    assert_int_equal(run_sparse(*state, diag, &options), CM_OK);
+    cm_diagnostics_free(diag);
+}
+
+static void a_dim_that_a_sparse_input_names_first_is_asked_for_once(void **state) {
+    const struct cm_options options = {.convention = "deepspeed"};
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    assert_int_equal(run_sparse(*state, diag, &options), CM_USAGE);
+    assert_int_equal(cm_diagnostics_count(diag), 1);
+    assert_string_equal(cm_diagnostics_get(diag, 0)->message,
+                        "input 'y' has the free dim 'n_m' (axis 1) and nothing binds it");
+    cm_diagnostics_free(diag);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_are_folded_a_few_times_and_shapes_always),
+        cmocka_unit_test(distinct_elements_of_a_table_are_counted),
+        cmocka_unit_test(loops_inside_loops_are_not_walked_to_the_power_of_their_depth),
+        cmocka_unit_test(the_search_for_a_batch_counts_what_bodies_cost),
+        cmocka_unit_test(parameters_that_are_used_everywhere_are_refused),
+        cmocka_unit_test(sequences_of_sequences_are_known_to_some_depth),
+        cmocka_unit_test(a_node_that_gives_nothing_is_no_part_of_a_normalization),
+        cmocka_unit_test(a_sparse_input_has_a_shape_that_nothing_asks_for),
+        cmocka_unit_test(a_dim_that_a_sparse_input_names_first_is_asked_for_once),
+    };
+    return cmocka_run_group_tests(tests, make, end);
+}
