@@ -12,8 +12,9 @@
 
 #include "support/banned.h"
 
-/* Of 4 bytes, twice: 128 MiB at most. */
-#define MAX_PAIRS ((size_t)1 << 24)
+/* Each planner looks at every pair twice and sorts what it looks at: of so many, all of them
+ * together take about a second. */
+#define MAX_PAIRS ((size_t)1 << 21)
 
 /* qsort has no context, so that the keys stand with the index. */
 struct ranked {

@@ -13,6 +13,7 @@
 
 #include "frontend/load.h"
 #include "model_harness.h"
+#include "passes/packing.h"
 #include "passes/pipeline.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -36,8 +37,6 @@ static void assert_enough(const struct bench *bench) {
     if (arena_used(bench->arena) > ENOUGH)
         fail_msg("the passes took %zu bytes", arena_used(bench->arena));
 }
-
-/* ---- tables ------------------------------------------------------------------------------ */
 
 static void tables_are_folded_a_few_times_and_shapes_always(void **state) {
     struct text lines;
@@ -71,8 +70,6 @@ static void distinct_elements_of_a_table_are_counted(void **state) {
     bench_close(bench);
 }
 
-/* ---- bodies ------------------------------------------------------------------------------ */
-
 /* Loops inside loops, each with a state that is unlike itself for as many rounds as it has
  * parts; the innermost has `n` nodes. */
 static void nest_loops(struct text *lines, int depth, int n) {
@@ -103,8 +100,6 @@ static void loops_inside_loops_are_not_walked_to_the_power_of_their_depth(void *
     bench_close(bench);
 }
 
-/* ---- batch ------------------------------------------------------------------------------- */
-
 /* Every Reshape leaves two places for a batch of 1, and none of all the ways fits the end. */
 static void the_search_for_a_batch_counts_what_bodies_cost(void **state) {
     struct text lines;
@@ -126,7 +121,17 @@ static void the_search_for_a_batch_counts_what_bodies_cost(void **state) {
     bench_close(bench);
 }
 
-/* ---- parameters -------------------------------------------------------------------------- */
+/* 3000 blocks have 4.5 million pairs, which each of the planners would look at. */
+static void blocks_that_are_all_alive_are_planned_without_their_pairs(void **state) {
+    enum { N = 3000 };
+    struct packing_plan plan;
+    struct block *blocks = arena_array(*state, N, sizeof(*blocks));
+    assert_non_null(blocks);
+    for (uint32_t i = 0; i < N; i++) blocks[i] = (struct block){1 + i % 7, i, N + i / 2};
+    assert_int_equal(packing_plan(*state, blocks, N, true, &plan), CM_OK);
+    assert_true(plan.by[PACKING_SIZE] == DIM_UNKNOWN);
+    assert_true(plan.by[PACKING_TIME] >= plan.bound);
+}
 
 static void parameters_that_are_used_everywhere_are_refused(void **state) {
     struct text lines;
@@ -146,8 +151,6 @@ static void parameters_that_are_used_everywhere_are_refused(void **state) {
     assert_non_null(strstr(bench_messages(bench), "parameters are used in more than"));
     bench_close(bench);
 }
-
-/* ---- types ------------------------------------------------------------------------------- */
 
 static void sequences_of_sequences_are_known_to_some_depth(void **state) {
     struct text lines;
@@ -175,8 +178,6 @@ static void a_node_that_gives_nothing_is_no_part_of_a_normalization(void **state
     assert_int_equal(bench_kind(bench, "s"), PARAM_LEARNED);
     bench_close(bench);
 }
-
-/* ---- sparse inputs ----------------------------------------------------------------------- */
 
 /*
  * Two inputs, x sparse_tensor(float)[2,n_m] and y float[2,n_m], and an Identity of y: the model
@@ -231,6 +232,7 @@ int main(void) {
         cmocka_unit_test(distinct_elements_of_a_table_are_counted),
         cmocka_unit_test(loops_inside_loops_are_not_walked_to_the_power_of_their_depth),
         cmocka_unit_test(the_search_for_a_batch_counts_what_bodies_cost),
+        cmocka_unit_test(blocks_that_are_all_alive_are_planned_without_their_pairs),
         cmocka_unit_test(parameters_that_are_used_everywhere_are_refused),
         cmocka_unit_test(sequences_of_sequences_are_known_to_some_depth),
         cmocka_unit_test(a_node_that_gives_nothing_is_no_part_of_a_normalization),
