@@ -161,15 +161,7 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
                        const int64_t *runs) {
     const struct model *model = analysis->model;
     const struct convention *convention = convention_find(analysis->options->convention);
-    const struct rule_source source = {
-        .model = model,
-        .ops = analysis->bind.ops,
-        .overrides = analysis->batch.overrides,
-        .facts = analysis->infer.facts,
-        .mode = analysis->options->mode,
-        .arena = analysis->arena,
-        .diag = analysis->diag,
-    };
+    const struct rule_source source = rules_source(analysis);
     BUG_ON(!convention); /* names are checked before the passes run */
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         struct arena_mark mark = arena_save(analysis->arena);

@@ -169,15 +169,7 @@ static int allocate(const struct analysis *analysis, struct lifetime_table *tabl
 
 static int run(const struct analysis *analysis, void *own) {
     struct lifetime_table *table = own;
-    const struct rule_source source = {
-        .model = analysis->model,
-        .ops = analysis->bind.ops,
-        .overrides = analysis->batch.overrides,
-        .facts = analysis->infer.facts,
-        .mode = analysis->options->mode,
-        .arena = analysis->arena,
-        .diag = analysis->diag,
-    };
+    const struct rule_source source = rules_source(analysis);
     int status = allocate(analysis, table);
     if (status < 0) return status;
     store_sources(analysis, table);

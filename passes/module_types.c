@@ -76,19 +76,6 @@ static const char *class_of(const struct rule *rule) {
     return text.failed ? NULL : text_string(&text);
 }
 
-static struct rule_source source_of(const struct module_tree *tree) {
-    const struct analysis *analysis = tree->analysis;
-    return (struct rule_source){
-        .model = analysis->model,
-        .ops = analysis->bind.ops,
-        .overrides = analysis->batch.overrides,
-        .facts = analysis->infer.facts,
-        .mode = analysis->options->mode,
-        .arena = analysis->arena,
-        .diag = NULL, /* what cannot be described has been reported, or is no module */
-    };
-}
-
 /* What a node says of itself. `class` NULL: it makes no module. */
 struct description {
     const char *class;
@@ -100,8 +87,9 @@ struct description {
  * among activations is no Embedding. */
 static int describe(const struct module_tree *tree, uint32_t node, struct description *ret) {
     const struct op *op = tree->analysis->bind.ops[node];
-    const struct rule_source source = source_of(tree);
+    struct rule_source source = rules_source(tree->analysis);
     struct text text;
+    source.diag = NULL; /* what cannot be described has been reported, or is no module */
     *ret = (struct description){.arguments = ""};
     if (!op->module) return CM_OK;
     text_init(&text, tree->analysis->arena);

@@ -29,6 +29,18 @@ static bool trains(const struct rule_source *source, const struct rule *rule) {
     return rule->op->trains(rule);
 }
 
+struct rule_source rules_source(const struct analysis *analysis) {
+    return (struct rule_source){
+        .model = analysis->model,
+        .ops = analysis->bind.ops,
+        .overrides = analysis->batch.overrides,
+        .facts = analysis->infer.facts,
+        .mode = analysis->options->mode,
+        .arena = analysis->arena,
+        .diag = analysis->diag,
+    };
+}
+
 int rules_make(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
     const struct node *node = &source->model->nodes[node_id];
     const struct fact **inputs = arena_array(source->arena, node->n_inputs, sizeof(*inputs));

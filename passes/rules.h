@@ -21,6 +21,9 @@ struct rule_source {
     struct cm_diagnostics *diag;
 };
 
+/* Of an analysis whose types are inferred. */
+struct rule_source rules_source(const struct analysis *analysis);
+
 /* Inputs and outputs of *ret are in the source's arena; the outputs are unknown. */
 int rules_make(const struct rule_source *source, uint32_t node, struct rule *ret) CM_MUST_CHECK;
 /* The same for a node whose types were inferred: the outputs are what the facts say. */
