@@ -6,6 +6,7 @@
  * nodes.
  */
 #include "ops/conventions.h"
+#include "ops/product.h"
 #include "passes/lifetime.h"
 #include "passes/pass.h"
 #include "passes/rules.h"
@@ -63,7 +64,7 @@ static bool is_counted(const struct analysis *analysis, const struct convention 
 static void cost_of(const struct analysis *analysis, const struct convention *convention,
                     const struct rule *rule, struct cm_costs *costs) {
     bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
-    costs->macs = rule->op->cost.macs ? rule->op->cost.macs(rule) : 0;
+    costs->macs = product_macs(rule);
     costs->flops = is_counted(analysis, convention, rule->node, costs->macs)
                        ? convention_flops(convention, rule, costs->macs)
                        : 0;

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "ops/product.h"
 #include "passes/probe.h"
 #include "passes/rules.h"
 #include "passes/shapes.h"
@@ -570,7 +571,7 @@ static int macs_of(const struct search *search, const struct fact *facts,
     *ret = 0;
     if (!search->probe.ops[node]->cost.macs) return CM_OK;
     if (rules_make_done(&source, node, &rule) < 0) return CM_NO_MEMORY;
-    *ret = rule.op->cost.macs(&rule);
+    *ret = product_macs(&rule);
     arena_restore(source.arena, mark);
     return CM_OK;
 }
