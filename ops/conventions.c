@@ -12,16 +12,16 @@
 static const struct convention_row nothing_else[] = {{.op = NULL}};
 
 static const struct convention conventions[] = {
-    /* name, per MAC, rows */
-    {"deepspeed", 2, NULL},
-    {"exact", 2, convention_exact},
-    {"macs", 1, nothing_else},
-    {"torch", 2, convention_torch},
-    {"fvcore", 1, convention_fvcore},
-    {"ptflops", 1, convention_ptflops},
-    {"ptflops-aten", 1, convention_ptflops_aten},
-    {"thop", 1, convention_thop},
-    {"onnx-tool", 1, convention_onnx_tool},
+    /* name, per MAC, rows, sees nodes */
+    {"deepspeed", 2, NULL, false},
+    {"exact", 2, convention_exact, false},
+    {"macs", 1, nothing_else, false},
+    {"torch", 2, convention_torch, false},
+    {"fvcore", 1, convention_fvcore, false},
+    {"ptflops", 1, convention_ptflops, false},
+    {"ptflops-aten", 1, convention_ptflops_aten, false},
+    {"thop", 1, convention_thop, false},
+    {"onnx-tool", 1, convention_onnx_tool, true},
 };
 
 const struct convention *convention_find(const char *name) {

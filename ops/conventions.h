@@ -7,6 +7,7 @@
 #ifndef OPS_CONVENTIONS_H
 #define OPS_CONVENTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rule;
@@ -27,6 +28,7 @@ struct convention {
     const char *name; /* one of support/conventions.c, which says what it means */
     int64_t per_mac;  /* of operators without a row, which cost nothing else */
     const struct convention_row *rows; /* ends with a NULL op; NULL: the operator rows count */
+    bool sees_nodes; /* counts what stands in the file, not the operations that it came from */
 };
 
 /* By name; NULL: there is none. */

@@ -60,13 +60,17 @@ static bool is_counted(const struct analysis *analysis, const struct convention 
     return !convention->rows || macs != 0 || writes_anything(analysis, node);
 }
 
-static void cost_of(const struct analysis *analysis, const struct convention *convention,
-                    const struct rule *rule, struct cm_costs *costs) {
+static int64_t flops_of(const struct analysis *analysis, const struct convention *convention,
+                        const struct rule *rule, int64_t macs) {
+    if (!is_counted(analysis, convention, rule->node, macs)) return 0;
+    return convention_flops(convention, rule, macs);
+}
+
+/* MACs and bytes of a node, which are what the file does whoever looks at it. */
+static void cost_of(const struct analysis *analysis, const struct rule *rule,
+                    struct cm_costs *costs) {
     bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
     costs->macs = rule->op->cost.macs ? rule->op->cost.macs(rule) : 0;
-    costs->flops = is_counted(analysis, convention, rule->node, costs->macs)
-                       ? convention_flops(convention, rule, costs->macs)
-                       : 0;
     costs->bytes_read = moves ? bytes_read(rule) : 0;
     costs->bytes_written = moves ? bytes_written(analysis, rule->node) : 0;
     costs->activation_bytes = costs->bytes_written;
@@ -157,6 +161,29 @@ static int drop_cheaper_branches(const struct analysis *analysis, struct count_t
     return CM_OK;
 }
 
+/*
+ * A composite is counted once, by the row of the operation, at the node that makes its result:
+ * so its FLOPs depend on neither opset nor exporter. Not so in a convention that sees the nodes
+ * of a file.
+ */
+static int flops_at(const struct analysis *analysis, const struct convention *convention,
+                    const struct rule_source *source, const struct rule *rule,
+                    struct cm_costs *costs) {
+    const struct composites_table *composites = &analysis->composites;
+    const uint32_t index = composites->of_node[rule->node_id];
+    if (index == ID_NONE || convention->sees_nodes) {
+        costs->flops = flops_of(analysis, convention, rule, costs->macs);
+        return CM_OK;
+    }
+    if (composites->items[index].last != rule->node_id) return CM_OK;
+    struct rule whole;
+    int status = rules_make_composite(source, &composites->items[index], &whole);
+    if (status < 0) return status;
+    int64_t macs = whole.op->cost.macs ? whole.op->cost.macs(&whole) : 0;
+    costs->flops = flops_of(analysis, convention, &whole, macs);
+    return CM_OK;
+}
+
 static int count_nodes(const struct analysis *analysis, struct count_table *table,
                        const int64_t *runs) {
     const struct model *model = analysis->model;
@@ -168,7 +195,9 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
         struct rule rule;
         int status = rules_make_done(&source, id, &rule);
         if (status < 0) return status;
-        cost_of(analysis, convention, &rule, &table->costs[id]);
+        cost_of(analysis, &rule, &table->costs[id]);
+        status = flops_at(analysis, convention, &source, &rule, &table->costs[id]);
+        if (status < 0) return status;
         arena_restore(analysis->arena, mark);
         scale(&table->costs[id], runs[model->nodes[id].graph]);
     }
@@ -213,7 +242,7 @@ static int run(const struct analysis *analysis, void *own) {
 const struct pass pass_count = {
     .name = "count",
     .summary = "count MACs, FLOPs and bytes of every node",
-    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_STORAGE,
+    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_COMPOSITES | HAS_STORAGE,
     .gives = HAS_COSTS,
     .run = run,
     .own = offsetof(struct analysis, count),
