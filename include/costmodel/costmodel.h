@@ -110,9 +110,13 @@ struct cm_options {
     size_t n_inputs;
     const struct cm_input_option *inputs;
     enum cm_mode mode;
-    const char *convention; /* whose rules count FLOPs: a name of cm_convention_at */
-    bool memory_plan;       /* the result has the place of each value in the arena */
-    bool strict; /* an unknown operator or a shape that stays unknown refuses the model */
+    const char *convention;    /* whose rules count FLOPs: a name of cm_convention_at */
+    bool memory_plan;          /* the result has the place of each value in the arena */
+    const char *module_source; /* what alone tells modules (docs/modules.md); NULL: the best
+                                  source that knows each node */
+    const char *group; /* a POSIX extended regular expression: modules whose path it matches
+                          are one group for each text that it matches; NULL: none */
+    bool strict;       /* an unknown operator or a shape that stays unknown refuses the model */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
 };
