@@ -19,6 +19,9 @@
 #define KEY_REWRITTEN "pkg.onnxscript.rewriter.rule_name"
 #define MARK_FUSED    "Fuse" /* begins or ends the names of the rules that do */
 
+/* What stands for the modules of a node that was made outside all of them. */
+#define NO_MODULES "_empty_nn_module_stack_from_metadata_hook"
+
 /* Longer ones are not read: no module is nested so deep. */
 #define MAX_METADATA 65536
 #define MAX_PARTS    64
@@ -186,7 +189,7 @@ int import_metadata(struct importer *importer, const Onnx__NodeProto *proto,
     *ret_fused = rewritten && strstr(rewritten, MARK_FUSED);
     *ret_place = NULL;
     if (!scopes.text) scopes = spell_namespace(find_property(proto, KEY_NAMESPACE));
-    if (!scopes.text || scopes.n == 0) return CM_OK;
+    if (!scopes.text || scopes.n == 0 || strstr(scopes.text, NO_MODULES)) return CM_OK;
     if (scopes.text[0] != '[' || classes.n != scopes.n) classes = (struct spelling){0};
     if (find_place(importer, &scopes, &classes, ret_place) == CM_OK) return CM_OK;
     return diag_no_memory(importer->diag);

@@ -68,6 +68,7 @@ static void places_are_read(void **state) {
         {"[\"it's\",'b\\'c\\\\' , 'op']", NULL, NULL, "it's: b'c\\:"},
         {NULL, NULL, ": net.Net/a: torch.nn.Linear/relu: aten.relu.default", ":Net a:Linear"},
         {NULL, "['net.Net', 'op']", ": net.Net/relu: aten.relu.default", ":Net"},
+        {"['_empty_nn_module_stack_from_metadata_hook', 'sym_size_int_1']", NULL, NULL, "-"},
         /* what is not spelled so is not there, and the next best is read */
         {"['', 'fc', 'linear'", NULL, ": net.Net/relu: aten.relu.default", ":Net"},
         {"['', 'fc', 'linear']x", NULL, NULL, "-"},
