@@ -91,8 +91,6 @@ def correct_leaf(fix, row, nodes, opset, trained):
         fix.add(row.path, -row.flops)
     elif row.cls in ("GELU", "SiLU"):  # no operator of that name before opset 20
         fix.add(row.path, -row.flops)
-    elif row.cls == "LSTM":  # DeepSpeed adds 10 per hidden unit and step for the gates
-        fix.add(row.path, 2 * row.macs - row.flops)
 
 
 def correct_pools(fix, profile, nodes):
