@@ -232,6 +232,7 @@ int assemble_result(const struct analysis *analysis, const struct message_list *
         take_modules(&assembly);
         take_rebatched(&assembly);
         assemble_memory(&assembly);
+        assemble_explanations(&assembly);
         assemble_diagnostics(&assembly, first, then);
     }
     if (assembly.failed ||

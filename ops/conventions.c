@@ -48,6 +48,11 @@ static void add_term(struct sum *sum, int64_t factor, const char *of, int64_t co
     if (factor != 0) sum->terms[sum->n++] = (struct convention_term){factor, of, count};
 }
 
+/* A row's own rule may find nothing to add: a convolution without a bias. */
+static void add_extra(struct sum *sum, const char *is, int64_t count) {
+    add_term(sum, count == 0 ? 0 : 1, is, count);
+}
+
 static void add_elements(struct sum *sum, const struct rule *rule, int64_t per_input,
                          int64_t per_output) {
     add_term(sum, per_input, "input elements", rule_elements(rule, 0));
@@ -59,7 +64,7 @@ static void add_own(struct sum *sum, const struct rule *rule, int64_t macs) {
     const struct op_cost *cost = &rule->op->cost;
     add_term(sum, cost->macs ? 2 : 0, "MACs", macs);
     add_elements(sum, rule, cost->per_input, cost->per_output);
-    if (cost->extra) add_term(sum, 1, cost->extra_is, cost->extra(rule));
+    if (cost->extra) add_extra(sum, cost->extra_is, cost->extra(rule));
 }
 
 size_t convention_terms(const struct convention *convention, const struct rule *rule,
@@ -75,7 +80,7 @@ size_t convention_terms(const struct convention *convention, const struct rule *
     add_term(&sum, multiplies ? row ? row->per_mac : convention->per_mac : 0, "MACs", macs);
     if (!row) return sum.n;
     add_elements(&sum, rule, row->per_input, row->per_output);
-    if (row->extra) add_term(&sum, 1, row->extra_is, row->extra(rule, macs));
+    if (row->extra) add_extra(&sum, row->extra_is, row->extra(rule, macs));
     return sum.n;
 }
 
