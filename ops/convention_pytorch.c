@@ -78,6 +78,7 @@ const struct convention_row convention_ptflops[] = {
     {.op = "DeformConv", .per_mac = 1, BIASES(3)},
     {.op = "QLinearConv", .per_mac = 1, BIASES(8)},
     {.op = "Gemm", .per_mac = 1, BIASES(2)},
+    {.op = "Einsum"}, /* torch.einsum is not patched */
     {.op = "LSTM",
      .per_mac = 1,
      .extra = ptflops_recurrence,

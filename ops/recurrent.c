@@ -198,7 +198,7 @@ static const struct op_attr lstm_14[] = {
         .infer = infer_recurrent,                                                              \
         .cost = {.macs = recurrent_macs,                                                       \
                  .extra = recurrent_flops,                                                     \
-                 .extra_is = "gates of the cells"},                                            \
+                 .extra_is = "gates and states of the cells"},                                 \
         .roles = letters, .module = name, .describe = describe_recurrent                       \
     }
 

@@ -157,3 +157,9 @@ ONNX_TOOL = {
     "custom/qdq_fakequant__*": (4 * (216 + 32), f"{CONSTANTS}: the quantization of the weights"),
     "custom/transformer_encoder__*op1?.onnx": (32, SCALARS),
 }
+
+# Queries of docs/memory.md: (query, net) -> (amount, why).
+QUERIES = {
+    ("fvcore-activations", "vit_b_16"): (-(VIT_SCORES + 12 * TOKENS * 768), UNSEEN_FUSED),
+    ("fvcore-activations", "transformer_encoder"): (-(ENC_SCORES + 4 * 128 * 256), UNSEEN_FUSED),
+}

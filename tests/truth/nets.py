@@ -13,6 +13,7 @@ import torch
 import torchvision
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -231,6 +232,29 @@ def vision(name, **options):
 def fcn():
     return torchvision.models.segmentation.fcn_resnet50(
         weights=None, weights_backbone=None, aux_loss=True)
+
+
+def fold(net, inputs):
+    """Puts each BatchNorm that reads a convolution's output into it, as exporters do."""
+    made, pairs, names = {}, [], {module: name for name, module in net.named_modules()}
+
+    def watch(module, given, result):
+        if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+            made[id(result)] = module, result  # kept alive, so that no other takes its id
+        elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+            if id(given[0]) in made:
+                pairs.append((made[id(given[0])][0], module))
+
+    hooks = [module.register_forward_hook(watch) for module in names]
+    net(*inputs)
+    for hook in hooks:
+        hook.remove()
+    for conv, norm in pairs:
+        fused = fuse_conv_bn_eval(conv, norm)
+        conv.weight, conv.bias = fused.weight, fused.bias
+        parent, _, last = names[norm].rpartition(".")
+        setattr(net.get_submodule(parent), last, nn.Identity())
+    return net
 
 
 # Name of a row of models_truth.csv (PointNet: models/) -> what builds it, and its inputs.
