@@ -43,6 +43,14 @@ ACTIVATED = {
 }
 CONVNEXT_2D = 301056 + 301056 + 150528 + 75264 + 768  # elements of its LayerNorm2d
 
+FCN_MAPS = 2 * 520 * 520                              # interpolated: 21 channels, two heads
+R3D_3D = 39190265856                                  # MACs of its Conv3DSimple
+R3D_3D_OUT = 17059840                                 # elements that they make
+# Inception's F.avg_pool2d: channels at 35, 17 and 8 squared.
+POOLS = ((192 + 256 + 288, 35), (4 * 768, 17), (1280 + 2048, 8))
+POOLS_OUT = sum(channels * size**2 for channels, size in POOLS)
+POOLS_PADDING = sum(channels * ((size + 2)**2 - size**2) for channels, size in POOLS)
+
 # Biases of Linear layers that are a MatMul and an Add in the file.
 BIASES = {
     "convnext_tiny": 10725120, "swin_t": 5 * SWIN_TOKENS + 4 * SWIN_TOKENS,
@@ -63,6 +71,9 @@ def decomposed():
     for tool in ("deepspeed", "ptflops"):
         for net, elements in ACTIVATED.items():
             yield Difference(tool, net, elements, f"GELU or SiLU {DECOMPOSED}")
+    for tool in ("deepspeed", "ptflops"):
+        yield Difference(tool, "inception_v3", -POOLS_PADDING,
+                         "the padding of an AvgPool is a node: the pool reads more")
     yield Difference("thop", "groupnorm_resblock", -2 * 4 * 64 * 32 * 32,
                      f"GroupNorm {DECOMPOSED}: as InstanceNorm it would be counted")
     for tool in ("ptflops", "ptflops-aten"):
@@ -80,7 +91,7 @@ METHOD = "Tensor.softmax is not patched, F.softmax is"
 FUSED = "F.scaled_dot_product_attention: its softmax is not counted"
 UNSEEN_FUSED = "F.scaled_dot_product_attention is not known: both products are missing"
 TWICE = "modules counted twice: by their hook, and by the function that they call"
-SUBCLASS = "torchvision's LayerNorm2d is a subclass of LayerNorm: not known"
+SUBCLASS = "torchvision's {} is a subclass: not known"
 ATTENTION = "nn.MultiheadAttention is not known: its projections and softmax are missing"
 
 UNSEEN = [
@@ -91,11 +102,17 @@ UNSEEN = [
     Difference("deepspeed", "bert_mini", -BERT_SCORES, METHOD),
     Difference("deepspeed", "gpt_mini_tied", -GPT_SCORES, METHOD),
 
+    Difference("deepspeed", "fcn_resnet50", -20 * FCN_MAPS,
+               "F.interpolate with a size: the product of the size, neither channels nor batch"),
+
     Difference("fvcore", "vit_b_16", -12 * 2 * TOKENS**2 * 768, UNSEEN_FUSED),
     Difference("fvcore", "transformer_encoder", -4 * 2 * 128**2 * 256, UNSEEN_FUSED),
     Difference("ptflops-aten", "vit_b_16", -12 * 2 * TOKENS**2 * 768, UNSEEN_FUSED),
     Difference("ptflops-aten", "transformer_encoder", -4 * 2 * 128**2 * 256, UNSEEN_FUSED),
 
+    Difference("ptflops", "r3d_18", 20271104 + 50176, TWICE),
+    Difference("ptflops", "fcn_resnet50", 119516800 + 4326400, TWICE),
+    Difference("ptflops", "inception_v3", 2350848 + 131072, TWICE),
     Difference("ptflops", "resnet50", 9608704 + 802816 + 100352, TWICE),
     Difference("ptflops", "resnet18", 2308096 + 802816 + 25088, TWICE),
     Difference("ptflops", "squeezenet1_0", 4346248 + 2260320 + 169000, TWICE),
@@ -111,7 +128,8 @@ UNSEEN = [
     Difference("ptflops", "swin_t", ACTIVATED["swin_t"] + 37632, TWICE),
     Difference("ptflops", "vit_b_16", VIT_HIDDEN, TWICE),
     Difference("ptflops", "gpt_mini_tied", GPT_HIDDEN, TWICE),
-    Difference("ptflops", "convnext_tiny", -CONVNEXT_2D, SUBCLASS),
+    Difference("ptflops", "convnext_tiny", -CONVNEXT_2D, SUBCLASS.format("LayerNorm2d")),
+    Difference("ptflops", "r3d_18", -(R3D_3D + R3D_3D_OUT), SUBCLASS.format("Conv3DSimple")),
     Difference("ptflops", "swin_t", -SWIN_PROJECTIONS,
                "F.linear is not patched: the projections of its attention are missing"),
     Difference("ptflops", "vit_b_16", 12 * TOKENS * 768, "it counts the scaling of the queries"),
@@ -125,8 +143,11 @@ UNSEEN = [
     Difference("ptflops", "gpt_mini_tied", -2 * GPT_SCORES * 32, "the operator @ is not patched"),
 
     Difference("thop", "mobilenet_v2", -(62720 + 1280), "a functional pool is not seen"),
+    Difference("thop", "inception_v3", -POOLS_OUT, "a functional pool is not seen"),
+    Difference("thop", "fcn_resnet50", -11 * 21 * FCN_MAPS, "F.interpolate is not seen"),
     Difference("thop", "densenet121", -(50176 + 1024), "a functional pool is not seen"),
-    Difference("thop", "convnext_tiny", -4 * CONVNEXT_2D, SUBCLASS),
+    Difference("thop", "convnext_tiny", -4 * CONVNEXT_2D, SUBCLASS.format("LayerNorm2d")),
+    Difference("thop", "r3d_18", -R3D_3D, SUBCLASS.format("Conv3DSimple")),
     Difference("thop", "swin_t", -SWIN_PROJECTIONS - (3 * SWIN_SCORES - SWIN_ROWS),
                "functional projections and softmax of its attention are not seen"),
     Difference("thop", "vit_b_16", -VIT_PROJECTIONS - (3 * VIT_SCORES - VIT_SCORES // TOKENS),
