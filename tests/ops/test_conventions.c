@@ -227,6 +227,26 @@ static void single_modules_cost_what_the_tools_said(void **state) {
     RUN_CASES(rows);
 }
 
+static void the_bias_of_a_linear_is_told_by_its_vector(void **state) {
+#define ADDED(inputs_) NODE("Add-14", NULL, inputs_, "float[1,3,8]")
+    static const struct convention_case rows[] = {
+        {"ptflops", 24, ADDED("float[1,3,8] float[8]!")},
+        {"ptflops", 24, ADDED("float[8]! float[1,3,8]")},
+        {"ptflops-aten", 24, ADDED("float[1,3,8] float[8]!")},
+        {"ptflops", 0, ADDED("float[1,3,8] float[8]")},
+        {"ptflops", 0, ADDED("float[1,3,8] float[1,1,8]!")},
+        {"ptflops", 0, ADDED("float[1,3,8] float[1,3,8]")},
+        {"ptflops", 0, ADDED("float[1,3,8]! float[8]!")},
+        {"ptflops", 0, ADDED("float[*] float[8]!")},
+        {"ptflops", 0, NODE("Add-14", NULL, "float[8] float[8]!", "float[8]")},
+        {"deepspeed", 0, ADDED("float[1,3,8] float[8]!")},
+        {"fvcore", 0, ADDED("float[1,3,8] float[8]!")},
+        {"thop", 0, ADDED("float[1,3,8] float[8]!")},
+    };
+    (void)state;
+    RUN_CASES(rows);
+}
+
 static void what_is_not_known_stays_unknown_where_it_is_counted(void **state) {
 #define FREE NODE("Relu-14", NULL, "float[?,8]", "float[?,8]")
     static const struct convention_case rows[] = {
@@ -250,6 +270,7 @@ int main(void) {
         cmocka_unit_test(norms_and_pools_have_each_tools_price),
         cmocka_unit_test(softmax_and_activations_have_each_tools_price),
         cmocka_unit_test(single_modules_cost_what_the_tools_said),
+        cmocka_unit_test(the_bias_of_a_linear_is_told_by_its_vector),
         cmocka_unit_test(what_is_not_known_stays_unknown_where_it_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

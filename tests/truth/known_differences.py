@@ -4,13 +4,13 @@ Where a real tool's number is not ours: by how much, and why.
 
 An amount is what the tool says more than we do, of one sample; all that apply to a file are
 summed and must be the whole difference. One that a file no longer shows fails the run: delete it.
-`below` is an opset: older files only. docs/conventions.md tells the causes in words.
+docs/conventions.md tells the causes in words.
 """
 from collections import namedtuple
 
-Difference = namedtuple("Difference", "tool net amount reason below", defaults=(None,))
+Difference = namedtuple("Difference", "tool net amount reason")
 
-# ---- sizes --------------------------------------------------------------------------------------
+# ---- sizes -------------------------------------------------------------------------------------
 
 TOKENS = 197                       # of ViT-B/16, width 768, 12 layers of 12 heads
 VIT_HIDDEN = 12 * TOKENS * 3072
@@ -20,7 +20,6 @@ VIT_PROJECTIONS = 12 * TOKENS * 768 * 4 * 768
 ENC_SCORES = 4 * 8 * 128**2        # 4 layers of 8 heads, width 256, length 128
 ENC_HIDDEN = 4 * 128 * 1024
 BERT_SCORES = 3 * 4 * 64**2        # 3 layers of 4 heads of 32
-BERT_HIDDEN = 3 * 64 * 512
 GPT_SCORES = 4 * 6 * 128**2        # 4 layers of 6 heads of 32
 GPT_HIDDEN = 4 * 128 * 768
 
@@ -31,18 +30,8 @@ SWIN_PROJECTIONS = sum(n * tokens * 4 * width**2 for n, tokens, width in SWIN)
 SWIN_SCORES = SWIN_TOKENS // 32 * 49  # heads of 32, windows of 49
 SWIN_ROWS = SWIN_SCORES // 49
 
-# Elements that LayerNorms read, and GELUs or SiLUs.
-NORMED = {
-    "convnext_tiny": 2973696, "swin_t": 3725568, "vit_b_16": 25 * TOKENS * 768,
-    "bert_mini": 7 * 64 * 128, "gpt_mini_tied": 9 * 128 * 192, "transformer_encoder": 8 * 128 * 256,
-}
-ACTIVATED = {
-    "convnext_tiny": 8580096, "swin_t": 4 * SWIN_TOKENS, "vit_b_16": VIT_HIDDEN,
-    "bert_mini": BERT_HIDDEN, "gpt_mini_tied": GPT_HIDDEN, "transformer_encoder": ENC_HIDDEN,
-    "efficientnet_b0": 6157916, "groupnorm_resblock": 2 * 64 * 32 * 32,
-}
-CONVNEXT_2D = 301056 + 301056 + 150528 + 75264 + 768  # elements of its LayerNorm2d
-
+CONVNEXT_HIDDEN = 8580096                             # elements that its GELUs read
+CONVNEXT_2D = 301056 + 301056 + 150528 + 75264 + 768  # and its LayerNorm2d
 FCN_MAPS = 2 * 520 * 520                              # interpolated: 21 channels, two heads
 R3D_3D = 39190265856                                  # MACs of its Conv3DSimple
 R3D_3D_OUT = 17059840                                 # elements that they make
@@ -51,35 +40,7 @@ POOLS = ((192 + 256 + 288, 35), (4 * 768, 17), (1280 + 2048, 8))
 POOLS_OUT = sum(channels * size**2 for channels, size in POOLS)
 POOLS_PADDING = sum(channels * ((size + 2)**2 - size**2) for channels, size in POOLS)
 
-# Biases of Linear layers that are a MatMul and an Add in the file.
-BIASES = {
-    "convnext_tiny": 10725120, "swin_t": 5 * SWIN_TOKENS + 4 * SWIN_TOKENS,
-    "vit_b_16": 12 * TOKENS * (3072 + 768 + 2304),
-    "bert_mini": 3 * 64 * (4 * 128 + 512 + 128), "gpt_mini_tied": 4 * 128 * (576 + 192 + 768 + 192),
-    "transformer_encoder": 4 * 128 * (768 + 1024 + 256) + 128 * 1000,
-}
-
-# ---- the parts of a module that an exporter takes apart --------------------------------------------
-
-DECOMPOSED = "decomposed: the file holds its parts"
-
-
-def decomposed():
-    for tool in ("deepspeed", "ptflops"):
-        yield Difference(tool, "inception_v3", -POOLS_PADDING,
-                         "the padding of an AvgPool is a node: the pool reads more")
-    yield Difference("thop", "groupnorm_resblock", -2 * 4 * 64 * 32 * 32,
-                     f"GroupNorm {DECOMPOSED}: as InstanceNorm it would be counted")
-    for tool in ("ptflops", "ptflops-aten"):
-        for net, elements in BIASES.items():
-            if (tool, net) != ("ptflops", "swin_t"):
-                yield Difference(tool, net, elements,
-                                 "Linear is MatMul and Add: the bias is not one any more")
-    yield Difference("ptflops", "swin_t", 5 * SWIN_TOKENS,
-                     "Linear is MatMul and Add: the bias is not one any more")
-
-
-# ---- what a tool does not see, or sees twice ---------------------------------------------------------
+# ---- causes -------------------------------------------------------------------------------------
 
 METHOD = "Tensor.softmax is not patched, F.softmax is"
 FUSED = "F.scaled_dot_product_attention: its softmax is not counted"
@@ -88,7 +49,11 @@ TWICE = "modules counted twice: by their hook, and by the function that they cal
 SUBCLASS = "torchvision's {} is a subclass: not known"
 ATTENTION = "nn.MultiheadAttention is not known: its projections and softmax are missing"
 
-UNSEEN = [
+PADDED = "the padding of its pools is a node of the file: the pool reads more"
+APART = "GroupNorm is not known; in the file it is an InstanceNormalization, which is"
+
+DIFFERENCES = [
+    Difference("deepspeed", "inception_v3", -POOLS_PADDING, PADDED),
     Difference("deepspeed", "vit_b_16", -VIT_SCORES, FUSED),
     Difference("deepspeed", "transformer_encoder", -ENC_SCORES, FUSED),
     Difference("deepspeed", "transformer_encoder", -ENC_HIDDEN,
@@ -107,6 +72,7 @@ UNSEEN = [
     Difference("ptflops", "r3d_18", 20271104 + 50176, TWICE),
     Difference("ptflops", "fcn_resnet50", 119516800 + 4326400, TWICE),
     Difference("ptflops", "inception_v3", 2350848 + 131072, TWICE),
+    Difference("ptflops", "inception_v3", -POOLS_PADDING, PADDED),
     Difference("ptflops", "resnet50", 9608704 + 802816 + 100352, TWICE),
     Difference("ptflops", "resnet18", 2308096 + 802816 + 25088, TWICE),
     Difference("ptflops", "squeezenet1_0", 4346248 + 2260320 + 169000, TWICE),
@@ -118,13 +84,13 @@ UNSEEN = [
     Difference("ptflops", "siamese_shared", 9216 + 9216, TWICE),
     Difference("ptflops", "unet_convtranspose", 524288 + 262144, TWICE),
     Difference("ptflops", "groupnorm_resblock", 64 * 64 * 64, TWICE),
-    Difference("ptflops", "convnext_tiny", ACTIVATED["convnext_tiny"] + 37632, TWICE),
-    Difference("ptflops", "swin_t", ACTIVATED["swin_t"] + 37632, TWICE),
+    Difference("ptflops", "convnext_tiny", CONVNEXT_HIDDEN + 37632, TWICE),
+    Difference("ptflops", "swin_t", 4 * SWIN_TOKENS + 37632, TWICE),
     Difference("ptflops", "vit_b_16", VIT_HIDDEN, TWICE),
     Difference("ptflops", "gpt_mini_tied", GPT_HIDDEN, TWICE),
     Difference("ptflops", "convnext_tiny", -CONVNEXT_2D, SUBCLASS.format("LayerNorm2d")),
     Difference("ptflops", "r3d_18", -(R3D_3D + R3D_3D_OUT), SUBCLASS.format("Conv3DSimple")),
-    Difference("ptflops", "swin_t", -SWIN_PROJECTIONS,
+    Difference("ptflops", "swin_t", -SWIN_PROJECTIONS - 4 * SWIN_TOKENS,
                "F.linear is not patched: the projections of its attention are missing"),
     Difference("ptflops", "vit_b_16", 12 * TOKENS * 768, "it counts the scaling of the queries"),
     Difference("ptflops", "transformer_encoder", 4 * 128 * 256,
@@ -136,6 +102,7 @@ UNSEEN = [
     Difference("ptflops", "bert_mini", -2 * BERT_SCORES * 32, "the operator @ is not patched"),
     Difference("ptflops", "gpt_mini_tied", -2 * GPT_SCORES * 32, "the operator @ is not patched"),
 
+    Difference("thop", "groupnorm_resblock", -2 * 4 * 64 * 32 * 32, APART),
     Difference("thop", "mobilenet_v2", -(62720 + 1280), "a functional pool is not seen"),
     Difference("thop", "inception_v3", -POOLS_OUT, "a functional pool is not seen"),
     Difference("thop", "fcn_resnet50", -11 * 21 * FCN_MAPS, "F.interpolate is not seen"),
@@ -153,8 +120,6 @@ UNSEEN = [
     Difference("thop", "gpt_mini_tied", -(3 * GPT_SCORES - GPT_SCORES // 128),
                "Tensor.softmax is no module"),
 ]
-
-DIFFERENCES = [*decomposed(), *UNSEEN]
 
 # onnx-tool reads the file: pattern of files -> (amount, why). What depends on no input of the
 # model costs nothing with us.

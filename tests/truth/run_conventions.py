@@ -30,30 +30,32 @@ from run_truth import TIMEOUT, WORKERS, unpack
 LEAST = 8  # nets that each tool must have been compared on
 REPO = Path(__file__).resolve().parents[2]
 
-# models/<file>: the net, its opset, and the sizes of free dims, at which the tools were run.
+# models/<file>: the net, and the sizes of free dims, at which the tools were run.
 CARRIED = {
-    "bert_mini.onnx": ("bert_mini", 17, ["seq=64"]),
-    "gpt_mini_tied.onnx": ("gpt_mini_tied", 17, ["seq=128"]),
-    "lstm.onnx": ("lstm_bi2", 17, ["seq=40"]),
-    "odd_conv.onnx": ("odd_conv", 17, []),
-    "pointnet.onnx": ("pointnet", 13, []),
-    "pointnet_b32.onnx": ("pointnet", 13, []),
-    "pointnet_functions.onnx": ("pointnet", 15, []),
-    "resnet50.onnx": ("resnet50", 13, []),
-    "siamese.onnx": ("siamese_shared", 17, []),
-    "transformer_encoder.onnx": ("transformer_encoder", 17, ["seq=128"]),
-    "transformer_encoder_b1.onnx": ("transformer_encoder", 13, []),
-    "unet.onnx": ("unet_convtranspose", 17, ["h=128", "w=128"]),
+    "bert_mini.onnx": ("bert_mini", ["seq=64"]),
+    "gpt_mini_tied.onnx": ("gpt_mini_tied", ["seq=128"]),
+    "lstm.onnx": ("lstm_bi2", ["seq=40"]),
+    "odd_conv.onnx": ("odd_conv", []),
+    "pointnet.onnx": ("pointnet", []),
+    "pointnet_b32.onnx": ("pointnet", []),
+    "pointnet_functions.onnx": ("pointnet", []),
+    "resnet50.onnx": ("resnet50", []),
+    "siamese.onnx": ("siamese_shared", []),
+    "transformer_encoder.onnx": ("transformer_encoder", ["seq=128"]),
+    "transformer_encoder_b1.onnx": ("transformer_encoder", []),
+    "unet.onnx": ("unet_convtranspose", ["h=128", "w=128"]),
 }
 CARRIED_FOLDED = ("unet.onnx",)
 
-# `folded`: BatchNorms, into convolutions. `watched`: whether the tools that watch a net saw it in the size of this file.
-File = namedtuple("File", "path where net opset dims batch folded watched")
+# `folded`: BatchNorms, into convolutions. `watched`: tools that watch a net saw it in this size.
+File = namedtuple("File", "path where net dims batch folded watched")
 
 
 def folded(model):
     """Did the exporter fold BatchNorms away? Then the tools were run on such a net, too."""
     parts = model.variant.split("_")
+    if model.folder == "variants":
+        return "functions" not in parts
     if "folded" not in parts and parts[0] not in ("b1", "dyn"):
         return False
     rows = tables.rows(tables.truth_name(model, 1), 1).values()
@@ -61,17 +63,17 @@ def folded(model):
 
 
 def carried():
-    for name, (net, opset, dims) in CARRIED.items():
-        yield File(f"models/{name}", REPO / "models" / name, net, opset, dims, 1,
+    for name, (net, dims) in CARRIED.items():
+        yield File(f"models/{name}", REPO / "models" / name, net, dims, 1,
                    name in CARRIED_FOLDED, True)
 
 
 def archived(folder, nets):
     for model in tables.models():
-        if model.name in nets and model.folder != "variants":
+        if model.name in nets:
             batch = 32 if "b32" in model.variant.split("_") else 1
             watched = batch == 1 and tables.has_truth(model, 1)
-            yield File(model.path, folder / model.path, model.name, model.opset, model.dims, batch,
+            yield File(model.path, folder / model.path, model.name, model.dims, batch,
                        watched and folded(model), watched)
 
 
@@ -92,8 +94,7 @@ def known_of(file, tool):
     if tool == "onnx-tool":
         return [Difference(tool, pattern, *known) for pattern, known in ONNX_TOOL.items()
                 if fnmatchcase(file.path, pattern)]
-    return [known for known in DIFFERENCES if (known.tool, known.net) == (tool, file.net)
-            and (known.below is None or file.opset < known.below)]
+    return [known for known in DIFFERENCES if (known.tool, known.net) == (tool, file.net)]
 
 
 class Checks:
