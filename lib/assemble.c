@@ -303,12 +303,14 @@ static void take_plan(struct assembly *assembly, struct cm_memory *memory) {
 
 static void take_memory(struct assembly *assembly) {
     const struct lifetime_table *lifetime = &assembly->analysis->lifetime;
+    const struct plan_table *plan = &assembly->analysis->plan;
     struct cm_memory *memory = &assembly->result->memory;
     uint32_t node = lifetime->peak_node;
     *memory = (struct cm_memory){
         .peak_activation_bytes = public_count(lifetime->peak_bytes),
-        .peak_in_place_bytes = public_count(assembly->analysis->memory.peak_in_place_bytes),
-        .arena_bytes = public_count(assembly->analysis->plan.arena_bytes),
+        .peak_in_place_bytes = public_count(assembly->analysis->in_place.peak_bytes),
+        .arena_bytes = public_count(plan->arena_bytes),
+        .arena_in_place_bytes = public_count(plan->arena_in_place_bytes),
         .peak_node = node == ID_NONE ? CM_NO_INDEX : node,
     };
     take_live(assembly, memory);

@@ -33,12 +33,18 @@ static enum storage storage_of_output(const struct rule *rule, const struct fact
     return STORAGE_ACTIVATION;
 }
 
+static bool is_elementwise(const struct rule *rule) {
+    return rule->op->memory == MEMORY_IN_PLACE ||
+           (rule->op->memory == MEMORY_IN_PLACE_UNLESS_TRAINING && !rule->training);
+}
+
 static int store_outputs(const struct analysis *analysis, struct lifetime_table *table,
                          const struct rule_source *source, uint32_t node_id) {
     struct rule rule;
     const struct node *node = &analysis->model->nodes[node_id];
     int status = rules_make(source, node_id, &rule);
     if (status < 0) return status;
+    table->elementwise[node_id] = is_elementwise(&rule);
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
@@ -128,7 +134,7 @@ int64_t lifetime_owned(const struct analysis *analysis, uint32_t value) {
     return lifetime_bytes(&analysis->infer.facts[value]);
 }
 
-/* Largest sum of live bytes over the steps; unknown sizes are left out. */
+/* Sums of live bytes over the steps, and the largest; unknown sizes are left out. */
 static int find_peak(const struct analysis *analysis, struct lifetime_table *table) {
     const struct model *model = analysis->model;
     int64_t *change = arena_array(analysis->arena, (size_t)table->n_steps + 2, sizeof(*change));
@@ -143,8 +149,8 @@ static int find_peak(const struct analysis *analysis, struct lifetime_table *tab
     }
     for (uint32_t step = 0; step < table->n_steps; step++) {
         live = checked_add(live, change[step]);
-        if (!is_known(live)) break;
-        if (live <= table->peak_bytes) continue;
+        table->live[step] = live;
+        if (!is_known(live) || live <= table->peak_bytes) continue;
         table->peak_bytes = live;
         table->peak_node = table->node_at[step];
     }
@@ -157,12 +163,14 @@ static int allocate(const struct analysis *analysis, struct lifetime_table *tabl
     size_t n_nodes = analysis->model->n_nodes;
     table->storage = arena_array(analysis->arena, n_values, sizeof(*table->storage));
     table->root = arena_array(analysis->arena, n_values, sizeof(*table->root));
+    table->elementwise = arena_array(analysis->arena, n_nodes, sizeof(*table->elementwise));
     table->first = arena_array(analysis->arena, n_values, sizeof(*table->first));
     table->last = arena_array(analysis->arena, n_values, sizeof(*table->last));
     table->step_of = arena_array(analysis->arena, n_nodes, sizeof(*table->step_of));
     table->node_at = arena_array(analysis->arena, n_nodes, sizeof(*table->node_at));
+    table->live = arena_array(analysis->arena, n_nodes, sizeof(*table->live));
     if (!table->storage || !table->root || !table->first || !table->last || !table->step_of ||
-        !table->node_at)
+        !table->node_at || !table->live || !table->elementwise)
         return diag_no_memory(analysis->diag);
     return CM_OK;
 }

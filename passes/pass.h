@@ -29,6 +29,7 @@ enum pass_facts {
     HAS_MODULES = 1 << 6,    /* modules */
     HAS_PLAN = 1 << 7,       /* plan */
     HAS_PEAKS = 1 << 8,      /* memory */
+    HAS_IN_PLACE = 1 << 9,   /* in_place */
 };
 
 struct symbol {
@@ -41,7 +42,6 @@ struct symbol {
 struct bind_table {
     const struct op *
         *ops;         /* by node; a row of unknown operators where nothing fits, never NULL */
-    bool *training;   /* by node: its attributes, overridden by --mode */
     size_t n_unknown; /* nodes of unknown operators */
 };
 
@@ -92,20 +92,29 @@ enum storage {
 struct lifetime_table {
     enum storage *storage; /* by value */
     uint32_t *root;        /* by value: whose bytes it shares; itself where it owns them */
+    bool *elementwise;     /* by node: its first output may be written over an operand */
     uint32_t *first;       /* by value: step at which it is made */
     uint32_t *last;        /* by value: last step at which it or a view of it is read */
     uint32_t n_steps;      /* one for each node, a body's right before the node that owns it */
     uint32_t *step_of;     /* by node */
     uint32_t *node_at;     /* by step */
-    int64_t peak_bytes;    /* largest sum of activations and inputs alive at one step */
+    int64_t *live;         /* by step: activations and inputs alive at it, in bytes */
+    int64_t peak_bytes;    /* the largest of them; DIM_OVERFLOW, as they are from there on */
     uint32_t peak_node;    /* node of that step, ID_NONE in an empty graph */
+};
+
+struct in_place_table {
+    uint32_t *over;     /* by value: the root whose bytes it could be written over, ID_NONE */
+    size_t n_over;      /* how many could */
+    int64_t peak_bytes; /* the peak if all were */
 };
 
 struct plan_table {
     int64_t *offsets;    /* by value; DIM_UNKNOWN where it owns no bytes or their number is
                             unknown */
     int64_t arena_bytes; /* of the arena; DIM_UNKNOWN where no plan could be made */
-    const int64_t *by_planner; /* by enum packing_planner: what each alone would need */
+    int64_t arena_in_place_bytes; /* the same where outputs are written over operands */
+    const int64_t *by_planner;    /* by enum packing_planner: what each alone would need */
 };
 
 enum param_kind {
@@ -167,7 +176,6 @@ struct live_value {
 };
 
 struct memory_table {
-    int64_t peak_in_place_bytes; /* the peak if elementwise nodes wrote over what dies there */
     int64_t *of_module; /* by module: most bytes alive at one step of what was made inside */
     size_t n_live;
     struct live_value *live; /* at the peak's step, the largest first */
@@ -182,6 +190,7 @@ struct analysis {
     struct batch_table batch;
     struct infer_table infer;
     struct lifetime_table lifetime;
+    struct in_place_table in_place;
     struct plan_table plan;
     struct params_table params;
     struct count_table count;
@@ -199,7 +208,7 @@ struct pass {
     size_t own; /* offset of its table in struct analysis */
 };
 
-extern const struct pass pass_bind, pass_batch, pass_infer, pass_lifetime, pass_plan,
-    pass_params, pass_count, pass_modules, pass_memory;
+extern const struct pass pass_bind, pass_batch, pass_infer, pass_lifetime, pass_in_place,
+    pass_plan, pass_params, pass_count, pass_modules, pass_memory;
 
 #endif

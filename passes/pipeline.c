@@ -17,6 +17,7 @@ static const struct pass *const pipeline[] = {
     &pass_batch,    /* which shape has each input? */
     &pass_infer,    /* which type, and which contents, has each value? */
     &pass_lifetime, /* which values own bytes, and from when to when? */
+    &pass_in_place, /* which could be written over another? */
     &pass_plan,     /* where in one arena does each value stand? */
     &pass_params,   /* which constants are learned? */
     &pass_count,    /* what does each node cost? */

@@ -154,6 +154,7 @@ static const struct json_field memory_fields[] = {
     VALUE("peak_node", JSON_INDEX, struct cm_memory, peak_node),
     OPTIONAL("peak_in_place_bytes", JSON_COUNT, struct cm_memory, peak_in_place_bytes),
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_memory, arena_bytes),
+    OPTIONAL("arena_in_place_bytes", JSON_COUNT, struct cm_memory, arena_in_place_bytes),
     OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL),
     OPTIONAL_MANY("live_at_peak", JSON_LIST, struct cm_memory, live, n_live, &live_record),
     OPTIONAL_MANY("plan", JSON_LIST, struct cm_memory, placed, n_placed, &placed_record),

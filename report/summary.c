@@ -152,11 +152,10 @@ static void write_live_value(struct page *page, const struct cm_result *result,
 }
 
 /* `99.63 MB        (99,634,500), 1.0000 x peak` */
-static void write_arena(struct page *page, const struct cm_memory *memory) {
-    write_figure(page, "arena", NUMBER_BYTES, memory->arena_bytes);
-    if (is_known(memory->arena_bytes) && memory->peak_activation_bytes > 0)
-        page_print(page, STYLE_SHARE, ", %.4f x peak",
-                   (double)memory->arena_bytes / (double)memory->peak_activation_bytes);
+static void write_arena(struct page *page, const char *label, int64_t arena, int64_t peak) {
+    write_figure(page, label, NUMBER_BYTES, arena);
+    if (is_known(arena) && peak > 0)
+        page_print(page, STYLE_SHARE, ", %.4f x peak", (double)arena / (double)peak);
     page_end_line(page);
 }
 
@@ -168,9 +167,11 @@ static void write_memory(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < memory->n_live && i < MAX_LIVE; i++)
         write_live_value(page, result, &memory->live[i]);
     write_rest(page, memory->n_live, MAX_LIVE);
+    write_arena(page, "arena", memory->arena_bytes, memory->peak_activation_bytes);
     write_figure(page, "peak in place", NUMBER_BYTES, memory->peak_in_place_bytes);
     page_end_line(page);
-    write_arena(page, memory);
+    write_arena(page, "arena in place", memory->arena_in_place_bytes,
+                memory->peak_in_place_bytes);
 }
 
 static void write_unknown_ops(struct page *page, const struct cm_coverage *coverage) {

@@ -134,6 +134,7 @@ struct cm_memory {
     int64_t peak_activation_bytes; /* the most at one node, nothing reused in place */
     int64_t peak_in_place_bytes;   /* elementwise nodes write over what is read last there */
     int64_t arena_bytes; /* of a plan that gives each of them a place; CM_UNKNOWN: none */
+    int64_t arena_in_place_bytes; /* the same where elementwise nodes write over */
     size_t n_planners;
     const struct cm_name_count *planners; /* what published planners alone would need */
     size_t peak_node; /* index into nodes: while it runs; CM_NO_INDEX where nothing is alive */

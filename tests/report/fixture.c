@@ -156,6 +156,7 @@ const struct cm_result fixture_pointnet = {
     .memory = {.peak_activation_bytes = 500000000,
                .peak_in_place_bytes = 400000000,
                .arena_bytes = 510000000,
+               .arena_in_place_bytes = 420000000,
                .n_planners = N(planners),
                .planners = planners,
                .peak_node = 1,
