@@ -29,6 +29,7 @@ struct request {
     const char *convention;
     bool strict;
     const char *dump_after;
+    int schedule; /* enum cm_schedule */
     bool memory_plan;
     int format; /* enum format */
     int depth;
@@ -43,6 +44,12 @@ static const struct option_choice modes[] = {
     {"model", CM_MODE_MODEL},
     {"training", CM_MODE_TRAINING},
     {"inference", CM_MODE_INFERENCE},
+    {NULL, 0},
+};
+
+static const struct option_choice schedules[] = {
+    {"file", CM_SCHEDULE_FILE},
+    {"min-memory", CM_SCHEDULE_MIN_MEMORY},
     {NULL, 0},
 };
 
@@ -87,7 +94,11 @@ const struct option profile_options[] = {
     {.name = "dump-after", .kind = OPTION_TEXT, .offset = AT(const char *, dump_after),
      .value = "PASS",
      .help = "print the graph to standard error as it stands after this pass"},
-    {.heading = "Memory", .name = "memory-plan", .kind = OPTION_SET,
+    {.heading = "Memory", .name = "schedule", .kind = OPTION_CHOICE, .offset = AT(int, schedule),
+     .value = "ORDER", .choices = schedules,
+     .help = "in which order nodes run: file (default), or min-memory: one with\n"
+             "a lower peak, where a search finds one"},
+    {.name = "memory-plan", .kind = OPTION_SET,
      .offset = AT(bool, memory_plan),
      .help = "json: the place of every value in one arena of activations"},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
@@ -126,6 +137,7 @@ static void set_defaults(struct request *request) {
         .mode = (int)options.mode,
         .convention = options.convention,
         .strict = options.strict,
+        .schedule = (int)options.schedule,
         .memory_plan = options.memory_plan,
         .format = FORMAT_TEXT,
         .depth = text.depth,
@@ -259,6 +271,7 @@ static int read_request(const struct invocation *call, struct request *request,
     options->strict = request->strict;
     options->dump_after = request->dump_after;
     options->dump = stderr;
+    options->schedule = (enum cm_schedule)request->schedule;
     options->memory_plan = request->memory_plan;
     if (status == CM_OK) status = shapes_read_dims(call, &request->dims, options);
     if (status == CM_OK) status = shapes_read_inputs(call, &request->inputs, options);

@@ -219,6 +219,10 @@ static const char *mode_name(enum cm_mode mode) {
     }
 }
 
+static const char *schedule_name(enum cm_schedule schedule) {
+    return schedule == CM_SCHEDULE_MIN_MEMORY ? "min-memory" : "file";
+}
+
 static void take_options(struct assembly *assembly) {
     const struct batch_table *batch = &assembly->analysis->batch;
     struct cm_result *result = assembly->result;
@@ -231,6 +235,7 @@ static void take_options(struct assembly *assembly) {
     result->options.dims = dims;
     result->options.convention = take_text(assembly, assembly->analysis->options->convention);
     result->options.mode = mode_name(assembly->analysis->options->mode);
+    result->options.schedule = schedule_name(assembly->analysis->options->schedule);
 }
 
 static void take_rebatched(struct assembly *assembly) {
@@ -301,6 +306,19 @@ static void take_plan(struct assembly *assembly, struct cm_memory *memory) {
     }
 }
 
+/* What was asked for stands there even where it is the order of the file. */
+static void take_schedule(struct assembly *assembly, struct cm_memory *memory) {
+    const struct lifetime_table *lifetime = &assembly->analysis->lifetime;
+    bool asked = assembly->analysis->options->schedule == CM_SCHEDULE_MIN_MEMORY;
+    size_t n = asked ? lifetime->n_steps : 0;
+    size_t *nodes = take_array(assembly, n, sizeof(*nodes));
+    for (size_t i = 0; nodes && i < n; i++) nodes[i] = lifetime->node_at[i];
+    memory->file_order_peak_bytes = public_count(lifetime->file_peak_bytes);
+    memory->schedule_optimal = lifetime->is_optimal;
+    memory->n_schedule = n;
+    memory->schedule = nodes;
+}
+
 static void take_memory(struct assembly *assembly) {
     const struct lifetime_table *lifetime = &assembly->analysis->lifetime;
     const struct plan_table *plan = &assembly->analysis->plan;
@@ -313,6 +331,7 @@ static void take_memory(struct assembly *assembly) {
         .arena_in_place_bytes = public_count(plan->arena_in_place_bytes),
         .peak_node = node == ID_NONE ? CM_NO_INDEX : node,
     };
+    take_schedule(assembly, memory);
     take_live(assembly, memory);
     take_planners(assembly, memory);
     take_plan(assembly, memory);

@@ -9,6 +9,7 @@
 
 #include "passes/pass.h"
 #include "passes/rules.h"
+#include "passes/schedule.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -69,25 +70,32 @@ static void store_sources(const struct analysis *analysis, struct lifetime_table
 static void number_graph(const struct model *model, uint32_t graph_id,
                          struct lifetime_table *table);
 
-static void number_bodies(const struct model *model, const struct node *node,
-                          struct lifetime_table *table) {
+/* The bodies first. */
+static void number_node(const struct model *model, uint32_t id, struct lifetime_table *table) {
+    const struct node *node = &model->nodes[id];
     for (size_t i = 0; i < node->n_attrs; i++) {
         const struct attr *attr = &node->attrs[i];
         if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
         for (size_t k = 0; k < attr->n; k++) number_graph(model, attr->graphs[k], table);
     }
+    table->step_of[id] = table->n_steps;
+    table->node_at[table->n_steps++] = id;
 }
 
 /* Recurses over bodies only, whose nesting the frontend caps. */
 static void number_graph(const struct model *model, uint32_t graph_id,
                          struct lifetime_table *table) {
     const struct graph *graph = &model->graphs[graph_id];
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        uint32_t id = graph->nodes[i];
-        number_bodies(model, &model->nodes[id], table);
-        table->step_of[id] = table->n_steps;
-        table->node_at[table->n_steps++] = id;
-    }
+    for (size_t i = 0; i < graph->n_nodes; i++) number_node(model, graph->nodes[i], table);
+}
+
+/* Steps of the main graph's nodes in an order of their places; NULL: that of the file. */
+static void number_steps(const struct model *model, const uint32_t *order,
+                         struct lifetime_table *table) {
+    const struct graph *main = &model->graphs[0];
+    table->n_steps = 0;
+    for (uint32_t i = 0; i < main->n_nodes; i++)
+        number_node(model, main->nodes[order ? order[i] : i], table);
 }
 
 static void extend(struct lifetime_table *table, uint32_t value, uint32_t step) {
@@ -117,6 +125,7 @@ static void keep_result(const struct model *model, struct lifetime_table *table,
 }
 
 static void live_from_to(const struct model *model, struct lifetime_table *table) {
+    for (uint32_t id = 0; id < model->n_values; id++) table->last[id] = 0;
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value *value = &model->values[id];
         uint32_t made = value->node == ID_NONE ? 0 : table->step_of[value->node];
@@ -141,6 +150,7 @@ static int find_peak(const struct analysis *analysis, struct lifetime_table *tab
     int64_t live = 0;
     if (!change) return diag_no_memory(analysis->diag);
     table->peak_node = ID_NONE;
+    table->peak_bytes = 0;
     for (uint32_t id = 0; id < model->n_values; id++) {
         int64_t bytes = lifetime_owned(analysis, id);
         if (!is_known(bytes)) continue;
@@ -175,21 +185,43 @@ static int allocate(const struct analysis *analysis, struct lifetime_table *tabl
     return CM_OK;
 }
 
+/* Steps in that order, and all that follows from them. */
+static int live_in_order(const struct analysis *analysis, const uint32_t *order,
+                         struct lifetime_table *table) {
+    number_steps(analysis->model, order, table);
+    live_from_to(analysis->model, table);
+    return find_peak(analysis, table);
+}
+
+static int reschedule(const struct analysis *analysis, struct lifetime_table *table) {
+    struct schedule schedule;
+    int status = schedule_find(analysis, &schedule);
+    if (status < 0) return status;
+    table->is_optimal = schedule.optimal;
+    if (!schedule.order) return CM_OK;
+    status = live_in_order(analysis, schedule.order, table);
+    if (status < 0 || table->peak_bytes < table->file_peak_bytes) return status;
+    table->is_optimal = false;
+    return live_in_order(analysis, NULL, table);
+}
+
 static int run(const struct analysis *analysis, void *own) {
     struct lifetime_table *table = own;
     const struct rule_source source = rules_source(analysis);
     int status = allocate(analysis, table);
     if (status < 0) return status;
     store_sources(analysis, table);
-    number_graph(analysis->model, 0, table);
+    number_steps(analysis->model, NULL, table);
     for (uint32_t step = 0; step < table->n_steps; step++) {
         struct arena_mark mark = arena_save(analysis->arena);
         status = store_outputs(analysis, table, &source, table->node_at[step]);
         if (status < 0) return status;
         arena_restore(analysis->arena, mark);
     }
-    live_from_to(analysis->model, table);
-    return find_peak(analysis, table);
+    status = live_in_order(analysis, NULL, table);
+    table->file_peak_bytes = table->peak_bytes;
+    if (status < 0 || analysis->options->schedule != CM_SCHEDULE_MIN_MEMORY) return status;
+    return reschedule(analysis, table);
 }
 
 const struct pass pass_lifetime = {

@@ -95,12 +95,15 @@ struct lifetime_table {
     bool *elementwise;     /* by node: its first output may be written over an operand */
     uint32_t *first;       /* by value: step at which it is made */
     uint32_t *last;        /* by value: last step at which it or a view of it is read */
-    uint32_t n_steps;      /* one for each node, a body's right before the node that owns it */
-    uint32_t *step_of;     /* by node */
-    uint32_t *node_at;     /* by step */
-    int64_t *live;         /* by step: activations and inputs alive at it, in bytes */
-    int64_t peak_bytes;    /* the largest of them; DIM_OVERFLOW, as they are from there on */
-    uint32_t peak_node;    /* node of that step, ID_NONE in an empty graph */
+    /* In the order of the file, or with --schedule min-memory in one of a lower peak. */
+    uint32_t n_steps;   /* one for each node, a body's right before the node that owns it */
+    uint32_t *step_of;  /* by node */
+    uint32_t *node_at;  /* by step */
+    int64_t *live;      /* by step: activations and inputs alive at it, in bytes */
+    int64_t peak_bytes; /* the largest of them; DIM_OVERFLOW, as they are from there on */
+    uint32_t peak_node; /* node of that step, ID_NONE in an empty graph */
+    int64_t file_peak_bytes; /* the peak in the order of the file */
+    bool is_optimal;         /* no order has a lower one; of --schedule min-memory */
 };
 
 struct in_place_table {

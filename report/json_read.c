@@ -52,6 +52,7 @@ static int read_depth(struct json_reader *reader, const struct json_field *field
 
 static int read_flag(struct json_reader *reader, const struct json_field *field,
                      const struct json_place *place, const cJSON *item, char *base) {
+    if (field->optional && cJSON_IsNull(item)) return CM_OK;
     if (!cJSON_IsBool(item)) return reader_wrong_kind(reader, place, "true or false", item);
     bool flag = cJSON_IsTrue(item);
     STORE(base, field->offset, flag);
@@ -194,6 +195,7 @@ static int read_index_element(struct json_reader *reader, const struct json_fiel
 
 static int read_indices(struct json_reader *reader, const struct json_field *field,
                         const struct json_place *place, const cJSON *item, char *base) {
+    if (field->optional && cJSON_IsNull(item)) return CM_OK;
     return read_array(reader, field, place, item, base, sizeof(size_t), read_index_element);
 }
 

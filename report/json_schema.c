@@ -69,6 +69,7 @@ static const struct json_field options_fields[] = {
     MANY("dims", JSON_SIZES, struct cm_result, options.dims, options.n_dims),
     VALUE("convention", JSON_TEXT, struct cm_result, options.convention),
     VALUE("mode", JSON_TEXT, struct cm_result, options.mode),
+    OPTIONAL("schedule", JSON_TEXT, struct cm_result, options.schedule),
 };
 
 static const struct json_record options_record = RECORD(struct cm_result, options_fields);
@@ -156,6 +157,9 @@ static const struct json_field memory_fields[] = {
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_memory, arena_bytes),
     OPTIONAL("arena_in_place_bytes", JSON_COUNT, struct cm_memory, arena_in_place_bytes),
     OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL),
+    OPTIONAL("file_order_peak_bytes", JSON_COUNT, struct cm_memory, file_order_peak_bytes),
+    OPTIONAL("schedule_optimal", JSON_FLAG, struct cm_memory, schedule_optimal),
+    OPTIONAL_MANY("schedule", JSON_INDICES, struct cm_memory, schedule, n_schedule, NULL),
     OPTIONAL_MANY("live_at_peak", JSON_LIST, struct cm_memory, live, n_live, &live_record),
     OPTIONAL_MANY("plan", JSON_LIST, struct cm_memory, placed, n_placed, &placed_record),
 };

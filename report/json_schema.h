@@ -42,7 +42,7 @@ enum json_kind {
 struct json_field {
     const char *key; /* NULL for JSON_FIRST and JSON_OTHERS, which have one for each column */
     enum json_kind kind;
-    bool optional;       /* may be missing: unknown, "" or a list of none */
+    bool optional;       /* may be missing: unknown, "", false or a list of none */
     size_t offset;       /* in the struct of the record */
     size_t count_offset; /* of the size_t n of a list */
     const struct json_record *record;

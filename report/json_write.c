@@ -251,9 +251,14 @@ static void write_columns(struct json_writer *writer, cJSON *object,
         add_to_object(writer, object, column->key, integer_item(column_get(column, &costs)));
 }
 
-/* Lists that may be missing are, where there is nothing in them. */
+/* Lists that may be missing are, where there is nothing in them, and so are flags. */
 static bool is_left_out(const struct json_field *field, const char *base) {
-    if (!field->optional || (field->kind != JSON_LIST && field->kind != JSON_SIZES))
+    if (!field->optional) return false;
+    if (field->kind == JSON_FLAG) {
+        LOAD(bool, flag, base, field->offset);
+        return !flag;
+    }
+    if (field->kind != JSON_LIST && field->kind != JSON_SIZES && field->kind != JSON_INDICES)
         return false;
     LOAD(size_t, n, base, field->count_offset);
     return n == 0;

@@ -99,6 +99,12 @@ enum cm_mode {
     CM_MODE_INFERENCE,
 };
 
+/* In which order nodes run; what is alive at once depends on it. */
+enum cm_schedule {
+    CM_SCHEDULE_FILE,
+    CM_SCHEDULE_MIN_MEMORY, /* one of a lower peak, where a bounded search finds one */
+};
+
 /*
  * What to profile. cm_options_init gives the defaults; everything pointed to is borrowed for
  * the time of the call.
@@ -111,8 +117,9 @@ struct cm_options {
     const struct cm_input_option *inputs;
     enum cm_mode mode;
     const char *convention; /* whose rules count FLOPs: a name of cm_convention_at */
-    bool memory_plan;       /* the result has the place of each value in the arena */
-    bool strict; /* an unknown operator or a shape that stays unknown refuses the model */
+    enum cm_schedule schedule;
+    bool memory_plan; /* the result has the place of each value in the arena */
+    bool strict;      /* an unknown operator or a shape that stays unknown refuses the model */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
 };

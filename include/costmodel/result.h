@@ -127,8 +127,8 @@ struct cm_placed {
 };
 
 /*
- * Bytes of activations and inputs that are alive at once when nodes run in file order, views
- * sharing their source's bytes. Weights and workspace are not in it.
+ * Bytes of activations and inputs that are alive at once when nodes run in the order of
+ * options.schedule, views sharing their source's bytes. Weights and workspace are not in it.
  */
 struct cm_memory {
     int64_t peak_activation_bytes; /* the most at one node, nothing reused in place */
@@ -138,6 +138,10 @@ struct cm_memory {
     size_t n_planners;
     const struct cm_name_count *planners; /* what published planners alone would need */
     size_t peak_node; /* index into nodes: while it runs; CM_NO_INDEX where nothing is alive */
+    int64_t file_order_peak_bytes; /* peak_activation_bytes in the order of the file */
+    bool schedule_optimal;         /* of "min-memory": no order needs less */
+    size_t n_schedule;             /* 0 in the order of the file */
+    const size_t *schedule;        /* indices into nodes, as they run */
     size_t n_live;
     const struct cm_live *live; /* at peak_node, the largest first */
     size_t n_placed;            /* 0 unless cm_options.memory_plan */
@@ -177,7 +181,8 @@ struct cm_result {
         size_t n_dims;
         const struct cm_named_size *dims; /* every symbol that was bound, and to what */
         const char *convention;
-        const char *mode; /* "model", "training", "inference" */
+        const char *mode;     /* "model", "training", "inference" */
+        const char *schedule; /* "file", "min-memory": the order of the nodes */
     } options;
     struct cm_costs totals;
     struct cm_memory memory;
