@@ -7,6 +7,7 @@
 #ifndef OPS_CONVENTIONS_H
 #define OPS_CONVENTIONS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct rule;
@@ -21,6 +22,7 @@ struct convention_row {
     int64_t per_input;
     int64_t per_output;
     int64_t (*extra)(const struct rule *rule, int64_t macs); /* NULL: none */
+    const char *extra_is; /* what `extra` counts, for people; set with it */
 };
 
 struct convention {
@@ -31,7 +33,18 @@ struct convention {
 
 /* By name; NULL: there is none. */
 const struct convention *convention_find(const char *name);
-/* What the node costs, run once. Unknown and overflown figures pass. */
+
+/* `factor` for each of `count`: a term of the sum above. */
+struct convention_term {
+    int64_t factor;
+    const char *of; /* "MACs", "input elements"; static storage */
+    int64_t count;  /* unknown and overflown figures pass */
+};
+#define CONVENTION_TERMS 4
+/* The terms of one run of the node that are not nought by their factor; how many there are. */
+size_t convention_terms(const struct convention *convention, const struct rule *rule,
+                        int64_t macs, struct convention_term terms[CONVENTION_TERMS]);
+/* Their sum: what the node costs, run once. */
 int64_t convention_flops(const struct convention *convention, const struct rule *rule,
                          int64_t macs);
 

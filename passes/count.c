@@ -5,6 +5,8 @@
  * the dearer is charged. Params are counted in params.c: they are a property of tensors, not of
  * nodes.
  */
+#include "passes/count.h"
+
 #include "ops/conventions.h"
 #include "passes/lifetime.h"
 #include "passes/pass.h"
@@ -63,13 +65,34 @@ static bool is_counted(const struct analysis *analysis, const struct convention 
 static void cost_of(const struct analysis *analysis, const struct convention *convention,
                     const struct rule *rule, struct cm_costs *costs) {
     bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
-    costs->macs = rule->op->cost.macs ? rule->op->cost.macs(rule) : 0;
+    costs->macs = product_macs(rule);
     costs->flops = is_counted(analysis, convention, rule->node, costs->macs)
                        ? convention_flops(convention, rule, costs->macs)
                        : 0;
     costs->bytes_read = moves ? bytes_read(rule) : 0;
     costs->bytes_written = moves ? bytes_written(analysis, rule->node) : 0;
     costs->activation_bytes = costs->bytes_written;
+}
+
+int count_terms(const struct analysis *analysis, const struct convention *convention,
+                uint32_t node, struct count_terms *ret) {
+    const struct rule_source source = rules_source(analysis);
+    struct rule rule;
+    int status = rules_make_done(&source, node, &rule);
+    if (status < 0) return status;
+    *ret = (struct count_terms){.runs = analysis->count.runs[rule.node->graph]};
+    if (rule.op->cost.macs) rule.op->cost.macs(&rule, &ret->macs);
+    const int64_t macs = product_macs(&rule);
+    if (is_counted(analysis, convention, rule.node, macs))
+        ret->n = convention_terms(convention, &rule, macs, ret->terms);
+    return CM_OK;
+}
+
+int64_t count_flops(const struct count_terms *terms) {
+    int64_t flops = 0;
+    for (size_t i = 0; i < terms->n; i++)
+        flops = checked_add(flops, checked_mul(terms->terms[i].factor, terms->terms[i].count));
+    return checked_mul(flops, terms->runs);
 }
 
 static int64_t *scaled_field(struct cm_costs *costs, size_t index) {
@@ -157,8 +180,7 @@ static int drop_cheaper_branches(const struct analysis *analysis, struct count_t
     return CM_OK;
 }
 
-static int count_nodes(const struct analysis *analysis, struct count_table *table,
-                       const int64_t *runs) {
+static int count_nodes(const struct analysis *analysis, struct count_table *table) {
     const struct model *model = analysis->model;
     const struct convention *convention = convention_find(analysis->options->convention);
     const struct rule_source source = rules_source(analysis);
@@ -170,7 +192,7 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
         if (status < 0) return status;
         cost_of(analysis, convention, &rule, &table->costs[id]);
         arena_restore(analysis->arena, mark);
-        scale(&table->costs[id], runs[model->nodes[id].graph]);
+        scale(&table->costs[id], table->runs[model->nodes[id].graph]);
     }
     return CM_OK;
 }
@@ -195,18 +217,20 @@ static int report_overflow(const struct analysis *analysis, const struct count_t
 static int run(const struct analysis *analysis, void *own) {
     struct count_table *table = own;
     const struct model *model = analysis->model;
-    int64_t *runs = arena_array(analysis->arena, model->n_graphs, sizeof(*runs));
     bool *dropped = arena_array(analysis->arena, model->n_graphs, sizeof(*dropped));
     table->costs = arena_array(analysis->arena, model->n_nodes, sizeof(*table->costs));
-    if (!runs || !dropped || !table->costs) return diag_no_memory(analysis->diag);
-    total_runs(analysis, runs);
-    int status = count_nodes(analysis, table, runs);
+    table->runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->runs));
+    if (!table->runs || !dropped || !table->costs) return diag_no_memory(analysis->diag);
+    total_runs(analysis, table->runs);
+    int status = count_nodes(analysis, table);
     if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
     if (status < 0) return status;
     for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
         if (dropped[model->nodes[id].graph]) scale(&table->costs[id], 0);
         status = report_overflow(analysis, table, id); /* one is enough: it spreads */
     }
+    for (uint32_t id = 0; id < model->n_graphs; id++)
+        if (dropped[id]) table->runs[id] = 0;
     return status;
 }
 
