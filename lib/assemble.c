@@ -223,9 +223,10 @@ static void take_rebatched(struct assembly *assembly) {
     assembly->result->rebatched = list;
 }
 
-int assemble_result(const struct analysis *analysis, const struct message_list *first,
-                    const struct message_list *then, struct cm_result **ret) {
-    struct assembly assembly = {.analysis = analysis, .arena = arena_new("result", 0)};
+int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
+                    struct cm_result **ret) {
+    struct assembly assembly = {
+        .analysis = analysis, .arena = arena_new("result", 0), .fit = extras->fit};
     if (!assembly.arena) return diag_no_memory(analysis->diag);
     assembly.result = assembly_array(&assembly, 1, sizeof(*assembly.result));
     take_values(&assembly);
@@ -238,7 +239,7 @@ int assemble_result(const struct analysis *analysis, const struct message_list *
         take_rebatched(&assembly);
         assemble_memory(&assembly);
         assemble_explanations(&assembly);
-        assemble_diagnostics(&assembly, first, then);
+        assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
     }
     if (assembly.failed ||
         coverage_of(analysis, assembly.arena, &assembly.result->coverage) < 0) {

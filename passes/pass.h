@@ -31,6 +31,7 @@ enum pass_facts {
     HAS_PEAKS = 1 << 8,        /* memory */
     HAS_EXPLANATIONS = 1 << 9, /* explain */
     HAS_IN_PLACE = 1 << 10,    /* in_place */
+    HAS_DEMAND = 1 << 11,      /* demand */
 };
 
 struct symbol {
@@ -114,8 +115,8 @@ struct in_place_table {
 };
 
 struct plan_table {
-    int64_t *offsets;    /* by value; DIM_UNKNOWN where it owns no bytes or their number is
-                            unknown */
+    int64_t *offsets;    /* by value, a multiple of the alignment; DIM_UNKNOWN where it owns no
+                            bytes or their number is    unknown */
     int64_t arena_bytes; /* of the arena; DIM_UNKNOWN where no plan could be made */
     int64_t arena_in_place_bytes; /* the same where outputs are written over operands */
     const int64_t *by_planner;    /* by enum packing_planner: what each alone would need */
@@ -202,6 +203,31 @@ struct explain_table {
     struct explained *items;
 };
 
+/* Where the elements of a weight are. */
+enum weight_storage {
+    WEIGHT_RAW,      /* the file's raw_data: little-endian, 4-bit elements packed */
+    WEIGHT_TYPED,    /* a list of the file, float_data and the like */
+    WEIGHT_EXTERNAL, /* another file */
+    WEIGHT_COMPUTED, /* from the file, once: ConstantOfShape and the like */
+    WEIGHT_INPUT,    /* fed as an input */
+    WEIGHT_ABSENT,   /* sparse, or left out of the file */
+};
+
+struct weight_group {
+    enum dtype dtype;
+    enum weight_storage storage;
+    int64_t tensors;
+    int64_t elements;
+    int64_t bytes;
+};
+
+struct demand_table {
+    size_t n_groups;
+    struct weight_group *groups; /* in order of first use */
+    int64_t weight_bytes;        /* of all groups but inputs, which are in the arena */
+    int64_t required_bytes;      /* what all of it takes on a device, workspace aside */
+};
+
 struct analysis {
     const struct model *model;
     const struct cm_options *options;
@@ -217,6 +243,7 @@ struct analysis {
     struct count_table count;
     struct modules_table modules;
     struct memory_table memory;
+    struct demand_table demand;
     struct explain_table explain;
 };
 
@@ -231,6 +258,6 @@ struct pass {
 };
 
 extern const struct pass pass_bind, pass_batch, pass_infer, pass_lifetime, pass_in_place,
-    pass_plan, pass_params, pass_count, pass_modules, pass_memory, pass_explain;
+    pass_plan, pass_params, pass_count, pass_modules, pass_memory, pass_demand, pass_explain;
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Pass plan: an offset in one arena for every value that owns bytes, inputs and results of the
  * model among them, so that no two that are alive at one step overlap. Offsets are exact to the
- * byte: what a runtime rounds up to is its own affair, and would blur the ratio to the bound.
+ * byte unless an alignment is asked for, which blurs the ratio to the bound.
  */
 #include "passes/lifetime.h"
 #include "passes/packing.h"
@@ -21,6 +21,13 @@ struct collected {
     int64_t total;
 };
 
+/* A multiple of the alignment, so that whatever stands behind it begins at one. */
+static int64_t round_up(const struct analysis *analysis, int64_t bytes) {
+    int64_t alignment = analysis->options->memory_alignment;
+    if (alignment <= 1) return bytes;
+    return checked_mul(checked_div_ceil(bytes, alignment), alignment);
+}
+
 static int collect(const struct analysis *analysis, struct collected *ret) {
     const struct lifetime_table *lifetime = &analysis->lifetime;
     size_t n = analysis->model->n_values;
@@ -30,6 +37,7 @@ static int collect(const struct analysis *analysis, struct collected *ret) {
     for (uint32_t id = 0; id < n; id++) {
         int64_t bytes = lifetime_owned(analysis, id);
         if (bytes == 0 || bytes == DIM_UNKNOWN) continue;
+        bytes = round_up(analysis, bytes);
         ret->total = checked_add(ret->total, bytes);
         ret->values[ret->n] = id;
         ret->blocks[ret->n++] = (struct block){bytes, lifetime->first[id], lifetime->last[id]};

@@ -123,6 +123,15 @@ static int read_object(struct json_reader *reader, const struct json_field *fiel
     return reader_record(reader, field->record, place, item, base + field->offset);
 }
 
+static int read_pointer(struct json_reader *reader, const struct json_field *field,
+                        const struct json_place *place, const cJSON *item, char *base) {
+    if (field->optional && cJSON_IsNull(item)) return CM_OK;
+    char *record = arena_alloc(reader->arena, field->record->size);
+    if (record == NULL) return diag_no_memory(reader->diag);
+    STORE(base, field->offset, record);
+    return reader_record(reader, field->record, place, item, record);
+}
+
 /* Room for the elements of an array, or for the keys of an object. */
 static int make_room(struct json_reader *reader, const cJSON *item, size_t size, char **ret) {
     *ret = arena_array(reader->arena, reader_count_items(item), size);
@@ -237,9 +246,10 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_TEXT] = read_text,         [JSON_NULLABLE] = read_nullable,
     [JSON_SEVERITY] = read_severity, [JSON_DTYPE] = json_read_dtype,
     [JSON_SHAPE] = json_read_shape,  [JSON_MODULE] = read_module,
-    [JSON_OBJECT] = read_object,     [JSON_LIST] = read_list,
-    [JSON_TEXTS] = read_texts,       [JSON_INDICES] = read_indices,
-    [JSON_SIZES] = read_sizes,       [JSON_OPSETS] = read_sizes,
+    [JSON_OBJECT] = read_object,     [JSON_POINTER] = read_pointer,
+    [JSON_LIST] = read_list,         [JSON_TEXTS] = read_texts,
+    [JSON_INDICES] = read_indices,   [JSON_SIZES] = read_sizes,
+    [JSON_OPSETS] = read_sizes,
 };
 
 static int check_keys(struct json_reader *reader, const struct json_place *place,

@@ -31,6 +31,7 @@ enum json_kind {
     JSON_FIRST,   /* struct cm_costs: the columns named in `first`, in that order, a key each */
     JSON_OTHERS,  /* struct cm_costs: the columns not named in `first`, a key each */
     JSON_OBJECT,  /* a struct in place, of `record` */
+    JSON_POINTER, /* a pointer to one struct of `record`; NULL is left out */
     JSON_LIST,    /* n and a pointer to as many structs of `record` */
     JSON_TEXTS,   /* n and a pointer to const char * */
     JSON_INDICES, /* n and a pointer to size_t */

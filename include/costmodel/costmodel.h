@@ -120,8 +120,11 @@ struct cm_options {
     size_t n_explain; /* nodes (name, number as "17" or "#17", or an output) and module paths */
     const char *const *explain;
     enum cm_schedule schedule;
-    bool memory_plan; /* the result has the place of each value in the arena */
-    bool strict;      /* an unknown operator or a shape that stays unknown refuses the model */
+    int64_t memory_limit;     /* bytes: does it fit, and how large a batch does? 0: not asked */
+    int64_t memory_alignment; /* places in the arena are multiples of it, a power of two */
+    bool memory_curve;        /* the result has the bytes alive at each node */
+    bool memory_plan;         /* the result has the place of each value in the arena */
+    bool strict; /* an unknown operator or a shape that stays unknown refuses the model */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
 };
@@ -173,12 +176,14 @@ struct cm_text_options {
     int top;       /* aggregated section: modules named for each metric; 0 all */
     bool detailed; /* print the module tree */
     bool color;    /* ANSI colours */
+    bool unicode;  /* charts of block elements in UTF-8, else of ASCII */
     int width;     /* columns at which long lines are folded; 0 never */
 };
 
 CM_API void cm_text_options_init(struct cm_text_options *options);
 
-/* The three sections of a DeepSpeed profile: summary, by depth, module tree. CM_OK, CM_IO. */
+/* The three sections of a DeepSpeed profile: summary, by depth, module tree; and the memory
+ * curve where the result has one. CM_OK, CM_IO. */
 CM_API int cm_result_write_text(const struct cm_result *result,
                                 const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
 
