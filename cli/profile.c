@@ -31,6 +31,8 @@ struct request {
     const char *convention;
     bool strict;
     const char *dump_after;
+    const char *module_source;
+    const char *group;
     int schedule; /* enum cm_schedule */
     int64_t memory_limit;
     int64_t memory_alignment;
@@ -104,6 +106,15 @@ const struct option profile_options[] = {
     {.name = "dump-after", .kind = OPTION_TEXT, .offset = AT(const char *, dump_after),
      .value = "PASS",
      .help = "print the graph to standard error as it stands after this pass"},
+    {.heading = "Modules", .name = "module-source", .kind = OPTION_TEXT,
+     .offset = AT(const char *, module_source), .value = "NAME",
+     .help = "tell modules from this alone: metadata, functions, scopes, paddle,\n"
+             "mxnet, parameters, fused or types (default: the first of these\n"
+             "that knows a node)"},
+    {.name = "group", .kind = OPTION_TEXT, .offset = AT(const char *, group),
+     .value = "REGEX",
+     .help = "instead of modules one group for each text that this POSIX extended\n"
+             "expression, or its first (...), matches in their paths"},
     {.heading = "Memory", .name = "schedule", .kind = OPTION_CHOICE, .offset = AT(int, schedule),
      .value = "ORDER", .choices = schedules,
      .help = "in which order nodes run: file (default), or min-memory: one with\n"
@@ -157,6 +168,8 @@ static void set_defaults(struct request *request) {
         .mode = (int)options.mode,
         .convention = options.convention,
         .strict = options.strict,
+        .module_source = options.module_source,
+        .group = options.group,
         .schedule = (int)options.schedule,
         .memory_limit = options.memory_limit,
         .memory_alignment = options.memory_alignment,
@@ -333,6 +346,8 @@ static int read_request(const struct invocation *call, struct request *request,
     options->convention = request->convention;
     options->strict = request->strict;
     options->dump_after = request->dump_after;
+    options->module_source = request->module_source;
+    options->group = request->group;
     options->dump = stderr;
     options->schedule = (enum cm_schedule)request->schedule;
     options->memory_limit = request->memory_limit;

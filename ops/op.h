@@ -2,8 +2,8 @@
 /*
  * An operator is one row. A row stands beside its rules in its family's file; adding an
  * operator edits that one file. Each facet has its own readers: bind (identity, signature),
- * infer (shape, value), count (cost), lifetime (memory), params (roles), modules (module,
- * describe).
+ * infer (shape, value), composites (algebra), count (cost), lifetime (memory), params (roles),
+ * modules (module, describe).
  */
 #ifndef OPS_OP_H
 #define OPS_OP_H
@@ -64,6 +64,21 @@ enum op_target {
     TARGET_DIMS, /* Reshape: the dims of the output, same elements in row-major order */
 };
 
+/* What the operator is in a formula (ops/composites.h). */
+enum op_algebra {
+    ALGEBRA_NONE,
+    ALGEBRA_SUM,
+    ALGEBRA_DIFFERENCE,
+    ALGEBRA_NEGATIVE,
+    ALGEBRA_PRODUCT,
+    ALGEBRA_QUOTIENT,
+    ALGEBRA_RECIPROCAL,
+    ALGEBRA_POWER,
+    ALGEBRA_ROOT,
+    ALGEBRA_REDUCTION, /* over the attribute `axes`, or over input 1 */
+    ALGEBRA_SAME,      /* output 0 is input 0, be it of another type */
+};
+
 struct op {
     const char *domain; /* "" is ai.onnx */
     const char *type;
@@ -85,6 +100,7 @@ struct op {
     struct op_cost cost;
     enum op_memory memory;
     enum op_target target;
+    enum op_algebra algebra;
     /*
      * Whether the node, as it stands in the file, trains: BatchNormalization, Dropout. NULL: it
      * makes no difference to this operator. `rule->training` is then what --mode or this said.

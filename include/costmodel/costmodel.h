@@ -124,7 +124,11 @@ struct cm_options {
     int64_t memory_alignment; /* places in the arena are multiples of it, a power of two */
     bool memory_curve;        /* the result has the bytes alive at each node */
     bool memory_plan;         /* the result has the place of each value in the arena */
-    bool strict; /* an unknown operator or a shape that stays unknown refuses the model */
+    const char *module_source; /* what alone tells modules (docs/modules.md); NULL: the best
+                                  source that knows each node */
+    const char *group; /* a POSIX extended regular expression: modules whose path it matches
+                          are one group for each text that it matches; NULL: none */
+    bool strict;       /* an unknown operator or a shape that stays unknown refuses the model */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
 };
