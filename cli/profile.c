@@ -24,6 +24,7 @@ struct request {
     const char *model;
     struct option_list dims;
     struct option_list inputs;
+    struct option_list explain;
     int64_t batch;
     int mode; /* enum cm_mode */
     const char *convention;
@@ -82,6 +83,11 @@ const struct option profile_options[] = {
      .offset = AT(const char *, convention), .value = "NAME",
      .help = "whose rules count FLOPs: deepspeed (default), exact, macs,\n"
              "torch, fvcore, ptflops, ptflops-aten, thop, onnx-tool"},
+    {.name = "explain", .kind = OPTION_LIST, .offset = AT(struct option_list, explain),
+     .value = "NAME",
+     .help = "instead of the report: how the figures of a node (by name, output\n"
+             "or number) or a module (by path) come about, and what each\n"
+             "convention makes of it; may be given many times"},
     {.name = "strict", .kind = OPTION_SET, .offset = AT(bool, strict),
      .help = "refuse a model with an unknown operator or shape"},
     {.name = "dump-after", .kind = OPTION_TEXT, .offset = AT(const char *, dump_after),
@@ -162,6 +168,7 @@ static int write_report(const struct request *request, const struct cm_result *r
     options.detailed = request->detailed;
     options.width = request->width;
     options.color = streams_color(out, (enum color_choice)request->color);
+    if (result->n_explanations > 0) return cm_result_write_explanations(result, &options, out);
     return cm_result_write_text(result, &options, out);
 }
 
@@ -260,6 +267,8 @@ static int read_request(const struct invocation *call, struct request *request,
     options->dump_after = request->dump_after;
     options->dump = stderr;
     options->memory_plan = request->memory_plan;
+    options->n_explain = request->explain.n;
+    options->explain = request->explain.values;
     if (status == CM_OK) status = shapes_read_dims(call, &request->dims, options);
     if (status == CM_OK) status = shapes_read_inputs(call, &request->inputs, options);
     return status;

@@ -10,6 +10,7 @@
 
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/product.h"
 
 #include "support/banned.h"
 
@@ -113,18 +114,21 @@ int64_t attention_scores(const struct rule *rule) {
     return checked_mul(attention_rows(rule), apart ? taken_apart_keys(rule) : n_keys(rule));
 }
 
-static int64_t macs_attention(const struct rule *rule) {
+static void macs_attention(const struct rule *rule, struct product *ret) {
     const struct heads q = heads_of(rule, 0, "q_num_heads");
     const struct heads v = heads_of(rule, 2, "kv_num_heads");
-    return checked_mul(attention_scores(rule), checked_add(q.width, v.width));
+    product_add(ret, "scores", attention_scores(rule));
+    product_add(ret, "columns of query and value", checked_add(q.width, v.width));
 }
 
-static int64_t macs_taken_apart(const struct rule *rule) {
+static void macs_taken_apart(const struct rule *rule, struct product *ret) {
     const int rank_q = rule_rank(rule, 0);
     const int rank_v = rule_rank(rule, 2);
-    if (rank_q < 2 || rank_v < 2) return DIM_UNKNOWN;
-    int64_t widths = checked_add(rule_dim(rule, 0, rank_q - 1), rule_dim(rule, 2, rank_v - 1));
-    return checked_mul(attention_scores(rule), widths);
+    int64_t columns = DIM_UNKNOWN;
+    if (rank_q > 1 && rank_v > 1)
+        columns = checked_add(rule_dim(rule, 0, rank_q - 1), rule_dim(rule, 2, rank_v - 1));
+    product_add(ret, "scores", attention_scores(rule));
+    product_add(ret, "columns of query and value", columns);
 }
 
 static const struct op_attr attention_23[] = {INT_ATTR("is_causal", 0),
@@ -150,7 +154,8 @@ static const struct op_attr attention_25[] = {INT_ATTR("is_causal", 0),
     {                                                                                          \
         .domain = "", .type = "Attention", .since = from, .min_inputs = 3, .max_inputs = most, \
         .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = rule,              \
-        .cost = {.macs = count, .extra = attention_scores}, .roles = "xxxmxxi"                 \
+        .cost = {.macs = count, .extra = attention_scores, .extra_is = "at 1 a score"},        \
+        .roles = "xxxmxxi"                                                                     \
     }
 
 const struct op attention_taken_apart =

@@ -74,14 +74,14 @@ static int64_t softmax(const struct rule *rule, int64_t macs) {
 
 /* Softmax, and for each score its scaling, its mask and its bias, however they are put on. */
 static int64_t attention(const struct rule *rule, int64_t macs) {
+    (void)macs;
     const bool apart = rule->op == &attention_taken_apart;
     const bool causal = !apart && rule_attr_int(rule, "is_causal") != 0;
     int64_t each = 6;
     if (causal || rule_has_input(rule, 3)) each++;
     if (apart && rule_has_input(rule, 4)) each++;
     int64_t flops = checked_mul(each, attention_scores(rule));
-    flops = checked_sub(flops, checked_mul(2, attention_rows(rule)));
-    return checked_add(flops, checked_mul(2, macs));
+    return checked_sub(flops, checked_mul(2, attention_rows(rule)));
 }
 
 /* The quotients are differences, and a row has one logarithm more. */
@@ -145,32 +145,60 @@ static int64_t recurrence(const struct rule *rule, int64_t macs) {
 
 const struct convention_row convention_exact[] = {
     /* products */
-    {.op = "Conv", .per_mac = 2, .extra = term_bias_2},
-    {.op = "ConvTranspose", .per_mac = 2, .extra = term_bias_2},
-    {.op = "DeformConv", .per_mac = 2, .extra = term_bias_3},
-    {.op = "QLinearConv", .per_mac = 2, .extra = term_bias_8},
-    {.op = "Gemm", .per_mac = 2, .extra = term_bias_2},
-    {.op = "LSTM", .per_mac = 2, .extra = recurrence},
-    {.op = "GRU", .per_mac = 2, .extra = recurrence},
-    {.op = "RNN", .per_mac = 2, .extra = recurrence},
-    {.op = "Attention", .extra = attention},
+    {.op = "Conv", .per_mac = 2, BIASES(2)},
+    {.op = "ConvTranspose", .per_mac = 2, BIASES(2)},
+    {.op = "DeformConv", .per_mac = 2, BIASES(3)},
+    {.op = "QLinearConv", .per_mac = 2, BIASES(8)},
+    {.op = "Gemm", .per_mac = 2, BIASES(2)},
+    {.op = "LSTM",
+     .per_mac = 2,
+     .extra = recurrence,
+     .extra_is = "for gates, states and biases of the cells"},
+    {.op = "GRU",
+     .per_mac = 2,
+     .extra = recurrence,
+     .extra_is = "for gates, states and biases of the cells"},
+    {.op = "RNN",
+     .per_mac = 2,
+     .extra = recurrence,
+     .extra_is = "for gates, states and biases of the cells"},
+    {.op = "Attention",
+     .per_mac = 2,
+     .extra = attention,
+     .extra_is = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"},
     /* normalizations */
-    {.op = "BatchNormalization", .extra = batch_norm},
-    {.op = "LayerNormalization", .extra = layer_norm},
-    {.op = "RMSNormalization", .extra = rms_norm},
-    {.op = "InstanceNormalization", .extra = instance_norm},
-    {.op = "GroupNormalization", .extra = group_norm},
-    {.op = "LRN", .extra = local_response},
-    {.op = "Softmax", .extra = softmax},
-    {.op = "LogSoftmax", .extra = log_softmax},
+    {.op = "BatchNormalization",
+     .extra = batch_norm,
+     .extra_is = "at 2 an input element; in training 7, and 2 a channel"},
+    {.op = "LayerNormalization",
+     .extra = layer_norm,
+     .extra_is = "at 7 an input element, 1 less without a shift or scale, and 2 a row"},
+    {.op = "RMSNormalization",
+     .extra = rms_norm,
+     .extra_is = "at 4 an input element, and 2 a row"},
+    {.op = "InstanceNormalization",
+     .extra = instance_norm,
+     .extra_is = "at 7 an input element, and 2 a row"},
+    {.op = "GroupNormalization",
+     .extra = group_norm,
+     .extra_is = "at 7 an input element, and 2 a row"},
+    {.op = "LRN", .extra = local_response, .extra_is = "at size + 4 an output element"},
+    {.op = "Softmax", .extra = softmax, .extra_is = "at 5 an input element less 2 a row"},
+    {.op = "LogSoftmax",
+     .extra = log_softmax,
+     .extra_is = "at 5 an input element less 1 a row"},
     /* pools and resizing */
-    {.op = "MaxPool", .extra = max_pool},
-    {.op = "AveragePool", .extra = average_pool},
+    {.op = "MaxPool", .extra = max_pool, .extra_is = "at window less 1 an output element"},
+    {.op = "AveragePool", .extra = average_pool, .extra_is = "at window an output element"},
     {.op = "GlobalAveragePool", .per_input = 1},
-    {.op = "GlobalMaxPool", .extra = term_joins},
-    {.op = "Resize", .extra = resize},
-    {.op = "Upsample", .extra = resize},
-    {.op = "GridSample", .extra = resize},
+    {.op = "GlobalMaxPool", JOINS},
+    {.op = "Resize", .extra = resize, .extra_is = "at 2 a neighbour less 1, an output element"},
+    {.op = "Upsample",
+     .extra = resize,
+     .extra_is = "at 2 a neighbour less 1, an output element"},
+    {.op = "GridSample",
+     .extra = resize,
+     .extra_is = "at 2 a neighbour less 1, an output element"},
     /* activations */
     {.op = "Relu", .per_output = 1},
     {.op = "LeakyRelu", .per_output = 2},
@@ -179,7 +207,7 @@ const struct convention_row convention_exact[] = {
     {.op = "Elu", .per_output = 4},
     {.op = "Celu", .per_output = 5},
     {.op = "Selu", .per_output = 5},
-    {.op = "Gelu", .extra = gelu},
+    {.op = "Gelu", .extra = gelu, .extra_is = "at 5 an output element, 8 by tanh"},
     {.op = "Sigmoid", .per_output = 4},
     {.op = "Swish", .per_output = 5},
     {.op = "HardSigmoid", .per_output = 4},
@@ -220,25 +248,25 @@ const struct convention_row convention_exact[] = {
     {.op = "Asinh", .per_output = 1},
     {.op = "Acosh", .per_output = 1},
     {.op = "Atanh", .per_output = 1},
-    {.op = "Sum", .extra = term_operands},
-    {.op = "Max", .extra = term_operands},
-    {.op = "Min", .extra = term_operands},
-    {.op = "Mean", .extra = mean},
+    {.op = "Sum", OPERANDS},
+    {.op = "Max", OPERANDS},
+    {.op = "Min", OPERANDS},
+    {.op = "Mean", .extra = mean, .extra_is = "at operands an output element"},
     {.op = "CumSum", .per_output = 1},
     {.op = "QuantizeLinear", .per_output = 3},   /* quotient, rounding, zero point */
     {.op = "DequantizeLinear", .per_output = 2}, /* zero point, factor */
     /* reductions */
-    {.op = "ReduceSum", .extra = term_joins},
-    {.op = "ReduceProd", .extra = term_joins},
-    {.op = "ReduceMax", .extra = term_joins},
-    {.op = "ReduceMin", .extra = term_joins},
+    {.op = "ReduceSum", JOINS},
+    {.op = "ReduceProd", JOINS},
+    {.op = "ReduceMax", JOINS},
+    {.op = "ReduceMin", JOINS},
     {.op = "ReduceMean", .per_input = 1},
-    {.op = "ReduceL1", .per_input = 1, .extra = term_joins},
+    {.op = "ReduceL1", .per_input = 1, JOINS},
     {.op = "ReduceL2", .per_input = 2},
-    {.op = "ReduceSumSquare", .per_input = 1, .extra = term_joins},
+    {.op = "ReduceSumSquare", .per_input = 1, JOINS},
     {.op = "ReduceLogSum", .per_input = 1},
     {.op = "ReduceLogSumExp", .per_input = 2},
-    {.op = "ArgMax", .extra = term_joins},
-    {.op = "ArgMin", .extra = term_joins},
+    {.op = "ArgMax", JOINS},
+    {.op = "ArgMin", JOINS},
     {.op = NULL},
 };

@@ -21,10 +21,14 @@ extern const struct convention_row convention_onnx_tool[];
 int64_t term_bias_2(const struct rule *rule, int64_t macs);
 int64_t term_bias_3(const struct rule *rule, int64_t macs);
 int64_t term_bias_8(const struct rule *rule, int64_t macs);
+#define BIASES(slot) .extra = term_bias_##slot, .extra_is = "biases"
 /* An operation for each output element and each operand after the first: Sum of four is 3. */
 int64_t term_operands(const struct rule *rule, int64_t macs);
+#define OPERANDS                                                                               \
+    .extra = term_operands, .extra_is = "output elements for each operand after the first"
 /* n - out: what it takes to put n elements together into out. */
 int64_t term_joins(const struct rule *rule, int64_t macs);
+#define JOINS .extra = term_joins, .extra_is = "input elements less output elements"
 
 /* Steps * batch * directions * hidden of LSTM, GRU, RNN. */
 int64_t term_cells(const struct rule *rule, int64_t macs);

@@ -30,20 +30,6 @@ const struct convention *convention_find(const char *name) {
     return NULL;
 }
 
-/* A factor of 0 hides an unknown size: what is not counted need not be known. */
-static int64_t times(int64_t factor, int64_t elements) {
-    return factor == 0 ? 0 : checked_mul(factor, elements);
-}
-
-/* flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h) */
-static int64_t own_flops(const struct rule *rule, int64_t macs) {
-    const struct op_cost *cost = &rule->op->cost;
-    int64_t flops = checked_mul(2, macs);
-    flops = checked_add(flops, times(cost->per_input, rule_elements(rule, 0)));
-    flops = checked_add(flops, times(cost->per_output, rule_output_elements(rule, 0)));
-    return cost->extra ? checked_add(flops, cost->extra(rule)) : flops;
-}
-
 static const struct convention_row *find_row(const struct convention *convention,
                                              const char *op) {
     for (const struct convention_row *row = convention->rows; row->op; row++)
@@ -51,14 +37,62 @@ static const struct convention_row *find_row(const struct convention *convention
     return NULL;
 }
 
+/* The sum under construction. A factor of 0 hides an unknown size: what is not counted need not
+ * be known. */
+struct sum {
+    struct convention_term *terms;
+    size_t n;
+};
+
+static void add_term(struct sum *sum, int64_t factor, const char *of, int64_t count) {
+    if (factor != 0) sum->terms[sum->n++] = (struct convention_term){factor, of, count};
+}
+
+/* A row's own rule may find nothing to add: a convolution without a bias. */
+static void add_extra(struct sum *sum, const char *is, int64_t count) {
+    add_term(sum, count == 0 ? 0 : 1, is, count);
+}
+
+static void add_elements(struct sum *sum, const struct rule *rule, int64_t per_input,
+                         int64_t per_output) {
+    add_term(sum, per_input, "input elements", rule_elements(rule, 0));
+    add_term(sum, per_output, "output elements", rule_output_elements(rule, 0));
+}
+
+/* flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h) */
+static void add_own(struct sum *sum, const struct rule *rule, int64_t macs) {
+    const struct op_cost *cost = &rule->op->cost;
+    add_term(sum, cost->macs ? 2 : 0, "MACs", macs);
+    add_elements(sum, rule, cost->per_input, cost->per_output);
+    if (cost->extra) add_extra(sum, cost->extra_is, cost->extra(rule));
+}
+
+size_t convention_terms(const struct convention *convention, const struct rule *rule,
+                        int64_t macs, struct convention_term terms[CONVENTION_TERMS]) {
+    struct sum sum = {.terms = terms};
+    if (!convention->rows) {
+        add_own(&sum, rule, macs);
+        return sum.n;
+    }
+    const bool known = rule->op->infer != NULL; /* else a row of that name is not its own */
+    const bool multiplies = rule->op->cost.macs != NULL;
+    const struct convention_row *row = known ? find_row(convention, rule->op->type) : NULL;
+    add_term(&sum, multiplies ? row ? row->per_mac : convention->per_mac : 0, "MACs", macs);
+    if (!row) return sum.n;
+    add_elements(&sum, rule, row->per_input, row->per_output);
+    if (row->extra) add_extra(&sum, row->extra_is, row->extra(rule, macs));
+    return sum.n;
+}
+
+int64_t convention_sum(const struct convention_term *terms, size_t n) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum = checked_add(sum, checked_mul(terms[i].factor, terms[i].count));
+    return sum;
+}
+
 int64_t convention_flops(const struct convention *convention, const struct rule *rule,
                          int64_t macs) {
-    if (!convention->rows) return own_flops(rule, macs);
-    const bool known = rule->op->infer != NULL; /* else a row of that name is not its own */
-    const struct convention_row *row = known ? find_row(convention, rule->op->type) : NULL;
-    if (!row) return times(convention->per_mac, macs);
-    int64_t flops = times(row->per_mac, macs);
-    flops = checked_add(flops, times(row->per_input, rule_elements(rule, 0)));
-    flops = checked_add(flops, times(row->per_output, rule_output_elements(rule, 0)));
-    return row->extra ? checked_add(flops, row->extra(rule, macs)) : flops;
+    struct convention_term terms[CONVENTION_TERMS];
+    return convention_sum(terms, convention_terms(convention, rule, macs, terms));
 }

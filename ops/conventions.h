@@ -8,6 +8,7 @@
 #define OPS_CONVENTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rule;
@@ -22,6 +23,7 @@ struct convention_row {
     int64_t per_input;
     int64_t per_output;
     int64_t (*extra)(const struct rule *rule, int64_t macs); /* NULL: none */
+    const char *extra_is; /* what `extra` counts, for people; set with it */
 };
 
 struct convention {
@@ -33,7 +35,19 @@ struct convention {
 
 /* By name; NULL: there is none. */
 const struct convention *convention_find(const char *name);
-/* What the node costs, run once. Unknown and overflown figures pass. */
+
+/* `factor` for each of `count`: a term of the sum above. */
+struct convention_term {
+    int64_t factor;
+    const char *of; /* "MACs", "input elements"; static storage */
+    int64_t count;  /* unknown and overflown figures pass */
+};
+#define CONVENTION_TERMS 4
+/* The terms of one run of the node that are not nought by their factor; how many there are. */
+size_t convention_terms(const struct convention *convention, const struct rule *rule,
+                        int64_t macs, struct convention_term terms[CONVENTION_TERMS]);
+/* Their sum: what the node costs, run once. */
+int64_t convention_sum(const struct convention_term *terms, size_t n);
 int64_t convention_flops(const struct convention *convention, const struct rule *rule,
                          int64_t macs);
 

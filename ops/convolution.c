@@ -11,6 +11,7 @@
 
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/product.h"
 #include "ops/window.h"
 
 #include "support/banned.h"
@@ -94,13 +95,18 @@ int convolution_infer(struct rule *rule, size_t x, size_t weight, size_t bias,
     return status < 0 ? status : rule_output_dims(rule, 0, dtype, operands.rank, dims);
 }
 
-static int64_t weights_each(const struct rule *rule, size_t weight) {
+/* Weight is [out, in/g, kernel …]; of a transposed convolution [in, out/g, kernel …]. */
+static void add_weights_each(const struct rule *rule, size_t weight, const char *channels,
+                             struct product *ret) {
     const struct shape *shape = rule_shape(rule, weight);
-    return shape->rank > 1 ? shape_product(shape, 1, shape->rank) : DIM_UNKNOWN;
+    const bool has = shape->rank > 1;
+    product_add(ret, channels, has ? shape->dims[1] : DIM_UNKNOWN);
+    product_add(ret, "kernel", has ? shape_product(shape, 2, shape->rank) : DIM_UNKNOWN);
 }
 
-int64_t convolution_macs(const struct rule *rule, size_t weight) {
-    return checked_mul(rule_output_elements(rule, 0), weights_each(rule, weight));
+void convolution_macs(const struct rule *rule, size_t weight, struct product *ret) {
+    product_add(ret, "output elements", rule_output_elements(rule, 0));
+    add_weights_each(rule, weight, "input channels of a group", ret);
 }
 
 static int infer_conv(struct rule *rule) {
@@ -108,8 +114,8 @@ static int infer_conv(struct rule *rule) {
     return status < 0 ? status : convolution_infer(rule, 0, 1, 2, common_dtype(rule, 0));
 }
 
-static int64_t conv_macs(const struct rule *rule) {
-    return convolution_macs(rule, 1);
+static void conv_macs(const struct rule *rule, struct product *ret) {
+    convolution_macs(rule, 1, ret);
 }
 
 static int64_t bias_flops(const struct rule *rule) {
@@ -196,8 +202,9 @@ static int infer_conv_transpose(struct rule *rule) {
     return rule_output_dims(rule, 0, dtype, operands.rank, dims);
 }
 
-static int64_t conv_transpose_macs(const struct rule *rule) {
-    return checked_mul(rule_elements(rule, 0), weights_each(rule, 1));
+static void conv_transpose_macs(const struct rule *rule, struct product *ret) {
+    product_add(ret, "input elements", rule_elements(rule, 0));
+    add_weights_each(rule, 1, "output channels of a group", ret);
 }
 
 /* Samples stand beside the grid (input 2); the sums are those of Conv. */
@@ -320,7 +327,7 @@ static const struct op rows[] = {
      .max_outputs = 1,
      .attrs = convolution_attrs,
      .infer = infer_conv,
-     .cost = {.macs = conv_macs, .extra = bias_flops},
+     .cost = {.macs = conv_macs, .extra = bias_flops, .extra_is = "biases"},
      .roles = "xWW",
      .module = "Conv{n}d",
      .describe = describe_conv},
@@ -333,7 +340,7 @@ static const struct op rows[] = {
      .max_outputs = 1,
      .attrs = transpose_1,
      .infer = infer_conv_transpose,
-     .cost = {.macs = conv_transpose_macs, .extra = bias_flops},
+     .cost = {.macs = conv_transpose_macs, .extra = bias_flops, .extra_is = "biases"},
      .roles = "xWW",
      .module = "ConvTranspose{n}d",
      .describe = describe_conv_transpose},
@@ -346,7 +353,7 @@ static const struct op rows[] = {
      .max_outputs = 1,
      .attrs = deform_19,
      .infer = infer_deform_conv,
-     .cost = {.macs = conv_macs, .extra = deform_bias_flops},
+     .cost = {.macs = conv_macs, .extra = deform_bias_flops, .extra_is = "biases"},
      .roles = "xWxWx",
      .module = "DeformConv{n}d",
      .describe = describe_deform_conv},

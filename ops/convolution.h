@@ -10,6 +10,7 @@
 #include "ir/dtype.h"
 #include "ops/op.h"
 
+struct product;
 struct rule;
 
 /* Attributes of Conv and of its quantized twins. */
@@ -19,6 +20,6 @@ extern const struct op_attr convolution_attrs[];
 int convolution_infer(struct rule *rule, size_t x, size_t weight, size_t bias, enum dtype dtype)
     __attribute__((warn_unused_result));
 /* out * prod(weight.shape[1:]) */
-int64_t convolution_macs(const struct rule *rule, size_t weight);
+void convolution_macs(const struct rule *rule, size_t weight, struct product *ret);
 
 #endif

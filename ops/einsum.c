@@ -13,6 +13,7 @@
 
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/product.h"
 
 #include "support/banned.h"
 
@@ -330,7 +331,7 @@ static int64_t greedy_order(struct einsum *einsum) {
     return total;
 }
 
-static int64_t einsum_macs(const struct rule *rule) {
+static int64_t count_macs(const struct rule *rule) {
     struct einsum einsum;
     struct rule quiet = *rule; /* infer has reported what there is */
     quiet.diag = NULL;
@@ -340,6 +341,10 @@ static int64_t einsum_macs(const struct rule *rule) {
     if (read_einsum(&quiet, &einsum) < 0) return DIM_UNKNOWN;
     if (einsum.n <= MAX_EXACT) return best_order(&einsum);
     return greedy_order(&einsum);
+}
+
+static void einsum_macs(const struct rule *rule, struct product *ret) {
+    product_add(ret, "contractions, two operands at a time", count_macs(rule));
 }
 
 static const struct op_attr einsum_12[] = {REQUIRED_ATTR("equation", ATTR_STRING), {0}};

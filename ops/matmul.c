@@ -10,6 +10,7 @@
 
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/product.h"
 
 #include "support/banned.h"
 
@@ -57,12 +58,13 @@ int matmul_infer(struct rule *rule, size_t a, size_t b, enum dtype dtype) {
     return infer_product(rule, shape_a, shape_b, dtype);
 }
 
-int64_t matmul_macs(const struct rule *rule, size_t a, size_t b) {
+void matmul_macs(const struct rule *rule, size_t a, size_t b, struct product *ret) {
     const struct shape *shape_a = rule_shape(rule, a);
     const struct shape *shape_b = rule_shape(rule, b);
     int64_t k = shape_a->rank > 0 ? shape_a->dims[shape_a->rank - 1] : DIM_UNKNOWN;
     if (!is_known(k) && shape_b->rank > 0) k = summed_axis(shape_b);
-    return checked_mul(rule_output_elements(rule, 0), k);
+    product_add(ret, "output elements", rule_output_elements(rule, 0));
+    product_add(ret, "inner axis", k);
 }
 
 static int infer_matmul(struct rule *rule) {
@@ -70,8 +72,8 @@ static int infer_matmul(struct rule *rule) {
     return status < 0 ? status : matmul_infer(rule, 0, 1, common_dtype(rule, 0));
 }
 
-static int64_t macs_matmul(const struct rule *rule) {
-    return matmul_macs(rule, 0, 1);
+static void macs_matmul(const struct rule *rule, struct product *ret) {
+    matmul_macs(rule, 0, 1, ret);
 }
 
 /* A product with a matrix [in, out] is a linear layer whose bias, if any, is another node. */
@@ -124,10 +126,11 @@ static int infer_gemm(struct rule *rule) {
     return status < 0 ? status : rule_output_dims(rule, 0, common_dtype(rule, 0), 2, dims);
 }
 
-static int64_t macs_gemm(const struct rule *rule) {
+static void macs_gemm(const struct rule *rule, struct product *ret) {
     int64_t k = gemm_dim(rule, 0, 1);
     if (!is_known(k)) k = gemm_dim(rule, 1, 0);
-    return checked_mul(rule_output_elements(rule, 0), k);
+    product_add(ret, "output elements", rule_output_elements(rule, 0));
+    product_add(ret, "inner axis", k);
 }
 
 static int describe_gemm(const struct rule *rule, struct text *out) {

@@ -243,7 +243,9 @@ static const struct op_attr mean_variance_9[] = {OPTIONAL_ATTR("axes", ATTR_INTS
     {                                                                                          \
         .domain = "", .type = "BatchNormalization", .since = from, .min_inputs = 5,            \
         .max_inputs = 5, .min_outputs = 1, .max_outputs = out, .attrs = attributes,            \
-        .infer = infer_batch_norm, .cost = {.extra = batch_norm_flops},                        \
+        .infer = infer_batch_norm,                                                             \
+        .cost = {.extra = batch_norm_flops,                                                    \
+                 .extra_is = "at 2 an input element, 5 in training"},                          \
         .trains = batch_norm_trains, .roles = "xnnss", .module = "BatchNorm{n}d",              \
         .describe = describe_batch_norm                                                        \
     }

@@ -14,6 +14,7 @@
 
 #include "ir/attr.h"
 
+struct product;
 struct rule;
 struct text;
 
@@ -36,10 +37,12 @@ struct op_attr {
  * it zero costs no FLOPs by that convention, which is then a decision, not an omission.
  */
 struct op_cost {
-    int64_t (*macs)(const struct rule *rule); /* NULL: none. DIM_UNKNOWN, DIM_OVERFLOW pass */
+    /* Adds the factors whose product they are (ops/product.h). NULL: none. */
+    void (*macs)(const struct rule *rule, struct product *ret);
     int64_t per_input;
     int64_t per_output;
     int64_t (*extra)(const struct rule *rule); /* NULL: none */
+    const char *extra_is; /* what `extra` counts, for people; set with it */
 };
 
 enum op_memory {

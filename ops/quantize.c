@@ -7,6 +7,7 @@
 #include "ops/convolution.h"
 #include "ops/families.h"
 #include "ops/matmul.h"
+#include "ops/product.h"
 
 #include "support/banned.h"
 
@@ -60,16 +61,16 @@ static int infer_conv_integer(struct rule *rule) {
     return convolution_infer(rule, 0, 1, NO_BIAS, DTYPE_INT32);
 }
 
-static int64_t macs_conv_integer(const struct rule *rule) {
-    return convolution_macs(rule, 1);
+static void macs_conv_integer(const struct rule *rule, struct product *ret) {
+    convolution_macs(rule, 1, ret);
 }
 
 static int infer_qlinear_conv(struct rule *rule) {
     return convolution_infer(rule, 0, 3, 8, rule_dtype(rule, 7));
 }
 
-static int64_t macs_qlinear_conv(const struct rule *rule) {
-    return convolution_macs(rule, 3);
+static void macs_qlinear_conv(const struct rule *rule, struct product *ret) {
+    convolution_macs(rule, 3, ret);
 }
 
 static int64_t qlinear_bias_flops(const struct rule *rule) {
@@ -80,16 +81,16 @@ static int infer_matmul_integer(struct rule *rule) {
     return matmul_infer(rule, 0, 1, DTYPE_INT32);
 }
 
-static int64_t macs_matmul_integer(const struct rule *rule) {
-    return matmul_macs(rule, 0, 1);
+static void macs_matmul_integer(const struct rule *rule, struct product *ret) {
+    matmul_macs(rule, 0, 1, ret);
 }
 
 static int infer_qlinear_matmul(struct rule *rule) {
     return matmul_infer(rule, 0, 3, rule_dtype(rule, 7));
 }
 
-static int64_t macs_qlinear_matmul(const struct rule *rule) {
-    return matmul_macs(rule, 0, 3);
+static void macs_qlinear_matmul(const struct rule *rule, struct product *ret) {
+    matmul_macs(rule, 0, 3, ret);
 }
 
 static const struct op_attr axis_13[] = {INT_ATTR("axis", 1), {0}};
@@ -133,7 +134,7 @@ static const struct op rows[] = {
      .min_outputs = 3, .max_outputs = 3, .infer = infer_dynamic_quantize, .roles = "x"},
     /*       type          since in    attributes         rule                  MACs                 roles */
     PRODUCT("ConvInteger",    10, 2, 4, convolution_attrs, infer_conv_integer,   macs_conv_integer,   "xWi",       .extra = NULL),
-    PRODUCT("QLinearConv",    10, 8, 9, convolution_attrs, infer_qlinear_conv,   macs_qlinear_conv,   "xiiWiiiiW", .extra = qlinear_bias_flops),
+    PRODUCT("QLinearConv",    10, 8, 9, convolution_attrs, infer_qlinear_conv,   macs_qlinear_conv,   "xiiWiiiiW", .extra = qlinear_bias_flops, .extra_is = "biases"),
     PRODUCT("MatMulInteger",  10, 2, 4, NULL,              infer_matmul_integer, macs_matmul_integer, "wwi",       .extra = NULL),
     PRODUCT("QLinearMatMul",  10, 8, 8, NULL,              infer_qlinear_matmul, macs_qlinear_matmul, "wiiwi",     .extra = NULL),
 };

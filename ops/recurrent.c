@@ -6,6 +6,7 @@
  */
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/product.h"
 
 #include "support/banned.h"
 
@@ -123,13 +124,18 @@ static bool has_ranks(const struct rule *rule) {
     return true;
 }
 
-static int64_t recurrent_macs(const struct rule *rule) {
-    if (!has_ranks(rule)) return DIM_UNKNOWN;
+static void recurrent_macs(const struct rule *rule, struct product *ret) {
+    if (!has_ranks(rule)) {
+        product_add(ret, "of operands without a rank", DIM_UNKNOWN);
+        return;
+    }
     struct sizes sizes = read_sizes(rule);
-    int64_t inputs = checked_add(sizes.features, sizes.hidden);
-    int64_t step = checked_mul(checked_mul(sizes.gates, sizes.hidden), inputs);
-    int64_t runs = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.steps);
-    return checked_mul(runs, step);
+    product_add(ret, "directions", sizes.directions);
+    product_add(ret, "batch", sizes.batch);
+    product_add(ret, "steps", sizes.steps);
+    product_add(ret, "gates", sizes.gates);
+    product_add(ret, "hidden", sizes.hidden);
+    product_add(ret, "features and hidden", checked_add(sizes.features, sizes.hidden));
 }
 
 static int describe_recurrent(const struct rule *rule, struct text *out) {

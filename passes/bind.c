@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ops/product.h"
 #include "ops/registry.h"
 #include "passes/pass.h"
 #include "passes/rules.h"
@@ -23,9 +24,9 @@ static int infer_unknown(struct rule *rule) {
 }
 
 /* Not 0: nobody knows. */
-static int64_t macs_unknown(const struct rule *rule) {
+static void macs_unknown(const struct rule *rule, struct product *ret) {
     (void)rule;
-    return DIM_UNKNOWN;
+    product_add(ret, "of an unknown operator", DIM_UNKNOWN);
 }
 
 static const struct op op_unknown = {

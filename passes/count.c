@@ -5,6 +5,8 @@
  * the dearer is charged. Params are counted in params.c: they are a property of tensors, not of
  * nodes.
  */
+#include "passes/count.h"
+
 #include "ops/conventions.h"
 #include "passes/lifetime.h"
 #include "passes/pass.h"
@@ -60,20 +62,61 @@ static bool is_counted(const struct analysis *analysis, const struct convention 
     return !convention->rows || macs != 0 || writes_anything(analysis, node);
 }
 
-static int64_t flops_of(const struct analysis *analysis, const struct convention *convention,
-                        const struct rule *rule, int64_t macs) {
-    if (!is_counted(analysis, convention, rule->node, macs)) return 0;
-    return convention_flops(convention, rule, macs);
-}
-
 /* MACs and bytes of a node, which are what the file does whoever looks at it. */
 static void cost_of(const struct analysis *analysis, const struct rule *rule,
                     struct cm_costs *costs) {
     bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
-    costs->macs = rule->op->cost.macs ? rule->op->cost.macs(rule) : 0;
+    costs->macs = product_macs(rule);
     costs->bytes_read = moves ? bytes_read(rule) : 0;
     costs->bytes_written = moves ? bytes_written(analysis, rule->node) : 0;
     costs->activation_bytes = costs->bytes_written;
+}
+
+/*
+ * The rule by which a node's FLOPs are counted. A composite is counted once, by the row of the
+ * operation, at the node that makes its result: so its FLOPs depend on neither opset nor
+ * exporter. Not so in a convention that sees the nodes of a file. *ret_counts false: the node
+ * is counted with another one.
+ */
+static int counting_rule(const struct analysis *analysis, const struct convention *convention,
+                         const struct rule_source *source, const struct rule *rule,
+                         struct rule *ret, bool *ret_counts) {
+    const struct composites_table *composites = &analysis->composites;
+    const uint32_t index = composites->of_node[rule->node_id];
+    *ret = *rule;
+    *ret_counts = true;
+    if (index == ID_NONE || convention->sees_nodes) return CM_OK;
+    *ret_counts = composites->items[index].last == rule->node_id;
+    return *ret_counts ? rules_make_composite(source, &composites->items[index], ret) : CM_OK;
+}
+
+static int find_terms(const struct analysis *analysis, const struct convention *convention,
+                      const struct rule_source *source, const struct rule *rule,
+                      struct count_terms *ret) {
+    struct rule counted;
+    bool counts = false;
+    int status = counting_rule(analysis, convention, source, rule, &counted, &counts);
+    ret->n = 0;
+    if (status < 0 || !counts) return status;
+    const int64_t macs = product_macs(&counted);
+    if (is_counted(analysis, convention, counted.node, macs))
+        ret->n = convention_terms(convention, &counted, macs, ret->terms);
+    return CM_OK;
+}
+
+int count_terms(const struct analysis *analysis, const struct convention *convention,
+                uint32_t node, struct count_terms *ret) {
+    const struct rule_source source = rules_source(analysis);
+    struct rule rule;
+    int status = rules_make_done(&source, node, &rule);
+    if (status < 0) return status;
+    *ret = (struct count_terms){.runs = analysis->count.runs[rule.node->graph]};
+    if (rule.op->cost.macs) rule.op->cost.macs(&rule, &ret->macs);
+    return find_terms(analysis, convention, &source, &rule, ret);
+}
+
+int64_t count_flops(const struct count_terms *terms) {
+    return checked_mul(convention_sum(terms->terms, terms->n), terms->runs);
 }
 
 static int64_t *scaled_field(struct cm_costs *costs, size_t index) {
@@ -161,45 +204,23 @@ static int drop_cheaper_branches(const struct analysis *analysis, struct count_t
     return CM_OK;
 }
 
-/*
- * A composite is counted once, by the row of the operation, at the node that makes its result:
- * so its FLOPs depend on neither opset nor exporter. Not so in a convention that sees the nodes
- * of a file.
- */
-static int flops_at(const struct analysis *analysis, const struct convention *convention,
-                    const struct rule_source *source, const struct rule *rule,
-                    struct cm_costs *costs) {
-    const struct composites_table *composites = &analysis->composites;
-    const uint32_t index = composites->of_node[rule->node_id];
-    if (index == ID_NONE || convention->sees_nodes) {
-        costs->flops = flops_of(analysis, convention, rule, costs->macs);
-        return CM_OK;
-    }
-    if (composites->items[index].last != rule->node_id) return CM_OK;
-    struct rule whole;
-    int status = rules_make_composite(source, &composites->items[index], &whole);
-    if (status < 0) return status;
-    int64_t macs = whole.op->cost.macs ? whole.op->cost.macs(&whole) : 0;
-    costs->flops = flops_of(analysis, convention, &whole, macs);
-    return CM_OK;
-}
-
-static int count_nodes(const struct analysis *analysis, struct count_table *table,
-                       const int64_t *runs) {
+static int count_nodes(const struct analysis *analysis, struct count_table *table) {
     const struct model *model = analysis->model;
     const struct convention *convention = convention_find(analysis->options->convention);
     const struct rule_source source = rules_source(analysis);
     BUG_ON(!convention); /* names are checked before the passes run */
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         struct arena_mark mark = arena_save(analysis->arena);
+        struct count_terms terms;
         struct rule rule;
         int status = rules_make_done(&source, id, &rule);
         if (status < 0) return status;
         cost_of(analysis, &rule, &table->costs[id]);
-        status = flops_at(analysis, convention, &source, &rule, &table->costs[id]);
+        status = find_terms(analysis, convention, &source, &rule, &terms);
         if (status < 0) return status;
+        table->costs[id].flops = convention_sum(terms.terms, terms.n);
         arena_restore(analysis->arena, mark);
-        scale(&table->costs[id], runs[model->nodes[id].graph]);
+        scale(&table->costs[id], table->runs[model->nodes[id].graph]);
     }
     return CM_OK;
 }
@@ -224,18 +245,20 @@ static int report_overflow(const struct analysis *analysis, const struct count_t
 static int run(const struct analysis *analysis, void *own) {
     struct count_table *table = own;
     const struct model *model = analysis->model;
-    int64_t *runs = arena_array(analysis->arena, model->n_graphs, sizeof(*runs));
     bool *dropped = arena_array(analysis->arena, model->n_graphs, sizeof(*dropped));
     table->costs = arena_array(analysis->arena, model->n_nodes, sizeof(*table->costs));
-    if (!runs || !dropped || !table->costs) return diag_no_memory(analysis->diag);
-    total_runs(analysis, runs);
-    int status = count_nodes(analysis, table, runs);
+    table->runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->runs));
+    if (!table->runs || !dropped || !table->costs) return diag_no_memory(analysis->diag);
+    total_runs(analysis, table->runs);
+    int status = count_nodes(analysis, table);
     if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
     if (status < 0) return status;
     for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
         if (dropped[model->nodes[id].graph]) scale(&table->costs[id], 0);
         status = report_overflow(analysis, table, id); /* one is enough: it spreads */
     }
+    for (uint32_t id = 0; id < model->n_graphs; id++)
+        if (dropped[id]) table->runs[id] = 0;
     return status;
 }
 

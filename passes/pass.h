@@ -20,16 +20,17 @@ struct map;
 
 /* What a pass needs of earlier ones, and gives to later ones. */
 enum pass_facts {
-    HAS_OPERATORS = 1 << 0,  /* bind */
-    HAS_BATCH = 1 << 1,      /* batch */
-    HAS_TYPES = 1 << 2,      /* infer */
-    HAS_STORAGE = 1 << 3,    /* lifetime */
-    HAS_PARAMETERS = 1 << 4, /* params */
-    HAS_COSTS = 1 << 5,      /* count */
-    HAS_MODULES = 1 << 6,    /* modules */
-    HAS_PLAN = 1 << 7,       /* plan */
-    HAS_PEAKS = 1 << 8,      /* memory */
-    HAS_COMPOSITES = 1 << 9, /* composites */
+    HAS_OPERATORS = 1 << 0,    /* bind */
+    HAS_BATCH = 1 << 1,        /* batch */
+    HAS_TYPES = 1 << 2,        /* infer */
+    HAS_STORAGE = 1 << 3,      /* lifetime */
+    HAS_PARAMETERS = 1 << 4,   /* params */
+    HAS_COSTS = 1 << 5,        /* count */
+    HAS_MODULES = 1 << 6,      /* modules */
+    HAS_PLAN = 1 << 7,         /* plan */
+    HAS_PEAKS = 1 << 8,        /* memory */
+    HAS_EXPLANATIONS = 1 << 9, /* explain */
+    HAS_COMPOSITES = 1 << 10,  /* composites */
 };
 
 struct symbol {
@@ -156,6 +157,8 @@ struct params_table {
 
 struct count_table {
     struct cm_costs *costs; /* by node; times the runs of its graph; CM_UNKNOWN where unknown */
+    int64_t
+        *runs; /* by graph: in one pass through the model; 0 of a branch that is not charged */
 };
 
 struct module {
@@ -194,6 +197,21 @@ struct memory_table {
     struct live_value *live; /* at the peak's step, the largest first */
 };
 
+struct explained {
+    const char *name;
+    bool of_module;
+    uint32_t module;
+    size_t n_nodes;
+    const uint32_t *nodes; /* one, or those of the module that have MACs or FLOPs */
+    int64_t n_free;        /* the others */
+    int64_t *flops;        /* by convention, in the order of conventions_at */
+};
+
+struct explain_table {
+    size_t n;
+    struct explained *items;
+};
+
 struct analysis {
     const struct model *model;
     const struct cm_options *options;
@@ -209,6 +227,7 @@ struct analysis {
     struct count_table count;
     struct modules_table modules;
     struct memory_table memory;
+    struct explain_table explain;
 };
 
 struct pass {
@@ -222,6 +241,6 @@ struct pass {
 };
 
 extern const struct pass pass_bind, pass_batch, pass_infer, pass_composites, pass_lifetime,
-    pass_plan, pass_params, pass_count, pass_modules, pass_memory;
+    pass_plan, pass_params, pass_count, pass_modules, pass_memory, pass_explain;
 
 #endif

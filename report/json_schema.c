@@ -187,6 +187,46 @@ static const struct json_field diagnostic_fields[] = {
 static const struct json_record diagnostic_record =
     RECORD(struct cm_diagnostic, diagnostic_fields);
 
+static const struct json_field term_fields[] = {
+    VALUE("factor", JSON_COUNT, struct cm_term, factor),
+    VALUE("of", JSON_TEXT, struct cm_term, of),
+    VALUE("count", JSON_COUNT, struct cm_term, count),
+};
+
+static const struct json_record term_record = RECORD(struct cm_term, term_fields);
+
+static const struct json_field explained_node_fields[] = {
+    VALUE("node", JSON_INDEX, struct cm_explained_node, node),
+    VALUE("runs", JSON_COUNT, struct cm_explained_node, runs),
+    MANY("macs", JSON_SIZES, struct cm_explained_node, factors, n_factors),
+    LIST("flops", struct cm_explained_node, terms, n_terms, term_record),
+};
+
+static const struct json_record explained_node_record =
+    RECORD(struct cm_explained_node, explained_node_fields);
+
+static const struct json_field explained_by_fields[] = {
+    VALUE("convention", JSON_TEXT, struct cm_explained_by, convention),
+    VALUE("unit", JSON_TEXT, struct cm_explained_by, unit),
+    VALUE("flops", JSON_COUNT, struct cm_explained_by, flops),
+    OPTIONAL_MANY("terms", JSON_LIST, struct cm_explained_by, terms, n_terms, &term_record),
+};
+
+static const struct json_record explained_by_record =
+    RECORD(struct cm_explained_by, explained_by_fields);
+
+static const struct json_field explanation_fields[] = {
+    VALUE("name", JSON_TEXT, struct cm_explanation, name),
+    VALUE("of_module", JSON_FLAG, struct cm_explanation, of_module),
+    VALUE("module", JSON_MODULE, struct cm_explanation, module),
+    LIST("nodes", struct cm_explanation, nodes, n_nodes, explained_node_record),
+    VALUE("free_nodes", JSON_COUNT, struct cm_explanation, n_free),
+    LIST("by_convention", struct cm_explanation, by, n_by, explained_by_record),
+};
+
+static const struct json_record explanation_record =
+    RECORD(struct cm_explanation, explanation_fields);
+
 /* Modules stand before nodes: a node's module is looked up by its path. */
 static const struct json_field result_fields[] = {
     {"model", JSON_OBJECT, false, 0, 0, &model_record, NULL},
@@ -198,6 +238,8 @@ static const struct json_field result_fields[] = {
     LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record),
     LIST("diagnostics", struct cm_result, diagnostics, n_diagnostics, diagnostic_record),
     OBJECT("memory", struct cm_result, memory, memory_record),
+    OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations,
+                  &explanation_record),
 };
 
 const struct json_record json_result = RECORD(struct cm_result, result_fields);

@@ -306,6 +306,7 @@ static void print_result(struct json_writer *writer) {
             CM_VERSION_STRING);
     for (size_t i = 0; i < json_result.n_fields && !writer->failed; i++) {
         const struct json_field *field = &json_result.fields[i];
+        if (is_left_out(field, (const char *)writer->result)) continue;
         fprintf(writer->out, ",\n  \"%s\":", field->key);
         if (field->kind == JSON_LIST)
             print_list(writer, field);

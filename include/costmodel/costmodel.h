@@ -111,8 +111,10 @@ struct cm_options {
     const struct cm_input_option *inputs;
     enum cm_mode mode;
     const char *convention; /* whose rules count FLOPs: a name of cm_convention_at */
-    bool memory_plan;       /* the result has the place of each value in the arena */
-    bool strict; /* an unknown operator or a shape that stays unknown refuses the model */
+    size_t n_explain; /* nodes (name, number as "17" or "#17", or an output) and module paths */
+    const char *const *explain;
+    bool memory_plan; /* the result has the place of each value in the arena */
+    bool strict;      /* an unknown operator or a shape that stays unknown refuses the model */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
 };
@@ -172,6 +174,12 @@ CM_API void cm_text_options_init(struct cm_text_options *options);
 /* The three sections of a DeepSpeed profile: summary, by depth, module tree. CM_OK, CM_IO. */
 CM_API int cm_result_write_text(const struct cm_result *result,
                                 const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
+
+/* Only the answers to cm_options.explain: each formula with its numbers. CM_OK, CM_IO,
+ * CM_NO_MEMORY. */
+CM_API int cm_result_write_explanations(const struct cm_result *result,
+                                        const struct cm_text_options *options,
+                                        FILE *out) CM_MUST_CHECK;
 
 /* One JSON object, schema "costmodel/profile/1" (docs/json.md). CM_OK, CM_IO, CM_NO_MEMORY. */
 CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MUST_CHECK;

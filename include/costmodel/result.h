@@ -143,6 +143,44 @@ struct cm_memory {
     const struct cm_placed *placed;
 };
 
+/* `factor` for each of `count`. */
+struct cm_term {
+    int64_t factor;
+    const char *of; /* "MACs", "input elements", "biases" */
+    int64_t count;
+};
+
+/* How the figures of a node come about: MACs are a product, FLOPs a sum, of one run. */
+struct cm_explained_node {
+    size_t node;      /* index into nodes */
+    int64_t runs;     /* in one pass through the model; 0: of a branch that is not charged */
+    size_t n_factors; /* 0: no MACs */
+    const struct cm_named_size *factors;
+    size_t n_terms; /* by the result's convention; 0: no FLOPs */
+    const struct cm_term *terms;
+};
+
+/* What a convention makes of what is explained. */
+struct cm_explained_by {
+    const char *convention;
+    const char *unit;
+    int64_t flops;  /* all runs */
+    size_t n_terms; /* of a node's one run; 0 of a module */
+    const struct cm_term *terms;
+};
+
+/* An answer to cm_options.explain. */
+struct cm_explanation {
+    const char *name; /* as it was asked for */
+    bool of_module;
+    size_t module;  /* index into modules: itself, or the node's */
+    size_t n_nodes; /* one, or those of the module that have MACs or FLOPs */
+    const struct cm_explained_node *nodes;
+    int64_t n_free; /* the others of the module */
+    size_t n_by;
+    const struct cm_explained_by *by; /* every convention */
+};
+
 enum cm_severity { CM_NOTE, CM_WARNING, CM_ERROR };
 
 struct cm_diagnostic {
@@ -187,6 +225,8 @@ struct cm_result {
     struct cm_coverage coverage;
     size_t n_rebatched;
     const struct cm_rebatched *rebatched;
+    size_t n_explanations;
+    const struct cm_explanation *explanations;
     size_t n_diagnostics; /* notes and warnings: assumptions, unknown operators */
     const struct cm_diagnostic *diagnostics;
     void *arena; /* the library's */

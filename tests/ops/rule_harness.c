@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "ops/product.h"
 #include "ops/registry.h"
 #include "support/arena.h"
 #include "support/text.h"
@@ -269,8 +270,7 @@ void rule_bench_close(struct rule_bench *bench) {
 }
 
 int64_t rule_bench_macs(const struct rule_bench *bench) {
-    const struct op *op = bench->rule.op;
-    return op->cost.macs ? op->cost.macs(&bench->rule) : 0;
+    return product_macs(&bench->rule);
 }
 
 int64_t rule_bench_flops(const struct rule_bench *bench) {

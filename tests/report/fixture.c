@@ -265,6 +265,34 @@ static const struct cm_diagnostic odd_diagnostics[] = {
      "give the shapes of its outputs in the file, or describe the operator"},
 };
 
+static const struct cm_term odd_terms[] = {
+    {2, "MACs", INT64_MAX},
+    {1, "at \033[31m 3 an element", CM_UNKNOWN},
+};
+
+static const struct cm_named_size odd_factors[] = {{"output elements", CM_UNKNOWN},
+                                                   {"kernel", 9}};
+
+static const struct cm_explained_node odd_explained[] = {
+    {.node = 0,
+     .runs = CM_UNKNOWN,
+     .n_factors = 2,
+     .factors = odd_factors,
+     .n_terms = 2,
+     .terms = odd_terms},
+    {.node = 0, .runs = 0},
+};
+
+static const struct cm_explained_by odd_by[] = {
+    {"deepspeed", "FLOPs", CM_UNKNOWN, 2, odd_terms},
+    {"exact", "FLOPs", INT64_MAX, 0, NULL},
+};
+
+static const struct cm_explanation odd_explanations[] = {
+    {"\033[2J", false, 0, N(odd_explained), odd_explained, 0, N(odd_by), odd_by},
+    {"b", true, 0, 0, NULL, 3, 0, NULL},
+};
+
 const struct cm_result fixture_hostile = {
     .model = {ESCAPE ".onnx", "", 14, N(odd_opsets), odd_opsets, N(odd_inputs), odd_inputs, 0,
               NULL},
@@ -275,6 +303,8 @@ const struct cm_result fixture_hostile = {
     .n_nodes = N(odd_nodes),
     .nodes = odd_nodes,
     .coverage = {3, N(odd_ops), odd_ops, 9},
+    .n_explanations = N(odd_explanations),
+    .explanations = odd_explanations,
     .n_rebatched = N(odd_places),
     .rebatched = odd_places,
     .n_diagnostics = N(odd_diagnostics),
@@ -292,6 +322,16 @@ char *fixture_text(const struct cm_result *result, const struct cm_text_options 
     size_t size = 0;
     FILE *out = open_memory(&text, &size);
     assert_int_equal(cm_result_write_text(result, options, out), CM_OK);
+    fclose(out);
+    return text;
+}
+
+char *fixture_explanations(const struct cm_result *result,
+                           const struct cm_text_options *options) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memory(&text, &size);
+    assert_int_equal(cm_result_write_explanations(result, options, out), CM_OK);
     fclose(out);
     return text;
 }

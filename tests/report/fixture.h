@@ -18,6 +18,9 @@ extern const struct cm_result fixture_hostile;
 char *fixture_text(const struct cm_result *result, const struct cm_text_options *options);
 char *fixture_json(const struct cm_result *result);
 
+char *fixture_explanations(const struct cm_result *result,
+                           const struct cm_text_options *options);
+
 /*
  * Fails unless tests/report/golden/NAME holds exactly this text. With UPDATE_GOLDEN=1 in the
  * environment the file is rewritten instead.

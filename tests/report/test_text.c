@@ -162,6 +162,15 @@ static void a_tree_of_any_depth_is_printed(void **state) {
     free(modules);
 }
 
+static void a_figure_is_explained_by_its_terms(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    char *text = fixture_explanations(&fixture_hostile, &options);
+    assert_null(strchr(text, '\033'));
+    fixture_expect_golden("hostile_explanations.txt", text);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_known_model_has_three_sections),
@@ -177,6 +186,7 @@ int main(void) {
         cmocka_unit_test(the_defaults_are_deepspeeds),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(a_tree_of_any_depth_is_printed),
+        cmocka_unit_test(a_figure_is_explained_by_its_terms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

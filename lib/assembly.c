@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every part of a result is made with: see assembly.h. */
+#include "lib/assembly.h"
+
+#include "support/arena.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+void *assembly_array(struct assembly *assembly, size_t n, size_t size) {
+    void *items = assembly->failed ? NULL : arena_array(assembly->arena, n, size);
+    if (!items) assembly->failed = true;
+    return items;
+}
+
+const char *assembly_text(struct assembly *assembly, const char *text) {
+    const char *copy =
+        assembly->failed ? NULL : arena_strdup(assembly->arena, text ? text : "");
+    if (!copy) assembly->failed = true;
+    return copy;
+}
+
+int64_t assembly_count(int64_t value) {
+    return is_known(value) ? value : CM_UNKNOWN;
+}
+
+struct cm_value assembly_value(const struct assembly *assembly, uint32_t id) {
+    if (id != ID_NONE) return assembly->values[id];
+    return (struct cm_value){.name = "", .type = {.rank = -1}, .bytes = CM_UNKNOWN};
+}
+
+const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t *ids,
+                                       size_t n) {
+    struct cm_value *list = assembly_array(assembly, n, sizeof(*list));
+    for (size_t i = 0; list && i < n; i++) list[i] = assembly_value(assembly, ids[i]);
+    return list;
+}

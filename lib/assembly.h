@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A result under construction: what every part of it is made with. */
+#ifndef LIB_ASSEMBLY_H
+#define LIB_ASSEMBLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "passes/pass.h"
+
+struct message_list;
+
+/* Once `failed` is set (out of memory) nothing is read any more. */
+struct assembly {
+    const struct analysis *analysis;
+    struct arena *arena; /* the result's */
+    struct cm_result *result;
+    struct cm_value *values; /* by value id, in the result's arena */
+    bool failed;
+};
+
+/* Zeroed, in the result's arena; NULL: failed. */
+void *assembly_array(struct assembly *assembly, size_t n, size_t size);
+/* A copy; NULL text is "". */
+const char *assembly_text(struct assembly *assembly, const char *text);
+/* An unknown or overflown count as the public API says it. */
+int64_t assembly_count(int64_t value);
+/* ID_NONE is an omitted operand. */
+struct cm_value assembly_value(const struct assembly *assembly, uint32_t id);
+const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t *ids,
+                                       size_t n);
+
+/* The parts that stand in files of their own. */
+void assemble_memory(struct assembly *assembly);
+void assemble_explanations(struct assembly *assembly);
+void assemble_diagnostics(struct assembly *assembly, const struct message_list *first,
+                          const struct message_list *then);
+
+#endif

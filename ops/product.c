@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Products of named factors: see product.h. */
+#include "ops/product.h"
+
+#include "ops/rule.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+void product_add(struct product *product, const char *name, int64_t size) {
+    BUG_ON(product->n == PRODUCT_MAX);
+    product->factors[product->n++] = (struct factor){name, size};
+}
+
+int64_t product_value(const struct product *product) {
+    int64_t value = 1;
+    for (size_t i = 0; i < product->n; i++)
+        value = checked_mul(value, product->factors[i].size);
+    return value;
+}
+
+int64_t product_macs(const struct rule *rule) {
+    struct product product = {.n = 0};
+    if (!rule->op->cost.macs) return 0;
+    rule->op->cost.macs(rule, &product);
+    return product_value(&product);
+}

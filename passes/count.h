@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the figures of a node come about, for whoever explains them. */
+#ifndef PASSES_COUNT_H
+#define PASSES_COUNT_H
+
+#include "ops/conventions.h"
+#include "ops/product.h"
+#include "passes/pass.h"
+
+struct count_terms {
+    int64_t runs;        /* of the node in one pass through the model */
+    struct product macs; /* of one run; without factors: none */
+    size_t n;
+    struct convention_term terms[CONVENTION_TERMS]; /* FLOPs of one run */
+};
+
+/* What pass count made the node's figures of. */
+int count_terms(const struct analysis *analysis, const struct convention *convention,
+                uint32_t node, struct count_terms *ret) CM_MUST_CHECK;
+/* Of all runs. Unknown and overflown figures pass. */
+int64_t count_flops(const struct count_terms *terms);
+
+#endif

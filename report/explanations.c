@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How figures come about: for each node the product that its MACs are and the sum that its
+ * FLOPs are, then what every other convention makes of the same.
+ */
+#include <inttypes.h>
+
+#include "costmodel/costmodel.h"
+#include "report/number.h"
+#include "report/page.h"
+#include "report/types.h"
+#include "support/arena.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define LABEL_WIDTH      10
+#define CONVENTION_WIDTH 13
+#define UNIT_WIDTH       6
+#define FIGURE_WIDTH     25 /* 2^63 with its commas */
+
+static void append_count(struct text *text, int64_t value) {
+    if (is_known(value))
+        number_append_exact(text, value);
+    else
+        text_append(text, "?");
+}
+
+static void write_label(struct page *page, const char *label) {
+    page_print(page, STYLE_PLAIN, "  %s:", label);
+    page_indent(page, LABEL_WIDTH - page->column);
+    page_list(page, " ", LABEL_WIDTH + 2);
+}
+
+/* ` = 6,291,456`, or the runs first. */
+static void write_sum(struct page *page, int64_t runs, int64_t sum) {
+    if (runs != 1) {
+        struct text *item = page_item(page);
+        text_append(item, "in ");
+        append_count(item, runs);
+        text_append(item, " runs");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    struct text *item = page_item(page);
+    text_append(item, "= ");
+    append_count(item, sum);
+    page_item_end(page, STYLE_TITLE);
+}
+
+/* `MACs:  2,097,152 output elements x 3 input channels of a group x 1 kernel = 6,291,456` */
+static void write_macs(struct page *page, const struct cm_explained_node *node,
+                       const struct cm_node *of) {
+    if (node->n_factors == 0) return;
+    write_label(page, "MACs");
+    for (size_t i = 0; i < node->n_factors; i++) {
+        struct text *item = page_item(page);
+        if (i > 0) text_append(item, "x ");
+        append_count(item, node->factors[i].size);
+        text_append(item, " ");
+        text_append_name(item, node->factors[i].name);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    write_sum(page, node->runs, of->costs.macs);
+    page_end_line(page);
+}
+
+/* `2 x 6,291,456 MACs`, `+ 2,097,152 biases` */
+static void write_terms(struct page *page, const struct cm_term *terms, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct text *item = page_item(page);
+        if (i > 0) text_append(item, "+ ");
+        if (terms[i].factor != 1) text_printf(item, "%" PRId64 " x ", terms[i].factor);
+        append_count(item, terms[i].count);
+        text_append(item, " ");
+        text_append_name(item, terms[i].of);
+        page_item_end(page, STYLE_PLAIN);
+    }
+}
+
+static void write_flops(struct page *page, const struct cm_explained_node *node,
+                        const struct cm_node *of) {
+    write_label(page, "FLOPs");
+    if (node->n_terms == 0) {
+        text_append(page_item(page), "none by this convention");
+        page_item_end(page, STYLE_PLAIN);
+    } else {
+        write_terms(page, node->terms, node->n_terms);
+        write_sum(page, node->runs, of->costs.flops);
+    }
+    page_end_line(page);
+}
+
+/* `node 0 /conv1/Conv, Conv` */
+static void write_node_title(struct page *page, const struct cm_node *node) {
+    page_print(page, STYLE_PLAIN, "node %zu ", node->index);
+    if (node->name[0] != '\0') {
+        page_name(page, STYLE_NAME, node->name);
+        page_print(page, STYLE_PLAIN, ", ");
+    }
+    page_name(page, STYLE_PLAIN, node->op);
+    page_end_line(page);
+}
+
+static void write_outputs(struct page *page, const struct cm_node *node) {
+    write_label(page, "output");
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        text_append_name(page_item(page), node->outputs[i].name);
+        page_item_end(page, STYLE_PLAIN);
+        type_append(page_item(page), &node->outputs[i].type);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+static void write_node(struct page *page, const struct cm_result *result,
+                       const struct cm_explained_node *explained) {
+    const struct cm_node *node = &result->nodes[explained->node];
+    write_node_title(page, node);
+    write_outputs(page, node);
+    write_macs(page, explained, node);
+    write_flops(page, explained, node);
+}
+
+/* `transform.conv1: Conv1d(3, 64, kernel_size=(1,))` */
+static void write_module(struct page *page, const struct cm_module *module) {
+    page_name(page, STYLE_NAME, module->path[0] == '\0' ? module->name : module->path);
+    if (module->type_known) {
+        page_print(page, STYLE_PLAIN, ": ");
+        page_name(page, STYLE_PLAIN, module->type);
+    }
+    if (module->arguments[0] != '\0') {
+        page_print(page, STYLE_PLAIN, "(");
+        page_name(page, STYLE_PLAIN, module->arguments);
+        page_print(page, STYLE_PLAIN, ")");
+    }
+    page_end_line(page);
+}
+
+static void write_padded(struct page *page, const char *name, size_t width) {
+    const size_t end = page->column + width;
+    page_name(page, STYLE_PLAIN, name);
+    page_indent(page, page->column < end ? end - page->column + 1 : 1);
+}
+
+static void write_by(struct page *page, const struct cm_explained_by *by) {
+    struct text figure;
+    text_init(&figure, page->arena);
+    append_count(&figure, by->flops);
+    write_padded(page, by->convention, CONVENTION_WIDTH);
+    write_padded(page, by->unit, UNIT_WIDTH);
+    page_print(page, STYLE_TITLE, "%*s", FIGURE_WIDTH, text_string(&figure));
+    if (by->n_terms > 0) {
+        page_print(page, STYLE_PLAIN, "  ");
+        page_list(page, " ", page->column + 2);
+        write_terms(page, by->terms, by->n_terms);
+    }
+    page_end_line(page);
+}
+
+static void write_explanation(struct page *page, const struct cm_result *result,
+                              const struct cm_explanation *explanation) {
+    page_rule(page, "Explanation");
+    write_module(page, &result->modules[explanation->module]);
+    page_end_line(page);
+    for (size_t i = 0; i < explanation->n_nodes; i++)
+        write_node(page, result, &explanation->nodes[i]);
+    if (explanation->n_free > 0) {
+        page_print(page, STYLE_PLAIN, "and %" PRId64 " %s without MACs or FLOPs",
+                   explanation->n_free, explanation->n_free == 1 ? "node" : "nodes");
+        page_end_line(page);
+    }
+    page_end_line(page);
+    page_print(page, STYLE_PLAIN, "by convention (the figures above: ");
+    page_name(page, STYLE_PLAIN, result->options.convention);
+    page_print(page, STYLE_PLAIN, ")");
+    page_end_line(page);
+    for (size_t i = 0; i < explanation->n_by; i++) write_by(page, &explanation->by[i]);
+}
+
+int cm_result_write_explanations(const struct cm_result *result,
+                                 const struct cm_text_options *options, FILE *out) {
+    struct arena *arena = arena_new("report", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    struct page page;
+    page_init(&page, options, arena, out);
+    for (size_t i = 0; i < result->n_explanations; i++)
+        write_explanation(&page, result, &result->explanations[i]);
+    page_rule(&page, NULL);
+    int status = page_finish(&page);
+    arena_free(arena);
+    return status;
+}
