@@ -242,6 +242,14 @@ static const struct cm_node odd_nodes[] = {
     },
 };
 
+static const size_t odd_parts[] = {0, 4294967295};
+static const struct cm_composite odd_composites[] = {
+    {"LayerNorm", 1, 0, N(odd_parts), odd_parts, false},
+    {ESCAPE, 0, 0, 0, NULL, false},
+    {"LayerNorm", 1, 0, 1, odd_parts, false},
+    {"Conv+BN", 0, 0, 1, odd_parts, true},
+};
+
 static const struct cm_name_count odd_ops[] = {{"com.example::Magic", 1},
                                                {"ai.onnx::" ESCAPE, 2}};
 
@@ -302,6 +310,8 @@ const struct cm_result fixture_hostile = {
     .modules = odd_modules,
     .n_nodes = N(odd_nodes),
     .nodes = odd_nodes,
+    .n_composites = N(odd_composites),
+    .composites = odd_composites,
     .coverage = {3, N(odd_ops), odd_ops, 9},
     .n_explanations = N(odd_explanations),
     .explanations = odd_explanations,
