@@ -153,6 +153,7 @@ static void take_composites(struct assembly *assembly) {
         const struct composite *from = &table->items[i];
         list[i] = (struct cm_composite){
             .name = assembly_text(assembly, from->name),
+            .op = assembly_text(assembly, from->op->type),
             .module = assembly->analysis->modules.of_node[from->last],
             .last = from->last,
             .n_nodes = from->n_nodes,

@@ -125,6 +125,7 @@ static const struct json_record node_record = RECORD(struct cm_node, node_fields
 
 static const struct json_field composite_fields[] = {
     VALUE("name", JSON_TEXT, struct cm_composite, name),
+    VALUE("op", JSON_TEXT, struct cm_composite, op),
     VALUE("module", JSON_MODULE, struct cm_composite, module),
     VALUE("last", JSON_INDEX, struct cm_composite, last),
     MANY("nodes", JSON_INDICES, struct cm_composite, nodes, n_nodes),

@@ -88,6 +88,7 @@ struct cm_module {
 /* Nodes that an exporter made of one operation of the framework. */
 struct cm_composite {
     const char *name; /* as the framework prints the class: "LayerNorm" */
+    const char *op;   /* the operator by whose rule it is counted: "LayerNormalization" */
     size_t module;    /* index into modules: of the node that makes the result */
     size_t last;      /* index into nodes: it has the FLOPs of all of them */
     size_t n_nodes;

@@ -244,10 +244,10 @@ static const struct cm_node odd_nodes[] = {
 
 static const size_t odd_parts[] = {0, 4294967295};
 static const struct cm_composite odd_composites[] = {
-    {"LayerNorm", 1, 0, N(odd_parts), odd_parts, false},
-    {ESCAPE, 0, 0, 0, NULL, false},
-    {"LayerNorm", 1, 0, 1, odd_parts, false},
-    {"Conv+BN", 0, 0, 1, odd_parts, true},
+    {"LayerNorm", "LayerNormalization", 1, 0, N(odd_parts), odd_parts, false},
+    {ESCAPE, ESCAPE, 0, 0, 0, NULL, false},
+    {"LayerNorm", "LayerNormalization", 1, 0, 1, odd_parts, false},
+    {"Conv+BN", "Conv", 0, 0, 1, odd_parts, true},
 };
 
 static const struct cm_name_count odd_ops[] = {{"com.example::Magic", 1},
