@@ -97,7 +97,7 @@ static void write_composites(struct page *page, const struct cm_result *result,
     struct tally tallies[MAX_TALLIES];
     const size_t n = tally_composites(result, foldable, tallies);
     if (n == 0) return;
-    write_label(page, label);
+    label_write(page, label);
     page_list(page, ", ", LABEL_WIDTH);
     for (size_t i = 0; i < n; i++) {
         struct text *item = page_item(page);
