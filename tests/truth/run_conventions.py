@@ -47,8 +47,9 @@ CARRIED = {
 }
 CARRIED_FOLDED = ("unet.onnx",)
 
-# `folded`: BatchNorms, into convolutions. `watched`: tools that watch a net saw it in this size.
-File = namedtuple("File", "path where net dims batch folded watched")
+# `form`: of the net, as which the file holds it (conventions.csv); None: no tool saw that net in
+# this size.
+File = namedtuple("File", "path where net dims batch form")
 
 
 def folded(model):
@@ -65,22 +66,43 @@ def folded(model):
 def carried():
     for name, (net, dims) in CARRIED.items():
         yield File(f"models/{name}", REPO / "models" / name, net, dims, 1,
-                   name in CARRIED_FOLDED, True)
+                   "folded" if name in CARRIED_FOLDED else "")
 
 
 def archived(folder, nets):
     for model in tables.models():
         if model.name in nets:
             batch = 32 if "b32" in model.variant.split("_") else 1
-            watched = batch == 1 and tables.has_truth(model, 1)
-            yield File(model.path, folder / model.path, model.name, model.dims, batch,
-                       watched and folded(model), watched)
+            form = None
+            if batch == 1 and tables.has_truth(model, 1):
+                form = "folded" if folded(model) else ""
+            yield File(model.path, folder / model.path, model.name, model.dims, batch, form)
+
+
+def preferred(model):
+    """Files whose operators are the net's own come first: kept BatchNorms, newest opset."""
+    return not folded(model), model.opset, model.path
+
+
+def file_of(net):
+    """The best file of a net; its batch can be set."""
+    models = [m for m in tables.models() if m.name == net and tables.has_truth(m, 1)
+              and m.folder != "variants" and "b32" not in m.variant and "train" not in m.variant]
+    return max(models, key=preferred)
+
+
+def trained(folder, nets):
+    """One file of each net that tools saw train, at the batch of two at which they did."""
+    for model in map(file_of, sorted(nets)):
+        if not folded(model):
+            yield File(model.path, folder / model.path, model.name, model.dims, 2, "training")
 
 
 def ask(program, file):
     """What the program counts by each convention."""
+    mode = "training" if file.form == "training" else "inference"
     command = [program, "conventions", str(file.where), "--format", "json", "--batch",
-               str(file.batch), "--mode", "inference"]
+               str(file.batch), "--mode", mode]
     for dim in file.dims:
         command += ["--dim", dim]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
@@ -107,7 +129,7 @@ class Checks:
     def say(self, file, tool, kind, text):
         self.count[kind] += 1
         if kind in ("fail", "stopped") or self.every:
-            print(f"{file.path}, {tool}, {text}")
+            print(f"{file.path}{' in training' if file.form == 'training' else ''}, {tool}, {text}")
 
     def check(self, file, tool, have, want):
         self.nets.setdefault(tool, set()).add(file.net)
@@ -116,7 +138,7 @@ class Checks:
             return
         known = known_of(file, tool)
         reasons = "; ".join(f"{k.amount:+} {k.reason}" for k in known)
-        if want - have != sum(k.amount for k in known):
+        if want - have != file.batch * sum(k.amount for k in known):
             self.say(file, tool, "fail", f"fail: have {have}, want {want} ({want - have:+}); "
                      f"known: {reasons or 'none'}")
             return
@@ -127,9 +149,8 @@ class Checks:
         if not said:
             self.say(file, "all", "fail", "fail: the program stopped")
         for (net, form, path, tool), total in numbers.items():
-            if tool not in said or path not in ("", file.path) or net != file.net:
-                continue
-            if not path and (not file.watched or file.folded != (form == "folded")):
+            asked = path == file.path and file.form != "training" if path else form == file.form
+            if tool not in said or net != file.net or not asked:
                 continue
             if not total.isdigit():
                 self.say(file, tool, "stopped", f"the tool stopped: {total}")
@@ -159,7 +180,8 @@ def run(options, folder):
     numbers = {(row["model"], row["form"], row["file"], row["tool"]): row["total"]
                for row in tables.read_csv("conventions.csv")}
     nets = {net for (net, *_), total in numbers.items() if total.isdigit()}
-    files = [f for f in [*carried(), *archived(folder, nets)]
+    training = {net for net, form, *_ in numbers if form == "training"}
+    files = [f for f in [*carried(), *archived(folder, nets), *trained(folder, training)]
              if fnmatchcase(f.path, options.only)]
     checks = Checks(options.all)
     with ThreadPoolExecutor(WORKERS) as pool:
