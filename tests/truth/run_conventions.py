@@ -24,7 +24,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import tables
-from known_differences import DIFFERENCES, ONNX_TOOL, Difference
+from known_differences import DIFFERENCES
 from run_truth import TIMEOUT, WORKERS, unpack
 
 LEAST = 8  # nets that each tool must have been compared on
@@ -44,8 +44,16 @@ CARRIED = {
     "transformer_encoder.onnx": ("transformer_encoder", ["seq=128"]),
     "transformer_encoder_b1.onnx": ("transformer_encoder", []),
     "unet.onnx": ("unet_convtranspose", ["h=128", "w=128"]),
+    "torch/gpt_dynamo.onnx": ("gpt", []),
+    "torch/gpt_torchscript.onnx": ("gpt", []),
+    "torch/pointnet_dynamo.onnx": ("pointnet", []),
+    "torch/pointnet_torchscript.onnx": ("pointnet", []),
+    "torch/resnet50_dynamo.onnx": ("resnet50", []),
+    "torch/resnet50_torchscript.onnx": ("resnet50", []),
+    "torch/vit_b_16_dynamo.onnx": ("vit_b_16", []),
+    "torch/vit_b_16_torchscript.onnx": ("vit_b_16", []),
 }
-CARRIED_FOLDED = ("unet.onnx",)
+CARRIED_FOLDED = ("unet.onnx", "torch/pointnet_*", "torch/resnet50_*")
 
 # `form`: of the net, as which the file holds it (conventions.csv); None: no tool saw that net in
 # this size.
@@ -65,8 +73,8 @@ def folded(model):
 
 def carried():
     for name, (net, dims) in CARRIED.items():
-        yield File(f"models/{name}", REPO / "models" / name, net, dims, 1,
-                   "folded" if name in CARRIED_FOLDED else "")
+        form = "folded" if any(fnmatchcase(name, kind) for kind in CARRIED_FOLDED) else ""
+        yield File(f"models/{name}", REPO / "models" / name, net, dims, 1, form)
 
 
 def archived(folder, nets):
@@ -85,10 +93,10 @@ def preferred(model):
 
 
 def file_of(net):
-    """The best file of a net; its batch can be set."""
+    """The archive's best file of a net, None where it has none."""
     models = [m for m in tables.models() if m.name == net and tables.has_truth(m, 1)
               and m.folder != "variants" and "b32" not in m.variant and "train" not in m.variant]
-    return max(models, key=preferred)
+    return max(models, key=preferred, default=None)
 
 
 def trained(folder, nets):
@@ -112,11 +120,9 @@ def ask(program, file):
 
 
 def known_of(file, tool):
-    """The known differences that apply: of the file for a tool that reads it, else of the net."""
-    if tool == "onnx-tool":
-        return [Difference(tool, pattern, *known) for pattern, known in ONNX_TOOL.items()
-                if fnmatchcase(file.path, pattern)]
-    return [known for known in DIFFERENCES if (known.tool, known.net) == (tool, file.net)]
+    """The known differences that apply: of the net for a tool that watches it, of the file."""
+    return [known for known in DIFFERENCES if known.tool == tool
+            and (known.net == file.net and tool != "onnx-tool" or fnmatchcase(file.path, known.net))]
 
 
 class Checks:
@@ -159,9 +165,7 @@ class Checks:
 
     def stale(self):
         """What no file shows any more."""
-        known = [*DIFFERENCES, *(Difference("onnx-tool", pattern, *row)
-                                 for pattern, row in ONNX_TOOL.items())]
-        return [row for row in known if row not in self.needed]
+        return [row for row in DIFFERENCES if row not in self.needed]
 
     def report(self, n_files, whole):
         stale = self.stale() if whole else []

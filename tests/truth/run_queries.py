@@ -47,7 +47,7 @@ def ask(program, path, model, query):
 
 def check(program, folder, query, net, form, want):
     model = file_of(net)
-    if folded(model) != (form == "folded"):
+    if model is None or folded(model) != (form == "folded"):
         return None
     have = ask(program, folder / model.path, model, query)
     amount, reason = QUERIES.get((query, net), (0, "equal"))
