@@ -106,7 +106,7 @@ static const struct op_attr cast_like_24[] = {
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .fold_partial = partial, .roles = letters, .algebra = form                             \
+        .fold_partial = partial, .memory = MEMORY_IN_PLACE, .roles = letters, .algebra = form  \
     }
 
 /* clang-format off */
