@@ -34,7 +34,9 @@ enum composite_axes {
  *     scale, shift       constants, of an element for each normalized one, or for each channel
  *     _                  whatever it is
  *     others             any tensor
- * Casts, Identity and Dropout may stand anywhere in it.
+ * Casts, Identity and Dropout may stand anywhere in it. The operator that it names first must
+ * be there as such: where a model has none of it, the row is passed over. An operator of one
+ * operand may also be a composite itself: Mish = x * Tanh(Softplus(x)).
  */
 struct composite_pattern {
     const char *name;     /* as a framework prints the class */
