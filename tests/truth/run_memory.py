@@ -66,6 +66,8 @@ def fault_of_schedule(found, ordered):
         return "the peak in the order of the file is another"
     if memory["peak_activation_bytes"] > memory["file_order_peak_bytes"]:
         return "the order of the file has a lower peak"
+    if memory["arena_bytes"] > LIMIT * memory["peak_activation_bytes"]:
+        return f"in the order of min-memory above {LIMIT}"
     return None
 
 
