@@ -18,6 +18,11 @@ static void append_eps(const struct rule *rule, struct text *out) {
     describe_real(out, rule_attr_float(rule, "epsilon"));
 }
 
+/* A composite may do without scale and shift. */
+static const char *affine_text(const struct rule *rule) {
+    return rule_has_input(rule, 1) ? "True" : "False";
+}
+
 /* Axis 1; a vector is taken as one channel (BatchNormalization-9). */
 static int64_t n_channels(const struct rule *rule) {
     int rank = rule_rank(rule, 0);
@@ -118,7 +123,7 @@ static int describe_group_norm(const struct rule *rule, struct text *out) {
     text_append(out, ", ");
     describe_int(out, n_channels(rule));
     append_eps(rule, out);
-    text_append(out, ", affine=True");
+    text_printf(out, ", affine=%s", affine_text(rule));
     return CM_OK;
 }
 
@@ -172,7 +177,7 @@ static int describe_layer_norm(const struct rule *rule, struct text *out) {
     if (status < 0) return status;
     describe_tuple(out, (size_t)(rank - axis), rule_shape(rule, 0)->dims + axis);
     append_eps(rule, out);
-    text_append(out, ", elementwise_affine=True");
+    text_printf(out, ", elementwise_affine=%s", affine_text(rule));
     return CM_OK;
 }
 
@@ -258,7 +263,7 @@ static const struct op rows[] = {
     BATCH_NORM( 7, 5, batch_7),
     BATCH_NORM( 9, 5, batch_9),
     BATCH_NORM(14, 3, batch_14),
-    /*   type                    since in out attributes  rule             n  roles  module             brackets */
+    /*   type                    since in out attributes   rule                 n  roles  module              brackets */
     NORM("InstanceNormalization",  1, 3, 3, 1, instance_1, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d", describe_instance_norm),
     NORM("InstanceNormalization",  6, 3, 3, 1, instance_6, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d", describe_instance_norm),
     NORM("GroupNormalization",    18, 3, 3, 1, group_18,   infer_group_norm,    5, "xnn", "GroupNorm",        describe_group_norm),
@@ -267,7 +272,7 @@ static const struct op rows[] = {
     NORM("RMSNormalization",      23, 2, 2, 1, layer_17,   infer_layer_norm,    0, "xn",  "RMSNorm",          describe_layer_norm),
     NORM("LRN",                    1, 1, 1, 1, lrn_1,      infer_lrn,           0, "x",   "LocalResponseNorm", describe_lrn),
     NORM("LpNormalization",        1, 1, 1, 1, lp_1,       infer_along_axis,    0, "x",   NULL,               NULL),
-    NORM("MeanVarianceNormalization", 9, 1, 1, 1, mean_variance_9, common_infer_same, 0, "x", NULL,           NULL),
+    NORM("MeanVarianceNormalization", 9, 1, 1, 1, mean_variance_9, common_infer_same, 0, "x", NULL,               NULL),
 };
 /* clang-format on */
 

@@ -269,6 +269,14 @@ static const struct cm_node odd_nodes[] = {
     },
 };
 
+static const size_t odd_parts[] = {0, 4294967295};
+static const struct cm_composite odd_composites[] = {
+    {"LayerNorm", "LayerNormalization", 1, 0, N(odd_parts), odd_parts, false},
+    {ESCAPE, ESCAPE, 0, 0, 0, NULL, false},
+    {"LayerNorm", "LayerNormalization", 1, 0, 1, odd_parts, false},
+    {"Conv+BN", "Conv", 0, 0, 1, odd_parts, true},
+};
+
 static const struct cm_name_count odd_ops[] = {{"com.example::Magic", 1},
                                                {"ai.onnx::" ESCAPE, 2}};
 
@@ -333,6 +341,8 @@ const struct cm_result fixture_hostile = {
     .module_sources = odd_sources,
     .n_nodes = N(odd_nodes),
     .nodes = odd_nodes,
+    .n_composites = N(odd_composites),
+    .composites = odd_composites,
     .coverage = {3, N(odd_ops), odd_ops, 9},
     .n_explanations = N(odd_explanations),
     .explanations = odd_explanations,
