@@ -12,16 +12,16 @@
 static const struct convention_row nothing_else[] = {{.op = NULL}};
 
 static const struct convention conventions[] = {
-    /* name, per MAC, rows */
-    {"deepspeed", 2, NULL},
-    {"exact", 2, convention_exact},
-    {"macs", 1, nothing_else},
-    {"torch", 2, convention_torch},
-    {"fvcore", 1, convention_fvcore},
-    {"ptflops", 1, convention_ptflops},
-    {"ptflops-aten", 1, convention_ptflops_aten},
-    {"thop", 1, convention_thop},
-    {"onnx-tool", 1, convention_onnx_tool},
+    /* name, per MAC, backward, rows */
+    {"deepspeed", 2, 2, NULL},
+    {"exact", 2, 0, convention_exact},
+    {"macs", 1, 0, nothing_else},
+    {"torch", 2, 0, convention_torch},
+    {"fvcore", 1, 0, convention_fvcore},
+    {"ptflops", 1, 0, convention_ptflops},
+    {"ptflops-aten", 1, 0, convention_ptflops_aten},
+    {"thop", 1, 0, convention_thop},
+    {"onnx-tool", 1, 0, convention_onnx_tool},
 };
 
 const struct convention *convention_find(const char *name) {
@@ -92,4 +92,11 @@ int64_t convention_flops(const struct convention *convention, const struct rule 
     for (size_t i = 0; i < n; i++)
         flops = checked_add(flops, checked_mul(terms[i].factor, terms[i].count));
     return flops;
+}
+
+int64_t convention_per_mac(const struct convention *convention, const struct op *op) {
+    const bool known = op->infer != NULL;
+    const struct convention_row *row =
+        convention->rows && known ? find_row(convention, op->type) : NULL;
+    return row ? row->per_mac : convention->per_mac;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct op;
 struct rule;
 
 /*
@@ -28,6 +29,7 @@ struct convention_row {
 struct convention {
     const char *name; /* one of support/conventions.c, which says what it means */
     int64_t per_mac;  /* of operators without a row, which cost nothing else */
+    int64_t backward; /* times the FLOPs of forward; 0: per_mac times the MACs of backward */
     const struct convention_row *rows; /* ends with a NULL op; NULL: the operator rows count */
 };
 
@@ -47,5 +49,8 @@ size_t convention_terms(const struct convention *convention, const struct rule *
 /* Their sum: what the node costs, run once. */
 int64_t convention_flops(const struct convention *convention, const struct rule *rule,
                          int64_t macs);
+
+/* What a MAC of that operator counts. */
+int64_t convention_per_mac(const struct convention *convention, const struct op *op);
 
 #endif

@@ -138,6 +138,36 @@ static void recurrent_macs(const struct rule *rule, struct product *ret) {
     product_add(ret, "features and hidden", checked_add(sizes.features, sizes.hidden));
 }
 
+/*
+ * Backpropagation through time wants, of every step, the gates (of GRU the recurrent share of
+ * its third besides, of LSTM the cell) and the state, which Y has where the node gives it.
+ */
+static int64_t recurrent_states(const struct rule *rule) {
+    if (!has_ranks(rule)) return DIM_UNKNOWN;
+    const struct sizes sizes = read_sizes(rule);
+    const int64_t inner = sizes.gates > 1 ? sizes.gates + 1 : 0;
+    const int64_t each = inner + (rule_has_output(rule, 0) ? 0 : 1);
+    int64_t cells = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.steps);
+    cells = checked_mul(cells, sizes.hidden);
+    return dtype_bytes(rule_dtype(rule, 0), checked_mul(each, cells));
+}
+
+/* X W costs its share of the product again for each of X and W, H R for R and, always, for H:
+ * the gradient passes through every step. */
+static int64_t recurrent_backward(const struct rule *rule, uint32_t wanted) {
+    if (!has_ranks(rule)) return DIM_UNKNOWN;
+    const struct sizes sizes = read_sizes(rule);
+    int64_t rows = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.steps);
+    rows = checked_mul(rows, checked_mul(sizes.gates, sizes.hidden));
+    const int64_t inputs = checked_mul(rows, sizes.features);
+    const int64_t states = checked_mul(rows, sizes.hidden);
+    int64_t macs = states;
+    if (wanted & 1U) macs = checked_add(macs, inputs);
+    if (wanted & 2U) macs = checked_add(macs, inputs);
+    if (wanted & 4U) macs = checked_add(macs, states);
+    return macs;
+}
+
 static int describe_recurrent(const struct rule *rule, struct text *out) {
     if (!has_ranks(rule)) return CM_OK;
     struct sizes sizes = read_sizes(rule);
@@ -182,7 +212,9 @@ static const struct op_attr lstm_14[] = {
         .domain = "", .type = name, .since = from, .min_inputs = 3, .max_inputs = in,          \
         .min_outputs = least, .max_outputs = out, .attrs = attributes,                         \
         .infer = infer_recurrent, .cost = {.macs = recurrent_macs}, .roles = letters,          \
-        .module = name, .describe = describe_recurrent                                         \
+        .module = name, .describe = describe_recurrent,                                        \
+        .backward.gradients = "aye,aye,aye,aye,-,aye", .backward.extra = recurrent_states,     \
+        .backward.macs = recurrent_backward                                                    \
     }
 
 /* clang-format off */
