@@ -122,6 +122,13 @@ static int read_object(struct json_reader *reader, const struct json_field *fiel
     return reader_record(reader, field->record, place, item, base + field->offset);
 }
 
+static int read_part(struct json_reader *reader, const struct json_field *field,
+                     const struct json_place *place, const cJSON *item, char *base) {
+    const bool present = !cJSON_IsNull(item);
+    STORE(base, field->count_offset, present);
+    return present ? read_object(reader, field, place, item, base) : CM_OK;
+}
+
 /* Room for the elements of an array, or for the keys of an object. */
 static int make_room(struct json_reader *reader, const cJSON *item, size_t size, char **ret) {
     *ret = arena_array(reader->arena, reader_count_items(item), size);
@@ -238,6 +245,7 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_OBJECT] = read_object,     [JSON_LIST] = read_list,
     [JSON_TEXTS] = read_texts,       [JSON_INDICES] = read_indices,
     [JSON_SIZES] = read_sizes,       [JSON_OPSETS] = read_sizes,
+    [JSON_PART] = read_part,
 };
 
 static int check_keys(struct json_reader *reader, const struct json_place *place,

@@ -241,6 +241,7 @@ static write_kind *const writers[JSON_N_KINDS] = {
     [JSON_OBJECT] = write_object,     [JSON_LIST] = write_list,
     [JSON_TEXTS] = write_texts,       [JSON_INDICES] = write_indices,
     [JSON_SIZES] = write_sizes,       [JSON_OPSETS] = write_sizes,
+    [JSON_PART] = write_object,
 };
 
 static void write_columns(struct json_writer *writer, cJSON *object,
@@ -251,8 +252,13 @@ static void write_columns(struct json_writer *writer, cJSON *object,
         add_to_object(writer, object, column->key, integer_item(column_get(column, &costs)));
 }
 
-/* Lists that may be missing are, where there is nothing in them. */
+/* Lists that may be missing are, where there is nothing in them, and parts that were not asked
+ * for. */
 static bool is_left_out(const struct json_field *field, const char *base) {
+    if (field->kind == JSON_PART) {
+        LOAD(bool, present, base, field->count_offset);
+        return !present;
+    }
     if (!field->optional || (field->kind != JSON_LIST && field->kind != JSON_SIZES))
         return false;
     LOAD(size_t, n, base, field->count_offset);
