@@ -195,43 +195,44 @@ static const struct op_attr dropout_12[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}
         .domain = "", .type = "PRelu", .since = from, .min_inputs = 2, .max_inputs = 2,        \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
         .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE, .roles = "xW", .module = "PReLU", \
-        .backward.gradients = "01", .describe = describe_prelu                                 \
+        .describe = describe_prelu, .backward.gradients = "01"                                 \
     }
 #define DROPOUT(from, most, attributes)                                                        \
     {                                                                                          \
         .domain = "", .type = "Dropout", .since = from, .min_inputs = 1, .max_inputs = most,   \
         .min_outputs = 1, .max_outputs = 2, .attrs = attributes, .infer = infer_dropout,       \
         .fold = fold_dropout, .memory = MEMORY_VIEW_UNLESS_TRAINING, .trains = dropout_trains, \
-        .roles = "pii", .module = "Dropout", .describe = describe_dropout,                     \
-        .backward.gradients = "e,-", .backward.extra = dropout_mask                            \
+        .algebra = ALGEBRA_SAME, .roles = "pii", .module = "Dropout",                          \
+        .describe = describe_dropout, .backward.gradients = "e,-",                             \
+        .backward.extra = dropout_mask                                                         \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*          type           since attributes    n  module           brackets                 gradients  gradients  gradients */
-    ACTIVATION("Relu",            1, consumed_1,     1, "ReLU",        NULL, fold_relu,                         "y"),
-    ACTIVATION("Relu",            6, NULL,           1, "ReLU",        NULL, fold_relu,                         "y"),
-    ACTIVATION("LeakyRelu",       1, leaky_1,        1, "LeakyReLU",   describe_slope, NULL,          "0"),
-    ACTIVATION("LeakyRelu",       6, leaky_6,        1, "LeakyReLU",   describe_slope, NULL,          "0"),
-    ACTIVATION("Elu",             1, elu_1,          1, "ELU",         describe_alpha, NULL,          "0"),
-    ACTIVATION("Elu",             6, alpha_one,      1, "ELU",         describe_alpha, NULL,          "0"),
-    ACTIVATION("Gelu",           20, gelu_20,        1, "GELU",        describe_gelu, NULL,             "0"),
-    ACTIVATION("Swish",          24, alpha_one,      1, "SiLU",        NULL, NULL,                                        "0"),
-    ACTIVATION("Celu",           12, alpha_one,      0, "CELU",        describe_alpha, NULL,          "0"),
-    ACTIVATION("Selu",            1, selu_1,         0, "SELU",        NULL, NULL,                                        "0"),
-    ACTIVATION("Selu",            6, selu_6,         0, "SELU",        NULL, NULL,                                        "0"),
-    ACTIVATION("Sigmoid",         1, consumed_1,     0, "Sigmoid",     NULL, NULL,                                        "y"),
-    ACTIVATION("Sigmoid",         6, NULL,           0, "Sigmoid",     NULL, NULL,                                        "y"),
-    ACTIVATION("Tanh",            1, consumed_1,     0, "Tanh",        NULL, NULL,                                        "y"),
-    ACTIVATION("Tanh",            6, NULL,           0, "Tanh",        NULL, NULL,                                        "y"),
-    ACTIVATION("HardSigmoid",     1, hard_sigmoid_1, 0, "Hardsigmoid", NULL, NULL,                                        "0"),
-    ACTIVATION("HardSigmoid",     6, hard_sigmoid_6, 0, "Hardsigmoid", NULL, NULL,                                        "0"),
-    ACTIVATION("HardSwish",      14, NULL,           0, "Hardswish",   NULL, NULL,                                        "0"),
-    ACTIVATION("Mish",           18, NULL,           0, "Mish",        NULL, NULL,                                        "0"),
+    /*          type           since attributes    n  module           brackets                 gradients */
+    ACTIVATION("Relu",            1, consumed_1,     1, "ReLU",        NULL, fold_relu,         "y"),
+    ACTIVATION("Relu",            6, NULL,           1, "ReLU",        NULL, fold_relu,         "y"),
+    ACTIVATION("LeakyRelu",       1, leaky_1,        1, "LeakyReLU",   describe_slope, NULL,    "0"),
+    ACTIVATION("LeakyRelu",       6, leaky_6,        1, "LeakyReLU",   describe_slope, NULL,    "0"),
+    ACTIVATION("Elu",             1, elu_1,          1, "ELU",         describe_alpha, NULL,    "0"),
+    ACTIVATION("Elu",             6, alpha_one,      1, "ELU",         describe_alpha, NULL,    "0"),
+    ACTIVATION("Gelu",           20, gelu_20,        1, "GELU",        describe_gelu, NULL,     "0"),
+    ACTIVATION("Swish",          24, alpha_one,      1, "SiLU",        NULL, NULL,              "0"),
+    ACTIVATION("Celu",           12, alpha_one,      0, "CELU",        describe_alpha, NULL,    "0"),
+    ACTIVATION("Selu",            1, selu_1,         0, "SELU",        NULL, NULL,              "0"),
+    ACTIVATION("Selu",            6, selu_6,         0, "SELU",        NULL, NULL,              "0"),
+    ACTIVATION("Sigmoid",         1, consumed_1,     0, "Sigmoid",     NULL, NULL,              "y"),
+    ACTIVATION("Sigmoid",         6, NULL,           0, "Sigmoid",     NULL, NULL,              "y"),
+    ACTIVATION("Tanh",            1, consumed_1,     0, "Tanh",        NULL, NULL,              "y"),
+    ACTIVATION("Tanh",            6, NULL,           0, "Tanh",        NULL, NULL,              "y"),
+    ACTIVATION("HardSigmoid",     1, hard_sigmoid_1, 0, "Hardsigmoid", NULL, NULL,              "0"),
+    ACTIVATION("HardSigmoid",     6, hard_sigmoid_6, 0, "Hardsigmoid", NULL, NULL,              "0"),
+    ACTIVATION("HardSwish",      14, NULL,           0, "Hardswish",   NULL, NULL,              "0"),
+    ACTIVATION("Mish",           18, NULL,           0, "Mish",        NULL, NULL,              "0"),
     ACTIVATION("Softplus",        1, NULL,           0, "Softplus",    describe_softplus, NULL, "0"),
-    ACTIVATION("Softsign",        1, NULL,           0, "Softsign",    NULL, NULL,                                        "0"),
-    ACTIVATION("ThresholdedRelu", 10, alpha_one,     0, NULL,          NULL, NULL,                                        "0"),
-    ACTIVATION("Shrink",          9, shrink_9,       0, NULL,          NULL, NULL,                                        "0"),
+    ACTIVATION("Softsign",        1, NULL,           0, "Softsign",    NULL, NULL,              "0"),
+    ACTIVATION("ThresholdedRelu", 10, alpha_one,     0, NULL,          NULL, NULL,              "0"),
+    ACTIVATION("Shrink",          9, shrink_9,       0, NULL,          NULL, NULL,              "0"),
     CLIP( 1, 1, clip_1, .fold = NULL),
     CLIP( 6, 1, clip_6, .fold = NULL),
     CLIP(11, 3, NULL,   .fold = fold_clip),

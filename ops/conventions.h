@@ -7,6 +7,7 @@
 #ifndef OPS_CONVENTIONS_H
 #define OPS_CONVENTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ struct convention {
     int64_t per_mac;  /* of operators without a row, which cost nothing else */
     int64_t backward; /* times the FLOPs of forward; 0: per_mac times the MACs of backward */
     const struct convention_row *rows; /* ends with a NULL op; NULL: the operator rows count */
+    bool sees_nodes; /* counts what stands in the file, not the operations that it came from */
 };
 
 /* By name; NULL: there is none. */
@@ -47,6 +49,7 @@ struct convention_term {
 size_t convention_terms(const struct convention *convention, const struct rule *rule,
                         int64_t macs, struct convention_term terms[CONVENTION_TERMS]);
 /* Their sum: what the node costs, run once. */
+int64_t convention_sum(const struct convention_term *terms, size_t n);
 int64_t convention_flops(const struct convention *convention, const struct rule *rule,
                          int64_t macs);
 

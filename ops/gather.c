@@ -283,7 +283,7 @@ static enum op_view view_gather(const struct rule *rule) {
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*   type            since attributes    rule                   fold                  gradients  gradients */
+    /*   type            since attributes    rule                   fold                           gradients */
     {ROW("Gather",          1, along_axis,   infer_gather,          fold_gather,                   "1,-", view_gather), .module = "Embedding", .describe = describe_gather},
     {ROW("GatherElements", 11, along_axis,   infer_gather_elements, fold_gather_elements, "01,-", NULL)},
     {ROW("GatherND",       11, NULL,         infer_gather_nd,       fold_gather_nd,             "1,-", NULL)},

@@ -158,7 +158,7 @@ static const struct op_attr bit_shift_11[] = {REQUIRED_ATTR("direction", ATTR_ST
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*     type            since in attributes    rule                    fold                gradients  gradients */
+    /*     type            since in attributes    rule                    fold                              gradients */
     LOGIC("Equal",           1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
     LOGIC("Equal",           7,  2, NULL,         infer_compare,          fold_equal,                 "-"),
     LOGIC("Less",            1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),

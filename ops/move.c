@@ -448,7 +448,7 @@ static const struct op_attr one_hot[] = {INT_ATTR("axis", -1), {0}};
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*   type          since in        attributes        rule                     fold            roles     gradients  gradients */
+    /*   type          since in        attributes        rule                     fold            roles      gradients */
     {ROW("Transpose",      1, 1, 1,        transpose,        infer_transpose,         fold_transpose, "p",   "", view_transpose)},
     {ROW("Concat",         1, 1, VARIADIC, concat_1,         infer_concat,            fold_concat,    "p",   "", NULL)},
     {ROW("Concat",         4, 1, VARIADIC, concat_4,         infer_concat,            fold_concat,    "p",   "", NULL)},

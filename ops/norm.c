@@ -305,7 +305,7 @@ static const struct op rows[] = {
     BATCH_NORM( 7, 5, batch_7),
     BATCH_NORM( 9, 5, batch_9),
     BATCH_NORM(14, 3, batch_14),
-    /*   type                    since in out attributes  rule             n  roles  module             brackets                      gradients  gradients */
+    /*   type                    since in out attributes  rule             n  roles  module             brackets                      gradients */
     NORM("InstanceNormalization",  1, 3, 3, 1, instance_1, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d", describe_instance_norm, "01e", instance_statistics),
     NORM("InstanceNormalization",  6, 3, 3, 1, instance_6, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d", describe_instance_norm, "01e", instance_statistics),
     NORM("GroupNormalization",    18, 3, 3, 1, group_18,   infer_group_norm,    5, "xnn", "GroupNorm",        describe_group_norm,       "01e", group_statistics),

@@ -2,8 +2,8 @@
 /*
  * An operator is one row. A row stands beside its rules in its family's file; adding an
  * operator edits that one file. Each facet has its own readers: bind (identity, signature),
- * infer (shape, value), count (cost), lifetime (memory), training (backward), params (roles),
- * modules (module, describe).
+ * infer (shape, value), composites (algebra), count (cost), lifetime (memory),
+ * training (backward), params (roles), modules (module, describe).
  */
 #ifndef OPS_OP_H
 #define OPS_OP_H
@@ -63,6 +63,21 @@ enum op_target {
     TARGET_DIMS, /* Reshape: the dims of the output, same elements in row-major order */
 };
 
+/* What the operator is in a formula (ops/composites.h). */
+enum op_algebra {
+    ALGEBRA_NONE,
+    ALGEBRA_SUM,
+    ALGEBRA_DIFFERENCE,
+    ALGEBRA_NEGATIVE,
+    ALGEBRA_PRODUCT,
+    ALGEBRA_QUOTIENT,
+    ALGEBRA_RECIPROCAL,
+    ALGEBRA_POWER,
+    ALGEBRA_ROOT,
+    ALGEBRA_REDUCTION, /* over the attribute `axes`, or over input 1 */
+    ALGEBRA_SAME,      /* output 0 is input 0, be it of another type */
+};
+
 /* Whether a framework lets the outputs share the bytes of operand 0, and how they lie in them.
  */
 enum op_view {
@@ -72,16 +87,20 @@ enum op_view {
     VIEW_STRIDED, /* transposed, or with gaps */
 };
 
+/* clang-format off */
 /*
  * What a training step keeps of the operator, and what its gradient costs (docs/training.md).
- * `gradients` is a cell an operand, separated by ',', the last one repeated. A cell says of
- * what the gradient of that operand is computed, besides the gradient of the output: 0-9  that
- * operand a    all operands y z  output 0, output 1 e    bytes that are no value of the graph:
- * `extra`
- *   -    alone: no gradient passes to it
- * An empty cell needs nothing. Operands whose gradients are one kernel of PyTorch have one
- * cell: it keeps what any of them needs.
+ * `gradients` is a cell an operand, separated by ',', the last one repeated. A cell says of what
+ * the gradient of that operand is computed, besides the gradient of the output:
+ *     0-9  that operand
+ *     a    all operands
+ *     y z  output 0, output 1
+ *     e    bytes that are no value of the graph: `extra`
+ *     -    alone: no gradient passes to it
+ * An empty cell needs nothing. Operands whose gradients are one kernel of PyTorch have one cell:
+ * it keeps what any of them needs.
  */
+/* clang-format on */
 struct op_backward {
     const char *gradients;                     /* NULL only for rows of unknown operators */
     int64_t (*extra)(const struct rule *rule); /* NULL: none. DIM_UNKNOWN, DIM_OVERFLOW pass */
@@ -118,6 +137,7 @@ struct op {
     struct op_backward backward;
     enum op_memory memory;
     enum op_target target;
+    enum op_algebra algebra;
     /*
      * Whether the node, as it stands in the file, trains: BatchNormalization, Dropout. NULL: it
      * makes no difference to this operator. `rule->training` is then what --mode or this said.

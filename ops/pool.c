@@ -244,7 +244,7 @@ static const struct op_attr roi_align_16[] = {
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*   type             since out attributes  rule          module                  brackets           gradients  gradients */
+    /*   type             since out attributes  rule          module                  brackets                gradients */
     POOL("MaxPool",           1, 1, max_1,       infer_pool,   "MaxPool{n}d",         describe_max,           "0e", pool_indices),
     POOL("MaxPool",           8, 2, max_8,       infer_pool,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
     POOL("MaxPool",          10, 2, max_10,      infer_pool,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
@@ -259,7 +259,7 @@ static const struct op rows[] = {
     POOL("GlobalMaxPool",     1, 1, NULL,        infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e", pool_indices),
     POOL("GlobalLpPool",      1, 1, global_lp_1, infer_global, NULL,                  NULL,                           "0y", NULL),
     POOL("GlobalLpPool",      2, 1, global_lp_2, infer_global, NULL,                  NULL,                           "0y", NULL),
-    /*     type      since in    attributes    rule               gradients  gradients */
+    /*     type      since in    attributes    rule                  gradients */
     REGION("MaxUnpool",   9, 2, 3, unpool_9,     infer_unpool,       "1,-"),
     REGION("MaxRoiPool",  1, 2, 2, roi_pool_1,   infer_roi_pool,   "01,-"),
     REGION("RoiAlign",   10, 3, 3, roi_align_10, infer_roi_align, "12,-"),

@@ -264,7 +264,7 @@ static enum op_view view_reshape(const struct rule *rule) {
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*   type       since in  attributes   rule             roles                                                     gradients */
+    /*   type       since in  attributes   rule             roles */
     VIEW("Reshape",   1, 1, 1, reshape_1,   infer_reshape,   "p",  .target = TARGET_NONE,                             .backward.view = view_reshape),
     VIEW("Reshape",   5, 2, 2, NULL,        infer_reshape,   "pi", .target = TARGET_DIMS,                             .backward.view = view_reshape),
     VIEW("Reshape",  14, 2, 2, reshape_14,  infer_reshape,   "pi", .target = TARGET_DIMS,                             .backward.view = view_reshape),
@@ -273,7 +273,7 @@ static const struct op rows[] = {
     VIEW("Squeeze",  13, 1, 2, NULL,        infer_squeeze,   "pi", .target = TARGET_NONE),
     VIEW("Unsqueeze", 1, 1, 1, unsqueeze_1, infer_unsqueeze, "p",  .target = TARGET_NONE),
     VIEW("Unsqueeze",13, 2, 2, NULL,        infer_unsqueeze, "pi", .target = TARGET_NONE),
-    VIEW("Identity",  1, 1, 1, NULL,        infer_identity,  "p",  .target = TARGET_NONE),
+    VIEW("Identity",  1, 1, 1, NULL,        infer_identity,  "p",  .algebra = ALGEBRA_SAME),
 };
 /* clang-format on */
 

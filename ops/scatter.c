@@ -181,7 +181,7 @@ static const struct op_attr tensor_scatter[] = {
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*  type            since in   attributes      rule                    fold                   roles    gradients  gradients */
+    /*  type            since in   attributes      rule                    fold                   roles    gradients */
     ROW("Scatter",          9, 3, 3, along_axis,     infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
     ROW("ScatterElements", 11, 3, 3, along_axis,     infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
     ROW("ScatterElements", 16, 3, 3, elements_16,    infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),

@@ -278,7 +278,7 @@ static const struct op_attr non_max_suppression[] = {INT_ATTR("center_point_box"
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*  type              since in   out   attributes           rule                       fold           roles   gradients  gradients */
+    /*  type              since in   out   attributes           rule                       fold           roles    gradients */
     ROW("TopK",               1, 1, 1, 2, 2, top_k_1,             infer_top_k,               NULL,          "x",   "z,-"),
     ROW("TopK",              10, 2, 2, 2, 2, top_k_10,            infer_top_k,               NULL,          "xi", "z,-"),
     ROW("TopK",              11, 2, 2, 2, 2, top_k_11,            infer_top_k,               NULL,          "xi", "z,-"),

@@ -172,7 +172,7 @@ static const struct op_attr optional[] = {OPTIONAL_ATTR("type", ATTR_OTHER), {0}
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*  type               since in         attributes            rule                        roles     gradients  gradients */
+    /*  type               since in         attributes            rule                        roles       gradients */
     ROW("SequenceConstruct",  11, 1, VARIADIC, NULL,                 infer_sequence_construct,   "p",     ""),
     ROW("SequenceEmpty",      11, 0, 0,        sequence_empty,       infer_sequence_empty,       "x",     "-"),
     ROW("SequenceInsert",     11, 2, 3,        NULL,                 infer_sequence_insert,      "ppi", ",,-"),

@@ -39,7 +39,7 @@ static const struct op_attr from_13[] = {INT_ATTR("axis", -1), {0}};
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*       type    since  attributes n  module        brackets         gradients  gradients */
+    /*       type    since  attributes n  module        brackets         gradients */
     SOFTMAX("Softmax",    1, from_1,  1, "Softmax",    describe_softmax, "y"),
     SOFTMAX("Softmax",   13, from_13, 1, "Softmax",    describe_softmax, "y"),
     SOFTMAX("LogSoftmax", 1, from_1,  0, "LogSoftmax", describe_softmax, "y"),

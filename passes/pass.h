@@ -31,7 +31,8 @@ enum pass_facts {
     HAS_PLAN = 1 << 7,         /* plan */
     HAS_PEAKS = 1 << 8,        /* memory */
     HAS_EXPLANATIONS = 1 << 9, /* explain */
-    HAS_TRAINING = 1 << 10,    /* training, where options ask for an optimizer */
+    HAS_COMPOSITES = 1 << 10,  /* composites */
+    HAS_TRAINING = 1 << 11,    /* training, where options ask for an optimizer */
 };
 
 struct symbol {
@@ -80,6 +81,26 @@ struct infer_table {
     int64_t *runs;      /* by graph: how often one run of the graph around it runs it */
     bool *alternative; /* by graph: a branch; of its node's branches only the dearest is charged
                         */
+};
+
+/* Nodes that an exporter made of one operation of the framework: LayerNorm before opset 17,
+ * GELU, SiLU … */
+struct composite {
+    const char *name;        /* "LayerNorm", as a framework prints the class */
+    const struct op *op;     /* the row that counts it: that of LayerNormalization, Gelu … */
+    const struct node *node; /* the operation as one node: operands and result are values of the
+                                model, attributes as the row wants them */
+    uint32_t last;           /* the node that makes its result */
+    size_t n_nodes;
+    const uint32_t *nodes; /* all of them, in file order */
+    bool foldable; /* was several operations when exported, and is counted as such: of_node has
+                      none of its nodes */
+};
+
+struct composites_table {
+    size_t n;
+    struct composite *items; /* in the order of their results */
+    uint32_t *of_node;       /* by node: index into items, ID_NONE */
 };
 
 enum storage {
@@ -232,6 +253,7 @@ struct analysis {
     struct bind_table bind;
     struct batch_table batch;
     struct infer_table infer;
+    struct composites_table composites;
     struct lifetime_table lifetime;
     struct plan_table plan;
     struct params_table params;
@@ -252,7 +274,7 @@ struct pass {
     size_t own; /* offset of its table in struct analysis */
 };
 
-extern const struct pass pass_bind, pass_batch, pass_infer, pass_lifetime, pass_plan,
-    pass_params, pass_count, pass_modules, pass_memory, pass_training, pass_explain;
+extern const struct pass pass_bind, pass_batch, pass_infer, pass_composites, pass_lifetime,
+    pass_plan, pass_params, pass_count, pass_modules, pass_memory, pass_training, pass_explain;
 
 #endif

@@ -13,17 +13,18 @@
 
 /* clang-format off */
 static const struct pass *const pipeline[] = {
-    &pass_bind,     /* which operator row is each node? */
-    &pass_batch,    /* which shape has each input? */
-    &pass_infer,    /* which type, and which contents, has each value? */
-    &pass_lifetime, /* which values own bytes, and from when to when? */
-    &pass_plan,     /* where in one arena does each value stand? */
-    &pass_params,   /* which constants are learned? */
-    &pass_count,    /* what does each node cost? */
-    &pass_modules,  /* to which module does each node belong, and what does a module cost? */
-    &pass_memory,   /* what is alive at the peak, and what is the peak of each module? */
-    &pass_training, /* what does a training step keep, and what does it cost? */
-    &pass_explain,  /* how do the figures come about that were asked about? */
+    &pass_bind,       /* which operator row is each node? */
+    &pass_batch,      /* which shape has each input? */
+    &pass_infer,      /* which type, and which contents, has each value? */
+    &pass_composites, /* which nodes are one operation, taken apart by the exporter? */
+    &pass_lifetime,   /* which values own bytes, and from when to when? */
+    &pass_plan,       /* where in one arena does each value stand? */
+    &pass_params,     /* which constants are learned? */
+    &pass_count,      /* what does each node cost? */
+    &pass_modules,    /* to which module does each node belong, and what does a module cost? */
+    &pass_memory,     /* what is alive at the peak, and what is the peak of each module? */
+    &pass_training,   /* what does a training step keep, and what does it cost? */
+    &pass_explain,    /* how do the figures come about that were asked about? */
 };
 /* clang-format on */
 

@@ -74,7 +74,7 @@ static int64_t macs_by_rule(const struct training *training, const struct rule_s
     const struct operation *operation = &training->operations[id];
     struct arena_mark mark = arena_save(source->arena);
     struct rule rule;
-    if (rules_make_done(source, id, &rule) < 0) return DIM_OVERFLOW;
+    if (training_rule(training, source, id, &rule) < 0) return DIM_OVERFLOW;
     int64_t macs = operation->op->backward.macs(&rule, wanted_operands(training, operation));
     arena_restore(source->arena, mark);
     return checked_mul(macs, training_runs(training, operation->node->graph));
@@ -182,8 +182,8 @@ static int run(const struct analysis *analysis, void *own) {
 const struct pass pass_training = {
     .name = "training",
     .summary = "tell what a training step keeps and costs, where an optimizer is given",
-    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_STORAGE | HAS_PARAMETERS | HAS_COSTS |
-             HAS_MODULES,
+    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_COMPOSITES | HAS_STORAGE |
+             HAS_PARAMETERS | HAS_COSTS | HAS_MODULES,
     .gives = HAS_TRAINING,
     .run = run,
     .own = offsetof(struct analysis, training),

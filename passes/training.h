@@ -8,10 +8,11 @@
 
 #include "passes/pass.h"
 
-/* A node as a step sees it. Each is an operation of its own. */
+/* A node as a step sees it. A composite is one operation, at the node that makes its result. */
 struct operation {
     const struct op *op;
-    const struct node *node; /* its operands and outputs; NULL: it is part of another */
+    const struct node *node; /* its operands and outputs; NULL: it is part of a composite */
+    uint32_t whole;          /* the node at which the composite is counted; itself */
     uint32_t region;         /* index into regions, ID_NONE */
     uint32_t forward;        /* events: when it runs, */
     uint32_t again;          /* when it is run again, if its region is, */
@@ -51,6 +52,11 @@ int training_steps(struct training *training) CM_MUST_CHECK;
 
 /* Bytes of a tensor during a step: floats are halved with amp. */
 int64_t training_bytes(const struct training *training, const struct fact *fact);
+struct rule_source;
+struct rule;
+/* The rule of an operation, of one that is no part of another. */
+int training_rule(const struct training *training, const struct rule_source *source,
+                  uint32_t node, struct rule *ret) CM_MUST_CHECK;
 /* Whether the operand has a gradient to be computed by that operation. */
 bool training_wants(const struct training *training, const struct operation *operation,
                     size_t slot);

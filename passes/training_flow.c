@@ -68,12 +68,29 @@ static void share_outputs(struct training *training, const struct rule *rule) {
     }
 }
 
+static const struct composite *composite_of(const struct training *training, uint32_t id) {
+    const struct composites_table *table = &training->analysis->composites;
+    uint32_t index = table->of_node[id];
+    return index == ID_NONE ? NULL : &table->items[index];
+}
+
+int training_rule(const struct training *training, const struct rule_source *source,
+                  uint32_t node, struct rule *ret) {
+    const struct composite *composite = composite_of(training, node);
+    return composite ? rules_make_composite(source, composite, ret)
+                     : rules_make_done(source, node, ret);
+}
+
 static int fill_operation(struct training *training, const struct rule_source *source,
                           uint32_t id) {
+    const struct composite *composite = composite_of(training, id);
     struct operation *operation = &training->operations[id];
     struct arena_mark mark = arena_save(training->analysis->arena);
     struct rule rule;
-    int status = rules_make_done(source, id, &rule);
+    operation->whole = composite ? composite->last : id;
+    operation->op = source->ops[id];
+    if (operation->whole != id) return CM_OK;
+    int status = training_rule(training, source, id, &rule);
     if (status < 0) return status;
     operation->op = rule.op;
     operation->node = rule.node;
@@ -200,7 +217,9 @@ static void find_reached(struct training *training) {
  */
 static int64_t owned(const struct training *training, uint32_t value) {
     const struct lifetime_table *lifetime = &training->analysis->lifetime;
+    uint32_t node = training->model->values[value].node;
     if (training->root[value] != value) return 0;
+    if (node != ID_NONE && !training->operations[node].node) return 0; /* never written */
     switch (lifetime->storage[value]) {
     case STORAGE_ACTIVATION:
     case STORAGE_INPUT:

@@ -108,6 +108,7 @@ static bool is_made_again(const struct training *training, uint32_t root,
 static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
     const struct training *training = timeline->training;
     const struct analysis *analysis = training->analysis;
+    node = training->operations[node].whole;
     const struct operation *operation = &training->operations[node];
     uint32_t root = training->root[value];
     struct span *span = &timeline->spans[root];
@@ -201,9 +202,11 @@ static bool cell_has_extra(const char *cell) {
 static void note_param_gradients(struct timeline *timeline, uint32_t id) {
     const struct training *training = timeline->training;
     const struct params_table *params = &training->analysis->params;
+    const struct operation *whole = &training->operations[training->operations[id].whole];
+    if (!whole->has_backward) return;
     for (size_t i = 0; i < params->n_used[id]; i++) {
         uint32_t *since = &timeline->param_since[params->used[id][i]];
-        if (*since == 0) *since = training->operations[id].backward;
+        if (*since == 0) *since = whole->backward;
     }
 }
 
@@ -225,7 +228,6 @@ static void note_backward(struct timeline *timeline, uint32_t id) {
         if (span->gradient == 0) span->gradient = operation->backward;
     }
     if (!extra) operation->extra = 0;
-    note_param_gradients(timeline, id);
 }
 
 static void note_gradients(struct timeline *timeline) {
@@ -235,8 +237,10 @@ static void note_gradients(struct timeline *timeline) {
     for (size_t i = 0; i < main->n_outputs; i++)
         if (training->wanted[main->outputs[i]])
             timeline->spans[training->root[main->outputs[i]]].gradient = timeline->first_back;
-    for (uint32_t step = lifetime->n_steps; step-- > 0;)
+    for (uint32_t step = lifetime->n_steps; step-- > 0;) {
+        note_param_gradients(timeline, lifetime->node_at[step]);
         note_backward(timeline, lifetime->node_at[step]);
+    }
 }
 
 /* `bytes` are alive from one event to another, both among them. */
