@@ -8,7 +8,8 @@ What PyTorch keeps and computes in a training step: the truth of run_training.py
 
 Kept bytes are the storages that autograd saves (torch.autograd.graph.saved_tensors_hooks), each
 once, without those of parameters and buffers, by the ATen operator that wrote them last. FLOPs are
-those of torch.utils.flop_counter, forward and backward apart. Attention is computed by its plain
+those of torch.utils.flop_counter, forward and backward apart. The peak is that of all storages alive
+after any operator, without parameters, buffers and what a kernel takes for itself. Attention is computed by its plain
 formula (SDPBackend.MATH), as the exporter writes it. Needs PyTorch and torchvision, which no test
 runs: what was measured, and with which version, is in the file.
 """
@@ -22,6 +23,7 @@ import torch
 import torchvision
 from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
@@ -129,6 +131,29 @@ class Writers(TorchDispatchMode):
         return result
 
 
+class Alive(TorchDispatchMode):
+    """The most bytes of storages that were alive after an operator, but those of `own`."""
+
+    def __init__(self, own, sample):
+        super().__init__()
+        self.own, self.storages, self.peak = own, {}, 0
+        self.note(sample)
+
+    def note(self, tensor):
+        storage = tensor.untyped_storage()
+        if storage._cdata not in self.own:
+            self.storages[storage._cdata] = (StorageWeakRef(storage), storage.nbytes())
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for value in result if isinstance(result, (tuple, list)) else (result,):
+            if isinstance(value, torch.Tensor):
+                self.note(value)
+        self.storages = {k: v for k, v in self.storages.items() if not v[0].expired()}
+        self.peak = max(self.peak, sum(size for _, size in self.storages.values()))
+        return result
+
+
 def storages(module):
     return {tensor.untyped_storage()._cdata
             for tensor in list(module.parameters()) + list(module.buffers())}
@@ -169,6 +194,15 @@ def flops(module, sample):
             for mode in (forward, backward)]
 
 
+def peak(module, sample):
+    module.zero_grad()
+    with Alive(storages(module), sample) as alive:
+        outputs = module(sample)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        torch.autograd.backward(outputs, [torch.ones_like(output) for output in outputs])
+    return alive.peak
+
+
 def optimizers(module):
     """Name -> bytes of its states after a step, without the counters of steps."""
     learned = [p for p in module.parameters() if p.grad is not None]
@@ -194,6 +228,7 @@ def measure(case):
         for phase, counts in zip(("forward", "backward"), flops(module, sample(batch))):
             for op, n in sorted(counts.items()):
                 yield f"{phase}_flops", op, n
+        yield "peak_bytes", "", peak(module, sample(batch))
     learned = [p for p in module.parameters() if p.requires_grad]
     yield "learned", "", sum(p.numel() for p in learned)
     yield "gradient_bytes", "", sum(p.grad.numel() * p.grad.element_size() for p in learned)
