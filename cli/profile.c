@@ -34,6 +34,8 @@ struct request {
     struct option_list checkpoint;
     bool strict;
     const char *dump_after;
+    const char *module_source;
+    const char *group;
     bool memory_plan;
     int format; /* enum format */
     int depth;
@@ -112,6 +114,15 @@ const struct option profile_options[] = {
      .value = "MODULE",
      .help = "a module, or a pattern of some, that keeps its inputs alone and is\n"
              "run again for backward; may be given many times"},
+    {.heading = "Modules", .name = "module-source", .kind = OPTION_TEXT,
+     .offset = AT(const char *, module_source), .value = "NAME",
+     .help = "tell modules from this alone: metadata, functions, scopes, paddle,\n"
+             "mxnet, parameters, fused or types (default: the first of these\n"
+             "that knows a node)"},
+    {.name = "group", .kind = OPTION_TEXT, .offset = AT(const char *, group),
+     .value = "REGEX",
+     .help = "instead of modules one group for each text that this POSIX extended\n"
+             "expression, or its first (...), matches in their paths"},
     {.heading = "Memory", .name = "memory-plan", .kind = OPTION_SET,
      .offset = AT(bool, memory_plan),
      .help = "json: the place of every value in one arena of activations"},
@@ -151,6 +162,8 @@ static void set_defaults(struct request *request) {
         .mode = (int)options.mode,
         .convention = options.convention,
         .strict = options.strict,
+        .module_source = options.module_source,
+        .group = options.group,
         .memory_plan = options.memory_plan,
         .format = FORMAT_TEXT,
         .depth = text.depth,
@@ -290,6 +303,8 @@ static int read_request(const struct invocation *call, struct request *request,
     options->checkpoint = request->checkpoint.values;
     options->strict = request->strict;
     options->dump_after = request->dump_after;
+    options->module_source = request->module_source;
+    options->group = request->group;
     options->dump = stderr;
     options->memory_plan = request->memory_plan;
     options->n_explain = request->explain.n;

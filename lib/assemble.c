@@ -138,6 +138,14 @@ static void take_module(struct assembly *assembly, const struct module *module, 
     public_costs(&module->costs, &ret->costs);
 }
 
+static void take_sources(struct assembly *assembly, const struct modules_table *table) {
+    struct cm_name_count *sources =
+        assembly_array(assembly, table->n_sources, sizeof(*sources));
+    for (size_t i = 0; sources && i < table->n_sources; i++) sources[i] = table->sources[i];
+    assembly->result->n_module_sources = table->n_sources;
+    assembly->result->module_sources = sources;
+}
+
 static void take_modules(struct assembly *assembly) {
     const struct modules_table *table = &assembly->analysis->modules;
     struct cm_module *modules = assembly_array(assembly, table->n_modules, sizeof(*modules));
@@ -146,6 +154,7 @@ static void take_modules(struct assembly *assembly) {
                     &modules[i]);
         modules[i].training = public_step(assembly->analysis->training.of_module, i);
     }
+    take_sources(assembly, table);
     assembly->result->n_modules = table->n_modules;
     assembly->result->modules = modules;
     if (!assembly->failed) assembly->result->totals = modules[0].costs;
@@ -192,7 +201,12 @@ static const char *mode_name(enum cm_mode mode) {
     }
 }
 
+static const char *option_text(struct assembly *assembly, const char *text) {
+    return text ? assembly_text(assembly, text) : "";
+}
+
 static void take_options(struct assembly *assembly) {
+    const struct cm_options *options = assembly->analysis->options;
     const struct batch_table *batch = &assembly->analysis->batch;
     struct cm_result *result = assembly->result;
     struct cm_named_size *dims = assembly_array(assembly, batch->n_symbols, sizeof(*dims));
@@ -202,9 +216,10 @@ static void take_options(struct assembly *assembly) {
     result->options.batch = assembly_count(batch->batch);
     result->options.n_dims = batch->n_symbols;
     result->options.dims = dims;
-    result->options.convention =
-        assembly_text(assembly, assembly->analysis->options->convention);
-    result->options.mode = mode_name(assembly->analysis->options->mode);
+    result->options.convention = assembly_text(assembly, options->convention);
+    result->options.mode = mode_name(options->mode);
+    result->options.module_source = option_text(assembly, options->module_source);
+    result->options.group = option_text(assembly, options->group);
 }
 
 static void take_rebatched(struct assembly *assembly) {

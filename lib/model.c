@@ -8,6 +8,8 @@
 #include "frontend/load.h"
 #include "ir/graph.h"
 #include "lib/assemble.h"
+#include "passes/module_groups.h"
+#include "passes/module_sources.h"
 #include "passes/optimizers.h"
 #include "passes/pipeline.h"
 #include "support/arena.h"
@@ -123,10 +125,30 @@ static int check_training(const struct cm_options *options, struct arena *arena,
     return status;
 }
 
+static int refuse_source(const struct cm_options *options, struct arena *arena,
+                         struct cm_diagnostics *diagnostics) {
+    struct text list;
+    text_init(&list, arena);
+    for (size_t i = 0; module_source_at(i); i++) {
+        if (i > 0) text_append(&list, ", ");
+        text_append(&list, module_source_at(i)->name);
+    }
+    int status = diag_error(diagnostics, DIAG_USAGE, "there is no source of modules '%s'",
+                            options->module_source);
+    diag_hint(diagnostics, "there are: %s", text_string(&list));
+    return status;
+}
+
 static int check_options(const struct cm_options *options, struct arena *arena,
                          struct cm_diagnostics *diagnostics) {
     if (!conventions_find(options->convention))
         return refuse_convention(options, arena, diagnostics);
+    if (options->module_source && !module_source_find(options->module_source))
+        return refuse_source(options, arena, diagnostics);
+    if (options->group) {
+        int status = module_groups_check(options->group, arena, diagnostics);
+        if (status < 0) return status;
+    }
     if (options->batch < 0)
         return diag_error(diagnostics, DIAG_USAGE, "the batch is %lld, at least 1 wanted",
                           (long long)options->batch);

@@ -184,6 +184,8 @@ struct modules_table {
         n_modules; /* modules[0] is the root; parents before children, in order of first use */
     struct module *modules;
     uint32_t *of_node; /* by node: index into modules */
+    size_t n_sources;
+    struct cm_name_count *sources; /* that told modules, and of how many nodes */
 };
 
 struct live_value {

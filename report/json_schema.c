@@ -74,6 +74,8 @@ static const struct json_field options_fields[] = {
     MANY("dims", JSON_SIZES, struct cm_result, options.dims, options.n_dims),
     VALUE("convention", JSON_TEXT, struct cm_result, options.convention),
     VALUE("mode", JSON_TEXT, struct cm_result, options.mode),
+    OPTIONAL("module_source", JSON_TEXT, struct cm_result, options.module_source),
+    OPTIONAL("group", JSON_TEXT, struct cm_result, options.group),
 };
 
 static const struct json_record options_record = RECORD(struct cm_result, options_fields);
@@ -282,6 +284,8 @@ static const struct json_field result_fields[] = {
     PART("training", struct cm_result, training, training_record),
     OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations,
                   &explanation_record),
+    OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources,
+                  n_module_sources, NULL),
 };
 
 const struct json_record json_result = RECORD(struct cm_result, result_fields);

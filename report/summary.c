@@ -83,6 +83,21 @@ static void write_model(struct page *page, const struct cm_result *result) {
     write_values(page, "outputs", result->model.outputs, result->model.n_outputs);
 }
 
+/* `modules from:       scopes 88 nodes, joined 2` */
+static void write_module_sources(struct page *page, const struct cm_result *result) {
+    if (result->n_module_sources == 0) return;
+    write_label(page, "modules from");
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < result->n_module_sources; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, result->module_sources[i].name);
+        text_printf(item, " %" PRId64 "%s", result->module_sources[i].count,
+                    i == 0 ? " nodes" : "");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
 static void write_options(struct page *page, const struct cm_result *result) {
     const struct cm_convention *convention = conventions_find(result->options.convention);
     write_label(page, "batch");
@@ -96,6 +111,8 @@ static void write_options(struct page *page, const struct cm_result *result) {
     if (convention) page_print(page, STYLE_PLAIN, ": %s", convention->meaning);
     page_end_line(page);
     write_name(page, "mode", result->options.mode);
+    write_module_sources(page, result);
+    write_name(page, "group", result->options.group);
 }
 
 /* `fwd MACs:           14.07 GMACs     (14,068,146,176)` */

@@ -123,8 +123,12 @@ struct cm_options {
     const char *const *checkpoint; /* patterns of modules that are run again for backward */
     size_t n_explain; /* nodes (name, number as "17" or "#17", or an output) and module paths */
     const char *const *explain;
-    bool memory_plan; /* the result has the place of each value in the arena */
-    bool strict;      /* an unknown operator or a shape that stays unknown refuses the model */
+    bool memory_plan;          /* the result has the place of each value in the arena */
+    const char *module_source; /* what alone tells modules (docs/modules.md); NULL: the best
+                                  source that knows each node */
+    const char *group; /* a POSIX extended regular expression: modules whose path it matches
+                          are one group for each text that it matches; NULL: none */
+    bool strict;       /* an unknown operator or a shape that stays unknown refuses the model */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
 };

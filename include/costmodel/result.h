@@ -253,13 +253,17 @@ struct cm_result {
         size_t n_dims;
         const struct cm_named_size *dims; /* every symbol that was bound, and to what */
         const char *convention;
-        const char *mode; /* "model", "training", "inference" */
+        const char *mode;          /* "model", "training", "inference" */
+        const char *module_source; /* the only one that was asked; "" all in turn */
+        const char *group;         /* the expression that modules were grouped by; "" none */
     } options;
     struct cm_costs totals;
     struct cm_memory memory;
     struct cm_training training;
     size_t n_modules; /* >= 1: modules[0] is the root; parents come before children */
     const struct cm_module *modules;
+    size_t n_module_sources; /* what told the modules of how many nodes: docs/modules.md */
+    const struct cm_name_count *module_sources;
     size_t n_nodes;
     const struct cm_node *nodes;
     struct cm_coverage coverage;

@@ -87,8 +87,6 @@ def correct_leaf(fix, row, nodes, trained):
         fix.add(row.path, 2 * row.macs + (out if has_bias(nodes) else 0) - row.flops)
     elif row.cls.startswith("Conv") and gained:  # the folded BatchNorm left a bias
         fix.add(row.path, out, row.outs[0][1])
-    elif row.cls == "LSTM":  # DeepSpeed adds 10 per hidden unit and step for the gates
-        fix.add(row.path, 2 * row.macs - row.flops)
 
 
 def correct_pools(fix, profile, nodes):
