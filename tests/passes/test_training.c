@@ -286,6 +286,37 @@ static void a_recurrence_goes_back_through_every_step(void **state) {
     bench_close(bench);
 }
 
+/* What an exporter took apart keeps and costs what the whole does. */
+static void a_composite_is_one_operation(void **state) {
+    static const struct step whole = {
+        .what = "LayerNormalization",
+        .lines = "opset 17\nin x float[2,4]\ninit n.w float[4]\ninit n.b float[4]\ninit l.w "
+                 "float[4,4]\n"
+                 "node l MatMul x l.w -> h\nnode n LayerNormalization h n.w n.b -> y\nout y\n"};
+    static const struct step parts = {
+        .what = "its parts",
+        .lines = "in x float[2,4]\ninit n.w float[4]\ninit n.b float[4]\ninit l.w float[4,4]\n"
+                 "const 0 float[] =2\nconst 1 float[] =0.00001\n"
+                 "node l MatMul x l.w -> h\nnode /n/ReduceMean ReduceMean h -> m axes=[-1]\n"
+                 "node /n/Sub Sub h m -> d\nnode /n/Pow Pow d 0 -> p\n"
+                 "node /n/ReduceMean_1 ReduceMean p -> v axes=[-1]\n"
+                 "node /n/Add Add v 1 -> e\nnode /n/Sqrt Sqrt e -> s\n"
+                 "node /n/Div Div d s -> q\nnode /n/Mul Mul q n.w -> t\n"
+                 "node /n/Add_1 Add t n.b -> y\nout y\n"};
+    struct bench *one = open_step(&whole);
+    struct bench *many = open_step(&parts);
+    const struct training_table *want = &one->analysis.training;
+    const struct training_table *have = &many->analysis.training;
+    (void)state;
+    assert_int_equal(want->kept_bytes, 32 + 32 + 2 * 2 * 4); /* x, h, statistics */
+    assert_int_equal(have->kept_bytes, want->kept_bytes);
+    assert_int_equal(have->backward_macs, want->backward_macs);
+    assert_int_equal(have->learned, want->learned);
+    assert_int_equal(have->peak_bytes, want->peak_bytes);
+    bench_close(one);
+    bench_close(many);
+}
+
 static void what_an_unknown_operator_keeps_is_not_known(void **state) {
     const struct step step = {.what = "unknown",
                               .lines =
@@ -319,6 +350,7 @@ int main(void) {
         cmocka_unit_test(each_convention_has_its_word_on_backward),
         cmocka_unit_test(what_is_run_again_is_counted_again),
         cmocka_unit_test(a_recurrence_goes_back_through_every_step),
+        cmocka_unit_test(a_composite_is_one_operation),
         cmocka_unit_test(what_an_unknown_operator_keeps_is_not_known),
         cmocka_unit_test(without_an_optimizer_no_step_is_profiled),
     };
