@@ -152,16 +152,20 @@ static int64_t recurrent_states(const struct rule *rule) {
     return dtype_bytes(rule_dtype(rule, 0), checked_mul(each, cells));
 }
 
-/* X W costs its share of the product again for each of X and W, H R for R and, always, for H:
- * the gradient passes through every step. */
+/*
+ * X W costs its share of the product again for each of X and W, H R for R and, always, for H:
+ * the gradient passes through every step, into the one before the first only if that is wanted.
+ */
 static int64_t recurrent_backward(const struct rule *rule, uint32_t wanted) {
     if (!has_ranks(rule)) return DIM_UNKNOWN;
     const struct sizes sizes = read_sizes(rule);
-    int64_t rows = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.steps);
-    rows = checked_mul(rows, checked_mul(sizes.gates, sizes.hidden));
-    const int64_t inputs = checked_mul(rows, sizes.features);
-    const int64_t states = checked_mul(rows, sizes.hidden);
+    int64_t row = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.gates);
+    row = checked_mul(row, sizes.hidden);
+    const int64_t inputs = checked_mul(checked_mul(row, sizes.steps), sizes.features);
+    const int64_t states = checked_mul(checked_mul(row, sizes.steps), sizes.hidden);
     int64_t macs = states;
+    if (!(wanted & 32U)) macs = checked_sub(macs, checked_mul(row, sizes.hidden));
+    if (is_known(macs) && macs < 0) macs = 0; /* no steps at all */
     if (wanted & 1U) macs = checked_add(macs, inputs);
     if (wanted & 2U) macs = checked_add(macs, inputs);
     if (wanted & 4U) macs = checked_add(macs, states);

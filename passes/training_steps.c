@@ -24,6 +24,7 @@ struct timeline {
     struct training *training;
     struct span *spans;    /* by value */
     uint32_t *param_since; /* by param: event from which its gradient is there, 0 never */
+    bool *is_fed;          /* by graph: what enters it is needed, and was seen to */
     uint32_t n_events;
     uint32_t first_back;
     int64_t *change;   /* by event */
@@ -146,16 +147,18 @@ static void note_need(struct timeline *timeline, uint32_t value,
 
 /*
  * What a body is given, by its node or by the round before, has no bytes of its own: whatever
- * can come in stays. Recurses over bodies only, whose nesting the frontend caps.
+ * can come in stays until the body's first node has gone back. Once a body is enough. Recurses
+ * over bodies only, whose nesting the frontend caps.
  */
-static void note_body_need(struct timeline *timeline, const struct graph *body,
-                           const struct operation *operation) {
-    const struct node *owner = &timeline->training->model->nodes[body->owner];
-    for (size_t i = 0; i < body->n_outputs; i++)
-        if (maker(timeline->training, body->outputs[i]) != ID_NONE)
-            note_need(timeline, body->outputs[i], operation);
-    for (size_t i = 0; i < owner->n_inputs; i++)
-        note_need(timeline, owner->inputs[i], operation);
+static void note_body_need(struct timeline *timeline, uint32_t graph_id) {
+    const struct training *training = timeline->training;
+    const struct graph *body = &training->model->graphs[graph_id];
+    if (body->owner == ID_NONE || body->n_nodes == 0 || timeline->is_fed[graph_id]) return;
+    timeline->is_fed[graph_id] = true;
+    const struct operation *first = &training->operations[body->nodes[0]];
+    const struct node *owner = &training->model->nodes[body->owner];
+    for (size_t i = 0; i < body->n_outputs; i++) note_need(timeline, body->outputs[i], first);
+    for (size_t i = 0; i < owner->n_inputs; i++) note_need(timeline, owner->inputs[i], first);
 }
 
 /* The backward of that operation needs the value. */
@@ -165,14 +168,12 @@ static void note_need(struct timeline *timeline, uint32_t value,
     if (value == ID_NONE) return;
     uint32_t root = training->root[value];
     struct span *span = &timeline->spans[root];
-    const struct graph *graph = &training->model->graphs[training->model->values[root].graph];
-    bool known = later(span->kept, span->again) >= operation->backward;
     if (is_made_again(training, root, operation))
         span->again = later(span->again, operation->backward);
     else
         span->kept = later(span->kept, operation->backward);
-    if (maker(training, root) == ID_NONE && graph->owner != ID_NONE && !known)
-        note_body_need(timeline, graph, operation);
+    if (maker(training, root) == ID_NONE)
+        note_body_need(timeline, training->model->values[root].graph);
 }
 
 static uint32_t output_at(const struct node *node, size_t slot) {
@@ -338,6 +339,7 @@ static int start(struct timeline *timeline) {
     timeline->spans = arena_array(arena, training->model->n_values, sizeof(*timeline->spans));
     timeline->param_since =
         arena_array(arena, training->analysis->params.n_params, sizeof(*timeline->param_since));
+    timeline->is_fed = arena_array(arena, training->model->n_graphs, sizeof(*timeline->is_fed));
     timeline->change = arena_array(arena, n_events, sizeof(*timeline->change));
     timeline->node_at = arena_array(arena, n_events, sizeof(*timeline->node_at));
     if (!training->regions || !timeline->spans || !timeline->param_since || !timeline->change ||
