@@ -6,6 +6,8 @@
  * `namespace`, as "name: class/name: class". Nodes of one module share what is made of it, so
  * that the hundreds of bytes that each of them has in the file cost a pointer here.
  */
+#include "frontend/metadata.h"
+
 #include <string.h>
 
 #include "frontend/importer.h"
@@ -25,6 +27,31 @@
 /* Longer ones are not read: no module is nested so deep. */
 #define MAX_METADATA 65536
 #define MAX_PARTS    64
+
+static bool is_read_key(const uint8_t *key, size_t length) {
+    static const char *const keys[] = {KEY_SCOPES, KEY_CLASSES, KEY_NAMESPACE, KEY_REWRITTEN};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strlen(keys[i]) == length && memcmp(keys[i], key, length) == 0) return true;
+    return false;
+}
+
+/* Skim wrote two kinds of fields, both with a length: keys, 1, and values, 2. */
+bool metadata_is_read(const uint8_t *entry, size_t size) {
+    bool read = false;
+    for (size_t at = 0; at < size;) {
+        bool is_key = entry[at++] >> 3 == 1;
+        size_t length = 0;
+        for (int shift = 0; at < size; shift += 7) {
+            length |= (size_t)(entry[at] & 127) << shift;
+            if (entry[at++] < 128) break;
+        }
+        BUG_ON(length > size - at);
+        if (is_key) read = is_read_key(entry + at, length);
+        if (!is_key && length > MAX_METADATA) return false;
+        at += length;
+    }
+    return read;
+}
 
 /* A text of several parts, the last of which is the operation. */
 struct spelling {

@@ -201,6 +201,10 @@ static const char *mode_name(enum cm_mode mode) {
     }
 }
 
+static const char *schedule_name(enum cm_schedule schedule) {
+    return schedule == CM_SCHEDULE_MIN_MEMORY ? "min-memory" : "file";
+}
+
 static const char *option_text(struct assembly *assembly, const char *text) {
     return text ? assembly_text(assembly, text) : "";
 }
@@ -218,6 +222,7 @@ static void take_options(struct assembly *assembly) {
     result->options.dims = dims;
     result->options.convention = assembly_text(assembly, options->convention);
     result->options.mode = mode_name(options->mode);
+    result->options.schedule = schedule_name(options->schedule);
     result->options.module_source = option_text(assembly, options->module_source);
     result->options.group = option_text(assembly, options->group);
 }
@@ -244,9 +249,10 @@ static void take_rebatched(struct assembly *assembly) {
     assembly->result->rebatched = list;
 }
 
-int assemble_result(const struct analysis *analysis, const struct message_list *first,
-                    const struct message_list *then, struct cm_result **ret) {
-    struct assembly assembly = {.analysis = analysis, .arena = arena_new("result", 0)};
+int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
+                    struct cm_result **ret) {
+    struct assembly assembly = {
+        .analysis = analysis, .arena = arena_new("result", 0), .fit = extras->fit};
     if (!assembly.arena) return diag_no_memory(analysis->diag);
     assembly.result = assembly_array(&assembly, 1, sizeof(*assembly.result));
     take_values(&assembly);
@@ -260,7 +266,7 @@ int assemble_result(const struct analysis *analysis, const struct message_list *
         assemble_memory(&assembly);
         assemble_training(&assembly);
         assemble_explanations(&assembly);
-        assemble_diagnostics(&assembly, first, then);
+        assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
     }
     if (assembly.failed ||
         coverage_of(analysis, assembly.arena, &assembly.result->coverage) < 0) {

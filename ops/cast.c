@@ -112,7 +112,7 @@ static enum op_view view_cast(const struct rule *rule) {
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .fold_partial = partial, .roles = letters, .algebra = form,                            \
+        .fold_partial = partial, .memory = MEMORY_IN_PLACE, .roles = letters, .algebra = form, \
         .backward.gradients = keeps, .backward.view = view_cast                                \
     }
 

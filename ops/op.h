@@ -48,10 +48,11 @@ struct op_cost {
 enum op_memory {
     MEMORY_FRESH,    /* every output is new bytes */
     MEMORY_VIEW,     /* output 0 is input 0 under another shape: no bytes of its own */
-    MEMORY_IN_PLACE, /* fresh, but a runtime may write over an input of equal size that dies */
+    MEMORY_IN_PLACE, /* fresh, but may be written over an input of the same size that dies */
     MEMORY_HOST,     /* shape arithmetic by nature: Shape, Size; no device bytes */
-    MEMORY_VIEW_UNLESS_TRAINING, /* Dropout */
-    MEMORY_CONTROL,              /* the bytes belong to the body's nodes: If, Loop, Scan */
+    MEMORY_VIEW_UNLESS_TRAINING,     /* Dropout */
+    MEMORY_IN_PLACE_UNLESS_TRAINING, /* BatchNormalization, whose gradient wants its input */
+    MEMORY_CONTROL,                  /* the bytes belong to the body's nodes: If, Loop, Scan */
 };
 
 /*

@@ -32,7 +32,9 @@ enum pass_facts {
     HAS_PEAKS = 1 << 8,        /* memory */
     HAS_EXPLANATIONS = 1 << 9, /* explain */
     HAS_COMPOSITES = 1 << 10,  /* composites */
-    HAS_TRAINING = 1 << 11,    /* training, where options ask for an optimizer */
+    HAS_IN_PLACE = 1 << 11,    /* in_place */
+    HAS_DEMAND = 1 << 12,      /* demand */
+    HAS_TRAINING = 1 << 13,    /* training, where options ask for an optimizer */
 };
 
 struct symbol {
@@ -45,7 +47,6 @@ struct symbol {
 struct bind_table {
     const struct op *
         *ops;         /* by node; a row of unknown operators where nothing fits, never NULL */
-    bool *training;   /* by node: its attributes, overridden by --mode */
     size_t n_unknown; /* nodes of unknown operators */
 };
 
@@ -116,20 +117,32 @@ enum storage {
 struct lifetime_table {
     enum storage *storage; /* by value */
     uint32_t *root;        /* by value: whose bytes it shares; itself where it owns them */
+    bool *elementwise;     /* by node: its first output may be written over an operand */
     uint32_t *first;       /* by value: step at which it is made */
     uint32_t *last;        /* by value: last step at which it or a view of it is read */
-    uint32_t n_steps;      /* one for each node, a body's right before the node that owns it */
-    uint32_t *step_of;     /* by node */
-    uint32_t *node_at;     /* by step */
-    int64_t peak_bytes;    /* largest sum of activations and inputs alive at one step */
-    uint32_t peak_node;    /* node of that step, ID_NONE in an empty graph */
+    /* In the order of the file, or with --schedule min-memory in one of a lower peak. */
+    uint32_t n_steps;   /* one for each node, a body's right before the node that owns it */
+    uint32_t *step_of;  /* by node */
+    uint32_t *node_at;  /* by step */
+    int64_t *live;      /* by step: activations and inputs alive at it, in bytes */
+    int64_t peak_bytes; /* the largest of them; DIM_OVERFLOW, as they are from there on */
+    uint32_t peak_node; /* node of that step, ID_NONE in an empty graph */
+    int64_t file_peak_bytes; /* the peak in the order of the file */
+    bool is_optimal;         /* no order has a lower one; of --schedule min-memory */
+};
+
+struct in_place_table {
+    uint32_t *over;     /* by value: the root whose bytes it could be written over, ID_NONE */
+    size_t n_over;      /* how many could */
+    int64_t peak_bytes; /* the peak if all were */
 };
 
 struct plan_table {
-    int64_t *offsets;    /* by value; DIM_UNKNOWN where it owns no bytes or their number is
-                            unknown */
+    int64_t *offsets;    /* by value, a multiple of the alignment; DIM_UNKNOWN where it owns no
+                            bytes or their number is    unknown */
     int64_t arena_bytes; /* of the arena; DIM_UNKNOWN where no plan could be made */
-    const int64_t *by_planner; /* by enum packing_planner: what each alone would need */
+    int64_t arena_in_place_bytes; /* the same where outputs are written over operands */
+    const int64_t *by_planner;    /* by enum packing_planner: what each alone would need */
 };
 
 enum param_kind {
@@ -195,7 +208,6 @@ struct live_value {
 };
 
 struct memory_table {
-    int64_t peak_in_place_bytes; /* the peak if elementwise nodes wrote over what dies there */
     int64_t *of_module; /* by module: most bytes alive at one step of what was made inside */
     size_t n_live;
     struct live_value *live; /* at the peak's step, the largest first */
@@ -247,6 +259,31 @@ struct explain_table {
     struct explained *items;
 };
 
+/* Where the elements of a weight are. */
+enum weight_storage {
+    WEIGHT_RAW,      /* the file's raw_data: little-endian, 4-bit elements packed */
+    WEIGHT_TYPED,    /* a list of the file, float_data and the like */
+    WEIGHT_EXTERNAL, /* another file */
+    WEIGHT_COMPUTED, /* from the file, once: ConstantOfShape and the like */
+    WEIGHT_INPUT,    /* fed as an input */
+    WEIGHT_ABSENT,   /* sparse, or left out of the file */
+};
+
+struct weight_group {
+    enum dtype dtype;
+    enum weight_storage storage;
+    int64_t tensors;
+    int64_t elements;
+    int64_t bytes;
+};
+
+struct demand_table {
+    size_t n_groups;
+    struct weight_group *groups; /* in order of first use */
+    int64_t weight_bytes;        /* of all groups but inputs, which are in the arena */
+    int64_t required_bytes;      /* what all of it takes on a device, workspace aside */
+};
+
 struct analysis {
     const struct model *model;
     const struct cm_options *options;
@@ -257,11 +294,13 @@ struct analysis {
     struct infer_table infer;
     struct composites_table composites;
     struct lifetime_table lifetime;
+    struct in_place_table in_place;
     struct plan_table plan;
     struct params_table params;
     struct count_table count;
     struct modules_table modules;
     struct memory_table memory;
+    struct demand_table demand;
     struct training_table training;
     struct explain_table explain;
 };
@@ -277,6 +316,7 @@ struct pass {
 };
 
 extern const struct pass pass_bind, pass_batch, pass_infer, pass_composites, pass_lifetime,
-    pass_plan, pass_params, pass_count, pass_modules, pass_memory, pass_training, pass_explain;
+    pass_in_place, pass_plan, pass_params, pass_demand, pass_count, pass_modules, pass_memory,
+    pass_training, pass_explain;
 
 #endif

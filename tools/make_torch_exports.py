@@ -6,8 +6,9 @@ Makes models/torch/: the same four models by both exporters of current PyTorch.
 usage: make_torch_exports.py FOLDER
 
 NAME_dynamo.onnx is what torch.onnx.export(..., dynamo=True) writes, the default since 2.9, and
-NAME_torchscript.onnx what dynamo=False does, all else by default. Needs PyTorch 2.15,
-torchvision 0.29, onnx and onnxscript, which nothing else of the project needs and no test runs.
+NAME_torchscript.onnx what dynamo=False does, all else by default. gpt_onnxruntime.onnx is the
+latter at batch 1, after onnxruntime's basic optimizations. Needs PyTorch 2.15, torchvision 0.29,
+onnx, onnxscript and onnxruntime, which nothing else of the project needs and no test runs.
 Weights are random, and left out as make_models.py does it. Of what dynamo notes of each node
 its stack trace, which holds paths of the machine, and its line of FX are left out too, and in
 ViT-B/16 `namespace`, which says once more what the lists of scopes and classes say.
@@ -18,6 +19,7 @@ import warnings
 from pathlib import Path
 
 import onnx
+import onnxruntime
 import torch
 import torchvision
 from torch import nn
@@ -99,6 +101,18 @@ def export(module, sample, path, dynamo):
     print(path.name, path.stat().st_size, "bytes")
 
 
+def optimize(module, sample, path):
+    """One free dim less, and onnxruntime merges products and sums."""
+    exported = path.with_name("exported.onnx")
+    torch.onnx.export(module, (sample,), str(exported), dynamo=False, input_names=["input"])
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = str(path)
+    onnxruntime.InferenceSession(str(exported), options, providers=["CPUExecutionProvider"])
+    strip_file(path)
+    print(path.name, path.stat().st_size, "bytes")
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -118,6 +132,11 @@ def main():
                 path = Path(scratch) / f"{name}_{exporter}.onnx"
                 export(module, sample, path, exporter == "dynamo")
                 (folder / path.name).write_bytes(path.read_bytes())
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "gpt_onnxruntime.onnx"
+        module, sample = models["gpt"]
+        optimize(module, sample[:1], path)
+        (folder / path.name).write_bytes(path.read_bytes())
 
 
 if __name__ == "__main__":

@@ -280,6 +280,7 @@ static void typed_elements_are_read_in_their_own_type(void **state) {
                                        &loaded),
                          CM_OK);
         assert_non_null(loaded);
+        assert_true(value_named(&loading, "w")->constant->is_typed);
         const double have = constant_has_ints(loaded) ? (double)constant_int_at(loaded, 0)
                                                       : constant_real_at(loaded, 0);
         assert_true(have == elements[i].want);

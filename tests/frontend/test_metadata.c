@@ -8,8 +8,11 @@
 
 #include <cmocka.h>
 
+#include "frontend/skim.h"
 #include "loading.h"
 #include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #define SCOPES    "pkg.torch.onnx.name_scopes"
@@ -184,6 +187,42 @@ static void places_without_end_are_none(void **state) {
     }
 }
 
+/* Bytes that skim keeps of a model of one node with that note. */
+static size_t kept_of(struct arena *arena, const char *key, const char *value) {
+    struct bytes node = node_of(arena, "Relu", "r", "x", "y");
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct source *source = NULL;
+    struct skimmed skimmed = {0};
+    if (key) put_property(&node, key, value);
+    struct bytes model = relu_model(arena, node);
+    assert_int_equal(source_open_memory(model.data, model.size, "model", diag, &source), CM_OK);
+    assert_int_equal(skim(source, arena, diag, &skimmed), CM_OK);
+    source_close(source);
+    cm_diagnostics_free(diag);
+    return skimmed.size;
+}
+
+static void notes_that_nobody_reads_are_not_kept(void **state) {
+    size_t bare = kept_of(*state, NULL, NULL);
+    assert_int_equal(kept_of(*state, "pkg.torch.onnx.stack_trace", list_of(*state, 1000)),
+                     bare);
+    assert_int_equal(kept_of(*state, SCOPES, list_of(*state, 100000)), bare);
+    assert_true(kept_of(*state, SCOPES, list_of(*state, 1000)) > bare + 3000);
+    assert_true(kept_of(*state, RULES, "") > bare);
+}
+
+/* Nothing says that the key comes first. */
+static void a_note_may_be_written_the_other_way_round(void **state) {
+    struct bytes node = node_of(*state, "Relu", "r", "x", "y");
+    struct bytes entry = bytes_new(*state);
+    put_text(&entry, 2, "['', 'fc', 'linear']");
+    put_text(&entry, 1, SCOPES);
+    put_message(&node, 9, entry);
+    struct loading loading = load_bytes(relu_model(*state, node));
+    assert_string_equal(place_text(*state, loading.model->nodes[0].place), ": fc:");
+    loading_free(&loading);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(places_are_read, make, end),
@@ -192,6 +231,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(nodes_of_a_function_have_the_place_of_its_call, make,
                                         end),
         cmocka_unit_test_setup_teardown(places_without_end_are_none, make, end),
+        cmocka_unit_test_setup_teardown(notes_that_nobody_reads_are_not_kept, make, end),
+        cmocka_unit_test_setup_teardown(a_note_may_be_written_the_other_way_round, make, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Compares what two exporters of PyTorch made of one model: models/torch/NAME_dynamo.onnx, by the
-current exporter, and NAME_torchscript.onnx. Their module trees, and of each module its class
-(where both files tell it), calls, parameters and MACs, must be the same. What lies in the files
-themselves is named in DIFFERENCES; a row that no longer is needed is a fault too.
+Compares what two programs made of one model, in models/torch: the exports NAME_dynamo.onnx, by
+PyTorch's current exporter, and NAME_torchscript.onnx, and of GPT also what onnxruntime made of
+the latter. Their module trees, and of each module its class (where both files tell it), calls,
+parameters and MACs, must be the same. What lies in the files themselves is named in DIFFERENCES;
+a row that no longer is needed is a fault too.
 
 The classes, calls and MACs of the current exporter's files are also those that PyTorch counted
 in the model itself (per_module/): its notes name classes, so all of them are compared.
@@ -19,9 +20,14 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# model -> the truth's name for it
-MODELS = {"pointnet": "pointnet_eval", "resnet50": "resnet50", "vit_b_16": "vit_b_16", "gpt": None}
-EXPORTERS = ("dynamo", "torchscript")
+# name in the tables -> one file, the other, the truth's name for the first or None
+PAIRS = {
+    "pointnet": ("pointnet_dynamo", "pointnet_torchscript", "pointnet_eval"),
+    "resnet50": ("resnet50_dynamo", "resnet50_torchscript", "resnet50"),
+    "vit_b_16": ("vit_b_16_dynamo", "vit_b_16_torchscript", "vit_b_16"),
+    "gpt": ("gpt_dynamo", "gpt_torchscript", None),
+    "gpt, optimized": ("gpt_onnxruntime", "gpt_torchscript", None),
+}
 FIGURES = ("calls", "params", "macs")
 
 FOLDED = "dynamo folds a BatchNorm into the Linear before it, TorchScript only into a convolution"
@@ -29,9 +35,10 @@ FEWER_IN_TNET = "1,536 fewer without bn4 and bn5"
 IDENTITY = "the identity matrix is an initializer, as a weight is; TorchScript wrote a Constant"
 SUBCLASS = "an MLPBlock is a Sequential, which is what its numbered children tell"
 NOT_CALLED = "attention uses its weights and never calls it: no node is noted as in it"
+MASK = "onnxruntime folds the causal mask into 4,096 numbers that are added, as a table is"
 TIED = "TorchScript transposed the tied weight into a second initializer of 128,000"
 
-# (model, path of the module, what differs) -> (dynamo's, TorchScript's, why)
+# (model, path of the module, what differs) -> (the first file's, the other's, why)
 DIFFERENCES = {
     ("pointnet", "transform.input_transform.bn4", "module"): (False, True, FOLDED),
     ("pointnet", "transform.input_transform.bn5", "module"): (False, True, FOLDED),
@@ -48,6 +55,10 @@ DIFFERENCES = {
     **{("vit_b_16", f"encoder.layers.encoder_layer_{i}.mlp", "class"):
         ("MLPBlock", "Sequential", SUBCLASS) for i in range(12)},
     ("gpt", "", "params"): (532992, 660992, TIED),
+    ("gpt, optimized", "h.0", "params"): (202368, 198272, MASK),
+    ("gpt, optimized", "h.1", "params"): (202368, 198272, MASK),
+    ("gpt, optimized", "h", "params"): (404736, 396544, "the two masks"),
+    ("gpt, optimized", "", "params"): (669184, 660992, "the two masks"),
 }
 
 
@@ -72,13 +83,13 @@ def profile(program, path):
     return {module["path"]: module for module in modules}
 
 
-def differences(dynamo, torchscript):
-    """(path, what, dynamo's, TorchScript's)"""
-    for path in dict.fromkeys([*dynamo, *torchscript]):
-        if path not in dynamo or path not in torchscript:
-            yield path, "module", path in dynamo, path in torchscript
+def differences(first, second):
+    """(path, what, the first's, the second's)"""
+    for path in dict.fromkeys([*first, *second]):
+        if path not in first or path not in second:
+            yield path, "module", path in first, path in second
             continue
-        one, other = dynamo[path], torchscript[path]
+        one, other = first[path], second[path]
         if one["class_known"] and other["class_known"] and one["class"] != other["class"]:
             yield path, "class", one["class"], other["class"]
         for figure in FIGURES:
@@ -97,8 +108,8 @@ def check(model, pair):
         row = DIFFERENCES.get((model, path, what))
         met.add((model, path, what))
         if row is None or row[:2] != (one, other):
-            faults.append(f"{model}, {path or 'the model'}: {what} is {one} by dynamo, {other} by "
-                          "TorchScript")
+            faults.append(f"{model}, {path or 'the model'}: {what} is {one} in the first "
+                          f"file, {other} in the other")
     for key, row in DIFFERENCES.items():
         if key[0] == model and key not in met:
             faults.append(f"{model}, {key[1]}: {key[2]} is the same, though '{row[2]}'")
@@ -137,13 +148,13 @@ def main():
     parser.add_argument("--models", default=ROOT / "models" / "torch", type=pathlib.Path)
     options = parser.parse_args()
     faults = []
-    for model, truth in MODELS.items():
-        pair = [profile(options.costmodel, options.models / f"{model}_{exporter}.onnx")
-                for exporter in EXPORTERS]
+    for model, (first, second, truth) in PAIRS.items():
+        pair = [profile(options.costmodel, options.models / f"{name}.onnx")
+                for name in (first, second)]
         found, n = check(model, pair)
         untrue, n_true = against_truth(model, pair[0], read_truth(truth))
         faults += found + untrue
-        print(f"{model}: {n} modules in both exports, {n_true} compared with PyTorch itself")
+        print(f"{model}: {n} modules in both files, {n_true} compared with PyTorch itself")
     for fault in faults:
         print(fault)
     print(f"{len(faults)} faults, {len(DIFFERENCES) + len(UNTRUE)} differences that lie in the "
