@@ -141,7 +141,8 @@ const struct option profile_options[] = {
     {.name = "memory-limit", .kind = OPTION_BYTES, .offset = AT(int64_t, memory_limit),
      .value = "SIZE",
      .help = "does it fit into that much, as 16GiB, and how large a batch does?\n"
-             "Weights and arena, no workspace of kernels"},
+             "Weights and arena, or the peak of a step with --optimizer; no\n"
+             "workspace of kernels"},
     {.name = "memory-alignment", .kind = OPTION_INT64, .offset = AT(int64_t, memory_alignment),
      .value = "N", .min = 1, .max = 1 << 30,
      .help = "places in the arena are multiples of N bytes, a power of two\n"

@@ -144,7 +144,8 @@ struct cm_weights {
     int64_t bytes; /* packed 4-bit elements take half of one */
 };
 
-/* Whether required_bytes is within a limit, and at which batch it ceases to be. */
+/* Whether required_bytes (with an optimizer: the peak of a training step) is within a limit,
+ * and at which batch it ceases to be. */
 struct cm_fit {
     int64_t limit_bytes;
     bool fits;             /* the batch that was profiled */
