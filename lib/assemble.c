@@ -160,6 +160,31 @@ static void take_modules(struct assembly *assembly) {
     if (!assembly->failed) assembly->result->totals = modules[0].costs;
 }
 
+static const size_t *node_list(struct assembly *assembly, const struct composite *composite) {
+    size_t *nodes = assembly_array(assembly, composite->n_nodes, sizeof(*nodes));
+    for (size_t i = 0; nodes && i < composite->n_nodes; i++) nodes[i] = composite->nodes[i];
+    return nodes;
+}
+
+static void take_composites(struct assembly *assembly) {
+    const struct composites_table *table = &assembly->analysis->composites;
+    struct cm_composite *list = assembly_array(assembly, table->n, sizeof(*list));
+    for (size_t i = 0; list && i < table->n; i++) {
+        const struct composite *from = &table->items[i];
+        list[i] = (struct cm_composite){
+            .name = assembly_text(assembly, from->name),
+            .op = assembly_text(assembly, from->op->type),
+            .module = assembly->analysis->modules.of_node[from->last],
+            .last = from->last,
+            .n_nodes = from->n_nodes,
+            .nodes = node_list(assembly, from),
+            .foldable = from->foldable,
+        };
+    }
+    assembly->result->n_composites = table->n;
+    assembly->result->composites = list;
+}
+
 static void take_inputs(struct assembly *assembly) {
     const struct model *model = assembly->analysis->model;
     const struct graph *graph = &model->graphs[0];
@@ -262,6 +287,7 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         take_options(&assembly);
         take_nodes(&assembly);
         take_modules(&assembly);
+        take_composites(&assembly);
         take_rebatched(&assembly);
         assemble_memory(&assembly);
         assemble_training(&assembly);

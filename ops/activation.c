@@ -168,6 +168,7 @@ static const struct op_attr hard_sigmoid_1[] = {
 static const struct op_attr hard_sigmoid_6[] = {
     FLOAT_ATTR("alpha", 0.2F), FLOAT_ATTR("beta", 0.5F), {0}};
 static const struct op_attr gelu_20[] = {STRING_ATTR("approximate", "none"), {0}};
+static const struct op_attr quick_gelu_1[] = {FLOAT_ATTR("alpha", 1.702F), {0}};
 static const struct op_attr shrink_9[] = {
     FLOAT_ATTR("bias", 0), FLOAT_ATTR("lambd", 0.5F), {0}};
 static const struct op_attr dropout_1[] = {
@@ -183,6 +184,12 @@ static const struct op_attr dropout_12[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
         .cost = {.per_input = flops}, .memory = MEMORY_IN_PLACE, .roles = "x",                 \
         .module = class, .describe = print, .fold = folds, .backward.gradients = keeps         \
+    }
+#define VENDOR(name, attributes, class)                                                        \
+    {                                                                                          \
+        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = 1, .max_inputs = 1, \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
+        .memory = MEMORY_IN_PLACE, .roles = "x", .module = class, .backward.gradients = "0"    \
     }
 #define CLIP(from, most, attributes, ...)                                                      \
     {                                                                                          \
@@ -206,6 +213,9 @@ static const struct op_attr dropout_12[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}
         .describe = describe_dropout, .backward.gradients = "e,-",                             \
         .backward.extra = dropout_mask                                                         \
     }
+
+/* Clip to [0, 6], which a framework has a class for. */
+const struct op activation_relu6 = CLIP(1, 1, NULL, .module = "ReLU6");
 
 /* clang-format off */
 static const struct op rows[] = {
@@ -233,6 +243,7 @@ static const struct op rows[] = {
     ACTIVATION("Softsign",        1, NULL,           0, "Softsign",    NULL, NULL,              "0"),
     ACTIVATION("ThresholdedRelu", 10, alpha_one,     0, NULL,          NULL, NULL,              "0"),
     ACTIVATION("Shrink",          9, shrink_9,       0, NULL,          NULL, NULL,              "0"),
+    VENDOR("QuickGelu", quick_gelu_1, "QuickGELU"),
     CLIP( 1, 1, clip_1, .fold = NULL),
     CLIP( 6, 1, clip_6, .fold = NULL),
     CLIP(11, 3, NULL,   .fold = fold_clip),

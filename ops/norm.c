@@ -18,6 +18,11 @@ static void append_eps(const struct rule *rule, struct text *out) {
     describe_real(out, rule_attr_float(rule, "epsilon"));
 }
 
+/* A composite may do without scale and shift. */
+static const char *affine_text(const struct rule *rule) {
+    return rule_has_input(rule, 1) ? "True" : "False";
+}
+
 /* Axis 1; a vector is taken as one channel (BatchNormalization-9). */
 static int64_t n_channels(const struct rule *rule) {
     int rank = rule_rank(rule, 0);
@@ -118,7 +123,7 @@ static int describe_group_norm(const struct rule *rule, struct text *out) {
     text_append(out, ", ");
     describe_int(out, n_channels(rule));
     append_eps(rule, out);
-    text_append(out, ", affine=True");
+    text_printf(out, ", affine=%s", affine_text(rule));
     return CM_OK;
 }
 
@@ -172,7 +177,7 @@ static int describe_layer_norm(const struct rule *rule, struct text *out) {
     if (status < 0) return status;
     describe_tuple(out, (size_t)(rank - axis), rule_shape(rule, 0)->dims + axis);
     append_eps(rule, out);
-    text_append(out, ", elementwise_affine=True");
+    text_printf(out, ", elementwise_affine=%s", affine_text(rule));
     return CM_OK;
 }
 

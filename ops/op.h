@@ -103,7 +103,7 @@ enum op_view {
  */
 /* clang-format on */
 struct op_backward {
-    const char *gradients;                     /* NULL only for rows of unknown operators */
+    const char *gradients; /* NULL: of unknown operators, and of what keeps what its parts do */
     int64_t (*extra)(const struct rule *rule); /* NULL: none. DIM_UNKNOWN, DIM_OVERFLOW pass */
     /*
      * Operands 0 .. factors - 1 are multiplied with each other: the gradient of each costs the

@@ -29,6 +29,7 @@ struct finder {
 static const struct op *row_of(const struct composite_pattern *pattern) {
     if (pattern->row) return pattern->row;
     const struct op *row = registry_find("", pattern->op, INT32_MAX);
+    if (!row) row = registry_find("com.microsoft", pattern->op, INT32_MAX);
     BUG_ON(!row);
     return row;
 }
@@ -153,8 +154,23 @@ static int take_attr(const struct finder *finder, const char *word, struct node 
     return CM_OK;
 }
 
+/* Those of the node whose type is the operation's. */
+static void copy_attrs(const struct finder *finder, struct node *node) {
+    const struct match *match = &finder->match;
+    for (size_t i = 0; i < match->n_nodes; i++) {
+        const struct node *from = &finder->analysis->model->nodes[match->nodes[i]];
+        if (!text_equal(from->type, match->pattern->row->op)) continue;
+        node->n_attrs = from->n_attrs;
+        node->attrs = from->attrs;
+    }
+}
+
 static int take_attrs(const struct finder *finder, struct node *node) {
     const char *at = finder->match.pattern->row->attributes;
+    if (text_equal(at, "*")) {
+        copy_attrs(finder, node);
+        return CM_OK;
+    }
     struct arena *arena = finder->analysis->arena;
     const size_t n = at ? n_words(at) : 0;
     struct attr *attrs = arena_array(arena, n, sizeof *attrs);
@@ -226,6 +242,18 @@ static int keep(struct finder *finder, uint32_t last) {
     return CM_OK;
 }
 
+/* A BatchNormalization that trains has no statistics to fold. */
+static bool may_be_folded(const struct finder *finder) {
+    const struct match *match = &finder->match;
+    if (!match->pattern->row->foldable) return true;
+    for (size_t i = 0; i < match->n_nodes; i++) {
+        struct rule rule;
+        if (rules_make(match->source, match->nodes[i], &rule) < 0 || rule.training)
+            return false;
+    }
+    return true;
+}
+
 static int find_at(struct finder *finder, uint32_t id) {
     const struct node *node = &finder->analysis->model->nodes[id];
     const struct op *op = finder->analysis->bind.ops[id];
@@ -234,7 +262,8 @@ static int find_at(struct finder *finder, uint32_t id) {
     if (result == ID_NONE || finder->analysis->infer.facts[result].is_constant) return CM_OK;
     for (size_t i = 0; i < finder->patterns.n; i++) {
         const struct match_pattern *pattern = &finder->patterns.items[i];
-        if (may_end_in(pattern->formula, op) && match_value(&finder->match, pattern, result))
+        if (may_end_in(pattern->formula, op) && match_value(&finder->match, pattern, result) &&
+            may_be_folded(finder))
             return keep(finder, id);
     }
     return CM_OK;

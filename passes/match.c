@@ -17,12 +17,13 @@
 #include "support/banned.h"
 
 /* Half floats have three digits. */
-#define TOLERANCE    4e-3
-#define LARGEST_EPS  0.1
-#define MAX_STEPS    2000 /* of one attempt */
-#define MAX_TERMS    8
-#define MAX_SAME     4 /* casts in a row */
-#define DEEPEST_NEST 2
+#define TOLERANCE       4e-3
+#define LARGEST_EPS     0.1
+#define MAX_STEPS       2000 /* of one attempt */
+#define MAX_TERMS       8
+#define MAX_SAME        4 /* casts in a row */
+#define DEEPEST_NEST    2
+#define LONGEST_UNIFORM 1024 /* elements that are compared one by one */
 
 /* A term of a sum or a factor of a product as the file has it. */
 struct item {
@@ -106,21 +107,37 @@ static uint32_t before(struct match *match, uint32_t value) {
     return input(match, node, 0);
 }
 
-bool match_number(const struct match *match, uint32_t value, double *ret) {
-    const struct constant *constant = value == ID_NONE ? NULL : fact_of(match, value)->value;
-    const struct rule_source *source = match->source;
-    if (!constant || constant->n_elements != 1) return false;
-    bool loaded = constant_has_reals(constant) || constant_has_ints(constant);
-    if (!loaded &&
-        constant_load(constant, &source->model->reader, source->arena, NULL, &constant) < 0)
-        return false;
-    if (!constant) return false;
+static bool element(const struct constant *constant, int64_t i, double *ret) {
     if (constant_has_reals(constant))
-        *ret = constant_real_at(constant, 0);
+        *ret = constant_real_at(constant, i);
     else if (constant_has_ints(constant))
-        *ret = (double)constant_int_at(constant, 0);
+        *ret = (double)constant_int_at(constant, i);
     else
         return false;
+    return true;
+}
+
+/* With its elements in memory; NULL where they cannot be had. */
+static const struct constant *loaded(const struct match *match,
+                                     const struct constant *constant) {
+    const struct rule_source *source = match->source;
+    if (constant_has_reals(constant) || constant_has_ints(constant)) return constant;
+    int status =
+        constant_load(constant, &source->model->reader, source->arena, NULL, &constant);
+    return status < 0 ? NULL : constant;
+}
+
+bool match_number(const struct match *match, uint32_t value, double *ret) {
+    const struct constant *constant = value == ID_NONE ? NULL : fact_of(match, value)->value;
+    if (!constant || constant->n_elements < 1) return false;
+    constant = loaded(match, constant);
+    if (!constant || !element(constant, 0, ret)) return false;
+    if (constant->place == CONSTANT_SPLAT) return true;
+    if (constant->n_elements > LONGEST_UNIFORM) return false;
+    for (int64_t i = 1; i < constant->n_elements; i++) {
+        double other = 0;
+        if (!element(constant, i, &other) || other != *ret) return false;
+    }
     return true;
 }
 
@@ -140,6 +157,24 @@ static bool note(struct match *match, const char *name, uint32_t value, double n
     return true;
 }
 
+/* Elements of a scale: of what is normalized, or of the channels. */
+static int64_t n_parameters(const struct match *match, const struct shape *x) {
+    int64_t n = 1;
+    if (x->rank < 2) return DIM_UNKNOWN;
+    if (match->n_axes == 0) return x->dims[1];
+    for (size_t i = 0; i < match->n_axes; i++) n = checked_mul(n, x->dims[match->axes[i]]);
+    return n;
+}
+
+/* As far as it can be told: where x is not known yet, parameters_fit tells at the end. */
+static bool may_be_parameter(const struct match *match, const struct fact *fact) {
+    const struct match_name *x = match_name(match, "x");
+    if (fact->kind != CM_TYPE_TENSOR || !fact->is_constant) return false;
+    if (!x) return true;
+    const int64_t want = n_parameters(match, &fact_of(match, x->value)->shape);
+    return is_known(want) && want == shape_elements(&fact->shape);
+}
+
 static bool may_be(const struct match *match, enum formula_role role, uint32_t value,
                    double *number) {
     const struct fact *fact = fact_of(match, value);
@@ -150,6 +185,8 @@ static bool may_be(const struct match *match, enum formula_role role, uint32_t v
     case ROLE_FACTOR:
         return fact_is_complete(fact) && shape_elements(&fact->shape) == 1;
     case ROLE_PARAMETER:
+        return may_be_parameter(match, fact);
+    case ROLE_CONSTANT:
         return fact->kind == CM_TYPE_TENSOR && fact->is_constant;
     default:
         return fact->kind == CM_TYPE_TENSOR;
@@ -210,7 +247,8 @@ static bool split(struct match *match, enum formula_kind kind, struct items *ite
     enum op_algebra plain = kind == FORMULA_SUM ? ALGEBRA_SUM : ALGEBRA_PRODUCT;
     enum op_algebra turned = kind == FORMULA_SUM ? ALGEBRA_DIFFERENCE : ALGEBRA_QUOTIENT;
     if ((algebra != plain && algebra != turned) || items->n == MAX_TERMS) return false;
-    if (items->n > 1 && match->strict && !is_sole_reader(match, item.value)) return false;
+    if (match->strict && item.value != match->result && !is_sole_reader(match, item.value))
+        return false;
     if (node_at(match, node)->n_inputs != 2 || !take(match, node)) return false;
     items->at[i] = (struct item){input(match, node, 0), item.inverse};
     items->at[items->n++] =
@@ -370,23 +408,22 @@ static bool match_argument(struct match *match, const struct formula_term *term,
     return match_formula(match, term->of, value) || restore(match, mark);
 }
 
-/* Axes from the attribute, or from input 1; NULL where they are not known. */
-static const int64_t *axes_of(const struct match *match, uint32_t node, size_t *ret_n) {
+/* Axes from the attribute, or from input 1; false where they are not known. */
+static bool axes_of(const struct match *match, uint32_t node, int64_t *axes, size_t *ret_n) {
     const struct attr *attr = node_attr(node_at(match, node), "axes");
-    uint32_t operand = input(match, node, 1);
-    const struct constant *axes = operand == ID_NONE ? NULL : fact_of(match, operand)->value;
-    const struct rule_source *source = match->source;
-    if (attr && attr->kind == ATTR_INTS) {
+    const uint32_t operand = input(match, node, 1);
+    const struct constant *list = operand == ID_NONE ? NULL : fact_of(match, operand)->value;
+    if (attr && attr->kind == ATTR_INTS && attr->n <= SHAPE_MAX_RANK) {
         *ret_n = attr->n;
-        return attr->ints;
+        if (attr->n > 0) memcpy(axes, attr->ints, attr->n * sizeof *axes);
+        return true;
     }
-    if (!axes || axes->n_elements < 1 || axes->n_elements > SHAPE_MAX_RANK) return NULL;
-    if (!constant_has_ints(axes) &&
-        constant_load(axes, &source->model->reader, source->arena, NULL, &axes) < 0)
-        return NULL;
-    if (!axes || !constant_has_ints(axes) || axes->place == CONSTANT_SPLAT) return NULL;
-    *ret_n = (size_t)axes->n_elements;
-    return axes->ints;
+    if (!list || list->n_elements > SHAPE_MAX_RANK) return false;
+    list = loaded(match, list);
+    if (!list || !constant_has_ints(list)) return false;
+    *ret_n = (size_t)list->n_elements;
+    for (size_t i = 0; i < *ret_n; i++) axes[i] = constant_int_at(list, (int64_t)i);
+    return true;
 }
 
 /* All reductions of a formula go along the same axes. */
@@ -418,9 +455,9 @@ static bool match_axes(struct match *match, uint32_t node) {
     int rank = operand == ID_NONE ? RANK_UNKNOWN : fact_of(match, operand)->shape.rank;
     if (match->pattern->row->axes == AXES_NONE) return true;
     if (algebra_of(match, node) == ALGEBRA_REDUCTION) {
-        const int64_t *axes = axes_of(match, node, &n);
+        int64_t axes[SHAPE_MAX_RANK];
         bool kept = attr_number(match, node, "keepdims", &keeps) && keeps != 0;
-        return kept && axes && note_axes(match, n, axes, rank);
+        return kept && axes_of(match, node, axes, &n) && note_axes(match, n, axes, rank);
     }
     if (!attr_number(match, node, "axis", &axis)) return true;
     const int64_t one = (int64_t)axis;
@@ -542,25 +579,11 @@ static bool axes_fit(const struct match *match) {
     }
 }
 
-/* Elements of a scale: of what is normalized, or of the channels. */
-static int64_t n_parameters(const struct match *match, const struct shape *x) {
-    int64_t n = 1;
-    if (x->rank < 2) return DIM_UNKNOWN;
-    if (match->n_axes == 0) return x->dims[1];
-    for (size_t i = 0; i < match->n_axes; i++) n = checked_mul(n, x->dims[match->axes[i]]);
-    return n;
-}
-
 static bool parameters_fit(const struct match *match) {
     static const char *const names[] = {"scale", "shift"};
-    const struct match_name *x = match_name(match, "x");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct match_name *found = match_name(match, names[i]);
-        if (!found) continue;
-        if (!x) return false;
-        int64_t want = n_parameters(match, &fact_of(match, x->value)->shape);
-        int64_t have = shape_elements(&fact_of(match, found->value)->shape);
-        if (!is_known(want) || want != have) return false;
+        if (found && !may_be_parameter(match, fact_of(match, found->value))) return false;
     }
     return true;
 }
@@ -577,6 +600,7 @@ static bool match_once(struct match *match, uint32_t value, bool strict) {
 bool match_value(struct match *match, const struct match_pattern *pattern, uint32_t value) {
     const struct model *model = match->source->model;
     match->pattern = pattern;
+    match->result = value;
     match->graph = model->nodes[model->values[value].node].graph;
     if (!match_once(match, value, false)) return false;
     if (is_closed(match, value)) return true;

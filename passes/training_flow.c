@@ -68,10 +68,12 @@ static void share_outputs(struct training *training, const struct rule *rule) {
     }
 }
 
+/* A row that says nothing of gradients leaves it to its parts to say it. */
 static const struct composite *composite_of(const struct training *training, uint32_t id) {
     const struct composites_table *table = &training->analysis->composites;
     uint32_t index = table->of_node[id];
-    return index == ID_NONE ? NULL : &table->items[index];
+    if (index == ID_NONE || !table->items[index].op->backward.gradients) return NULL;
+    return &table->items[index];
 }
 
 int training_rule(const struct training *training, const struct rule_source *source,

@@ -140,6 +140,18 @@ static const struct json_field node_fields[] = {
 
 static const struct json_record node_record = RECORD(struct cm_node, node_fields);
 
+static const struct json_field composite_fields[] = {
+    VALUE("name", JSON_TEXT, struct cm_composite, name),
+    VALUE("op", JSON_TEXT, struct cm_composite, op),
+    VALUE("module", JSON_MODULE, struct cm_composite, module),
+    VALUE("last", JSON_INDEX, struct cm_composite, last),
+    MANY("nodes", JSON_INDICES, struct cm_composite, nodes, n_nodes),
+    VALUE("foldable", JSON_FLAG, struct cm_composite, foldable),
+};
+
+static const struct json_record composite_record =
+    RECORD(struct cm_composite, composite_fields);
+
 static const struct json_field coverage_fields[] = {
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes),
     MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops),
@@ -316,6 +328,8 @@ static const struct json_field result_fields[] = {
     {"totals", JSON_OBJECT, false, 0, 0, &totals_record, NULL},
     LIST("modules", struct cm_result, modules, n_modules, module_record),
     LIST("nodes", struct cm_result, nodes, n_nodes, node_record),
+    OPTIONAL_MANY("composites", JSON_LIST, struct cm_result, composites, n_composites,
+                  &composite_record),
     OBJECT("coverage", struct cm_result, coverage, coverage_record),
     LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record),
     LIST("diagnostics", struct cm_result, diagnostics, n_diagnostics, diagnostic_record),

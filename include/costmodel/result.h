@@ -94,6 +94,17 @@ struct cm_module {
     const struct cm_value *outputs;
 };
 
+/* Nodes that an exporter made of one operation of the framework. */
+struct cm_composite {
+    const char *name; /* as the framework prints the class: "LayerNorm" */
+    const char *op;   /* the operator by whose rule it is counted: "LayerNormalization" */
+    size_t module;    /* index into modules: of the node that makes the result */
+    size_t last;      /* index into nodes: it has the FLOPs of all of them */
+    size_t n_nodes;
+    const size_t *nodes; /* indices, ascending */
+    bool foldable;       /* was several operations: each node has its own FLOPs */
+};
+
 /* A constant that had the file's own batch baked in, and what it became. */
 struct cm_rebatched {
     size_t node; /* index into nodes */
@@ -312,6 +323,8 @@ struct cm_result {
     const struct cm_name_count *module_sources;
     size_t n_nodes;
     const struct cm_node *nodes;
+    size_t n_composites;
+    const struct cm_composite *composites; /* in the order of their results */
     struct cm_coverage coverage;
     size_t n_rebatched;
     const struct cm_rebatched *rebatched;

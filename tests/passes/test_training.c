@@ -77,6 +77,12 @@ static const struct step steps[] = {
     {"a constant that is computed from weights is computed in every step",
      "in x float[10]\ninit a.w float[10]\nnode a Exp a.w -> e\nnode b Mul x e -> z\nout z\n",
      80, 0, 0, .options = {0}},
+    /* 120 scores of 8 and 6 columns: of queries alone a gradient is wanted, so that the scores,
+     * the gradient of the weights and that of the queries are computed. */
+    {"a fused attention keeps its operands, its result and a sum a row",
+     "opset 23\nin q float[2,4,3,8]\nin k float[2,4,5,8]\nin v float[2,4,5,6]\n"
+     "init a.w float[8]\nnode a Add q a.w -> x\nnode t Attention x k v -> y\nout y\n",
+     768 + 1280 + 960 + 576 + 24 * 4, 120 * (8 + 6 + 8), 0, .options = {0}},
     {"with amp a float has two bytes",
      "in x float[10]\ninit a.w float[10]\nnode a Mul x a.w -> y\nnode b Exp y -> z\nout z\n",
      40, 0, 80 + 20 + 40 + 80, .options = {.amp = true}},

@@ -271,6 +271,14 @@ static const struct cm_node odd_nodes[] = {
     },
 };
 
+static const size_t odd_parts[] = {0, 4294967295};
+static const struct cm_composite odd_composites[] = {
+    {"LayerNorm", "LayerNormalization", 1, 0, N(odd_parts), odd_parts, false},
+    {ESCAPE, ESCAPE, 0, 0, 0, NULL, false},
+    {"LayerNorm", "LayerNormalization", 1, 0, 1, odd_parts, false},
+    {"Conv+BN", "Conv", 0, 0, 1, odd_parts, true},
+};
+
 static const struct cm_name_count odd_ops[] = {{"com.example::Magic", 1},
                                                {"ai.onnx::" ESCAPE, 2}};
 
@@ -329,7 +337,8 @@ static const char *const odd_patterns[] = {ESCAPE, "*", NO_UTF8};
 const struct cm_result fixture_hostile = {
     .model = {ESCAPE ".onnx", "", 14, N(odd_opsets), odd_opsets, N(odd_inputs), odd_inputs, 0,
               NULL},
-    .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model", "scopes", FORGERY, "file"},
+    .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model", "scopes", FORGERY,
+                "file"},
     .totals = {INT64_MAX, 0, INT64_MAX, 0, 1, 999, 1000, CM_UNKNOWN},
     .n_modules = N(odd_modules),
     .modules = odd_modules,
@@ -356,6 +365,8 @@ const struct cm_result fixture_hostile = {
                  .peak_bytes = CM_UNKNOWN,
                  .peak_phase = FORGERY,
                  .peak_node = 0},
+    .n_composites = N(odd_composites),
+    .composites = odd_composites,
     .coverage = {3, N(odd_ops), odd_ops, 9},
     .n_explanations = N(odd_explanations),
     .explanations = odd_explanations,

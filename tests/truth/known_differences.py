@@ -50,7 +50,6 @@ SUBCLASS = "torchvision's {} is a subclass: not known"
 ATTENTION = "nn.MultiheadAttention is not known: its projections and softmax are missing"
 
 PADDED = "the padding of its pools is a node of the file: the pool reads more"
-APART = "GroupNorm is not known; in the file it is an InstanceNormalization, which is"
 
 DIFFERENCES = [
     Difference("deepspeed", "inception_v3", -POOLS_PADDING, PADDED),
@@ -102,7 +101,6 @@ DIFFERENCES = [
     Difference("ptflops", "bert_mini", -2 * BERT_SCORES * 32, "the operator @ is not patched"),
     Difference("ptflops", "gpt_mini_tied", -2 * GPT_SCORES * 32, "the operator @ is not patched"),
 
-    Difference("thop", "groupnorm_resblock", -2 * 4 * 64 * 32 * 32, APART),
     Difference("thop", "mobilenet_v2", -(62720 + 1280), "a functional pool is not seen"),
     Difference("thop", "inception_v3", -POOLS_OUT, "a functional pool is not seen"),
     Difference("thop", "fcn_resnet50", -11 * 21 * FCN_MAPS, "F.interpolate is not seen"),
