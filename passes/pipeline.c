@@ -25,6 +25,7 @@ static const struct pass *const pipeline[] = {
     &pass_count,      /* what does each node cost? */
     &pass_modules,    /* to which module does each node belong, and what does a module cost? */
     &pass_memory,     /* what is alive at the peak, and what is the peak of each module? */
+    &pass_training,   /* what does a training step keep, and what does it cost? */
     &pass_explain,    /* how do the figures come about that were asked about? */
 };
 /* clang-format on */
