@@ -333,7 +333,8 @@ static const struct cm_explanation odd_explanations[] = {
 const struct cm_result fixture_hostile = {
     .model = {ESCAPE ".onnx", "", 14, N(odd_opsets), odd_opsets, N(odd_inputs), odd_inputs, 0,
               NULL},
-    .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model", "scopes", FORGERY, "file"},
+    .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model", "scopes", FORGERY,
+                "file"},
     .totals = {INT64_MAX, 0, INT64_MAX, 0, 1, 999, 1000, CM_UNKNOWN},
     .n_modules = N(odd_modules),
     .modules = odd_modules,
