@@ -46,21 +46,15 @@ static const char *first_error(const struct cm_diagnostics *diag, struct arena *
     return "";
 }
 
-/* Weights and arena, or the peak of a training step where one is profiled. */
-static int64_t required_by(const struct analysis *analysis) {
-    return analysis->options->optimizer ? analysis->training.peak_bytes
-                                        : analysis->demand.required_bytes;
-}
-
 /* The passes up to what is required, for nothing else. */
 static int run_trial(struct search *search, const struct cm_options *options,
                      struct arena *arena, struct cm_diagnostics *diag, int64_t *ret_bytes) {
     struct analysis trial = {.model = search->analysis->model, .options = options};
     trial.arena = arena;
     trial.diag = diag;
-    int status = pipeline_run_to(&trial, options->optimizer ? HAS_TRAINING : HAS_DEMAND);
-    if (status == CM_OK && is_known(required_by(&trial))) {
-        *ret_bytes = required_by(&trial);
+    int status = pipeline_run_to(&trial, HAS_DEMAND);
+    if (status == CM_OK && is_known(trial.demand.required_bytes)) {
+        *ret_bytes = trial.demand.required_bytes;
         return CM_OK;
     }
     *ret_bytes = TOO_MUCH;
@@ -183,7 +177,7 @@ static void tell(const struct search *search, struct cm_fit *fit) {
 
 int fit_find(const struct analysis *analysis, const struct cm_fit **ret) {
     int64_t batch = analysis->batch.batch;
-    int64_t required = required_by(analysis);
+    int64_t required = analysis->demand.required_bytes;
     struct search search = {.analysis = analysis, .limit = analysis->options->memory_limit};
     struct cm_fit *fit = arena_alloc(analysis->arena, sizeof *fit);
     if (!fit) return diag_no_memory(analysis->diag);

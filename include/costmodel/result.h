@@ -189,8 +189,8 @@ struct cm_memory {
     int64_t arena_bytes; /* of a plan that gives each of them a place; CM_UNKNOWN: none */
     int64_t arena_in_place_bytes; /* the same where elementwise nodes write over */
     int64_t alignment;            /* places in the arena are multiples of it */
-    int64_t required_bytes;       /* weights and arena; workspace of kernels is not in it */
-    const struct cm_fit *fit;     /* NULL unless cm_options.memory_limit */
+    int64_t required_bytes; /* weights and arena, or a training step; no workspace of kernels */
+    const struct cm_fit *fit; /* NULL unless cm_options.memory_limit */
     size_t n_weights;
     const struct cm_weights *weights;
     size_t n_planners;
