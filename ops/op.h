@@ -104,6 +104,8 @@ enum op_view {
 /* clang-format on */
 struct op_backward {
     const char *gradients; /* NULL: of unknown operators, and of what keeps what its parts do */
+    /* The cells in place of `gradients` where an attribute decides (Pad). NULL: none does. */
+    const char *(*gradients_of)(const struct rule *rule);
     int64_t (*extra)(const struct rule *rule); /* NULL: none. DIM_UNKNOWN, DIM_OVERFLOW pass */
     /*
      * Operands 0 .. factors - 1 are multiplied with each other: the gradient of each costs the
@@ -176,11 +178,11 @@ static inline char op_role(const struct op *op, size_t slot) {
     return *role;
 }
 
-/* The cell of `backward.gradients` for operand `slot`, which goes on to a ',' or the end.
- * Through an operator that nobody knows a gradient passes: of what it needs nothing is known.
+/* The cell of `gradients` for operand `slot`, which goes on to a ',' or the end. NULL: through
+ * an operator that nobody knows a gradient passes, and of what it needs nothing is known.
  */
-static inline const char *op_gradient(const struct op *op, size_t slot) {
-    const char *cell = op->backward.gradients ? op->backward.gradients : "";
+static inline const char *op_gradient(const char *gradients, size_t slot) {
+    const char *cell = gradients ? gradients : "";
     for (const char *next = cell; *next && slot > 0; next++)
         if (*next == ',') {
             cell = next + 1;
@@ -190,8 +192,8 @@ static inline const char *op_gradient(const struct op *op, size_t slot) {
 }
 
 /* Whether a gradient passes to operand `slot`. */
-static inline bool op_has_gradient(const struct op *op, size_t slot) {
-    return *op_gradient(op, slot) != '-';
+static inline bool op_has_gradient(const char *gradients, size_t slot) {
+    return *op_gradient(gradients, slot) != '-';
 }
 
 /* A family's rows, in the order of its file. */

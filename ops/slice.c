@@ -346,6 +346,14 @@ struct pad {
     int64_t strides[SHAPE_MAX_RANK];
 };
 
+/* The kernels of frameworks that read elements of the input to fill the margin save it. */
+static const char *pad_gradients(const struct rule *rule) {
+    const char *mode = rule_attr_string(rule, "mode");
+    bool reads =
+        text_equal(mode, pad_modes[PAD_EDGE]) || text_equal(mode, pad_modes[PAD_REFLECT]);
+    return reads ? "0,-" : ",-";
+}
+
 static int64_t modulo(int64_t value, int64_t period) {
     int64_t rest = value % period;
     return rest < 0 ? rest + period : rest;
@@ -461,6 +469,14 @@ static const struct op_attr center_crop_pad[] = {OPTIONAL_ATTR("axes", ATTR_INTS
         .fold = folds, .roles = letters, .backward.gradients = ",-", .backward.view = shares   \
     }
 
+#define PAD(from, least, most, attributes, letters)                                            \
+    {                                                                                          \
+        .domain = "", .type = "Pad", .since = from, .min_inputs = least, .max_inputs = most,   \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_pad,           \
+        .fold = fold_pad, .roles = letters, .backward.gradients = ",-",                        \
+        .backward.gradients_of = pad_gradients                                                 \
+    }
+
 /* clang-format off */
 static const struct op rows[] = {
     /*  type       since in   out       attributes       rule                   fold        roles         view  view */
@@ -470,10 +486,10 @@ static const struct op rows[] = {
     ROW("Split",          2, 1, 1, VARIADIC, split_2,         infer_split,           fold_split, "p",         common_view_part),
     ROW("Split",         13, 1, 2, VARIADIC, split_13,        infer_split,           fold_split, "pi",       common_view_part),
     ROW("Split",         18, 1, 2, VARIADIC, split_18,        infer_split,           fold_split, "pi",       common_view_part),
-    ROW("Pad",            1, 1, 1, 1,        pad_1,           infer_pad,             fold_pad,   "p",         NULL),
-    ROW("Pad",            2, 1, 1, 1,        pad_2,           infer_pad,             fold_pad,   "p",         NULL),
-    ROW("Pad",           11, 2, 3, 1,        pad_11,          infer_pad,             fold_pad,   "pii",     NULL),
-    ROW("Pad",           18, 2, 4, 1,        pad_11,          infer_pad,             fold_pad,   "pii",     NULL),
+    PAD( 1, 1, 1, pad_1,  "p"),
+    PAD( 2, 1, 1, pad_2,  "p"),
+    PAD(11, 2, 3, pad_11, "pii"),
+    PAD(18, 2, 4, pad_11, "pii"),
     ROW("CenterCropPad", 18, 2, 2, 1,        center_crop_pad, infer_center_crop_pad, NULL,       "pi",       NULL),
 };
 /* clang-format on */

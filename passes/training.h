@@ -11,6 +11,7 @@
 /* A node as a step sees it. A composite is one operation, at the node that makes its result. */
 struct operation {
     const struct op *op;
+    const char *gradients;   /* the row's cells, or what it says of this node */
     const struct node *node; /* its operands and outputs; NULL: it is part of a composite */
     uint32_t whole;          /* the node at which the composite is counted; itself */
     uint32_t region;         /* index into regions, ID_NONE */

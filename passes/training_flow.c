@@ -35,7 +35,8 @@ int64_t training_bytes(const struct training *training, const struct fact *fact)
 bool training_wants(const struct training *training, const struct operation *operation,
                     size_t slot) {
     uint32_t value = operation->node->inputs[slot];
-    return value != ID_NONE && training->wanted[value] && op_has_gradient(operation->op, slot);
+    return value != ID_NONE && training->wanted[value] &&
+           op_has_gradient(operation->gradients, slot);
 }
 
 static const struct operation *operation_at(const struct training *training, uint32_t step) {
@@ -95,6 +96,9 @@ static int fill_operation(struct training *training, const struct rule_source *s
     int status = training_rule(training, source, id, &rule);
     if (status < 0) return status;
     operation->op = rule.op;
+    operation->gradients = rule.op->backward.gradients_of
+                               ? rule.op->backward.gradients_of(&rule)
+                               : rule.op->backward.gradients;
     operation->node = rule.node;
     operation->extra = rule.op->backward.extra ? rule.op->backward.extra(&rule) : 0;
     operation->extra = checked_mul(operation->extra, training_runs(training, rule.node->graph));

@@ -222,7 +222,7 @@ static void note_backward(struct timeline *timeline, uint32_t id) {
     }
     for (size_t i = 0; i < operation->node->n_inputs; i++) {
         if (!training_wants(training, operation, i)) continue;
-        const char *cell = op_gradient(operation->op, i);
+        const char *cell = op_gradient(operation->gradients, i);
         struct span *span = &timeline->spans[training->root[operation->node->inputs[i]]];
         note_cell(timeline, operation, cell);
         extra = extra || cell_has_extra(cell);
@@ -342,8 +342,8 @@ static int start(struct timeline *timeline) {
     timeline->is_fed = arena_array(arena, training->model->n_graphs, sizeof(*timeline->is_fed));
     timeline->change = arena_array(arena, n_events, sizeof(*timeline->change));
     timeline->node_at = arena_array(arena, n_events, sizeof(*timeline->node_at));
-    if (!training->regions || !timeline->spans || !timeline->param_since || !timeline->change ||
-        !timeline->node_at)
+    if (!training->regions || !timeline->spans || !timeline->param_since || !timeline->is_fed ||
+        !timeline->change || !timeline->node_at)
         return diag_no_memory(training->analysis->diag);
     return CM_OK;
 }
