@@ -21,9 +21,10 @@
 
 static void add_learned(struct training *training, const struct param *param) {
     struct training_table *table = training->table;
-    const bool amp = training->analysis->options->amp;
-    int64_t bytes = training_bytes(training, &training->analysis->infer.facts[param->value]);
-    int64_t wide = amp ? checked_mul(MASTER_BYTES, param->elements) : bytes;
+    const struct fact *fact = &training->analysis->infer.facts[param->value];
+    const bool mixed = training->analysis->options->amp && fact->dtype != DTYPE_DOUBLE;
+    int64_t bytes = training_bytes(training, fact);
+    int64_t wide = mixed ? checked_mul(MASTER_BYTES, param->elements) : bytes;
     table->weight_bytes = training_sum(table->weight_bytes, bytes);
     if (training->frozen[param - training->analysis->params.params]) {
         table->frozen = training_sum(table->frozen, param->elements);
@@ -33,7 +34,7 @@ static void add_learned(struct training *training, const struct param *param) {
     table->gradient_bytes = training_sum(table->gradient_bytes, bytes);
     table->optimizer_bytes =
         training_sum(table->optimizer_bytes, checked_mul(table->optimizer->states, wide));
-    if (amp) table->master_bytes = training_sum(table->master_bytes, wide);
+    if (mixed) table->master_bytes = training_sum(table->master_bytes, wide);
 }
 
 static void add_params(struct training *training) {
@@ -148,7 +149,7 @@ static void sum_modules(struct training *training) {
     }
 }
 
-/* An operator that nobody knows may keep anything. */
+/* An operator that nobody knows may keep anything; what others keep of it is in the sums. */
 static void hide_unknown(struct training *training) {
     for (uint32_t id = 0; id < training->model->n_nodes; id++)
         if (training->operations[id].has_backward &&
@@ -174,8 +175,8 @@ static int run(const struct analysis *analysis, void *own) {
     if (status < 0) return status;
     count_nodes(&training);
     sum_iteration(&training);
-    hide_unknown(&training);
     sum_modules(&training);
+    hide_unknown(&training);
     return CM_OK;
 }
 

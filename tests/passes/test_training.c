@@ -59,6 +59,17 @@ static const struct step steps[] = {
      "t\n"
      "node r Reshape t s -> r\nnode b Mul r b.w -> z\nout z\n",
      120, 0, 0, .options = {0}},
+    {"margins of zeros keep nothing",
+     "in x float[10]\ninit a.w float[10]\nconst p int64[2] =1,1\nnode a Add x a.w -> y\n"
+     "node d Pad y p -> z\nout z\n",
+     0, 0, 0, .options = {0}},
+    {"margins that are read from the input keep it",
+     "in x float[10]\ninit a.w float[10]\nconst p int64[2] =1,1\nnode a Add x a.w -> y\n"
+     "node d Pad y p -> z mode=reflect\nout z\n",
+     40, 0, 0, .options = {0}},
+    {"with amp a double stays what it is",
+     "in x double[10]\ninit a.w double[10]\nnode a Mul x a.w -> y\nout y\n", 80, 0,
+     80 + 160 + 80 + 80 + 80, .options = {.amp = true}},
     {"dropout keeps a byte an element where it trains",
      "in x float[10]\ninit a.w float[10]\nnode a Add x a.w -> y\nnode d Dropout y -> z\nout "
      "z\n",
@@ -355,6 +366,20 @@ static void what_an_unknown_operator_keeps_is_not_known(void **state) {
     bench_close(bench);
 }
 
+static void what_others_keep_of_an_unknown_operator_is_in_all_sums(void **state) {
+    const struct step step = {.what = "unknown",
+                              .lines =
+                                  "in x float[10]\ninit a.w float[10]\nnode a Mul x a.w -> y\n"
+                                  "node u com.me::Odd y -> o\ntype o float[10]\n"
+                                  "node e Log o -> z\nout z\n"};
+    struct bench *bench = open_step(&step);
+    const struct training_table *table = &bench->analysis.training;
+    (void)state;
+    assert_int_equal(table->kept_bytes, 80);
+    assert_int_equal(table->of_module[0].kept_bytes, 80);
+    bench_close(bench);
+}
+
 static void without_an_optimizer_no_step_is_profiled(void **state) {
     struct bench *bench = bench_open("opset 13\n" TWO_MODULES);
     (void)state;
@@ -376,6 +401,7 @@ int main(void) {
         cmocka_unit_test(a_recurrence_goes_back_through_every_step),
         cmocka_unit_test(a_composite_is_one_operation),
         cmocka_unit_test(what_an_unknown_operator_keeps_is_not_known),
+        cmocka_unit_test(what_others_keep_of_an_unknown_operator_is_in_all_sums),
         cmocka_unit_test(without_an_optimizer_no_step_is_profiled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
