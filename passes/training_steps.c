@@ -123,22 +123,27 @@ static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
         span->kept = later(span->kept, operation->again);
 }
 
-/* Results stay until backward begins: the loss is computed from them. */
+/* The loop that trains holds inputs and results until its next round; a body's results stay
+ * until the body has run. */
+static uint32_t held_until(const struct timeline *timeline, const struct value *value) {
+    const struct training *training = timeline->training;
+    uint32_t owner = training->model->graphs[value->graph].owner;
+    bool is_input = value->node == ID_NONE;
+    if (owner == ID_NONE)
+        return is_input || value->is_graph_output ? timeline->n_events - 1 : 0;
+    return value->is_graph_output ? training->analysis->lifetime.step_of[owner] + 1 : 0;
+}
+
 static void note_uses(struct timeline *timeline) {
     const struct training *training = timeline->training;
-    const struct lifetime_table *lifetime = &training->analysis->lifetime;
     for (uint32_t id = 0; id < training->model->n_values; id++) {
         const struct value *value = &training->model->values[id];
         struct span *span = &timeline->spans[training->root[id]];
-        uint32_t owner = training->model->graphs[value->graph].owner;
         uint32_t made = value->node == ID_NONE ? 1 : training->operations[value->node].forward;
         span->used = later(span->used, made);
         for (uint32_t i = 0; i < value->n_uses; i++)
             note_use(timeline, id, value->uses[i].node);
-        if (!value->is_graph_output) continue;
-        uint32_t end =
-            owner == ID_NONE ? timeline->first_back - 1 : lifetime->step_of[owner] + 1;
-        span->used = later(span->used, end);
+        span->used = later(span->used, held_until(timeline, value));
     }
 }
 
