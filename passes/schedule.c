@@ -77,7 +77,8 @@ static void add_member(struct builder *builder, uint32_t tensor, uint32_t task) 
     builder->tensors[tensor].n_members++;
 }
 
-/* The tasks that make or read a value or a view of it. */
+/* The tasks that make or read a value or a view of it. What a body hands out stays no longer
+ * than its node, which is a reader. */
 static void add_tensor(struct builder *builder, uint32_t root, int64_t bytes) {
     const struct model *model = builder->analysis->model;
     uint32_t id = builder->problem.n_tensors++;
@@ -91,11 +92,12 @@ static void add_tensor(struct builder *builder, uint32_t root, int64_t bytes) {
         if (value->node != ID_NONE) add_member(builder, id, builder->task_of[value->node]);
         for (uint32_t i = 0; i < value->n_uses; i++)
             add_member(builder, id, builder->task_of[value->uses[i].node]);
-        if (value->is_graph_output) builder->tensors[id].to_end = true;
+        if (value->is_graph_output && value->graph == 0) builder->tensors[id].to_end = true;
     }
 }
 
-/* An input that nobody reads is alive at the first step only, whichever that is. */
+/* An input that nobody reads is alive at the first step only, whichever that is: the search
+ * does not see it. */
 static void add_tensors(struct builder *builder) {
     const struct analysis *analysis = builder->analysis;
     const struct model *model = analysis->model;
@@ -198,6 +200,7 @@ int schedule_find(const struct analysis *analysis, struct schedule *ret) {
     if (reorder_find(analysis->arena, &builder.problem, &found) < 0)
         return diag_no_memory(analysis->diag);
     ret->optimal = found.optimal;
+    ret->peak = found.peak;
     if (found.peak < found.given_peak) ret->order = found.order;
     return CM_OK;
 }
