@@ -32,6 +32,7 @@ struct item {
 };
 
 struct items {
+    enum formula_kind kind; /* of a sum or of a product */
     size_t n;
     struct item at[MAX_TERMS];
 };
@@ -91,12 +92,36 @@ static uint32_t input(const struct match *match, uint32_t node, size_t slot) {
     return slot < at->n_inputs ? at->inputs[slot] : ID_NONE;
 }
 
-/* Whether the node hands its first operand on as it is. */
+/* A cast to integers and back rounds. */
+static bool keeps_numbers(const struct fact *from, const struct fact *to) {
+    return from->dtype == to->dtype ||
+           (dtype_is_float(from->dtype) && dtype_is_float(to->dtype));
+}
+
+/* Dim i from the back, 1 in front of the first. */
+static int64_t dim_from_back(const struct shape *shape, int i) {
+    return i < shape->rank ? shape->dims[shape->rank - 1 - i] : 1;
+}
+
+static bool may_be_equal(int64_t a, int64_t b) {
+    return a == b || !is_known(a) || !is_known(b);
+}
+
+/* As far as it can be told. */
+static bool keeps_last_dim(const struct shape *from, const struct shape *to) {
+    if (from->rank < 1 || to->rank < 1) return from->rank != 0 && to->rank != 0;
+    return may_be_equal(dim_from_back(from, 0), dim_from_back(to, 0));
+}
+
+/* Whether the node hands its first operand on as it is, rows as rows. */
 static bool hands_on(const struct match *match, uint32_t node) {
-    if (node == ID_NONE) return false;
+    if (node == ID_NONE || input(match, node, 0) == ID_NONE) return false;
     const struct op *op = match->source->ops[node];
-    bool view = match->pattern->row->views && op->memory == MEMORY_VIEW;
-    return op->algebra == ALGEBRA_SAME || view;
+    const struct fact *from = fact_of(match, input(match, node, 0));
+    const struct fact *to = fact_of(match, node_at(match, node)->outputs[0]);
+    if (op->algebra == ALGEBRA_SAME) return keeps_numbers(from, to);
+    return match->pattern->row->views && op->memory == MEMORY_VIEW &&
+           keeps_last_dim(&from->shape, &to->shape);
 }
 
 /* What the value is before its casts, which become part of the match; itself where it has none.
@@ -145,6 +170,11 @@ static bool is_close(double have, double want) {
     return fabs(have - want) <= TOLERANCE * fabs(want);
 }
 
+/* Every type holds whole numbers and halves as they are; others are rounded. */
+static bool is_number(double have, double want) {
+    return want * 2 == floor(want * 2) ? have == want : is_close(have, want);
+}
+
 const struct match_name *match_name(const struct match *match, const char *name) {
     for (size_t i = match->first_name; i < match->n_names; i++)
         if (text_equal(match->names[i].name, name)) return &match->names[i];
@@ -157,13 +187,25 @@ static bool note(struct match *match, const char *name, uint32_t value, double n
     return true;
 }
 
-/* Elements of a scale: of what is normalized, or of the channels. */
-static int64_t n_parameters(const struct match *match, const struct shape *x) {
-    int64_t n = 1;
-    if (x->rank < 2) return DIM_UNKNOWN;
-    if (match->n_axes == 0) return x->dims[1];
-    for (size_t i = 0; i < match->n_axes; i++) n = checked_mul(n, x->dims[match->axes[i]]);
-    return n;
+/* Whether axis `axis` of what is normalized has elements of their own in a scale; without
+ * reductions it is the channels that have. */
+static bool is_scaled(const struct match *match, int axis) {
+    if (match->n_axes == 0) return axis == 1;
+    for (size_t i = 0; i < match->n_axes; i++)
+        if (match->axes[i] == axis) return true;
+    return false;
+}
+
+/* Whether it holds an element for each scaled one of x, and lies along the same axes. */
+static bool lies_along(const struct match *match, const struct shape *x,
+                       const struct shape *scale) {
+    if (x->rank < 1 || scale->rank > x->rank) return false;
+    for (int i = 0; i < x->rank; i++) {
+        const int axis = x->rank - 1 - i;
+        const int64_t want = is_scaled(match, axis) ? x->dims[axis] : 1;
+        if (!is_known(want) || dim_from_back(scale, i) != want) return false;
+    }
+    return true;
 }
 
 /* As far as it can be told: where x is not known yet, parameters_fit tells at the end. */
@@ -171,8 +213,7 @@ static bool may_be_parameter(const struct match *match, const struct fact *fact)
     const struct match_name *x = match_name(match, "x");
     if (fact->kind != CM_TYPE_TENSOR || !fact->is_constant) return false;
     if (!x) return true;
-    const int64_t want = n_parameters(match, &fact_of(match, x->value)->shape);
-    return is_known(want) && want == shape_elements(&fact->shape);
+    return lies_along(match, &fact_of(match, x->value)->shape, &fact->shape);
 }
 
 static bool may_be(const struct match *match, enum formula_role role, uint32_t value,
@@ -188,6 +229,8 @@ static bool may_be(const struct match *match, enum formula_role role, uint32_t v
         return may_be_parameter(match, fact);
     case ROLE_CONSTANT:
         return fact->kind == CM_TYPE_TENSOR && fact->is_constant;
+    case ROLE_KEYS:
+        return fact->kind == CM_TYPE_TENSOR && !(fact->is_constant && fact->shape.rank == 2);
     default:
         return fact->kind == CM_TYPE_TENSOR;
     }
@@ -214,8 +257,8 @@ static bool match_name_at(struct match *match, const struct formula *formula, ui
 }
 
 /* One item against one term of the formula. */
-static bool match_term(struct match *match, const struct formula_term *term,
-                       const struct item *item);
+static bool match_term(struct match *match, enum formula_kind kind,
+                       const struct formula_term *term, const struct item *item);
 
 static bool match_any_order(struct match *match, const struct formula_term *const *terms,
                             const struct items *items, size_t i, unsigned used) {
@@ -223,7 +266,7 @@ static bool match_any_order(struct match *match, const struct formula_term *cons
     for (size_t k = 0; k < items->n; k++) {
         struct mark mark = save(match);
         if (used & 1U << k) continue;
-        if (match_term(match, terms[i], &items->at[k]) &&
+        if (match_term(match, items->kind, terms[i], &items->at[k]) &&
             match_any_order(match, terms, items, i + 1, used | 1U << k))
             return true;
         restore(match, mark);
@@ -236,7 +279,7 @@ static bool is_sole_reader(const struct match *match, uint32_t value) {
 }
 
 /* The two operands of a sum or product in place of item i; false where it is none. */
-static bool split(struct match *match, enum formula_kind kind, struct items *items, size_t i) {
+static bool split(struct match *match, struct items *items, size_t i) {
     struct item item = items->at[i];
     uint32_t node = producer(match, item.value);
     for (int same = 0; same < MAX_SAME && hands_on(match, node); same++) {
@@ -244,8 +287,9 @@ static bool split(struct match *match, enum formula_kind kind, struct items *ite
         node = producer(match, item.value);
     }
     enum op_algebra algebra = algebra_of(match, node);
-    enum op_algebra plain = kind == FORMULA_SUM ? ALGEBRA_SUM : ALGEBRA_PRODUCT;
-    enum op_algebra turned = kind == FORMULA_SUM ? ALGEBRA_DIFFERENCE : ALGEBRA_QUOTIENT;
+    const bool sum = items->kind == FORMULA_SUM;
+    enum op_algebra plain = sum ? ALGEBRA_SUM : ALGEBRA_PRODUCT;
+    enum op_algebra turned = sum ? ALGEBRA_DIFFERENCE : ALGEBRA_QUOTIENT;
     if ((algebra != plain && algebra != turned) || items->n == MAX_TERMS) return false;
     if (match->strict && item.value != match->result && !is_sole_reader(match, item.value))
         return false;
@@ -257,8 +301,7 @@ static bool split(struct match *match, enum formula_kind kind, struct items *ite
 }
 
 /* Takes sums of sums apart until there are as many items as terms, in every way. */
-static bool match_items(struct match *match, enum formula_kind kind,
-                        const struct formula_term *const *terms, size_t n,
+static bool match_items(struct match *match, const struct formula_term *const *terms, size_t n,
                         const struct items *items) {
     if (match->steps == 0) return false;
     match->steps--;
@@ -266,8 +309,7 @@ static bool match_items(struct match *match, enum formula_kind kind,
     for (size_t i = 0; i < items->n; i++) {
         struct mark mark = save(match);
         struct items more = *items;
-        if (split(match, kind, &more, i) && match_items(match, kind, terms, n, &more))
-            return true;
+        if (split(match, &more, i) && match_items(match, terms, n, &more)) return true;
         restore(match, mark);
     }
     return false;
@@ -276,9 +318,9 @@ static bool match_items(struct match *match, enum formula_kind kind,
 static bool match_terms_alone(struct match *match, enum formula_kind kind,
                               const struct formula_term *const *terms, size_t n,
                               uint32_t value) {
-    struct items items = {.n = 1, .at = {{value, false}}};
-    if (n == 1) return match_term(match, terms[0], &items.at[0]);
-    return match_items(match, kind, terms, n, &items);
+    struct items items = {.kind = kind, .n = 1, .at = {{value, false}}};
+    if (n == 1) return match_term(match, kind, terms[0], &items.at[0]);
+    return match_items(match, terms, n, &items);
 }
 
 /* Bit i of `left_out`: the optional term i is not there. */
@@ -320,7 +362,7 @@ static bool match_power(struct match *match, const struct formula *base, double 
     enum op_algebra algebra = algebra_of(match, node);
     double have = 0;
     if (algebra == ALGEBRA_POWER)
-        return match_number(match, input(match, node, 1), &have) && is_close(have, exponent) &&
+        return match_number(match, input(match, node, 1), &have) && is_number(have, exponent) &&
                take(match, node) && match_formula(match, base, input(match, node, 0));
     if (algebra == ALGEBRA_ROOT && exponent == 0.5)
         return take(match, node) && match_formula(match, base, input(match, node, 0));
@@ -332,45 +374,48 @@ static bool match_power(struct match *match, const struct formula *base, double 
     return false;
 }
 
-/* The operand where the item is 1 / operand or - operand, as a node of its own says. */
-static uint32_t undone(struct match *match, const struct item *item) {
-    uint32_t node = producer(match, item->value);
+/* The operand where the value is - operand in a sum, 1 / operand in a product, as a node of its
+ * own says. */
+static uint32_t undone(struct match *match, enum formula_kind kind, uint32_t value) {
+    uint32_t node = producer(match, value);
+    enum op_algebra algebra = algebra_of(match, node);
     double one = 0;
-    switch (algebra_of(match, node)) {
-    case ALGEBRA_RECIPROCAL:
-    case ALGEBRA_NEGATIVE:
+    if (algebra == (kind == FORMULA_SUM ? ALGEBRA_NEGATIVE : ALGEBRA_RECIPROCAL))
         return take(match, node) ? input(match, node, 0) : ID_NONE;
-    case ALGEBRA_QUOTIENT:
-        if (!match_number(match, input(match, node, 0), &one) || one != 1) return ID_NONE;
-        return take(match, node) ? input(match, node, 1) : ID_NONE;
-    default:
-        return ID_NONE;
-    }
+    if (kind == FORMULA_SUM || algebra != ALGEBRA_QUOTIENT) return ID_NONE;
+    if (!match_number(match, input(match, node, 0), &one) || one != 1) return ID_NONE;
+    return take(match, node) ? input(match, node, 1) : ID_NONE;
 }
 
-/* 1 / 1.4142 is 0.7071, and a factor may stand on either side; else a node must turn it round.
- */
-static bool match_turned(struct match *match, const struct formula *formula,
-                         const struct item *item) {
+/* x - (-3) is x + 3, and x * 0.7071 is x / 1.4142. */
+static bool match_turned_number(const struct match *match, enum formula_kind kind, double want,
+                                uint32_t value) {
     double have = 0;
+    if (!match_number(match, value, &have)) return false;
+    return kind == FORMULA_SUM ? is_number(-have, want) : is_close(have * want, 1);
+}
+
+/* A factor may stand on either side; else a node must turn it round. */
+static bool match_turned(struct match *match, enum formula_kind kind,
+                         const struct formula *formula, uint32_t value) {
     struct mark mark = save(match);
     if (formula->kind == FORMULA_NUMBER)
-        return match_number(match, item->value, &have) &&
-               (is_close(have * formula->number, 1) || is_close(-have, formula->number));
-    if (formula->role == ROLE_FACTOR) return match_name_at(match, formula, item->value);
-    if (formula->kind == FORMULA_POWER &&
-        match_power(match, formula->terms[0].of, -formula->number, item->value))
+        return match_turned_number(match, kind, formula->number, value);
+    if (formula->role == ROLE_FACTOR) return match_name_at(match, formula, value);
+    if (kind == FORMULA_PRODUCT && formula->kind == FORMULA_POWER &&
+        match_power(match, formula->terms[0].of, -formula->number, value))
         return true;
     restore(match, mark);
-    uint32_t value = undone(match, item);
-    return value != ID_NONE && match_formula(match, formula, value);
+    uint32_t operand = undone(match, kind, value);
+    return operand != ID_NONE && match_formula(match, formula, operand);
 }
 
-static bool match_term(struct match *match, const struct formula_term *term,
-                       const struct item *item) {
+static bool match_term(struct match *match, enum formula_kind kind,
+                       const struct formula_term *term, const struct item *item) {
     struct mark mark = save(match);
-    bool found = term->inverse == item->inverse ? match_formula(match, term->of, item->value)
-                                                : match_turned(match, term->of, item);
+    bool found = term->inverse == item->inverse
+                     ? match_formula(match, term->of, item->value)
+                     : match_turned(match, kind, term->of, item->value);
     return found || restore(match, mark);
 }
 
@@ -395,8 +440,7 @@ static bool match_attr(struct match *match, const struct formula *formula, uint3
     double have = 0;
     const char *name = composite_operand_attr(node_at(match, node)->type, slot);
     if (!attr_number(match, node, name, &have)) return false;
-    if (formula->kind == FORMULA_NUMBER)
-        return formula->number == 0 ? have == 0 : is_close(have, formula->number);
+    if (formula->kind == FORMULA_NUMBER) return is_number(have, formula->number);
     return formula->role == ROLE_EPSILON && note(match, formula->name, ID_NONE, have);
 }
 
@@ -515,8 +559,7 @@ static bool match_here(struct match *match, const struct formula *formula, uint3
 static bool match_number_at(const struct match *match, const struct formula *formula,
                             uint32_t value) {
     double have = 0;
-    if (!match_number(match, value, &have)) return false;
-    return formula->number == 0 ? have == 0 : is_close(have, formula->number);
+    return match_number(match, value, &have) && is_number(have, formula->number);
 }
 
 static bool match_formula(struct match *match, const struct formula *formula, uint32_t value) {
@@ -566,6 +609,21 @@ static bool is_closed(const struct match *match, uint32_t result) {
     return true;
 }
 
+static const struct shape *named_shape(const struct match *match, const char *name) {
+    const struct match_name *found = match_name(match, name);
+    return found && found->value != ID_NONE ? &fact_of(match, found->value)->shape : NULL;
+}
+
+/* "g" is "x" with its channels in groups of whole ones. */
+static bool groups_fit(const struct match *match) {
+    const struct shape *x = named_shape(match, "x");
+    const struct shape *g = named_shape(match, "g");
+    if (!x || !g || x->rank < 2 || g->rank < 3) return false;
+    if (!may_be_equal(x->dims[0], g->dims[0])) return false;
+    if (!is_known(x->dims[1]) || !is_known(g->dims[1])) return true;
+    return g->dims[1] > 0 && x->dims[1] % g->dims[1] == 0;
+}
+
 static bool axes_fit(const struct match *match) {
     switch (match->pattern->row->axes) {
     case AXES_TRAILING:
@@ -574,6 +632,8 @@ static bool axes_fit(const struct match *match) {
         return match->n_axes == 1 && match->axes[0] == match->rank - 1;
     case AXES_ONE:
         return match->n_axes == 1;
+    case AXES_GROUPS:
+        return groups_fit(match);
     default:
         return true;
     }
@@ -588,13 +648,24 @@ static bool parameters_fit(const struct match *match) {
     return true;
 }
 
+/* What is computed of "x" element by element is as large: no operand makes more of it. */
+static bool result_fits(const struct match *match) {
+    const struct shape *x = named_shape(match, "x");
+    const struct shape *result = &fact_of(match, match->result)->shape;
+    if (!x || match->pattern->row->foldable) return true;
+    if (x->rank == RANK_UNKNOWN || result->rank == RANK_UNKNOWN) return true;
+    for (int i = 0; i < x->rank || i < result->rank; i++)
+        if (!may_be_equal(dim_from_back(x, i), dim_from_back(result, i))) return false;
+    return true;
+}
+
 static bool match_once(struct match *match, uint32_t value, bool strict) {
     match->n_names = match->n_nodes = match->n_axes = 0;
     match->first_name = match->nested = 0;
     match->strict = strict;
     match->steps = MAX_STEPS;
     return match_formula(match, match->pattern->formula, value) && axes_fit(match) &&
-           parameters_fit(match);
+           parameters_fit(match) && result_fits(match);
 }
 
 bool match_value(struct match *match, const struct match_pattern *pattern, uint32_t value) {
