@@ -71,6 +71,14 @@ static void add_params(const struct assembly *assembly, uint32_t id, struct cm_c
     }
 }
 
+/* `steps`: NULL where no training step was profiled. */
+static struct cm_step public_step(const struct cm_step *steps, size_t index) {
+    if (!steps) return (struct cm_step){.present = false, 0, 0};
+    return (struct cm_step){.present = true,
+                            .backward_macs = assembly_count(steps[index].backward_macs),
+                            .kept_bytes = assembly_count(steps[index].kept_bytes)};
+}
+
 static void take_node(struct assembly *assembly, uint32_t id, struct cm_node *ret) {
     const struct analysis *analysis = assembly->analysis;
     const struct node *node = &analysis->model->nodes[id];
@@ -89,6 +97,7 @@ static void take_node(struct assembly *assembly, uint32_t id, struct cm_node *re
         .inputs = inputs,
         .n_outputs = node->n_outputs,
         .outputs = assembly_values(assembly, node->outputs, node->n_outputs),
+        .training = public_step(analysis->training.of_node, id),
     };
     public_costs(&costs, &ret->costs);
 }
@@ -140,9 +149,11 @@ static void take_sources(struct assembly *assembly, const struct modules_table *
 static void take_modules(struct assembly *assembly) {
     const struct modules_table *table = &assembly->analysis->modules;
     struct cm_module *modules = assembly_array(assembly, table->n_modules, sizeof(*modules));
-    for (size_t i = 0; i < table->n_modules && !assembly->failed; i++)
+    for (size_t i = 0; i < table->n_modules && !assembly->failed; i++) {
         take_module(assembly, &table->modules[i], assembly->analysis->memory.of_module[i],
                     &modules[i]);
+        modules[i].training = public_step(assembly->analysis->training.of_module, i);
+    }
     take_sources(assembly, table);
     assembly->result->n_modules = table->n_modules;
     assembly->result->modules = modules;
@@ -279,6 +290,7 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         take_composites(&assembly);
         take_rebatched(&assembly);
         assemble_memory(&assembly);
+        assemble_training(&assembly);
         assemble_explanations(&assembly);
         assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
     }

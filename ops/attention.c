@@ -150,21 +150,48 @@ static const struct op_attr attention_25[] = {INT_ATTR("is_causal", 0),
                                               OPTIONAL_ATTR("softmax_precision", ATTR_INT),
                                               {0}};
 
-#define ATTENTION(from, most, out, attributes, rule, count)                                    \
+/* The logarithm of the sum of each row's exponentials, by which its weights are found again. */
+static int64_t row_sums(const struct rule *rule) {
+    return dtype_bytes(DTYPE_FLOAT, attention_rows(rule));
+}
+
+/*
+ * A fused kernel keeps no weights: it computes Q K' again, and then the gradients of V and of
+ * the weights, each the product of scores and V's columns, and of Q and K, of scores and Q's.
+ */
+static int64_t attention_backward(const struct rule *rule, uint32_t wanted) {
+    const int64_t scores = attention_scores(rule);
+    const int64_t q = checked_mul(scores, heads_of(rule, 0, "q_num_heads").width);
+    const int64_t v = checked_mul(scores, heads_of(rule, 2, "kv_num_heads").width);
+    int64_t macs = q;
+    if (wanted & 4U) macs = checked_add(macs, v);
+    if (wanted & 3U) macs = checked_add(macs, v);
+    if (wanted & 1U) macs = checked_add(macs, q);
+    if (wanted & 2U) macs = checked_add(macs, q);
+    return macs;
+}
+
+#define ATTENTION(from, most, out, attributes, rule, count, ...)                               \
     {                                                                                          \
         .domain = "", .type = "Attention", .since = from, .min_inputs = 3, .max_inputs = most, \
         .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = rule,              \
         .cost = {.macs = count, .extra = attention_scores, .extra_is = "at 1 a score"},        \
-        .roles = "xxxmxxi"                                                                     \
+        .roles = "xxxmxxi", __VA_ARGS__                                                        \
     }
 
-const struct op attention_taken_apart =
-    ATTENTION(1, 5, 1, NULL, common_infer_unknown_rank, macs_taken_apart);
+/* In a training step each of its parts keeps what it keeps: weights that stand in the file are
+ * there, and no fused kernel is at work. */
+const struct op attention_taken_apart = ATTENTION(1, 5, 1, NULL, common_infer_unknown_rank,
+                                                  macs_taken_apart, .backward.gradients = NULL);
+
+#define FUSED                                                                                  \
+    .backward.gradients = "0123ye,0123ye,0123ye,-", .backward.extra = row_sums,                \
+    .backward.macs = attention_backward
 
 static const struct op rows[] = {
-    ATTENTION(23, 6, 4, attention_23, infer_attention, macs_attention),
-    ATTENTION(24, 7, 4, attention_23, infer_attention, macs_attention),
-    ATTENTION(25, 7, 4, attention_25, infer_attention, macs_attention),
+    ATTENTION(23, 6, 4, attention_23, infer_attention, macs_attention, FUSED),
+    ATTENTION(24, 7, 4, attention_23, infer_attention, macs_attention, FUSED),
+    ATTENTION(25, 7, 4, attention_25, infer_attention, macs_attention, FUSED),
 };
 
 const struct op_family family_attention = {"attention", rows, sizeof(rows) / sizeof(rows[0])};

@@ -36,16 +36,48 @@ static const struct op *row_of(const struct composite_pattern *pattern) {
     return row;
 }
 
+/* The operators of a model; past the limit it has all of them. */
+#define MAX_PRESENT 256
+
+struct present {
+    size_t n;
+    const struct op *ops[MAX_PRESENT];
+};
+
+static void list_present(const struct analysis *analysis, struct present *present) {
+    present->n = 0;
+    for (size_t i = 0; i < analysis->model->n_nodes && present->n < MAX_PRESENT; i++) {
+        const struct op *op = analysis->bind.ops[i];
+        size_t k = 0;
+        while (k < present->n && present->ops[k] != op) k++;
+        if (k == present->n) present->ops[present->n++] = op;
+    }
+}
+
+/* Whether the model has the operator that a formula names first, which no other stands for. */
+static bool may_occur(const struct present *present, const char *formula) {
+    const char *type = formula + strcspn(formula, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    const size_t length = strcspn(type, "(");
+    for (size_t i = 0; i < present->n; i++)
+        if (strncmp(present->ops[i]->type, type, length) == 0 &&
+            present->ops[i]->type[length] == '\0')
+            return true;
+    return present->n == MAX_PRESENT;
+}
+
+/* Most models are free of most of them, and done with them here. */
 static int read_patterns(struct finder *finder) {
-    const size_t n = composite_n_patterns();
     struct arena *arena = finder->analysis->arena;
-    struct match_pattern *items = arena_array(arena, n, sizeof *items);
+    struct match_pattern *items = arena_array(arena, composite_n_patterns(), sizeof *items);
+    struct present present;
+    size_t n = 0;
     if (!items) return diag_no_memory(finder->analysis->diag);
-    for (size_t i = 0; i < n; i++) {
-        items[i].row = composite_pattern_at(i);
-        items[i].op = row_of(items[i].row);
-        items[i].formula = formula_parse(items[i].row->formula, arena);
-        if (!items[i].formula) return diag_no_memory(finder->analysis->diag);
+    list_present(finder->analysis, &present);
+    for (size_t i = 0; i < composite_n_patterns(); i++) {
+        const struct composite_pattern *row = composite_pattern_at(i);
+        if (!may_occur(&present, row->formula)) continue;
+        items[n] = (struct match_pattern){row, row_of(row), formula_parse(row->formula, arena)};
+        if (!items[n++].formula) return diag_no_memory(finder->analysis->diag);
     }
     finder->patterns = (struct match_patterns){n, items};
     return CM_OK;

@@ -4,26 +4,15 @@
  * it noted; a term that was matched is not tried another way when a later one fails, so that
  * the search stays small. Formulas nest a few levels deep, and so does the recursion.
  */
-#include "passes/match.h"
-
-#include <math.h>
-#include <string.h>
-
-#include "ir/constant.h"
-#include "support/arena.h"
-#include "support/diag.h"
+#include "passes/match_inner.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-/* Half floats have three digits. */
-#define TOLERANCE       4e-3
-#define LARGEST_EPS     0.1
-#define MAX_STEPS       2000 /* of one attempt */
-#define MAX_TERMS       8
-#define MAX_SAME        4 /* casts in a row */
-#define DEEPEST_NEST    2
-#define LONGEST_UNIFORM 1024 /* elements that are compared one by one */
+#define MAX_STEPS    2000 /* of one attempt */
+#define MAX_TERMS    8
+#define MAX_SAME     4 /* casts in a row */
+#define DEEPEST_NEST 2
 
 /* A term of a sum or a factor of a product as the file has it. */
 struct item {
@@ -57,205 +46,6 @@ static bool restore(struct match *match, struct mark mark) {
     return false;
 }
 
-static const struct node *node_at(const struct match *match, uint32_t node) {
-    return &match->source->model->nodes[node];
-}
-
-static const struct fact *fact_of(const struct match *match, uint32_t value) {
-    return &match->source->facts[value];
-}
-
-/* The node that makes the value as its first output, and that a match may take; or ID_NONE. */
-static uint32_t producer(const struct match *match, uint32_t value) {
-    if (value == ID_NONE) return ID_NONE;
-    const struct value *at = &match->source->model->values[value];
-    bool fits = at->origin == VALUE_OUTPUT && at->slot == 0 && at->node != ID_NONE &&
-                node_at(match, at->node)->graph == match->graph &&
-                match->taken[at->node] == ID_NONE;
-    return fits ? at->node : ID_NONE;
-}
-
-static enum op_algebra algebra_of(const struct match *match, uint32_t node) {
-    return node == ID_NONE ? ALGEBRA_NONE : match->source->ops[node]->algebra;
-}
-
-static bool take(struct match *match, uint32_t node) {
-    for (size_t i = 0; i < match->n_nodes; i++)
-        if (match->nodes[i] == node) return true;
-    if (match->n_nodes == MATCH_MAX_NODES) return false;
-    match->nodes[match->n_nodes++] = node;
-    return true;
-}
-
-static uint32_t input(const struct match *match, uint32_t node, size_t slot) {
-    const struct node *at = node_at(match, node);
-    return slot < at->n_inputs ? at->inputs[slot] : ID_NONE;
-}
-
-/* A cast to integers and back rounds. */
-static bool keeps_numbers(const struct fact *from, const struct fact *to) {
-    return from->dtype == to->dtype ||
-           (dtype_is_float(from->dtype) && dtype_is_float(to->dtype));
-}
-
-/* Dim i from the back, 1 in front of the first. */
-static int64_t dim_from_back(const struct shape *shape, int i) {
-    return i < shape->rank ? shape->dims[shape->rank - 1 - i] : 1;
-}
-
-static bool may_be_equal(int64_t a, int64_t b) {
-    return a == b || !is_known(a) || !is_known(b);
-}
-
-/* As far as it can be told. */
-static bool keeps_last_dim(const struct shape *from, const struct shape *to) {
-    if (from->rank < 1 || to->rank < 1) return from->rank != 0 && to->rank != 0;
-    return may_be_equal(dim_from_back(from, 0), dim_from_back(to, 0));
-}
-
-/* Whether the node hands its first operand on as it is, rows as rows. */
-static bool hands_on(const struct match *match, uint32_t node) {
-    if (node == ID_NONE || input(match, node, 0) == ID_NONE) return false;
-    const struct op *op = match->source->ops[node];
-    const struct fact *from = fact_of(match, input(match, node, 0));
-    const struct fact *to = fact_of(match, node_at(match, node)->outputs[0]);
-    if (op->algebra == ALGEBRA_SAME) return keeps_numbers(from, to);
-    return match->pattern->row->views && op->memory == MEMORY_VIEW &&
-           keeps_last_dim(&from->shape, &to->shape);
-}
-
-/* What the value is before its casts, which become part of the match; itself where it has none.
- */
-static uint32_t before(struct match *match, uint32_t value) {
-    uint32_t node = producer(match, value);
-    if (!hands_on(match, node) || !take(match, node)) return value;
-    return input(match, node, 0);
-}
-
-static bool element(const struct constant *constant, int64_t i, double *ret) {
-    if (constant_has_reals(constant))
-        *ret = constant_real_at(constant, i);
-    else if (constant_has_ints(constant))
-        *ret = (double)constant_int_at(constant, i);
-    else
-        return false;
-    return true;
-}
-
-/* With its elements in memory; NULL where they cannot be had. */
-static const struct constant *loaded(const struct match *match,
-                                     const struct constant *constant) {
-    const struct rule_source *source = match->source;
-    if (constant_has_reals(constant) || constant_has_ints(constant)) return constant;
-    int status =
-        constant_load(constant, &source->model->reader, source->arena, NULL, &constant);
-    return status < 0 ? NULL : constant;
-}
-
-bool match_number(const struct match *match, uint32_t value, double *ret) {
-    const struct constant *constant = value == ID_NONE ? NULL : fact_of(match, value)->value;
-    if (!constant || constant->n_elements < 1) return false;
-    constant = loaded(match, constant);
-    if (!constant || !element(constant, 0, ret)) return false;
-    if (constant->place == CONSTANT_SPLAT) return true;
-    if (constant->n_elements > LONGEST_UNIFORM) return false;
-    for (int64_t i = 1; i < constant->n_elements; i++) {
-        double other = 0;
-        if (!element(constant, i, &other) || other != *ret) return false;
-    }
-    return true;
-}
-
-static bool is_close(double have, double want) {
-    return fabs(have - want) <= TOLERANCE * fabs(want);
-}
-
-/* Every type holds whole numbers and halves as they are; others are rounded. */
-static bool is_number(double have, double want) {
-    return want * 2 == floor(want * 2) ? have == want : is_close(have, want);
-}
-
-const struct match_name *match_name(const struct match *match, const char *name) {
-    for (size_t i = match->first_name; i < match->n_names; i++)
-        if (text_equal(match->names[i].name, name)) return &match->names[i];
-    return NULL;
-}
-
-static bool note(struct match *match, const char *name, uint32_t value, double number) {
-    if (match->n_names == MATCH_MAX_NAMES) return false;
-    match->names[match->n_names++] = (struct match_name){name, value, number};
-    return true;
-}
-
-/* Whether axis `axis` of what is normalized has elements of their own in a scale; without
- * reductions it is the channels that have. */
-static bool is_scaled(const struct match *match, int axis) {
-    if (match->n_axes == 0) return axis == 1;
-    for (size_t i = 0; i < match->n_axes; i++)
-        if (match->axes[i] == axis) return true;
-    return false;
-}
-
-/* Whether it holds an element for each scaled one of x, and lies along the same axes. */
-static bool lies_along(const struct match *match, const struct shape *x,
-                       const struct shape *scale) {
-    if (x->rank < 1 || scale->rank > x->rank) return false;
-    for (int i = 0; i < x->rank; i++) {
-        const int axis = x->rank - 1 - i;
-        const int64_t want = is_scaled(match, axis) ? x->dims[axis] : 1;
-        if (!is_known(want) || dim_from_back(scale, i) != want) return false;
-    }
-    return true;
-}
-
-/* As far as it can be told: where x is not known yet, parameters_fit tells at the end. */
-static bool may_be_parameter(const struct match *match, const struct fact *fact) {
-    const struct match_name *x = match_name(match, "x");
-    if (fact->kind != CM_TYPE_TENSOR || !fact->is_constant) return false;
-    if (!x) return true;
-    return lies_along(match, &fact_of(match, x->value)->shape, &fact->shape);
-}
-
-static bool may_be(const struct match *match, enum formula_role role, uint32_t value,
-                   double *number) {
-    const struct fact *fact = fact_of(match, value);
-    *number = 0;
-    switch (role) {
-    case ROLE_EPSILON:
-        return match_number(match, value, number) && *number > 0 && *number <= LARGEST_EPS;
-    case ROLE_FACTOR:
-        return fact_is_complete(fact) && shape_elements(&fact->shape) == 1;
-    case ROLE_PARAMETER:
-        return may_be_parameter(match, fact);
-    case ROLE_CONSTANT:
-        return fact->kind == CM_TYPE_TENSOR && fact->is_constant;
-    case ROLE_KEYS:
-        return fact->kind == CM_TYPE_TENSOR && !(fact->is_constant && fact->shape.rank == 2);
-    default:
-        return fact->kind == CM_TYPE_TENSOR;
-    }
-}
-
-/* A name is one value everywhere, be it cast in between. */
-static bool match_same(struct match *match, uint32_t known, uint32_t value) {
-    for (int i = 0; i < MAX_SAME && value != known; i++) {
-        uint32_t earlier = before(match, value);
-        if (earlier == value) return false;
-        value = earlier;
-    }
-    return value == known;
-}
-
-static bool match_name_at(struct match *match, const struct formula *formula, uint32_t value) {
-    double number = 0;
-    if (formula->role == ROLE_IGNORED) return true;
-    if (value == ID_NONE) return false;
-    const struct match_name *known = match_name(match, formula->name);
-    if (known) return match_same(match, known->value, value);
-    return may_be(match, formula->role, value, &number) &&
-           note(match, formula->name, value, number);
-}
-
 /* One item against one term of the formula. */
 static bool match_term(struct match *match, enum formula_kind kind,
                        const struct formula_term *term, const struct item *item);
@@ -281,22 +71,22 @@ static bool is_sole_reader(const struct match *match, uint32_t value) {
 /* The two operands of a sum or product in place of item i; false where it is none. */
 static bool split(struct match *match, struct items *items, size_t i) {
     struct item item = items->at[i];
-    uint32_t node = producer(match, item.value);
-    for (int same = 0; same < MAX_SAME && hands_on(match, node); same++) {
-        item.value = before(match, item.value);
-        node = producer(match, item.value);
+    uint32_t node = match_producer(match, item.value);
+    for (int same = 0; same < MAX_SAME && match_hands_on(match, node); same++) {
+        item.value = match_before(match, item.value);
+        node = match_producer(match, item.value);
     }
-    enum op_algebra algebra = algebra_of(match, node);
+    enum op_algebra algebra = match_algebra(match, node);
     const bool sum = items->kind == FORMULA_SUM;
     enum op_algebra plain = sum ? ALGEBRA_SUM : ALGEBRA_PRODUCT;
     enum op_algebra turned = sum ? ALGEBRA_DIFFERENCE : ALGEBRA_QUOTIENT;
     if ((algebra != plain && algebra != turned) || items->n == MAX_TERMS) return false;
     if (match->strict && item.value != match->result && !is_sole_reader(match, item.value))
         return false;
-    if (node_at(match, node)->n_inputs != 2 || !take(match, node)) return false;
-    items->at[i] = (struct item){input(match, node, 0), item.inverse};
+    if (match_node(match, node)->n_inputs != 2 || !match_take(match, node)) return false;
+    items->at[i] = (struct item){match_input(match, node, 0), item.inverse};
     items->at[items->n++] =
-        (struct item){input(match, node, 1), item.inverse != (algebra == turned)};
+        (struct item){match_input(match, node, 1), item.inverse != (algebra == turned)};
     return true;
 }
 
@@ -358,14 +148,16 @@ static bool match_terms(struct match *match, const struct formula *formula, uint
 /* value = a ^ exponent for the formula a. */
 static bool match_power(struct match *match, const struct formula *base, double exponent,
                         uint32_t value) {
-    uint32_t node = producer(match, value);
-    enum op_algebra algebra = algebra_of(match, node);
+    uint32_t node = match_producer(match, value);
+    enum op_algebra algebra = match_algebra(match, node);
     double have = 0;
     if (algebra == ALGEBRA_POWER)
-        return match_number(match, input(match, node, 1), &have) && is_number(have, exponent) &&
-               take(match, node) && match_formula(match, base, input(match, node, 0));
+        return match_number(match, match_input(match, node, 1), &have) &&
+               match_is_number(have, exponent) && match_take(match, node) &&
+               match_formula(match, base, match_input(match, node, 0));
     if (algebra == ALGEBRA_ROOT && exponent == 0.5)
-        return take(match, node) && match_formula(match, base, input(match, node, 0));
+        return match_take(match, node) &&
+               match_formula(match, base, match_input(match, node, 0));
     if (exponent == 2 || exponent == 3) {
         const struct formula_term one = {.of = base};
         const struct formula_term *const terms[] = {&one, &one, &one};
@@ -377,14 +169,14 @@ static bool match_power(struct match *match, const struct formula *base, double 
 /* The operand where the value is - operand in a sum, 1 / operand in a product, as a node of its
  * own says. */
 static uint32_t undone(struct match *match, enum formula_kind kind, uint32_t value) {
-    uint32_t node = producer(match, value);
-    enum op_algebra algebra = algebra_of(match, node);
+    uint32_t node = match_producer(match, value);
+    enum op_algebra algebra = match_algebra(match, node);
     double one = 0;
     if (algebra == (kind == FORMULA_SUM ? ALGEBRA_NEGATIVE : ALGEBRA_RECIPROCAL))
-        return take(match, node) ? input(match, node, 0) : ID_NONE;
+        return match_take(match, node) ? match_input(match, node, 0) : ID_NONE;
     if (kind == FORMULA_SUM || algebra != ALGEBRA_QUOTIENT) return ID_NONE;
-    if (!match_number(match, input(match, node, 0), &one) || one != 1) return ID_NONE;
-    return take(match, node) ? input(match, node, 1) : ID_NONE;
+    if (!match_number(match, match_input(match, node, 0), &one) || one != 1) return ID_NONE;
+    return match_take(match, node) ? match_input(match, node, 1) : ID_NONE;
 }
 
 /* x - (-3) is x + 3, and x * 0.7071 is x / 1.4142. */
@@ -392,7 +184,7 @@ static bool match_turned_number(const struct match *match, enum formula_kind kin
                                 uint32_t value) {
     double have = 0;
     if (!match_number(match, value, &have)) return false;
-    return kind == FORMULA_SUM ? is_number(-have, want) : is_close(have * want, 1);
+    return kind == FORMULA_SUM ? match_is_number(-have, want) : match_is_close(have * want, 1);
 }
 
 /* A factor may stand on either side; else a node must turn it round. */
@@ -401,7 +193,7 @@ static bool match_turned(struct match *match, enum formula_kind kind,
     struct mark mark = save(match);
     if (formula->kind == FORMULA_NUMBER)
         return match_turned_number(match, kind, formula->number, value);
-    if (formula->role == ROLE_FACTOR) return match_name_at(match, formula, value);
+    if (formula->role == ROLE_FACTOR) return match_bind(match, formula, value);
     if (kind == FORMULA_PRODUCT && formula->kind == FORMULA_POWER &&
         match_power(match, formula->terms[0].of, -formula->number, value))
         return true;
@@ -419,97 +211,26 @@ static bool match_term(struct match *match, enum formula_kind kind,
     return found || restore(match, mark);
 }
 
-/* The number that attribute `name` holds, or its default. */
-static bool attr_number(const struct match *match, uint32_t node, const char *name,
-                        double *ret) {
-    const struct attr *attr = name ? node_attr(node_at(match, node), name) : NULL;
-    const struct op_attr *row = name ? match->source->ops[node]->attrs : NULL;
-    if (attr) {
-        *ret = attr->kind == ATTR_FLOAT ? attr->f : (double)attr->i;
-        return attr->kind == ATTR_FLOAT || attr->kind == ATTR_INT;
-    }
-    while (row && row->name && !text_equal(row->name, name)) row++;
-    if (!row || !row->name || !row->has_default) return false;
-    *ret = row->kind == ATTR_FLOAT ? row->f : (double)row->i;
-    return row->kind == ATTR_FLOAT || row->kind == ATTR_INT;
-}
-
 /* An argument that an attribute holds. */
 static bool match_attr(struct match *match, const struct formula *formula, uint32_t node,
                        size_t slot) {
     double have = 0;
-    const char *name = composite_operand_attr(node_at(match, node)->type, slot);
-    if (!attr_number(match, node, name, &have)) return false;
-    if (formula->kind == FORMULA_NUMBER) return is_number(have, formula->number);
-    return formula->role == ROLE_EPSILON && note(match, formula->name, ID_NONE, have);
+    const char *name = composite_operand_attr(match_node(match, node)->type, slot);
+    if (!match_attr_number(match, node, name, &have)) return false;
+    if (formula->kind == FORMULA_NUMBER) return match_is_number(have, formula->number);
+    return formula->role == ROLE_EPSILON && match_note(match, formula->name, ID_NONE, have);
 }
 
 static bool match_argument(struct match *match, const struct formula_term *term, uint32_t node,
                            size_t slot) {
-    uint32_t value = input(match, node, slot);
+    uint32_t value = match_input(match, node, slot);
     struct mark mark = save(match);
     if (value == ID_NONE) return match_attr(match, term->of, node, slot) || term->optional;
     return match_formula(match, term->of, value) || restore(match, mark);
 }
 
-/* Axes from the attribute, or from input 1; false where they are not known. */
-static bool axes_of(const struct match *match, uint32_t node, int64_t *axes, size_t *ret_n) {
-    const struct attr *attr = node_attr(node_at(match, node), "axes");
-    const uint32_t operand = input(match, node, 1);
-    const struct constant *list = operand == ID_NONE ? NULL : fact_of(match, operand)->value;
-    if (attr && attr->kind == ATTR_INTS && attr->n <= SHAPE_MAX_RANK) {
-        *ret_n = attr->n;
-        if (attr->n > 0) memcpy(axes, attr->ints, attr->n * sizeof *axes);
-        return true;
-    }
-    if (!list || list->n_elements > SHAPE_MAX_RANK) return false;
-    list = loaded(match, list);
-    if (!list || !constant_has_ints(list)) return false;
-    *ret_n = (size_t)list->n_elements;
-    for (size_t i = 0; i < *ret_n; i++) axes[i] = constant_int_at(list, (int64_t)i);
-    return true;
-}
-
-/* All reductions of a formula go along the same axes. */
-static bool note_axes(struct match *match, size_t n, const int64_t *axes, int rank) {
-    bool seen[SHAPE_MAX_RANK] = {false};
-    int sorted[SHAPE_MAX_RANK];
-    size_t n_sorted = 0;
-    for (size_t i = 0; i < n; i++) {
-        int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-        if (axis < 0 || axis >= rank || seen[axis]) return false;
-        seen[axis] = true;
-    }
-    for (int axis = 0; axis < rank; axis++)
-        if (seen[axis]) sorted[n_sorted++] = axis;
-    if (match->n_axes > 0)
-        return match->rank == rank && match->n_axes == n_sorted &&
-               memcmp(match->axes, sorted, n_sorted * sizeof *sorted) == 0;
-    memcpy(match->axes, sorted, n_sorted * sizeof *sorted);
-    match->n_axes = n_sorted;
-    match->rank = rank;
-    return n_sorted > 0;
-}
-
-static bool match_axes(struct match *match, uint32_t node) {
-    double axis = 0;
-    double keeps = 1;
-    size_t n = 1;
-    uint32_t operand = input(match, node, 0);
-    int rank = operand == ID_NONE ? RANK_UNKNOWN : fact_of(match, operand)->shape.rank;
-    if (match->pattern->row->axes == AXES_NONE) return true;
-    if (algebra_of(match, node) == ALGEBRA_REDUCTION) {
-        int64_t axes[SHAPE_MAX_RANK];
-        bool kept = attr_number(match, node, "keepdims", &keeps) && keeps != 0;
-        return kept && axes_of(match, node, axes, &n) && note_axes(match, n, axes, rank);
-    }
-    if (!attr_number(match, node, "axis", &axis)) return true;
-    const int64_t one = (int64_t)axis;
-    return note_axes(match, n, &one, rank);
-}
-
 static bool match_arguments(struct match *match, const struct formula *formula, uint32_t node) {
-    if (!take(match, node) || !match_axes(match, node)) return false;
+    if (!match_take(match, node) || !match_axes(match, node)) return false;
     for (size_t i = 0; i < formula->n; i++)
         if (!match_argument(match, &formula->terms[i], node, i)) return false;
     return true;
@@ -538,7 +259,7 @@ static bool match_nested(struct match *match, const struct formula *formula, uin
 }
 
 static bool match_call(struct match *match, const struct formula *formula, uint32_t value) {
-    uint32_t node = producer(match, value);
+    uint32_t node = match_producer(match, value);
     const struct op *op = node == ID_NONE ? NULL : match->source->ops[node];
     if (op && op->infer && op->domain[0] == '\0' && text_equal(op->type, formula->name))
         return match_arguments(match, formula, node);
@@ -559,7 +280,7 @@ static bool match_here(struct match *match, const struct formula *formula, uint3
 static bool match_number_at(const struct match *match, const struct formula *formula,
                             uint32_t value) {
     double have = 0;
-    return match_number(match, value, &have) && is_number(have, formula->number);
+    return match_number(match, value, &have) && match_is_number(have, formula->number);
 }
 
 static bool match_formula(struct match *match, const struct formula *formula, uint32_t value) {
@@ -569,10 +290,10 @@ static bool match_formula(struct match *match, const struct formula *formula, ui
     case FORMULA_NUMBER:
         return match_number_at(match, formula, value);
     case FORMULA_NAME:
-        return match_name_at(match, formula, value);
+        return match_bind(match, formula, value);
     case FORMULA_LABEL:
         return match_formula(match, formula->terms[0].of, value) &&
-               note(match, formula->name, value, 0);
+               match_note(match, formula->name, value, 0);
     default:
         break;
     }
@@ -580,83 +301,11 @@ static bool match_formula(struct match *match, const struct formula *formula, ui
         struct mark mark = save(match);
         if (match_here(match, formula, value)) return true;
         restore(match, mark);
-        uint32_t earlier = before(match, value);
+        uint32_t earlier = match_before(match, value);
         if (earlier == value) return false;
         value = earlier;
     }
     return false;
-}
-
-static bool is_inside(const struct match *match, uint32_t node) {
-    for (size_t i = 0; i < match->n_nodes; i++)
-        if (match->nodes[i] == node) return true;
-    return false;
-}
-
-/* Nobody but the match reads what its inner nodes make. */
-static bool is_closed(const struct match *match, uint32_t result) {
-    const struct model *model = match->source->model;
-    for (size_t i = 0; i < match->n_nodes; i++) {
-        const struct node *node = node_at(match, match->nodes[i]);
-        for (size_t k = 0; k < node->n_outputs; k++) {
-            if (node->outputs[k] == ID_NONE || node->outputs[k] == result) continue;
-            const struct value *value = &model->values[node->outputs[k]];
-            if (value->is_graph_output || value->n_uses > MATCH_MAX_NODES) return false;
-            for (uint32_t use = 0; use < value->n_uses; use++)
-                if (!is_inside(match, value->uses[use].node)) return false;
-        }
-    }
-    return true;
-}
-
-static const struct shape *named_shape(const struct match *match, const char *name) {
-    const struct match_name *found = match_name(match, name);
-    return found && found->value != ID_NONE ? &fact_of(match, found->value)->shape : NULL;
-}
-
-/* "g" is "x" with its channels in groups of whole ones. */
-static bool groups_fit(const struct match *match) {
-    const struct shape *x = named_shape(match, "x");
-    const struct shape *g = named_shape(match, "g");
-    if (!x || !g || x->rank < 2 || g->rank < 3) return false;
-    if (!may_be_equal(x->dims[0], g->dims[0])) return false;
-    if (!is_known(x->dims[1]) || !is_known(g->dims[1])) return true;
-    return g->dims[1] > 0 && x->dims[1] % g->dims[1] == 0;
-}
-
-static bool axes_fit(const struct match *match) {
-    switch (match->pattern->row->axes) {
-    case AXES_TRAILING:
-        return match->n_axes > 0 && match->axes[0] == match->rank - (int)match->n_axes;
-    case AXES_LAST:
-        return match->n_axes == 1 && match->axes[0] == match->rank - 1;
-    case AXES_ONE:
-        return match->n_axes == 1;
-    case AXES_GROUPS:
-        return groups_fit(match);
-    default:
-        return true;
-    }
-}
-
-static bool parameters_fit(const struct match *match) {
-    static const char *const names[] = {"scale", "shift"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct match_name *found = match_name(match, names[i]);
-        if (found && !may_be_parameter(match, fact_of(match, found->value))) return false;
-    }
-    return true;
-}
-
-/* What is computed of "x" element by element is as large: no operand makes more of it. */
-static bool result_fits(const struct match *match) {
-    const struct shape *x = named_shape(match, "x");
-    const struct shape *result = &fact_of(match, match->result)->shape;
-    if (!x || match->pattern->row->foldable) return true;
-    if (x->rank == RANK_UNKNOWN || result->rank == RANK_UNKNOWN) return true;
-    for (int i = 0; i < x->rank || i < result->rank; i++)
-        if (!may_be_equal(dim_from_back(x, i), dim_from_back(result, i))) return false;
-    return true;
 }
 
 static bool match_once(struct match *match, uint32_t value, bool strict) {
@@ -664,8 +313,8 @@ static bool match_once(struct match *match, uint32_t value, bool strict) {
     match->first_name = match->nested = 0;
     match->strict = strict;
     match->steps = MAX_STEPS;
-    return match_formula(match, match->pattern->formula, value) && axes_fit(match) &&
-           parameters_fit(match) && result_fits(match);
+    return match_formula(match, match->pattern->formula, value) && match_axes_fit(match) &&
+           match_parameters_fit(match) && match_result_fits(match);
 }
 
 bool match_value(struct match *match, const struct match_pattern *pattern, uint32_t value) {
@@ -674,6 +323,6 @@ bool match_value(struct match *match, const struct match_pattern *pattern, uint3
     match->result = value;
     match->graph = model->nodes[model->values[value].node].graph;
     if (!match_once(match, value, false)) return false;
-    if (is_closed(match, value)) return true;
-    return match_once(match, value, true) && is_closed(match, value);
+    if (match_is_closed(match, value)) return true;
+    return match_once(match, value, true) && match_is_closed(match, value);
 }

@@ -272,5 +272,6 @@ void summary_write(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     write_totals(page, &result->totals);
     memory_write(page, result);
+    training_write(page, result);
     write_remarks(page, result);
 }

@@ -243,6 +243,7 @@ static const struct cm_module odd_modules[] = {
         .parent = 0,
         .calls = 0,
         .costs = {CM_UNKNOWN, 0, CM_UNKNOWN, CM_UNKNOWN, 0, 0, 0, CM_UNKNOWN},
+        .training = {true, INT64_MAX, 0},
     },
     {
         .path = "quote\"back\\slash",
@@ -266,6 +267,7 @@ static const struct cm_node odd_nodes[] = {
         .n_outputs = N(odd_inputs),
         .outputs = odd_inputs,
         .costs = {0, 0, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, CM_UNKNOWN},
+        .training = {true, CM_UNKNOWN, INT64_MAX},
     },
 };
 
@@ -330,10 +332,13 @@ static const struct cm_explanation odd_explanations[] = {
     {"b", true, 0, 0, NULL, 3, 0, NULL},
 };
 
+static const char *const odd_patterns[] = {ESCAPE, "*", NO_UTF8};
+
 const struct cm_result fixture_hostile = {
     .model = {ESCAPE ".onnx", "", 14, N(odd_opsets), odd_opsets, N(odd_inputs), odd_inputs, 0,
               NULL},
-    .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model", "scopes", FORGERY, "file"},
+    .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model", "scopes", FORGERY,
+                "file"},
     .totals = {INT64_MAX, 0, INT64_MAX, 0, 1, 999, 1000, CM_UNKNOWN},
     .n_modules = N(odd_modules),
     .modules = odd_modules,
@@ -341,6 +346,25 @@ const struct cm_result fixture_hostile = {
     .module_sources = odd_sources,
     .n_nodes = N(odd_nodes),
     .nodes = odd_nodes,
+    .training = {.present = true,
+                 .optimizer = ESCAPE,
+                 .amp = true,
+                 .n_freeze = N(odd_patterns),
+                 .freeze = odd_patterns,
+                 .learned = INT64_MAX,
+                 .frozen = 1,
+                 .backward_macs = CM_UNKNOWN,
+                 .backward_flops = INT64_MAX,
+                 .recompute_macs = 9007199254740993,
+                 .recompute_flops = CM_UNKNOWN,
+                 .step_flops = 0,
+                 .iteration_flops = CM_UNKNOWN,
+                 .weight_bytes = 999,
+                 .gradient_bytes = CM_UNKNOWN,
+                 .kept_bytes = INT64_MAX,
+                 .peak_bytes = CM_UNKNOWN,
+                 .peak_phase = FORGERY,
+                 .peak_node = 0},
     .n_composites = N(odd_composites),
     .composites = odd_composites,
     .coverage = {3, N(odd_ops), odd_ops, 9},
