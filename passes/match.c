@@ -90,16 +90,20 @@ static bool split(struct match *match, struct items *items, size_t i) {
     return true;
 }
 
-/* Takes sums of sums apart until there are as many items as terms, in every way. */
+/*
+ * Takes sums of sums apart until there are as many items as terms, in every way. Items in front
+ * of `from` stay whole: halves are put behind, so that each way is gone once, not in every
+ * order of its steps.
+ */
 static bool match_items(struct match *match, const struct formula_term *const *terms, size_t n,
-                        const struct items *items) {
+                        const struct items *items, size_t from) {
     if (match->steps == 0) return false;
     match->steps--;
     if (items->n == n) return match_any_order(match, terms, items, 0, 0);
-    for (size_t i = 0; i < items->n; i++) {
+    for (size_t i = from; i < items->n; i++) {
         struct mark mark = save(match);
         struct items more = *items;
-        if (split(match, &more, i) && match_items(match, terms, n, &more)) return true;
+        if (split(match, &more, i) && match_items(match, terms, n, &more, i)) return true;
         restore(match, mark);
     }
     return false;
@@ -110,7 +114,7 @@ static bool match_terms_alone(struct match *match, enum formula_kind kind,
                               uint32_t value) {
     struct items items = {.kind = kind, .n = 1, .at = {{value, false}}};
     if (n == 1) return match_term(match, kind, terms[0], &items.at[0]);
-    return match_items(match, terms, n, &items);
+    return match_items(match, terms, n, &items, 0);
 }
 
 /* Bit i of `left_out`: the optional term i is not there. */
