@@ -117,30 +117,36 @@ static int find(const struct analysis *analysis, const char *name, struct explai
     return list_node(analysis, node, ret);
 }
 
+static bool is_part(const struct analysis *analysis, const struct explained *explained,
+                    uint32_t node) {
+    const struct modules_table *table = &analysis->modules;
+    if (!explained->of_module) return node == explained->nodes[0];
+    return is_inside(table, table->of_node[node], explained->module);
+}
+
+/* Over all nodes, since another convention counts others; of a module, as everywhere, without
+ * what is unknown. */
 static int sum_nodes(const struct analysis *analysis, const struct explained *explained,
                      const struct convention *convention, int64_t *ret) {
     *ret = 0;
-    for (size_t i = 0; i < explained->n_nodes; i++) {
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        if (!is_part(analysis, explained, id)) continue;
         const struct arena_mark mark = arena_save(analysis->arena);
         struct count_terms terms;
-        int status = count_terms(analysis, convention, explained->nodes[i], &terms);
+        int status = count_terms(analysis, convention, id, &terms);
         arena_restore(analysis->arena, mark);
         if (status < 0) return status;
-        *ret = checked_add(*ret, count_flops(&terms));
+        const int64_t flops = count_flops(&terms);
+        if (flops == DIM_UNKNOWN && explained->of_module) continue;
+        *ret = checked_add(*ret, flops);
     }
     return CM_OK;
-}
-
-static size_t n_conventions(void) {
-    size_t n = 0;
-    while (conventions_at(n)) n++;
-    return n;
 }
 
 static int explain(const struct analysis *analysis, const char *name, struct explained *ret) {
     int status = find(analysis, name, ret);
     if (status < 0) return status;
-    ret->flops = arena_array(analysis->arena, n_conventions(), sizeof(*ret->flops));
+    ret->flops = arena_array(analysis->arena, conventions_count(), sizeof(*ret->flops));
     if (!ret->flops) return diag_no_memory(analysis->diag);
     for (size_t i = 0; status == CM_OK && conventions_at(i); i++)
         status =
