@@ -25,6 +25,7 @@ static void take_facts(const struct planned *planned, struct cm_measurement *ret
     memset(&facts, 0, sizeof(facts));
     planned->backend->plan_facts(planned->plan, &facts);
     ret->state = facts.state;
+    ret->flags |= facts.flags;
     ret->workspace_bytes = facts.workspace_bytes;
     memcpy(ret->kernels, facts.kernels, sizeof(ret->kernels));
     memcpy(&ret->reason, &facts.reason, sizeof(ret->reason));

@@ -223,8 +223,9 @@ enum cm_measure_state {
 };
 
 enum cm_measure_flags {
-    CM_FLAG_UNSTABLE = 1,   /* the samples or the rounds do not agree */
-    CM_FLAG_FEW_SAMPLES = 2 /* the time was over before the samples agreed */
+    CM_FLAG_UNSTABLE = 1,    /* the samples or the rounds do not agree */
+    CM_FLAG_FEW_SAMPLES = 2, /* the time was over before there were enough */
+    CM_FLAG_NOT_COLD = 4     /* the caches may still have held the operands of the cold runs */
 };
 
 /* Seconds of one execution. */
@@ -256,8 +257,8 @@ struct cm_measurement {
 
 /* What a plan turned out to be. */
 struct cm_plan_facts {
-    int32_t state;    /* CM_MEASURED, CM_PROXY or CM_VIEW */
-    int32_t reserved; /* 0 */
+    int32_t state;  /* CM_MEASURED, CM_PROXY or CM_VIEW */
+    uint32_t flags; /* CM_FLAG_NOT_COLD, or 0 */
     int64_t workspace_bytes;
     char kernels[CM_KERNEL_SIZE];
     struct cm_reason reason; /* what ran in its place, of a proxy */
