@@ -49,7 +49,7 @@ static const char exit_statuses[] =
     "\n"
     "Exit status:\n"
     "  0  done\n"
-    "  1  the model was refused, or a file cannot be read or written\n"
+    "  1  the model was refused or does not fit, or a file cannot be read or written\n"
     "  2  the command line is at fault, or leaves a free dim unbound\n"
     "  3  done, but the model has operators that are not known, or the backend that was asked\n"
     "     for cannot be used\n";

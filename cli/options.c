@@ -53,6 +53,14 @@ static int read_integer(const struct parse *parse, const struct option *row, con
         row->name, row->min, row->max, value);
 }
 
+static int read_bytes(const struct parse *parse, const struct option *row, const char *value,
+                      int64_t *ret) {
+    if (text_to_bytes(value, ret) && *ret > 0) return CM_OK;
+    return options_fault(parse->call,
+                         "option --%s wants a size as 16GiB, 1.5GB or 512MiB, got '%s'",
+                         row->name, value);
+}
+
 static int read_choice(const struct parse *parse, const struct option *row, const char *value,
                        int *ret) {
     struct text known;
@@ -85,6 +93,8 @@ static int store(const struct parse *parse, const struct option *row, const char
         return status;
     case OPTION_INT64:
         return read_integer(parse, row, value, field);
+    case OPTION_BYTES:
+        return read_bytes(parse, row, value, field);
     case OPTION_CHOICE:
         return read_choice(parse, row, value, field);
     case OPTION_TEXT:

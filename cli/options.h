@@ -17,6 +17,7 @@ enum option_kind {
     OPTION_UNSET,  /* bool: false */
     OPTION_INT,    /* int, min .. max */
     OPTION_INT64,  /* int64_t, min .. max */
+    OPTION_BYTES,  /* int64_t, 1 .. INT64_MAX: "16GiB" */
     OPTION_CHOICE, /* int: the value of one of `choices` */
     OPTION_TEXT,   /* const char *, not empty */
     OPTION_LIST,   /* struct option_list: may be given many times */

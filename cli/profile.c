@@ -2,6 +2,7 @@
 /* `costmodel profile`, the main job: load, profile, report. */
 #include "cli/profile.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,6 +31,12 @@ struct request {
     const char *convention;
     bool strict;
     const char *dump_after;
+    const char *module_source;
+    const char *group;
+    int schedule; /* enum cm_schedule */
+    int64_t memory_limit;
+    int64_t memory_alignment;
+    bool memory_curve;
     bool memory_plan;
     int format; /* enum format */
     int depth;
@@ -44,6 +51,12 @@ static const struct option_choice modes[] = {
     {"model", CM_MODE_MODEL},
     {"training", CM_MODE_TRAINING},
     {"inference", CM_MODE_INFERENCE},
+    {NULL, 0},
+};
+
+static const struct option_choice schedules[] = {
+    {"file", CM_SCHEDULE_FILE},
+    {"min-memory", CM_SCHEDULE_MIN_MEMORY},
     {NULL, 0},
 };
 
@@ -93,7 +106,30 @@ const struct option profile_options[] = {
     {.name = "dump-after", .kind = OPTION_TEXT, .offset = AT(const char *, dump_after),
      .value = "PASS",
      .help = "print the graph to standard error as it stands after this pass"},
-    {.heading = "Memory", .name = "memory-plan", .kind = OPTION_SET,
+    {.heading = "Modules", .name = "module-source", .kind = OPTION_TEXT,
+     .offset = AT(const char *, module_source), .value = "NAME",
+     .help = "tell modules from this alone: metadata, functions, scopes, paddle,\n"
+             "mxnet, parameters, fused or types (default: the first of these\n"
+             "that knows a node)"},
+    {.name = "group", .kind = OPTION_TEXT, .offset = AT(const char *, group),
+     .value = "REGEX",
+     .help = "instead of modules one group for each text that this POSIX extended\n"
+             "expression, or its first (...), matches in their paths"},
+    {.heading = "Memory", .name = "schedule", .kind = OPTION_CHOICE, .offset = AT(int, schedule),
+     .value = "ORDER", .choices = schedules,
+     .help = "in which order nodes run: file (default), or min-memory: one with\n"
+             "a lower peak, where a search finds one"},
+    {.name = "memory-limit", .kind = OPTION_BYTES, .offset = AT(int64_t, memory_limit),
+     .value = "SIZE",
+     .help = "does it fit into that much, as 16GiB, and how large a batch does?\n"
+             "Weights and arena, no workspace of kernels"},
+    {.name = "memory-alignment", .kind = OPTION_INT64, .offset = AT(int64_t, memory_alignment),
+     .value = "N", .min = 1, .max = 1 << 30,
+     .help = "places in the arena are multiples of N bytes, a power of two\n"
+             "(default 1)"},
+    {.name = "memory-curve", .kind = OPTION_SET, .offset = AT(bool, memory_curve),
+     .help = "what is alive at each node: drawn in text, a list in json"},
+    {.name = "memory-plan", .kind = OPTION_SET,
      .offset = AT(bool, memory_plan),
      .help = "json: the place of every value in one arena of activations"},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
@@ -132,6 +168,12 @@ static void set_defaults(struct request *request) {
         .mode = (int)options.mode,
         .convention = options.convention,
         .strict = options.strict,
+        .module_source = options.module_source,
+        .group = options.group,
+        .schedule = (int)options.schedule,
+        .memory_limit = options.memory_limit,
+        .memory_alignment = options.memory_alignment,
+        .memory_curve = options.memory_curve,
         .memory_plan = options.memory_plan,
         .format = FORMAT_TEXT,
         .depth = text.depth,
@@ -169,6 +211,7 @@ static int write_report(const struct request *request, const struct cm_result *r
     options.width = request->width;
     options.color = streams_color(out, (enum color_choice)request->color);
     if (result->n_explanations > 0) return cm_result_write_explanations(result, &options, out);
+    options.unicode = streams_utf8();
     return cm_result_write_text(result, &options, out);
 }
 
@@ -223,13 +266,50 @@ static int profile_model(const struct request *request, const struct cm_options 
     return status;
 }
 
-/* Messages about the model go out before the report and bear the model's path. */
-static int profile_and_tell(const struct request *request, const struct cm_options *options,
-                            struct cm_diagnostics *diag, struct cm_result **ret) {
+/* Messages about the model bear its path. */
+static void tell(const struct request *request, const struct cm_diagnostics *diag) {
     const bool piped = text_equal(request->model, "-");
-    const int status = profile_model(request, options, diag, ret);
     messages_print(diag, piped ? "standard input" : request->model,
                    (enum color_choice)request->color);
+}
+
+/* They go out before the report. */
+static int profile_and_tell(const struct request *request, const struct cm_options *options,
+                            struct cm_diagnostics *diag, struct cm_result **ret) {
+    const int status = profile_model(request, options, diag, ret);
+    tell(request, diag);
+    return status;
+}
+
+static int misfit(const struct cm_result *result, struct cm_diagnostics *diag) {
+    const struct cm_memory *memory = &result->memory;
+    const int64_t limit = memory->fit->limit_bytes;
+    const int64_t batch = result->options.batch;
+    if (memory->required_bytes == CM_UNKNOWN)
+        return diag_error(diag, DIAG_FIT,
+                          "more than 2^63 bytes are required, the limit is %" PRId64, limit);
+    if (batch == CM_UNKNOWN)
+        return diag_error(diag, DIAG_FIT,
+                          "%" PRId64 " bytes are required, the limit is %" PRId64,
+                          memory->required_bytes, limit);
+    return diag_error(diag, DIAG_FIT,
+                      "%" PRId64 " bytes are required at batch %" PRId64
+                      ", the limit is %" PRId64,
+                      memory->required_bytes, batch, limit);
+}
+
+/* After the report, which says the same at length. */
+static int refuse_misfit(const struct request *request, const struct cm_result *result) {
+    const struct cm_fit *fit = result->memory.fit;
+    if (!fit || fit->fits) return CM_OK;
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return CM_NO_MEMORY;
+    const int status = misfit(result, diag);
+    if (text_equal(fit->search, "none")) diag_hint(diag, "no batch fits");
+    if (fit->largest_batch > 0)
+        diag_hint(diag, "the largest batch that fits is %" PRId64, fit->largest_batch);
+    tell(request, diag);
+    cm_diagnostics_free(diag);
     return status;
 }
 
@@ -242,6 +322,7 @@ static int run_request(const struct invocation *call, const struct request *requ
     int exit_status = command_exit(status);
     if (status == CM_OK) {
         status = write_result(call, request, result);
+        if (status == CM_OK) status = refuse_misfit(request, result);
         const int done = cm_result_complete(result) ? EXIT_DONE : EXIT_INCOMPLETE;
         exit_status = status == CM_OK ? done : command_exit(status);
     }
@@ -265,7 +346,13 @@ static int read_request(const struct invocation *call, struct request *request,
     options->convention = request->convention;
     options->strict = request->strict;
     options->dump_after = request->dump_after;
+    options->module_source = request->module_source;
+    options->group = request->group;
     options->dump = stderr;
+    options->schedule = (enum cm_schedule)request->schedule;
+    options->memory_limit = request->memory_limit;
+    options->memory_alignment = request->memory_alignment;
+    options->memory_curve = request->memory_curve;
     options->memory_plan = request->memory_plan;
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;

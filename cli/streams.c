@@ -44,3 +44,20 @@ bool streams_color(FILE *stream, enum color_choice choice) {
     if (terminal == NULL || text_equal(terminal, "dumb")) return false;
     return isatty(fileno(stream)) == 1;
 }
+
+/* The first that is set decides (POSIX, 8.2); setlocale would change the whole program. */
+static const char *locale_name(void) {
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *name = getenv(variables[i]);
+        if (name != NULL && name[0] != '\0') return name;
+    }
+    return "";
+}
+
+bool streams_utf8(void) {
+    static const char *const endings[] = {".UTF-8", ".utf8", ".UTF8", ".utf-8"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (strstr(locale_name(), endings[i]) != NULL) return true;
+    return false;
+}

@@ -27,4 +27,7 @@ int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag)
 /* NO_COLOR (https://no-color.org) and TERM=dumb are honoured, a plain file stays plain. */
 bool streams_color(FILE *stream, enum color_choice choice);
 
+/* Whether the locale's characters are UTF-8, as its name says. */
+bool streams_utf8(void);
+
 #endif

@@ -156,6 +156,7 @@ int inline_call(struct importer *importer, const Onnx__NodeProto *node,
                 const Onnx__FunctionProto *function, struct scope *outer) {
     struct call call = {.outer = outer->call};
     struct scope scope = {.graph = outer->graph, .depth = outer->depth};
+    bool fused;
     struct frame frame = {.outer = outer->function, .proto = function};
     uint32_t call_id = ID_NONE;
     uint32_t first = graph_n_nodes(importer->builder);
@@ -165,8 +166,12 @@ int inline_call(struct importer *importer, const Onnx__NodeProto *node,
     status = pass_inputs(importer, node, function, outer, &scope, &call);
     if (status == CM_OK)
         status = import_attributes(importer, node, outer, ID_NONE, &call.attrs, &call.n_attrs);
-    if (status == CM_OK) status = add_call(importer, node, function, &call, &call_id);
+    if (status == CM_OK) status = import_metadata(importer, node, &call.place, &fused);
     if (status < 0) return status;
+    if (!call.place) call.place = outer->place;
+    status = add_call(importer, node, function, &call, &call_id);
+    if (status < 0) return status;
+    scope.place = call.place;
     frame.attrs = call.attrs;
     frame.n_attrs = call.n_attrs;
     scope.call = call_id;

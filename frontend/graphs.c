@@ -168,21 +168,6 @@ static int define_outputs(struct importer *importer, const Onnx__NodeProto *prot
     return CM_OK;
 }
 
-static int import_properties(struct importer *importer, const Onnx__NodeProto *proto,
-                             struct node *node) {
-    size_t n = proto->n_metadata_props;
-    struct property *list = arena_array(importer->arena, n, sizeof(*list));
-    if (!list) return diag_no_memory(importer->diag);
-    for (size_t i = 0; i < n; i++) {
-        list[i].key = import_text(importer, proto->metadata_props[i]->key);
-        list[i].value = import_text(importer, proto->metadata_props[i]->value);
-        if (!list[i].key || !list[i].value) return diag_no_memory(importer->diag);
-    }
-    node->properties = list;
-    node->n_properties = n;
-    return CM_OK;
-}
-
 static int opset_for(struct importer *importer, const struct node_context *context,
                      const char *domain, int64_t *ret) {
     *ret = import_opset(context->opsets, context->n_opsets, domain);
@@ -205,8 +190,9 @@ static int add_node(struct importer *importer, const Onnx__NodeProto *proto,
     if (!node.name || !node.domain || !node.type) return diag_no_memory(importer->diag);
     int status = opset_for(importer, context, domain, &node.opset);
     if (status == CM_OK) status = resolve_inputs(importer, proto, scope, &node);
-    if (status == CM_OK) status = import_properties(importer, proto, &node);
+    if (status == CM_OK) status = import_metadata(importer, proto, &node.place, &node.fused);
     if (status < 0) return status;
+    if (!node.place) node.place = scope->place;
     if (graph_add_node(importer->builder, &node, &id) < 0)
         return diag_no_memory(importer->diag);
     const struct attr *attrs = NULL;
@@ -356,6 +342,7 @@ int import_graph(struct importer *importer, const Onnx__GraphProto *proto,
                           .call = outer ? outer->call : ID_NONE,
                           .prefix = outer ? outer->prefix : "",
                           .function = outer ? outer->function : NULL,
+                          .place = outer ? outer->place : NULL,
                           .depth = outer ? outer->depth + 1 : 0};
     if (scope.depth > MAX_GRAPH_DEPTH)
         return diag_error(importer->diag, DIAG_LIMIT, "graphs are nested deeper than %d",

@@ -41,6 +41,10 @@ struct importer {
     size_t structure;  /* bytes of the file's structure */
     size_t byte_limit; /* of the arena, while a function is being inlined */
     bool sorted;       /* a graph was out of order and has been sorted */
+    struct map places; /* what the file says of a place -> index into place_list */
+    const struct place **place_list;
+    size_t n_places;
+    size_t place_capacity;
 };
 
 /* Names of one graph or function body, and what lies around it. */
@@ -51,6 +55,7 @@ struct scope {
     uint32_t call;                /* innermost call, ID_NONE */
     const char *prefix;           /* of names that are made in here: "call/", "" */
     const struct frame *function; /* whose body this is, or NULL */
+    const struct place *place;    /* of the innermost call that has one, or NULL */
     int depth;
 };
 
@@ -100,6 +105,11 @@ uint32_t scope_find(const struct scope *scope, const char *name);
 /* A new name of this scope; a second definition is an error. */
 int scope_define(struct importer *importer, struct scope *scope, const char *name,
                  uint32_t value) CM_MUST_CHECK;
+
+/* metadata.c: sets the place and what else is noted of the node; one that cannot be read is as
+ * one that is not there. */
+int import_metadata(struct importer *importer, const Onnx__NodeProto *proto,
+                    const struct place **ret_place, bool *ret_fused) CM_MUST_CHECK;
 
 /* functions.c */
 int import_functions(struct importer *importer) CM_MUST_CHECK;

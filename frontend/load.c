@@ -152,6 +152,7 @@ static int build(struct source *source, const Onnx__ModelProto *proto, struct ar
     struct model *model = arena_alloc(arena, sizeof(*model));
     importer.builder = graph_builder_new(arena);
     if (!model || !importer.builder) return diag_no_memory(diag);
+    map_init(&importer.places, scratch);
     int status = import_model(&importer, source_name(source), model);
     if (status == CM_OK) status = reader_make(source, arena, diag, &model->reader);
     if (status == CM_OK) *ret = model;

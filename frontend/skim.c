@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "frontend/metadata.h"
 #include "frontend/skim_schema.h"
 #include "frontend/sniff.h"
 #include "support/arena.h"
@@ -36,7 +37,8 @@ enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 
 struct open_message {
     enum message_kind kind;
     uint64_t end;        /* position in the source */
-    size_t length_at;    /* where its length is set aside in the output */
+    size_t begin;        /* of its key in the output */
+    size_t length_at;    /* where its length is set aside there */
     uint32_t n_unpacked; /* elements of typed data kept one by one */
     uint32_t n_children; /* messages inside it so far, where there is a limit */
     uint32_t seen;       /* bit i: field i of its list, where it may come once */
@@ -228,12 +230,14 @@ static int open_message(struct skimmer *skimmer, const struct skim_field *field,
                           "at byte %llu: messages are nested deeper than %d",
                           (unsigned long long)position(skimmer), MAX_DEPTH);
     int status = check_child(skimmer, field, length);
+    size_t begin = skimmer->size;
     if (status == CM_OK) status = put_key(skimmer, field->number, WIRE_BYTES);
     if (status == CM_OK) status = reserve(skimmer, LENGTH_BYTES);
     if (status < 0) return status;
     skimmer->stack[skimmer->depth++] = (struct open_message){
         .kind = field->child,
         .end = position(skimmer) + length,
+        .begin = begin,
         .length_at = skimmer->size,
     };
     skimmer->size += LENGTH_BYTES;
@@ -244,6 +248,11 @@ static int close_message(struct skimmer *skimmer) {
     const struct open_message *message = innermost(skimmer);
     size_t length = skimmer->size - message->length_at - LENGTH_BYTES;
     uint8_t *at = skimmer->out + message->length_at;
+    if (message->kind == MESSAGE_NOTE && !metadata_is_read(at + LENGTH_BYTES, length)) {
+        skimmer->size = message->begin;
+        skimmer->depth--;
+        return CM_OK;
+    }
     if (length >> 35 || length > INT32_MAX)
         return diag_error(skimmer->diag, DIAG_LIMIT,
                           "the structure of a %s alone takes more than 2 GiB",

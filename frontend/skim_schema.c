@@ -32,13 +32,12 @@ static const struct skim_field graph_fields[] = {
     MESSAGE(11, MESSAGE_VALUE_INFO, "input"), MESSAGE(12, MESSAGE_VALUE_INFO, "output"),
     MESSAGE(13, MESSAGE_VALUE_INFO, "value_info"),
     MESSAGE(14, MESSAGE_ANNOTATION, "quantization_annotation"),
-    MESSAGE(15, MESSAGE_SPARSE, "sparse_initializer"),
-    MESSAGE(16, MESSAGE_ENTRY, "metadata_props"), END};
+    MESSAGE(15, MESSAGE_SPARSE, "sparse_initializer"), END};
 
 static const struct skim_field node_fields[] = {
     TEXT(1, "input"), TEXT(2, "output"), TEXT(3, "name"), TEXT(4, "op_type"),
     MESSAGE(5, MESSAGE_ATTRIBUTE, "attribute"), TEXT(7, "domain"), TEXT(8, "overload"),
-    MESSAGE(9, MESSAGE_ENTRY, "metadata_props"), END};
+    MESSAGE(9, MESSAGE_NOTE, "metadata_props"), END};
 
 static const struct skim_field attribute_fields[] = {
     TEXT(1, "name"), FLOATS(2, "f"), NUMBER(3, "i"), TEXT(4, "s"), ONE(5, MESSAGE_TENSOR, "t"),
@@ -63,8 +62,7 @@ static const struct skim_field function_fields[] = {
     TEXT(1, "name"), TEXT(4, "input"), TEXT(5, "output"), TEXT(6, "attribute"),
     MESSAGE(7, MESSAGE_NODE, "node"), MESSAGE(9, MESSAGE_OPSET, "opset_import"),
     TEXT(10, "domain"), MESSAGE(11, MESSAGE_ATTRIBUTE, "attribute_proto"),
-    MESSAGE(12, MESSAGE_VALUE_INFO, "value_info"), TEXT(13, "overload"),
-    MESSAGE(14, MESSAGE_ENTRY, "metadata_props"), END};
+    MESSAGE(12, MESSAGE_VALUE_INFO, "value_info"), TEXT(13, "overload"), END};
 
 static const struct skim_field value_info_fields[] = {
     TEXT(1, "name"), ONE(2, MESSAGE_TYPE, "type"), END};
@@ -113,6 +111,7 @@ const struct skim_message skim_messages[MESSAGE_N] = {
     [MESSAGE_SHAPE]         = {"shape",         shape_fields, false, 64},
     [MESSAGE_DIMENSION]     = {"dimension",     dimension_fields, false, 0},
     [MESSAGE_ENTRY]         = {"entry",         entry_fields, false, 0},
+    [MESSAGE_NOTE]          = {"entry",         entry_fields, false, 0},
     [MESSAGE_OPSET]         = {"opset",         opset_fields, false, 0},
     [MESSAGE_ANNOTATION]    = {"annotation",    annotation_fields, false, 0},
 };

@@ -24,6 +24,7 @@ enum message_kind {
     MESSAGE_SHAPE,
     MESSAGE_DIMENSION,
     MESSAGE_ENTRY,
+    MESSAGE_NOTE, /* an entry that is dropped again if its key is not one that is read */
     MESSAGE_OPSET,
     MESSAGE_ANNOTATION,
     MESSAGE_N

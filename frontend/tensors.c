@@ -119,6 +119,7 @@ static int typed_contents(struct importer *importer, const Onnx__TensorProto *pr
     if (!writer.bytes) return diag_no_memory(importer->diag);
     put_typed(&writer, proto);
     constant->place = CONSTANT_RAW;
+    constant->is_typed = true;
     constant->raw = writer.bytes;
     constant->length = writer.at;
     return CM_OK;
@@ -158,6 +159,7 @@ static void skipped_contents(const Onnx__TensorProto *proto, struct constant *co
         return; /* absent */
     constant->place = CONSTANT_IN_FILE;
     constant->encoding = encodings[field];
+    constant->is_typed = encodings[field] != ENCODING_RAW;
     constant->offset = proto->skipped_offset;
     constant->length = proto->skipped_length;
 }

@@ -45,8 +45,9 @@ struct constant {
     int64_t n_elements;
     enum constant_place place;
     enum constant_encoding encoding;
-    const int64_t *ints;      /* integer and bool dtypes (uint64 as the same 64 bits) */
-    const double *reals;      /* float dtypes, widened */
+    bool is_typed;       /* stood in a list of its type (float_data, …), not in raw_data */
+    const int64_t *ints; /* integer and bool dtypes (uint64 as the same 64 bits) */
+    const double *reals; /* float dtypes, widened */
     const char *const *texts; /* strings */
     const uint8_t *raw;
     uint64_t offset;

@@ -63,7 +63,20 @@ struct value {
     const struct use *uses;
 };
 
-/* One entry of a node's or model's metadata_props. */
+/* A module on the way to a node. */
+struct place_part {
+    const char *path;  /* as the exporter wrote it: "layer1.0.conv1"; "" the model itself */
+    const char *class; /* "Conv2d"; "" where it told none */
+};
+
+/* Where a node was written, as an exporter noted it: modules from the outermost inwards. Nodes
+ * that were written in one place share it. */
+struct place {
+    size_t n_parts;
+    const struct place_part *parts;
+};
+
+/* One entry of a model's metadata_props. */
 struct property {
     const char *key;
     const char *value;
@@ -80,7 +93,8 @@ struct call {
     size_t n_outputs;
     const uint32_t *outputs;
     size_t n_attrs;
-    const struct attr *attrs; /* as given by the calling node */
+    const struct attr *attrs;  /* as given by the calling node */
+    const struct place *place; /* of the calling node; NULL: not noted */
 };
 
 struct node {
@@ -97,8 +111,8 @@ struct node {
     const uint32_t *outputs; /* value ids, ID_NONE where omitted */
     size_t n_attrs;
     const struct attr *attrs;
-    size_t n_properties;
-    const struct property *properties;
+    const struct place *place; /* its own, or that of the call around it; NULL: not noted */
+    bool fused;                /* an optimizer noted that it made one node of several */
 };
 
 struct graph {

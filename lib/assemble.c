@@ -129,12 +129,21 @@ static void take_module(struct assembly *assembly, const struct module *module, 
     public_costs(&module->costs, &ret->costs);
 }
 
+static void take_sources(struct assembly *assembly, const struct modules_table *table) {
+    struct cm_name_count *sources =
+        assembly_array(assembly, table->n_sources, sizeof(*sources));
+    for (size_t i = 0; sources && i < table->n_sources; i++) sources[i] = table->sources[i];
+    assembly->result->n_module_sources = table->n_sources;
+    assembly->result->module_sources = sources;
+}
+
 static void take_modules(struct assembly *assembly) {
     const struct modules_table *table = &assembly->analysis->modules;
     struct cm_module *modules = assembly_array(assembly, table->n_modules, sizeof(*modules));
     for (size_t i = 0; i < table->n_modules && !assembly->failed; i++)
         take_module(assembly, &table->modules[i], assembly->analysis->memory.of_module[i],
                     &modules[i]);
+    take_sources(assembly, table);
     assembly->result->n_modules = table->n_modules;
     assembly->result->modules = modules;
     if (!assembly->failed) assembly->result->totals = modules[0].costs;
@@ -181,7 +190,16 @@ static const char *mode_name(enum cm_mode mode) {
     }
 }
 
+static const char *schedule_name(enum cm_schedule schedule) {
+    return schedule == CM_SCHEDULE_MIN_MEMORY ? "min-memory" : "file";
+}
+
+static const char *option_text(struct assembly *assembly, const char *text) {
+    return text ? assembly_text(assembly, text) : "";
+}
+
 static void take_options(struct assembly *assembly) {
+    const struct cm_options *options = assembly->analysis->options;
     const struct batch_table *batch = &assembly->analysis->batch;
     struct cm_result *result = assembly->result;
     struct cm_named_size *dims = assembly_array(assembly, batch->n_symbols, sizeof(*dims));
@@ -191,9 +209,11 @@ static void take_options(struct assembly *assembly) {
     result->options.batch = assembly_count(batch->batch);
     result->options.n_dims = batch->n_symbols;
     result->options.dims = dims;
-    result->options.convention =
-        assembly_text(assembly, assembly->analysis->options->convention);
-    result->options.mode = mode_name(assembly->analysis->options->mode);
+    result->options.convention = assembly_text(assembly, options->convention);
+    result->options.mode = mode_name(options->mode);
+    result->options.schedule = schedule_name(options->schedule);
+    result->options.module_source = option_text(assembly, options->module_source);
+    result->options.group = option_text(assembly, options->group);
 }
 
 static void take_rebatched(struct assembly *assembly) {
@@ -218,9 +238,10 @@ static void take_rebatched(struct assembly *assembly) {
     assembly->result->rebatched = list;
 }
 
-int assemble_result(const struct analysis *analysis, const struct message_list *first,
-                    const struct message_list *then, struct cm_result **ret) {
-    struct assembly assembly = {.analysis = analysis, .arena = arena_new("result", 0)};
+int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
+                    struct cm_result **ret) {
+    struct assembly assembly = {
+        .analysis = analysis, .arena = arena_new("result", 0), .fit = extras->fit};
     if (!assembly.arena) return diag_no_memory(analysis->diag);
     assembly.result = assembly_array(&assembly, 1, sizeof(*assembly.result));
     take_values(&assembly);
@@ -233,7 +254,7 @@ int assemble_result(const struct analysis *analysis, const struct message_list *
         take_rebatched(&assembly);
         assemble_memory(&assembly);
         assemble_explanations(&assembly);
-        assemble_diagnostics(&assembly, first, then);
+        assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
     }
     if (assembly.failed ||
         coverage_of(analysis, assembly.arena, &assembly.result->coverage) < 0) {

@@ -22,8 +22,15 @@ int assemble_messages(const struct cm_diagnostics *diagnostics, size_t from,
  */
 int assemble_warnings(const struct analysis *analysis) CM_MUST_CHECK;
 
-/* The result, in an arena of its own, with the messages of `first` before those of `then`. */
-int assemble_result(const struct analysis *analysis, const struct message_list *first,
-                    const struct message_list *then, struct cm_result **ret) CM_MUST_CHECK;
+/* What is beside the tables of the passes. */
+struct assemble_extras {
+    struct message_list loading; /* messages, those of loading before those of the analysis */
+    struct message_list analysis;
+    const struct cm_fit *fit; /* NULL: not asked */
+};
+
+/* The result, in an arena of its own. */
+int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
+                    struct cm_result **ret) CM_MUST_CHECK;
 
 #endif

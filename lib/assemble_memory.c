@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The part of a result that says how much memory it takes, where and when. */
 #include "lib/assembly.h"
+#include "passes/demand.h"
 #include "passes/packing.h"
 #include "support/checked.h"
 
@@ -52,16 +53,73 @@ static void take_plan(struct assembly *assembly, struct cm_memory *memory) {
     }
 }
 
+/* What was asked for stands there even where it is the order of the file. */
+static void take_schedule(struct assembly *assembly, struct cm_memory *memory) {
+    const struct lifetime_table *lifetime = &assembly->analysis->lifetime;
+    bool asked = assembly->analysis->options->schedule == CM_SCHEDULE_MIN_MEMORY;
+    size_t n = asked ? lifetime->n_steps : 0;
+    size_t *nodes = assembly_array(assembly, n, sizeof(*nodes));
+    for (size_t i = 0; nodes && i < n; i++) nodes[i] = lifetime->node_at[i];
+    memory->file_order_peak_bytes = assembly_count(lifetime->file_peak_bytes);
+    memory->schedule_optimal = lifetime->is_optimal;
+    memory->n_schedule = n;
+    memory->schedule = nodes;
+}
+
+static void take_curve(struct assembly *assembly, struct cm_memory *memory) {
+    const struct lifetime_table *lifetime = &assembly->analysis->lifetime;
+    size_t n = assembly->analysis->options->memory_curve ? lifetime->n_steps : 0;
+    struct cm_curve_point *curve = assembly_array(assembly, n, sizeof(*curve));
+    for (size_t i = 0; curve && i < n; i++)
+        curve[i] =
+            (struct cm_curve_point){lifetime->node_at[i], assembly_count(lifetime->live[i])};
+    memory->n_curve = n;
+    memory->curve = curve;
+}
+
+static void take_weights(struct assembly *assembly, struct cm_memory *memory) {
+    const struct demand_table *table = &assembly->analysis->demand;
+    struct cm_weights *list = assembly_array(assembly, table->n_groups, sizeof(*list));
+    for (size_t i = 0; list && i < table->n_groups; i++)
+        list[i] = (struct cm_weights){
+            .dtype = dtype_name(table->groups[i].dtype),
+            .storage = demand_storage_name(table->groups[i].storage),
+            .tensors = table->groups[i].tensors,
+            .elements = assembly_count(table->groups[i].elements),
+            .bytes = assembly_count(table->groups[i].bytes),
+        };
+    memory->n_weights = table->n_groups;
+    memory->weights = list;
+}
+
+static void take_fit(struct assembly *assembly, struct cm_memory *memory) {
+    if (!assembly->fit) return;
+    struct cm_fit *fit = assembly_array(assembly, 1, sizeof(*fit));
+    if (!fit) return;
+    *fit = *assembly->fit;
+    fit->why = assembly_text(assembly, fit->why);
+    memory->fit = fit;
+}
+
 void assemble_memory(struct assembly *assembly) {
     const struct lifetime_table *lifetime = &assembly->analysis->lifetime;
+    const struct plan_table *plan = &assembly->analysis->plan;
     struct cm_memory *memory = &assembly->result->memory;
+    int64_t alignment = assembly->analysis->options->memory_alignment;
     uint32_t node = lifetime->peak_node;
     *memory = (struct cm_memory){
         .peak_activation_bytes = assembly_count(lifetime->peak_bytes),
-        .peak_in_place_bytes = assembly_count(assembly->analysis->memory.peak_in_place_bytes),
-        .arena_bytes = assembly_count(assembly->analysis->plan.arena_bytes),
+        .peak_in_place_bytes = assembly_count(assembly->analysis->in_place.peak_bytes),
+        .arena_bytes = assembly_count(plan->arena_bytes),
+        .arena_in_place_bytes = assembly_count(plan->arena_in_place_bytes),
+        .alignment = alignment > 1 ? alignment : 1,
+        .required_bytes = assembly_count(assembly->analysis->demand.required_bytes),
         .peak_node = node == ID_NONE ? CM_NO_INDEX : node,
     };
+    take_schedule(assembly, memory);
+    take_curve(assembly, memory);
+    take_weights(assembly, memory);
+    take_fit(assembly, memory);
     take_live(assembly, memory);
     take_planners(assembly, memory);
     take_plan(assembly, memory);

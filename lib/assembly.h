@@ -16,7 +16,8 @@ struct assembly {
     const struct analysis *analysis;
     struct arena *arena; /* the result's */
     struct cm_result *result;
-    struct cm_value *values; /* by value id, in the result's arena */
+    const struct cm_fit *fit; /* NULL: not asked */
+    struct cm_value *values;  /* by value id, in the result's arena */
     bool failed;
 };
 

@@ -8,6 +8,9 @@
 #include "frontend/load.h"
 #include "ir/graph.h"
 #include "lib/assemble.h"
+#include "lib/fit.h"
+#include "passes/module_groups.h"
+#include "passes/module_sources.h"
 #include "passes/pipeline.h"
 #include "support/arena.h"
 #include "support/conventions.h"
@@ -29,7 +32,8 @@ const char *cm_version(void) {
 }
 
 void cm_options_init(struct cm_options *options) {
-    *options = (struct cm_options){.mode = CM_MODE_MODEL, .convention = "deepspeed"};
+    *options = (struct cm_options){
+        .mode = CM_MODE_MODEL, .convention = "deepspeed", .memory_alignment = 1};
 }
 
 const struct cm_convention *cm_convention_at(size_t index) {
@@ -93,13 +97,45 @@ static int refuse_convention(const struct cm_options *options, struct arena *are
     return status;
 }
 
+/* 0 stands for 1, as in options that are all zero. */
+static bool is_alignment(int64_t bytes) {
+    return bytes >= 0 && bytes <= (INT64_C(1) << 30) && (bytes & (bytes - 1)) == 0;
+}
+
+static int refuse_source(const struct cm_options *options, struct arena *arena,
+                         struct cm_diagnostics *diagnostics) {
+    struct text list;
+    text_init(&list, arena);
+    for (size_t i = 0; module_source_at(i); i++) {
+        if (i > 0) text_append(&list, ", ");
+        text_append(&list, module_source_at(i)->name);
+    }
+    int status = diag_error(diagnostics, DIAG_USAGE, "there is no source of modules '%s'",
+                            options->module_source);
+    diag_hint(diagnostics, "there are: %s", text_string(&list));
+    return status;
+}
+
 static int check_options(const struct cm_options *options, struct arena *arena,
                          struct cm_diagnostics *diagnostics) {
     if (!conventions_find(options->convention))
         return refuse_convention(options, arena, diagnostics);
+    if (options->module_source && !module_source_find(options->module_source))
+        return refuse_source(options, arena, diagnostics);
+    if (options->group) {
+        int status = module_groups_check(options->group, arena, diagnostics);
+        if (status < 0) return status;
+    }
     if (options->batch < 0)
         return diag_error(diagnostics, DIAG_USAGE, "the batch is %lld, at least 1 wanted",
                           (long long)options->batch);
+    if (options->memory_limit < 0)
+        return diag_error(diagnostics, DIAG_USAGE, "the memory limit is %lld bytes",
+                          (long long)options->memory_limit);
+    if (!is_alignment(options->memory_alignment))
+        return diag_error(diagnostics, DIAG_USAGE,
+                          "the alignment is %lld, a power of two up to 2^30 wanted",
+                          (long long)options->memory_alignment);
     return CM_OK;
 }
 
@@ -121,11 +157,12 @@ static int profile(struct cm_model *model, const struct cm_options *options,
                    struct cm_diagnostics *diagnostics, struct analysis *analysis,
                    struct cm_result **ret_result) {
     size_t from = cm_diagnostics_count(diagnostics);
-    struct message_list notes = {0};
+    struct assemble_extras extras = {.loading = model->notes};
     int status = analyse(model, options, diagnostics, analysis);
-    if (status == CM_OK) status = assemble_messages(diagnostics, from, analysis->arena, &notes);
-    if (status < 0) return status;
-    return assemble_result(analysis, &model->notes, &notes, ret_result);
+    if (status == CM_OK && options->memory_limit > 0) status = fit_find(analysis, &extras.fit);
+    if (status == CM_OK)
+        status = assemble_messages(diagnostics, from, analysis->arena, &extras.analysis);
+    return status < 0 ? status : assemble_result(analysis, &extras, ret_result);
 }
 
 int cm_model_profile(struct cm_model *model, const struct cm_options *options,

@@ -197,7 +197,8 @@ static const struct op_attr dropout_12[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}
         .domain = "", .type = "Dropout", .since = from, .min_inputs = 1, .max_inputs = most,   \
         .min_outputs = 1, .max_outputs = 2, .attrs = attributes, .infer = infer_dropout,       \
         .fold = fold_dropout, .memory = MEMORY_VIEW_UNLESS_TRAINING, .trains = dropout_trains, \
-        .roles = "pii", .module = "Dropout", .describe = describe_dropout                      \
+        .algebra = ALGEBRA_SAME, .roles = "pii", .module = "Dropout",                          \
+        .describe = describe_dropout                                                           \
     }
 
 /* clang-format off */

@@ -172,35 +172,35 @@ static const struct op_attr broadcast_6[] = {
 static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
 static const struct op_attr mod_10[] = {INT_ATTR("fmod", 0), {0}};
 
-#define ARITHMETIC(name, from, least, most, attributes, rule, folds)                           \
+#define ARITHMETIC(name, from, least, most, attributes, rule, folds, form)                     \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .memory = MEMORY_IN_PLACE, .roles = "e"                                                \
+        .memory = MEMORY_IN_PLACE, .roles = "e", .algebra = form                               \
     }
-#define BINARY(name, from, attributes, rule, folds)                                            \
-    ARITHMETIC(name, from, 2, 2, attributes, rule, folds)
+#define BINARY(name, from, attributes, rule, folds, form)                                      \
+    ARITHMETIC(name, from, 2, 2, attributes, rule, folds, form)
 #define VARIANT(name, from, attributes, rule, folds)                                           \
-    ARITHMETIC(name, from, 1, VARIADIC, attributes, rule, folds)
+    ARITHMETIC(name, from, 1, VARIADIC, attributes, rule, folds, ALGEBRA_NONE)
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*      type  since  attributes    rule                    fold */
-    BINARY("Add",   1,   broadcast_1,  infer_legacy,           NULL),
-    BINARY("Add",   6,   broadcast_6,  infer_legacy,           NULL),
-    BINARY("Add",   7,   NULL,         common_infer_broadcast, fold_add),
-    BINARY("Sub",   1,   broadcast_1,  infer_legacy,           NULL),
-    BINARY("Sub",   6,   broadcast_6,  infer_legacy,           NULL),
-    BINARY("Sub",   7,   NULL,         common_infer_broadcast, fold_sub),
-    BINARY("Mul",   1,   broadcast_1,  infer_legacy,           NULL),
-    BINARY("Mul",   6,   broadcast_6,  infer_legacy,           NULL),
-    BINARY("Mul",   7,   NULL,         common_infer_broadcast, fold_mul),
-    BINARY("Div",   1,   broadcast_1,  infer_legacy,           NULL),
-    BINARY("Div",   6,   broadcast_6,  infer_legacy,           NULL),
-    BINARY("Div",   7,   NULL,         common_infer_broadcast, fold_div),
-    BINARY("Pow",   1,   broadcast_6,  infer_legacy,           NULL),
-    BINARY("Pow",   7,   NULL,         infer_pow,              fold_pow),
-    BINARY("Mod",  10,   mod_10,       common_infer_broadcast, fold_mod),
+    /*      type  since  attributes    rule                    fold      in a formula */
+    BINARY("Add",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_SUM),
+    BINARY("Add",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_SUM),
+    BINARY("Add",   7,   NULL,         common_infer_broadcast, fold_add, ALGEBRA_SUM),
+    BINARY("Sub",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_DIFFERENCE),
+    BINARY("Sub",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_DIFFERENCE),
+    BINARY("Sub",   7,   NULL,         common_infer_broadcast, fold_sub, ALGEBRA_DIFFERENCE),
+    BINARY("Mul",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_PRODUCT),
+    BINARY("Mul",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_PRODUCT),
+    BINARY("Mul",   7,   NULL,         common_infer_broadcast, fold_mul, ALGEBRA_PRODUCT),
+    BINARY("Div",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_QUOTIENT),
+    BINARY("Div",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_QUOTIENT),
+    BINARY("Div",   7,   NULL,         common_infer_broadcast, fold_div, ALGEBRA_QUOTIENT),
+    BINARY("Pow",   1,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_POWER),
+    BINARY("Pow",   7,   NULL,         infer_pow,              fold_pow, ALGEBRA_POWER),
+    BINARY("Mod",  10,   mod_10,       common_infer_broadcast, fold_mod, ALGEBRA_NONE),
     VARIANT("Max",  1,   consumed_1,   infer_equal_shapes,     NULL),
     VARIANT("Max",  6,   NULL,         infer_equal_shapes,     NULL),
     VARIANT("Max",  8,   NULL,         common_infer_broadcast, fold_max),

@@ -61,6 +61,23 @@ const struct convention_row convention_fvcore[] = {
     {.op = NULL},
 };
 
+static bool is_vector_of(const struct rule *rule, size_t slot, size_t other) {
+    return rule_input(rule, slot)->is_weight && rule_rank(rule, slot) == 1 &&
+           !rule_input(rule, other)->is_constant && rule_rank(rule, other) > 1;
+}
+
+/*
+ * A Linear of three axes leaves its exporter as a MatMul and an Add of a learned vector, which
+ * is told from the additions of a model, that no tool sees, by this vector.
+ */
+static int64_t linear_bias(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    const bool is_bias = is_vector_of(rule, 0, 1) || is_vector_of(rule, 1, 0);
+    return is_bias ? rule_output_elements(rule, 0) : 0;
+}
+
+#define LINEAR_BIAS .extra = linear_bias, .extra_is = "biases of a Linear"
+
 /*
  * Biases, then per cell what follows the products: RNN 1, GRU 1 + 3 + 3, LSTM 4 + 3 + 3
  * (rnn_flops of its pytorch_ops.py).
@@ -78,6 +95,8 @@ const struct convention_row convention_ptflops[] = {
     {.op = "DeformConv", .per_mac = 1, BIASES(3)},
     {.op = "QLinearConv", .per_mac = 1, BIASES(8)},
     {.op = "Gemm", .per_mac = 1, BIASES(2)},
+    {.op = "Add", LINEAR_BIAS},
+    {.op = "Einsum"}, /* torch.einsum is not patched */
     {.op = "LSTM",
      .per_mac = 1,
      .extra = ptflops_recurrence,
@@ -116,6 +135,7 @@ const struct convention_row convention_ptflops_aten[] = {
     {.op = "ConvTranspose", .per_mac = 1, BIASES(2)},
     {.op = "QLinearConv", .per_mac = 1, BIASES(8)},
     {.op = "Gemm", .per_mac = 1, BIASES(2)},
+    {.op = "Add", LINEAR_BIAS},
     {.op = "DeformConv"},
     {.op = "LSTM"},
     {.op = "GRU"},

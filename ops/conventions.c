@@ -12,16 +12,16 @@
 static const struct convention_row nothing_else[] = {{.op = NULL}};
 
 static const struct convention conventions[] = {
-    /* name, per MAC, rows */
-    {"deepspeed", 2, NULL},
-    {"exact", 2, convention_exact},
-    {"macs", 1, nothing_else},
-    {"torch", 2, convention_torch},
-    {"fvcore", 1, convention_fvcore},
-    {"ptflops", 1, convention_ptflops},
-    {"ptflops-aten", 1, convention_ptflops_aten},
-    {"thop", 1, convention_thop},
-    {"onnx-tool", 1, convention_onnx_tool},
+    /* name, per MAC, rows, sees nodes */
+    {"deepspeed", 2, NULL, false},
+    {"exact", 2, convention_exact, false},
+    {"macs", 1, nothing_else, false},
+    {"torch", 2, convention_torch, false},
+    {"fvcore", 1, convention_fvcore, false},
+    {"ptflops", 1, convention_ptflops, false},
+    {"ptflops-aten", 1, convention_ptflops_aten, false},
+    {"thop", 1, convention_thop, false},
+    {"onnx-tool", 1, convention_onnx_tool, true},
 };
 
 const struct convention *convention_find(const char *name) {
@@ -84,12 +84,15 @@ size_t convention_terms(const struct convention *convention, const struct rule *
     return sum.n;
 }
 
+int64_t convention_sum(const struct convention_term *terms, size_t n) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum = checked_add(sum, checked_mul(terms[i].factor, terms[i].count));
+    return sum;
+}
+
 int64_t convention_flops(const struct convention *convention, const struct rule *rule,
                          int64_t macs) {
     struct convention_term terms[CONVENTION_TERMS];
-    const size_t n = convention_terms(convention, rule, macs, terms);
-    int64_t flops = 0;
-    for (size_t i = 0; i < n; i++)
-        flops = checked_add(flops, checked_mul(terms[i].factor, terms[i].count));
-    return flops;
+    return convention_sum(terms, convention_terms(convention, rule, macs, terms));
 }

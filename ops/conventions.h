@@ -7,6 +7,7 @@
 #ifndef OPS_CONVENTIONS_H
 #define OPS_CONVENTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct convention {
     const char *name; /* one of support/conventions.c, which says what it means */
     int64_t per_mac;  /* of operators without a row, which cost nothing else */
     const struct convention_row *rows; /* ends with a NULL op; NULL: the operator rows count */
+    bool sees_nodes; /* counts what stands in the file, not the operations that it came from */
 };
 
 /* By name; NULL: there is none. */
@@ -45,6 +47,7 @@ struct convention_term {
 size_t convention_terms(const struct convention *convention, const struct rule *rule,
                         int64_t macs, struct convention_term terms[CONVENTION_TERMS]);
 /* Their sum: what the node costs, run once. */
+int64_t convention_sum(const struct convention_term *terms, size_t n);
 int64_t convention_flops(const struct convention *convention, const struct rule *rule,
                          int64_t macs);
 

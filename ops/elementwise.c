@@ -91,11 +91,12 @@ FOLD(reciprocal)
 
 static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
 
-#define UNARY(name, from, attributes, folds)                                                   \
+#define UNARY(name, from, attributes, folds) FORM(name, from, attributes, folds, ALGEBRA_NONE)
+#define FORM(name, from, attributes, folds, form)                                              \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
-        .fold = folds, .memory = MEMORY_IN_PLACE, .roles = "x"                                 \
+        .fold = folds, .memory = MEMORY_IN_PLACE, .roles = "x", .algebra = form                \
     }
 
 /* clang-format off */
@@ -103,18 +104,18 @@ static const struct op rows[] = {
     /*     type        since  attributes  fold */
     UNARY("Abs",         1,   consumed_1, fold_abs),
     UNARY("Abs",         6,   NULL,       fold_abs),
-    UNARY("Neg",         1,   consumed_1, fold_neg),
-    UNARY("Neg",         6,   NULL,       fold_neg),
+    FORM( "Neg",         1,   consumed_1, fold_neg, ALGEBRA_NEGATIVE),
+    FORM( "Neg",         6,   NULL,       fold_neg, ALGEBRA_NEGATIVE),
     UNARY("Sign",        9,   NULL,       fold_sign),
     UNARY("Floor",       1,   consumed_1, fold_floor),
     UNARY("Floor",       6,   NULL,       fold_floor),
     UNARY("Ceil",        1,   consumed_1, fold_ceil),
     UNARY("Ceil",        6,   NULL,       fold_ceil),
     UNARY("Round",      11,   NULL,       fold_round),
-    UNARY("Sqrt",        1,   consumed_1, fold_sqrt),
-    UNARY("Sqrt",        6,   NULL,       fold_sqrt),
-    UNARY("Reciprocal",  1,   consumed_1, fold_reciprocal),
-    UNARY("Reciprocal",  6,   NULL,       fold_reciprocal),
+    FORM( "Sqrt",        1,   consumed_1, fold_sqrt, ALGEBRA_ROOT),
+    FORM( "Sqrt",        6,   NULL,       fold_sqrt, ALGEBRA_ROOT),
+    FORM( "Reciprocal",  1,   consumed_1, fold_reciprocal, ALGEBRA_RECIPROCAL),
+    FORM( "Reciprocal",  6,   NULL,       fold_reciprocal, ALGEBRA_RECIPROCAL),
     UNARY("Exp",         1,   consumed_1, NULL),
     UNARY("Exp",         6,   NULL,       NULL),
     UNARY("Log",         1,   consumed_1, NULL),

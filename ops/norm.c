@@ -241,8 +241,8 @@ static const struct op_attr mean_variance_9[] = {OPTIONAL_ATTR("axes", ATTR_INTS
         .infer = infer_batch_norm,                                                             \
         .cost = {.extra = batch_norm_flops,                                                    \
                  .extra_is = "at 2 an input element, 5 in training"},                          \
-        .trains = batch_norm_trains, .roles = "xnnss", .module = "BatchNorm{n}d",              \
-        .describe = describe_batch_norm                                                        \
+        .memory = MEMORY_IN_PLACE_UNLESS_TRAINING, .trains = batch_norm_trains,                \
+        .roles = "xnnss", .module = "BatchNorm{n}d", .describe = describe_batch_norm           \
     }
 #define NORM(name, from, least, most, out, attributes, rule, flops, letters, class, print)     \
     {                                                                                          \

@@ -2,8 +2,8 @@
 /*
  * An operator is one row. A row stands beside its rules in its family's file; adding an
  * operator edits that one file. Each facet has its own readers: bind (identity, signature),
- * infer (shape, value), count (cost), lifetime (memory), params (roles), modules (module,
- * describe).
+ * infer (shape, value), composites (algebra), count (cost), lifetime (memory), params (roles),
+ * modules (module, describe).
  */
 #ifndef OPS_OP_H
 #define OPS_OP_H
@@ -48,10 +48,11 @@ struct op_cost {
 enum op_memory {
     MEMORY_FRESH,    /* every output is new bytes */
     MEMORY_VIEW,     /* output 0 is input 0 under another shape: no bytes of its own */
-    MEMORY_IN_PLACE, /* fresh, but a runtime may write over an input of equal size that dies */
+    MEMORY_IN_PLACE, /* fresh, but may be written over an input of the same size that dies */
     MEMORY_HOST,     /* shape arithmetic by nature: Shape, Size; no device bytes */
-    MEMORY_VIEW_UNLESS_TRAINING, /* Dropout */
-    MEMORY_CONTROL,              /* the bytes belong to the body's nodes: If, Loop, Scan */
+    MEMORY_VIEW_UNLESS_TRAINING,     /* Dropout */
+    MEMORY_IN_PLACE_UNLESS_TRAINING, /* BatchNormalization, whose gradient wants its input */
+    MEMORY_CONTROL,                  /* the bytes belong to the body's nodes: If, Loop, Scan */
 };
 
 /*
@@ -61,6 +62,21 @@ enum op_memory {
 enum op_target {
     TARGET_NONE,
     TARGET_DIMS, /* Reshape: the dims of the output, same elements in row-major order */
+};
+
+/* What the operator is in a formula (ops/composites.h). */
+enum op_algebra {
+    ALGEBRA_NONE,
+    ALGEBRA_SUM,
+    ALGEBRA_DIFFERENCE,
+    ALGEBRA_NEGATIVE,
+    ALGEBRA_PRODUCT,
+    ALGEBRA_QUOTIENT,
+    ALGEBRA_RECIPROCAL,
+    ALGEBRA_POWER,
+    ALGEBRA_ROOT,
+    ALGEBRA_REDUCTION, /* over the attribute `axes`, or over input 1 */
+    ALGEBRA_SAME,      /* output 0 is input 0, be it of another type */
 };
 
 struct op {
@@ -84,6 +100,7 @@ struct op {
     struct op_cost cost;
     enum op_memory memory;
     enum op_target target;
+    enum op_algebra algebra;
     /*
      * Whether the node, as it stands in the file, trains: BatchNormalization, Dropout. NULL: it
      * makes no difference to this operator. `rule->training` is then what --mode or this said.

@@ -295,10 +295,14 @@ static const struct op_attr cumsum_11[] = {
     INT_ATTR("exclusive", 0), INT_ATTR("reverse", 0), {0}};
 
 #define REDUCE(name, from, least, most, attributes, rule, folds)                               \
+    FORM(name, from, least, most, attributes, rule, folds, ALGEBRA_REDUCTION)
+#define ALONG(name, from, least, attributes, rule, folds)                                      \
+    FORM(name, from, least, least, attributes, rule, folds, ALGEBRA_NONE)
+#define FORM(name, from, least, most, attributes, rule, folds, form)                           \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .roles = "xi"                                                                          \
+        .roles = "xi", .algebra = form                                                         \
     }
 
 /* clang-format off */
@@ -324,11 +328,11 @@ static const struct op rows[] = {
     REDUCE("ReduceLogSumExp", 18, 1, 2, axes_13,   infer_reduce, NULL),
     REDUCE("ReduceSumSquare",  1, 1, 1, axes_1,    infer_reduce, NULL),
     REDUCE("ReduceSumSquare", 18, 1, 2, axes_13,   infer_reduce, NULL),
-    REDUCE("ArgMax",           1, 1, 1, arg_1,     infer_arg,    NULL),
-    REDUCE("ArgMax",          12, 1, 1, arg_12,    infer_arg,    NULL),
-    REDUCE("ArgMin",           1, 1, 1, arg_1,     infer_arg,    NULL),
-    REDUCE("ArgMin",          12, 1, 1, arg_12,    infer_arg,    NULL),
-    REDUCE("CumSum",          11, 2, 2, cumsum_11, infer_cumsum, fold_cumsum),
+    ALONG( "ArgMax",           1, 1,    arg_1,     infer_arg,    NULL),
+    ALONG( "ArgMax",          12, 1,    arg_12,    infer_arg,    NULL),
+    ALONG( "ArgMin",           1, 1,    arg_1,     infer_arg,    NULL),
+    ALONG( "ArgMin",          12, 1,    arg_12,    infer_arg,    NULL),
+    ALONG( "CumSum",          11, 2,    cumsum_11, infer_cumsum, fold_cumsum),
 };
 /* clang-format on */
 

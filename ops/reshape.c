@@ -250,7 +250,7 @@ static const struct op rows[] = {
     VIEW("Squeeze",  13, 1, 2, NULL,        infer_squeeze,   "pi", .target = TARGET_NONE),
     VIEW("Unsqueeze", 1, 1, 1, unsqueeze_1, infer_unsqueeze, "p",  .target = TARGET_NONE),
     VIEW("Unsqueeze",13, 2, 2, NULL,        infer_unsqueeze, "pi", .target = TARGET_NONE),
-    VIEW("Identity",  1, 1, 1, NULL,        infer_identity,  "p",  .target = TARGET_NONE),
+    VIEW("Identity",  1, 1, 1, NULL,        infer_identity,  "p",  .algebra = ALGEBRA_SAME),
 };
 /* clang-format on */
 

@@ -62,16 +62,46 @@ static bool is_counted(const struct analysis *analysis, const struct convention 
     return !convention->rows || macs != 0 || writes_anything(analysis, node);
 }
 
-static void cost_of(const struct analysis *analysis, const struct convention *convention,
-                    const struct rule *rule, struct cm_costs *costs) {
+/* MACs and bytes of a node, which are what the file does whoever looks at it. */
+static void cost_of(const struct analysis *analysis, const struct rule *rule,
+                    struct cm_costs *costs) {
     bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
     costs->macs = product_macs(rule);
-    costs->flops = is_counted(analysis, convention, rule->node, costs->macs)
-                       ? convention_flops(convention, rule, costs->macs)
-                       : 0;
     costs->bytes_read = moves ? bytes_read(rule) : 0;
     costs->bytes_written = moves ? bytes_written(analysis, rule->node) : 0;
     costs->activation_bytes = costs->bytes_written;
+}
+
+/*
+ * The rule by which a node's FLOPs are counted. A composite is counted once, by the row of the
+ * operation, at the node that makes its result: so its FLOPs depend on neither opset nor
+ * exporter. Not so in a convention that sees the nodes of a file. *ret_counts false: the node
+ * is counted with another one.
+ */
+static int counting_rule(const struct analysis *analysis, const struct convention *convention,
+                         const struct rule_source *source, const struct rule *rule,
+                         struct rule *ret, bool *ret_counts) {
+    const struct composites_table *composites = &analysis->composites;
+    const uint32_t index = composites->of_node[rule->node_id];
+    *ret = *rule;
+    *ret_counts = true;
+    if (index == ID_NONE || convention->sees_nodes) return CM_OK;
+    *ret_counts = composites->items[index].last == rule->node_id;
+    return *ret_counts ? rules_make_composite(source, &composites->items[index], ret) : CM_OK;
+}
+
+static int find_terms(const struct analysis *analysis, const struct convention *convention,
+                      const struct rule_source *source, const struct rule *rule,
+                      struct count_terms *ret) {
+    struct rule counted;
+    bool counts = false;
+    int status = counting_rule(analysis, convention, source, rule, &counted, &counts);
+    ret->n = 0;
+    if (status < 0 || !counts) return status;
+    const int64_t macs = product_macs(&counted);
+    if (is_counted(analysis, convention, counted.node, macs))
+        ret->n = convention_terms(convention, &counted, macs, ret->terms);
+    return CM_OK;
 }
 
 int count_terms(const struct analysis *analysis, const struct convention *convention,
@@ -82,17 +112,11 @@ int count_terms(const struct analysis *analysis, const struct convention *conven
     if (status < 0) return status;
     *ret = (struct count_terms){.runs = analysis->count.runs[rule.node->graph]};
     if (rule.op->cost.macs) rule.op->cost.macs(&rule, &ret->macs);
-    const int64_t macs = product_macs(&rule);
-    if (is_counted(analysis, convention, rule.node, macs))
-        ret->n = convention_terms(convention, &rule, macs, ret->terms);
-    return CM_OK;
+    return find_terms(analysis, convention, &source, &rule, ret);
 }
 
 int64_t count_flops(const struct count_terms *terms) {
-    int64_t flops = 0;
-    for (size_t i = 0; i < terms->n; i++)
-        flops = checked_add(flops, checked_mul(terms->terms[i].factor, terms->terms[i].count));
-    return checked_mul(flops, terms->runs);
+    return checked_mul(convention_sum(terms->terms, terms->n), terms->runs);
 }
 
 static int64_t *scaled_field(struct cm_costs *costs, size_t index) {
@@ -187,10 +211,14 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
     BUG_ON(!convention); /* names are checked before the passes run */
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         struct arena_mark mark = arena_save(analysis->arena);
+        struct count_terms terms;
         struct rule rule;
         int status = rules_make_done(&source, id, &rule);
         if (status < 0) return status;
-        cost_of(analysis, convention, &rule, &table->costs[id]);
+        cost_of(analysis, &rule, &table->costs[id]);
+        status = find_terms(analysis, convention, &source, &rule, &terms);
+        if (status < 0) return status;
+        table->costs[id].flops = convention_sum(terms.terms, terms.n);
         arena_restore(analysis->arena, mark);
         scale(&table->costs[id], table->runs[model->nodes[id].graph]);
     }
@@ -237,7 +265,7 @@ static int run(const struct analysis *analysis, void *own) {
 const struct pass pass_count = {
     .name = "count",
     .summary = "count MACs, FLOPs and bytes of every node",
-    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_STORAGE,
+    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_COMPOSITES | HAS_STORAGE,
     .gives = HAS_COSTS,
     .run = run,
     .own = offsetof(struct analysis, count),

@@ -9,6 +9,7 @@
 
 #include "passes/pass.h"
 #include "passes/rules.h"
+#include "passes/schedule.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -33,12 +34,18 @@ static enum storage storage_of_output(const struct rule *rule, const struct fact
     return STORAGE_ACTIVATION;
 }
 
+static bool is_elementwise(const struct rule *rule) {
+    return rule->op->memory == MEMORY_IN_PLACE ||
+           (rule->op->memory == MEMORY_IN_PLACE_UNLESS_TRAINING && !rule->training);
+}
+
 static int store_outputs(const struct analysis *analysis, struct lifetime_table *table,
                          const struct rule_source *source, uint32_t node_id) {
     struct rule rule;
     const struct node *node = &analysis->model->nodes[node_id];
     int status = rules_make(source, node_id, &rule);
     if (status < 0) return status;
+    table->elementwise[node_id] = is_elementwise(&rule);
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
@@ -63,25 +70,32 @@ static void store_sources(const struct analysis *analysis, struct lifetime_table
 static void number_graph(const struct model *model, uint32_t graph_id,
                          struct lifetime_table *table);
 
-static void number_bodies(const struct model *model, const struct node *node,
-                          struct lifetime_table *table) {
+/* The bodies first. */
+static void number_node(const struct model *model, uint32_t id, struct lifetime_table *table) {
+    const struct node *node = &model->nodes[id];
     for (size_t i = 0; i < node->n_attrs; i++) {
         const struct attr *attr = &node->attrs[i];
         if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
         for (size_t k = 0; k < attr->n; k++) number_graph(model, attr->graphs[k], table);
     }
+    table->step_of[id] = table->n_steps;
+    table->node_at[table->n_steps++] = id;
 }
 
 /* Recurses over bodies only, whose nesting the frontend caps. */
 static void number_graph(const struct model *model, uint32_t graph_id,
                          struct lifetime_table *table) {
     const struct graph *graph = &model->graphs[graph_id];
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        uint32_t id = graph->nodes[i];
-        number_bodies(model, &model->nodes[id], table);
-        table->step_of[id] = table->n_steps;
-        table->node_at[table->n_steps++] = id;
-    }
+    for (size_t i = 0; i < graph->n_nodes; i++) number_node(model, graph->nodes[i], table);
+}
+
+/* Steps of the main graph's nodes in an order of their places; NULL: that of the file. */
+static void number_steps(const struct model *model, const uint32_t *order,
+                         struct lifetime_table *table) {
+    const struct graph *main = &model->graphs[0];
+    table->n_steps = 0;
+    for (uint32_t i = 0; i < main->n_nodes; i++)
+        number_node(model, main->nodes[order ? order[i] : i], table);
 }
 
 static void extend(struct lifetime_table *table, uint32_t value, uint32_t step) {
@@ -111,6 +125,7 @@ static void keep_result(const struct model *model, struct lifetime_table *table,
 }
 
 static void live_from_to(const struct model *model, struct lifetime_table *table) {
+    for (uint32_t id = 0; id < model->n_values; id++) table->last[id] = 0;
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value *value = &model->values[id];
         uint32_t made = value->node == ID_NONE ? 0 : table->step_of[value->node];
@@ -128,13 +143,14 @@ int64_t lifetime_owned(const struct analysis *analysis, uint32_t value) {
     return lifetime_bytes(&analysis->infer.facts[value]);
 }
 
-/* Largest sum of live bytes over the steps; unknown sizes are left out. */
+/* Sums of live bytes over the steps, and the largest; unknown sizes are left out. */
 static int find_peak(const struct analysis *analysis, struct lifetime_table *table) {
     const struct model *model = analysis->model;
     int64_t *change = arena_array(analysis->arena, (size_t)table->n_steps + 2, sizeof(*change));
     int64_t live = 0;
     if (!change) return diag_no_memory(analysis->diag);
     table->peak_node = ID_NONE;
+    table->peak_bytes = 0;
     for (uint32_t id = 0; id < model->n_values; id++) {
         int64_t bytes = lifetime_owned(analysis, id);
         if (!is_known(bytes)) continue;
@@ -143,8 +159,8 @@ static int find_peak(const struct analysis *analysis, struct lifetime_table *tab
     }
     for (uint32_t step = 0; step < table->n_steps; step++) {
         live = checked_add(live, change[step]);
-        if (!is_known(live)) break;
-        if (live <= table->peak_bytes) continue;
+        table->live[step] = live;
+        if (!is_known(live) || live <= table->peak_bytes) continue;
         table->peak_bytes = live;
         table->peak_node = table->node_at[step];
     }
@@ -157,14 +173,36 @@ static int allocate(const struct analysis *analysis, struct lifetime_table *tabl
     size_t n_nodes = analysis->model->n_nodes;
     table->storage = arena_array(analysis->arena, n_values, sizeof(*table->storage));
     table->root = arena_array(analysis->arena, n_values, sizeof(*table->root));
+    table->elementwise = arena_array(analysis->arena, n_nodes, sizeof(*table->elementwise));
     table->first = arena_array(analysis->arena, n_values, sizeof(*table->first));
     table->last = arena_array(analysis->arena, n_values, sizeof(*table->last));
     table->step_of = arena_array(analysis->arena, n_nodes, sizeof(*table->step_of));
     table->node_at = arena_array(analysis->arena, n_nodes, sizeof(*table->node_at));
+    table->live = arena_array(analysis->arena, n_nodes, sizeof(*table->live));
     if (!table->storage || !table->root || !table->first || !table->last || !table->step_of ||
-        !table->node_at)
+        !table->node_at || !table->live || !table->elementwise)
         return diag_no_memory(analysis->diag);
     return CM_OK;
+}
+
+/* Steps in that order, and all that follows from them. */
+static int live_in_order(const struct analysis *analysis, const uint32_t *order,
+                         struct lifetime_table *table) {
+    number_steps(analysis->model, order, table);
+    live_from_to(analysis->model, table);
+    return find_peak(analysis, table);
+}
+
+static int reschedule(const struct analysis *analysis, struct lifetime_table *table) {
+    struct schedule schedule;
+    int status = schedule_find(analysis, &schedule);
+    if (status < 0) return status;
+    table->is_optimal = schedule.optimal;
+    if (!schedule.order) return CM_OK;
+    status = live_in_order(analysis, schedule.order, table);
+    if (status < 0 || table->peak_bytes < table->file_peak_bytes) return status;
+    table->is_optimal = false;
+    return live_in_order(analysis, NULL, table);
 }
 
 static int run(const struct analysis *analysis, void *own) {
@@ -173,15 +211,17 @@ static int run(const struct analysis *analysis, void *own) {
     int status = allocate(analysis, table);
     if (status < 0) return status;
     store_sources(analysis, table);
-    number_graph(analysis->model, 0, table);
+    number_steps(analysis->model, NULL, table);
     for (uint32_t step = 0; step < table->n_steps; step++) {
         struct arena_mark mark = arena_save(analysis->arena);
         status = store_outputs(analysis, table, &source, table->node_at[step]);
         if (status < 0) return status;
         arena_restore(analysis->arena, mark);
     }
-    live_from_to(analysis->model, table);
-    return find_peak(analysis, table);
+    status = live_in_order(analysis, NULL, table);
+    table->file_peak_bytes = table->peak_bytes;
+    if (status < 0 || analysis->options->schedule != CM_SCHEDULE_MIN_MEMORY) return status;
+    return reschedule(analysis, table);
 }
 
 const struct pass pass_lifetime = {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass memory: who is to blame for the peak. What is alive at it, how much each module has
- * alive of what it made itself, and what the peak would be if elementwise nodes wrote over an
- * operand that nobody reads any more.
+ * Pass memory: who is to blame for the peak. What is alive at it, and how much each module has
+ * alive of what it made itself.
  */
 #include <stdlib.h>
 
@@ -18,75 +17,6 @@
 static int64_t owned(const struct analysis *analysis, uint32_t value) {
     int64_t bytes = lifetime_owned(analysis, value);
     return bytes == DIM_UNKNOWN ? 0 : bytes;
-}
-
-/* Whose bytes are given away: to a node that wrote over them, or to the caller as a result. */
-static int find_results(const struct analysis *analysis, bool **ret_taken) {
-    const struct model *model = analysis->model;
-    bool *taken = arena_array(analysis->arena, model->n_values, sizeof(*taken));
-    if (!taken) return CM_NO_MEMORY;
-    for (uint32_t id = 0; id < model->n_values; id++)
-        if (model->values[id].is_graph_output) taken[analysis->lifetime.root[id]] = true;
-    *ret_taken = taken;
-    return CM_OK;
-}
-
-/* The operand that a node may write over: of its output's size, made by a node (inputs belong
- * to the caller), and not read after it. ID_NONE: none. */
-static uint32_t overwritten(const struct analysis *analysis, uint32_t node_id,
-                            const bool *taken) {
-    const struct lifetime_table *lifetime = &analysis->lifetime;
-    const struct node *node = &analysis->model->nodes[node_id];
-    if (analysis->bind.ops[node_id]->memory != MEMORY_IN_PLACE) return ID_NONE;
-    if (node->n_outputs == 0 || node->outputs[0] == ID_NONE) return ID_NONE;
-    int64_t bytes = owned(analysis, node->outputs[0]);
-    for (size_t i = 0; i < node->n_inputs; i++) {
-        if (node->inputs[i] == ID_NONE) continue;
-        uint32_t root = lifetime->root[node->inputs[i]];
-        if (lifetime->storage[root] != STORAGE_ACTIVATION || taken[root]) continue;
-        if (lifetime->last[root] == lifetime->step_of[node_id] &&
-            owned(analysis, root) == bytes)
-            return root;
-    }
-    return ID_NONE;
-}
-
-static void add_at(int64_t *change, uint32_t step, int64_t bytes) {
-    change[step] = checked_add(change[step], bytes);
-}
-
-static int64_t largest_sum(const int64_t *change, uint32_t n) {
-    int64_t live = 0;
-    int64_t most = 0;
-    for (uint32_t step = 0; step < n; step++) {
-        live = checked_add(live, change[step]);
-        if (!is_known(live)) return live;
-        if (live > most) most = live;
-    }
-    return most;
-}
-
-/* An output that takes an operand's place begins to count when that has ended, a step later. */
-static int peak_in_place(const struct analysis *analysis, int64_t *ret_bytes) {
-    const struct lifetime_table *lifetime = &analysis->lifetime;
-    size_t n = (size_t)lifetime->n_steps + 2;
-    int64_t *change = arena_array(analysis->arena, n, sizeof(*change));
-    bool *taken = NULL;
-    if (!change || find_results(analysis, &taken) < 0) return CM_NO_MEMORY;
-    for (uint32_t id = 0; id < analysis->model->n_values; id++) {
-        add_at(change, lifetime->first[id], owned(analysis, id));
-        add_at(change, lifetime->last[id] + 1, -owned(analysis, id));
-    }
-    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
-        uint32_t node = lifetime->node_at[step];
-        uint32_t root = overwritten(analysis, node, taken);
-        if (root == ID_NONE) continue;
-        taken[root] = true;
-        add_at(change, step, -owned(analysis, root));
-        add_at(change, step + 1, owned(analysis, root));
-    }
-    *ret_bytes = largest_sum(change, lifetime->n_steps);
-    return CM_OK;
 }
 
 /* Values by the step at which they are needed last, a list a step. */
@@ -192,8 +122,7 @@ static int list_live(const struct analysis *analysis, struct memory_table *table
 
 static int run(const struct analysis *analysis, void *own) {
     struct memory_table *table = own;
-    if (peak_in_place(analysis, &table->peak_in_place_bytes) < 0 ||
-        peaks_of_modules(analysis, &table->of_module) < 0 || list_live(analysis, table) < 0)
+    if (peaks_of_modules(analysis, &table->of_module) < 0 || list_live(analysis, table) < 0)
         return diag_no_memory(analysis->diag);
     return CM_OK;
 }
@@ -201,7 +130,7 @@ static int run(const struct analysis *analysis, void *own) {
 const struct pass pass_memory = {
     .name = "memory",
     .summary = "tell what is alive at the peak, and the peak of each module",
-    .needs = HAS_OPERATORS | HAS_TYPES | HAS_STORAGE | HAS_MODULES,
+    .needs = HAS_TYPES | HAS_STORAGE | HAS_MODULES,
     .gives = HAS_PEAKS,
     .run = run,
     .own = offsetof(struct analysis, memory),

@@ -39,6 +39,7 @@ static const struct path *scope_at(const struct mapper *mapper, uint32_t scope) 
 static int enter_params(struct mapper *mapper) {
     const struct params_table *params = &mapper->analysis->params;
     struct module_paths *out = mapper->out;
+    if (mapper->scopes->foreign) return CM_OK;
     for (size_t i = 0; i < params->n_params; i++) {
         const char *name = params->params[i].name;
         int status = paths_enter(&out->of_params, names_base(name), names_module_length(name),
@@ -51,6 +52,7 @@ static int enter_params(struct mapper *mapper) {
 static void claim(struct mapper *mapper, uint32_t node) {
     const struct params_table *params = &mapper->analysis->params;
     uint32_t scope = mapper->scopes->of_node[node];
+    if (scopes_makes_param(mapper->analysis, node)) return;
     for (size_t i = 0; i < params->n_used[node]; i++) {
         uint32_t param = params->used[node][i];
         uint32_t module = mapper->out->of_param[param];
@@ -108,7 +110,7 @@ static const char *join(const struct mapper *mapper, const char *parent, const c
 static int find_repeat(struct mapper *mapper, uint32_t scope, const char *natural) {
     const struct path *path = scope_at(mapper, scope);
     size_t length = 0;
-    int repeat = names_repeat(path->name, &length);
+    int repeat = mapper->scopes->notes[scope].distinct ? 0 : names_repeat(path->name, &length);
     if (repeat == 0 || paths_find(&mapper->out->of_params, natural) != ID_NONE) return CM_OK;
     size_t front = (size_t)(path->name - path->text);
     const char *first = arena_strndup(mapper->analysis->arena, path->text, front + length);
@@ -138,6 +140,12 @@ static bool is_spread_over(const char *few, const char *many) {
 }
 
 static int place(struct mapper *mapper, uint32_t scope, struct placement *ret) {
+    const struct scope_notes *notes = &mapper->scopes->notes[scope];
+    if (notes->path) {
+        mapper->out->repeat[scope] = notes->again;
+        *ret = (struct placement){.path = notes->path};
+        return CM_OK;
+    }
     const struct path *parent =
         &mapper->out->paths.items[mapper->out->of_scope[scope_at(mapper, scope)->parent]];
     const char *local = local_name(mapper, scope);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scopes: the places, as the file spells them, in which nodes stand. "/net/net.0_1/Conv" stands
- * in the scope net/net.0_1, which is the second entry of module net.0 (module_paths.h). A scope
- * comes from the node's name, from the call of the function that it was inlined from, or, where
- * a file has neither, from the names of its outputs and parameters.
+ * in the scope net/net.0_1, which is the second entry of module net.0 (module_paths.h). Who
+ * knows a node's scope is a source: module_sources.h has them in order.
  */
 #ifndef PASSES_MODULE_SCOPES_H
 #define PASSES_MODULE_SCOPES_H
@@ -11,14 +10,31 @@
 #include "passes/pass.h"
 #include "passes/paths.h"
 
+/* What a source knows of a scope besides its text. */
+struct scope_notes {
+    const char *path;  /* of the module that it is an entry of; NULL: as its text says */
+    const char *class; /* of that module; NULL: not told */
+    bool again;        /* a further entry of it, where `path` is told */
+    bool distinct;     /* a number at the end of its name is part of it: "conv2d_1" */
+};
+
 struct scopes {
-    struct paths paths;   /* written with '/' */
-    uint32_t *of_node;    /* by node */
-    const char **classes; /* by scope: the function that was called there, or NULL */
+    struct paths paths;        /* written with '/' */
+    struct scope_notes *notes; /* by scope */
+    size_t notes_capacity;
+    bool foreign;      /* what parameters are called is not what its modules are */
+    uint32_t *of_node; /* by node */
     size_t n_nodes;
     const uint32_t *nodes; /* in order */
 };
 
-int scopes_find(const struct analysis *analysis, struct scopes *ret) CM_MUST_CHECK;
+/* Also says in the table which sources were used, and for how many nodes. */
+int scopes_find(const struct analysis *analysis, struct scopes *ret,
+                struct modules_table *table) CM_MUST_CHECK;
+/* Whether the node makes a parameter, an Identity of one that is equal to it (params.c): it
+ * uses none itself. */
+bool scopes_makes_param(const struct analysis *analysis, uint32_t node);
+/* Whether the notes have room for every scope that there is; CM_OK or CM_NO_MEMORY. */
+int scopes_reserve_notes(struct scopes *scopes) CM_MUST_CHECK;
 
 #endif

@@ -55,10 +55,14 @@ struct users {
     uint32_t *modules;
 };
 
+static size_t n_used(const struct module_tree *tree, uint32_t node) {
+    return scopes_makes_param(tree->analysis, node) ? 0 : tree->analysis->params.n_used[node];
+}
+
 static void count_users(const struct module_tree *tree, size_t *counts) {
     const struct params_table *params = &tree->analysis->params;
-    for (size_t node = 0; node < tree->analysis->model->n_nodes; node++)
-        for (size_t i = 0; i < params->n_used[node]; i++) counts[params->used[node][i]]++;
+    for (uint32_t node = 0; node < tree->analysis->model->n_nodes; node++)
+        for (size_t i = 0; i < n_used(tree, node); i++) counts[params->used[node][i]]++;
 }
 
 static int list_users(const struct module_tree *tree, struct users *ret) {
@@ -77,8 +81,8 @@ static int list_users(const struct module_tree *tree, struct users *ret) {
     ret->from[params->n_params] = n;
     ret->modules = arena_array(arena, n, sizeof *ret->modules);
     if (!ret->modules) return CM_NO_MEMORY;
-    for (size_t node = 0; node < tree->analysis->model->n_nodes; node++)
-        for (size_t i = 0; i < params->n_used[node]; i++)
+    for (uint32_t node = 0; node < tree->analysis->model->n_nodes; node++)
+        for (size_t i = 0; i < n_used(tree, node); i++)
             ret->modules[counts[params->used[node][i]]++] = tree->table->of_node[node];
     return CM_OK;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The class of each module, and its arguments, where the file tells or implies them: the
- * function that was called, the one operator that makes the module (facet `module` of its row),
- * or the chain of operators that an exporter takes a module of older opsets apart into
- * (module_chains.h). Containers of numbered children are Sequential, or ModuleList where they
- * are never entered. Else the instance name stands in its place.
+ * The class of each module, and its arguments, where the file tells or implies them: what the
+ * exporter noted, the function that was called, the one operator that makes the module (facet
+ * `module` of its row), or the chain of operators that an exporter takes a module of older
+ * opsets apart into (module_chains.h). Containers of numbered children are Sequential, or
+ * ModuleList where they are never entered. Else the instance name stands in its place.
  */
 #include <string.h>
 
@@ -176,8 +176,9 @@ static int type_leaf(const struct module_tree *tree, const uint32_t *nodes, size
     int status = chains_type(tree->analysis, nodes, n, &told);
     if (status == CM_OK && !told.type_known) status = type_by_main(tree, nodes, n, &told);
     if (status < 0 || !told.type_known) return status;
+    if (module->type_known && !text_ends_with(module->type, told.type)) return CM_OK;
     module->arguments = told.arguments;
-    if (module->type_known) return CM_OK; /* the function's name is nearer to the class */
+    if (module->type_known) return CM_OK;
     module->type = told.type;
     module->type_known = true;
     return CM_OK;
@@ -223,11 +224,12 @@ static int name_root(const struct module_tree *tree) {
     return CM_OK;
 }
 
-static void type_by_functions(const struct module_tree *tree) {
+static void type_by_scopes(const struct module_tree *tree) {
     for (size_t scope = 0; scope < tree->scopes->paths.n; scope++) {
         struct module *module = &tree->table->modules[tree->of_scope[scope]];
-        if (!tree->scopes->classes[scope] || module->type_known) continue;
-        module->type = tree->scopes->classes[scope];
+        const char *class = tree->scopes->notes[scope].class;
+        if (!class || module->type_known) continue;
+        module->type = class;
         module->type_known = true;
     }
 }
@@ -235,7 +237,7 @@ static void type_by_functions(const struct module_tree *tree) {
 int module_types(struct module_tree *tree) {
     struct leaves leaves;
     int status = list_leaves(tree, &leaves);
-    type_by_functions(tree);
+    type_by_scopes(tree);
     for (size_t i = 1; status == CM_OK && i < tree->table->n_modules; i++) {
         struct module *module = &tree->table->modules[i];
         size_t n = leaves.from[i + 1] - leaves.from[i];

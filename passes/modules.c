@@ -5,6 +5,7 @@
  * module is that an entry (module_paths), what is the tree of them (module_tree), and what does
  * a module cost, give and call itself (module_totals, module_outputs, module_types).
  */
+#include "passes/module_groups.h"
 #include "passes/module_tree.h"
 #include "passes/pass.h"
 
@@ -15,8 +16,10 @@ static int run(const struct analysis *analysis, void *own) {
     struct module_paths names = {0};
     struct module_tree tree = {
         .analysis = analysis, .scopes = &scopes, .names = &names, .table = own};
-    int status = scopes_find(analysis, &scopes);
+    int status = scopes_find(analysis, &scopes, own);
     if (status == CM_OK) status = module_paths_find(analysis, &scopes, &names);
+    if (status == CM_OK && analysis->options->group)
+        status = module_groups_make(analysis, &scopes, &names);
     if (status == CM_OK) status = module_tree_build(&tree);
     if (status == CM_OK) status = module_totals(&tree);
     if (status == CM_OK) status = module_outputs(&tree);

@@ -46,7 +46,7 @@ static bool is_node_output(const char *base) {
 bool names_generated(const char *name) {
     const char *base = names_base(name);
     return trailing_digits(base, strlen(base)) == 0 || strstr(base, "::") ||
-           is_numbered(base, "Constant") || is_node_output(base);
+           is_numbered(base, "Constant") || is_numbered(base, "val") || is_node_output(base);
 }
 
 bool names_parameter(const char *name) {

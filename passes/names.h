@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the names in a file tell. Exporters keep the names that a person gave ("fc1.weight") and
- * make up the others ("onnx::Conv_220", "/fc1/Constant_output_0", "17"): which of the two a
- * name is decides whether a constant is taken for a parameter.
+ * make up the others ("onnx::Conv_220", "/fc1/Constant_output_0", "val_12", "17"): which of the
+ * two a name is decides whether a constant is taken for a parameter.
  */
 #ifndef PASSES_NAMES_H
 #define PASSES_NAMES_H

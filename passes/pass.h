@@ -30,6 +30,9 @@ enum pass_facts {
     HAS_PLAN = 1 << 7,         /* plan */
     HAS_PEAKS = 1 << 8,        /* memory */
     HAS_EXPLANATIONS = 1 << 9, /* explain */
+    HAS_COMPOSITES = 1 << 10,  /* composites */
+    HAS_IN_PLACE = 1 << 11,    /* in_place */
+    HAS_DEMAND = 1 << 12,      /* demand */
 };
 
 struct symbol {
@@ -42,7 +45,6 @@ struct symbol {
 struct bind_table {
     const struct op *
         *ops;         /* by node; a row of unknown operators where nothing fits, never NULL */
-    bool *training;   /* by node: its attributes, overridden by --mode */
     size_t n_unknown; /* nodes of unknown operators */
 };
 
@@ -80,6 +82,26 @@ struct infer_table {
                         */
 };
 
+/* Nodes that an exporter made of one operation of the framework: LayerNorm before opset 17,
+ * GELU, SiLU … */
+struct composite {
+    const char *name;        /* "LayerNorm", as a framework prints the class */
+    const struct op *op;     /* the row that counts it: that of LayerNormalization, Gelu … */
+    const struct node *node; /* the operation as one node: operands and result are values of the
+                                model, attributes as the row wants them */
+    uint32_t last;           /* the node that makes its result */
+    size_t n_nodes;
+    const uint32_t *nodes; /* all of them, in file order */
+    bool foldable; /* was several operations when exported, and is counted as such: of_node has
+                      none of its nodes */
+};
+
+struct composites_table {
+    size_t n;
+    struct composite *items; /* in the order of their results */
+    uint32_t *of_node;       /* by node: index into items, ID_NONE */
+};
+
 enum storage {
     STORAGE_NONE, /* not reached, omitted, or a sequence of tensors that are counted themselves
                    */
@@ -93,20 +115,32 @@ enum storage {
 struct lifetime_table {
     enum storage *storage; /* by value */
     uint32_t *root;        /* by value: whose bytes it shares; itself where it owns them */
+    bool *elementwise;     /* by node: its first output may be written over an operand */
     uint32_t *first;       /* by value: step at which it is made */
     uint32_t *last;        /* by value: last step at which it or a view of it is read */
-    uint32_t n_steps;      /* one for each node, a body's right before the node that owns it */
-    uint32_t *step_of;     /* by node */
-    uint32_t *node_at;     /* by step */
-    int64_t peak_bytes;    /* largest sum of activations and inputs alive at one step */
-    uint32_t peak_node;    /* node of that step, ID_NONE in an empty graph */
+    /* In the order of the file, or with --schedule min-memory in one of a lower peak. */
+    uint32_t n_steps;   /* one for each node, a body's right before the node that owns it */
+    uint32_t *step_of;  /* by node */
+    uint32_t *node_at;  /* by step */
+    int64_t *live;      /* by step: activations and inputs alive at it, in bytes */
+    int64_t peak_bytes; /* the largest of them; DIM_OVERFLOW, as they are from there on */
+    uint32_t peak_node; /* node of that step, ID_NONE in an empty graph */
+    int64_t file_peak_bytes; /* the peak in the order of the file */
+    bool is_optimal;         /* no order has a lower one; of --schedule min-memory */
+};
+
+struct in_place_table {
+    uint32_t *over;     /* by value: the root whose bytes it could be written over, ID_NONE */
+    size_t n_over;      /* how many could */
+    int64_t peak_bytes; /* the peak if all were */
 };
 
 struct plan_table {
-    int64_t *offsets;    /* by value; DIM_UNKNOWN where it owns no bytes or their number is
-                            unknown */
+    int64_t *offsets;    /* by value, a multiple of the alignment; DIM_UNKNOWN where it owns no
+                            bytes or their number is    unknown */
     int64_t arena_bytes; /* of the arena; DIM_UNKNOWN where no plan could be made */
-    const int64_t *by_planner; /* by enum packing_planner: what each alone would need */
+    int64_t arena_in_place_bytes; /* the same where outputs are written over operands */
+    const int64_t *by_planner;    /* by enum packing_planner: what each alone would need */
 };
 
 enum param_kind {
@@ -161,6 +195,8 @@ struct modules_table {
         n_modules; /* modules[0] is the root; parents before children, in order of first use */
     struct module *modules;
     uint32_t *of_node; /* by node: index into modules */
+    size_t n_sources;
+    struct cm_name_count *sources; /* that told modules, and of how many nodes */
 };
 
 struct live_value {
@@ -170,7 +206,6 @@ struct live_value {
 };
 
 struct memory_table {
-    int64_t peak_in_place_bytes; /* the peak if elementwise nodes wrote over what dies there */
     int64_t *of_module; /* by module: most bytes alive at one step of what was made inside */
     size_t n_live;
     struct live_value *live; /* at the peak's step, the largest first */
@@ -191,6 +226,31 @@ struct explain_table {
     struct explained *items;
 };
 
+/* Where the elements of a weight are. */
+enum weight_storage {
+    WEIGHT_RAW,      /* the file's raw_data: little-endian, 4-bit elements packed */
+    WEIGHT_TYPED,    /* a list of the file, float_data and the like */
+    WEIGHT_EXTERNAL, /* another file */
+    WEIGHT_COMPUTED, /* from the file, once: ConstantOfShape and the like */
+    WEIGHT_INPUT,    /* fed as an input */
+    WEIGHT_ABSENT,   /* sparse, or left out of the file */
+};
+
+struct weight_group {
+    enum dtype dtype;
+    enum weight_storage storage;
+    int64_t tensors;
+    int64_t elements;
+    int64_t bytes;
+};
+
+struct demand_table {
+    size_t n_groups;
+    struct weight_group *groups; /* in order of first use */
+    int64_t weight_bytes;        /* of all groups but inputs, which are in the arena */
+    int64_t required_bytes;      /* what all of it takes on a device, workspace aside */
+};
+
 struct analysis {
     const struct model *model;
     const struct cm_options *options;
@@ -199,12 +259,15 @@ struct analysis {
     struct bind_table bind;
     struct batch_table batch;
     struct infer_table infer;
+    struct composites_table composites;
     struct lifetime_table lifetime;
+    struct in_place_table in_place;
     struct plan_table plan;
     struct params_table params;
     struct count_table count;
     struct modules_table modules;
     struct memory_table memory;
+    struct demand_table demand;
     struct explain_table explain;
 };
 
@@ -218,7 +281,8 @@ struct pass {
     size_t own; /* offset of its table in struct analysis */
 };
 
-extern const struct pass pass_bind, pass_batch, pass_infer, pass_lifetime, pass_plan,
-    pass_params, pass_count, pass_modules, pass_memory, pass_explain;
+extern const struct pass pass_bind, pass_batch, pass_infer, pass_composites, pass_lifetime,
+    pass_in_place, pass_plan, pass_params, pass_demand, pass_count, pass_modules, pass_memory,
+    pass_explain;
 
 #endif

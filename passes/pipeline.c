@@ -13,16 +13,19 @@
 
 /* clang-format off */
 static const struct pass *const pipeline[] = {
-    &pass_bind,     /* which operator row is each node? */
-    &pass_batch,    /* which shape has each input? */
-    &pass_infer,    /* which type, and which contents, has each value? */
-    &pass_lifetime, /* which values own bytes, and from when to when? */
-    &pass_plan,     /* where in one arena does each value stand? */
-    &pass_params,   /* which constants are learned? */
-    &pass_count,    /* what does each node cost? */
-    &pass_modules,  /* to which module does each node belong, and what does a module cost? */
-    &pass_memory,   /* what is alive at the peak, and what is the peak of each module? */
-    &pass_explain,  /* how do the figures come about that were asked about? */
+    &pass_bind,       /* which operator row is each node? */
+    &pass_batch,      /* which shape has each input? */
+    &pass_infer,      /* which type, and which contents, has each value? */
+    &pass_composites, /* which nodes are one operation, taken apart by the exporter? */
+    &pass_lifetime,   /* which values own bytes, and from when to when? */
+    &pass_in_place,   /* which could be written over another? */
+    &pass_plan,       /* where in one arena does each value stand? */
+    &pass_params,     /* which constants are learned? */
+    &pass_demand,     /* how much of a device does all of it take? */
+    &pass_count,      /* what does each node cost? */
+    &pass_modules,    /* to which module does each node belong, and what does a module cost? */
+    &pass_memory,     /* what is alive at the peak, and what is the peak of each module? */
+    &pass_explain,    /* how do the figures come about that were asked about? */
 };
 /* clang-format on */
 
@@ -60,6 +63,10 @@ static int dump(const struct analysis *analysis, const struct pass *pass) {
 }
 
 int pipeline_run(struct analysis *analysis) {
+    return pipeline_run_to(analysis, 0);
+}
+
+int pipeline_run_to(struct analysis *analysis, unsigned wanted) {
     unsigned have = 0;
     int dumpable = check_dump(analysis);
     if (dumpable < 0) return dumpable;
@@ -73,6 +80,7 @@ int pipeline_run(struct analysis *analysis) {
         if (status == CM_OK && analysis->options->dump) status = dump(analysis, pass);
         if (status < 0) return status;
         have |= pass->gives;
+        if (wanted != 0 && (wanted & ~have) == 0) break;
     }
     return CM_OK;
 }

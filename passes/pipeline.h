@@ -16,4 +16,7 @@ const struct pass *pipeline_pass(size_t index);
  */
 int pipeline_run(struct analysis *analysis) CM_MUST_CHECK;
 
+/* The same up to the pass that gives the last of those facts (enum pass_facts). */
+int pipeline_run_to(struct analysis *analysis, unsigned wanted) CM_MUST_CHECK;
+
 #endif

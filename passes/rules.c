@@ -73,6 +73,32 @@ int rules_make_done(const struct rule_source *source, uint32_t node_id, struct r
     return CM_OK;
 }
 
+/* Rebatched constants are targets and such, which are no operands of a composite. */
+int rules_make_composite(const struct rule_source *source, const struct composite *composite,
+                         struct rule *ret) {
+    const struct node *node = composite->node;
+    const struct fact **inputs = arena_array(source->arena, node->n_inputs, sizeof(*inputs));
+    struct fact *outputs = arena_array(source->arena, node->n_outputs, sizeof(*outputs));
+    if (!inputs || !outputs) return diag_no_memory(source->diag);
+    for (size_t i = 0; i < node->n_inputs; i++)
+        inputs[i] = node->inputs[i] == ID_NONE ? NULL : &source->facts[node->inputs[i]];
+    for (size_t i = 0; i < node->n_outputs; i++) outputs[i] = source->facts[node->outputs[i]];
+    *ret = (struct rule){
+        .model = source->model,
+        .node = node,
+        .node_id = composite->last,
+        .op = composite->op,
+        .n_inputs = node->n_inputs,
+        .inputs = inputs,
+        .n_outputs = node->n_outputs,
+        .outputs = outputs,
+        .arena = source->arena,
+        .diag = source->diag,
+    };
+    ret->training = trains(source, ret);
+    return CM_OK;
+}
+
 static void print_place(const struct diag_frame *frame, struct text *out) {
     const struct node_place *place = frame->context;
     const struct node *node = &place->model->nodes[place->node];

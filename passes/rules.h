@@ -29,6 +29,11 @@ int rules_make(const struct rule_source *source, uint32_t node, struct rule *ret
 /* The same for a node whose types were inferred: the outputs are what the facts say. */
 int rules_make_done(const struct rule_source *source, uint32_t node,
                     struct rule *ret) CM_MUST_CHECK;
+/* The rule of a whole composite: facts of its operands and of its result, made by its last
+ * node.
+ */
+int rules_make_composite(const struct rule_source *source, const struct composite *composite,
+                         struct rule *ret) CM_MUST_CHECK;
 
 /* `17 "layer1.0/conv1", Conv-11, pass infer`, and below it the node as a source line. */
 struct node_place {

@@ -52,6 +52,7 @@ static int read_depth(struct json_reader *reader, const struct json_field *field
 
 static int read_flag(struct json_reader *reader, const struct json_field *field,
                      const struct json_place *place, const cJSON *item, char *base) {
+    if (field->optional && cJSON_IsNull(item)) return CM_OK;
     if (!cJSON_IsBool(item)) return reader_wrong_kind(reader, place, "true or false", item);
     bool flag = cJSON_IsTrue(item);
     STORE(base, field->offset, flag);
@@ -120,6 +121,15 @@ static int read_module(struct json_reader *reader, const struct json_field *fiel
 static int read_object(struct json_reader *reader, const struct json_field *field,
                        const struct json_place *place, const cJSON *item, char *base) {
     return reader_record(reader, field->record, place, item, base + field->offset);
+}
+
+static int read_pointer(struct json_reader *reader, const struct json_field *field,
+                        const struct json_place *place, const cJSON *item, char *base) {
+    if (field->optional && cJSON_IsNull(item)) return CM_OK;
+    char *record = arena_alloc(reader->arena, field->record->size);
+    if (record == NULL) return diag_no_memory(reader->diag);
+    STORE(base, field->offset, record);
+    return reader_record(reader, field->record, place, item, record);
 }
 
 /* Room for the elements of an array, or for the keys of an object. */
@@ -194,6 +204,7 @@ static int read_index_element(struct json_reader *reader, const struct json_fiel
 
 static int read_indices(struct json_reader *reader, const struct json_field *field,
                         const struct json_place *place, const cJSON *item, char *base) {
+    if (field->optional && cJSON_IsNull(item)) return CM_OK;
     return read_array(reader, field, place, item, base, sizeof(size_t), read_index_element);
 }
 
@@ -235,9 +246,10 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_TEXT] = read_text,         [JSON_NULLABLE] = read_nullable,
     [JSON_SEVERITY] = read_severity, [JSON_DTYPE] = json_read_dtype,
     [JSON_SHAPE] = json_read_shape,  [JSON_MODULE] = read_module,
-    [JSON_OBJECT] = read_object,     [JSON_LIST] = read_list,
-    [JSON_TEXTS] = read_texts,       [JSON_INDICES] = read_indices,
-    [JSON_SIZES] = read_sizes,       [JSON_OPSETS] = read_sizes,
+    [JSON_OBJECT] = read_object,     [JSON_POINTER] = read_pointer,
+    [JSON_LIST] = read_list,         [JSON_TEXTS] = read_texts,
+    [JSON_INDICES] = read_indices,   [JSON_SIZES] = read_sizes,
+    [JSON_OPSETS] = read_sizes,
 };
 
 static int check_keys(struct json_reader *reader, const struct json_place *place,

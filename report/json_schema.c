@@ -69,6 +69,9 @@ static const struct json_field options_fields[] = {
     MANY("dims", JSON_SIZES, struct cm_result, options.dims, options.n_dims),
     VALUE("convention", JSON_TEXT, struct cm_result, options.convention),
     VALUE("mode", JSON_TEXT, struct cm_result, options.mode),
+    OPTIONAL("schedule", JSON_TEXT, struct cm_result, options.schedule),
+    OPTIONAL("module_source", JSON_TEXT, struct cm_result, options.module_source),
+    OPTIONAL("group", JSON_TEXT, struct cm_result, options.group),
 };
 
 static const struct json_record options_record = RECORD(struct cm_result, options_fields);
@@ -149,13 +152,51 @@ static const struct json_field placed_fields[] = {
 
 static const struct json_record placed_record = RECORD(struct cm_placed, placed_fields);
 
+static const struct json_field weights_fields[] = {
+    VALUE("dtype", JSON_TEXT, struct cm_weights, dtype),
+    VALUE("storage", JSON_TEXT, struct cm_weights, storage),
+    VALUE("tensors", JSON_COUNT, struct cm_weights, tensors),
+    VALUE("elements", JSON_COUNT, struct cm_weights, elements),
+    VALUE("bytes", JSON_COUNT, struct cm_weights, bytes),
+};
+
+static const struct json_record weights_record = RECORD(struct cm_weights, weights_fields);
+
+static const struct json_field fit_fields[] = {
+    VALUE("limit_bytes", JSON_COUNT, struct cm_fit, limit_bytes),
+    VALUE("fits", JSON_FLAG, struct cm_fit, fits),
+    VALUE("largest_batch", JSON_COUNT, struct cm_fit, largest_batch),
+    VALUE("largest_bytes", JSON_COUNT, struct cm_fit, largest_bytes),
+    VALUE("next_bytes", JSON_COUNT, struct cm_fit, next_bytes),
+    VALUE("search", JSON_TEXT, struct cm_fit, search),
+    OPTIONAL("why", JSON_TEXT, struct cm_fit, why),
+};
+
+static const struct json_record fit_record = RECORD(struct cm_fit, fit_fields);
+
+static const struct json_field curve_fields[] = {
+    VALUE("node", JSON_INDEX, struct cm_curve_point, node),
+    VALUE("bytes", JSON_COUNT, struct cm_curve_point, bytes),
+};
+
+static const struct json_record curve_record = RECORD(struct cm_curve_point, curve_fields);
+
 static const struct json_field memory_fields[] = {
     VALUE("peak_activation_bytes", JSON_COUNT, struct cm_memory, peak_activation_bytes),
     VALUE("peak_node", JSON_INDEX, struct cm_memory, peak_node),
     OPTIONAL("peak_in_place_bytes", JSON_COUNT, struct cm_memory, peak_in_place_bytes),
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_memory, arena_bytes),
+    OPTIONAL("arena_in_place_bytes", JSON_COUNT, struct cm_memory, arena_in_place_bytes),
+    OPTIONAL("alignment", JSON_COUNT, struct cm_memory, alignment),
+    OPTIONAL("required_bytes", JSON_COUNT, struct cm_memory, required_bytes),
+    {"fit", JSON_POINTER, true, offsetof(struct cm_memory, fit), 0, &fit_record, NULL},
+    OPTIONAL_MANY("weights", JSON_LIST, struct cm_memory, weights, n_weights, &weights_record),
     OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL),
+    OPTIONAL("file_order_peak_bytes", JSON_COUNT, struct cm_memory, file_order_peak_bytes),
+    OPTIONAL("schedule_optimal", JSON_FLAG, struct cm_memory, schedule_optimal),
+    OPTIONAL_MANY("schedule", JSON_INDICES, struct cm_memory, schedule, n_schedule, NULL),
     OPTIONAL_MANY("live_at_peak", JSON_LIST, struct cm_memory, live, n_live, &live_record),
+    OPTIONAL_MANY("curve", JSON_LIST, struct cm_memory, curve, n_curve, &curve_record),
     OPTIONAL_MANY("plan", JSON_LIST, struct cm_memory, placed, n_placed, &placed_record),
 };
 
@@ -240,6 +281,8 @@ static const struct json_field result_fields[] = {
     OBJECT("memory", struct cm_result, memory, memory_record),
     OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations,
                   &explanation_record),
+    OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources,
+                  n_module_sources, NULL),
 };
 
 const struct json_record json_result = RECORD(struct cm_result, result_fields);

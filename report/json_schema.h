@@ -31,6 +31,7 @@ enum json_kind {
     JSON_FIRST,   /* struct cm_costs: the columns named in `first`, in that order, a key each */
     JSON_OTHERS,  /* struct cm_costs: the columns not named in `first`, a key each */
     JSON_OBJECT,  /* a struct in place, of `record` */
+    JSON_POINTER, /* a pointer to one struct of `record`; NULL is left out */
     JSON_LIST,    /* n and a pointer to as many structs of `record` */
     JSON_TEXTS,   /* n and a pointer to const char * */
     JSON_INDICES, /* n and a pointer to size_t */
@@ -42,7 +43,7 @@ enum json_kind {
 struct json_field {
     const char *key; /* NULL for JSON_FIRST and JSON_OTHERS, which have one for each column */
     enum json_kind kind;
-    bool optional;       /* may be missing: unknown, "" or a list of none */
+    bool optional;       /* may be missing: unknown, "", false or a list of none */
     size_t offset;       /* in the struct of the record */
     size_t count_offset; /* of the size_t n of a list */
     const struct json_record *record;

@@ -186,6 +186,14 @@ static cJSON *write_object(struct json_writer *writer, const struct json_field *
     return object;
 }
 
+static cJSON *write_pointer(struct json_writer *writer, const struct json_field *field,
+                            const char *base) {
+    LOAD(const char *, record, base, field->offset);
+    cJSON *object = cJSON_CreateObject();
+    write_record(writer, object, field->record, record);
+    return object;
+}
+
 static cJSON *write_list(struct json_writer *writer, const struct json_field *field,
                          const char *base) {
     LOAD(size_t, n, base, field->count_offset);
@@ -238,9 +246,10 @@ static write_kind *const writers[JSON_N_KINDS] = {
     [JSON_TEXT] = write_text,         [JSON_NULLABLE] = write_nullable,
     [JSON_SEVERITY] = write_severity, [JSON_DTYPE] = write_dtype,
     [JSON_SHAPE] = write_shape,       [JSON_MODULE] = write_module,
-    [JSON_OBJECT] = write_object,     [JSON_LIST] = write_list,
-    [JSON_TEXTS] = write_texts,       [JSON_INDICES] = write_indices,
-    [JSON_SIZES] = write_sizes,       [JSON_OPSETS] = write_sizes,
+    [JSON_OBJECT] = write_object,     [JSON_POINTER] = write_pointer,
+    [JSON_LIST] = write_list,         [JSON_TEXTS] = write_texts,
+    [JSON_INDICES] = write_indices,   [JSON_SIZES] = write_sizes,
+    [JSON_OPSETS] = write_sizes,
 };
 
 static void write_columns(struct json_writer *writer, cJSON *object,
@@ -251,9 +260,18 @@ static void write_columns(struct json_writer *writer, cJSON *object,
         add_to_object(writer, object, column->key, integer_item(column_get(column, &costs)));
 }
 
-/* Lists that may be missing are, where there is nothing in them. */
+/* What may be missing is, where it says nothing: an empty list, a flag that is not set. */
 static bool is_left_out(const struct json_field *field, const char *base) {
-    if (!field->optional || (field->kind != JSON_LIST && field->kind != JSON_SIZES))
+    if (!field->optional) return false;
+    if (field->kind == JSON_FLAG) {
+        LOAD(bool, flag, base, field->offset);
+        return !flag;
+    }
+    if (field->kind == JSON_POINTER) {
+        LOAD(const char *, record, base, field->offset);
+        return record == NULL;
+    }
+    if (field->kind != JSON_LIST && field->kind != JSON_SIZES && field->kind != JSON_INDICES)
         return false;
     LOAD(size_t, n, base, field->count_offset);
     return n == 0;

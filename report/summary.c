@@ -9,6 +9,7 @@
 
 #include "costmodel/costmodel.h"
 #include "report/columns.h"
+#include "report/labels.h"
 #include "report/page.h"
 #include "report/types.h"
 #include "support/checked.h"
@@ -16,30 +17,13 @@
 
 #include "support/banned.h"
 
-#define LABEL_WIDTH  20 /* "unknown operators: " and the like */
-#define FIGURE_WIDTH 16
-#define MAX_LIVE     3 /* values alive at the peak */
-#define MAX_LINES    5 /* of inputs, outputs, re-batched places: the rest is in the JSON */
-
-/* An empty label is the continuation of the one above. */
-static void write_label(struct page *page, const char *label) {
-    page_print(page, STYLE_PLAIN, "%s%s", label, *label == '\0' ? "" : ":");
-    if (page->column < LABEL_WIDTH) page_indent(page, LABEL_WIDTH - page->column);
-}
+#define MAX_LINES 5 /* of inputs, outputs, re-batched places: the rest is in the JSON */
 
 /* Nothing where the file says nothing. */
 static void write_name(struct page *page, const char *label, const char *name) {
     if (*name == '\0') return;
-    write_label(page, label);
+    label_write(page, label);
     page_name(page, STYLE_PLAIN, name);
-    page_end_line(page);
-}
-
-/* After `shown` lines of `n`. */
-static void write_rest(struct page *page, size_t n, size_t shown) {
-    if (n <= shown) return;
-    write_label(page, "");
-    page_print(page, STYLE_PLAIN, "and %zu more: see --format json", n - shown);
     page_end_line(page);
 }
 
@@ -63,7 +47,7 @@ static void write_sizes(struct page *page, const struct cm_named_size *sizes, si
 static void write_values(struct page *page, const char *label, const struct cm_value *values,
                          size_t n) {
     for (size_t i = 0; i < n && i < MAX_LINES; i++) {
-        write_label(page, i == 0 ? label : "");
+        label_write(page, i == 0 ? label : "");
         page_list(page, " ", LABEL_WIDTH + 2);
         text_append_name(page_item(page), values[i].name);
         page_item_end(page, STYLE_PLAIN);
@@ -71,112 +55,62 @@ static void write_values(struct page *page, const char *label, const struct cm_v
         page_item_end(page, STYLE_PLAIN);
         page_end_line(page);
     }
-    write_rest(page, n, MAX_LINES);
+    label_rest(page, n, MAX_LINES);
 }
 
 static void write_model(struct page *page, const struct cm_result *result) {
     write_name(page, "model", result->model.path);
     write_name(page, "producer", result->model.producer);
-    write_label(page, "opset");
+    label_write(page, "opset");
     write_sizes(page, result->model.opsets, result->model.n_opsets, "ai.onnx", " ");
     write_values(page, "inputs", result->model.inputs, result->model.n_inputs);
     write_values(page, "outputs", result->model.outputs, result->model.n_outputs);
 }
 
+/* `modules from:       scopes 88 nodes, joined 2` */
+static void write_module_sources(struct page *page, const struct cm_result *result) {
+    if (result->n_module_sources == 0) return;
+    label_write(page, "modules from");
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < result->n_module_sources; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, result->module_sources[i].name);
+        text_printf(item, " %" PRId64 "%s", result->module_sources[i].count,
+                    i == 0 ? " nodes" : "");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
 static void write_options(struct page *page, const struct cm_result *result) {
     const struct cm_convention *convention = conventions_find(result->options.convention);
-    write_label(page, "batch");
+    label_write(page, "batch");
     if (is_known(result->options.batch))
         page_print(page, STYLE_PLAIN, "%" PRId64, result->options.batch);
     else
         page_print(page, STYLE_PLAIN, "none: no axis of the inputs is one");
     page_end_line(page);
-    write_label(page, "convention");
+    label_write(page, "convention");
     page_name(page, STYLE_PLAIN, result->options.convention);
     if (convention) page_print(page, STYLE_PLAIN, ": %s", convention->meaning);
     page_end_line(page);
     write_name(page, "mode", result->options.mode);
-}
-
-/* `fwd MACs:           14.07 GMACs     (14,068,146,176)` */
-static void write_figure(struct page *page, const char *label, enum number_unit unit,
-                         int64_t value) {
-    write_label(page, label);
-    page_list(page, "", 0);
-    number_append(page_item(page), unit, value);
-    page_item_end(page, STYLE_TITLE);
-    if (!is_known(value)) return;
-    size_t end = LABEL_WIDTH + FIGURE_WIDTH;
-    page_indent(page, page->column < end ? end - page->column : 1);
-    struct text *item = page_item(page);
-    text_append(item, "(");
-    number_append_exact(item, value);
-    text_append(item, ")");
-    page_item_end(page, STYLE_SHARE);
+    write_module_sources(page, result);
+    write_name(page, "group", result->options.group);
 }
 
 static void write_totals(struct page *page, const struct cm_costs *totals) {
     for (size_t i = 0; i < n_columns; i++) {
-        write_figure(page, columns[i].heading, columns[i].unit,
+        label_figure(page, columns[i].heading, columns[i].unit,
                      column_get(&columns[i], totals));
         page_end_line(page);
     }
 }
 
-/* Below its figure: names are long. */
-static void write_peak_node(struct page *page, const struct cm_result *result) {
-    const struct cm_node *node = &result->nodes[result->memory.peak_node];
-    write_label(page, "");
-    page_print(page, STYLE_SHARE, "at node %zu, ", result->memory.peak_node);
-    page_name(page, STYLE_SHARE, *node->name == '\0' ? node->op : node->name);
-    page_end_line(page);
-}
-
-/* `8.39 MB   /conv1/Conv_output_0 (transform.conv1)` */
-static void write_live_value(struct page *page, const struct cm_result *result,
-                             const struct cm_live *live) {
-    write_label(page, "");
-    page_list(page, " ", LABEL_WIDTH + 2);
-    number_append(page_item(page), NUMBER_BYTES, live->bytes);
-    page_item_end(page, STYLE_SHARE);
-    text_append_name(page_item(page), live->value);
-    page_item_end(page, STYLE_SHARE);
-    if (live->module < result->n_modules && *result->modules[live->module].path != '\0') {
-        struct text *item = page_item(page);
-        text_append(item, "(");
-        text_append_name(item, result->modules[live->module].path);
-        text_append(item, ")");
-        page_item_end(page, STYLE_SHARE);
-    }
-    page_end_line(page);
-}
-
-/* `99.63 MB        (99,634,500), 1.0000 x peak` */
-static void write_arena(struct page *page, const struct cm_memory *memory) {
-    write_figure(page, "arena", NUMBER_BYTES, memory->arena_bytes);
-    if (is_known(memory->arena_bytes) && memory->peak_activation_bytes > 0)
-        page_print(page, STYLE_SHARE, ", %.4f x peak",
-                   (double)memory->arena_bytes / (double)memory->peak_activation_bytes);
-    page_end_line(page);
-}
-
-static void write_memory(struct page *page, const struct cm_result *result) {
-    const struct cm_memory *memory = &result->memory;
-    write_figure(page, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes);
-    page_end_line(page);
-    if (memory->peak_node < result->n_nodes) write_peak_node(page, result);
-    for (size_t i = 0; i < memory->n_live && i < MAX_LIVE; i++)
-        write_live_value(page, result, &memory->live[i]);
-    write_rest(page, memory->n_live, MAX_LIVE);
-    write_figure(page, "peak in place", NUMBER_BYTES, memory->peak_in_place_bytes);
-    page_end_line(page);
-    write_arena(page, memory);
-}
-
 static void write_unknown_ops(struct page *page, const struct cm_coverage *coverage) {
     int64_t n_nodes = 0;
     if (coverage->n_unknown_ops == 0) return;
-    write_label(page, "unknown operators");
+    label_write(page, "unknown operators");
     page_list(page, ", ", LABEL_WIDTH);
     for (size_t i = 0; i < coverage->n_unknown_ops; i++) {
         struct text *item = page_item(page);
@@ -186,7 +120,7 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
         n_nodes = checked_add(n_nodes, coverage->unknown_ops[i].count);
     }
     page_end_line(page);
-    write_label(page, "");
+    label_write(page, "");
     page_list(page, " ", LABEL_WIDTH);
     struct text *share = page_item(page);
     text_printf(share, "%" PRId64 " of %" PRId64 " nodes (", n_nodes, coverage->nodes);
@@ -199,7 +133,7 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
 
 static void write_unknown_shapes(struct page *page, const struct cm_coverage *coverage) {
     if (coverage->unknown_shapes == 0) return;
-    write_label(page, "unknown shapes");
+    label_write(page, "unknown shapes");
     page_print(page, STYLE_WARNING, "%" PRId64 " node outputs", coverage->unknown_shapes);
     page_print(page, STYLE_PLAIN, ": what depends on them is in no figure");
     page_end_line(page);
@@ -207,7 +141,7 @@ static void write_unknown_shapes(struct page *page, const struct cm_coverage *co
 
 /* `layers.0/Reshape (Reshape, target[1] of "shape"): 8 -> 256` */
 static void write_rebatched_place(struct page *page, const struct cm_rebatched *place) {
-    write_label(page, "");
+    label_write(page, "");
     page_list(page, " ", LABEL_WIDTH + 2);
     text_append_name(page_item(page), place->node_name);
     page_item_end(page, STYLE_PLAIN);
@@ -227,13 +161,13 @@ static void write_rebatched_place(struct page *page, const struct cm_rebatched *
 
 static void write_rebatched(struct page *page, const struct cm_result *result) {
     if (result->n_rebatched == 0) return;
-    write_label(page, "re-batched");
+    label_write(page, "re-batched");
     page_print(page, STYLE_PLAIN, "%zu %s that held the file's own batch", result->n_rebatched,
                result->n_rebatched == 1 ? "constant" : "constants");
     page_end_line(page);
     for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++)
         write_rebatched_place(page, &result->rebatched[i]);
-    write_rest(page, result->n_rebatched, MAX_LINES);
+    label_rest(page, result->n_rebatched, MAX_LINES);
 }
 
 static const struct {
@@ -247,7 +181,7 @@ static const struct {
 
 /* `warning:  the message (at "node")`, and the hint below. */
 static void write_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic) {
-    write_label(page, severities[diagnostic->severity].label);
+    label_write(page, severities[diagnostic->severity].label);
     page_list(page, " ", LABEL_WIDTH);
     page_words(page, severities[diagnostic->severity].style, diagnostic->message);
     if (diagnostic->node != NULL) {
@@ -259,7 +193,7 @@ static void write_diagnostic(struct page *page, const struct cm_diagnostic *diag
     }
     page_end_line(page);
     if (diagnostic->hint == NULL) return;
-    write_label(page, "");
+    label_write(page, "");
     page_list(page, " ", LABEL_WIDTH + 2);
     page_words(page, STYLE_PLAIN, "hint:");
     page_words(page, STYLE_PLAIN, diagnostic->hint);
@@ -277,7 +211,7 @@ static void write_remarks(struct page *page, const struct cm_result *result) {
     write_unknown_ops(page, &result->coverage);
     write_unknown_shapes(page, &result->coverage);
     if (result->options.n_dims > 0) {
-        write_label(page, "bound dims");
+        label_write(page, "bound dims");
         write_sizes(page, result->options.dims, result->options.n_dims, "(nameless)", " = ");
     }
     write_rebatched(page, result);
@@ -294,6 +228,6 @@ void summary_write(struct page *page, const struct cm_result *result) {
     write_options(page, result);
     page_end_line(page);
     write_totals(page, &result->totals);
-    write_memory(page, result);
+    memory_write(page, result);
     write_remarks(page, result);
 }

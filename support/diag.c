@@ -36,6 +36,7 @@ static const struct code_row code_rows[DIAG_N_CODES] = {
     [DIAG_OVERFLOW]   = {"overflow",   CM_REFUSED},
     [DIAG_UNBOUND]    = {"unbound",    CM_USAGE},
     [DIAG_BATCH]      = {"batch",      CM_REFUSED},
+    [DIAG_FIT]        = {"fit",        CM_REFUSED},
     [DIAG_LIMIT]      = {"limit",      CM_REFUSED},
     [DIAG_UNKNOWN_OP] = {"unknown-op", CM_REFUSED},
     [DIAG_ASSUMPTION] = {"assumption", CM_REFUSED},

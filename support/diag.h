@@ -30,6 +30,7 @@ enum diag_code {
     DIAG_OVERFLOW,  /* past 2^63 */
     DIAG_UNBOUND,   /* a free dim that nobody bound */
     DIAG_BATCH,     /* the batch cannot be set with certainty */
+    DIAG_FIT,       /* more memory is wanted than there is */
     DIAG_LIMIT,     /* a limit of ours: depth, count, size */
     DIAG_UNKNOWN_OP,
     DIAG_ASSUMPTION, /* a note: what was taken for granted */

@@ -102,6 +102,52 @@ static size_t utf8_decode(const unsigned char *bytes, size_t n, uint32_t *ret_po
     return length;
 }
 
+/* Bytes of a unit, 0 for what is none. A bare number is in bytes. */
+static int64_t unit_bytes(const char *unit) {
+    static const struct {
+        const char *name;
+        int64_t bytes;
+    } units[] = {
+        {"", 1},
+        {"B", 1},
+        {"kB", 1000},
+        {"KB", 1000},
+        {"MB", 1000000},
+        {"GB", 1000000000},
+        {"TB", 1000000000000},
+        {"KiB", INT64_C(1) << 10},
+        {"MiB", INT64_C(1) << 20},
+        {"GiB", INT64_C(1) << 30},
+        {"TiB", INT64_C(1) << 40},
+    };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (text_equal(units[i].name, unit)) return units[i].bytes;
+    return 0;
+}
+
+static size_t count_digits(const char *text) {
+    return strspn(text, "0123456789");
+}
+
+/* unit * 0.digits, rounded down: digit by digit, the last first. */
+static int64_t fraction_of(int64_t unit, const char *digits, size_t n) {
+    int64_t part = 0; /* of the unit, in tenths of the place before it */
+    for (size_t i = n; i-- > 0;) part = (unit * (digits[i] - '0') + part) / 10;
+    return part;
+}
+
+bool text_to_bytes(const char *text, int64_t *ret_value) {
+    const size_t n_whole = count_digits(text);
+    const char *digits = text + n_whole + (text[n_whole] == '.');
+    const size_t n_digits = text[n_whole] == '.' ? count_digits(digits) : 0;
+    const int64_t unit = unit_bytes(digits + n_digits);
+    int64_t whole = 0;
+    if (!text_to_int64(text, n_whole, &whole) || unit == 0) return false;
+    if (text[n_whole] == '.' && (n_digits == 0 || unit == 1)) return false;
+    if (__builtin_mul_overflow(whole, unit, &whole)) return false;
+    return !__builtin_add_overflow(whole, fraction_of(unit, digits, n_digits), ret_value);
+}
+
 bool text_is_utf8(const char *text, size_t length) {
     const unsigned char *bytes = (const unsigned char *)text;
     for (size_t i = 0; i < length;) {

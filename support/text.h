@@ -47,6 +47,11 @@ bool text_starts_with(const char *text, const char *prefix);
 bool text_ends_with(const char *text, const char *suffix);
 /* A whole decimal int64, nothing before or after; false otherwise. */
 bool text_to_int64(const char *text, size_t length, int64_t *ret_value);
+/*
+ * A size in bytes: "17179869184", "16GiB", "1.5GB", rounded down; k, M, G, T before "B" are
+ * powers of 1000, Ki, Mi, Gi, Ti of 1024. False for anything else, and past 2^63.
+ */
+bool text_to_bytes(const char *text, int64_t *ret_value);
 /* Whether these bytes are well-formed UTF-8 without NUL. */
 bool text_is_utf8(const char *text, size_t length);
 

@@ -99,6 +99,12 @@ enum cm_mode {
     CM_MODE_INFERENCE,
 };
 
+/* In which order nodes run; what is alive at once depends on it. */
+enum cm_schedule {
+    CM_SCHEDULE_FILE,
+    CM_SCHEDULE_MIN_MEMORY, /* one of a lower peak, where a bounded search finds one */
+};
+
 /*
  * What to profile. cm_options_init gives the defaults; everything pointed to is borrowed for
  * the time of the call.
@@ -113,8 +119,16 @@ struct cm_options {
     const char *convention; /* whose rules count FLOPs: a name of cm_convention_at */
     size_t n_explain; /* nodes (name, number as "17" or "#17", or an output) and module paths */
     const char *const *explain;
-    bool memory_plan; /* the result has the place of each value in the arena */
-    bool strict;      /* an unknown operator or a shape that stays unknown refuses the model */
+    enum cm_schedule schedule;
+    int64_t memory_limit;     /* bytes: does it fit, and how large a batch does? 0: not asked */
+    int64_t memory_alignment; /* places in the arena are multiples of it, a power of two */
+    bool memory_curve;        /* the result has the bytes alive at each node */
+    bool memory_plan;         /* the result has the place of each value in the arena */
+    const char *module_source; /* what alone tells modules (docs/modules.md); NULL: the best
+                                  source that knows each node */
+    const char *group; /* a POSIX extended regular expression: modules whose path it matches
+                          are one group for each text that it matches; NULL: none */
+    bool strict;       /* an unknown operator or a shape that stays unknown refuses the model */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
 };
@@ -166,12 +180,14 @@ struct cm_text_options {
     int top;       /* aggregated section: modules named for each metric; 0 all */
     bool detailed; /* print the module tree */
     bool color;    /* ANSI colours */
+    bool unicode;  /* charts of block elements in UTF-8, else of ASCII */
     int width;     /* columns at which long lines are folded; 0 never */
 };
 
 CM_API void cm_text_options_init(struct cm_text_options *options);
 
-/* The three sections of a DeepSpeed profile: summary, by depth, module tree. CM_OK, CM_IO. */
+/* The three sections of a DeepSpeed profile: summary, by depth, module tree; and the memory
+ * curve where the result has one. CM_OK, CM_IO. */
 CM_API int cm_result_write_text(const struct cm_result *result,
                                 const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
 

@@ -126,20 +126,64 @@ struct cm_placed {
     size_t last; /* the node that needs it last; a result's is the last of all */
 };
 
+/* Weights of one element type that the file stores in one way. */
+struct cm_weights {
+    const char *dtype;
+    const char *storage; /* "raw", "typed", "external", "computed", "input", "absent" */
+    int64_t tensors;     /* each once, however many parameters share it */
+    int64_t elements;
+    int64_t bytes; /* packed 4-bit elements take half of one */
+};
+
+/* Whether required_bytes is within a limit, and at which batch it ceases to be. */
+struct cm_fit {
+    int64_t limit_bytes;
+    bool fits;             /* the batch that was profiled */
+    int64_t largest_batch; /* that fits; 0: not even 1; CM_UNKNOWN: `search` says why */
+    int64_t largest_bytes; /* required at it; CM_UNKNOWN */
+    int64_t next_bytes;    /* required at the next one, more than the limit; CM_UNKNOWN */
+    /*
+     * "exact": largest_batch fits, the next one does not. "uneven": the same, but more was
+     * required of a smaller batch somewhere, so that a still larger one may fit. "none": not
+     * even 1 fits. "unbounded": whatever the batch is. "no-batch": no axis of the inputs is
+     * one. "fixed": the batch cannot be changed, `why` says why.
+     */
+    const char *search;
+    const char *why; /* "" */
+};
+
+/* What is alive while a node runs. */
+struct cm_curve_point {
+    size_t node; /* index into nodes */
+    int64_t bytes;
+};
+
 /*
- * Bytes of activations and inputs that are alive at once when nodes run in file order, views
- * sharing their source's bytes. Weights and workspace are not in it.
+ * Bytes of activations and inputs that are alive at once when nodes run in the order of
+ * options.schedule, views sharing their source's bytes. Weights and workspace are not in it.
  */
 struct cm_memory {
     int64_t peak_activation_bytes; /* the most at one node, nothing reused in place */
     int64_t peak_in_place_bytes;   /* elementwise nodes write over what is read last there */
     int64_t arena_bytes; /* of a plan that gives each of them a place; CM_UNKNOWN: none */
+    int64_t arena_in_place_bytes; /* the same where elementwise nodes write over */
+    int64_t alignment;            /* places in the arena are multiples of it */
+    int64_t required_bytes;       /* weights and arena; workspace of kernels is not in it */
+    const struct cm_fit *fit;     /* NULL unless cm_options.memory_limit */
+    size_t n_weights;
+    const struct cm_weights *weights;
     size_t n_planners;
     const struct cm_name_count *planners; /* what published planners alone would need */
     size_t peak_node; /* index into nodes: while it runs; CM_NO_INDEX where nothing is alive */
+    int64_t file_order_peak_bytes; /* peak_activation_bytes in the order of the file */
+    bool schedule_optimal;         /* of "min-memory": no order needs less */
+    size_t n_schedule;             /* 0 in the order of the file */
+    const size_t *schedule;        /* indices into nodes, as they run */
     size_t n_live;
     const struct cm_live *live; /* at peak_node, the largest first */
-    size_t n_placed;            /* 0 unless cm_options.memory_plan */
+    size_t n_curve;             /* 0 unless cm_options.memory_curve, else one for each node */
+    const struct cm_curve_point *curve; /* in the order in which they run */
+    size_t n_placed;                    /* 0 unless cm_options.memory_plan */
     const struct cm_placed *placed;
 };
 
@@ -214,12 +258,17 @@ struct cm_result {
         size_t n_dims;
         const struct cm_named_size *dims; /* every symbol that was bound, and to what */
         const char *convention;
-        const char *mode; /* "model", "training", "inference" */
+        const char *mode;          /* "model", "training", "inference" */
+        const char *module_source; /* the only one that was asked; "" all in turn */
+        const char *group;         /* the expression that modules were grouped by; "" none */
+        const char *schedule;      /* "file", "min-memory": the order of the nodes */
     } options;
     struct cm_costs totals;
     struct cm_memory memory;
     size_t n_modules; /* >= 1: modules[0] is the root; parents come before children */
     const struct cm_module *modules;
+    size_t n_module_sources; /* what told the modules of how many nodes: docs/modules.md */
+    const struct cm_name_count *module_sources;
     size_t n_nodes;
     const struct cm_node *nodes;
     struct cm_coverage coverage;

@@ -165,7 +165,6 @@ static void properties_and_producer_are_kept(void **state) {
     struct bytes entry = bytes_new(*state);
     put_text(&entry, 1, "scope");
     put_text(&entry, 2, "layer1");
-    put_message(&node, 9, entry);
     put_message(&graph, 1, node);
     struct bytes model = model_of(*state, graph);
     put_text(&model, 2, "pytorch");
@@ -174,8 +173,6 @@ static void properties_and_producer_are_kept(void **state) {
     struct loading loading = load_bytes(model);
     assert_int_equal(loading.status, CM_OK);
     assert_string_equal(loading.model->producer, "pytorch 1.13");
-    assert_int_equal(loading.model->nodes[0].n_properties, 1);
-    assert_string_equal(loading.model->nodes[0].properties[0].key, "scope");
     assert_string_equal(loading.model->properties[0].value, "layer1");
     loading_free(&loading);
 }
@@ -283,6 +280,7 @@ static void typed_elements_are_read_in_their_own_type(void **state) {
                                        &loaded),
                          CM_OK);
         assert_non_null(loaded);
+        assert_true(value_named(&loading, "w")->constant->is_typed);
         const double have = constant_has_ints(loaded) ? (double)constant_int_at(loaded, 0)
                                                       : constant_real_at(loaded, 0);
         assert_true(have == elements[i].want);

@@ -8,26 +8,51 @@
 
 #include "costmodel/costmodel.h"
 
-static void a_batch_below_1_is_refused(void **state) {
+static void expect_refused(const struct cm_options *options, const char *message) {
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
-    struct cm_options options;
     struct cm_model *model = NULL;
     struct cm_result *result = NULL;
-    (void)state;
     assert_int_equal(cm_model_load_file(TEST_SOURCE_DIR "/tests/cli/models/unknown_op.onnx",
                                         diagnostics, &model),
                      CM_OK);
-    cm_options_init(&options);
-    options.batch = -1;
-    assert_int_equal(cm_model_profile(model, &options, diagnostics, &result), CM_USAGE);
+    assert_int_equal(cm_model_profile(model, options, diagnostics, &result), CM_USAGE);
     assert_null(result);
-    assert_string_equal(cm_diagnostics_get(diagnostics, 0)->message,
-                        "the batch is -1, at least 1 wanted");
+    assert_string_equal(cm_diagnostics_get(diagnostics, 0)->message, message);
     cm_model_free(model);
     cm_diagnostics_free(diagnostics);
 }
 
+static void a_batch_below_1_is_refused(void **state) {
+    struct cm_options options;
+    (void)state;
+    cm_options_init(&options);
+    options.batch = -1;
+    expect_refused(&options, "the batch is -1, at least 1 wanted");
+}
+
+static void a_limit_below_nothing_is_refused(void **state) {
+    struct cm_options options;
+    (void)state;
+    cm_options_init(&options);
+    options.memory_limit = -1;
+    expect_refused(&options, "the memory limit is -1 bytes");
+}
+
+static void an_alignment_is_a_power_of_two(void **state) {
+    struct cm_options options;
+    (void)state;
+    cm_options_init(&options);
+    options.memory_alignment = 48;
+    expect_refused(&options, "the alignment is 48, a power of two up to 2^30 wanted");
+    options.memory_alignment = -64;
+    expect_refused(&options, "the alignment is -64, a power of two up to 2^30 wanted");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_batch_below_1_is_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_below_1_is_refused),
+        cmocka_unit_test(a_limit_below_nothing_is_refused),
+        cmocka_unit_test(an_alignment_is_a_power_of_two),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

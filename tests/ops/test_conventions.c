@@ -153,6 +153,100 @@ static void softmax_and_activations_have_each_tools_price(void **state) {
     RUN_CASES(rows);
 }
 
+/* What the tools said of torch.nn modules and functions of these sizes. */
+static void single_modules_cost_what_the_tools_said(void **state) {
+#define LSTM_2                                                                                 \
+    NODE("LSTM-14", "direction=bidirectional",                                                 \
+         "float[4,1,6] float[2,20,6] float[2,20,5] float[2,40]", "float[4,2,1,5]")
+#define LSTM_BARE                                                                              \
+    NODE("LSTM-14", NULL, "float[4,1,6] float[1,20,6] float[1,20,5]", "float[4,1,1,5]")
+#define GRU                                                                                    \
+    NODE("GRU-14", NULL, "float[4,1,6] float[1,15,6] float[1,15,5] float[1,30]",               \
+         "float[4,1,1,5]")
+#define GRU_BARE                                                                               \
+    NODE("GRU-14", NULL, "float[4,1,6] float[1,15,6] float[1,15,5]", "float[4,1,1,5]")
+#define RNN                                                                                    \
+    NODE("RNN-14", NULL, "float[4,1,6] float[1,5,6] float[1,5,5] float[1,10]", "float[4,1,1,5]")
+#define TWICE(mode)                                                                            \
+    NODE("Resize-13", mode, "float[1,3,4,5] - float[4]={1,1,2,2}", "float[1,3,8,10]")
+#define INSTANCE_NORM                                                                          \
+    NODE("InstanceNormalization-6", NULL, "float[1,3,4,5] float[3]! float[3]!",                \
+         "float[1,3,4,5]")
+#define AVERAGE                                                                                \
+    NODE("AveragePool-11", "kernel_shape=[2,2] strides=[2,2]", "float[1,3,8,8]",               \
+         "float[1,3,4,4]")
+#define GLOBAL_3 NODE("GlobalAveragePool-1", NULL, "float[1,3,4,4,4]", "float[1,3,1,1,1]")
+#define EINSUM                                                                                 \
+    NODE("Einsum-12", "equation=bij,bjk->bik", "float[1,3,4] float[1,4,5]", "float[1,3,5]")
+    static const struct convention_case rows[] = {
+        {"deepspeed", 3920, LSTM_2},
+        {"torch", 0, LSTM_2},
+        {"fvcore", 0, LSTM_2},
+        {"ptflops", 2480, LSTM_2},
+        {"ptflops-aten", 0, LSTM_2},
+        {"thop", 2400, LSTM_2},
+        {"deepspeed", 1800, LSTM_BARE},
+        {"ptflops", 1080, LSTM_BARE},
+        {"thop", 1040, LSTM_BARE},
+        {"deepspeed", 1460, GRU},
+        {"fvcore", 0, GRU},
+        {"ptflops", 920, GRU},
+        {"thop", 920, GRU},
+        {"deepspeed", 1340, GRU_BARE},
+        {"ptflops", 800, GRU_BARE},
+        {"thop", 800, GRU_BARE},
+        {"deepspeed", 460, RNN},
+        {"ptflops", 280, RNN},
+        {"thop", 280, RNN},
+        {"deepspeed", 240, TWICE("mode=nearest")},
+        {"fvcore", 240, TWICE("mode=nearest")},
+        {"thop", 240, TWICE("mode=nearest")},
+        {"deepspeed", 240, TWICE("mode=linear")},
+        {"fvcore", 960, TWICE("mode=linear")},
+        {"thop", 2640, TWICE("mode=linear")},
+        {"deepspeed", 240, TWICE("mode=cubic")},
+        {"fvcore", 0, TWICE("mode=cubic")},
+        {"thop", 62160, TWICE("mode=cubic")},
+        {"deepspeed", 300, INSTANCE_NORM},
+        {"fvcore", 300, INSTANCE_NORM},
+        {"ptflops", 120, INSTANCE_NORM},
+        {"thop", 240, INSTANCE_NORM},
+        {"deepspeed", 192, AVERAGE},
+        {"fvcore", 0, AVERAGE},
+        {"thop", 48, AVERAGE},
+        {"deepspeed", 192, GLOBAL_3},
+        {"fvcore", 0, GLOBAL_3},
+        {"thop", 195, GLOBAL_3},
+        {"torch", 120, EINSUM},
+        {"fvcore", 60, EINSUM},
+        {"ptflops", 0, EINSUM},
+        {"ptflops-aten", 60, EINSUM},
+        {"thop", 0, EINSUM},
+    };
+    (void)state;
+    RUN_CASES(rows);
+}
+
+static void the_bias_of_a_linear_is_told_by_its_vector(void **state) {
+#define ADDED(inputs_) NODE("Add-14", NULL, inputs_, "float[1,3,8]")
+    static const struct convention_case rows[] = {
+        {"ptflops", 24, ADDED("float[1,3,8] float[8]!")},
+        {"ptflops", 24, ADDED("float[8]! float[1,3,8]")},
+        {"ptflops-aten", 24, ADDED("float[1,3,8] float[8]!")},
+        {"ptflops", 0, ADDED("float[1,3,8] float[8]")},
+        {"ptflops", 0, ADDED("float[1,3,8] float[1,1,8]!")},
+        {"ptflops", 0, ADDED("float[1,3,8] float[1,3,8]")},
+        {"ptflops", 0, ADDED("float[1,3,8]! float[8]!")},
+        {"ptflops", 0, ADDED("float[*] float[8]!")},
+        {"ptflops", 0, NODE("Add-14", NULL, "float[8] float[8]!", "float[8]")},
+        {"deepspeed", 0, ADDED("float[1,3,8] float[8]!")},
+        {"fvcore", 0, ADDED("float[1,3,8] float[8]!")},
+        {"thop", 0, ADDED("float[1,3,8] float[8]!")},
+    };
+    (void)state;
+    RUN_CASES(rows);
+}
+
 static void what_is_not_known_stays_unknown_where_it_is_counted(void **state) {
 #define FREE NODE("Relu-14", NULL, "float[?,8]", "float[?,8]")
     static const struct convention_case rows[] = {
@@ -175,6 +269,8 @@ int main(void) {
         cmocka_unit_test(a_transposed_convolution_is_two_tools_mistake),
         cmocka_unit_test(norms_and_pools_have_each_tools_price),
         cmocka_unit_test(softmax_and_activations_have_each_tools_price),
+        cmocka_unit_test(single_modules_cost_what_the_tools_said),
+        cmocka_unit_test(the_bias_of_a_linear_is_told_by_its_vector),
         cmocka_unit_test(what_is_not_known_stays_unknown_where_it_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

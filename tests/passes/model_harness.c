@@ -15,7 +15,7 @@
 #include "support/map.h"
 #include "support/text.h"
 
-#define MAX_WORDS  64
+#define MAX_WORDS  128
 #define MAX_DIMS   8
 #define MAX_LISTED 32
 #define MAX_DEPTH  8
@@ -39,6 +39,8 @@ struct parser {
     struct graph_builder *builder;
     struct map values;
     uint32_t call; /* around the lines, or ID_NONE */
+    const struct place *place;
+    bool fused;
     int64_t opset;
     size_t n_lines;
     struct level levels[MAX_DEPTH];
@@ -158,6 +160,8 @@ static void add_node(struct parser *parser, struct node *node, char **outputs) {
     node->opset = parser->opset;
     node->graph = parser->level->graph;
     node->call = parser->call;
+    node->place = parser->place;
+    node->fused = parser->fused;
     node->outputs = ids;
     assert_int_equal(graph_add_node(parser->builder, node, &id), CM_OK);
     for (size_t i = 0; i < node->n_outputs; i++) {
@@ -219,6 +223,8 @@ static size_t take_bodies(struct parser *parser, struct attr *attrs) {
 
 static void add_operator(struct parser *parser, char **words, size_t n) {
     struct node node = {.name = name_of(words[1])};
+    for (char *at = words[1]; *at; at++)
+        if (*at == '~') *at = ' ';
     uint32_t *inputs = arena_array(parser->arena, n, sizeof *inputs);
     struct attr *attrs = arena_array(parser->arena, n + 4, sizeof *attrs);
     size_t at = 3;
@@ -240,9 +246,25 @@ static void add_call(struct parser *parser, char **words, size_t n) {
                         .name = name_of(words[1]),
                         .domain = "local",
                         .function = words[2],
+                        .place = parser->place,
                         .inputs = inputs};
     for (size_t at = 3; at < n; at++) inputs[call.n_inputs++] = value_named(parser, words[at]);
     assert_int_equal(graph_add_call(parser->builder, &call, &parser->call), CM_OK);
+}
+
+/* "layer1:Block": path and class. */
+static void set_place(struct parser *parser, char **words, size_t n) {
+    struct place *place = arena_alloc(parser->arena, sizeof *place);
+    struct place_part *parts = arena_array(parser->arena, n, sizeof *parts);
+    for (size_t i = 1; i < n; i++) {
+        size_t length = strcspn(words[i], ":");
+        const char *class = words[i] + length + (words[i][length] == ':');
+        parts[i - 1].path = arena_strndup(parser->arena, words[i], length);
+        parts[i - 1].class = class;
+    }
+    *place = (struct place){.n_parts = n - 1, .parts = parts};
+    parser->place = n > 1 ? place : NULL;
+    parser->fused = strcmp(words[0], "fused") == 0;
 }
 
 static void add_output(struct parser *parser, char **words) {
@@ -304,6 +326,8 @@ static void add_line(struct parser *parser, const char *line, size_t length) {
         add_constant(parser, words, n);
     else if (strcmp(words[0], "node") == 0)
         add_operator(parser, words, n);
+    else if (strcmp(words[0], "at") == 0 || strcmp(words[0], "fused") == 0)
+        set_place(parser, words, n);
     else if (strcmp(words[0], "call") == 0)
         add_call(parser, words, n);
     else if (strcmp(words[0], "end") == 0)

@@ -12,13 +12,16 @@
  *     node /fc/Gemm Gemm x fc.weight - -> y transB=1 pads=[0,0] mode=linear
  *     node - com.me::Odd y -> z       of another domain
  *     type z float[1,3]               what the file declares of a value
+ *     at :Net layer1:Block            modules around the nodes that follow, as an exporter notes
+ *                                     them; "fused" for "at": nodes that it made of several; "at"
+ *                                     alone: nothing is noted
  *     call /fc/Linear Linear x fc.weight     nodes up to "end" are inlined from this call
  *     end
  *     body then_branch                a graph that is that attribute of the next node; its
  *     close                           lines are as the graph's own, names are the model's
  *     out y
  *
- * A name of "-" is none; a line's words are split at blanks.
+ * A name of "-" is none; a line's words are split at blanks, "~" in a node's name is one.
  */
 /* clang-format on */
 #ifndef TESTS_PASSES_MODEL_HARNESS_H

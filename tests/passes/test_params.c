@@ -224,6 +224,8 @@ static void test_names_made_up_by_exporters_are_told_apart(void **state) {
         {"/fc1/Constant_12_output_0", true, 0},
         {"Constant_3", true, 0},
         {"Constants", false, 0},
+        {"val_12", true, 0},
+        {"valve_12", false, 0},
         {"x_output_", false, 0},
         {"pos", false, 0},
         {"fc1.weight", false, 3},

@@ -61,7 +61,7 @@ static void test_a_model_that_does_nothing_is_a_model(void **state) {
     (void)state;
     assert_int_equal(bench->status, CM_OK);
     assert_string_equal(bench_messages(bench), "");
-    assert_string_equal(bench_paths(bench), "()");
+    assert_string_equal(bench_paths(bench), "() Identity");
     bench_close(bench);
 }
 

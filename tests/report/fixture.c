@@ -143,19 +143,46 @@ static const struct cm_live live[] = {{"h", 134217728, 2}, {"input", 393216, 0}}
 static const struct cm_placed placed[] = {{"input", 134217728, 393216, CM_NO_INDEX, 0},
                                           {"h", 0, 134217728, 0, 1}};
 
+static const struct cm_name_count sources[] = {{"metadata", 2}, {"joined", 1}};
+static const struct cm_weights weights[] = {{"float", "external", 47, 3462000, 13848000},
+                                            {"int4", "raw", 1, 3571, 1786}};
+static const struct cm_fit fit = {
+    17179869184, true, 1079, 17178200000, 17194100000, "exact", "",
+};
+static const size_t schedule[] = {1, 0};
+/* A slope, a peak of one node, a plain. */
+static const struct cm_curve_point curve[] = {
+    {0, 100000000}, {0, 200000000}, {0, 300000000}, {1, 500000000},  {0, 30000000},
+    {0, 30000000},  {0, 30000000},  {0, 30000000},  {0, CM_UNKNOWN}, {1, 1},
+};
+
 const struct cm_result fixture_pointnet = {
     .model = {"models/pointnet.onnx", "pytorch 1.13.0", 7, N(opsets), opsets, N(inputs), inputs,
               N(outputs), outputs},
-    .options = {32, N(dims), dims, "deepspeed", "training"},
+    .options = {32, N(dims), dims, "deepspeed", "training", "", "", "min-memory"},
     .totals = {3463763, 5376, 14068146176, 29040607232, 900000000, 800000000, 13877000,
                700000000},
     .n_modules = N(modules),
     .modules = modules,
+    .n_module_sources = N(sources),
+    .module_sources = sources,
     .n_nodes = N(nodes),
     .nodes = nodes,
     .memory = {.peak_activation_bytes = 500000000,
                .peak_in_place_bytes = 400000000,
                .arena_bytes = 510000000,
+               .arena_in_place_bytes = 420000000,
+               .alignment = 64,
+               .required_bytes = 523849786,
+               .fit = &fit,
+               .n_weights = N(weights),
+               .weights = weights,
+               .file_order_peak_bytes = 625000000,
+               .schedule_optimal = true,
+               .n_schedule = N(schedule),
+               .schedule = schedule,
+               .n_curve = N(curve),
+               .curve = curve,
                .n_planners = N(planners),
                .planners = planners,
                .peak_node = 1,
@@ -265,6 +292,8 @@ static const struct cm_diagnostic odd_diagnostics[] = {
      "give the shapes of its outputs in the file, or describe the operator"},
 };
 
+static const struct cm_name_count odd_sources[] = {{ESCAPE, 3}, {NO_UTF8, INT64_MAX}};
+
 static const struct cm_term odd_terms[] = {
     {2, "MACs", INT64_MAX},
     {1, "at \033[31m 3 an element", CM_UNKNOWN},
@@ -296,10 +325,12 @@ static const struct cm_explanation odd_explanations[] = {
 const struct cm_result fixture_hostile = {
     .model = {ESCAPE ".onnx", "", 14, N(odd_opsets), odd_opsets, N(odd_inputs), odd_inputs, 0,
               NULL},
-    .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model"},
+    .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model", "scopes", FORGERY, "file"},
     .totals = {INT64_MAX, 0, INT64_MAX, 0, 1, 999, 1000, CM_UNKNOWN},
     .n_modules = N(odd_modules),
     .modules = odd_modules,
+    .n_module_sources = N(odd_sources),
+    .module_sources = odd_sources,
     .n_nodes = N(odd_nodes),
     .nodes = odd_nodes,
     .coverage = {3, N(odd_ops), odd_ops, 9},

@@ -80,6 +80,51 @@ static void colours_stand_out_and_change_no_text(void **state) {
     expect(&fixture_pointnet, options, "pointnet_color.txt");
 }
 
+static void a_curve_is_drawn_in_block_elements_where_they_can_be_shown(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    options.unicode = true;
+    options.detailed = false;
+    options.depth = 0;
+    expect(&fixture_pointnet, options, "pointnet_unicode.txt");
+}
+
+struct said {
+    struct cm_fit fit;
+    const char *words;
+};
+
+static void what_fits_is_said(void **state) {
+    static const struct said rows[] = {
+        {{1000, true, 7, 990, 1010, "exact", ""},
+         "limit:              1.0 kB          (1,000), fits\n"
+         "largest batch:      7               7 takes 990, 8 would take 1,010\n"},
+        {{1000, false, 0, CM_UNKNOWN, 1010, "none", ""},
+         "limit:              1.0 kB          (1,000), does not fit\n"
+         "largest batch:      0               1 would take 1,010\n"},
+        {{1000, true, 7, 990, 1010, "uneven", ""},
+         "largest batch:      7               7 takes 990, 8 would take 1,010, but some "
+         "larger\n"
+         "                      batch took less than a smaller one, so that one may fit "
+         "again\n"},
+        {{1000, true, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "unbounded", ""},
+         "largest batch:      any: 2147483647 fits\n"},
+        {{1000, true, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "no-batch", ""},
+         "largest batch:      none: no axis of the inputs is one\n"},
+        {{1000, false, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, "fixed", "it is 3"},
+         "largest batch:      unknown, since no other can be profiled: it is 3\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cm_text_options options = defaults();
+        struct cm_result result = fixture_pointnet;
+        result.memory.fit = &rows[i].fit;
+        char *text = fixture_text(&result, &options);
+        if (strstr(text, rows[i].words) == NULL) fail_msg("row %zu: %s", i, text);
+        free(text);
+    }
+}
+
 static void what_is_not_known_is_said(void **state) {
     (void)state;
     expect(&fixture_hostile, defaults(), "hostile.txt");
@@ -179,6 +224,8 @@ int main(void) {
         cmocka_unit_test(narrow_pages_are_folded_between_items),
         cmocka_unit_test(width_0_never_folds),
         cmocka_unit_test(colours_stand_out_and_change_no_text),
+        cmocka_unit_test(a_curve_is_drawn_in_block_elements_where_they_can_be_shown),
+        cmocka_unit_test(what_fits_is_said),
         cmocka_unit_test(what_is_not_known_is_said),
         cmocka_unit_test(a_known_model_has_no_question_mark),
         cmocka_unit_test(no_name_reaches_the_terminal_raw),

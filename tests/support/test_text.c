@@ -150,6 +150,59 @@ static void a_number_is_a_whole_decimal_or_refused(void **state) {
     assert_int_equal(part, 12);
 }
 
+static const struct {
+    const char *text;
+    int64_t bytes; /* -1: refused */
+} sizes[] = {
+    {"0", 0},
+    {"17179869184", 17179869184},
+    {"17179869184B", 17179869184},
+    {"16GiB", 17179869184},
+    {"16GB", 16000000000},
+    {"512MiB", 536870912},
+    {"1.5GiB", 1610612736},
+    {"1.50GB", 1500000000},
+    {"0.001kB", 1},
+    {"1.0009kB", 1000},
+    {"1.1GiB", 1181116006}, /* and 0.4 */
+    {"0.3333333333333333333333333TiB", 366503875925},
+    {"7KiB", 7168},
+    {"7KB", 7000},
+    {"2TB", 2000000000000},
+    {"8388607TiB", 9223370937343148032},
+    {"8388608TiB", -1},
+    {"9223372036854775807", INT64_MAX},
+    {"9223372036854775808", -1},
+    {"", -1},
+    {"GiB", -1},
+    {"-1GiB", -1},
+    {"+1GiB", -1},
+    {"1.GiB", -1},
+    {".5GiB", -1},
+    {"1.5", -1},
+    {"1.5B", -1},
+    {"1,5GiB", -1},
+    {"16 GiB", -1},
+    {" 16GiB", -1},
+    {"16GiB ", -1},
+    {"16G", -1},
+    {"16Gi", -1},
+    {"16gib", -1},
+    {"16GiBs", -1},
+    {"0x10GiB", -1},
+    {"1e9", -1},
+};
+
+static void a_size_has_a_unit_of_bytes_or_none(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        int64_t bytes = -1;
+        const bool ok = text_to_bytes(sizes[i].text, &bytes);
+        if (ok != (sizes[i].bytes >= 0) || (ok && bytes != sizes[i].bytes))
+            fail_msg("\"%s\" gives %lld", sizes[i].text, (long long)bytes);
+    }
+}
+
 static void texts_are_compared(void **state) {
     (void)state;
     assert_true(text_equal(NULL, NULL));
@@ -191,6 +244,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_label_is_cut_between_two_characters, make, end),
         cmocka_unit_test(utf8_is_told_from_what_is_not),
         cmocka_unit_test(a_number_is_a_whole_decimal_or_refused),
+        cmocka_unit_test(a_size_has_a_unit_of_bytes_or_none),
         cmocka_unit_test(texts_are_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

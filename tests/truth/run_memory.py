@@ -60,6 +60,10 @@ def verdict(model, found):
         return "fail: the arena does not end with its last value"
     if memory["peak_in_place_bytes"] > peak:
         return "fail: more in place than without"
+    if memory["arena_in_place_bytes"] < memory["peak_in_place_bytes"]:
+        return "fail: no arena in place is below the peak in place"
+    if memory["arena_in_place_bytes"] > LIMIT * memory["peak_in_place_bytes"]:
+        return f"fail: in place above {LIMIT}"
     if sum(live["bytes"] for live in memory["live_at_peak"]) != peak:
         return "fail: what is alive at the peak is not the peak"
     fault = fault_of_plan(found)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two columns: labels, and figures with every digit beside them. */
+#include "report/labels.h"
+
+#include "report/page.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define FIGURE_WIDTH 16
+
+void label_write(struct page *page, const char *label) {
+    page_print(page, STYLE_PLAIN, "%s%s", label, *label == '\0' ? "" : ":");
+    if (page->column < LABEL_WIDTH) page_indent(page, LABEL_WIDTH - page->column);
+}
+
+void label_rest(struct page *page, size_t n, size_t shown) {
+    if (n <= shown) return;
+    label_write(page, "");
+    page_print(page, STYLE_PLAIN, "and %zu more: see --format json", n - shown);
+    page_end_line(page);
+}
+
+void label_pad(struct page *page) {
+    size_t end = LABEL_WIDTH + FIGURE_WIDTH;
+    page_indent(page, page->column < end ? end - page->column : 1);
+}
+
+void label_figure(struct page *page, const char *label, enum number_unit unit, int64_t value) {
+    label_write(page, label);
+    page_list(page, "", 0);
+    number_append(page_item(page), unit, value);
+    page_item_end(page, STYLE_TITLE);
+    if (!is_known(value)) return;
+    label_pad(page);
+    struct text *item = page_item(page);
+    text_append(item, "(");
+    number_append_exact(item, value);
+    text_append(item, ")");
+    page_item_end(page, STYLE_SHARE);
+}

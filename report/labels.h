@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of a label and what belongs to it, in two columns. */
+#ifndef REPORT_LABELS_H
+#define REPORT_LABELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/number.h"
+
+struct page;
+
+#define LABEL_WIDTH 20 /* "unknown operators: " and the like */
+
+/* An empty label is the continuation of the one above. */
+void label_write(struct page *page, const char *label);
+/* From a figure to what is said about it. */
+void label_pad(struct page *page);
+/* After `shown` lines of `n`. */
+void label_rest(struct page *page, size_t n, size_t shown);
+/* `fwd MACs:           14.07 GMACs     (14,068,146,176)`, the line left open. */
+void label_figure(struct page *page, const char *label, enum number_unit unit, int64_t value);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What exporters note of nodes in metadata_props, and what of it is no note at all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frontend/skim.h"
+#include "loading.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#define SCOPES    "pkg.torch.onnx.name_scopes"
+#define CLASSES   "pkg.torch.onnx.class_hierarchy"
+#define NAMESPACE "namespace"
+#define RULES     "pkg.onnxscript.rewriter.rule_name"
+
+static int make(void **state) {
+    *state = arena_new("test", 0);
+    return *state == NULL;
+}
+
+static int end(void **state) {
+    arena_free(*state);
+    return 0;
+}
+
+static void put_property(struct bytes *node, const char *key, const char *value) {
+    struct bytes entry = bytes_new(node->arena);
+    put_text(&entry, 1, key);
+    put_text(&entry, 2, value);
+    put_message(node, 9, entry);
+}
+
+static struct bytes relu_model(struct arena *arena, struct bytes node) {
+    struct bytes graph = graph_of(arena, "x", "y");
+    put_message(&graph, 1, node);
+    return model_of(arena, graph);
+}
+
+/* ":Net layer1:Block"; "-" where nothing is noted. */
+static const char *place_text(struct arena *arena, const struct place *place) {
+    struct text text;
+    text_init(&text, arena);
+    for (size_t i = 0; place && i < place->n_parts; i++)
+        text_printf(&text, "%s%s:%s", i > 0 ? " " : "", place->parts[i].path,
+                    place->parts[i].class);
+    return place ? text_string(&text) : "-";
+}
+
+static void places_are_read(void **state) {
+    static const struct {
+        const char *scopes;    /* NULL: there is no such entry */
+        const char *classes;   /* NULL */
+        const char *namespace; /* NULL */
+        const char *place;
+    } rows[] = {
+        {"['', 'layer1', 'layer1.0', 'conv2d']",
+         "['net.Net', 'torch.nn.modules.container.Sequential', '__main__.f.<locals>.Block', "
+         "'aten.conv2d.default']",
+         NULL, ":Net layer1:Sequential layer1.0:Block"},
+        {"['', 'fc', 'linear']", NULL, NULL, ": fc:"},
+        {"['', 'fc', 'linear']", "['Net', 'Linear']", NULL, ": fc:"},
+        {"['', 'add']", "['Net', 'aten.add.Tensor']", NULL, ":Net"},
+        {"['add']", "['aten.add.Tensor']", NULL, "-"},
+        {"[\"it's\",'b\\'c\\\\' , 'op']", NULL, NULL, "it's: b'c\\:"},
+        {NULL, NULL, ": net.Net/a: torch.nn.Linear/relu: aten.relu.default", ":Net a:Linear"},
+        {NULL, "['net.Net', 'op']", ": net.Net/relu: aten.relu.default", ":Net"},
+        {"['_empty_nn_module_stack_from_metadata_hook', 'sym_size_int_1']", NULL, NULL, "-"},
+        /* what is not spelled so is not there, and the next best is read */
+        {"['', 'fc', 'linear'", NULL, ": net.Net/relu: aten.relu.default", ":Net"},
+        {"['', 'fc', 'linear']x", NULL, NULL, "-"},
+        {"['', 'fc, 'linear']", NULL, NULL, "-"},
+        {"['', 'fc' 'linear']", NULL, NULL, "-"},
+        {"['', fc, 'linear']", NULL, NULL, "-"},
+        {"['', 'fc', 'linear\\", NULL, NULL, "-"},
+        {"['', 'fc', ]", NULL, NULL, "-"},
+        {"[]", NULL, NULL, "-"},
+        {"[", NULL, NULL, "-"},
+        {"", NULL, NULL, "-"},
+        {"('', 'fc', 'linear')", NULL, NULL, "-"},
+        {NULL, NULL, "net.Net", "-"},
+        {NULL, NULL, "a/b: c", "-"},
+        {NULL, NULL, "", "-"},
+        {NULL, NULL, ": Net//relu: op", "-"},
+        {NULL, NULL, NULL, "-"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bytes node = node_of(*state, "Relu", "r", "x", "y");
+        put_property(&node, "other", "['not', 'read']");
+        if (rows[i].namespace) put_property(&node, NAMESPACE, rows[i].namespace);
+        if (rows[i].classes) put_property(&node, CLASSES, rows[i].classes);
+        if (rows[i].scopes) put_property(&node, SCOPES, rows[i].scopes);
+        struct loading loading = load_bytes(relu_model(*state, node));
+        assert_int_equal(loading.status, CM_OK);
+        assert_string_equal(place_text(*state, loading.model->nodes[0].place), rows[i].place);
+        loading_free(&loading);
+    }
+}
+
+static void rules_of_fusion_are_noted(void **state) {
+    static const struct {
+        const char *rules;
+        bool fused;
+    } rows[] = {
+        {"FuseBatchNormIntoConv", true},
+        {"RemoveOptionalBiasFromConv, FuseBatchNormIntoConv", true},
+        {"MaterializeReshapeShape", false},
+        {"", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bytes node = node_of(*state, "Relu", "r", "x", "y");
+        put_property(&node, RULES, rows[i].rules);
+        struct loading loading = load_bytes(relu_model(*state, node));
+        assert_int_equal(loading.model->nodes[0].fused, rows[i].fused);
+        loading_free(&loading);
+    }
+}
+
+static void nodes_of_one_module_share_their_place(void **state) {
+    struct bytes graph = graph_of(*state, "x", "y");
+    struct bytes first = node_of(*state, "Relu", "r", "x", "1");
+    struct bytes second = node_of(*state, "Relu", "s", "1", "2");
+    struct bytes third = node_of(*state, "Relu", "t", "2", "y");
+    put_property(&first, SCOPES, "['', 'a', 'relu']");
+    put_property(&second, SCOPES, "['', 'a', 'relu_1']");
+    put_property(&third, SCOPES, "['', 'b', 'relu_2']");
+    put_message(&graph, 1, first);
+    put_message(&graph, 1, second);
+    put_message(&graph, 1, third);
+    struct loading loading = load_bytes(model_of(*state, graph));
+    const struct node *nodes = loading.model->nodes;
+    assert_ptr_equal(nodes[0].place, nodes[1].place);
+    assert_string_equal(place_text(*state, nodes[2].place), ": b:");
+    loading_free(&loading);
+}
+
+static void nodes_of_a_function_have_the_place_of_its_call(void **state) {
+    struct bytes graph = graph_of(*state, "x", "y");
+    struct bytes call = node_of(*state, "F", "f", "x", "y");
+    struct bytes function = function_of(*state, "F", "a", "b");
+    struct bytes own = node_of(*state, "Relu", "s", "t", "b");
+    put_text(&call, 7, "local");
+    put_property(&call, SCOPES, "['', 'outer', 'f']");
+    put_property(&own, SCOPES, "['', 'inner', 'relu']");
+    put_message(&function, 7, node_of(*state, "Relu", "r", "a", "t"));
+    put_message(&function, 7, own);
+    put_message(&graph, 1, call);
+    struct bytes model = model_of(*state, graph);
+    put_opset(&model, 8, "local", 1);
+    put_message(&model, 25, function);
+    struct loading loading = load_bytes(model);
+    assert_int_equal(loading.status, CM_OK);
+    assert_string_equal(place_text(*state, loading.model->nodes[0].place), ": outer:");
+    assert_string_equal(place_text(*state, loading.model->nodes[1].place), ": inner:");
+    assert_string_equal(place_text(*state, loading.model->calls[0].place), ": outer:");
+    loading_free(&loading);
+}
+
+/* A list of n parts, none of which has a name. */
+static const char *list_of(struct arena *arena, size_t n) {
+    char *list = arena_alloc(arena, 3 * n + 3);
+    list[0] = '[';
+    for (size_t i = 0; i < n; i++) memcpy(list + 1 + 3 * i, "'',", 3);
+    memcpy(list + 3 * n, "]", 2);
+    return list;
+}
+
+static void places_without_end_are_none(void **state) {
+    static const struct {
+        size_t n;
+        size_t parts; /* 0: no place */
+    } rows[] = {{3, 2}, {65, 64}, {2000, 64}, {1000000, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bytes node = node_of(*state, "Relu", "r", "x", "y");
+        put_property(&node, SCOPES, list_of(*state, rows[i].n));
+        struct loading loading = load_bytes(relu_model(*state, node));
+        assert_int_equal(loading.status, CM_OK);
+        const struct place *place = loading.model->nodes[0].place;
+        assert_int_equal(place ? place->n_parts : 0, rows[i].parts);
+        loading_free(&loading);
+    }
+}
+
+/* Bytes that skim keeps of a model of one node with that note. */
+static size_t kept_of(struct arena *arena, const char *key, const char *value) {
+    struct bytes node = node_of(arena, "Relu", "r", "x", "y");
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct source *source = NULL;
+    struct skimmed skimmed = {0};
+    if (key) put_property(&node, key, value);
+    struct bytes model = relu_model(arena, node);
+    assert_int_equal(source_open_memory(model.data, model.size, "model", diag, &source), CM_OK);
+    assert_int_equal(skim(source, arena, diag, &skimmed), CM_OK);
+    source_close(source);
+    cm_diagnostics_free(diag);
+    return skimmed.size;
+}
+
+static void notes_that_nobody_reads_are_not_kept(void **state) {
+    size_t bare = kept_of(*state, NULL, NULL);
+    assert_int_equal(kept_of(*state, "pkg.torch.onnx.stack_trace", list_of(*state, 1000)),
+                     bare);
+    assert_int_equal(kept_of(*state, SCOPES, list_of(*state, 100000)), bare);
+    assert_true(kept_of(*state, SCOPES, list_of(*state, 1000)) > bare + 3000);
+    assert_true(kept_of(*state, RULES, "") > bare);
+}
+
+/* Nothing says that the key comes first. */
+static void a_note_may_be_written_the_other_way_round(void **state) {
+    struct bytes node = node_of(*state, "Relu", "r", "x", "y");
+    struct bytes entry = bytes_new(*state);
+    put_text(&entry, 2, "['', 'fc', 'linear']");
+    put_text(&entry, 1, SCOPES);
+    put_message(&node, 9, entry);
+    struct loading loading = load_bytes(relu_model(*state, node));
+    assert_string_equal(place_text(*state, loading.model->nodes[0].place), ": fc:");
+    loading_free(&loading);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(places_are_read, make, end),
+        cmocka_unit_test_setup_teardown(rules_of_fusion_are_noted, make, end),
+        cmocka_unit_test_setup_teardown(nodes_of_one_module_share_their_place, make, end),
+        cmocka_unit_test_setup_teardown(nodes_of_a_function_have_the_place_of_its_call, make,
+                                        end),
+        cmocka_unit_test_setup_teardown(places_without_end_are_none, make, end),
+        cmocka_unit_test_setup_teardown(notes_that_nobody_reads_are_not_kept, make, end),
+        cmocka_unit_test_setup_teardown(a_note_may_be_written_the_other_way_round, make, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a model wants of a device: each stored tensor once, by type; the arena; their sum. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+
+struct group {
+    enum dtype dtype;
+    enum weight_storage storage;
+    int64_t tensors;
+    int64_t elements;
+    int64_t bytes;
+};
+
+static void expect_groups(const struct bench *bench, const struct group *want, size_t n) {
+    const struct demand_table *table = &bench->analysis.demand;
+    assert_int_equal(bench->status, CM_OK);
+    assert_int_equal(table->n_groups, n);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(table->groups[i].dtype, want[i].dtype);
+        assert_int_equal(table->groups[i].storage, want[i].storage);
+        assert_int_equal(table->groups[i].tensors, want[i].tensors);
+        assert_int_equal(table->groups[i].elements, want[i].elements);
+        assert_int_equal(table->groups[i].bytes, want[i].bytes);
+    }
+}
+
+static void a_packed_weight_takes_half_a_byte_an_element(void **state) {
+    static const struct group want[] = {
+        {DTYPE_INT4, WEIGHT_RAW, 1, 15, 8},
+        {DTYPE_FLOAT16, WEIGHT_RAW, 1, 3, 6},
+    };
+    struct bench *bench =
+        bench_open("opset 21\nin x float16[2,5]\ninit q int4[5,3] =1\ninit s float16[3] =1\n"
+                   "node - DequantizeLinear q s -> w\nnode - MatMul x w -> y\nout y\n");
+    (void)state;
+    expect_groups(bench, want, 2);
+    assert_int_equal(bench->analysis.demand.required_bytes, 8 + 6 + 20 + 12);
+    bench_close(bench);
+}
+
+static void what_many_share_is_there_once(void **state) {
+    static const struct group want[] = {{DTYPE_FLOAT, WEIGHT_RAW, 1, 16, 64}};
+    struct bench *bench = bench_open(
+        "in x float[4,4]\ninit a.weight float[4,4] =1\nnode - Identity a.weight -> b.weight\n"
+        "node - MatMul x a.weight -> p\nnode - MatMul p b.weight -> q\n"
+        "node - MatMul q a.weight -> r\nout r\n");
+    (void)state;
+    expect_groups(bench, want, 1);
+    bench_close(bench);
+}
+
+static void what_nobody_reads_is_left_out(void **state) {
+    struct bench *bench =
+        bench_open("in x float[4,4]\ninit a.weight float[4,4]\nnode - Relu x -> y\nout y\n");
+    (void)state;
+    expect_groups(bench, NULL, 0);
+    assert_int_equal(bench->analysis.demand.required_bytes, 128);
+    bench_close(bench);
+}
+
+static void a_weight_that_the_file_leaves_out_counts_all_the_same(void **state) {
+    static const struct group want[] = {{DTYPE_FLOAT, WEIGHT_ABSENT, 1, 16, 64}};
+    struct bench *bench = bench_open(
+        "in x float[4,4]\ninit a.weight float[4,4]\nnode - MatMul x a.weight -> y\nout y\n");
+    (void)state;
+    expect_groups(bench, want, 1);
+    bench_close(bench);
+}
+
+/* It is an input, and so in the arena already. */
+static void a_weight_that_is_fed_counts_once(void **state) {
+    static const struct group want[] = {{DTYPE_FLOAT, WEIGHT_INPUT, 1, 16, 64}};
+    struct bench *bench = bench_open("in x float[?n,4]\nin fc.weight float[4,4]\n"
+                                     "node - Gemm x fc.weight -> y\nout y\n");
+    (void)state;
+    expect_groups(bench, want, 1);
+    assert_int_equal(bench->analysis.plan.arena_bytes, 16 + 64 + 16);
+    assert_int_equal(bench->analysis.demand.required_bytes, 16 + 64 + 16);
+    bench_close(bench);
+}
+
+static void places_are_multiples_of_the_alignment(void **state) {
+    static const char lines[] = "in x float[3]\nnode - Exp x -> a\nnode - Exp a -> b\n"
+                                "node - Add x b -> y\nout y\n";
+    const struct cm_options options = {.memory_alignment = 64};
+    struct bench *bench = bench_open_with(lines, &options);
+    (void)state;
+    assert_int_equal(bench->analysis.lifetime.peak_bytes, 36);
+    assert_int_equal(bench->analysis.plan.arena_bytes, 3 * 64);
+    for (uint32_t id = 0; id < bench->model.n_values; id++)
+        assert_int_equal(bench->analysis.plan.offsets[id] % 64, 0);
+    bench_close(bench);
+    bench = bench_open(lines);
+    assert_int_equal(bench->analysis.plan.arena_bytes, 36);
+    bench_close(bench);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_packed_weight_takes_half_a_byte_an_element),
+        cmocka_unit_test(what_many_share_is_there_once),
+        cmocka_unit_test(what_nobody_reads_is_left_out),
+        cmocka_unit_test(a_weight_that_the_file_leaves_out_counts_all_the_same),
+        cmocka_unit_test(a_weight_that_is_fed_counts_once),
+        cmocka_unit_test(places_are_multiples_of_the_alignment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Orders of whole models: what moves, what stays together, what is said where nothing helps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+
+struct scheduled {
+    const char *what;
+    const char *lines;
+    int64_t file; /* peak in the order of the file */
+    int64_t least;
+    const char *order; /* names of the nodes as they run */
+};
+
+/* x has 4 bytes, u 400, the sums 4. */
+static const struct scheduled cases[] = {
+    {"two large values that are made before either is summed up",
+     "in x float[1]\nnode a Expand x s -> p\nnode b Expand x s -> q\nnode c ReduceSum p -> r\n"
+     "node d ReduceSum q -> t\nnode e Add r t -> y\nout y\n",
+     804, 408, "a c b d e"},
+    {"a view goes with what it is a view of",
+     "in x float[1]\nnode a Expand x s -> p\nnode b Expand x s -> q\nnode v Flatten p -> w\n"
+     "node c ReduceSum w -> r\nnode d ReduceSum q -> t\nnode e Add r t -> y\nout y\n",
+     804, 408, "a v c b d e"},
+    {"a chain has one order",
+     "in x float[1]\nnode a Expand x s -> p\nnode b Exp p -> q\nout q\n", 800, 800, "a b"},
+    {"the body of a node runs right before it, and what it reads stays until then",
+     "in x float[1]\nin k bool[]\nnode a Expand x s -> p\nnode b Expand x s -> q\n"
+     "body then_branch\nnode t ReduceSum p -> pt\nout pt\nclose\n"
+     "body else_branch\nnode u Exp p -> ue\nnode w ReduceSum ue -> pu\nout pu\nclose\n"
+     "node i If k -> r\nnode d ReduceSum q -> g\nnode e Add r g -> y\nout y\n",
+     1209, 813, "b d a t u w i e"},
+    {"a result stays to the end, so that it is made late",
+     "in x float[1]\nnode a Expand x s -> p\nnode b Expand x s -> q\nnode c ReduceSum q -> r\n"
+     "out p\nout r\n",
+     804, 408, "b c a"},
+    {"but all of them are there then",
+     "in x float[1]\nnode a Expand x s -> p\nnode b Expand x s -> q\nout p\nout q\n", 804, 804,
+     "a b"},
+};
+
+static struct bench *open_case(const char *lines, enum cm_schedule schedule) {
+    const struct cm_options options = {.schedule = schedule};
+    char text[2048];
+    (void)snprintf(text, sizeof text, "opset 13\nconst s int64[1] =100\n%s", lines);
+    struct bench *bench = bench_open_with(text, &options);
+    assert_int_equal(bench->status, CM_OK);
+    return bench;
+}
+
+static void expect_order(const struct bench *bench, const struct scheduled *row) {
+    const struct lifetime_table *lifetime = &bench->analysis.lifetime;
+    char have[256] = "";
+    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
+        const char *name = bench->model.nodes[lifetime->node_at[step]].name;
+        if (*name == '\0') continue; /* the constant */
+        if (*have != '\0') strcat(have, " ");
+        strcat(have, name);
+        assert_int_equal(lifetime->step_of[lifetime->node_at[step]], step);
+    }
+    if (strcmp(have, row->order) != 0) fail_msg("%s: %s", row->what, have);
+}
+
+static void an_order_is_found_that_needs_less(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bench *bench = open_case(cases[i].lines, CM_SCHEDULE_MIN_MEMORY);
+        const struct lifetime_table *lifetime = &bench->analysis.lifetime;
+        if (lifetime->file_peak_bytes != cases[i].file ||
+            lifetime->peak_bytes != cases[i].least || !lifetime->is_optimal)
+            fail_msg("%s: %lld, from %lld", cases[i].what, (long long)lifetime->peak_bytes,
+                     (long long)lifetime->file_peak_bytes);
+        expect_order(bench, &cases[i]);
+        bench_close(bench);
+    }
+}
+
+static void the_order_of_the_file_is_kept_unless_another_is_asked_for(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bench *bench = open_case(cases[i].lines, CM_SCHEDULE_FILE);
+        assert_int_equal(bench->analysis.lifetime.peak_bytes, cases[i].file);
+        assert_int_equal(bench->analysis.lifetime.file_peak_bytes, cases[i].file);
+        bench_close(bench);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_order_is_found_that_needs_less),
+        cmocka_unit_test(the_order_of_the_file_is_kept_unless_another_is_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Compares `costmodel conventions` with what the real tools said: conventions.csv.
+
+usage: run_conventions.py --costmodel PROGRAM [--source REPO] [--models DIR] [--only PATTERN]
+                          [--all]
+
+Every file of models/ and of models.tar.xz whose net a tool was run on, each tool to the integer;
+where a tool's number is another, known_differences.py says by how much and why. Prints
+`file, convention, verdict` for every failure (--all: for everything) and a summary; exits 1 when
+a number differs otherwise, or when a known difference is none any more.
+"""
+import sys
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+import argparse
+import json
+import subprocess
+import tempfile
+from collections import Counter, namedtuple
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import tables
+from known_differences import DIFFERENCES, ONNX_TOOL, Difference
+from run_truth import TIMEOUT, WORKERS, unpack
+
+LEAST = 8  # nets that each tool must have been compared on
+REPO = Path(__file__).resolve().parents[2]
+
+# models/<file>: the net, and the sizes of free dims, at which the tools were run.
+CARRIED = {
+    "bert_mini.onnx": ("bert_mini", ["seq=64"]),
+    "gpt_mini_tied.onnx": ("gpt_mini_tied", ["seq=128"]),
+    "lstm.onnx": ("lstm_bi2", ["seq=40"]),
+    "odd_conv.onnx": ("odd_conv", []),
+    "pointnet.onnx": ("pointnet", []),
+    "pointnet_b32.onnx": ("pointnet", []),
+    "pointnet_functions.onnx": ("pointnet", []),
+    "resnet50.onnx": ("resnet50", []),
+    "siamese.onnx": ("siamese_shared", []),
+    "transformer_encoder.onnx": ("transformer_encoder", ["seq=128"]),
+    "transformer_encoder_b1.onnx": ("transformer_encoder", []),
+    "unet.onnx": ("unet_convtranspose", ["h=128", "w=128"]),
+}
+CARRIED_FOLDED = ("unet.onnx",)
+
+# `folded`: BatchNorms, into convolutions. `watched`: tools that watch a net saw it in this size.
+File = namedtuple("File", "path where net dims batch folded watched")
+
+
+def folded(model):
+    """Did the exporter fold BatchNorms away? Then the tools were run on such a net, too."""
+    parts = model.variant.split("_")
+    if model.folder == "variants":
+        return "functions" not in parts
+    if "folded" not in parts and parts[0] not in ("b1", "dyn"):
+        return False
+    rows = tables.rows(tables.truth_name(model, 1), 1).values()
+    return any(row.cls.startswith("BatchNorm") for row in rows)
+
+
+def carried():
+    for name, (net, dims) in CARRIED.items():
+        yield File(f"models/{name}", REPO / "models" / name, net, dims, 1,
+                   name in CARRIED_FOLDED, True)
+
+
+def archived(folder, nets):
+    for model in tables.models():
+        if model.name in nets:
+            batch = 32 if "b32" in model.variant.split("_") else 1
+            watched = batch == 1 and tables.has_truth(model, 1)
+            yield File(model.path, folder / model.path, model.name, model.dims, batch,
+                       watched and folded(model), watched)
+
+
+def ask(program, file):
+    """What the program counts by each convention."""
+    command = [program, "conventions", str(file.where), "--format", "json", "--batch",
+               str(file.batch), "--mode", "inference"]
+    for dim in file.dims:
+        command += ["--dim", dim]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    if done.returncode != 0:
+        return {}
+    return {row["name"]: row["flops"] for row in json.loads(done.stdout)["conventions"]}
+
+
+def known_of(file, tool):
+    """The known differences that apply: of the file for a tool that reads it, else of the net."""
+    if tool == "onnx-tool":
+        return [Difference(tool, pattern, *known) for pattern, known in ONNX_TOOL.items()
+                if fnmatchcase(file.path, pattern)]
+    return [known for known in DIFFERENCES if (known.tool, known.net) == (tool, file.net)]
+
+
+class Checks:
+    def __init__(self, every):
+        self.every = every
+        self.needed = set()
+        self.count = Counter()
+        self.nets = {}
+
+    def say(self, file, tool, kind, text):
+        self.count[kind] += 1
+        if kind in ("fail", "stopped") or self.every:
+            print(f"{file.path}, {tool}, {text}")
+
+    def check(self, file, tool, have, want):
+        self.nets.setdefault(tool, set()).add(file.net)
+        if have is None:
+            self.say(file, tool, "fail", "fail: the program gives no number")
+            return
+        known = known_of(file, tool)
+        reasons = "; ".join(f"{k.amount:+} {k.reason}" for k in known)
+        if want - have != sum(k.amount for k in known):
+            self.say(file, tool, "fail", f"fail: have {have}, want {want} ({want - have:+}); "
+                     f"known: {reasons or 'none'}")
+            return
+        self.needed.update(known)
+        self.say(file, tool, "known" if known else "equal", f"{want}: {reasons or 'equal'}")
+
+    def check_file(self, file, said, numbers):
+        if not said:
+            self.say(file, "all", "fail", "fail: the program stopped")
+        for (net, form, path, tool), total in numbers.items():
+            if tool not in said or path not in ("", file.path) or net != file.net:
+                continue
+            if not path and (not file.watched or file.folded != (form == "folded")):
+                continue
+            if not total.isdigit():
+                self.say(file, tool, "stopped", f"the tool stopped: {total}")
+            else:
+                self.check(file, tool, said[tool], int(total))
+
+    def stale(self):
+        """What no file shows any more."""
+        known = [*DIFFERENCES, *(Difference("onnx-tool", pattern, *row)
+                                 for pattern, row in ONNX_TOOL.items())]
+        return [row for row in known if row not in self.needed]
+
+    def report(self, n_files, whole):
+        stale = self.stale() if whole else []
+        for row in stale:
+            print(f"{row.net}, {row.tool}, fail: never needed: {row.amount:+} {row.reason}")
+        few = [tool for tool, nets in self.nets.items() if whole and len(nets) < LEAST]
+        print(", ".join(f"{tool} {len(nets)} nets" for tool, nets in self.nets.items()))
+        count = self.count
+        print(f"{n_files} files: {count['equal']} equal to the integer, {count['known']} by known "
+              f"differences, {count['fail'] + len(stale)} fail; {count['stopped']} times the tool "
+              "stopped")
+        return 1 if count["fail"] or stale or few or not count["equal"] else 0
+
+
+def run(options, folder):
+    numbers = {(row["model"], row["form"], row["file"], row["tool"]): row["total"]
+               for row in tables.read_csv("conventions.csv")}
+    nets = {net for (net, *_), total in numbers.items() if total.isdigit()}
+    files = [f for f in [*carried(), *archived(folder, nets)]
+             if fnmatchcase(f.path, options.only)]
+    checks = Checks(options.all)
+    with ThreadPoolExecutor(WORKERS) as pool:
+        answers = pool.map(lambda file: ask(options.costmodel, file), files)
+        for file, said in zip(files, answers):
+            checks.check_file(file, said, numbers)
+    return checks.report(len(files), options.only == "*")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="compare conventions with the real tools")
+    parser.add_argument("--costmodel", required=True, help="the program")
+    parser.add_argument("--source", help="the repository: its tests/truth/models.tar.xz is used")
+    parser.add_argument("--models", help="a folder with the models, already unpacked")
+    parser.add_argument("--only", default="*", help="files to check: folder/name pattern")
+    parser.add_argument("--all", action="store_true", help="name what is equal, too")
+    options = parser.parse_args()
+    if options.models:
+        return run(options, Path(options.models))
+    truth = Path(options.source) / "tests" / "truth" if options.source else tables.HERE
+    with tempfile.TemporaryDirectory(prefix="costmodel-conventions-") as folder:
+        unpack(truth / "models.tar.xz", Path(folder))
+        return run(options, Path(folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
