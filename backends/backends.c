@@ -54,7 +54,7 @@ static int compare_names(const void *a, const void *b) {
 }
 
 /* The names of the modules of a place, sorted; a place that cannot be read gets its reason. */
-static int read_place(struct place *place, struct arena *arena, const char **ret,
+static int read_place(struct module_place *place, struct arena *arena, const char **ret,
                       size_t *ret_n) {
     size_t n = 0;
     *ret_n = 0;
@@ -84,7 +84,7 @@ static const struct backends_entry *find_usable(const struct backends_list *list
     return NULL;
 }
 
-static int add_module(const struct place *place, const char *name, struct arena *arena,
+static int add_module(const struct module_place *place, const char *name, struct arena *arena,
                       struct backends_list *list) {
     const struct backends_entry *before = find_usable(list, name);
     struct backends_entry *entry = &list->items[list->n];
@@ -100,7 +100,8 @@ static int add_module(const struct place *place, const char *name, struct arena 
     return CM_OK;
 }
 
-static int add_place(struct place *place, struct arena *arena, struct backends_list *list) {
+static int add_place(struct module_place *place, struct arena *arena,
+                     struct backends_list *list) {
     const char *names[MOST_MODULES];
     size_t n = 0;
     int status = read_place(place, arena, names, &n);

@@ -24,7 +24,7 @@ static size_t count_places(const char *path) {
 }
 
 int places_from(const char *path, struct arena *arena, struct places *ret) {
-    struct place *items = arena_array(arena, count_places(path), sizeof(*items));
+    struct module_place *items = arena_array(arena, count_places(path), sizeof(*items));
     if (items == NULL) return CM_NO_MEMORY;
     size_t n = 0;
     while (*path != '\0') {
@@ -57,7 +57,7 @@ static const char *beside_program(struct arena *arena) {
 int places_find(struct arena *arena, struct places *ret) {
     const char *set = getenv("COSTMODEL_BACKEND_PATH");
     if (set != NULL) return places_from(set, arena, ret);
-    struct place *items = arena_array(arena, 2, sizeof(*items));
+    struct module_place *items = arena_array(arena, 2, sizeof(*items));
     if (items == NULL) return CM_NO_MEMORY;
     size_t n = 0;
     items[n].path = beside_program(arena);

@@ -9,14 +9,14 @@
 
 struct arena;
 
-struct place {
+struct module_place {
     const char *path;
     struct cm_reason reason; /* why it is not searched; "" it is */
 };
 
 struct places {
     size_t n;
-    struct place *items;
+    struct module_place *items;
 };
 
 /*

@@ -78,7 +78,7 @@ static const struct {
     [CM_CONV] = {2, 3}, [CM_DECONV] = {2, 3}, [CM_GEMM] = {2, 3}, [CM_POOL] = {1, 1},
     [CM_NORM] = {1, 5}, [CM_ELTWISE] = {1, CM_MAX_INPUTS}, [CM_SOFTMAX] = {1, 1},
     [CM_REDUCE] = {1, 1}, [CM_RNN] = {3, CM_MAX_INPUTS}, [CM_ATTENTION] = {3, 4},
-    [CM_COPY] = {1, CM_MAX_INPUTS}, [CM_GATHER] = {2, 2},
+    [CM_COPY] = {1, CM_MAX_INPUTS}, [CM_GATHER] = {1, 2},
 };
 /* clang-format on */
 

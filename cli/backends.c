@@ -152,7 +152,7 @@ static void print_devices(void) {
 static void print_places(const struct listing *listing) {
     printf("\nmodules are searched in:\n");
     for (size_t i = 0; i < listing->places.n; i++) {
-        const struct place *place = &listing->places.items[i];
+        const struct module_place *place = &listing->places.items[i];
         const bool searched = place->reason.text[0] == '\0';
         printf("  %s%s%s\n", place->path, searched ? "" : ": ", place->reason.text);
     }

@@ -78,7 +78,7 @@ enum cm_primitive_kind {
     CM_RNN,       /* x [T, N, I], weight, recurrent weight, (bias, states) -> y, (states) */
     CM_ATTENTION, /* q [N, H, S, D], k and v [N, G, L, D], (mask) -> y [N, H, S, D] */
     CM_COPY,      /* inputs -> y, laid side by side along `axis`: transpose, slice, concat */
-    CM_GATHER,    /* x, indices -> y, along `axis` */
+    CM_GATHER,    /* x, (indices) -> y: each element of y is some element of x */
     CM_N_PRIMITIVES
 };
 
