@@ -13,8 +13,8 @@
 _Static_assert(sizeof(struct cm_tensor) == 8 + 16 * (size_t)CM_MAX_RANK, "no padding");
 _Static_assert(sizeof(struct cm_primitive) ==
                    16 + (CM_MAX_INPUTS + CM_MAX_OUTPUTS) * sizeof(struct cm_tensor) +
-                       sizeof(struct cm_window) + 16 + CM_MAX_STEPS * sizeof(struct cm_step) +
-                       56,
+                       sizeof(struct cm_window) + 16 +
+                       CM_MAX_STEPS * sizeof(struct cm_eltwise) + 56,
                "no padding");
 
 /* clang-format off */
@@ -187,7 +187,7 @@ int primitive_check(const struct cm_primitive *primitive, struct cm_reason *reas
     for (int32_t i = 0; status == CM_BACKEND_OK && i < primitive->n_outputs; i++)
         status = check_tensor(&primitive->outputs[i], reason);
     for (int32_t i = 0; status == CM_BACKEND_OK && i < primitive->n_steps; i++) {
-        const struct cm_step *step = &primitive->steps[i];
+        const struct cm_eltwise *step = &primitive->steps[i];
         if (step->function <= CM_FUNCTION_NONE || step->function >= CM_N_FUNCTIONS ||
             step->operand < 0 || step->operand >= primitive->n_inputs)
             return reason_fail(reason, CM_BACKEND_REFUSED, "an attribute of %s is out of range",
@@ -243,7 +243,7 @@ static void print_window(const struct cm_window *window, struct text *out) {
 
 static void print_steps(const struct cm_primitive *primitive, struct text *out) {
     for (int32_t i = 0; i < primitive->n_steps; i++) {
-        const struct cm_step *step = &primitive->steps[i];
+        const struct cm_eltwise *step = &primitive->steps[i];
         text_printf(out, " %s", primitive_function_name(step->function));
         if (step->alpha != 0 || step->beta != 0)
             text_printf(out, "(%g,%g)", step->alpha, step->beta);

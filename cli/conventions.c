@@ -112,15 +112,47 @@ static void pick_top(const struct share *shares, size_t n, struct share *top) {
     }
 }
 
-static void find_top(const struct cm_result *result, struct share *shares, struct share *top) {
-    size_t n = 0;
-    for (size_t i = 0; i < result->n_nodes; i++) {
-        const struct cm_node *node = &result->nodes[i];
-        if (!is_known(node->costs.flops) || !is_known(node->costs.macs)) continue;
-        int64_t beyond = checked_sub(node->costs.flops, node->costs.macs);
-        if (beyond != 0) add_share(shares, &n, node->op, beyond);
+struct job {
+    const struct invocation *call;
+    const char *path;
+    int format;
+    struct cm_options options;
+    struct share *shares; /* MAX_TYPES, scratch */
+    struct cm_model *model;
+    bool complete;
+};
+
+static int64_t beyond_macs(const struct cm_node *node) {
+    if (!is_known(node->costs.flops) || !is_known(node->costs.macs)) return 0;
+    return checked_sub(node->costs.flops, node->costs.macs);
+}
+
+/* What a composite costs stands at one of its nodes, its MACs at others. */
+static void add_composites(const struct cm_result *result, struct share *shares, size_t *n,
+                           bool *is_part) {
+    for (size_t i = 0; i < result->n_composites; i++) {
+        const struct cm_composite *composite = &result->composites[i];
+        int64_t beyond = 0;
+        if (composite->foldable) continue;
+        for (size_t k = 0; k < composite->n_nodes; k++) {
+            is_part[composite->nodes[k]] = true;
+            beyond = checked_add(beyond, beyond_macs(&result->nodes[composite->nodes[k]]));
+        }
+        if (beyond != 0) add_share(shares, n, composite->op, beyond);
     }
-    pick_top(shares, n, top);
+}
+
+static int find_top(const struct job *job, const struct cm_result *result, struct share *top) {
+    size_t n = 0;
+    bool *is_part = arena_array(job->call->arena, result->n_nodes, sizeof(*is_part));
+    if (!is_part) return diag_no_memory(job->call->diag);
+    add_composites(result, job->shares, &n, is_part);
+    for (size_t i = 0; i < result->n_nodes; i++) {
+        int64_t beyond = is_part[i] ? 0 : beyond_macs(&result->nodes[i]);
+        if (beyond != 0) add_share(job->shares, &n, result->nodes[i].op, beyond);
+    }
+    pick_top(job->shares, n, top);
+    return CM_OK;
 }
 
 /* A name as a person may see it, and as JSON may hold it. */
@@ -177,16 +209,6 @@ static void print_head(const struct invocation *call, int format, const char *pa
     printf(",\n  \"conventions\": [\n");
 }
 
-struct job {
-    const struct invocation *call;
-    const char *path;
-    int format;
-    struct cm_options options;
-    struct share *shares; /* MAX_TYPES, scratch */
-    struct cm_model *model;
-    bool complete;
-};
-
 /* Messages are the same each time: those of the first profile are told. */
 static int profile_one(struct job *job, size_t index, struct cm_result **ret) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -201,6 +223,17 @@ static int profile_one(struct job *job, size_t index, struct cm_result **ret) {
     return status;
 }
 
+static void print_row(const struct job *job, size_t index, const struct cm_result *result,
+                      const struct share *top) {
+    const struct cm_convention *convention = cm_convention_at(index);
+    if (job->format == FORMAT_TEXT) {
+        print_text_row(convention, result, top);
+        return;
+    }
+    if (index > 0) printf(",\n");
+    print_json_row(job->call, convention, result, top);
+}
+
 static int write_one(struct job *job, size_t index) {
     const struct cm_convention *convention = cm_convention_at(index);
     struct cm_result *result = NULL;
@@ -209,16 +242,11 @@ static int write_one(struct job *job, size_t index) {
     int status = profile_one(job, index, &result);
     if (status != CM_OK) return status;
     job->complete = cm_result_complete(result);
-    find_top(result, job->shares, top);
-    if (index == 0) print_head(job->call, job->format, job->path);
-    if (job->format == FORMAT_TEXT) {
-        print_text_row(convention, result, top);
-    } else {
-        if (index > 0) printf(",\n");
-        print_json_row(job->call, convention, result, top);
-    }
+    status = find_top(job, result, top);
+    if (status == CM_OK && index == 0) print_head(job->call, job->format, job->path);
+    if (status == CM_OK) print_row(job, index, result, top);
     cm_result_free(result);
-    return CM_OK;
+    return status;
 }
 
 static int write_all(struct job *job) {

@@ -31,6 +31,10 @@ struct request {
     int64_t batch;
     int mode; /* enum cm_mode */
     const char *convention;
+    const char *optimizer;
+    bool amp;
+    struct option_list freeze;
+    struct option_list checkpoint;
     bool strict;
     const char *dump_after;
     const char *module_source;
@@ -121,6 +125,21 @@ const struct option profile_options[] = {
     {.name = "dump-after", .kind = OPTION_TEXT, .offset = AT(const char *, dump_after),
      .value = "PASS",
      .help = "print the graph to standard error as it stands after this pass"},
+    {.heading = "A training step", .name = "optimizer", .kind = OPTION_TEXT,
+     .offset = AT(const char *, optimizer), .value = "NAME",
+     .help = "count a step of sgd, momentum, adam or adamw: backward, what is kept\n"
+             "for it, gradients and states; layers train unless --mode inference"},
+    {.name = "amp", .kind = OPTION_SET, .offset = AT(bool, amp),
+     .help = "in mixed precision: 2-byte activations, weights and gradients, and\n"
+             "4-byte master weights and states"},
+    {.name = "freeze", .kind = OPTION_LIST, .offset = AT(struct option_list, freeze),
+     .value = "PATTERN",
+     .help = "parameters that do not learn, by their name or a module's, as\n"
+             "--freeze 'layer1.*'; may be given many times"},
+    {.name = "checkpoint", .kind = OPTION_LIST, .offset = AT(struct option_list, checkpoint),
+     .value = "MODULE",
+     .help = "a module, or a pattern of some, that keeps its inputs alone and is\n"
+             "run again for backward; may be given many times"},
     {.heading = "Modules", .name = "module-source", .kind = OPTION_TEXT,
      .offset = AT(const char *, module_source), .value = "NAME",
      .help = "tell modules from this alone: metadata, functions, scopes, paddle,\n"
@@ -137,7 +156,8 @@ const struct option profile_options[] = {
     {.name = "memory-limit", .kind = OPTION_BYTES, .offset = AT(int64_t, memory_limit),
      .value = "SIZE",
      .help = "does it fit into that much, as 16GiB, and how large a batch does?\n"
-             "Weights and arena, no workspace of kernels"},
+             "Weights and arena, or the peak of a step with --optimizer; no\n"
+             "workspace of kernels"},
     {.name = "memory-alignment", .kind = OPTION_INT64, .offset = AT(int64_t, memory_alignment),
      .value = "N", .min = 1, .max = 1 << 30,
      .help = "places in the arena are multiples of N bytes, a power of two\n"
@@ -384,6 +404,12 @@ static int read_request(const struct invocation *call, struct request *request,
     options->batch = request->batch;
     options->mode = (enum cm_mode)request->mode;
     options->convention = request->convention;
+    options->optimizer = request->optimizer;
+    options->amp = request->amp;
+    options->n_freeze = request->freeze.n;
+    options->freeze = request->freeze.values;
+    options->n_checkpoint = request->checkpoint.n;
+    options->checkpoint = request->checkpoint.values;
     options->strict = request->strict;
     options->dump_after = request->dump_after;
     options->module_source = request->module_source;

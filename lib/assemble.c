@@ -72,6 +72,14 @@ static void add_params(const struct assembly *assembly, uint32_t id, struct cm_c
     }
 }
 
+/* `steps`: NULL where no training step was profiled. */
+static struct cm_step public_step(const struct cm_step *steps, size_t index) {
+    if (!steps) return (struct cm_step){.present = false, 0, 0};
+    return (struct cm_step){.present = true,
+                            .backward_macs = assembly_count(steps[index].backward_macs),
+                            .kept_bytes = assembly_count(steps[index].kept_bytes)};
+}
+
 static void take_node(struct assembly *assembly, uint32_t id, struct cm_node *ret) {
     const struct analysis *analysis = assembly->analysis;
     const struct node *node = &analysis->model->nodes[id];
@@ -90,6 +98,7 @@ static void take_node(struct assembly *assembly, uint32_t id, struct cm_node *re
         .inputs = inputs,
         .n_outputs = node->n_outputs,
         .outputs = assembly_values(assembly, node->outputs, node->n_outputs),
+        .training = public_step(analysis->training.of_node, id),
     };
     public_costs(&costs, &ret->costs);
 }
@@ -141,13 +150,40 @@ static void take_sources(struct assembly *assembly, const struct modules_table *
 static void take_modules(struct assembly *assembly) {
     const struct modules_table *table = &assembly->analysis->modules;
     struct cm_module *modules = assembly_array(assembly, table->n_modules, sizeof(*modules));
-    for (size_t i = 0; i < table->n_modules && !assembly->failed; i++)
+    for (size_t i = 0; i < table->n_modules && !assembly->failed; i++) {
         take_module(assembly, &table->modules[i], assembly->analysis->memory.of_module[i],
                     &modules[i]);
+        modules[i].training = public_step(assembly->analysis->training.of_module, i);
+    }
     take_sources(assembly, table);
     assembly->result->n_modules = table->n_modules;
     assembly->result->modules = modules;
     if (!assembly->failed) assembly->result->totals = modules[0].costs;
+}
+
+static const size_t *node_list(struct assembly *assembly, const struct composite *composite) {
+    size_t *nodes = assembly_array(assembly, composite->n_nodes, sizeof(*nodes));
+    for (size_t i = 0; nodes && i < composite->n_nodes; i++) nodes[i] = composite->nodes[i];
+    return nodes;
+}
+
+static void take_composites(struct assembly *assembly) {
+    const struct composites_table *table = &assembly->analysis->composites;
+    struct cm_composite *list = assembly_array(assembly, table->n, sizeof(*list));
+    for (size_t i = 0; list && i < table->n; i++) {
+        const struct composite *from = &table->items[i];
+        list[i] = (struct cm_composite){
+            .name = assembly_text(assembly, from->name),
+            .op = assembly_text(assembly, from->op->type),
+            .module = assembly->analysis->modules.of_node[from->last],
+            .last = from->last,
+            .n_nodes = from->n_nodes,
+            .nodes = node_list(assembly, from),
+            .foldable = from->foldable,
+        };
+    }
+    assembly->result->n_composites = table->n;
+    assembly->result->composites = list;
 }
 
 static void take_inputs(struct assembly *assembly) {
@@ -252,8 +288,10 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         take_options(&assembly);
         take_nodes(&assembly);
         take_modules(&assembly);
+        take_composites(&assembly);
         take_rebatched(&assembly);
         assemble_memory(&assembly);
+        assemble_training(&assembly);
         assemble_explanations(&assembly);
         assemble_measure(&assembly);
         assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);

@@ -11,6 +11,7 @@
 #include "lib/fit.h"
 #include "passes/module_groups.h"
 #include "passes/module_sources.h"
+#include "passes/optimizers.h"
 #include "passes/pipeline.h"
 #include "support/arena.h"
 #include "support/conventions.h"
@@ -97,6 +98,35 @@ static int refuse_convention(const struct cm_options *options, struct arena *are
     return status;
 }
 
+static int refuse_optimizer(const struct cm_options *options, struct arena *arena,
+                            struct cm_diagnostics *diagnostics) {
+    struct text list;
+    text_init(&list, arena);
+    for (size_t i = 0; optimizers_at(i); i++) {
+        if (i > 0) text_append(&list, ", ");
+        text_append(&list, optimizers_at(i)->name);
+    }
+    int status =
+        diag_error(diagnostics, DIAG_USAGE, "there is no optimizer '%s'", options->optimizer);
+    diag_hint(diagnostics, "this version knows: %s", text_string(&list));
+    return status;
+}
+
+static int check_training(const struct cm_options *options, struct arena *arena,
+                          struct cm_diagnostics *diagnostics) {
+    if (options->optimizer && !optimizers_find(options->optimizer))
+        return refuse_optimizer(options, arena, diagnostics);
+    const char *idle = options->amp                ? "amp"
+                       : options->n_freeze > 0     ? "freeze"
+                       : options->n_checkpoint > 0 ? "checkpoint"
+                                                   : NULL;
+    if (options->optimizer || !idle) return CM_OK;
+    int status =
+        diag_error(diagnostics, DIAG_USAGE, "'%s' says how to train, with no optimizer", idle);
+    diag_hint(diagnostics, "give an optimizer too, as --optimizer adam");
+    return status;
+}
+
 /* 0 stands for 1, as in options that are all zero. */
 static bool is_alignment(int64_t bytes) {
     return bytes >= 0 && bytes <= (INT64_C(1) << 30) && (bytes & (bytes - 1)) == 0;
@@ -136,7 +166,14 @@ static int check_options(const struct cm_options *options, struct arena *arena,
         return diag_error(diagnostics, DIAG_USAGE,
                           "the alignment is %lld, a power of two up to 2^30 wanted",
                           (long long)options->memory_alignment);
-    return CM_OK;
+    return check_training(options, arena, diagnostics);
+}
+
+/* A training step is taken in training, unless the caller says that layers do otherwise. */
+static struct cm_options meant(const struct cm_options *options) {
+    struct cm_options copy = *options;
+    if (options->optimizer && options->mode == CM_MODE_MODEL) copy.mode = CM_MODE_TRAINING;
+    return copy;
 }
 
 static int analyse(struct cm_model *model, const struct cm_options *options,
@@ -169,7 +206,8 @@ int cm_model_profile(struct cm_model *model, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
     struct analysis analysis = {.arena = arena_new("analysis", 0)};
     if (!analysis.arena) return diag_no_memory(diagnostics);
-    int status = profile(model, options, diagnostics, &analysis, ret_result);
+    const struct cm_options asked = meant(options);
+    int status = profile(model, &asked, diagnostics, &analysis, ret_result);
     arena_free(analysis.arena);
     return status;
 }

@@ -99,6 +99,11 @@ static bool dropout_trains(const struct rule *rule) {
            constant_int_at(mode, 0) != 0;
 }
 
+/* A byte an element, as a kernel that draws and applies it at once writes it. */
+static int64_t dropout_mask(const struct rule *rule) {
+    return rule->training ? rule_elements(rule, 0) : 0;
+}
+
 static int fold_dropout(struct rule *rule) {
     const struct constant *value = NULL;
     if (rule->training) return CM_OK;
@@ -163,6 +168,7 @@ static const struct op_attr hard_sigmoid_1[] = {
 static const struct op_attr hard_sigmoid_6[] = {
     FLOAT_ATTR("alpha", 0.2F), FLOAT_ATTR("beta", 0.5F), {0}};
 static const struct op_attr gelu_20[] = {STRING_ATTR("approximate", "none"), {0}};
+static const struct op_attr quick_gelu_1[] = {FLOAT_ATTR("alpha", 1.702F), {0}};
 static const struct op_attr shrink_9[] = {
     FLOAT_ATTR("bias", 0), FLOAT_ATTR("lambd", 0.5F), {0}};
 static const struct op_attr dropout_1[] = {
@@ -172,25 +178,31 @@ static const struct op_attr dropout_6[] = {
 static const struct op_attr dropout_7[] = {FLOAT_ATTR("ratio", 0.5F), {0}};
 static const struct op_attr dropout_12[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}};
 
-#define ACTIVATION(name, from, attributes, flops, class, print, folds)                         \
+#define ACTIVATION(name, from, attributes, flops, class, print, folds, keeps)                  \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
         .cost = {.per_input = flops}, .memory = MEMORY_IN_PLACE, .roles = "x",                 \
-        .module = class, .describe = print, .fold = folds                                      \
+        .module = class, .describe = print, .fold = folds, .backward.gradients = keeps         \
+    }
+#define VENDOR(name, attributes, class)                                                        \
+    {                                                                                          \
+        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = 1, .max_inputs = 1, \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
+        .memory = MEMORY_IN_PLACE, .roles = "x", .module = class, .backward.gradients = "0"    \
     }
 #define CLIP(from, most, attributes, ...)                                                      \
     {                                                                                          \
         .domain = "", .type = "Clip", .since = from, .min_inputs = 1, .max_inputs = most,      \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_clip,          \
-        .memory = MEMORY_IN_PLACE, .roles = "xii", __VA_ARGS__                                 \
+        .memory = MEMORY_IN_PLACE, .roles = "xii", .backward.gradients = "0,-", __VA_ARGS__    \
     }
 #define PRELU(from, attributes, rule)                                                          \
     {                                                                                          \
         .domain = "", .type = "PRelu", .since = from, .min_inputs = 2, .max_inputs = 2,        \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
         .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE, .roles = "xW", .module = "PReLU", \
-        .describe = describe_prelu                                                             \
+        .describe = describe_prelu, .backward.gradients = "01"                                 \
     }
 #define DROPOUT(from, most, attributes)                                                        \
     {                                                                                          \
@@ -198,35 +210,40 @@ static const struct op_attr dropout_12[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}
         .min_outputs = 1, .max_outputs = 2, .attrs = attributes, .infer = infer_dropout,       \
         .fold = fold_dropout, .memory = MEMORY_VIEW_UNLESS_TRAINING, .trains = dropout_trains, \
         .algebra = ALGEBRA_SAME, .roles = "pii", .module = "Dropout",                          \
-        .describe = describe_dropout                                                           \
+        .describe = describe_dropout, .backward.gradients = "e,-",                             \
+        .backward.extra = dropout_mask                                                         \
     }
+
+/* Clip to [0, 6], which a framework has a class for. */
+const struct op activation_relu6 = CLIP(1, 1, NULL, .module = "ReLU6");
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*          type           since attributes    n  module           brackets */
-    ACTIVATION("Relu",            1, consumed_1,     1, "ReLU",        NULL, fold_relu),
-    ACTIVATION("Relu",            6, NULL,           1, "ReLU",        NULL, fold_relu),
-    ACTIVATION("LeakyRelu",       1, leaky_1,        1, "LeakyReLU",   describe_slope, NULL),
-    ACTIVATION("LeakyRelu",       6, leaky_6,        1, "LeakyReLU",   describe_slope, NULL),
-    ACTIVATION("Elu",             1, elu_1,          1, "ELU",         describe_alpha, NULL),
-    ACTIVATION("Elu",             6, alpha_one,      1, "ELU",         describe_alpha, NULL),
-    ACTIVATION("Gelu",           20, gelu_20,        1, "GELU",        describe_gelu, NULL),
-    ACTIVATION("Swish",          24, alpha_one,      1, "SiLU",        NULL, NULL),
-    ACTIVATION("Celu",           12, alpha_one,      0, "CELU",        describe_alpha, NULL),
-    ACTIVATION("Selu",            1, selu_1,         0, "SELU",        NULL, NULL),
-    ACTIVATION("Selu",            6, selu_6,         0, "SELU",        NULL, NULL),
-    ACTIVATION("Sigmoid",         1, consumed_1,     0, "Sigmoid",     NULL, NULL),
-    ACTIVATION("Sigmoid",         6, NULL,           0, "Sigmoid",     NULL, NULL),
-    ACTIVATION("Tanh",            1, consumed_1,     0, "Tanh",        NULL, NULL),
-    ACTIVATION("Tanh",            6, NULL,           0, "Tanh",        NULL, NULL),
-    ACTIVATION("HardSigmoid",     1, hard_sigmoid_1, 0, "Hardsigmoid", NULL, NULL),
-    ACTIVATION("HardSigmoid",     6, hard_sigmoid_6, 0, "Hardsigmoid", NULL, NULL),
-    ACTIVATION("HardSwish",      14, NULL,           0, "Hardswish",   NULL, NULL),
-    ACTIVATION("Mish",           18, NULL,           0, "Mish",        NULL, NULL),
-    ACTIVATION("Softplus",        1, NULL,           0, "Softplus",    describe_softplus, NULL),
-    ACTIVATION("Softsign",        1, NULL,           0, "Softsign",    NULL, NULL),
-    ACTIVATION("ThresholdedRelu", 10, alpha_one,     0, NULL,          NULL, NULL),
-    ACTIVATION("Shrink",          9, shrink_9,       0, NULL,          NULL, NULL),
+    /*          type           since attributes    n  module           brackets                 gradients */
+    ACTIVATION("Relu",            1, consumed_1,     1, "ReLU",        NULL, fold_relu,         "y"),
+    ACTIVATION("Relu",            6, NULL,           1, "ReLU",        NULL, fold_relu,         "y"),
+    ACTIVATION("LeakyRelu",       1, leaky_1,        1, "LeakyReLU",   describe_slope, NULL,    "0"),
+    ACTIVATION("LeakyRelu",       6, leaky_6,        1, "LeakyReLU",   describe_slope, NULL,    "0"),
+    ACTIVATION("Elu",             1, elu_1,          1, "ELU",         describe_alpha, NULL,    "0"),
+    ACTIVATION("Elu",             6, alpha_one,      1, "ELU",         describe_alpha, NULL,    "0"),
+    ACTIVATION("Gelu",           20, gelu_20,        1, "GELU",        describe_gelu, NULL,     "0"),
+    ACTIVATION("Swish",          24, alpha_one,      1, "SiLU",        NULL, NULL,              "0"),
+    ACTIVATION("Celu",           12, alpha_one,      0, "CELU",        describe_alpha, NULL,    "0"),
+    ACTIVATION("Selu",            1, selu_1,         0, "SELU",        NULL, NULL,              "0"),
+    ACTIVATION("Selu",            6, selu_6,         0, "SELU",        NULL, NULL,              "0"),
+    ACTIVATION("Sigmoid",         1, consumed_1,     0, "Sigmoid",     NULL, NULL,              "y"),
+    ACTIVATION("Sigmoid",         6, NULL,           0, "Sigmoid",     NULL, NULL,              "y"),
+    ACTIVATION("Tanh",            1, consumed_1,     0, "Tanh",        NULL, NULL,              "y"),
+    ACTIVATION("Tanh",            6, NULL,           0, "Tanh",        NULL, NULL,              "y"),
+    ACTIVATION("HardSigmoid",     1, hard_sigmoid_1, 0, "Hardsigmoid", NULL, NULL,              "0"),
+    ACTIVATION("HardSigmoid",     6, hard_sigmoid_6, 0, "Hardsigmoid", NULL, NULL,              "0"),
+    ACTIVATION("HardSwish",      14, NULL,           0, "Hardswish",   NULL, NULL,              "0"),
+    ACTIVATION("Mish",           18, NULL,           0, "Mish",        NULL, NULL,              "0"),
+    ACTIVATION("Softplus",        1, NULL,           0, "Softplus",    describe_softplus, NULL, "0"),
+    ACTIVATION("Softsign",        1, NULL,           0, "Softsign",    NULL, NULL,              "0"),
+    ACTIVATION("ThresholdedRelu", 10, alpha_one,     0, NULL,          NULL, NULL,              "0"),
+    ACTIVATION("Shrink",          9, shrink_9,       0, NULL,          NULL, NULL,              "0"),
+    VENDOR("QuickGelu", quick_gelu_1, "QuickGELU"),
     CLIP( 1, 1, clip_1, .fold = NULL),
     CLIP( 6, 1, clip_6, .fold = NULL),
     CLIP(11, 3, NULL,   .fold = fold_clip),

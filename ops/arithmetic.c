@@ -172,47 +172,47 @@ static const struct op_attr broadcast_6[] = {
 static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
 static const struct op_attr mod_10[] = {INT_ATTR("fmod", 0), {0}};
 
-#define ARITHMETIC(name, from, least, most, attributes, rule, folds, form)                     \
+#define ARITHMETIC(name, from, least, most, attributes, rule, folds, form, keeps)              \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .memory = MEMORY_IN_PLACE, .roles = "e", .algebra = form                               \
+        .memory = MEMORY_IN_PLACE, .roles = "e", .algebra = form, .backward.gradients = keeps  \
     }
-#define BINARY(name, from, attributes, rule, folds, form)                                      \
-    ARITHMETIC(name, from, 2, 2, attributes, rule, folds, form)
-#define VARIANT(name, from, attributes, rule, folds)                                           \
-    ARITHMETIC(name, from, 1, VARIADIC, attributes, rule, folds, ALGEBRA_NONE)
+#define BINARY(name, from, attributes, rule, folds, form, keeps)                               \
+    ARITHMETIC(name, from, 2, 2, attributes, rule, folds, form, keeps)
+#define VARIANT(name, from, attributes, rule, folds, keeps)                                    \
+    ARITHMETIC(name, from, 1, VARIADIC, attributes, rule, folds, ALGEBRA_NONE, keeps)
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*      type  since  attributes    rule                    fold      in a formula */
-    BINARY("Add",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_SUM),
-    BINARY("Add",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_SUM),
-    BINARY("Add",   7,   NULL,         common_infer_broadcast, fold_add, ALGEBRA_SUM),
-    BINARY("Sub",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_DIFFERENCE),
-    BINARY("Sub",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_DIFFERENCE),
-    BINARY("Sub",   7,   NULL,         common_infer_broadcast, fold_sub, ALGEBRA_DIFFERENCE),
-    BINARY("Mul",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_PRODUCT),
-    BINARY("Mul",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_PRODUCT),
-    BINARY("Mul",   7,   NULL,         common_infer_broadcast, fold_mul, ALGEBRA_PRODUCT),
-    BINARY("Div",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_QUOTIENT),
-    BINARY("Div",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_QUOTIENT),
-    BINARY("Div",   7,   NULL,         common_infer_broadcast, fold_div, ALGEBRA_QUOTIENT),
-    BINARY("Pow",   1,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_POWER),
-    BINARY("Pow",   7,   NULL,         infer_pow,              fold_pow, ALGEBRA_POWER),
-    BINARY("Mod",  10,   mod_10,       common_infer_broadcast, fold_mod, ALGEBRA_NONE),
-    VARIANT("Max",  1,   consumed_1,   infer_equal_shapes,     NULL),
-    VARIANT("Max",  6,   NULL,         infer_equal_shapes,     NULL),
-    VARIANT("Max",  8,   NULL,         common_infer_broadcast, fold_max),
-    VARIANT("Min",  1,   consumed_1,   infer_equal_shapes,     NULL),
-    VARIANT("Min",  6,   NULL,         infer_equal_shapes,     NULL),
-    VARIANT("Min",  8,   NULL,         common_infer_broadcast, fold_min),
-    VARIANT("Sum",  1,   consumed_1,   infer_equal_shapes,     NULL),
-    VARIANT("Sum",  6,   NULL,         infer_equal_shapes,     NULL),
-    VARIANT("Sum",  8,   NULL,         common_infer_broadcast, fold_sum),
-    VARIANT("Mean", 1,   consumed_1,   infer_equal_shapes,     NULL),
-    VARIANT("Mean", 6,   NULL,         infer_equal_shapes,     NULL),
-    VARIANT("Mean", 8,   NULL,         common_infer_broadcast, fold_mean),
+    /*      type  since  attributes    rule                    fold      in a formula        gradients */
+    BINARY("Add",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_SUM,        ""),
+    BINARY("Add",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_SUM,        ""),
+    BINARY("Add",   7,   NULL,         common_infer_broadcast, fold_add, ALGEBRA_SUM,        ""),
+    BINARY("Sub",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_DIFFERENCE, ""),
+    BINARY("Sub",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_DIFFERENCE, ""),
+    BINARY("Sub",   7,   NULL,         common_infer_broadcast, fold_sub, ALGEBRA_DIFFERENCE, ""),
+    BINARY("Mul",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_PRODUCT,    "1,0"),
+    BINARY("Mul",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_PRODUCT,    "1,0"),
+    BINARY("Mul",   7,   NULL,         common_infer_broadcast, fold_mul, ALGEBRA_PRODUCT,    "1,0"),
+    BINARY("Div",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_QUOTIENT,   "1,01"),
+    BINARY("Div",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_QUOTIENT,   "1,01"),
+    BINARY("Div",   7,   NULL,         common_infer_broadcast, fold_div, ALGEBRA_QUOTIENT,   "1,01"),
+    BINARY("Pow",   1,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_POWER,      "01,01y"),
+    BINARY("Pow",   7,   NULL,         infer_pow,              fold_pow, ALGEBRA_POWER,      "01,01y"),
+    BINARY("Mod",  10,   mod_10,       common_infer_broadcast, fold_mod, ALGEBRA_NONE,       ",01"),
+    VARIANT("Max",  1,   consumed_1,   infer_equal_shapes,     NULL,                         "a"),
+    VARIANT("Max",  6,   NULL,         infer_equal_shapes,     NULL,                         "a"),
+    VARIANT("Max",  8,   NULL,         common_infer_broadcast, fold_max,                     "a"),
+    VARIANT("Min",  1,   consumed_1,   infer_equal_shapes,     NULL,                         "a"),
+    VARIANT("Min",  6,   NULL,         infer_equal_shapes,     NULL,                         "a"),
+    VARIANT("Min",  8,   NULL,         common_infer_broadcast, fold_min,                     "a"),
+    VARIANT("Sum",  1,   consumed_1,   infer_equal_shapes,     NULL,                         ""),
+    VARIANT("Sum",  6,   NULL,         infer_equal_shapes,     NULL,                         ""),
+    VARIANT("Sum",  8,   NULL,         common_infer_broadcast, fold_sum,                     ""),
+    VARIANT("Mean", 1,   consumed_1,   infer_equal_shapes,     NULL,                         ""),
+    VARIANT("Mean", 6,   NULL,         infer_equal_shapes,     NULL,                         ""),
+    VARIANT("Mean", 8,   NULL,         common_infer_broadcast, fold_mean,                    ""),
 };
 /* clang-format on */
 

@@ -102,24 +102,31 @@ static const struct op_attr cast_like_19[] = {INT_ATTR("saturate", 1), {0}};
 static const struct op_attr cast_like_24[] = {
     INT_ATTR("saturate", 1), STRING_ATTR("round_mode", "up"), {0}};
 
-#define ROW(name, from, inputs, attributes, rule, folds, partial, letters, form)               \
+/* A cast to the type that it has is the tensor itself. */
+static enum op_view view_cast(const struct rule *rule) {
+    bool same = rule->n_outputs > 0 && rule_dtype(rule, 0) == rule->outputs[0].dtype;
+    return same ? VIEW_SAME : VIEW_NONE;
+}
+
+#define ROW(name, from, inputs, attributes, rule, folds, partial, letters, form, keeps)        \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .fold_partial = partial, .memory = MEMORY_IN_PLACE, .roles = letters, .algebra = form  \
+        .fold_partial = partial, .memory = MEMORY_IN_PLACE, .roles = letters, .algebra = form, \
+        .backward.gradients = keeps, .backward.view = view_cast                                \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*  type     since in attributes    rule             fold      partial roles in a formula */
-    ROW("Cast",      1, 1, cast_1,       infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME),
-    ROW("Cast",      6, 1, cast_6,       infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME),
-    ROW("Cast",     19, 1, cast_19,      infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME),
-    ROW("Cast",     24, 1, cast_24,      infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME),
-    ROW("CastLike", 15, 2, NULL,         infer_cast_like, fold_cast, true,  "pi", ALGEBRA_SAME),
-    ROW("CastLike", 19, 2, cast_like_19, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_SAME),
-    ROW("CastLike", 24, 2, cast_like_24, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_SAME),
-    ROW("BitCast",  26, 1, cast_6,       infer_bit_cast,  NULL,      false, "p",  ALGEBRA_NONE),
+    /*  type     since in attributes    rule             fold      partial roles in a formula   gradients */
+    ROW("Cast",      1, 1, cast_1,       infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME, ""),
+    ROW("Cast",      6, 1, cast_6,       infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME, ""),
+    ROW("Cast",     19, 1, cast_19,      infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME, ""),
+    ROW("Cast",     24, 1, cast_24,      infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME, ""),
+    ROW("CastLike", 15, 2, NULL,         infer_cast_like, fold_cast, true,  "pi", ALGEBRA_SAME, ",-"),
+    ROW("CastLike", 19, 2, cast_like_19, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_SAME, ",-"),
+    ROW("CastLike", 24, 2, cast_like_24, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_SAME, ",-"),
+    ROW("BitCast",  26, 1, cast_6,       infer_bit_cast,  NULL,      false, "p",  ALGEBRA_NONE, "-"),
 };
 /* clang-format on */
 

@@ -113,3 +113,20 @@ const struct constant *common_contents(const struct rule *rule, size_t i) {
     int status = constant_load(value, &rule->model->reader, rule->arena, rule->diag, &loaded);
     return status < 0 ? NULL : loaded;
 }
+
+enum op_view common_view_strided(const struct rule *rule) {
+    (void)rule;
+    return VIEW_STRIDED;
+}
+
+/* A part is dense where only its first axis longer than 1 was cut. */
+enum op_view common_view_part(const struct rule *rule) {
+    const struct shape *whole = rule_shape(rule, 0);
+    const struct shape *part = rule_output_shape(rule, 0);
+    int first = 0;
+    if (!shape_has_rank(whole) || whole->rank != part->rank) return VIEW_STRIDED;
+    while (first < whole->rank && part->dims[first] == 1) first++;
+    for (int axis = first + 1; axis < whole->rank; axis++)
+        if (part->dims[axis] != whole->dims[axis]) return VIEW_STRIDED;
+    return VIEW_SAME;
+}

@@ -49,6 +49,10 @@ enum dtype common_dtype(const struct rule *rule, size_t first);
 int common_check_rank(const struct rule *rule, size_t i, int least);
 /* Refuses operand i when its rank is known and not 1, or its length is known and not n. */
 int common_check_length(const struct rule *rule, size_t i, int64_t n);
+/* How output 0 lies in the bytes of operand 0 (struct op_backward): always strided; or as a
+ * part of it, every axis cut between two bounds. */
+enum op_view common_view_strided(const struct rule *rule);
+enum op_view common_view_part(const struct rule *rule);
 /* The elements of operand i; NULL when they are not known or cannot be read. */
 const struct constant *common_contents(const struct rule *rule, size_t i);
 

@@ -29,15 +29,18 @@ enum composite_axes {
  *     0.5                                      that number, to three digits
  * and of names for what stands outside, each of which is one value wherever it occurs:
  *     eps                a number above 0 and of at most 0.1
+ *     constant_…         a tensor that does not depend on the model's input
  *     factor, factor_…   a tensor of one element
  *     scale, shift       constants, of an element for each normalized one, or for each channel
  *     _                  whatever it is
  *     others             any tensor
- * Casts, Identity and Dropout may stand anywhere in it.
+ * Casts, Identity and Dropout may stand anywhere in it. The operator that it names first must
+ * be there as such: where a model has none of it, the row is passed over. An operator of one
+ * operand may also be a composite itself: Mish = x * Tanh(Softplus(x)).
  */
 struct composite_pattern {
     const char *name;     /* as a framework prints the class */
-    const char *op;       /* type of the operator that it is, in ai.onnx; "": `row` */
+    const char *op;       /* type of the operator that it is; "": `row` */
     const struct op *row; /* of an operation that ONNX has no operator for */
     const char *operands; /* names of the formula, in the order of the operator's inputs */
     /*
@@ -51,6 +54,9 @@ struct composite_pattern {
     bool foldable; /* a runtime may make one operator of it, but it was not one when exported */
     const char *formula;
 };
+
+/* In ops/activation.c. */
+extern const struct op activation_relu6;
 
 size_t composite_n_patterns(void);
 const struct composite_pattern *composite_pattern_at(size_t index);

@@ -301,7 +301,7 @@ static const struct op_attr range_27[] = {INT_ATTR("stash_type", 1), {0}};
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .fold_partial = partial, .memory = kind, .roles = "i"                                  \
+        .fold_partial = partial, .memory = kind, .roles = "i", .backward.gradients = "-"       \
     }
 
 /* clang-format off */

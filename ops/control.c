@@ -473,7 +473,7 @@ static const struct op_attr scan_9[] = {REQUIRED_ATTR("body", ATTR_GRAPH),
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = VARIADIC, .attrs = attributes, .infer = rule,         \
-        .memory = MEMORY_CONTROL, .roles = letters                                             \
+        .memory = MEMORY_CONTROL, .roles = letters, .backward.gradients = ""                   \
     }
 
 /* clang-format off */

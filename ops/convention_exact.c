@@ -7,6 +7,7 @@
  */
 #include "ops/convention_tables.h"
 
+#include "ops/attention.h"
 #include "ops/rule.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -22,10 +23,15 @@ static int64_t batch_norm(const struct rule *rule, int64_t macs) {
     return checked_add(each, checked_mul(2, rule_elements(rule, 1)));
 }
 
-/* The same over rows; without a shift one less an element. */
+/* Without scale or shift one less an element. */
+static int64_t normalization(const struct rule *rule) {
+    return 5 + (rule_has_input(rule, 1) ? 1 : 0) + (rule_has_input(rule, 2) ? 1 : 0);
+}
+
+/* The same over rows. */
 static int64_t layer_norm(const struct rule *rule, int64_t macs) {
     (void)macs;
-    const int64_t each = rule_has_input(rule, 2) ? 7 : 6;
+    const int64_t each = normalization(rule);
     int64_t flops = checked_mul(each, rule_elements(rule, 0));
     return checked_add(flops, checked_mul(2, term_rows_before_axis(rule)));
 }
@@ -33,7 +39,7 @@ static int64_t layer_norm(const struct rule *rule, int64_t macs) {
 /* Square, mean, quotient, scale. */
 static int64_t rms_norm(const struct rule *rule, int64_t macs) {
     (void)macs;
-    int64_t flops = checked_mul(4, rule_elements(rule, 0));
+    int64_t flops = checked_mul(rule_has_input(rule, 1) ? 4 : 3, rule_elements(rule, 0));
     return checked_add(flops, checked_mul(2, term_rows_before_axis(rule)));
 }
 
@@ -48,7 +54,8 @@ static int64_t group_norm(const struct rule *rule, int64_t macs) {
     (void)macs;
     if (rule_rank(rule, 0) < 2) return DIM_UNKNOWN;
     int64_t rows = checked_mul(rule_dim(rule, 0, 0), rule_attr_int(rule, "num_groups"));
-    return checked_add(checked_mul(7, rule_elements(rule, 0)), checked_mul(2, rows));
+    int64_t flops = checked_mul(normalization(rule), rule_elements(rule, 0));
+    return checked_add(flops, checked_mul(2, rows));
 }
 
 /* Square, size - 1 sums, factor, bias, power, quotient. */
@@ -63,6 +70,18 @@ static int64_t softmax(const struct rule *rule, int64_t macs) {
     (void)macs;
     int64_t flops = checked_mul(5, rule_elements(rule, 0));
     return checked_sub(flops, checked_mul(2, term_rows_along_axis(rule)));
+}
+
+/* Softmax, and for each score its scaling, its mask and its bias, however they are put on. */
+static int64_t attention(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    const bool apart = rule->op == &attention_taken_apart;
+    const bool causal = !apart && rule_attr_int(rule, "is_causal") != 0;
+    int64_t each = 6;
+    if (causal || rule_has_input(rule, 3)) each++;
+    if (apart && rule_has_input(rule, 4)) each++;
+    int64_t flops = checked_mul(each, attention_scores(rule));
+    return checked_sub(flops, checked_mul(2, attention_rows(rule)));
 }
 
 /* The quotients are differences, and a row has one logarithm more. */
@@ -143,13 +162,17 @@ const struct convention_row convention_exact[] = {
      .per_mac = 2,
      .extra = recurrence,
      .extra_is = "for gates, states and biases of the cells"},
+    {.op = "Attention",
+     .per_mac = 2,
+     .extra = attention,
+     .extra_is = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"},
     /* normalizations */
     {.op = "BatchNormalization",
      .extra = batch_norm,
      .extra_is = "at 2 an input element; in training 7, and 2 a channel"},
     {.op = "LayerNormalization",
      .extra = layer_norm,
-     .extra_is = "at 7 an input element, 6 without a shift, and 2 a row"},
+     .extra_is = "at 7 an input element, 1 less without a shift or scale, and 2 a row"},
     {.op = "RMSNormalization",
      .extra = rms_norm,
      .extra_is = "at 4 an input element, and 2 a row"},
@@ -190,6 +213,7 @@ const struct convention_row convention_exact[] = {
     {.op = "HardSigmoid", .per_output = 4},
     {.op = "HardSwish", .per_output = 5},
     {.op = "Mish", .per_output = 5},
+    {.op = "QuickGelu", .per_output = 6},
     {.op = "Softplus", .per_output = 3},
     {.op = "Softsign", .per_output = 3},
     {.op = "Clip", .per_output = 2},

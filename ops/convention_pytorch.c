@@ -6,6 +6,7 @@
  */
 #include "ops/convention_tables.h"
 
+#include "ops/attention.h"
 #include "ops/rule.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -89,7 +90,14 @@ static int64_t ptflops_recurrence(const struct rule *rule, int64_t macs) {
     return checked_mul(after + biases, term_cells(rule, macs));
 }
 
+/* Its softmax. */
+static int64_t ptflops_attention(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    return attention_scores(rule);
+}
+
 const struct convention_row convention_ptflops[] = {
+    {.op = "Attention", .per_mac = 1, .extra = ptflops_attention, .extra_is = "at 1 a score"},
     {.op = "Conv", .per_mac = 1, BIASES(2)},
     {.op = "ConvTranspose", .per_mac = 1, BIASES(2)},
     {.op = "DeformConv", .per_mac = 1, BIASES(3)},
@@ -164,6 +172,12 @@ static int64_t thop_softmax(const struct rule *rule, int64_t macs) {
     return checked_sub(checked_mul(3, rule_elements(rule, 0)), term_rows_along_axis(rule));
 }
 
+/* Its softmax alone: no operand of its products is a weight. */
+static int64_t thop_attention(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    return checked_sub(checked_mul(3, attention_scores(rule)), attention_rows(rule));
+}
+
 /* nearest 1, linear 5, bilinear 11, bicubic 259; trilinear is warned of and 0. */
 static int64_t thop_resize(const struct rule *rule, int64_t macs) {
     (void)macs;
@@ -188,6 +202,7 @@ const struct convention_row convention_thop[] = {
      .extra_is = "for output elements, input channels of a group and kernel"},
     {.op = "DeformConv"},
     {.op = "MatMul", .extra = thop_matmul, .extra_is = "MACs of a product with a weight"},
+    {.op = "Attention", .extra = thop_attention, .extra_is = "at 3 a score less 1 a row"},
     {.op = "Einsum"},
     {.op = "LSTM",
      .per_mac = 1,

@@ -12,16 +12,16 @@
 static const struct convention_row nothing_else[] = {{.op = NULL}};
 
 static const struct convention conventions[] = {
-    /* name, per MAC, rows, sees nodes */
-    {"deepspeed", 2, NULL, false},
-    {"exact", 2, convention_exact, false},
-    {"macs", 1, nothing_else, false},
-    {"torch", 2, convention_torch, false},
-    {"fvcore", 1, convention_fvcore, false},
-    {"ptflops", 1, convention_ptflops, false},
-    {"ptflops-aten", 1, convention_ptflops_aten, false},
-    {"thop", 1, convention_thop, false},
-    {"onnx-tool", 1, convention_onnx_tool, true},
+    /* name, per MAC, backward, rows, sees nodes */
+    {"deepspeed", 2, 2, NULL, false},
+    {"exact", 2, 0, convention_exact, false},
+    {"macs", 1, 0, nothing_else, false},
+    {"torch", 2, 0, convention_torch, false},
+    {"fvcore", 1, 0, convention_fvcore, false},
+    {"ptflops", 1, 0, convention_ptflops, false},
+    {"ptflops-aten", 1, 0, convention_ptflops_aten, false},
+    {"thop", 1, 0, convention_thop, false},
+    {"onnx-tool", 1, 0, convention_onnx_tool, true},
 };
 
 const struct convention *convention_find(const char *name) {
@@ -95,4 +95,11 @@ int64_t convention_flops(const struct convention *convention, const struct rule 
                          int64_t macs) {
     struct convention_term terms[CONVENTION_TERMS];
     return convention_sum(terms, convention_terms(convention, rule, macs, terms));
+}
+
+int64_t convention_per_mac(const struct convention *convention, const struct op *op) {
+    const bool known = op->infer != NULL;
+    const struct convention_row *row =
+        convention->rows && known ? find_row(convention, op->type) : NULL;
+    return row ? row->per_mac : convention->per_mac;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct op;
 struct rule;
 
 /*
@@ -29,6 +30,7 @@ struct convention_row {
 struct convention {
     const char *name; /* one of support/conventions.c, which says what it means */
     int64_t per_mac;  /* of operators without a row, which cost nothing else */
+    int64_t backward; /* times the FLOPs of forward; 0: per_mac times the MACs of backward */
     const struct convention_row *rows; /* ends with a NULL op; NULL: the operator rows count */
     bool sees_nodes; /* counts what stands in the file, not the operations that it came from */
 };
@@ -50,5 +52,8 @@ size_t convention_terms(const struct convention *convention, const struct rule *
 int64_t convention_sum(const struct convention_term *terms, size_t n);
 int64_t convention_flops(const struct convention *convention, const struct rule *rule,
                          int64_t macs);
+
+/* What a MAC of that operator counts. */
+int64_t convention_per_mac(const struct convention *convention, const struct op *op);
 
 #endif

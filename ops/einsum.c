@@ -360,6 +360,8 @@ static const struct op rows[] = {
      .attrs = einsum_12,
      .infer = infer_einsum,
      .cost = {.macs = einsum_macs},
+     .backward.gradients = "a",
+     .backward.factors = VARIADIC,
      .roles = "w"},
 };
 

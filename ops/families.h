@@ -7,6 +7,7 @@
 
 extern const struct op_family family_activation;
 extern const struct op_family family_arithmetic;
+extern const struct op_family family_attention;
 extern const struct op_family family_cast;
 extern const struct op_family family_constant;
 extern const struct op_family family_control;

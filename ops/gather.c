@@ -266,18 +266,28 @@ static int fold_gather_nd(struct rule *rule) {
 static const struct op_attr along_axis[] = {INT_ATTR("axis", 0), {0}};
 static const struct op_attr gather_nd_12[] = {INT_ATTR("batch_dims", 0), {0}};
 
-#define ROW(name, from, attributes, rule, folds)                                               \
+/* A scalar index that stands in the file was x[:, i]: a part, not a copy. */
+static enum op_view view_gather(const struct rule *rule) {
+    const struct shape *data = rule_shape(rule, 0);
+    int axis = 0;
+    if (rule_rank(rule, 1) != 0 || !rule_input(rule, 1)->is_constant) return VIEW_NONE;
+    if (!shape_has_rank(data) || rule_attr_int(rule, "axis") < 0) return VIEW_STRIDED;
+    while (axis < data->rank && data->dims[axis] == 1) axis++;
+    return rule_attr_int(rule, "axis") <= axis ? VIEW_SAME : VIEW_STRIDED;
+}
+
+#define ROW(name, from, attributes, rule, folds, keeps, shares)                                \
     .domain = "", .type = name, .since = from, .min_inputs = 2, .max_inputs = 2,               \
     .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds,     \
-    .roles = "ni"
+    .roles = "ni", .backward.gradients = keeps, .backward.view = shares
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*   type            since attributes    rule                   fold */
-    {ROW("Gather",          1, along_axis,   infer_gather,          fold_gather), .module = "Embedding", .describe = describe_gather},
-    {ROW("GatherElements", 11, along_axis,   infer_gather_elements, fold_gather_elements)},
-    {ROW("GatherND",       11, NULL,         infer_gather_nd,       fold_gather_nd)},
-    {ROW("GatherND",       12, gather_nd_12, infer_gather_nd,       fold_gather_nd)},
+    /*   type            since attributes    rule                   fold                           gradients */
+    {ROW("Gather",          1, along_axis,   infer_gather,          fold_gather,                   "1,-", view_gather), .module = "Embedding", .describe = describe_gather},
+    {ROW("GatherElements", 11, along_axis,   infer_gather_elements, fold_gather_elements, "01,-", NULL)},
+    {ROW("GatherND",       11, NULL,         infer_gather_nd,       fold_gather_nd,             "1,-", NULL)},
+    {ROW("GatherND",       12, gather_nd_12, infer_gather_nd,       fold_gather_nd,             "1,-", NULL)},
 };
 /* clang-format on */
 

@@ -149,39 +149,39 @@ static const struct op_attr is_inf_10[] = {
     INT_ATTR("detect_negative", 1), INT_ATTR("detect_positive", 1), {0}};
 static const struct op_attr bit_shift_11[] = {REQUIRED_ATTR("direction", ATTR_STRING), {0}};
 
-#define LOGIC(name, from, n, attributes, rule, folds)                                          \
+#define LOGIC(name, from, n, attributes, rule, folds, keeps)                                   \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = n, .max_inputs = n,           \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .memory = MEMORY_IN_PLACE, .roles = "m"                                                \
+        .memory = MEMORY_IN_PLACE, .roles = "m", .backward.gradients = keeps                   \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*     type            since in attributes    rule                    fold */
-    LOGIC("Equal",           1,  2, broadcast_1,  infer_compare_legacy,   NULL),
-    LOGIC("Equal",           7,  2, NULL,         infer_compare,          fold_equal),
-    LOGIC("Less",            1,  2, broadcast_1,  infer_compare_legacy,   NULL),
-    LOGIC("Less",            7,  2, NULL,         infer_compare,          fold_less),
-    LOGIC("LessOrEqual",    12,  2, NULL,         infer_compare,          fold_less_equal),
-    LOGIC("Greater",         1,  2, broadcast_1,  infer_compare_legacy,   NULL),
-    LOGIC("Greater",         7,  2, NULL,         infer_compare,          fold_greater),
-    LOGIC("GreaterOrEqual", 12,  2, NULL,         infer_compare,          fold_greater_equal),
-    LOGIC("And",             1,  2, broadcast_1,  infer_compare_legacy,   NULL),
-    LOGIC("And",             7,  2, NULL,         infer_compare,          fold_and),
-    LOGIC("Or",              1,  2, broadcast_1,  infer_compare_legacy,   NULL),
-    LOGIC("Or",              7,  2, NULL,         infer_compare,          fold_or),
-    LOGIC("Xor",             1,  2, broadcast_1,  infer_compare_legacy,   NULL),
-    LOGIC("Xor",             7,  2, NULL,         infer_compare,          fold_xor),
-    LOGIC("Not",             1,  1, NULL,         infer_not,              fold_not),
-    LOGIC("IsNaN",           9,  1, NULL,         infer_test,             fold_is_nan),
-    LOGIC("IsInf",          10,  1, is_inf_10,    infer_test,             NULL),
-    LOGIC("Where",           9,  3, NULL,         infer_where,            fold_where),
-    LOGIC("BitShift",       11,  2, bit_shift_11, infer_bit_shift,        NULL),
-    LOGIC("BitwiseAnd",     18,  2, NULL,         common_infer_broadcast, NULL),
-    LOGIC("BitwiseOr",      18,  2, NULL,         common_infer_broadcast, NULL),
-    LOGIC("BitwiseXor",     18,  2, NULL,         common_infer_broadcast, NULL),
-    LOGIC("BitwiseNot",     18,  1, NULL,         common_infer_same,      NULL),
+    /*     type            since in attributes    rule                    fold                              gradients */
+    LOGIC("Equal",           1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
+    LOGIC("Equal",           7,  2, NULL,         infer_compare,          fold_equal,                 "-"),
+    LOGIC("Less",            1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
+    LOGIC("Less",            7,  2, NULL,         infer_compare,          fold_less,                   "-"),
+    LOGIC("LessOrEqual",    12,  2, NULL,         infer_compare,          fold_less_equal,       "-"),
+    LOGIC("Greater",         1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
+    LOGIC("Greater",         7,  2, NULL,         infer_compare,          fold_greater,             "-"),
+    LOGIC("GreaterOrEqual", 12,  2, NULL,         infer_compare,          fold_greater_equal, "-"),
+    LOGIC("And",             1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
+    LOGIC("And",             7,  2, NULL,         infer_compare,          fold_and,                     "-"),
+    LOGIC("Or",              1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
+    LOGIC("Or",              7,  2, NULL,         infer_compare,          fold_or,                       "-"),
+    LOGIC("Xor",             1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
+    LOGIC("Xor",             7,  2, NULL,         infer_compare,          fold_xor,                     "-"),
+    LOGIC("Not",             1,  1, NULL,         infer_not,              fold_not,                     "-"),
+    LOGIC("IsNaN",           9,  1, NULL,         infer_test,             fold_is_nan,               "-"),
+    LOGIC("IsInf",          10,  1, is_inf_10,    infer_test,             NULL,                             "-"),
+    LOGIC("Where",           9,  3, NULL,         infer_where,            fold_where,                 "-,0,0"),
+    LOGIC("BitShift",       11,  2, bit_shift_11, infer_bit_shift,        NULL,                             "-"),
+    LOGIC("BitwiseAnd",     18,  2, NULL,         common_infer_broadcast, NULL,                             "-"),
+    LOGIC("BitwiseOr",      18,  2, NULL,         common_infer_broadcast, NULL,                             "-"),
+    LOGIC("BitwiseXor",     18,  2, NULL,         common_infer_broadcast, NULL,                             "-"),
+    LOGIC("BitwiseNot",     18,  1, NULL,         common_infer_same,      NULL,                             "-"),
 };
 /* clang-format on */
 

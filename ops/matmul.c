@@ -151,7 +151,8 @@ static const struct op_attr gemm_7[] = {FLOAT_ATTR("alpha", 1),
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .cost = {.macs = count}, .roles = letters, .module = "Linear", .describe = print       \
+        .cost = {.macs = count}, .roles = letters, .module = "Linear", .describe = print,      \
+        .backward.gradients = "1,0,", .backward.factors = 2                                    \
     }
 
 /* clang-format off */

@@ -18,6 +18,11 @@ static void append_eps(const struct rule *rule, struct text *out) {
     describe_real(out, rule_attr_float(rule, "epsilon"));
 }
 
+/* A composite may do without scale and shift. */
+static const char *affine_text(const struct rule *rule) {
+    return rule_has_input(rule, 1) ? "True" : "False";
+}
+
 /* Axis 1; a vector is taken as one channel (BatchNormalization-9). */
 static int64_t n_channels(const struct rule *rule) {
     int rank = rule_rank(rule, 0);
@@ -118,7 +123,7 @@ static int describe_group_norm(const struct rule *rule, struct text *out) {
     text_append(out, ", ");
     describe_int(out, n_channels(rule));
     append_eps(rule, out);
-    text_append(out, ", affine=True");
+    text_printf(out, ", affine=%s", affine_text(rule));
     return CM_OK;
 }
 
@@ -172,7 +177,7 @@ static int describe_layer_norm(const struct rule *rule, struct text *out) {
     if (status < 0) return status;
     describe_tuple(out, (size_t)(rank - axis), rule_shape(rule, 0)->dims + axis);
     append_eps(rule, out);
-    text_append(out, ", elementwise_affine=True");
+    text_printf(out, ", elementwise_affine=%s", affine_text(rule));
     return CM_OK;
 }
 
@@ -202,6 +207,50 @@ static int describe_lrn(const struct rule *rule, struct text *out) {
     text_append(out, ", k=");
     describe_real(out, rule_attr_float(rule, "bias"));
     return CM_OK;
+}
+
+/* Mean and inverse deviation, `rows` of each, float whatever the input is. */
+static int64_t two_statistics(int64_t rows) {
+    return dtype_bytes(DTYPE_FLOAT, checked_mul(2, rows));
+}
+
+/* The running ones do otherwise. */
+static int64_t batch_statistics(const struct rule *rule) {
+    return rule->training ? two_statistics(n_statistics(rule)) : 0;
+}
+
+static int64_t instance_statistics(const struct rule *rule) {
+    if (rule_rank(rule, 0) < 2) return DIM_UNKNOWN;
+    return two_statistics(checked_mul(rule_dim(rule, 0, 0), n_channels(rule)));
+}
+
+static int64_t group_statistics(const struct rule *rule) {
+    if (rule_rank(rule, 0) < 2) return DIM_UNKNOWN;
+    return two_statistics(checked_mul(rule_dim(rule, 0, 0), rule_attr_int(rule, "num_groups")));
+}
+
+/* Elements of the input before the axis at which the normalized ones begin. */
+static int64_t normalized_rows(const struct rule *rule) {
+    int rank = rule_rank(rule, 0);
+    int64_t axis = rule_attr_int(rule, "axis");
+    int64_t rows = 1;
+    if (rank == RANK_UNKNOWN) return DIM_UNKNOWN;
+    if (axis < 0) axis += rank;
+    for (int i = 0; i < axis && i < rank; i++) rows = checked_mul(rows, rule_dim(rule, 0, i));
+    return rows;
+}
+
+static int64_t layer_statistics(const struct rule *rule) {
+    return two_statistics(normalized_rows(rule));
+}
+
+static int64_t rms_statistics(const struct rule *rule) {
+    return dtype_bytes(DTYPE_FLOAT, normalized_rows(rule));
+}
+
+/* What each element is divided by. */
+static int64_t input_bytes(const struct rule *rule) {
+    return dtype_bytes(rule_dtype(rule, 0), rule_elements(rule, 0));
 }
 
 #define EPSILON FLOAT_ATTR("epsilon", 1e-5F)
@@ -242,13 +291,16 @@ static const struct op_attr mean_variance_9[] = {OPTIONAL_ATTR("axes", ATTR_INTS
         .cost = {.extra = batch_norm_flops,                                                    \
                  .extra_is = "at 2 an input element, 5 in training"},                          \
         .memory = MEMORY_IN_PLACE_UNLESS_TRAINING, .trains = batch_norm_trains,                \
-        .roles = "xnnss", .module = "BatchNorm{n}d", .describe = describe_batch_norm           \
+        .roles = "xnnss", .module = "BatchNorm{n}d", .describe = describe_batch_norm,          \
+        .backward.gradients = "0134e,0134e,0134e,-", .backward.extra = batch_statistics        \
     }
-#define NORM(name, from, least, most, out, attributes, rule, flops, letters, class, print)     \
+#define NORM(name, from, least, most, out, attributes, rule, flops, letters, class, print,     \
+             keeps, more)                                                                      \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = rule,              \
-        .cost = {.per_input = flops}, .roles = letters, .module = class, .describe = print     \
+        .cost = {.per_input = flops}, .roles = letters, .module = class, .describe = print,    \
+        .backward.gradients = keeps, .backward.extra = more                                    \
     }
 
 /* clang-format off */
@@ -258,16 +310,16 @@ static const struct op rows[] = {
     BATCH_NORM( 7, 5, batch_7),
     BATCH_NORM( 9, 5, batch_9),
     BATCH_NORM(14, 3, batch_14),
-    /*   type                    since in out attributes  rule             n  roles  module             brackets */
-    NORM("InstanceNormalization",  1, 3, 3, 1, instance_1, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d", describe_instance_norm),
-    NORM("InstanceNormalization",  6, 3, 3, 1, instance_6, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d", describe_instance_norm),
-    NORM("GroupNormalization",    18, 3, 3, 1, group_18,   infer_group_norm,    5, "xnn", "GroupNorm",        describe_group_norm),
-    NORM("GroupNormalization",    21, 3, 3, 1, group_21,   infer_group_norm,    5, "xnn", "GroupNorm",        describe_group_norm),
-    NORM("LayerNormalization",    17, 2, 3, 3, layer_17,   infer_layer_norm,    5, "xnn", "LayerNorm",        describe_layer_norm),
-    NORM("RMSNormalization",      23, 2, 2, 1, layer_17,   infer_layer_norm,    0, "xn",  "RMSNorm",          describe_layer_norm),
-    NORM("LRN",                    1, 1, 1, 1, lrn_1,      infer_lrn,           0, "x",   "LocalResponseNorm", describe_lrn),
-    NORM("LpNormalization",        1, 1, 1, 1, lp_1,       infer_along_axis,    0, "x",   NULL,               NULL),
-    NORM("MeanVarianceNormalization", 9, 1, 1, 1, mean_variance_9, common_infer_same, 0, "x", NULL,           NULL),
+    /*   type                    since in out attributes  rule             n  roles  module             brackets                      gradients */
+    NORM("InstanceNormalization",  1, 3, 3, 1, instance_1, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d", describe_instance_norm, "01e", instance_statistics),
+    NORM("InstanceNormalization",  6, 3, 3, 1, instance_6, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d", describe_instance_norm, "01e", instance_statistics),
+    NORM("GroupNormalization",    18, 3, 3, 1, group_18,   infer_group_norm,    5, "xnn", "GroupNorm",        describe_group_norm,       "01e", group_statistics),
+    NORM("GroupNormalization",    21, 3, 3, 1, group_21,   infer_group_norm,    5, "xnn", "GroupNorm",        describe_group_norm,       "01e", group_statistics),
+    NORM("LayerNormalization",    17, 2, 3, 3, layer_17,   infer_layer_norm,    5, "xnn", "LayerNorm",        describe_layer_norm,       "01e", layer_statistics),
+    NORM("RMSNormalization",      23, 2, 2, 1, layer_17,   infer_layer_norm,    0, "xn",  "RMSNorm",          describe_layer_norm,       "01e", rms_statistics),
+    NORM("LRN",                    1, 1, 1, 1, lrn_1,      infer_lrn,           0, "x",   "LocalResponseNorm", describe_lrn,                   "0e", input_bytes),
+    NORM("LpNormalization",        1, 1, 1, 1, lp_1,       infer_along_axis,    0, "x",   NULL,               NULL,                                     "0y", NULL),
+    NORM("MeanVarianceNormalization", 9, 1, 1, 1, mean_variance_9, common_infer_same, 0, "x", NULL,           NULL,                                     "0y", NULL),
 };
 /* clang-format on */
 

@@ -2,8 +2,8 @@
 /*
  * An operator is one row. A row stands beside its rules in its family's file; adding an
  * operator edits that one file. Each facet has its own readers: bind (identity, signature),
- * infer (shape, value), composites (algebra), count (cost), lifetime (memory), params (roles),
- * modules (module, describe).
+ * infer (shape, value), composites (algebra), count (cost), lifetime (memory),
+ * training (backward), params (roles), modules (module, describe).
  */
 #ifndef OPS_OP_H
 #define OPS_OP_H
@@ -79,6 +79,43 @@ enum op_algebra {
     ALGEBRA_SAME,      /* output 0 is input 0, be it of another type */
 };
 
+/* Whether a framework lets the outputs share the bytes of operand 0, and how they lie in them.
+ */
+enum op_view {
+    VIEW_NONE,
+    VIEW_SAME,    /* as the operand does */
+    VIEW_SHAPED,  /* in row-major order: of an operand that does not lie so, a copy */
+    VIEW_STRIDED, /* transposed, or with gaps */
+};
+
+/* clang-format off */
+/*
+ * What a training step keeps of the operator, and what its gradient costs (docs/training.md).
+ * `gradients` is a cell an operand, separated by ',', the last one repeated. A cell says of what
+ * the gradient of that operand is computed, besides the gradient of the output:
+ *     0-9  that operand
+ *     a    all operands
+ *     y z  output 0, output 1
+ *     e    bytes that are no value of the graph: `extra`
+ *     -    alone: no gradient passes to it
+ * An empty cell needs nothing. Operands whose gradients are one kernel of PyTorch have one cell:
+ * it keeps what any of them needs.
+ */
+/* clang-format on */
+struct op_backward {
+    const char *gradients; /* NULL: of unknown operators, and of what keeps what its parts do */
+    int64_t (*extra)(const struct rule *rule); /* NULL: none. DIM_UNKNOWN, DIM_OVERFLOW pass */
+    /*
+     * Operands 0 .. factors - 1 are multiplied with each other: the gradient of each costs the
+     * MACs of the product again, at most twice them together.
+     */
+    int factors;
+    /* MACs where that is not so: of all gradients, operand i wanted where bit i is set. */
+    int64_t (*macs)(const struct rule *rule, uint32_t wanted);
+    /* Of every output; NULL: as `memory` says, a view being VIEW_SAME. */
+    enum op_view (*view)(const struct rule *rule);
+};
+
 struct op {
     const char *domain; /* "" is ai.onnx */
     const char *type;
@@ -98,6 +135,7 @@ struct op {
     bool fold_partial;
 
     struct op_cost cost;
+    struct op_backward backward;
     enum op_memory memory;
     enum op_target target;
     enum op_algebra algebra;
@@ -136,6 +174,24 @@ static inline char op_role(const struct op *op, size_t slot) {
     const char *role = op->roles && op->roles[0] ? op->roles : "x";
     while (slot-- > 0 && role[1]) role++;
     return *role;
+}
+
+/* The cell of `backward.gradients` for operand `slot`, which goes on to a ',' or the end.
+ * Through an operator that nobody knows a gradient passes: of what it needs nothing is known.
+ */
+static inline const char *op_gradient(const struct op *op, size_t slot) {
+    const char *cell = op->backward.gradients ? op->backward.gradients : "";
+    for (const char *next = cell; *next && slot > 0; next++)
+        if (*next == ',') {
+            cell = next + 1;
+            slot--;
+        }
+    return cell;
+}
+
+/* Whether a gradient passes to operand `slot`. */
+static inline bool op_has_gradient(const struct op *op, size_t slot) {
+    return *op_gradient(op, slot) != '-';
 }
 
 /* A family's rows, in the order of its file. */

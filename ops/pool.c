@@ -185,6 +185,12 @@ static int describe_adaptive(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
+/* Where each output element came from, int64; 0 where the node itself gives them. */
+static int64_t pool_indices(const struct rule *rule) {
+    if (rule_has_output(rule, 1)) return 0;
+    return dtype_bytes(DTYPE_INT64, rule_output_elements(rule, 0));
+}
+
 #define WINDOW_ATTRS                                                                           \
     STRING_ATTR("auto_pad", "NOTSET"), REQUIRED_ATTR("kernel_shape", ATTR_INTS),               \
         OPTIONAL_ATTR("pads", ATTR_INTS), OPTIONAL_ATTR("strides", ATTR_INTS)
@@ -222,40 +228,42 @@ static const struct op_attr roi_align_10[] = {ROI_ALIGN_ATTRS, {0}};
 static const struct op_attr roi_align_16[] = {
     ROI_ALIGN_ATTRS, STRING_ATTR("coordinate_transformation_mode", "half_pixel"), {0}};
 
-#define POOL(name, from, out, attributes, rule, class, print)                                  \
+#define POOL(name, from, out, attributes, rule, class, print, keeps, more)                     \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
         .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = rule,              \
-        .cost = {.per_input = 1}, .roles = "x", .module = class, .describe = print             \
+        .cost = {.per_input = 1}, .roles = "x", .module = class, .describe = print,            \
+        .backward.gradients = keeps, .backward.extra = more                                    \
     }
-#define REGION(name, from, least, most, attributes, rule)                                      \
+#define REGION(name, from, least, most, attributes, rule, keeps)                               \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = "xi"  \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = "xi", \
+        .backward.gradients = keeps                                                            \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*   type             since out attributes  rule          module                  brackets */
-    POOL("MaxPool",           1, 1, max_1,       infer_pool,   "MaxPool{n}d",         describe_max),
-    POOL("MaxPool",           8, 2, max_8,       infer_pool,   "MaxPool{n}d",         describe_max),
-    POOL("MaxPool",          10, 2, max_10,      infer_pool,   "MaxPool{n}d",         describe_max),
-    POOL("AveragePool",       1, 1, max_1,       infer_pool,   "AvgPool{n}d",         describe_average),
-    POOL("AveragePool",       7, 1, average_7,   infer_pool,   "AvgPool{n}d",         describe_average),
-    POOL("AveragePool",      10, 1, average_10,  infer_pool,   "AvgPool{n}d",         describe_average),
-    POOL("AveragePool",      19, 1, average_19,  infer_pool,   "AvgPool{n}d",         describe_average),
-    POOL("LpPool",            1, 1, lp_1,        infer_pool,   NULL,                  NULL),
-    POOL("LpPool",            2, 1, lp_2,        infer_pool,   NULL,                  NULL),
-    POOL("LpPool",           18, 1, lp_18,       infer_pool,   NULL,                  NULL),
-    POOL("GlobalAveragePool", 1, 1, NULL,        infer_global, "AdaptiveAvgPool{n}d", describe_adaptive),
-    POOL("GlobalMaxPool",     1, 1, NULL,        infer_global, "AdaptiveMaxPool{n}d", describe_adaptive),
-    POOL("GlobalLpPool",      1, 1, global_lp_1, infer_global, NULL,                  NULL),
-    POOL("GlobalLpPool",      2, 1, global_lp_2, infer_global, NULL,                  NULL),
-    /*     type      since in    attributes    rule */
-    REGION("MaxUnpool",   9, 2, 3, unpool_9,     infer_unpool),
-    REGION("MaxRoiPool",  1, 2, 2, roi_pool_1,   infer_roi_pool),
-    REGION("RoiAlign",   10, 3, 3, roi_align_10, infer_roi_align),
-    REGION("RoiAlign",   16, 3, 3, roi_align_16, infer_roi_align),
+    /*   type             since out attributes  rule          module                  brackets                gradients */
+    POOL("MaxPool",           1, 1, max_1,       infer_pool,   "MaxPool{n}d",         describe_max,           "0e", pool_indices),
+    POOL("MaxPool",           8, 2, max_8,       infer_pool,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
+    POOL("MaxPool",          10, 2, max_10,      infer_pool,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
+    POOL("AveragePool",       1, 1, max_1,       infer_pool,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("AveragePool",       7, 1, average_7,   infer_pool,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("AveragePool",      10, 1, average_10,  infer_pool,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("AveragePool",      19, 1, average_19,  infer_pool,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("LpPool",            1, 1, lp_1,        infer_pool,   NULL,                  NULL,                           "0y", NULL),
+    POOL("LpPool",            2, 1, lp_2,        infer_pool,   NULL,                  NULL,                           "0y", NULL),
+    POOL("LpPool",           18, 1, lp_18,       infer_pool,   NULL,                  NULL,                           "0y", NULL),
+    POOL("GlobalAveragePool", 1, 1, NULL,        infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "", NULL),
+    POOL("GlobalMaxPool",     1, 1, NULL,        infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e", pool_indices),
+    POOL("GlobalLpPool",      1, 1, global_lp_1, infer_global, NULL,                  NULL,                           "0y", NULL),
+    POOL("GlobalLpPool",      2, 1, global_lp_2, infer_global, NULL,                  NULL,                           "0y", NULL),
+    /*     type      since in    attributes    rule                  gradients */
+    REGION("MaxUnpool",   9, 2, 3, unpool_9,     infer_unpool,       "1,-"),
+    REGION("MaxRoiPool",  1, 2, 2, roi_pool_1,   infer_roi_pool,   "01,-"),
+    REGION("RoiAlign",   10, 3, 3, roi_align_10, infer_roi_align, "12,-"),
+    REGION("RoiAlign",   16, 3, 3, roi_align_16, infer_roi_align, "12,-"),
 };
 /* clang-format on */
 

@@ -109,13 +109,14 @@ static const struct op_attr dequantize_23[] = {BLOCKED, INT_ATTR("output_dtype",
 #define QUANTIZE(name, from, attributes, rule)                                                 \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 2, .max_inputs = 3,           \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = "pii" \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
+        .roles = "pii", .backward.gradients = "-"                                              \
     }
 #define PRODUCT(name, from, least, most, attributes, rule, count, letters, ...)                \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .cost = {.macs = count, __VA_ARGS__}, .roles = letters                                 \
+        .cost = {.macs = count, __VA_ARGS__}, .roles = letters, .backward.gradients = "-"      \
     }
 
 /* clang-format off */
@@ -131,7 +132,7 @@ static const struct op rows[] = {
     QUANTIZE("DequantizeLinear", 21, dequantize_21, infer_dequantize),
     QUANTIZE("DequantizeLinear", 23, dequantize_23, infer_dequantize),
     {.domain = "", .type = "DynamicQuantizeLinear", .since = 11, .min_inputs = 1, .max_inputs = 1,
-     .min_outputs = 3, .max_outputs = 3, .infer = infer_dynamic_quantize, .roles = "x"},
+     .min_outputs = 3, .max_outputs = 3, .infer = infer_dynamic_quantize, .backward.gradients = "-", .roles = "x"},
     /*       type          since in    attributes         rule                  MACs                 roles */
     PRODUCT("ConvInteger",    10, 2, 4, convolution_attrs, infer_conv_integer,   macs_conv_integer,   "xWi",       .extra = NULL),
     PRODUCT("QLinearConv",    10, 8, 9, convolution_attrs, infer_qlinear_conv,   macs_qlinear_conv,   "xiiWiiiiW", .extra = qlinear_bias_flops, .extra_is = "biases"),

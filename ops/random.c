@@ -84,7 +84,8 @@ static const struct op_attr multinomial[] = {
 #define ROW(name, from, inputs, attributes, rule)                                              \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = "x"   \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = "x",  \
+        .backward.gradients = "-"                                                              \
     }
 
 /* clang-format off */

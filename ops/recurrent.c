@@ -139,6 +139,40 @@ static void recurrent_macs(const struct rule *rule, struct product *ret) {
 }
 
 /*
+ * Backpropagation through time wants, of every step, the gates (of GRU the recurrent share of
+ * its third besides, of LSTM the cell) and the state, which Y has where the node gives it.
+ */
+static int64_t recurrent_states(const struct rule *rule) {
+    if (!has_ranks(rule)) return DIM_UNKNOWN;
+    const struct sizes sizes = read_sizes(rule);
+    const int64_t inner = sizes.gates > 1 ? sizes.gates + 1 : 0;
+    const int64_t each = inner + (rule_has_output(rule, 0) ? 0 : 1);
+    int64_t cells = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.steps);
+    cells = checked_mul(cells, sizes.hidden);
+    return dtype_bytes(rule_dtype(rule, 0), checked_mul(each, cells));
+}
+
+/*
+ * X W costs its share of the product again for each of X and W, H R for R and, always, for H:
+ * the gradient passes through every step, into the one before the first only if that is wanted.
+ */
+static int64_t recurrent_backward(const struct rule *rule, uint32_t wanted) {
+    if (!has_ranks(rule)) return DIM_UNKNOWN;
+    const struct sizes sizes = read_sizes(rule);
+    int64_t row = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.gates);
+    row = checked_mul(row, sizes.hidden);
+    const int64_t inputs = checked_mul(checked_mul(row, sizes.steps), sizes.features);
+    const int64_t states = checked_mul(checked_mul(row, sizes.steps), sizes.hidden);
+    int64_t macs = states;
+    if (!(wanted & 32U)) macs = checked_sub(macs, checked_mul(row, sizes.hidden));
+    if (is_known(macs) && macs < 0) macs = 0; /* no steps at all */
+    if (wanted & 1U) macs = checked_add(macs, inputs);
+    if (wanted & 2U) macs = checked_add(macs, inputs);
+    if (wanted & 4U) macs = checked_add(macs, states);
+    return macs;
+}
+
+/*
  * What DeepSpeed's profiler adds to 2 * MACs: 10 operations a cell of an LSTM, 7 of a GRU, 1 of
  * an RNN. It takes a product of K terms for K - 1 sums, which the biases make up for.
  */
@@ -199,7 +233,9 @@ static const struct op_attr lstm_14[] = {
         .cost = {.macs = recurrent_macs,                                                       \
                  .extra = recurrent_flops,                                                     \
                  .extra_is = "gates and states of the cells"},                                 \
-        .roles = letters, .module = name, .describe = describe_recurrent                       \
+        .roles = letters, .module = name, .describe = describe_recurrent,                      \
+        .backward.gradients = "aye,aye,aye,aye,-,aye", .backward.extra = recurrent_states,     \
+        .backward.macs = recurrent_backward                                                    \
     }
 
 /* clang-format off */

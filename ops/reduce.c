@@ -294,45 +294,45 @@ static const struct op_attr arg_12[] = {
 static const struct op_attr cumsum_11[] = {
     INT_ATTR("exclusive", 0), INT_ATTR("reverse", 0), {0}};
 
-#define REDUCE(name, from, least, most, attributes, rule, folds)                               \
-    FORM(name, from, least, most, attributes, rule, folds, ALGEBRA_REDUCTION)
-#define ALONG(name, from, least, attributes, rule, folds)                                      \
-    FORM(name, from, least, least, attributes, rule, folds, ALGEBRA_NONE)
-#define FORM(name, from, least, most, attributes, rule, folds, form)                           \
+#define REDUCE(name, from, least, most, attributes, rule, folds, keeps)                        \
+    FORM(name, from, least, most, attributes, rule, folds, ALGEBRA_REDUCTION, keeps)
+#define ALONG(name, from, least, attributes, rule, folds, keeps)                               \
+    FORM(name, from, least, least, attributes, rule, folds, ALGEBRA_NONE, keeps)
+#define FORM(name, from, least, most, attributes, rule, folds, form, keeps)                    \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .roles = "xi", .algebra = form                                                         \
+        .roles = "xi", .algebra = form, .backward.gradients = keeps                            \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*      type            since in    attributes rule          fold */
-    REDUCE("ReduceSum",        1, 1, 1, axes_1,    infer_reduce, fold_sum),
-    REDUCE("ReduceSum",       13, 1, 2, axes_13,   infer_reduce, fold_sum),
-    REDUCE("ReduceMean",       1, 1, 1, axes_1,    infer_reduce, fold_mean),
-    REDUCE("ReduceMean",      18, 1, 2, axes_13,   infer_reduce, fold_mean),
-    REDUCE("ReduceMax",        1, 1, 1, axes_1,    infer_reduce, fold_max),
-    REDUCE("ReduceMax",       18, 1, 2, axes_13,   infer_reduce, fold_max),
-    REDUCE("ReduceMin",        1, 1, 1, axes_1,    infer_reduce, fold_min),
-    REDUCE("ReduceMin",       18, 1, 2, axes_13,   infer_reduce, fold_min),
-    REDUCE("ReduceProd",       1, 1, 1, axes_1,    infer_reduce, fold_prod),
-    REDUCE("ReduceProd",      18, 1, 2, axes_13,   infer_reduce, fold_prod),
-    REDUCE("ReduceL1",         1, 1, 1, axes_1,    infer_reduce, NULL),
-    REDUCE("ReduceL1",        18, 1, 2, axes_13,   infer_reduce, NULL),
-    REDUCE("ReduceL2",         1, 1, 1, axes_1,    infer_reduce, NULL),
-    REDUCE("ReduceL2",        18, 1, 2, axes_13,   infer_reduce, NULL),
-    REDUCE("ReduceLogSum",     1, 1, 1, axes_1,    infer_reduce, NULL),
-    REDUCE("ReduceLogSum",    18, 1, 2, axes_13,   infer_reduce, NULL),
-    REDUCE("ReduceLogSumExp",  1, 1, 1, axes_1,    infer_reduce, NULL),
-    REDUCE("ReduceLogSumExp", 18, 1, 2, axes_13,   infer_reduce, NULL),
-    REDUCE("ReduceSumSquare",  1, 1, 1, axes_1,    infer_reduce, NULL),
-    REDUCE("ReduceSumSquare", 18, 1, 2, axes_13,   infer_reduce, NULL),
-    ALONG( "ArgMax",           1, 1,    arg_1,     infer_arg,    NULL),
-    ALONG( "ArgMax",          12, 1,    arg_12,    infer_arg,    NULL),
-    ALONG( "ArgMin",           1, 1,    arg_1,     infer_arg,    NULL),
-    ALONG( "ArgMin",          12, 1,    arg_12,    infer_arg,    NULL),
-    ALONG( "CumSum",          11, 2,    cumsum_11, infer_cumsum, fold_cumsum),
+    /*      type            since in    attributes rule          fold         gradients */
+    REDUCE("ReduceSum",        1, 1, 1, axes_1,    infer_reduce, fold_sum,    ",-"),
+    REDUCE("ReduceSum",       13, 1, 2, axes_13,   infer_reduce, fold_sum,    ",-"),
+    REDUCE("ReduceMean",       1, 1, 1, axes_1,    infer_reduce, fold_mean,   ",-"),
+    REDUCE("ReduceMean",      18, 1, 2, axes_13,   infer_reduce, fold_mean,   ",-"),
+    REDUCE("ReduceMax",        1, 1, 1, axes_1,    infer_reduce, fold_max,    "0y,-"),
+    REDUCE("ReduceMax",       18, 1, 2, axes_13,   infer_reduce, fold_max,    "0y,-"),
+    REDUCE("ReduceMin",        1, 1, 1, axes_1,    infer_reduce, fold_min,    "0y,-"),
+    REDUCE("ReduceMin",       18, 1, 2, axes_13,   infer_reduce, fold_min,    "0y,-"),
+    REDUCE("ReduceProd",       1, 1, 1, axes_1,    infer_reduce, fold_prod,   "0y,-"),
+    REDUCE("ReduceProd",      18, 1, 2, axes_13,   infer_reduce, fold_prod,   "0y,-"),
+    REDUCE("ReduceL1",         1, 1, 1, axes_1,    infer_reduce, NULL,        "0,-"),
+    REDUCE("ReduceL1",        18, 1, 2, axes_13,   infer_reduce, NULL,        "0,-"),
+    REDUCE("ReduceL2",         1, 1, 1, axes_1,    infer_reduce, NULL,        "0y,-"),
+    REDUCE("ReduceL2",        18, 1, 2, axes_13,   infer_reduce, NULL,        "0y,-"),
+    REDUCE("ReduceLogSum",     1, 1, 1, axes_1,    infer_reduce, NULL,        "y,-"),
+    REDUCE("ReduceLogSum",    18, 1, 2, axes_13,   infer_reduce, NULL,        "y,-"),
+    REDUCE("ReduceLogSumExp",  1, 1, 1, axes_1,    infer_reduce, NULL,        "0y,-"),
+    REDUCE("ReduceLogSumExp", 18, 1, 2, axes_13,   infer_reduce, NULL,        "0y,-"),
+    REDUCE("ReduceSumSquare",  1, 1, 1, axes_1,    infer_reduce, NULL,        "0,-"),
+    REDUCE("ReduceSumSquare", 18, 1, 2, axes_13,   infer_reduce, NULL,        "0,-"),
+    ALONG( "ArgMax",           1, 1,    arg_1,     infer_arg,    NULL,        "-"),
+    ALONG( "ArgMax",          12, 1,    arg_12,    infer_arg,    NULL,        "-"),
+    ALONG( "ArgMin",           1, 1,    arg_1,     infer_arg,    NULL,        "-"),
+    ALONG( "ArgMin",          12, 1,    arg_12,    infer_arg,    NULL,        "-"),
+    ALONG( "CumSum",          11, 2,    cumsum_11, infer_cumsum, fold_cumsum, ",-"),
 };
 /* clang-format on */
 

@@ -232,20 +232,43 @@ static const struct op_attr flatten[] = {INT_ATTR("axis", 1), {0}};
 static const struct op_attr squeeze_1[] = {OPTIONAL_ATTR("axes", ATTR_INTS), {0}};
 static const struct op_attr unsqueeze_1[] = {REQUIRED_ATTR("axes", ATTR_INTS), {0}};
 
+/* The next axis from `axis` on that is longer than 1. */
+static int next_long(const struct shape *shape, int axis) {
+    while (axis < shape->rank && shape->dims[axis] == 1) axis++;
+    return axis;
+}
+
+/* Axes of length 1 come and go without a copy. */
+static enum op_view view_reshape(const struct rule *rule) {
+    const struct shape *from = rule_shape(rule, 0);
+    const struct shape *to = rule_output_shape(rule, 0);
+    int i = 0;
+    int k = 0;
+    if (!shape_is_known(from) || !shape_is_known(to)) return VIEW_SHAPED;
+    for (;; i++, k++) {
+        i = next_long(from, i);
+        k = next_long(to, k);
+        if (i == from->rank || k == to->rank) break;
+        if (from->dims[i] != to->dims[k]) return VIEW_SHAPED;
+    }
+    return i == from->rank && k == to->rank ? VIEW_SAME : VIEW_SHAPED;
+}
+
 #define VIEW(name, from, least, most, attributes, rule, letters, ...)                          \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .fold = fold_view, .memory = MEMORY_VIEW, .roles = letters, __VA_ARGS__                \
+        .fold = fold_view, .memory = MEMORY_VIEW, .roles = letters,                            \
+        .backward.gradients = ",-", __VA_ARGS__                                                \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
     /*   type       since in  attributes   rule             roles */
-    VIEW("Reshape",   1, 1, 1, reshape_1,   infer_reshape,   "p",  .target = TARGET_NONE),
-    VIEW("Reshape",   5, 2, 2, NULL,        infer_reshape,   "pi", .target = TARGET_DIMS),
-    VIEW("Reshape",  14, 2, 2, reshape_14,  infer_reshape,   "pi", .target = TARGET_DIMS),
-    VIEW("Flatten",   1, 1, 1, flatten,     infer_flatten,   "p",  .module = "Flatten", .describe = describe_flatten),
+    VIEW("Reshape",   1, 1, 1, reshape_1,   infer_reshape,   "p",  .target = TARGET_NONE,                             .backward.view = view_reshape),
+    VIEW("Reshape",   5, 2, 2, NULL,        infer_reshape,   "pi", .target = TARGET_DIMS,                             .backward.view = view_reshape),
+    VIEW("Reshape",  14, 2, 2, reshape_14,  infer_reshape,   "pi", .target = TARGET_DIMS,                             .backward.view = view_reshape),
+    VIEW("Flatten",   1, 1, 1, flatten,     infer_flatten,   "p",  .module = "Flatten", .describe = describe_flatten, .backward.view = view_reshape),
     VIEW("Squeeze",   1, 1, 1, squeeze_1,   infer_squeeze,   "p",  .target = TARGET_NONE),
     VIEW("Squeeze",  13, 1, 2, NULL,        infer_squeeze,   "pi", .target = TARGET_NONE),
     VIEW("Unsqueeze", 1, 1, 1, unsqueeze_1, infer_unsqueeze, "p",  .target = TARGET_NONE),

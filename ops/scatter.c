@@ -172,22 +172,22 @@ static const struct op_attr nd_16[] = {STRING_ATTR("reduction", "none"), {0}};
 static const struct op_attr tensor_scatter[] = {
     INT_ATTR("axis", -2), STRING_ATTR("mode", "linear"), {0}};
 
-#define ROW(name, from, least, most, attributes, rule, folds, letters)                         \
+#define ROW(name, from, least, most, attributes, rule, folds, letters, keeps)                  \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .roles = letters                                                                       \
+        .roles = letters, .backward.gradients = keeps                                          \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*  type            since in   attributes      rule                    fold                   roles */
-    ROW("Scatter",          9, 3, 3, along_axis,     infer_scatter_elements, fold_scatter_elements, "pip"),
-    ROW("ScatterElements", 11, 3, 3, along_axis,     infer_scatter_elements, fold_scatter_elements, "pip"),
-    ROW("ScatterElements", 16, 3, 3, elements_16,    infer_scatter_elements, fold_scatter_elements, "pip"),
-    ROW("ScatterND",       11, 3, 3, NULL,           infer_scatter_nd,       fold_scatter_nd,       "pip"),
-    ROW("ScatterND",       16, 3, 3, nd_16,          infer_scatter_nd,       fold_scatter_nd,       "pip"),
-    ROW("TensorScatter",   24, 2, 3, tensor_scatter, common_infer_same,      NULL,                  "ppi"),
+    /*  type            since in   attributes      rule                    fold                   roles    gradients */
+    ROW("Scatter",          9, 3, 3, along_axis,     infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
+    ROW("ScatterElements", 11, 3, 3, along_axis,     infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
+    ROW("ScatterElements", 16, 3, 3, elements_16,    infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
+    ROW("ScatterND",       11, 3, 3, NULL,           infer_scatter_nd,       fold_scatter_nd,       "pip", "1,-,1"),
+    ROW("ScatterND",       16, 3, 3, nd_16,          infer_scatter_nd,       fold_scatter_nd,       "pip", "1,-,1"),
+    ROW("TensorScatter",   24, 2, 3, tensor_scatter, common_infer_same,      NULL,                  "ppi", "2,2,-"),
 };
 /* clang-format on */
 

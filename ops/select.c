@@ -269,23 +269,23 @@ static const struct op_attr unique[] = {
     OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("sorted", 1), {0}};
 static const struct op_attr non_max_suppression[] = {INT_ATTR("center_point_box", 0), {0}};
 
-#define ROW(name, from, least, most, few, many, attributes, rule, folds, letters)              \
+#define ROW(name, from, least, most, few, many, attributes, rule, folds, letters, keeps)       \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = few, .max_outputs = many, .attrs = attributes, .infer = rule,           \
-        .fold = folds, .roles = letters                                                        \
+        .fold = folds, .roles = letters, .backward.gradients = keeps                           \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*  type              since in   out   attributes           rule                       fold           roles */
-    ROW("TopK",               1, 1, 1, 2, 2, top_k_1,             infer_top_k,               NULL,          "x"),
-    ROW("TopK",              10, 2, 2, 2, 2, top_k_10,            infer_top_k,               NULL,          "xi"),
-    ROW("TopK",              11, 2, 2, 2, 2, top_k_11,            infer_top_k,               NULL,          "xi"),
-    ROW("NonZero",            9, 1, 1, 1, 1, NULL,                infer_non_zero,            fold_non_zero, "i"),
-    ROW("Compress",           9, 2, 2, 1, 1, compress,            infer_compress,            fold_compress, "pi"),
-    ROW("Unique",            11, 1, 1, 1, 4, unique,              infer_unique,              NULL,          "i"),
-    ROW("NonMaxSuppression", 10, 2, 5, 1, 1, non_max_suppression, infer_non_max_suppression, NULL,          "i"),
+    /*  type              since in   out   attributes           rule                       fold           roles    gradients */
+    ROW("TopK",               1, 1, 1, 2, 2, top_k_1,             infer_top_k,               NULL,          "x",   "z,-"),
+    ROW("TopK",              10, 2, 2, 2, 2, top_k_10,            infer_top_k,               NULL,          "xi", "z,-"),
+    ROW("TopK",              11, 2, 2, 2, 2, top_k_11,            infer_top_k,               NULL,          "xi", "z,-"),
+    ROW("NonZero",            9, 1, 1, 1, 1, NULL,                infer_non_zero,            fold_non_zero, "i",   "-"),
+    ROW("Compress",           9, 2, 2, 1, 1, compress,            infer_compress,            fold_compress, "pi", "1,-"),
+    ROW("Unique",            11, 1, 1, 1, 4, unique,              infer_unique,              NULL,          "i",   "-"),
+    ROW("NonMaxSuppression", 10, 2, 5, 1, 1, non_max_suppression, infer_non_max_suppression, NULL,          "i",   "-"),
 };
 /* clang-format on */
 

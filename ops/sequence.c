@@ -163,29 +163,29 @@ static const struct op_attr concat_from_sequence[] = {
     REQUIRED_ATTR("axis", ATTR_INT), INT_ATTR("new_axis", 0), {0}};
 static const struct op_attr optional[] = {OPTIONAL_ATTR("type", ATTR_OTHER), {0}};
 
-#define ROW(name, from, least, most, attributes, rule, letters)                                \
+#define ROW(name, from, least, most, attributes, rule, letters, keeps)                         \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .roles = letters                                                                       \
+        .roles = letters, .backward.gradients = keeps                                          \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*  type               since in         attributes            rule                        roles */
-    ROW("SequenceConstruct",  11, 1, VARIADIC, NULL,                 infer_sequence_construct,   "p"),
-    ROW("SequenceEmpty",      11, 0, 0,        sequence_empty,       infer_sequence_empty,       "x"),
-    ROW("SequenceInsert",     11, 2, 3,        NULL,                 infer_sequence_insert,      "ppi"),
-    ROW("SequenceAt",         11, 2, 2,        NULL,                 infer_sequence_at,          "pi"),
-    ROW("SequenceErase",      11, 1, 2,        NULL,                 infer_sequence_erase,       "pi"),
-    ROW("SequenceLength",     11, 1, 1,        NULL,                 infer_sequence_length,      "i"),
-    ROW("SplitToSequence",    11, 1, 2,        split_to_sequence,    infer_split_to_sequence,    "pi"),
-    ROW("ConcatFromSequence", 11, 1, 1,        concat_from_sequence, infer_concat_from_sequence, "p"),
-    ROW("Optional",           15, 0, 1,        optional,             infer_optional,             "p"),
-    ROW("OptionalGetElement", 15, 1, 1,        NULL,                 infer_optional_get_element, "p"),
-    ROW("OptionalGetElement", 18, 1, 1,        NULL,                 infer_optional_get_element, "p"),
-    ROW("OptionalHasElement", 15, 1, 1,        NULL,                 infer_optional_has_element, "i"),
-    ROW("OptionalHasElement", 18, 0, 1,        NULL,                 infer_optional_has_element, "i"),
+    /*  type               since in         attributes            rule                        roles       gradients */
+    ROW("SequenceConstruct",  11, 1, VARIADIC, NULL,                 infer_sequence_construct,   "p",     ""),
+    ROW("SequenceEmpty",      11, 0, 0,        sequence_empty,       infer_sequence_empty,       "x",     "-"),
+    ROW("SequenceInsert",     11, 2, 3,        NULL,                 infer_sequence_insert,      "ppi", ",,-"),
+    ROW("SequenceAt",         11, 2, 2,        NULL,                 infer_sequence_at,          "pi",   ",-"),
+    ROW("SequenceErase",      11, 1, 2,        NULL,                 infer_sequence_erase,       "pi",   ",-"),
+    ROW("SequenceLength",     11, 1, 1,        NULL,                 infer_sequence_length,      "i",     "-"),
+    ROW("SplitToSequence",    11, 1, 2,        split_to_sequence,    infer_split_to_sequence,    "pi",   ",-"),
+    ROW("ConcatFromSequence", 11, 1, 1,        concat_from_sequence, infer_concat_from_sequence, "p",     ""),
+    ROW("Optional",           15, 0, 1,        optional,             infer_optional,             "p",     ""),
+    ROW("OptionalGetElement", 15, 1, 1,        NULL,                 infer_optional_get_element, "p",     ""),
+    ROW("OptionalGetElement", 18, 1, 1,        NULL,                 infer_optional_get_element, "p",     ""),
+    ROW("OptionalHasElement", 15, 1, 1,        NULL,                 infer_optional_has_element, "i",     "-"),
+    ROW("OptionalHasElement", 18, 0, 1,        NULL,                 infer_optional_has_element, "i",     "-"),
 };
 /* clang-format on */
 

@@ -454,27 +454,27 @@ static const struct op_attr pad_2[] = {REQUIRED_ATTR("pads", ATTR_INTS),
 static const struct op_attr pad_11[] = {STRING_ATTR("mode", "constant"), {0}};
 static const struct op_attr center_crop_pad[] = {OPTIONAL_ATTR("axes", ATTR_INTS), {0}};
 
-#define ROW(name, from, least, most, outputs, attributes, rule, folds, letters)                \
+#define ROW(name, from, least, most, outputs, attributes, rule, folds, letters, shares)        \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = outputs, .attrs = attributes, .infer = rule,          \
-        .fold = folds, .roles = letters                                                        \
+        .fold = folds, .roles = letters, .backward.gradients = ",-", .backward.view = shares   \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*  type       since in   out       attributes       rule                   fold        roles */
-    ROW("Slice",          1, 1, 1, 1,        slice_1,         infer_slice,           fold_slice, "p"),
-    ROW("Slice",         10, 3, 5, 1,        NULL,            infer_slice,           fold_slice, "piiii"),
-    ROW("Split",          1, 1, 2, VARIADIC, split_1,         infer_split,           fold_split, "pi"),
-    ROW("Split",          2, 1, 1, VARIADIC, split_2,         infer_split,           fold_split, "p"),
-    ROW("Split",         13, 1, 2, VARIADIC, split_13,        infer_split,           fold_split, "pi"),
-    ROW("Split",         18, 1, 2, VARIADIC, split_18,        infer_split,           fold_split, "pi"),
-    ROW("Pad",            1, 1, 1, 1,        pad_1,           infer_pad,             fold_pad,   "p"),
-    ROW("Pad",            2, 1, 1, 1,        pad_2,           infer_pad,             fold_pad,   "p"),
-    ROW("Pad",           11, 2, 3, 1,        pad_11,          infer_pad,             fold_pad,   "pii"),
-    ROW("Pad",           18, 2, 4, 1,        pad_11,          infer_pad,             fold_pad,   "pii"),
-    ROW("CenterCropPad", 18, 2, 2, 1,        center_crop_pad, infer_center_crop_pad, NULL,       "pi"),
+    /*  type       since in   out       attributes       rule                   fold        roles         view  view */
+    ROW("Slice",          1, 1, 1, 1,        slice_1,         infer_slice,           fold_slice, "p",         common_view_part),
+    ROW("Slice",         10, 3, 5, 1,        NULL,            infer_slice,           fold_slice, "piiii", common_view_part),
+    ROW("Split",          1, 1, 2, VARIADIC, split_1,         infer_split,           fold_split, "pi",       common_view_part),
+    ROW("Split",          2, 1, 1, VARIADIC, split_2,         infer_split,           fold_split, "p",         common_view_part),
+    ROW("Split",         13, 1, 2, VARIADIC, split_13,        infer_split,           fold_split, "pi",       common_view_part),
+    ROW("Split",         18, 1, 2, VARIADIC, split_18,        infer_split,           fold_split, "pi",       common_view_part),
+    ROW("Pad",            1, 1, 1, 1,        pad_1,           infer_pad,             fold_pad,   "p",         NULL),
+    ROW("Pad",            2, 1, 1, 1,        pad_2,           infer_pad,             fold_pad,   "p",         NULL),
+    ROW("Pad",           11, 2, 3, 1,        pad_11,          infer_pad,             fold_pad,   "pii",     NULL),
+    ROW("Pad",           18, 2, 4, 1,        pad_11,          infer_pad,             fold_pad,   "pii",     NULL),
+    ROW("CenterCropPad", 18, 2, 2, 1,        center_crop_pad, infer_center_crop_pad, NULL,       "pi",       NULL),
 };
 /* clang-format on */
 

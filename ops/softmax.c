@@ -29,23 +29,23 @@ static int describe_softmax(const struct rule *rule, struct text *out) {
 static const struct op_attr from_1[] = {INT_ATTR("axis", 1), {0}};
 static const struct op_attr from_13[] = {INT_ATTR("axis", -1), {0}};
 
-#define SOFTMAX(name, from, attributes, flops, class, print)                                   \
+#define SOFTMAX(name, from, attributes, flops, class, print, keeps)                            \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_softmax,       \
         .cost = {.per_input = flops}, .memory = MEMORY_IN_PLACE, .roles = "x",                 \
-        .module = class, .describe = print                                                     \
+        .module = class, .describe = print, .backward.gradients = keeps                        \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*       type    since  attributes n  module        brackets */
-    SOFTMAX("Softmax",    1, from_1,  1, "Softmax",    describe_softmax),
-    SOFTMAX("Softmax",   13, from_13, 1, "Softmax",    describe_softmax),
-    SOFTMAX("LogSoftmax", 1, from_1,  0, "LogSoftmax", describe_softmax),
-    SOFTMAX("LogSoftmax",13, from_13, 0, "LogSoftmax", describe_softmax),
-    SOFTMAX("Hardmax",    1, from_1,  0, NULL,         NULL),
-    SOFTMAX("Hardmax",   13, from_13, 0, NULL,         NULL),
+    /*       type    since  attributes n  module        brackets         gradients */
+    SOFTMAX("Softmax",    1, from_1,  1, "Softmax",    describe_softmax, "y"),
+    SOFTMAX("Softmax",   13, from_13, 1, "Softmax",    describe_softmax, "y"),
+    SOFTMAX("LogSoftmax", 1, from_1,  0, "LogSoftmax", describe_softmax, "y"),
+    SOFTMAX("LogSoftmax",13, from_13, 0, "LogSoftmax", describe_softmax, "y"),
+    SOFTMAX("Hardmax",    1, from_1,  0, NULL,         NULL,                         "-"),
+    SOFTMAX("Hardmax",   13, from_13, 0, NULL,         NULL,                         "-"),
 };
 /* clang-format on */
 

@@ -29,20 +29,53 @@ struct finder {
 static const struct op *row_of(const struct composite_pattern *pattern) {
     if (pattern->row) return pattern->row;
     const struct op *row = registry_find("", pattern->op, INT32_MAX);
+    if (!row) row = registry_find("com.microsoft", pattern->op, INT32_MAX);
     BUG_ON(!row);
     return row;
 }
 
+/* The operators of a model; past the limit it has all of them. */
+#define MAX_PRESENT 256
+
+struct present {
+    size_t n;
+    const struct op *ops[MAX_PRESENT];
+};
+
+static void list_present(const struct analysis *analysis, struct present *present) {
+    present->n = 0;
+    for (size_t i = 0; i < analysis->model->n_nodes && present->n < MAX_PRESENT; i++) {
+        const struct op *op = analysis->bind.ops[i];
+        size_t k = 0;
+        while (k < present->n && present->ops[k] != op) k++;
+        if (k == present->n) present->ops[present->n++] = op;
+    }
+}
+
+/* Whether the model has the operator that a formula names first, which no other stands for. */
+static bool may_occur(const struct present *present, const char *formula) {
+    const char *type = formula + strcspn(formula, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    const size_t length = strcspn(type, "(");
+    for (size_t i = 0; i < present->n; i++)
+        if (strncmp(present->ops[i]->type, type, length) == 0 &&
+            present->ops[i]->type[length] == '\0')
+            return true;
+    return present->n == MAX_PRESENT;
+}
+
+/* Most models are free of most of them, and done with them here. */
 static int read_patterns(struct finder *finder) {
-    const size_t n = composite_n_patterns();
     struct arena *arena = finder->analysis->arena;
-    struct match_pattern *items = arena_array(arena, n, sizeof *items);
+    struct match_pattern *items = arena_array(arena, composite_n_patterns(), sizeof *items);
+    struct present present;
+    size_t n = 0;
     if (!items) return diag_no_memory(finder->analysis->diag);
-    for (size_t i = 0; i < n; i++) {
-        items[i].row = composite_pattern_at(i);
-        items[i].op = row_of(items[i].row);
-        items[i].formula = formula_parse(items[i].row->formula, arena);
-        if (!items[i].formula) return diag_no_memory(finder->analysis->diag);
+    list_present(finder->analysis, &present);
+    for (size_t i = 0; i < composite_n_patterns(); i++) {
+        const struct composite_pattern *row = composite_pattern_at(i);
+        if (!may_occur(&present, row->formula)) continue;
+        items[n] = (struct match_pattern){row, row_of(row), formula_parse(row->formula, arena)};
+        if (!items[n++].formula) return diag_no_memory(finder->analysis->diag);
     }
     finder->patterns = (struct match_patterns){n, items};
     return CM_OK;
@@ -153,8 +186,23 @@ static int take_attr(const struct finder *finder, const char *word, struct node 
     return CM_OK;
 }
 
+/* Those of the node whose type is the operation's. */
+static void copy_attrs(const struct finder *finder, struct node *node) {
+    const struct match *match = &finder->match;
+    for (size_t i = 0; i < match->n_nodes; i++) {
+        const struct node *from = &finder->analysis->model->nodes[match->nodes[i]];
+        if (!text_equal(from->type, match->pattern->row->op)) continue;
+        node->n_attrs = from->n_attrs;
+        node->attrs = from->attrs;
+    }
+}
+
 static int take_attrs(const struct finder *finder, struct node *node) {
     const char *at = finder->match.pattern->row->attributes;
+    if (text_equal(at, "*")) {
+        copy_attrs(finder, node);
+        return CM_OK;
+    }
     struct arena *arena = finder->analysis->arena;
     const size_t n = at ? n_words(at) : 0;
     struct attr *attrs = arena_array(arena, n, sizeof *attrs);
@@ -226,6 +274,18 @@ static int keep(struct finder *finder, uint32_t last) {
     return CM_OK;
 }
 
+/* A BatchNormalization that trains has no statistics to fold. */
+static bool may_be_folded(const struct finder *finder) {
+    const struct match *match = &finder->match;
+    if (!match->pattern->row->foldable) return true;
+    for (size_t i = 0; i < match->n_nodes; i++) {
+        struct rule rule;
+        if (rules_make(match->source, match->nodes[i], &rule) < 0 || rule.training)
+            return false;
+    }
+    return true;
+}
+
 static int find_at(struct finder *finder, uint32_t id) {
     const struct node *node = &finder->analysis->model->nodes[id];
     const struct op *op = finder->analysis->bind.ops[id];
@@ -234,7 +294,8 @@ static int find_at(struct finder *finder, uint32_t id) {
     if (result == ID_NONE || finder->analysis->infer.facts[result].is_constant) return CM_OK;
     for (size_t i = 0; i < finder->patterns.n; i++) {
         const struct match_pattern *pattern = &finder->patterns.items[i];
-        if (may_end_in(pattern->formula, op) && match_value(&finder->match, pattern, result))
+        if (may_end_in(pattern->formula, op) && match_value(&finder->match, pattern, result) &&
+            may_be_folded(finder))
             return keep(finder, id);
     }
     return CM_OK;

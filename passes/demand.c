@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass demand: what the model wants of a device: its weights, by element type and by how the
- * file stores them, and the arena. A tensor that many nodes or names share is there once.
+ * file stores them, and the arena; or, where an optimizer is given, the peak of a training
+ * step. A tensor that many nodes or names share is there once.
  */
 #include "passes/demand.h"
 
@@ -100,14 +101,16 @@ static int run(const struct analysis *analysis, void *own) {
         seen[stored] = true;
         add_weight(analysis, stored, table);
     }
-    table->required_bytes = checked_add(table->weight_bytes, analysis->plan.arena_bytes);
+    table->required_bytes = analysis->training.optimizer
+                                ? analysis->training.peak_bytes
+                                : checked_add(table->weight_bytes, analysis->plan.arena_bytes);
     return CM_OK;
 }
 
 const struct pass pass_demand = {
     .name = "demand",
     .summary = "sum up what the model wants of a device: weights and arena",
-    .needs = HAS_OPERATORS | HAS_TYPES | HAS_PARAMETERS | HAS_PLAN,
+    .needs = HAS_OPERATORS | HAS_TYPES | HAS_PARAMETERS | HAS_PLAN | HAS_TRAINING,
     .gives = HAS_DEMAND,
     .run = run,
     .own = offsetof(struct analysis, demand),

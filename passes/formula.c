@@ -118,6 +118,7 @@ static enum formula_role role_of(const char *name) {
     if (text_equal(name, "eps")) return ROLE_EPSILON;
     if (text_starts_with(name, "factor")) return ROLE_FACTOR;
     if (text_equal(name, "scale") || text_equal(name, "shift")) return ROLE_PARAMETER;
+    if (text_starts_with(name, "constant")) return ROLE_CONSTANT;
     return ROLE_ANY;
 }
 

@@ -25,6 +25,7 @@ enum formula_role {
     ROLE_EPSILON,
     ROLE_FACTOR,
     ROLE_PARAMETER,
+    ROLE_CONSTANT,
 };
 
 struct formula;

@@ -104,10 +104,8 @@ static void extend(struct lifetime_table *table, uint32_t value, uint32_t step) 
     if (step > table->last[root]) table->last[root] = step;
 }
 
-/* The step until which a use in `graph` keeps a value of `home` alive: what a body reads from
- * outside stays until the node that owns the body is done, since the body may run again. */
-static uint32_t use_ends(const struct model *model, const struct lifetime_table *table,
-                         uint32_t node, uint32_t home) {
+uint32_t lifetime_use_ends(const struct model *model, const struct lifetime_table *table,
+                           uint32_t node, uint32_t home) {
     uint32_t graph = model->nodes[node].graph;
     while (graph != home && model->graphs[graph].owner != ID_NONE) {
         node = model->graphs[graph].owner;
@@ -132,7 +130,8 @@ static void live_from_to(const struct model *model, struct lifetime_table *table
         table->first[id] = made;
         extend(table, id, made);
         for (uint32_t i = 0; i < value->n_uses; i++)
-            extend(table, id, use_ends(model, table, value->uses[i].node, value->graph));
+            extend(table, id,
+                   lifetime_use_ends(model, table, value->uses[i].node, value->graph));
         keep_result(model, table, id);
     }
 }

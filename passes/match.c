@@ -4,21 +4,11 @@
  * it noted; a term that was matched is not tried another way when a later one fails, so that
  * the search stays small. Formulas nest a few levels deep, and so does the recursion.
  */
-#include "passes/match.h"
-
-#include <math.h>
-#include <string.h>
-
-#include "ir/constant.h"
-#include "support/arena.h"
-#include "support/diag.h"
+#include "passes/match_inner.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-/* Half floats have three digits. */
-#define TOLERANCE    4e-3
-#define LARGEST_EPS  0.1
 #define MAX_STEPS    2000 /* of one attempt */
 #define MAX_TERMS    8
 #define MAX_SAME     4 /* casts in a row */
@@ -55,127 +45,6 @@ static bool restore(struct match *match, struct mark mark) {
     return false;
 }
 
-static const struct node *node_at(const struct match *match, uint32_t node) {
-    return &match->source->model->nodes[node];
-}
-
-static const struct fact *fact_of(const struct match *match, uint32_t value) {
-    return &match->source->facts[value];
-}
-
-/* The node that makes the value as its first output, and that a match may take; or ID_NONE. */
-static uint32_t producer(const struct match *match, uint32_t value) {
-    if (value == ID_NONE) return ID_NONE;
-    const struct value *at = &match->source->model->values[value];
-    bool fits = at->origin == VALUE_OUTPUT && at->slot == 0 && at->node != ID_NONE &&
-                node_at(match, at->node)->graph == match->graph &&
-                match->taken[at->node] == ID_NONE;
-    return fits ? at->node : ID_NONE;
-}
-
-static enum op_algebra algebra_of(const struct match *match, uint32_t node) {
-    return node == ID_NONE ? ALGEBRA_NONE : match->source->ops[node]->algebra;
-}
-
-static bool take(struct match *match, uint32_t node) {
-    for (size_t i = 0; i < match->n_nodes; i++)
-        if (match->nodes[i] == node) return true;
-    if (match->n_nodes == MATCH_MAX_NODES) return false;
-    match->nodes[match->n_nodes++] = node;
-    return true;
-}
-
-static uint32_t input(const struct match *match, uint32_t node, size_t slot) {
-    const struct node *at = node_at(match, node);
-    return slot < at->n_inputs ? at->inputs[slot] : ID_NONE;
-}
-
-/* Whether the node hands its first operand on as it is. */
-static bool hands_on(const struct match *match, uint32_t node) {
-    if (node == ID_NONE) return false;
-    const struct op *op = match->source->ops[node];
-    bool view = match->pattern->row->views && op->memory == MEMORY_VIEW;
-    return op->algebra == ALGEBRA_SAME || view;
-}
-
-/* What the value is before its casts, which become part of the match; itself where it has none.
- */
-static uint32_t before(struct match *match, uint32_t value) {
-    uint32_t node = producer(match, value);
-    if (!hands_on(match, node) || !take(match, node)) return value;
-    return input(match, node, 0);
-}
-
-bool match_number(const struct match *match, uint32_t value, double *ret) {
-    const struct constant *constant = value == ID_NONE ? NULL : fact_of(match, value)->value;
-    const struct rule_source *source = match->source;
-    if (!constant || constant->n_elements != 1) return false;
-    bool loaded = constant_has_reals(constant) || constant_has_ints(constant);
-    if (!loaded &&
-        constant_load(constant, &source->model->reader, source->arena, NULL, &constant) < 0)
-        return false;
-    if (!constant) return false;
-    if (constant_has_reals(constant))
-        *ret = constant_real_at(constant, 0);
-    else if (constant_has_ints(constant))
-        *ret = (double)constant_int_at(constant, 0);
-    else
-        return false;
-    return true;
-}
-
-static bool is_close(double have, double want) {
-    return fabs(have - want) <= TOLERANCE * fabs(want);
-}
-
-const struct match_name *match_name(const struct match *match, const char *name) {
-    for (size_t i = match->first_name; i < match->n_names; i++)
-        if (text_equal(match->names[i].name, name)) return &match->names[i];
-    return NULL;
-}
-
-static bool note(struct match *match, const char *name, uint32_t value, double number) {
-    if (match->n_names == MATCH_MAX_NAMES) return false;
-    match->names[match->n_names++] = (struct match_name){name, value, number};
-    return true;
-}
-
-static bool may_be(const struct match *match, enum formula_role role, uint32_t value,
-                   double *number) {
-    const struct fact *fact = fact_of(match, value);
-    *number = 0;
-    switch (role) {
-    case ROLE_EPSILON:
-        return match_number(match, value, number) && *number > 0 && *number <= LARGEST_EPS;
-    case ROLE_FACTOR:
-        return fact_is_complete(fact) && shape_elements(&fact->shape) == 1;
-    case ROLE_PARAMETER:
-        return fact->kind == CM_TYPE_TENSOR && fact->is_constant;
-    default:
-        return fact->kind == CM_TYPE_TENSOR;
-    }
-}
-
-/* A name is one value everywhere, be it cast in between. */
-static bool match_same(struct match *match, uint32_t known, uint32_t value) {
-    for (int i = 0; i < MAX_SAME && value != known; i++) {
-        uint32_t earlier = before(match, value);
-        if (earlier == value) return false;
-        value = earlier;
-    }
-    return value == known;
-}
-
-static bool match_name_at(struct match *match, const struct formula *formula, uint32_t value) {
-    double number = 0;
-    if (formula->role == ROLE_IGNORED) return true;
-    if (value == ID_NONE) return false;
-    const struct match_name *known = match_name(match, formula->name);
-    if (known) return match_same(match, known->value, value);
-    return may_be(match, formula->role, value, &number) &&
-           note(match, formula->name, value, number);
-}
-
 /* One item against one term of the formula. */
 static bool match_term(struct match *match, const struct formula_term *term,
                        const struct item *item);
@@ -201,20 +70,21 @@ static bool is_sole_reader(const struct match *match, uint32_t value) {
 /* The two operands of a sum or product in place of item i; false where it is none. */
 static bool split(struct match *match, enum formula_kind kind, struct items *items, size_t i) {
     struct item item = items->at[i];
-    uint32_t node = producer(match, item.value);
-    for (int same = 0; same < MAX_SAME && hands_on(match, node); same++) {
-        item.value = before(match, item.value);
-        node = producer(match, item.value);
+    uint32_t node = match_producer(match, item.value);
+    for (int same = 0; same < MAX_SAME && match_hands_on(match, node); same++) {
+        item.value = match_before(match, item.value);
+        node = match_producer(match, item.value);
     }
-    enum op_algebra algebra = algebra_of(match, node);
+    enum op_algebra algebra = match_algebra(match, node);
     enum op_algebra plain = kind == FORMULA_SUM ? ALGEBRA_SUM : ALGEBRA_PRODUCT;
     enum op_algebra turned = kind == FORMULA_SUM ? ALGEBRA_DIFFERENCE : ALGEBRA_QUOTIENT;
     if ((algebra != plain && algebra != turned) || items->n == MAX_TERMS) return false;
-    if (items->n > 1 && match->strict && !is_sole_reader(match, item.value)) return false;
-    if (node_at(match, node)->n_inputs != 2 || !take(match, node)) return false;
-    items->at[i] = (struct item){input(match, node, 0), item.inverse};
+    if (match->strict && item.value != match->result && !is_sole_reader(match, item.value))
+        return false;
+    if (match_node(match, node)->n_inputs != 2 || !match_take(match, node)) return false;
+    items->at[i] = (struct item){match_input(match, node, 0), item.inverse};
     items->at[items->n++] =
-        (struct item){input(match, node, 1), item.inverse != (algebra == turned)};
+        (struct item){match_input(match, node, 1), item.inverse != (algebra == turned)};
     return true;
 }
 
@@ -278,14 +148,16 @@ static bool match_terms(struct match *match, const struct formula *formula, uint
 /* value = a ^ exponent for the formula a. */
 static bool match_power(struct match *match, const struct formula *base, double exponent,
                         uint32_t value) {
-    uint32_t node = producer(match, value);
-    enum op_algebra algebra = algebra_of(match, node);
+    uint32_t node = match_producer(match, value);
+    enum op_algebra algebra = match_algebra(match, node);
     double have = 0;
     if (algebra == ALGEBRA_POWER)
-        return match_number(match, input(match, node, 1), &have) && is_close(have, exponent) &&
-               take(match, node) && match_formula(match, base, input(match, node, 0));
+        return match_number(match, match_input(match, node, 1), &have) &&
+               match_is_close(have, exponent) && match_take(match, node) &&
+               match_formula(match, base, match_input(match, node, 0));
     if (algebra == ALGEBRA_ROOT && exponent == 0.5)
-        return take(match, node) && match_formula(match, base, input(match, node, 0));
+        return match_take(match, node) &&
+               match_formula(match, base, match_input(match, node, 0));
     if (exponent == 2 || exponent == 3) {
         const struct formula_term one = {.of = base};
         const struct formula_term *const terms[] = {&one, &one, &one};
@@ -296,15 +168,15 @@ static bool match_power(struct match *match, const struct formula *base, double 
 
 /* The operand where the item is 1 / operand or - operand, as a node of its own says. */
 static uint32_t undone(struct match *match, const struct item *item) {
-    uint32_t node = producer(match, item->value);
+    uint32_t node = match_producer(match, item->value);
     double one = 0;
-    switch (algebra_of(match, node)) {
+    switch (match_algebra(match, node)) {
     case ALGEBRA_RECIPROCAL:
     case ALGEBRA_NEGATIVE:
-        return take(match, node) ? input(match, node, 0) : ID_NONE;
+        return match_take(match, node) ? match_input(match, node, 0) : ID_NONE;
     case ALGEBRA_QUOTIENT:
-        if (!match_number(match, input(match, node, 0), &one) || one != 1) return ID_NONE;
-        return take(match, node) ? input(match, node, 1) : ID_NONE;
+        if (!match_number(match, match_input(match, node, 0), &one) || one != 1) return ID_NONE;
+        return match_take(match, node) ? match_input(match, node, 1) : ID_NONE;
     default:
         return ID_NONE;
     }
@@ -318,8 +190,9 @@ static bool match_turned(struct match *match, const struct formula *formula,
     struct mark mark = save(match);
     if (formula->kind == FORMULA_NUMBER)
         return match_number(match, item->value, &have) &&
-               (is_close(have * formula->number, 1) || is_close(-have, formula->number));
-    if (formula->role == ROLE_FACTOR) return match_name_at(match, formula, item->value);
+               (match_is_close(have * formula->number, 1) ||
+                match_is_close(-have, formula->number));
+    if (formula->role == ROLE_FACTOR) return match_bind(match, formula, item->value);
     if (formula->kind == FORMULA_POWER &&
         match_power(match, formula->terms[0].of, -formula->number, item->value))
         return true;
@@ -336,99 +209,27 @@ static bool match_term(struct match *match, const struct formula_term *term,
     return found || restore(match, mark);
 }
 
-/* The number that attribute `name` holds, or its default. */
-static bool attr_number(const struct match *match, uint32_t node, const char *name,
-                        double *ret) {
-    const struct attr *attr = name ? node_attr(node_at(match, node), name) : NULL;
-    const struct op_attr *row = name ? match->source->ops[node]->attrs : NULL;
-    if (attr) {
-        *ret = attr->kind == ATTR_FLOAT ? attr->f : (double)attr->i;
-        return attr->kind == ATTR_FLOAT || attr->kind == ATTR_INT;
-    }
-    while (row && row->name && !text_equal(row->name, name)) row++;
-    if (!row || !row->name || !row->has_default) return false;
-    *ret = row->kind == ATTR_FLOAT ? row->f : (double)row->i;
-    return row->kind == ATTR_FLOAT || row->kind == ATTR_INT;
-}
-
 /* An argument that an attribute holds. */
 static bool match_attr(struct match *match, const struct formula *formula, uint32_t node,
                        size_t slot) {
     double have = 0;
-    const char *name = composite_operand_attr(node_at(match, node)->type, slot);
-    if (!attr_number(match, node, name, &have)) return false;
+    const char *name = composite_operand_attr(match_node(match, node)->type, slot);
+    if (!match_attr_number(match, node, name, &have)) return false;
     if (formula->kind == FORMULA_NUMBER)
-        return formula->number == 0 ? have == 0 : is_close(have, formula->number);
-    return formula->role == ROLE_EPSILON && note(match, formula->name, ID_NONE, have);
+        return formula->number == 0 ? have == 0 : match_is_close(have, formula->number);
+    return formula->role == ROLE_EPSILON && match_note(match, formula->name, ID_NONE, have);
 }
 
 static bool match_argument(struct match *match, const struct formula_term *term, uint32_t node,
                            size_t slot) {
-    uint32_t value = input(match, node, slot);
+    uint32_t value = match_input(match, node, slot);
     struct mark mark = save(match);
     if (value == ID_NONE) return match_attr(match, term->of, node, slot) || term->optional;
     return match_formula(match, term->of, value) || restore(match, mark);
 }
 
-/* Axes from the attribute, or from input 1; NULL where they are not known. */
-static const int64_t *axes_of(const struct match *match, uint32_t node, size_t *ret_n) {
-    const struct attr *attr = node_attr(node_at(match, node), "axes");
-    uint32_t operand = input(match, node, 1);
-    const struct constant *axes = operand == ID_NONE ? NULL : fact_of(match, operand)->value;
-    const struct rule_source *source = match->source;
-    if (attr && attr->kind == ATTR_INTS) {
-        *ret_n = attr->n;
-        return attr->ints;
-    }
-    if (!axes || axes->n_elements < 1 || axes->n_elements > SHAPE_MAX_RANK) return NULL;
-    if (!constant_has_ints(axes) &&
-        constant_load(axes, &source->model->reader, source->arena, NULL, &axes) < 0)
-        return NULL;
-    if (!axes || !constant_has_ints(axes) || axes->place == CONSTANT_SPLAT) return NULL;
-    *ret_n = (size_t)axes->n_elements;
-    return axes->ints;
-}
-
-/* All reductions of a formula go along the same axes. */
-static bool note_axes(struct match *match, size_t n, const int64_t *axes, int rank) {
-    bool seen[SHAPE_MAX_RANK] = {false};
-    int sorted[SHAPE_MAX_RANK];
-    size_t n_sorted = 0;
-    for (size_t i = 0; i < n; i++) {
-        int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-        if (axis < 0 || axis >= rank || seen[axis]) return false;
-        seen[axis] = true;
-    }
-    for (int axis = 0; axis < rank; axis++)
-        if (seen[axis]) sorted[n_sorted++] = axis;
-    if (match->n_axes > 0)
-        return match->rank == rank && match->n_axes == n_sorted &&
-               memcmp(match->axes, sorted, n_sorted * sizeof *sorted) == 0;
-    memcpy(match->axes, sorted, n_sorted * sizeof *sorted);
-    match->n_axes = n_sorted;
-    match->rank = rank;
-    return n_sorted > 0;
-}
-
-static bool match_axes(struct match *match, uint32_t node) {
-    double axis = 0;
-    double keeps = 1;
-    size_t n = 1;
-    uint32_t operand = input(match, node, 0);
-    int rank = operand == ID_NONE ? RANK_UNKNOWN : fact_of(match, operand)->shape.rank;
-    if (match->pattern->row->axes == AXES_NONE) return true;
-    if (algebra_of(match, node) == ALGEBRA_REDUCTION) {
-        const int64_t *axes = axes_of(match, node, &n);
-        bool kept = attr_number(match, node, "keepdims", &keeps) && keeps != 0;
-        return kept && axes && note_axes(match, n, axes, rank);
-    }
-    if (!attr_number(match, node, "axis", &axis)) return true;
-    const int64_t one = (int64_t)axis;
-    return note_axes(match, n, &one, rank);
-}
-
 static bool match_arguments(struct match *match, const struct formula *formula, uint32_t node) {
-    if (!take(match, node) || !match_axes(match, node)) return false;
+    if (!match_take(match, node) || !match_axes(match, node)) return false;
     for (size_t i = 0; i < formula->n; i++)
         if (!match_argument(match, &formula->terms[i], node, i)) return false;
     return true;
@@ -457,7 +258,7 @@ static bool match_nested(struct match *match, const struct formula *formula, uin
 }
 
 static bool match_call(struct match *match, const struct formula *formula, uint32_t value) {
-    uint32_t node = producer(match, value);
+    uint32_t node = match_producer(match, value);
     const struct op *op = node == ID_NONE ? NULL : match->source->ops[node];
     if (op && op->infer && op->domain[0] == '\0' && text_equal(op->type, formula->name))
         return match_arguments(match, formula, node);
@@ -479,7 +280,7 @@ static bool match_number_at(const struct match *match, const struct formula *for
                             uint32_t value) {
     double have = 0;
     if (!match_number(match, value, &have)) return false;
-    return formula->number == 0 ? have == 0 : is_close(have, formula->number);
+    return formula->number == 0 ? have == 0 : match_is_close(have, formula->number);
 }
 
 static bool match_formula(struct match *match, const struct formula *formula, uint32_t value) {
@@ -489,10 +290,10 @@ static bool match_formula(struct match *match, const struct formula *formula, ui
     case FORMULA_NUMBER:
         return match_number_at(match, formula, value);
     case FORMULA_NAME:
-        return match_name_at(match, formula, value);
+        return match_bind(match, formula, value);
     case FORMULA_LABEL:
         return match_formula(match, formula->terms[0].of, value) &&
-               note(match, formula->name, value, 0);
+               match_note(match, formula->name, value, 0);
     default:
         break;
     }
@@ -500,69 +301,11 @@ static bool match_formula(struct match *match, const struct formula *formula, ui
         struct mark mark = save(match);
         if (match_here(match, formula, value)) return true;
         restore(match, mark);
-        uint32_t earlier = before(match, value);
+        uint32_t earlier = match_before(match, value);
         if (earlier == value) return false;
         value = earlier;
     }
     return false;
-}
-
-static bool is_inside(const struct match *match, uint32_t node) {
-    for (size_t i = 0; i < match->n_nodes; i++)
-        if (match->nodes[i] == node) return true;
-    return false;
-}
-
-/* Nobody but the match reads what its inner nodes make. */
-static bool is_closed(const struct match *match, uint32_t result) {
-    const struct model *model = match->source->model;
-    for (size_t i = 0; i < match->n_nodes; i++) {
-        const struct node *node = node_at(match, match->nodes[i]);
-        for (size_t k = 0; k < node->n_outputs; k++) {
-            if (node->outputs[k] == ID_NONE || node->outputs[k] == result) continue;
-            const struct value *value = &model->values[node->outputs[k]];
-            if (value->is_graph_output || value->n_uses > MATCH_MAX_NODES) return false;
-            for (uint32_t use = 0; use < value->n_uses; use++)
-                if (!is_inside(match, value->uses[use].node)) return false;
-        }
-    }
-    return true;
-}
-
-static bool axes_fit(const struct match *match) {
-    switch (match->pattern->row->axes) {
-    case AXES_TRAILING:
-        return match->n_axes > 0 && match->axes[0] == match->rank - (int)match->n_axes;
-    case AXES_LAST:
-        return match->n_axes == 1 && match->axes[0] == match->rank - 1;
-    case AXES_ONE:
-        return match->n_axes == 1;
-    default:
-        return true;
-    }
-}
-
-/* Elements of a scale: of what is normalized, or of the channels. */
-static int64_t n_parameters(const struct match *match, const struct shape *x) {
-    int64_t n = 1;
-    if (x->rank < 2) return DIM_UNKNOWN;
-    if (match->n_axes == 0) return x->dims[1];
-    for (size_t i = 0; i < match->n_axes; i++) n = checked_mul(n, x->dims[match->axes[i]]);
-    return n;
-}
-
-static bool parameters_fit(const struct match *match) {
-    static const char *const names[] = {"scale", "shift"};
-    const struct match_name *x = match_name(match, "x");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct match_name *found = match_name(match, names[i]);
-        if (!found) continue;
-        if (!x) return false;
-        int64_t want = n_parameters(match, &fact_of(match, x->value)->shape);
-        int64_t have = shape_elements(&fact_of(match, found->value)->shape);
-        if (!is_known(want) || want != have) return false;
-    }
-    return true;
 }
 
 static bool match_once(struct match *match, uint32_t value, bool strict) {
@@ -570,15 +313,16 @@ static bool match_once(struct match *match, uint32_t value, bool strict) {
     match->first_name = match->nested = 0;
     match->strict = strict;
     match->steps = MAX_STEPS;
-    return match_formula(match, match->pattern->formula, value) && axes_fit(match) &&
-           parameters_fit(match);
+    return match_formula(match, match->pattern->formula, value) && match_axes_fit(match) &&
+           match_parameters_fit(match);
 }
 
 bool match_value(struct match *match, const struct match_pattern *pattern, uint32_t value) {
     const struct model *model = match->source->model;
     match->pattern = pattern;
+    match->result = value;
     match->graph = model->nodes[model->values[value].node].graph;
     if (!match_once(match, value, false)) return false;
-    if (is_closed(match, value)) return true;
-    return match_once(match, value, true) && is_closed(match, value);
+    if (match_is_closed(match, value)) return true;
+    return match_once(match, value, true) && match_is_closed(match, value);
 }

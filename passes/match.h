@@ -44,7 +44,8 @@ struct match {
     const struct match_patterns *patterns;
     const uint32_t *taken; /* by node: ID_NONE where it may be part of a match */
     const struct match_pattern *pattern;
-    uint32_t graph; /* in which all of its nodes stand */
+    uint32_t result; /* the value that is matched */
+    uint32_t graph;  /* in which all of its nodes stand */
 
     size_t n_names;
     struct match_name names[MATCH_MAX_NAMES];
@@ -66,7 +67,7 @@ bool match_value(struct match *match, const struct match_pattern *pattern, uint3
 
 /* What the name stands for, or NULL. */
 const struct match_name *match_name(const struct match *match, const char *name);
-/* The one element of a constant, be it in a wider type. */
+/* The number that all elements of a constant are. */
 bool match_number(const struct match *match, uint32_t value, double *ret);
 
 #endif

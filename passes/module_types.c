@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The class of each module, and its arguments, where the file tells or implies them: what the
- * exporter noted, the function that was called, the one operator that makes the module (facet
- * `module` of its row), or the chain of operators that an exporter takes a module of older
- * opsets apart into (module_chains.h). Containers of numbered children are Sequential, or
- * ModuleList where they are never entered. Else the instance name stands in its place.
+ * exporter noted, the function that was called, or the one operator that makes the module
+ * (facet `module` of its row), be it one that the exporter took apart (pass composites).
+ * Containers of numbered children are Sequential, or ModuleList where they are never entered.
+ * Else the instance name stands in its place.
  */
 #include <string.h>
 
 #include "ops/describe.h"
-#include "passes/module_chains.h"
 #include "passes/module_tree.h"
 #include "passes/rules.h"
 #include "support/arena.h"
@@ -83,17 +82,30 @@ struct description {
     struct rule rule;
 };
 
+/* The composite that the node is part of, where all of it stands in one module; or NULL. */
+static const struct composite *composite_within(const struct module_tree *tree, uint32_t node) {
+    const struct composites_table *composites = &tree->analysis->composites;
+    const uint32_t *of_node = tree->table->of_node;
+    if (composites->of_node[node] == ID_NONE) return NULL;
+    const struct composite *composite = &composites->items[composites->of_node[node]];
+    for (size_t i = 0; i < composite->n_nodes; i++)
+        if (of_node[composite->nodes[i]] != of_node[node]) return NULL;
+    return composite;
+}
+
 /* An operator that can describe itself and says nothing is not at work as that module: a Gather
  * among activations is no Embedding. */
-static int describe(const struct module_tree *tree, uint32_t node, struct description *ret) {
-    const struct op *op = tree->analysis->bind.ops[node];
+static int describe(const struct module_tree *tree, uint32_t node,
+                    const struct composite *composite, struct description *ret) {
+    const struct op *op = composite ? composite->op : tree->analysis->bind.ops[node];
     struct rule_source source = rules_source(tree->analysis);
     struct text text;
     source.diag = NULL; /* what cannot be described has been reported, or is no module */
     *ret = (struct description){.arguments = ""};
     if (!op->module) return CM_OK;
     text_init(&text, tree->analysis->arena);
-    int status = rules_make_done(&source, node, &ret->rule);
+    int status = composite ? rules_make_composite(&source, composite, &ret->rule)
+                           : rules_make_done(&source, node, &ret->rule);
     if (status == CM_OK && op->describe) status = op->describe(&ret->rule, &text);
     if (status == CM_NO_MEMORY || text.failed) return CM_NO_MEMORY;
     if (status < 0 || (op->describe && text.length == 0)) return CM_OK;
@@ -119,7 +131,9 @@ static int find_main(const struct module_tree *tree, const uint32_t *nodes, size
     *ret = (struct main_node){.node = ID_NONE, .alone = true};
     for (size_t i = 0; i < n; i++) {
         struct description found;
-        int status = describe(tree, nodes[i], &found);
+        const struct composite *composite = composite_within(tree, nodes[i]);
+        if (composite && composite->last != nodes[i]) continue; /* the last speaks for all */
+        int status = describe(tree, nodes[i], composite, &found);
         if (status < 0) return status;
         if (!found.class) {
             ret->alone = ret->alone && only_moves(tree, nodes[i]);
@@ -173,8 +187,7 @@ static int type_by_main(const struct module_tree *tree, const uint32_t *nodes, s
 static int type_leaf(const struct module_tree *tree, const uint32_t *nodes, size_t n,
                      struct module *module) {
     struct module told = {.arguments = ""};
-    int status = chains_type(tree->analysis, nodes, n, &told);
-    if (status == CM_OK && !told.type_known) status = type_by_main(tree, nodes, n, &told);
+    int status = type_by_main(tree, nodes, n, &told);
     if (status < 0 || !told.type_known) return status;
     if (module->type_known && !text_ends_with(module->type, told.type)) return CM_OK;
     module->arguments = told.arguments;

@@ -17,6 +17,7 @@
 #include "ops/op.h"
 
 struct arena;
+struct optimizer;
 struct cm_diagnostics;
 struct map;
 
@@ -35,8 +36,9 @@ enum pass_facts {
     HAS_COMPOSITES = 1 << 10,  /* composites */
     HAS_IN_PLACE = 1 << 11,    /* in_place */
     HAS_DEMAND = 1 << 12,      /* demand */
-    HAS_PRIMITIVES = 1 << 13,  /* primitives */
-    HAS_TIMES = 1 << 14,       /* estimate */
+    HAS_TRAINING = 1 << 13,    /* training, where options ask for an optimizer */
+    HAS_PRIMITIVES = 1 << 14,  /* primitives */
+    HAS_TIMES = 1 << 15,       /* estimate */
 };
 
 struct symbol {
@@ -215,6 +217,37 @@ struct memory_table {
     struct live_value *live; /* at the peak's step, the largest first */
 };
 
+/* Which part of a training step. */
+enum training_phase {
+    PHASE_FORWARD,
+    PHASE_RECOMPUTE, /* of a checkpointed module, during backward */
+    PHASE_BACKWARD,
+    PHASE_STEP, /* of the optimizer */
+};
+
+/* Bytes and operations of one training step. Figures may be DIM_UNKNOWN or DIM_OVERFLOW. */
+struct training_table {
+    const struct optimizer *optimizer; /* NULL: no step was asked for, and all else is unset */
+    int64_t learned;                   /* elements that the optimizer changes */
+    int64_t frozen;                    /* learned ones that it does not */
+    int64_t weight_bytes;              /* params and buffers */
+    int64_t gradient_bytes;            /* of params */
+    int64_t optimizer_bytes;
+    int64_t master_bytes;
+    int64_t kept_bytes; /* from forward until backward */
+    int64_t backward_macs;
+    int64_t backward_flops; /* by the convention */
+    int64_t recompute_macs;
+    int64_t recompute_flops;
+    int64_t step_flops;
+    int64_t iteration_flops; /* all of it, forward included */
+    int64_t peak_bytes;      /* all of it, the most at one event of the step */
+    uint32_t peak_node;      /* ID_NONE: none is running */
+    enum training_phase peak_phase;
+    struct cm_step *of_node;   /* by node */
+    struct cm_step *of_module; /* by module, its children included */
+};
+
 struct explained {
     const char *name;
     bool of_module;
@@ -297,6 +330,7 @@ struct analysis {
     struct modules_table modules;
     struct memory_table memory;
     struct demand_table demand;
+    struct training_table training;
     struct explain_table explain;
 };
 
@@ -312,6 +346,6 @@ struct pass {
 
 extern const struct pass pass_bind, pass_batch, pass_infer, pass_composites, pass_lifetime,
     pass_in_place, pass_plan, pass_params, pass_demand, pass_primitives, pass_estimate,
-    pass_count, pass_modules, pass_memory, pass_explain;
+    pass_count, pass_modules, pass_memory, pass_training, pass_explain;
 
 #endif

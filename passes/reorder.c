@@ -2,7 +2,8 @@
 /*
  * The search in both directions. Turned round a problem is one of the same kind: a tensor is
  * alive from its first to its last member whichever way one looks. What is hard in one
- * direction may be narrow in the other.
+ * direction may be narrow in the other. Where neither is exact, what was found is bettered
+ * around its peak.
  */
 #include "passes/reorder.h"
 
@@ -28,7 +29,7 @@ static void span_of(const struct reorder_problem *problem, const struct reorder_
 }
 
 static int64_t sweep(const struct reorder_problem *problem, const uint32_t *order,
-                     uint32_t *places, int64_t *change) {
+                     uint32_t *places, int64_t *change, uint32_t *ret_place) {
     int64_t live = 0;
     int64_t peak = 0;
     for (uint32_t i = 0; i < problem->n_tasks; i++) places[order[i]] = i;
@@ -41,19 +42,22 @@ static int64_t sweep(const struct reorder_problem *problem, const uint32_t *orde
     }
     for (uint32_t i = 0; i < problem->n_tasks; i++) {
         live += change[i];
-        if (live + problem->work[order[i]] > peak) peak = live + problem->work[order[i]];
+        if (live + problem->work[order[i]] <= peak) continue;
+        peak = live + problem->work[order[i]];
+        *ret_place = i;
     }
     return peak;
 }
 
 int reorder_peak(struct arena *arena, const struct reorder_problem *problem,
-                 const uint32_t *order, int64_t *ret_peak) {
+                 const uint32_t *order, int64_t *ret_peak, uint32_t *ret_place) {
     struct arena_mark mark = arena_save(arena);
     size_t n = problem->n_tasks;
     uint32_t *places = arena_array(arena, n, sizeof *places);
     int64_t *change = arena_array(arena, n + 1, sizeof *change);
     if (!places || !change) return CM_NO_MEMORY;
-    *ret_peak = n == 0 ? 0 : sweep(problem, order, places, change);
+    *ret_place = 0;
+    *ret_peak = n == 0 ? 0 : sweep(problem, order, places, change, ret_place);
     arena_restore(arena, mark);
     return CM_OK;
 }
@@ -80,7 +84,8 @@ static int look(struct arena *arena, const struct reorder_problem *problem, bool
     if (!found) return CM_OK;
     if (backwards) turn_round(order, problem->n_tasks);
     memcpy(result->order, order, problem->n_tasks * sizeof *order);
-    return reorder_peak(arena, problem, order, &result->peak);
+    uint32_t place = 0;
+    return reorder_peak(arena, problem, order, &result->peak, &place);
 }
 
 int reorder_find(struct arena *arena, const struct reorder_problem *problem,
@@ -90,12 +95,14 @@ int reorder_find(struct arena *arena, const struct reorder_problem *problem,
     *ret = (struct reorder_result){.order = arena_array(arena, n, sizeof *ret->order)};
     if (!order || !ret->order) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < n; i++) ret->order[i] = i;
-    if (reorder_peak(arena, problem, ret->order, &ret->given_peak) < 0) return CM_NO_MEMORY;
+    uint32_t place = 0;
+    if (reorder_peak(arena, problem, ret->order, &ret->given_peak, &place) < 0)
+        return CM_NO_MEMORY;
     ret->peak = ret->given_peak;
     for (int backwards = 0; backwards < 2; backwards++) {
         struct arena_mark mark = arena_save(arena);
         if (look(arena, problem, backwards == 1, order, ret) < 0) return CM_NO_MEMORY;
         arena_restore(arena, mark);
     }
-    return CM_OK;
+    return ret->optimal ? CM_OK : reorder_windows(arena, problem, ret);
 }

@@ -53,8 +53,9 @@ struct reorder_result {
 int reorder_find(struct arena *arena, const struct reorder_problem *problem,
                  struct reorder_result *ret) CM_MUST_CHECK;
 
-/* The most bytes alive at one task in that order, by a plain sweep. CM_NO_MEMORY. */
+/* The most bytes alive at one task in that order, and the place of the first such task, by a
+ * plain sweep. CM_NO_MEMORY. */
 int reorder_peak(struct arena *arena, const struct reorder_problem *problem,
-                 const uint32_t *order, int64_t *ret_peak) CM_MUST_CHECK;
+                 const uint32_t *order, int64_t *ret_peak, uint32_t *ret_place) CM_MUST_CHECK;
 
 #endif

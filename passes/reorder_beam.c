@@ -22,8 +22,7 @@
 
 #include "support/banned.h"
 
-#define BUDGET    ((int64_t)1 << 24) /* entries looked at or copied, about a third of a second */
-#define MAX_WIDTH 2048               /* states of one level */
+#define MAX_WIDTH 2048 /* states of one level */
 
 /* What is left of something that has begun: edges to a task, or members of a tensor. */
 struct open {
@@ -264,7 +263,7 @@ static int make_level(struct beam *beam, const struct level *before,
 static uint32_t next_width(const struct beam *beam, int64_t spent, uint32_t n_states,
                            uint32_t n_left) {
     int64_t each = spent / n_states + 1;
-    int64_t width = (BUDGET - beam->work) / n_left / each;
+    int64_t width = (beam->view->budget - beam->work) / n_left / each;
     if (width > MAX_WIDTH) return MAX_WIDTH;
     return width < 1 ? 1 : (uint32_t)width;
 }
@@ -329,8 +328,8 @@ static int search(struct beam *beam, uint32_t *ret_order, bool *ret_found) {
     beam->steps = arena_array(beam->view->arena, n_tasks, sizeof *beam->steps);
     if (!beam->steps || make_first(beam, &beam->levels[0]) < 0) return CM_NO_MEMORY;
     for (uint32_t k = 0; k < n_tasks; k++) {
-        if (beam->work >= BUDGET) beam->complete = false;
-        if (beam->work >= BUDGET) return CM_OK;
+        if (beam->work >= beam->view->budget) beam->complete = false;
+        if (beam->work >= beam->view->budget) return CM_OK;
         if (advance(beam, k) < 0) return CM_NO_MEMORY;
         if (beam->levels[(k + 1) % 2].n == 0) return CM_OK;
     }

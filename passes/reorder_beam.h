@@ -16,6 +16,7 @@ struct reorder_view {
     uint32_t *holds; /* by task: its list in `held` begins here; one more at the end */
     uint32_t *held;  /* tensors */
     int64_t least;   /* what every order needs at some task */
+    int64_t budget;  /* entries that a search looks at or copies */
 };
 
 int reorder_view_open(struct reorder_view *view, struct arena *arena,
@@ -28,5 +29,9 @@ int reorder_view_open(struct reorder_view *view, struct arena *arena,
  */
 int reorder_beam(const struct reorder_view *view, int64_t limit, uint32_t *ret_order,
                  bool *ret_found, bool *ret_complete) CM_MUST_CHECK;
+
+/* Betters result->order around its peak. */
+int reorder_windows(struct arena *arena, const struct reorder_problem *problem,
+                    struct reorder_result *result) CM_MUST_CHECK;
 
 #endif

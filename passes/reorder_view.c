@@ -6,6 +6,8 @@
 
 #include "support/banned.h"
 
+#define BUDGET ((int64_t)1 << 24) /* about a third of a second */
+
 static uint32_t from(const struct reorder_view *view, const struct reorder_edge *edge) {
     return view->backwards ? edge->after : edge->before;
 }
@@ -78,7 +80,8 @@ static int64_t find_least(const struct reorder_view *view) {
 
 int reorder_view_open(struct reorder_view *view, struct arena *arena,
                       const struct reorder_problem *problem, bool backwards) {
-    *view = (struct reorder_view){.arena = arena, .problem = problem, .backwards = backwards};
+    *view = (struct reorder_view){
+        .arena = arena, .problem = problem, .backwards = backwards, .budget = BUDGET};
     if (list_followers(view) < 0 || list_held(view) < 0) return CM_NO_MEMORY;
     view->least = find_least(view);
     return CM_OK;

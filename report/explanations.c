@@ -14,7 +14,7 @@
 
 #include "support/banned.h"
 
-#define LABEL_WIDTH      10
+#define LABEL_WIDTH      11
 #define CONVENTION_WIDTH 13
 #define UNIT_WIDTH       6
 #define FIGURE_WIDTH     25 /* 2^63 with its commas */
@@ -77,6 +77,29 @@ static void write_terms(struct page *page, const struct cm_term *terms, size_t n
     }
 }
 
+/* The composite that the node is part of; NULL: none whose nodes are counted as one. */
+static const struct cm_composite *composite_of(const struct cm_result *result, size_t node) {
+    for (size_t i = 0; i < result->n_composites; i++) {
+        const struct cm_composite *composite = &result->composites[i];
+        for (size_t k = 0; k < composite->n_nodes && !composite->foldable; k++)
+            if (composite->nodes[k] == node) return composite;
+    }
+    return NULL;
+}
+
+/* `part of GELU, nodes 4 to 9, counted at node 9` */
+static void write_part(struct page *page, const struct cm_composite *composite) {
+    write_label(page, "part of");
+    struct text *item = page_item(page);
+    text_append_name(item, composite->name);
+    text_printf(item, ", nodes %zu to %zu,", composite->nodes[0],
+                composite->nodes[composite->n_nodes - 1]);
+    page_item_end(page, STYLE_PLAIN);
+    text_printf(page_item(page), "counted as one at node %zu", composite->last);
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+}
+
 static void write_flops(struct page *page, const struct cm_explained_node *node,
                         const struct cm_node *of) {
     write_label(page, "FLOPs");
@@ -118,6 +141,8 @@ static void write_node(struct page *page, const struct cm_result *result,
     write_node_title(page, node);
     write_outputs(page, node);
     write_macs(page, explained, node);
+    const struct cm_composite *composite = composite_of(result, explained->node);
+    if (composite != NULL) write_part(page, composite);
     write_flops(page, explained, node);
 }
 

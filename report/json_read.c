@@ -123,6 +123,13 @@ static int read_object(struct json_reader *reader, const struct json_field *fiel
     return reader_record(reader, field->record, place, item, base + field->offset);
 }
 
+static int read_part(struct json_reader *reader, const struct json_field *field,
+                     const struct json_place *place, const cJSON *item, char *base) {
+    const bool present = !cJSON_IsNull(item);
+    STORE(base, field->count_offset, present);
+    return present ? read_object(reader, field, place, item, base) : CM_OK;
+}
+
 static int read_pointer(struct json_reader *reader, const struct json_field *field,
                         const struct json_place *place, const cJSON *item, char *base) {
     if (field->optional && cJSON_IsNull(item)) return CM_OK;
@@ -249,7 +256,7 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_OBJECT] = read_object,     [JSON_POINTER] = read_pointer,
     [JSON_LIST] = read_list,         [JSON_TEXTS] = read_texts,
     [JSON_INDICES] = read_indices,   [JSON_SIZES] = read_sizes,
-    [JSON_OPSETS] = read_sizes,
+    [JSON_OPSETS] = read_sizes,      [JSON_PART] = read_part,
 };
 
 static int check_keys(struct json_reader *reader, const struct json_place *place,

@@ -32,6 +32,11 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
     { key, kind, true, offsetof(type, member), offsetof(type, count), record, NULL }
 #define OBJECT(key, type, member, record)                                                      \
     { key, JSON_OBJECT, false, offsetof(type, member), 0, &(record), NULL }
+#define PART(key, type, member, record)                                                        \
+    {                                                                                          \
+        key, JSON_PART, true, offsetof(type, member), offsetof(type, member.present),          \
+            &(record), NULL                                                                    \
+    }
 #define LIST(key, type, member, count, record)                                                 \
     { key, JSON_LIST, false, offsetof(type, member), offsetof(type, count), &(record), NULL }
 
@@ -88,6 +93,13 @@ static const struct json_field totals_fields[] = {
 
 static const struct json_record totals_record = RECORD(struct cm_result, totals_fields);
 
+static const struct json_field step_fields[] = {
+    VALUE("backward_macs", JSON_COUNT, struct cm_step, backward_macs),
+    VALUE("kept_bytes", JSON_COUNT, struct cm_step, kept_bytes),
+};
+
+static const struct json_record step_record = RECORD(struct cm_step, step_fields);
+
 static const char *const module_columns[] = {"params",           "macs",         "flops",
                                              "activation_bytes", "weight_bytes", NULL};
 
@@ -105,6 +117,7 @@ static const struct json_field module_fields[] = {
     MANY("children", JSON_INDICES, struct cm_module, children, n_children),
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes),
+    PART("training", struct cm_module, training, step_record),
 };
 
 static const struct json_record module_record = RECORD(struct cm_module, module_fields);
@@ -122,9 +135,22 @@ static const struct json_field node_fields[] = {
     LIST("outputs", struct cm_node, outputs, n_outputs, value_record),
     COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
     COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
+    PART("training", struct cm_node, training, step_record),
 };
 
 static const struct json_record node_record = RECORD(struct cm_node, node_fields);
+
+static const struct json_field composite_fields[] = {
+    VALUE("name", JSON_TEXT, struct cm_composite, name),
+    VALUE("op", JSON_TEXT, struct cm_composite, op),
+    VALUE("module", JSON_MODULE, struct cm_composite, module),
+    VALUE("last", JSON_INDEX, struct cm_composite, last),
+    MANY("nodes", JSON_INDICES, struct cm_composite, nodes, n_nodes),
+    VALUE("foldable", JSON_FLAG, struct cm_composite, foldable),
+};
+
+static const struct json_record composite_record =
+    RECORD(struct cm_composite, composite_fields);
 
 static const struct json_field coverage_fields[] = {
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes),
@@ -201,6 +227,33 @@ static const struct json_field memory_fields[] = {
 };
 
 static const struct json_record memory_record = RECORD(struct cm_memory, memory_fields);
+
+#define FIGURE(member) VALUE(#member, JSON_COUNT, struct cm_training, member)
+
+static const struct json_field training_fields[] = {
+    VALUE("optimizer", JSON_TEXT, struct cm_training, optimizer),
+    VALUE("amp", JSON_FLAG, struct cm_training, amp),
+    MANY("freeze", JSON_TEXTS, struct cm_training, freeze, n_freeze),
+    MANY("checkpoint", JSON_TEXTS, struct cm_training, checkpoint, n_checkpoint),
+    FIGURE(learned),
+    FIGURE(frozen),
+    FIGURE(backward_macs),
+    FIGURE(backward_flops),
+    FIGURE(recompute_macs),
+    FIGURE(recompute_flops),
+    FIGURE(step_flops),
+    FIGURE(iteration_flops),
+    FIGURE(weight_bytes),
+    FIGURE(gradient_bytes),
+    FIGURE(optimizer_bytes),
+    FIGURE(master_bytes),
+    FIGURE(kept_bytes),
+    FIGURE(peak_bytes),
+    VALUE("peak_phase", JSON_TEXT, struct cm_training, peak_phase),
+    VALUE("peak_node", JSON_INDEX, struct cm_training, peak_node),
+};
+
+static const struct json_record training_record = RECORD(struct cm_training, training_fields);
 
 static const struct json_field rebatched_fields[] = {
     VALUE("node", JSON_TEXT, struct cm_rebatched, node_name),
@@ -314,10 +367,13 @@ static const struct json_field result_fields[] = {
     {"totals", JSON_OBJECT, false, 0, 0, &totals_record, NULL},
     LIST("modules", struct cm_result, modules, n_modules, module_record),
     LIST("nodes", struct cm_result, nodes, n_nodes, node_record),
+    OPTIONAL_MANY("composites", JSON_LIST, struct cm_result, composites, n_composites,
+                  &composite_record),
     OBJECT("coverage", struct cm_result, coverage, coverage_record),
     LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record),
     LIST("diagnostics", struct cm_result, diagnostics, n_diagnostics, diagnostic_record),
     OBJECT("memory", struct cm_result, memory, memory_record),
+    PART("training", struct cm_result, training, training_record),
     OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations,
                   &explanation_record),
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources,

@@ -31,6 +31,7 @@ enum json_kind {
     JSON_FIRST,   /* struct cm_costs: the columns named in `first`, in that order, a key each */
     JSON_OTHERS,  /* struct cm_costs: the columns not named in `first`, a key each */
     JSON_OBJECT,  /* a struct in place, of `record` */
+    JSON_PART,    /* the same, left out unless the bool at `count_offset` is set */
     JSON_POINTER, /* a pointer to one struct of `record`; NULL is left out */
     JSON_LIST,    /* n and a pointer to as many structs of `record` */
     JSON_TEXTS,   /* n and a pointer to const char * */
@@ -45,7 +46,7 @@ struct json_field {
     enum json_kind kind;
     bool optional;       /* may be missing: unknown, "", false or a list of none */
     size_t offset;       /* in the struct of the record */
-    size_t count_offset; /* of the size_t n of a list */
+    size_t count_offset; /* of the size_t n of a list, of the bool of a part */
     const struct json_record *record;
     const char *const *first; /* NULL-terminated keys of columns */
 };

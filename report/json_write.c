@@ -249,7 +249,7 @@ static write_kind *const writers[JSON_N_KINDS] = {
     [JSON_OBJECT] = write_object,     [JSON_POINTER] = write_pointer,
     [JSON_LIST] = write_list,         [JSON_TEXTS] = write_texts,
     [JSON_INDICES] = write_indices,   [JSON_SIZES] = write_sizes,
-    [JSON_OPSETS] = write_sizes,
+    [JSON_OPSETS] = write_sizes,      [JSON_PART] = write_object,
 };
 
 static void write_columns(struct json_writer *writer, cJSON *object,
@@ -262,9 +262,14 @@ static void write_columns(struct json_writer *writer, cJSON *object,
                           integer_item(column_get(column, &costs)));
 }
 
-/* What may be missing is, where it says nothing: an empty list, a flag that is not set. */
+/* What may be missing is, where it says nothing: an empty list, a flag that is not set, a part
+ * that was not asked for. */
 static bool is_left_out(const struct json_field *field, const char *base) {
     if (!field->optional) return false;
+    if (field->kind == JSON_PART) {
+        LOAD(bool, present, base, field->count_offset);
+        return !present;
+    }
     if (field->kind == JSON_FLAG) {
         LOAD(bool, flag, base, field->offset);
         return !flag;

@@ -172,7 +172,9 @@ void memory_write(struct page *page, const struct cm_result *result) {
                 memory->peak_in_place_bytes);
     write_weights(page, memory);
     label_figure(page, "required", NUMBER_BYTES, memory->required_bytes);
-    page_print(page, STYLE_SHARE, ", weights and arena");
+    page_print(page, STYLE_SHARE,
+               result->training.present ? ", the peak of a training step"
+                                        : ", weights and arena");
     page_end_line(page);
     label_write(page, "not included");
     page_print(page, STYLE_PLAIN, "workspace of kernels");

@@ -7,7 +7,8 @@ struct cm_result;
 struct page;
 
 void summary_write(struct page *page, const struct cm_result *result);
-void memory_write(struct page *page, const struct cm_result *result); /* inside of it */
+void memory_write(struct page *page, const struct cm_result *result);   /* inside of it */
+void training_write(struct page *page, const struct cm_result *result); /* and below that */
 void curve_write(struct page *page, const struct cm_result *result);
 void aggregated_write(struct page *page, const struct cm_result *result);
 void detailed_write(struct page *page, const struct cm_result *result);

@@ -67,6 +67,47 @@ static void write_model(struct page *page, const struct cm_result *result) {
     write_values(page, "outputs", result->model.outputs, result->model.n_outputs);
 }
 
+struct tally {
+    const char *name;
+    size_t n;
+};
+
+/* Ours are few; a report that was read back may have any number. */
+#define MAX_TALLIES 32
+
+/* Composites by name, in order of their first; what is past MAX_TALLIES is left out. */
+static size_t tally_composites(const struct cm_result *result, bool foldable,
+                               struct tally *tallies) {
+    size_t n = 0;
+    for (size_t i = 0; i < result->n_composites; i++) {
+        const struct cm_composite *composite = &result->composites[i];
+        size_t k = 0;
+        if (composite->foldable != foldable) continue;
+        while (k < n && !text_equal(tallies[k].name, composite->name)) k++;
+        if (k == MAX_TALLIES) continue;
+        if (k == n) tallies[n++] = (struct tally){composite->name, 0};
+        tallies[k].n++;
+    }
+    return n;
+}
+
+/* `composites:         LayerNorm 25, GELU 12, Attention 12` */
+static void write_composites(struct page *page, const struct cm_result *result,
+                             const char *label, bool foldable) {
+    struct tally tallies[MAX_TALLIES];
+    const size_t n = tally_composites(result, foldable, tallies);
+    if (n == 0) return;
+    label_write(page, label);
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < n; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, tallies[i].name);
+        text_printf(item, " %zu", tallies[i].n);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
 /* `modules from:       scopes 88 nodes, joined 2` */
 static void write_module_sources(struct page *page, const struct cm_result *result) {
     if (result->n_module_sources == 0) return;
@@ -96,6 +137,8 @@ static void write_options(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     write_name(page, "mode", result->options.mode);
     write_module_sources(page, result);
+    write_composites(page, result, "composites", false);
+    write_composites(page, result, "foldable", true);
     write_name(page, "group", result->options.group);
 }
 
@@ -233,6 +276,7 @@ void summary_write(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     write_totals(page, result);
     memory_write(page, result);
+    training_write(page, result);
     measured_write(page, result);
     write_remarks(page, result);
 }

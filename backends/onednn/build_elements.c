@@ -72,7 +72,7 @@ static dnnl_status_t describe(struct building *building, const struct collapsed 
 
 static dnnl_status_t build_unary(struct building *building, const struct function *function) {
     const struct cm_primitive *primitive = building->primitive;
-    const struct cm_step *step = &primitive->steps[0];
+    const struct cm_eltwise *step = &primitive->steps[0];
     const struct cm_tensor *const both[] = {&primitive->inputs[0], &primitive->outputs[0]};
     const float alpha = function->own_constants ? function->alpha : (float)step->alpha;
     const float beta = function->own_constants ? function->beta : (float)step->beta;
@@ -113,7 +113,7 @@ static dnnl_status_t build_binary(struct building *building, const struct functi
 
 dnnl_status_t build_eltwise(struct building *building) {
     const struct cm_primitive *primitive = building->primitive;
-    const struct cm_step *step = &primitive->steps[0];
+    const struct cm_eltwise *step = &primitive->steps[0];
     if (primitive->n_steps != 1) return dnnl_unimplemented;
     if (step->function == CM_CAST) return build_copy(building);
     const struct function *function = &functions[step->function];

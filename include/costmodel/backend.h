@@ -110,7 +110,7 @@ enum cm_algorithm {
     CM_N_ALGORITHMS
 };
 
-/* Of one tensor, or of it and one more: cm_step.operand. */
+/* Of one tensor, or of it and one more: cm_eltwise.operand. */
 enum cm_function {
     CM_FUNCTION_NONE,
     CM_ABS,
@@ -158,7 +158,7 @@ enum cm_function {
 };
 
 /* The running value is inputs[0], or the result of the step before. */
-struct cm_step {
+struct cm_eltwise {
     int32_t function; /* enum cm_function */
     int32_t operand;  /* the other operand of two: index into inputs; 0 of a function of one */
     double alpha, beta;
@@ -190,7 +190,7 @@ struct cm_primitive {
     int64_t groups; /* 1 where there is one */
     int32_t axis;
     int32_t n_steps;
-    struct cm_step steps[CM_MAX_STEPS];
+    struct cm_eltwise steps[CM_MAX_STEPS];
     double epsilon;     /* of norms */
     double scale;       /* of attention: what q k^T is multiplied by; 0: 1 / sqrt(D) */
     int32_t causal;     /* attention: 1: keys after the query are masked */

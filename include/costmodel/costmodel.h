@@ -117,6 +117,16 @@ struct cm_options {
     const struct cm_input_option *inputs;
     enum cm_mode mode;
     const char *convention; /* whose rules count FLOPs: a name of cm_convention_at */
+    /*
+     * Profile a training step too (result->training): "sgd", "momentum", "adam", "adamw"; NULL:
+     * do not. CM_MODE_MODEL then means CM_MODE_TRAINING.
+     */
+    const char *optimizer;
+    bool amp; /* mixed precision: float activations, weights and gradients in 2 bytes */
+    size_t n_freeze;
+    const char *const *freeze; /* patterns of parameters, or of modules, that do not learn */
+    size_t n_checkpoint;
+    const char *const *checkpoint; /* patterns of modules that are run again for backward */
     size_t n_explain; /* nodes (name, number as "17" or "#17", or an output) and module paths */
     const char *const *explain;
     enum cm_schedule schedule;

@@ -57,6 +57,13 @@ struct cm_costs {
                            unless cm_result_timed */
 };
 
+/* A node's or module's share of a training step. */
+struct cm_step {
+    bool present;          /* false: no training step was profiled */
+    int64_t backward_macs; /* of all gradients that are wanted */
+    int64_t kept_bytes;    /* of what it made that stays from forward to backward */
+};
+
 struct cm_node {
     size_t index;       /* place in the file's order, bodies of control flow after their node */
     const char *name;   /* as in the file; "" where it has none */
@@ -68,6 +75,7 @@ struct cm_node {
     size_t n_outputs;
     const struct cm_value *outputs;
     struct cm_costs costs; /* params, buffers and weight_bytes: of the node's own operands */
+    struct cm_step training;
 };
 
 struct cm_module {
@@ -82,9 +90,21 @@ struct cm_module {
     const size_t *children; /* indices, in order of first use */
     int64_t calls; /* how often its scope was entered; 0 when it only holds parameters */
     struct cm_costs costs;         /* children included; params are a union */
+    struct cm_step training;       /* children included */
     int64_t peak_activation_bytes; /* most alive at once of what is made inside; CM_UNKNOWN */
     size_t n_outputs;              /* values of its first call that leave the module */
     const struct cm_value *outputs;
+};
+
+/* Nodes that an exporter made of one operation of the framework. */
+struct cm_composite {
+    const char *name; /* as the framework prints the class: "LayerNorm" */
+    const char *op;   /* the operator by whose rule it is counted: "LayerNormalization" */
+    size_t module;    /* index into modules: of the node that makes the result */
+    size_t last;      /* index into nodes: it has the FLOPs of all of them */
+    size_t n_nodes;
+    const size_t *nodes; /* indices, ascending */
+    bool foldable;       /* was several operations: each node has its own FLOPs */
 };
 
 /* A constant that had the file's own batch baked in, and what it became. */
@@ -137,7 +157,8 @@ struct cm_weights {
     int64_t bytes; /* packed 4-bit elements take half of one */
 };
 
-/* Whether required_bytes is within a limit, and at which batch it ceases to be. */
+/* Whether required_bytes (with an optimizer: the peak of a training step) is within a limit,
+ * and at which batch it ceases to be. */
 struct cm_fit {
     int64_t limit_bytes;
     bool fits;             /* the batch that was profiled */
@@ -170,8 +191,8 @@ struct cm_memory {
     int64_t arena_bytes; /* of a plan that gives each of them a place; CM_UNKNOWN: none */
     int64_t arena_in_place_bytes; /* the same where elementwise nodes write over */
     int64_t alignment;            /* places in the arena are multiples of it */
-    int64_t required_bytes;       /* weights and arena; workspace of kernels is not in it */
-    const struct cm_fit *fit;     /* NULL unless cm_options.memory_limit */
+    int64_t required_bytes; /* weights and arena, or a training step; no workspace of kernels */
+    const struct cm_fit *fit; /* NULL unless cm_options.memory_limit */
     size_t n_weights;
     const struct cm_weights *weights;
     size_t n_planners;
@@ -187,6 +208,36 @@ struct cm_memory {
     const struct cm_curve_point *curve; /* in the order in which they run */
     size_t n_placed;                    /* 0 unless cm_options.memory_plan */
     const struct cm_placed *placed;
+};
+
+/*
+ * One training step: forward, backward, and the optimizer's step (docs/training.md). Figures
+ * leave out what unknown operators and shapes hide, as `coverage` says.
+ */
+struct cm_training {
+    bool present;          /* false: no optimizer was asked for, nothing else is set */
+    const char *optimizer; /* "adam" */
+    bool amp;              /* mixed precision */
+    size_t n_freeze;       /* patterns that were given */
+    const char *const *freeze;
+    size_t n_checkpoint;
+    const char *const *checkpoint;
+    int64_t learned; /* params that the optimizer changes */
+    int64_t frozen;  /* params that it does not */
+    int64_t backward_macs;
+    int64_t backward_flops; /* by the convention */
+    int64_t recompute_macs; /* of checkpointed modules, run again */
+    int64_t recompute_flops;
+    int64_t step_flops;      /* of the optimizer */
+    int64_t iteration_flops; /* forward, recomputed, backward and step */
+    int64_t weight_bytes;    /* params and buffers */
+    int64_t gradient_bytes;  /* of params */
+    int64_t optimizer_bytes; /* its states */
+    int64_t master_bytes;    /* 4-byte copies of params, with amp */
+    int64_t kept_bytes;      /* activations and inputs kept for backward */
+    int64_t peak_bytes;      /* weights, states, gradients and activations, the most at once */
+    const char *peak_phase;  /* "forward", "recompute", "backward", "step" */
+    size_t peak_node;        /* index into nodes; CM_NO_INDEX during the step */
 };
 
 /* `factor` for each of `count`. */
@@ -306,12 +357,15 @@ struct cm_result {
     } options;
     struct cm_costs totals;
     struct cm_memory memory;
+    struct cm_training training;
     size_t n_modules; /* >= 1: modules[0] is the root; parents come before children */
     const struct cm_module *modules;
     size_t n_module_sources; /* what told the modules of how many nodes: docs/modules.md */
     const struct cm_name_count *module_sources;
     size_t n_nodes;
     const struct cm_node *nodes;
+    size_t n_composites;
+    const struct cm_composite *composites; /* in the order of their results */
     struct cm_coverage coverage;
     size_t n_rebatched;
     const struct cm_rebatched *rebatched;

@@ -39,8 +39,8 @@ static void the_text_names_functions_and_mixed_elements(void **state) {
     (void)state;
     struct cm_primitive relu = fixture_relu(100);
     relu.outputs[0].element = CM_F16;
-    relu.steps[0] = (struct cm_step){.function = CM_CLIP, .alpha = 0, .beta = 6};
-    relu.steps[1] = (struct cm_step){.function = CM_CAST};
+    relu.steps[0] = (struct cm_eltwise){.function = CM_CLIP, .alpha = 0, .beta = 6};
+    relu.steps[1] = (struct cm_eltwise){.function = CM_CAST};
     relu.n_steps = 2;
     expect_text(&relu, "eltwise clip(0,6) cast f32 100 -> f16 100");
 }

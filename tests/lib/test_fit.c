@@ -90,6 +90,29 @@ static void a_large_batch_is_found_too(void **state) {
     cm_model_free(model);
 }
 
+/* With an optimizer the limit is that of a training step. */
+static void the_largest_batch_of_a_training_step_is_exact(void **state) {
+    struct cm_model *model = load("pointnet");
+    struct cm_options options;
+    int64_t required[5];
+    (void)state;
+    cm_options_init(&options);
+    options.mode = CM_MODE_TRAINING;
+    options.optimizer = "adam";
+    for (int64_t n = 1; n <= 4; n++) required[n] = required_at(model, options, n);
+    for (int64_t n = 2; n <= 4; n++) {
+        options.batch = n;
+        struct cm_result *result = profile(model, &options);
+        assert_int_equal(result->training.peak_bytes, required[n]);
+        cm_result_free(result);
+        expect_largest(model, options, required[n], n, "exact");
+        expect_largest(model, options, required[n] - 1, n - 1, "exact");
+    }
+    options.optimizer = NULL;
+    assert_true(required_at(model, options, 4) < required[4] / 2);
+    cm_model_free(model);
+}
+
 static void whatever_fits_has_no_largest(void **state) {
     struct cm_model *model = load("resnet50");
     struct cm_options options;
@@ -144,6 +167,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_batch_is_exact),
         cmocka_unit_test(a_large_batch_is_found_too),
+        cmocka_unit_test(the_largest_batch_of_a_training_step_is_exact),
         cmocka_unit_test(whatever_fits_has_no_largest),
         cmocka_unit_test(a_batch_that_is_given_otherwise_stays),
         cmocka_unit_test(trials_leave_no_message),

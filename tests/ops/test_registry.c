@@ -51,6 +51,36 @@ static void check_row(const struct op *row) {
     }
 }
 
+/* One cell of the row's gradients, which ends before `end`. */
+static void check_gradient(const struct op *row, const char *cell, const char *end) {
+    const size_t length = (size_t)(end - cell);
+    if (strspn(cell, "0123456789ayze") < length && !(length == 1 && *cell == '-'))
+        fail_msg("%s-%d: '%.*s' is no gradient", row->type, row->since, (int)length, cell);
+    for (; cell < end; cell++) {
+        if (*cell >= '0' && *cell <= '9') assert_true(*cell - '0' < row->max_inputs);
+        if (*cell == 'z') assert_true(row->max_outputs > 1);
+        if (*cell == 'e') assert_non_null(row->backward.extra);
+    }
+}
+
+/* Every row says what it keeps for backward, even if it is that it has none. */
+static void check_backward(const struct op *row) {
+    const struct op_backward *backward = &row->backward;
+    if (!backward->gradients)
+        fail_msg("%s-%d does not say what its gradients need", row->type, row->since);
+    const bool passes = strcmp(backward->gradients, "-") != 0;
+    const bool has_cost = backward->factors > 0 || backward->macs;
+    assert_true(has_cost == (passes && row->cost.macs));
+    assert_false(backward->extra && !strchr(backward->gradients, 'e'));
+    const char *cell = backward->gradients;
+    for (const char *at = cell;; at++) {
+        if (*at != ',' && *at != '\0') continue;
+        check_gradient(row, cell, at);
+        if (*at == '\0') return;
+        cell = at + 1;
+    }
+}
+
 static void every_row_is_whole_and_found_under_its_own_name(void **state) {
     (void)state;
     for (size_t f = 0; f < registry_n_families(); f++) {
@@ -61,14 +91,29 @@ static void every_row_is_whole_and_found_under_its_own_name(void **state) {
                 fail_msg("%s-%d in %s is not what the registry finds", row->type, row->since,
                          family->name);
             check_row(row);
+            check_backward(row);
         }
     }
+}
+
+static void the_last_gradient_holds_for_all_operands_after_it(void **state) {
+    const struct op *dropout = registry_find("", "Dropout", 13);
+    const struct op *product = registry_find("", "MatMul", 13);
+    const struct op *unknown = &(const struct op){.type = "Odd"};
+    (void)state;
+    assert_int_equal(*op_gradient(product, 0), '1');
+    assert_int_equal(*op_gradient(product, 1), '0');
+    assert_true(op_has_gradient(dropout, 0));
+    assert_false(op_has_gradient(dropout, 1));
+    assert_false(op_has_gradient(dropout, 2));
+    assert_true(op_has_gradient(unknown, 0));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_newest_row_not_above_the_opset_holds),
         cmocka_unit_test(every_row_is_whole_and_found_under_its_own_name),
+        cmocka_unit_test(the_last_gradient_holds_for_all_operands_after_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -411,12 +411,12 @@ static void recount_models(uint64_t first, int n, enum cm_schedule schedule) {
 
 static void the_recount_agrees_on_random_models(void **state) {
     (void)state;
-    recount_models(1, 100, CM_SCHEDULE_FILE);
+    recount_models(1, 60, CM_SCHEDULE_FILE);
 }
 
 static void it_agrees_in_an_order_of_our_own(void **state) {
     (void)state;
-    recount_models(2, 100, CM_SCHEDULE_MIN_MEMORY);
+    recount_models(2, 60, CM_SCHEDULE_MIN_MEMORY);
 }
 
 int main(void) {

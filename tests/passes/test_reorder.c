@@ -200,6 +200,58 @@ static void a_long_graph_is_gone_through_in_its_own_order(void **state) {
     arena_free(arena);
 }
 
+static void expect_order(const struct reorder_problem *problem, const uint32_t *order) {
+    uint32_t *places = calloc(problem->n_tasks, sizeof *places);
+    assert_non_null(places);
+    for (uint32_t i = 0; i < problem->n_tasks; i++) places[order[i]] = i;
+    for (uint32_t i = 0; i < problem->n_tasks; i++) assert_int_equal(order[places[i]], i);
+    for (size_t i = 0; i < problem->n_edges; i++)
+        assert_true(places[problem->edges[i].before] < places[problem->edges[i].after]);
+    free(places);
+}
+
+/* Each task reads two of the hundred before it: too wide to look at all, from either end. */
+static void what_is_too_wide_is_bettered_around_its_peak(void **state) {
+    enum { N = 400, BACK = 100 };
+    struct arena *arena = arena_new("test", 0);
+    static int64_t work[N];
+    static struct reorder_edge edges[2 * N];
+    static struct reorder_tensor tensors[N];
+    static uint32_t readers[N][N];
+    static uint32_t members[4 * N];
+    struct reorder_problem problem = {
+        .n_tasks = N, .work = work, .edges = edges, .tensors = tensors, .members = members};
+    struct reorder_result result;
+    uint64_t seed = 11;
+    uint32_t place = 0;
+    int64_t peak = 0;
+    (void)state;
+    for (uint32_t task = 1; task < N; task++)
+        for (int i = 0; i < 2; i++) {
+            uint32_t back = 1 + draw(&seed, task < BACK ? task : BACK);
+            edges[problem.n_edges++] = (struct reorder_edge){task - back, task};
+            readers[task - back][task] = 1;
+        }
+    for (uint32_t task = 0; task < N; task++) {
+        struct reorder_tensor tensor = {1, false, task + 1 == N, (uint32_t)problem.n_members,
+                                        1};
+        members[problem.n_members++] = task;
+        for (uint32_t reader = task + 1; reader < N; reader++) {
+            if (!readers[task][reader]) continue;
+            members[problem.n_members++] = reader;
+            tensor.n_members++;
+        }
+        tensors[problem.n_tensors++] = tensor;
+    }
+    assert_int_equal(reorder_find(arena, &problem, &result), CM_OK);
+    expect_order(&problem, result.order);
+    assert_int_equal(reorder_peak(arena, &problem, result.order, &peak, &place), CM_OK);
+    assert_int_equal(result.peak, peak);
+    assert_true(10 * result.peak < 9 * result.given_peak);
+    assert_false(result.optimal);
+    arena_free(arena);
+}
+
 static void nothing_to_run_needs_nothing(void **state) {
     struct arena *arena = arena_new("test", 0);
     const struct reorder_problem problem = {0};
@@ -215,6 +267,7 @@ int main(void) {
         cmocka_unit_test(no_order_of_a_small_graph_needs_less),
         cmocka_unit_test(branches_in_turns_are_run_one_after_the_other),
         cmocka_unit_test(a_long_graph_is_gone_through_in_its_own_order),
+        cmocka_unit_test(what_is_too_wide_is_bettered_around_its_peak),
         cmocka_unit_test(nothing_to_run_needs_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

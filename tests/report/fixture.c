@@ -245,6 +245,7 @@ static const struct cm_module odd_modules[] = {
         .parent = 0,
         .calls = 0,
         .costs = {CM_UNKNOWN, 0, CM_UNKNOWN, CM_UNKNOWN, 0, 0, 0, CM_UNKNOWN, CM_UNKNOWN},
+        .training = {true, INT64_MAX, 0},
     },
     {
         .path = "quote\"back\\slash",
@@ -269,7 +270,16 @@ static const struct cm_node odd_nodes[] = {
         .outputs = odd_inputs,
         .costs = {0, 0, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, CM_UNKNOWN,
                   CM_UNKNOWN},
+        .training = {true, CM_UNKNOWN, INT64_MAX},
     },
+};
+
+static const size_t odd_parts[] = {0, 4294967295};
+static const struct cm_composite odd_composites[] = {
+    {"LayerNorm", "LayerNormalization", 1, 0, N(odd_parts), odd_parts, false},
+    {ESCAPE, ESCAPE, 0, 0, 0, NULL, false},
+    {"LayerNorm", "LayerNormalization", 1, 0, 1, odd_parts, false},
+    {"Conv+BN", "Conv", 0, 0, 1, odd_parts, true},
 };
 
 static const struct cm_name_count odd_ops[] = {{"com.example::Magic", 1},
@@ -325,6 +335,8 @@ static const struct cm_explanation odd_explanations[] = {
     {"b", true, 0, 0, NULL, 3, 0, NULL},
 };
 
+static const char *const odd_patterns[] = {ESCAPE, "*", NO_UTF8};
+
 static const size_t timed_nodes[] = {0, 1};
 static const struct cm_state_share states[] = {{"measured", 1, CM_UNKNOWN},
                                                {"crashed\x07", INT64_MAX, 0}};
@@ -376,6 +388,27 @@ const struct cm_result fixture_hostile = {
     .module_sources = odd_sources,
     .n_nodes = N(odd_nodes),
     .nodes = odd_nodes,
+    .training = {.present = true,
+                 .optimizer = ESCAPE,
+                 .amp = true,
+                 .n_freeze = N(odd_patterns),
+                 .freeze = odd_patterns,
+                 .learned = INT64_MAX,
+                 .frozen = 1,
+                 .backward_macs = CM_UNKNOWN,
+                 .backward_flops = INT64_MAX,
+                 .recompute_macs = 9007199254740993,
+                 .recompute_flops = CM_UNKNOWN,
+                 .step_flops = 0,
+                 .iteration_flops = CM_UNKNOWN,
+                 .weight_bytes = 999,
+                 .gradient_bytes = CM_UNKNOWN,
+                 .kept_bytes = INT64_MAX,
+                 .peak_bytes = CM_UNKNOWN,
+                 .peak_phase = FORGERY,
+                 .peak_node = 0},
+    .n_composites = N(odd_composites),
+    .composites = odd_composites,
     .coverage = {3, N(odd_ops), odd_ops, 9},
     .n_explanations = N(odd_explanations),
     .explanations = odd_explanations,

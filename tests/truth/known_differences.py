@@ -8,6 +8,7 @@ docs/conventions.md tells the causes in words.
 """
 from collections import namedtuple
 
+# `net`: of any of its files; or the pattern of some files.
 Difference = namedtuple("Difference", "tool net amount reason")
 
 # ---- sizes -------------------------------------------------------------------------------------
@@ -22,6 +23,8 @@ ENC_HIDDEN = 4 * 128 * 1024
 BERT_SCORES = 3 * 4 * 64**2        # 3 layers of 4 heads of 32
 GPT_SCORES = 4 * 6 * 128**2        # 4 layers of 6 heads of 32
 GPT_HIDDEN = 4 * 128 * 768
+GPT_2_SCORES = 2 * 4 * 64**2       # 2 layers of 4 heads of 32, length 64
+GPT_2_HIDDEN = 2 * 64 * 512
 
 # Swin-T: (blocks, tokens, width) of each stage.
 SWIN = ((2, 3136, 96), (2, 784, 192), (6, 196, 384), (2, 49, 768))
@@ -50,11 +53,11 @@ SUBCLASS = "torchvision's {} is a subclass: not known"
 ATTENTION = "nn.MultiheadAttention is not known: its projections and softmax are missing"
 
 PADDED = "the padding of its pools is a node of the file: the pool reads more"
-APART = "GroupNorm is not known; in the file it is an InstanceNormalization, which is"
 
 DIFFERENCES = [
     Difference("deepspeed", "inception_v3", -POOLS_PADDING, PADDED),
     Difference("deepspeed", "vit_b_16", -VIT_SCORES, FUSED),
+    Difference("deepspeed", "gpt", -GPT_2_SCORES, FUSED),
     Difference("deepspeed", "transformer_encoder", -ENC_SCORES, FUSED),
     Difference("deepspeed", "transformer_encoder", -ENC_HIDDEN,
                "the layer kept F.gelu from before it was patched"),
@@ -66,6 +69,11 @@ DIFFERENCES = [
 
     Difference("fvcore", "vit_b_16", -12 * 2 * TOKENS**2 * 768, UNSEEN_FUSED),
     Difference("fvcore", "transformer_encoder", -4 * 2 * 128**2 * 256, UNSEEN_FUSED),
+    Difference("fvcore", "gpt", -2 * GPT_2_SCORES * 32, UNSEEN_FUSED),
+    Difference("ptflops-aten", "gpt", -2 * GPT_2_SCORES * 32, UNSEEN_FUSED),
+    Difference("ptflops", "gpt", -2 * GPT_2_SCORES * 32 - GPT_2_SCORES,
+               f"{UNSEEN_FUSED}, and the softmax"),
+    Difference("ptflops", "gpt", GPT_2_HIDDEN, TWICE),
     Difference("ptflops-aten", "vit_b_16", -12 * 2 * TOKENS**2 * 768, UNSEEN_FUSED),
     Difference("ptflops-aten", "transformer_encoder", -4 * 2 * 128**2 * 256, UNSEEN_FUSED),
 
@@ -102,7 +110,6 @@ DIFFERENCES = [
     Difference("ptflops", "bert_mini", -2 * BERT_SCORES * 32, "the operator @ is not patched"),
     Difference("ptflops", "gpt_mini_tied", -2 * GPT_SCORES * 32, "the operator @ is not patched"),
 
-    Difference("thop", "groupnorm_resblock", -2 * 4 * 64 * 32 * 32, APART),
     Difference("thop", "mobilenet_v2", -(62720 + 1280), "a functional pool is not seen"),
     Difference("thop", "inception_v3", -POOLS_OUT, "a functional pool is not seen"),
     Difference("thop", "fcn_resnet50", -11 * 21 * FCN_MAPS, "F.interpolate is not seen"),
@@ -115,28 +122,50 @@ DIFFERENCES = [
                ATTENTION),
     Difference("thop", "transformer_encoder",
                -4 * 128 * 4 * 256**2 - (3 * ENC_SCORES - ENC_SCORES // 128), ATTENTION),
+    Difference("thop", "gpt", -(3 * GPT_2_SCORES - GPT_2_SCORES // 64),
+               "F.scaled_dot_product_attention is no module: its softmax is missing"),
     Difference("thop", "bert_mini", -(3 * BERT_SCORES - BERT_SCORES // 64),
                "Tensor.softmax is no module"),
     Difference("thop", "gpt_mini_tied", -(3 * GPT_SCORES - GPT_SCORES // 128),
                "Tensor.softmax is no module"),
 ]
 
-# onnx-tool reads the file: pattern of files -> (amount, why). What depends on no input of the
-# model costs nothing with us.
+# Of files. What depends on no input of the model costs nothing with us, onnx-tool counts it.
 SCALARS = "it counts shape arithmetic"
 CONSTANTS = "it counts what depends on no input"
-ONNX_TOOL = {
-    "classification/shufflenet_v2_x1_0__*op1?.onnx": (91, SCALARS),
-    "classification/swin_t__*": (888451, f"{CONSTANTS}: the masks of shifted windows"),
-    "classification/vit_b_16__*op9.onnx": (6, SCALARS),
-    "classification/vit_b_16__*op1?.onnx": (102, SCALARS),
-    "custom/bert_mini__nofold_b1__op9.onnx": (64, SCALARS),
-    "custom/gpt_mini_tied__dyn__*": (256 * 256, f"{CONSTANTS}: the causal mask"),
-    "custom/gpt_mini_tied__nofold_b1__op9.onnx": (256 * 256 + 257,
-                                                  f"{CONSTANTS}: the causal mask, positions"),
-    "custom/qdq_fakequant__*": (4 * (216 + 32), f"{CONSTANTS}: the quantization of the weights"),
-    "custom/transformer_encoder__*op1?.onnx": (32, SCALARS),
-}
+GONE = "dynamo made the AdaptiveAvgPool a ReduceMean"
+MERGED = "dynamo folded BatchNorms into Linear layers, too"
+DYNAMO_RESNET, DYNAMO_POINTNET = "models/torch/resnet50_dynamo.onnx", "models/torch/pointnet_dynamo.onnx"
+POOLED = 2048 * 49                 # ResNet-50's
+LINEAR_NORMED = 3 * (512 + 256)    # PointNet's, of one sample
+
+DIFFERENCES += [
+    Difference("deepspeed", DYNAMO_RESNET, POOLED, GONE),
+    Difference("fvcore", DYNAMO_RESNET, POOLED, GONE),
+    Difference("ptflops", DYNAMO_RESNET, POOLED, GONE),
+    Difference("thop", DYNAMO_RESNET, POOLED + 2048, GONE),
+    Difference("deepspeed", DYNAMO_POINTNET, 2 * LINEAR_NORMED, MERGED),
+    Difference("fvcore", DYNAMO_POINTNET, 2 * LINEAR_NORMED, MERGED),
+    Difference("ptflops", DYNAMO_POINTNET, 2 * LINEAR_NORMED, MERGED),
+    Difference("thop", DYNAMO_POINTNET, 4 * LINEAR_NORMED, MERGED),
+
+    Difference("onnx-tool", "classification/shufflenet_v2_x1_0__*op1?.onnx", 91, SCALARS),
+    Difference("onnx-tool", "classification/swin_t__*", 888451,
+               f"{CONSTANTS}: the masks of shifted windows"),
+    Difference("onnx-tool", "classification/vit_b_16__*op9.onnx", 6, SCALARS),
+    Difference("onnx-tool", "classification/vit_b_16__*op1?.onnx", 102, SCALARS),
+    Difference("onnx-tool", "custom/bert_mini__nofold_b1__op9.onnx", 64, SCALARS),
+    Difference("onnx-tool", "custom/gpt_mini_tied__dyn__*", 256**2, f"{CONSTANTS}: the causal mask"),
+    Difference("onnx-tool", "custom/gpt_mini_tied__nofold_b1__op9.onnx", 256**2 + 257,
+               f"{CONSTANTS}: the causal mask, positions"),
+    Difference("onnx-tool", "custom/qdq_fakequant__*", 4 * (216 + 32),
+               f"{CONSTANTS}: the quantization of the weights"),
+    Difference("onnx-tool", "custom/transformer_encoder__*op1?.onnx", 32, SCALARS),
+    Difference("onnx-tool", "models/torch/gpt_dynamo.onnx", 8192, f"{CONSTANTS}: the causal mask"),
+    Difference("onnx-tool", "models/torch/gpt_torchscript.onnx", 8192 + 180,
+               f"{CONSTANTS}: the causal mask, shape arithmetic"),
+    Difference("onnx-tool", "models/torch/vit_b_16_torchscript.onnx", 942, SCALARS),
+]
 
 # Queries of docs/memory.md: (query, net) -> (amount, why).
 QUERIES = {

@@ -9,7 +9,8 @@ Needs torch, torchvision, onnx, fvcore, ptflops, thop, onnx-tool, deepspeed and 
 PyPI, which nothing else of the project needs and no test runs. DeepSpeed installs without CUDA:
 `DS_BUILD_OPS=0 pip install --no-build-isolation deepspeed` with torch, wheel and setuptools
 already there. DIR holds what models.tar.xz does, unpacked: onnx-tool reads files, the other tools
-watch the net itself, in eval mode, on the CPU. Each question is asked in a process of its own,
+watch the net itself run on the CPU, in eval mode and, where they let it be and it makes a
+difference, in training. Each question is asked in a process of its own,
 since DeepSpeed and ptflops leave torch patched behind.
 """
 import sys
@@ -34,15 +35,18 @@ import torch
 import nets
 import tables
 
+REPO = Path(__file__).resolve().parents[2]
 BATCH = 1
 FIELDS = ("model", "form", "file", "tool", "version", "batch", "unit", "total")
 EXACT = 2**53  # past it a tool's double is no integer any more
 
 
 def deepspeed(net, inputs):
-    from deepspeed.profiling.flops_profiler import get_model_profile
-    return get_model_profile(net, args=list(inputs), print_profile=False, warm_up=0,
-                             as_string=False)[0]
+    from deepspeed.profiling.flops_profiler import FlopsProfiler
+    profiler = FlopsProfiler(net)
+    profiler.start_profile()
+    net(*inputs)
+    return profiler.get_total_flops()
 
 
 def torch_counter(net, inputs):
@@ -126,6 +130,9 @@ def onnx_inputs(proto, model):
     return given
 
 
+# Those that leave a net in the mode in which they find it.
+KEEP_MODE = ("deepspeed", "torch", "fvcore")
+
 # Name in the table: package, unit, what asks it.
 WATCHERS = {
     "deepspeed": ("deepspeed", "FLOPs", deepspeed),
@@ -143,21 +150,38 @@ def watch(tool, name, form):
     """The net's total by a tool that watches it run."""
     torch.manual_seed(0)
     build, inputs = nets.NETS[name]
-    net = build().eval()
+    net = build().train(form == "training")
     if form == "folded":
         net = nets.fold(net, inputs(BATCH))
-    return WATCHERS[tool][2](net, inputs(BATCH))
+    return WATCHERS[tool][2](net, inputs(batch_in(form)))
 
 
-def forms(name):
-    """As it is written, and with its BatchNorms folded where it has any."""
+def batch_in(form):
+    return 2 if form == "training" else BATCH  # the statistics of one sample are none
+
+
+def forms(name, tool):
+    """As it is written; where it has BatchNorms also with these folded, and as it trains."""
     yield ""
     if any(row.cls.startswith("BatchNorm") for row in truth_rows(name)):
         yield "folded"
+        if tool in KEEP_MODE:
+            yield "training"
 
 
 def truth_rows(name):
+    if name == "gpt":
+        return ()  # it has no table, and no BatchNorms
     return tables.rows("pointnet_eval" if name == "pointnet" else name, 1).values()
+
+
+def files(models):
+    """What onnx-tool reads: where it is, and what it is."""
+    for path in sorted((REPO / "models" / "torch").glob("*.onnx")):
+        name = path.stem.rpartition("_")[0]
+        yield path, tables.Model(f"models/torch/{path.name}", "models", name, "dyn", 20, [])
+    for model in tables.models():
+        yield models / model.path, model
 
 
 def answer(pipe, question, arguments):
@@ -192,12 +216,12 @@ def ask(question, *arguments):
 
 def rows(options):
     for tool, (package, unit, _) in WATCHERS.items():
-        for name, form in ((name, form) for name in nets.NETS for form in forms(name)):
+        for name, form in ((name, form) for name in nets.NETS for form in forms(name, tool)):
             if options.tool in (None, tool) and options.only in (None, name):
-                yield (name, form, "", tool, package, BATCH, unit), ask(watch, tool, name, form)
-    for model in tables.models():
+                yield (name, form, "", tool, package, batch_in(form), unit), ask(
+                    watch, tool, name, form)
+    for path, model in files(options.models):
         if options.tool in (None, "onnx-tool") and options.only in (None, model.name):
-            path = options.models / model.path
             yield (model.name, "", model.path, "onnx-tool", "onnx-tool", batch_of(model),
                    "MACs"), ask(onnx_tool, path, model)
 

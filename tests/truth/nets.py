@@ -5,8 +5,9 @@ and custom/ written anew from their tables in per_module/ (same modules, paramet
 
 Needs PyTorch and torchvision; imported by make_conventions.py alone.
 """
-import importlib.util
+import importlib
 import math
+import sys
 from pathlib import Path
 
 import torch
@@ -15,15 +16,17 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-REPO = Path(__file__).resolve().parents[2]
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
 
 
 def pointnet():
     """The one that models/pointnet.onnx was made of."""
-    spec = importlib.util.spec_from_file_location("make_models", REPO / "tools" / "make_models.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.PointNet()
+    return importlib.import_module("make_models").PointNet()
+
+
+def gpt():
+    """The one that models/torch/gpt_*.onnx were made of."""
+    return importlib.import_module("make_torch_exports").GPT()
 
 
 class BertMini(nn.Module):
@@ -274,6 +277,7 @@ NETS = {
     "r3d_18": (lambda: torchvision.models.video.r3d_18(weights=None), floats(3, 16, 112, 112)),
     "fcn_resnet50": (fcn, images(520)),
     "pointnet": (pointnet, floats(3, 1024)),
+    "gpt": (gpt, tokens(64, 1000)),
     "bert_mini": (BertMini, bert_inputs),
     "gpt_mini_tied": (GptMini, tokens(128, 1024)),
     "transformer_encoder": (Enc, tokens(128, 1000)),

@@ -24,7 +24,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import tables
-from known_differences import DIFFERENCES, ONNX_TOOL, Difference
+from known_differences import DIFFERENCES
 from run_truth import TIMEOUT, WORKERS, unpack
 
 LEAST = 8  # nets that each tool must have been compared on
@@ -44,11 +44,20 @@ CARRIED = {
     "transformer_encoder.onnx": ("transformer_encoder", ["seq=128"]),
     "transformer_encoder_b1.onnx": ("transformer_encoder", []),
     "unet.onnx": ("unet_convtranspose", ["h=128", "w=128"]),
+    "torch/gpt_dynamo.onnx": ("gpt", []),
+    "torch/gpt_torchscript.onnx": ("gpt", []),
+    "torch/pointnet_dynamo.onnx": ("pointnet", []),
+    "torch/pointnet_torchscript.onnx": ("pointnet", []),
+    "torch/resnet50_dynamo.onnx": ("resnet50", []),
+    "torch/resnet50_torchscript.onnx": ("resnet50", []),
+    "torch/vit_b_16_dynamo.onnx": ("vit_b_16", []),
+    "torch/vit_b_16_torchscript.onnx": ("vit_b_16", []),
 }
-CARRIED_FOLDED = ("unet.onnx",)
+CARRIED_FOLDED = ("unet.onnx", "torch/pointnet_*", "torch/resnet50_*")
 
-# `folded`: BatchNorms, into convolutions. `watched`: tools that watch a net saw it in this size.
-File = namedtuple("File", "path where net dims batch folded watched")
+# `form`: of the net, as which the file holds it (conventions.csv); None: no tool saw that net in
+# this size.
+File = namedtuple("File", "path where net dims batch form")
 
 
 def folded(model):
@@ -64,23 +73,44 @@ def folded(model):
 
 def carried():
     for name, (net, dims) in CARRIED.items():
-        yield File(f"models/{name}", REPO / "models" / name, net, dims, 1,
-                   name in CARRIED_FOLDED, True)
+        form = "folded" if any(fnmatchcase(name, kind) for kind in CARRIED_FOLDED) else ""
+        yield File(f"models/{name}", REPO / "models" / name, net, dims, 1, form)
 
 
 def archived(folder, nets):
     for model in tables.models():
         if model.name in nets:
             batch = 32 if "b32" in model.variant.split("_") else 1
-            watched = batch == 1 and tables.has_truth(model, 1)
-            yield File(model.path, folder / model.path, model.name, model.dims, batch,
-                       watched and folded(model), watched)
+            form = None
+            if batch == 1 and tables.has_truth(model, 1):
+                form = "folded" if folded(model) else ""
+            yield File(model.path, folder / model.path, model.name, model.dims, batch, form)
+
+
+def preferred(model):
+    """Files whose operators are the net's own come first: kept BatchNorms, newest opset."""
+    return not folded(model), model.opset, model.path
+
+
+def file_of(net):
+    """The archive's best file of a net, None where it has none."""
+    models = [m for m in tables.models() if m.name == net and tables.has_truth(m, 1)
+              and m.folder != "variants" and "b32" not in m.variant and "train" not in m.variant]
+    return max(models, key=preferred, default=None)
+
+
+def trained(folder, nets):
+    """One file of each net that tools saw train, at the batch of two at which they did."""
+    for model in map(file_of, sorted(nets)):
+        if not folded(model):
+            yield File(model.path, folder / model.path, model.name, model.dims, 2, "training")
 
 
 def ask(program, file):
     """What the program counts by each convention."""
+    mode = "training" if file.form == "training" else "inference"
     command = [program, "conventions", str(file.where), "--format", "json", "--batch",
-               str(file.batch), "--mode", "inference"]
+               str(file.batch), "--mode", mode]
     for dim in file.dims:
         command += ["--dim", dim]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
@@ -90,11 +120,9 @@ def ask(program, file):
 
 
 def known_of(file, tool):
-    """The known differences that apply: of the file for a tool that reads it, else of the net."""
-    if tool == "onnx-tool":
-        return [Difference(tool, pattern, *known) for pattern, known in ONNX_TOOL.items()
-                if fnmatchcase(file.path, pattern)]
-    return [known for known in DIFFERENCES if (known.tool, known.net) == (tool, file.net)]
+    """The known differences that apply: of the net for a tool that watches it, of the file."""
+    return [known for known in DIFFERENCES if known.tool == tool
+            and (known.net == file.net and tool != "onnx-tool" or fnmatchcase(file.path, known.net))]
 
 
 class Checks:
@@ -107,7 +135,7 @@ class Checks:
     def say(self, file, tool, kind, text):
         self.count[kind] += 1
         if kind in ("fail", "stopped") or self.every:
-            print(f"{file.path}, {tool}, {text}")
+            print(f"{file.path}{' in training' if file.form == 'training' else ''}, {tool}, {text}")
 
     def check(self, file, tool, have, want):
         self.nets.setdefault(tool, set()).add(file.net)
@@ -116,7 +144,7 @@ class Checks:
             return
         known = known_of(file, tool)
         reasons = "; ".join(f"{k.amount:+} {k.reason}" for k in known)
-        if want - have != sum(k.amount for k in known):
+        if want - have != file.batch * sum(k.amount for k in known):
             self.say(file, tool, "fail", f"fail: have {have}, want {want} ({want - have:+}); "
                      f"known: {reasons or 'none'}")
             return
@@ -127,9 +155,8 @@ class Checks:
         if not said:
             self.say(file, "all", "fail", "fail: the program stopped")
         for (net, form, path, tool), total in numbers.items():
-            if tool not in said or path not in ("", file.path) or net != file.net:
-                continue
-            if not path and (not file.watched or file.folded != (form == "folded")):
+            asked = path == file.path and file.form != "training" if path else form == file.form
+            if tool not in said or net != file.net or not asked:
                 continue
             if not total.isdigit():
                 self.say(file, tool, "stopped", f"the tool stopped: {total}")
@@ -138,9 +165,7 @@ class Checks:
 
     def stale(self):
         """What no file shows any more."""
-        known = [*DIFFERENCES, *(Difference("onnx-tool", pattern, *row)
-                                 for pattern, row in ONNX_TOOL.items())]
-        return [row for row in known if row not in self.needed]
+        return [row for row in DIFFERENCES if row not in self.needed]
 
     def report(self, n_files, whole):
         stale = self.stale() if whole else []
@@ -159,7 +184,8 @@ def run(options, folder):
     numbers = {(row["model"], row["form"], row["file"], row["tool"]): row["total"]
                for row in tables.read_csv("conventions.csv")}
     nets = {net for (net, *_), total in numbers.items() if total.isdigit()}
-    files = [f for f in [*carried(), *archived(folder, nets)]
+    training = {net for net, form, *_ in numbers if form == "training"}
+    files = [f for f in [*carried(), *archived(folder, nets), *trained(folder, training)]
              if fnmatchcase(f.path, options.only)]
     checks = Checks(options.all)
     with ThreadPoolExecutor(WORKERS) as pool:

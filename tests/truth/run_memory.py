@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Peak, arena and their ratio of every model of models.tar.xz, at its own batch (1 where that is
-free), and the ratios that the planners have alone: `file, peak, in place, arena, ratio, by size,
-by breadth, best fit, two ends, verdict`. No arena may be more than 1.02 times the peak, below
-which none can be, unless the file is let off by name; and no two values that are alive at one
-node may overlap.
+free), the peak in an order of our own, and the ratios that the planners have alone: `file, peak,
+in place, min-memory, arena, ratio, by size, by breadth, best fit, two ends, verdict`. No arena may
+be more than 1.02 times the peak, below which none can be, unless the file is let off by name; no two
+values that are alive at one node may overlap; and no node may run before what it reads is made.
 """
 import argparse
 import json
@@ -26,8 +26,8 @@ TIMEOUT = 300  # seconds
 EXEMPTIONS = {}
 
 
-def profile(program, folder, model):
-    command = [program, str(folder / model.path), "--format", "json", "--memory-plan"]
+def profile(program, folder, model, *more):
+    command = [program, str(folder / model.path), "--format", "json", *more]
     for dim in model.dims:
         command += ["--dim", dim]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
@@ -51,7 +51,27 @@ def fault_of_plan(found):
     return None
 
 
-def verdict(model, found):
+def fault_of_schedule(found, ordered):
+    """A node of the order that comes too early, or twice; None where there is none."""
+    memory, order = ordered["memory"], ordered["memory"]["schedule"]
+    place = {node: i for i, node in enumerate(order)}
+    made = {output["name"]: node["index"] for node in ordered["nodes"] for output in node["outputs"]}
+    if sorted(order) != list(range(len(ordered["nodes"]))):
+        return "the order does not have each node once"
+    for node in ordered["nodes"]:
+        for name in node["inputs"]:
+            if place[made.get(name, node["index"])] > place[node["index"]]:
+                return f"{node['name']} runs before {name} is made"
+    if memory["file_order_peak_bytes"] != found["memory"]["peak_activation_bytes"]:
+        return "the peak in the order of the file is another"
+    if memory["peak_activation_bytes"] > memory["file_order_peak_bytes"]:
+        return "the order of the file has a lower peak"
+    if memory["arena_bytes"] > LIMIT * memory["peak_activation_bytes"]:
+        return f"in the order of min-memory above {LIMIT}"
+    return None
+
+
+def verdict(model, found, ordered):
     memory = found["memory"]
     peak, arena = memory["peak_activation_bytes"], memory["arena_bytes"]
     if arena is None or arena < peak:
@@ -66,7 +86,7 @@ def verdict(model, found):
         return f"fail: in place above {LIMIT}"
     if sum(live["bytes"] for live in memory["live_at_peak"]) != peak:
         return "fail: what is alive at the peak is not the peak"
-    fault = fault_of_plan(found)
+    fault = fault_of_plan(found) or fault_of_schedule(found, ordered)
     if fault:
         return f"fail: {fault}"
     if arena <= LIMIT * peak:
@@ -77,20 +97,23 @@ def verdict(model, found):
     return f"fail: above {LIMIT}"
 
 
-def check(model, found):
+def check(model, found, ordered):
     memory = found["memory"]
     peak, arena = memory["peak_activation_bytes"], memory["arena_bytes"]
-    said = verdict(model, found)
+    least = ordered["memory"]["peak_activation_bytes"]
+    said = verdict(model, found, ordered)
     ratios = [arena or 0] + list(memory.get("planners", {}).values())
     shown = ", ".join(f"{bytes_ / max(peak, 1):.4f}" for bytes_ in ratios)
-    print(f"{model.path}, {peak}, {memory['peak_in_place_bytes']}, {arena}, {shown}, {said}")
+    print(f"{model.path}, {peak}, {memory['peak_in_place_bytes']}, {least}, {arena}, {shown}, {said}")
     return said
 
 
 def run(program, folder, chosen):
     with ThreadPoolExecutor(WORKERS) as pool:
-        found = pool.map(lambda model: profile(program, folder, model), chosen)
-        said = [check(*pair) for pair in zip(chosen, found)]
+        found = pool.map(lambda model: profile(program, folder, model, "--memory-plan"), chosen)
+        ordered = pool.map(
+            lambda model: profile(program, folder, model, "--schedule", "min-memory"), chosen)
+        said = [check(*three) for three in zip(chosen, found, ordered)]
     count = {kind: sum(s.startswith(kind) for s in said) for kind in ("pass", "fail", "exempt")}
     print(f"{len(said)} files: {count['pass']} pass, {count['fail']} fail, {count['exempt']} exempt")
     return 1 if count["fail"] or not said else 0

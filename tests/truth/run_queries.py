@@ -19,7 +19,7 @@ from pathlib import Path
 
 import tables
 from known_differences import QUERIES
-from run_conventions import folded
+from run_conventions import file_of, folded
 from run_truth import TIMEOUT, unpack
 
 REPO = Path(__file__).resolve().parents[2]
@@ -35,18 +35,6 @@ def program_of(query):
     return re.search(QUERY.format(query), PAGE.read_text(), re.DOTALL | re.MULTILINE)[1]
 
 
-def preferred(model):
-    """Files whose operators are the net's own come first: kept BatchNorms, newest opset."""
-    return not folded(model), model.opset, model.path
-
-
-def file_of(net):
-    """The best file of a net at batch 1."""
-    models = [m for m in tables.models() if m.name == net and tables.has_truth(m, 1)
-              and m.folder != "variants" and "b32" not in m.variant and "train" not in m.variant]
-    return max(models, key=preferred)
-
-
 def ask(program, path, model, query):
     command = [program, str(path), "--batch", "1", "--mode", "inference", "--format", "json"]
     for dim in model.dims:
@@ -59,7 +47,7 @@ def ask(program, path, model, query):
 
 def check(program, folder, query, net, form, want):
     model = file_of(net)
-    if folded(model) != (form == "folded"):
+    if model is None or folded(model) != (form == "folded"):
         return None
     have = ask(program, folder / model.path, model, query)
     amount, reason = QUERIES.get((query, net), (0, "equal"))

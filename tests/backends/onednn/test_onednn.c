@@ -338,7 +338,7 @@ static void the_second_operand_may_be_the_whole_one(void **state) {
     const int64_t dims[] = {2, 16, 6, 6};
     struct cm_primitive divide = plain_of(CM_ELTWISE, CM_ALGORITHM_NONE, 4, dims);
     divide.n_steps = 1;
-    divide.steps[0] = (struct cm_step){.function = CM_DIVIDE, .operand = 1};
+    divide.steps[0] = (struct cm_eltwise){.function = CM_DIVIDE, .operand = 1};
     divide.n_inputs = 2;
     divide.inputs[0] = fixture_tensor(CM_F32, 3, (const int64_t[]){16, 1, 1});
     divide.inputs[1] = fixture_tensor(CM_F32, 4, dims);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention as one operator, and the sizes that conventions count it by. */
+#ifndef OPS_ATTENTION_H
+#define OPS_ATTENTION_H
+
+#include <stdint.h>
+
+#include "ops/op.h"
+
+struct rule;
+
+/*
+ * The same as a composite: softmax(Q @ K + mask + bias) @ V with operands Q [..., n, d],
+ * K [..., d, m] (as the product has it), V [..., m, v], mask, bias.
+ */
+extern const struct op attention_taken_apart;
+
+/* Elements of the matrices of scores, and how many rows they have. */
+int64_t attention_scores(const struct rule *rule);
+int64_t attention_rows(const struct rule *rule);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The usual walk with one way back: to the last '*', which then swallows a byte more. */
+#include "support/glob.h"
+
+#include <stddef.h>
+
+#include "support/banned.h"
+
+/* Past one character of UTF-8. */
+static const char *after_character(const char *text) {
+    text++;
+    while (((unsigned char)*text & 0xC0U) == 0x80U) text++;
+    return text;
+}
+
+bool glob_matches(const char *pattern, const char *text) {
+    const char *star = NULL; /* behind the last one */
+    const char *from = NULL; /* what it has not swallowed yet */
+    while (*text != '\0') {
+        if (*pattern == '*') {
+            star = ++pattern;
+            from = text;
+        } else if (*pattern == '?') {
+            pattern++;
+            text = after_character(text);
+        } else if (*pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star;
+            text = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') pattern++;
+    return *pattern == '\0';
+}

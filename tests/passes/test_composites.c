@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which nodes are one operation: each formula in the forms that exporters write, and what is
+ * almost that. x is [2,8,16] unless said.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+
+struct found_case {
+    const char *says;
+    const char *lines; /* behind the input x and constants "c2" of 2, "half", "one" … */
+    const char *want;  /* "LayerNorm 9, GELU 5": composites and their nodes */
+};
+
+#define HEAD                                                                                   \
+    "in x float[2,8,16]\n"                                                                     \
+    "const c2 float[] =2\nconst half float[] =0.5\nconst one float[] =1\n"                     \
+    "const c3 float[] =3\nconst c6 float[] =6\nconst zero float[] =0\n"                        \
+    "const eps float[] =0.00001\nconst root2 float[] =1.4142135\n"                             \
+    "init w float[16]\ninit b float[16]\n"
+
+static void describe(const struct bench *bench, char *out, size_t size) {
+    const struct composites_table *table = &bench->analysis.composites;
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < table->n; i++)
+        length += (size_t)snprintf(out + length, size - length, "%s%s %zu", i ? ", " : "",
+                                   table->items[i].name, table->items[i].n_nodes);
+}
+
+static void check_cases(const struct found_case *rows, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        char lines[4096];
+        char have[512];
+        (void)snprintf(lines, sizeof lines, "%s%s", HEAD, rows[i].lines);
+        struct bench *bench = bench_open(lines);
+        if (bench->status != CM_OK) fail_msg("%s: %s", rows[i].says, bench_messages(bench));
+        describe(bench, have, sizeof have);
+        if (strcmp(have, rows[i].want) != 0)
+            fail_msg("%s: have '%s', want '%s'", rows[i].says, have, rows[i].want);
+        bench_close(bench);
+    }
+}
+
+#define CHECK(rows) check_cases(rows, sizeof(rows) / sizeof *(rows))
+
+#define MEAN   "node m ReduceMean x -> m axes=[-1]\n"
+#define CENTRE MEAN "node s Sub x m -> s\n"
+#define SQUARE CENTRE "node p Pow s c2 -> p\n"
+#define SPREAD SQUARE "node v ReduceMean p -> v axes=[-1]\n"
+#define BARE   SPREAD "node e Add v eps -> e\nnode q Sqrt e -> q\nnode d Div s q -> d\n"
+
+static void test_a_layer_norm_in_all_its_forms(void **state) {
+    static const struct found_case rows[] = {
+        {"with scale and shift", BARE "node a Mul d w -> g\nnode z Add g b -> y\nout y\n",
+         "LayerNorm 9"},
+        {"without", BARE "out d\n", "LayerNorm 7"},
+        {"with a scale alone", BARE "node a Mul d w -> y\nout y\n", "LayerNorm 8"},
+        {"operands the other way round",
+         SPREAD "node e Add eps v -> e\nnode q Sqrt e -> q\nnode d Div s q -> d\n"
+                "node a Mul w d -> g\nnode z Add b g -> y\nout y\n",
+         "LayerNorm 9"},
+        {"the square as a product, the root turned round",
+         CENTRE "node p Mul s s -> p\nnode v ReduceMean p -> v axes=[2]\n"
+                "node e Add v eps -> e\nnode q Sqrt e -> q\nnode r Reciprocal q -> r\n"
+                "node d Mul s r -> d\nnode a Mul d w -> g\nnode z Add g b -> y\nout y\n",
+         "LayerNorm 10"},
+        {"the root as a power",
+         SPREAD "const h float[] =-0.5\nnode e Add v eps -> e\nnode q Pow e h -> q\n"
+                "node d Mul q s -> d\nout d\n",
+         "LayerNorm 7"},
+        {"one over the root",
+         SPREAD "node e Add v eps -> e\nnode q Sqrt e -> q\nnode r Div one q -> r\n"
+                "node d Mul s r -> d\nout d\n",
+         "LayerNorm 8"},
+        {"the difference computed twice",
+         MEAN "node s1 Sub x m -> s1\nnode s2 Sub x m -> s2\nnode p Pow s2 c2 -> p\n"
+              "node v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\nnode q Sqrt e -> q\n"
+              "node d Div s1 q -> d\nout d\n",
+         "LayerNorm 8"},
+        {"axes as an operand (opset 18), two of them",
+         "opset 18\nconst ax int64[2] =-1,-2\ninit w2 float[8,16]\n"
+         "node m ReduceMean x ax -> m\nnode s Sub x m -> s\nnode p Pow s c2 -> p\n"
+         "node v ReduceMean p ax -> v\nnode e Add v eps -> e\nnode q Sqrt e -> q\n"
+         "node d Div s q -> d\nnode a Mul d w2 -> y\nout y\n",
+         "LayerNorm 8"},
+        {"half floats are cast on the way",
+         "in h float16[2,8,16]\ninit hw float16[16]\nnode t Cast h -> t to=1\n"
+         "node m ReduceMean t -> m axes=[-1]\nnode s Sub t m -> s\nnode s1 Cast s -> s1 to=1\n"
+         "node p Pow s1 c2 -> p\nnode v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\n"
+         "node q Sqrt e -> q\nnode d Div s1 q -> d\nnode k Cast d -> k to=10\n"
+         "node a Mul k hw -> y\nout y\n",
+         "LayerNorm 10"},
+        {"as tf.nn.batch_normalization writes it",
+         SPREAD "node e Add v eps -> e\nnode q Sqrt e -> q\nnode r Reciprocal q -> r\n"
+                "node k Mul r w -> k\nnode xk Mul x k -> xk\nnode mk Mul m k -> mk\n"
+                "node o Sub b mk -> o\nnode z Add xk o -> y\nout y\n",
+         "LayerNorm 12"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_what_is_almost_a_layer_norm(void **state) {
+    static const struct found_case rows[] = {
+        {"somebody else reads the variance", BARE "node u Relu v -> u\nout d\nout u\n", ""},
+        {"the variance leaves the model", BARE "out d\nout v\n", ""},
+        {"a cube",
+         CENTRE "node p Pow s c3 -> p\nnode v ReduceMean p -> v axes=[-1]\n"
+                "node e Add v eps -> e\nnode q Sqrt e -> q\nnode d Div s q -> d\nout d\n",
+         ""},
+        {"epsilon is no small number",
+         SPREAD "node e Add v one -> e\nnode q Sqrt e -> q\nnode d Div s q -> d\nout d\n", ""},
+        {"epsilon is a tensor",
+         SPREAD "in t float[2,8,1]\nnode e Add v t -> e\nnode q Sqrt e -> q\n"
+                "node d Div s q -> d\nout d\n",
+         ""},
+        {"two means over different axes",
+         CENTRE "node p Pow s c2 -> p\nnode v ReduceMean p -> v axes=[1]\n"
+                "node e Add v eps -> e\nnode q Sqrt e -> q\nnode d Div s q -> d\nout d\n",
+         ""},
+        {"means over axes that are not the last",
+         "node m ReduceMean x -> m axes=[1]\nnode s Sub x m -> s\nnode p Pow s c2 -> p\n"
+         "node v ReduceMean p -> v axes=[1]\nnode e Add v eps -> e\nnode q Sqrt e -> q\n"
+         "node d Div s q -> d\nout d\n",
+         ""},
+        {"the mean of something else",
+         "in o float[2,8,16]\nnode m ReduceMean o -> m axes=[-1]\nnode s Sub x m -> s\n"
+         "node p Pow s c2 -> p\nnode v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\n"
+         "node q Sqrt e -> q\nnode d Div s q -> d\nout d\n",
+         /* what is left of it */ "RMSNorm 5"},
+        {"the sign is wrong",
+         MEAN "node s Add x m -> s\nnode p Pow s c2 -> p\nnode v ReduceMean p -> v axes=[-1]\n"
+              "node e Add v eps -> e\nnode q Sqrt e -> q\nnode d Mul s q -> d\nout d\n",
+         ""},
+        {"scaled by another activation: the bare form alone",
+         BARE "in o float[2,8,16]\nnode a Mul d o -> y\nout y\n", "LayerNorm 7"},
+        {"scaled along another axis: the bare form alone",
+         BARE "init w8 float[8,1]\nnode a Mul d w8 -> y\nout y\n", "LayerNorm 7"},
+        {"somebody else reads what is scaled: the bare form alone",
+         BARE "node a Mul d w -> y\nnode u Relu d -> u\nout y\nout u\n", "LayerNorm 7"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_other_norms(void **state) {
+    static const struct found_case rows[] = {
+        {"RMSNorm",
+         "node p Pow x c2 -> p\nnode v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\n"
+         "node q Sqrt e -> q\nnode r Reciprocal q -> r\nnode d Mul x r -> d\n"
+         "node a Mul w d -> y\nout y\n",
+         "RMSNorm 7"},
+        {"RMSNorm, cast back before it is scaled",
+         "in h float16[2,8,16]\ninit hw float16[16]\nnode t Cast h -> t to=1\n"
+         "node p Mul t t -> p\nnode v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\n"
+         "node q Sqrt e -> q\nnode d Div t q -> d\nnode k Cast d -> k to=10\n"
+         "node a Mul hw k -> y\nout y\n",
+         "RMSNorm 7"},
+        {"GroupNorm",
+         "const s int64[3] =0,4,-1\nconst t int64[3] =2,8,16\nconst g1 float[4] =1\n"
+         "const g0 float[4] =0\ninit cw float[8,1]\ninit cb float[8,1]\n"
+         "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i epsilon=0.001\n"
+         "node k Reshape i t -> k\nnode a Mul k cw -> g\nnode z Add g cb -> y\nout y\n",
+         "GroupNorm 5"},
+        {"an InstanceNorm that scales for itself is no GroupNorm",
+         "const s int64[3] =0,4,-1\nconst t int64[3] =2,8,16\ninit g1 float[4]\n"
+         "const g0 float[4] =0\n"
+         "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i\n"
+         "node k Reshape i t -> y\nout y\n",
+         ""},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+#define ERF "node d Div x root2 -> d\nnode f Erf d -> f\nnode a Add f one -> a\n"
+
+static void test_activations(void **state) {
+    static const struct found_case rows[] = {
+        {"GELU", ERF "node n Mul x a -> n\nnode z Mul n half -> y\nout y\n", "GELU 5"},
+        {"GELU, halved first", ERF "node n Mul x half -> n\nnode z Mul n a -> y\nout y\n",
+         "GELU 5"},
+        {"GELU, the bracket halved", ERF "node n Mul half a -> n\nnode z Mul n x -> y\nout y\n",
+         "GELU 5"},
+        {"GELU, divided by two", ERF "node n Mul a x -> n\nnode z Div n c2 -> y\nout y\n",
+         "GELU 5"},
+        {"GELU, times the root of one half",
+         "const k float[] =0.70710677\nnode d Mul k x -> d\nnode f Erf d -> f\n"
+         "node a Add one f -> a\nnode n Mul x a -> n\nnode z Mul n half -> y\nout y\n",
+         "GELU 5"},
+        {"GELU of half floats, whose root is rounded",
+         "in h float16[2,8]\nconst k float16[] =1.4140625\nconst o float16[] =1\n"
+         "const f16 float16[] =0.5\nnode d Div h k -> d\nnode f Erf d -> f\nnode a Add f o -> "
+         "a\n"
+         "node n Mul h a -> n\nnode z Mul n f16 -> y\nout y\n",
+         "GELU 5"},
+        {"not by the root of three",
+         "const k float[] =1.7320508\nnode d Div x k -> d\nnode f Erf d -> f\n"
+         "node a Add f one -> a\nnode n Mul x a -> n\nnode z Mul n half -> y\nout y\n",
+         ""},
+        {"not of two tensors",
+         "in o float[2,8,16]\n" ERF "node n Mul o a -> n\nnode z Mul n half -> y\nout y\n", ""},
+        {"not where somebody reads the error function",
+         ERF "node n Mul x a -> n\nnode z Mul n half -> y\nout y\nout f\n", ""},
+        {"GELU by tanh",
+         "const k float[] =0.7978846\nconst j float[] =0.044715\nnode p Pow x c3 -> p\n"
+         "node m Mul p j -> m\nnode a Add x m -> a\nnode s Mul a k -> s\nnode t Tanh s -> t\n"
+         "node o Add t one -> o\nnode h Mul x half -> h\nnode z Mul h o -> y\nout y\n",
+         "GELU 8"},
+        {"GELU by tanh, the cube as products",
+         "const k float[] =0.7978846\nconst j float[] =0.044715\nnode p Mul x x -> p\n"
+         "node p3 Mul x p -> p3\nnode m Mul j p3 -> m\nnode a Add x m -> a\nnode s Mul k a -> "
+         "s\n"
+         "node t Tanh s -> t\nnode o Add one t -> o\nnode h Mul half x -> h\n"
+         "node z Mul h o -> y\nout y\n",
+         "GELU 9"},
+        {"GELU by tanh, x taken out of the bracket",
+         "const k float[] =0.7978846\nconst j float[] =0.044715\nnode i Mul x k -> i\n"
+         "node jx Mul x j -> jx\nnode jxx Mul jx x -> jxx\nnode a Add jxx one -> a\n"
+         "node s Mul i a -> s\nnode t Tanh s -> t\nnode o Add t one -> o\n"
+         "node h Mul x half -> h\nnode z Mul h o -> y\nout y\n",
+         "GELU 9"},
+        {"SiLU", "node s Sigmoid x -> s\nnode z Mul s x -> y\nout y\n", "SiLU 2"},
+        {"a gate is no SiLU",
+         "in o float[2,8,16]\nnode s Sigmoid o -> s\nnode z Mul x s -> y\nout y\n", ""},
+        {"QuickGELU",
+         "const k float[] =1.702\nnode m Mul x k -> m\nnode s Sigmoid m -> s\n"
+         "node z Mul x s -> y\nout y\n",
+         "QuickGELU 3"},
+        {"Mish", "node s Softplus x -> s\nnode t Tanh s -> t\nnode z Mul x t -> y\nout y\n",
+         "Mish 3"},
+        {"Mish, all of it",
+         "node e Exp x -> e\nnode a Add e one -> a\nnode l Log a -> l\nnode t Tanh l -> t\n"
+         "node z Mul x t -> y\nout y\n",
+         "Mish 5"},
+        {"Softplus that is x where it is large",
+         "const c20 float[] =20\nnode s Softplus x -> s\nnode g Greater x c20 -> g\n"
+         "node z Where g x s -> y\nout y\n",
+         "Softplus 3"},
+        {"Hardswish",
+         "node s HardSigmoid x -> s alpha=0.16666667\nnode z Mul x s -> y\nout y\n",
+         "Hardswish 2"},
+        {"another slope", "node s HardSigmoid x -> s alpha=0.2\nnode z Mul x s -> y\nout y\n",
+         ""},
+        {"Hardswish by Clip",
+         "node a Add x c3 -> a\nnode k Clip a zero c6 -> k\nnode m Mul x k -> m\n"
+         "node z Div m c6 -> y\nout y\n",
+         "Hardswish 4"},
+        {"Hardswish by Clip, whose bounds are attributes",
+         "opset 9\nnode a Add x c3 -> a\nnode k Clip a -> k min=0.0 max=6.0\n"
+         "node d Div k c6 -> d\nnode z Mul x d -> y\nout y\n",
+         "Hardswish 4"},
+        {"Hardsigmoid",
+         "node a Add x c3 -> a\nnode k Clip a zero c6 -> k\nnode z Div k c6 -> y\nout y\n",
+         "Hardsigmoid 3"},
+        {"ReLU6", "node z Clip x zero c6 -> y\nout y\n", "ReLU6 1"},
+        {"not to five", "const c5 float[] =5\nnode z Clip x zero c5 -> y\nout y\n", ""},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_softmax(void **state) {
+    static const struct found_case rows[] = {
+        {"less its maximum",
+         "node m ReduceMax x -> m axes=[-1]\nnode d Sub x m -> d\nnode e Exp d -> e\n"
+         "node s ReduceSum e ax -> s\nnode z Div e s -> y\nout y\n",
+         "Softmax 5"},
+        {"along any axis",
+         "opset 11\nnode e Exp x -> e\nnode s ReduceSum e -> s axes=[1]\nnode z Div e s -> y\n"
+         "out y\n",
+         "Softmax 3"},
+        {"the maximum along another axis: a softmax of the difference",
+         "opset 11\nnode m ReduceMax x -> m axes=[-1]\nnode d Sub x m -> d\nnode e Exp d -> e\n"
+         "node s ReduceSum e -> s axes=[1]\nnode z Div e s -> y\nout y\n",
+         "Softmax 3"},
+        {"without the axis kept",
+         "opset 11\nnode e Exp x -> e\nnode s ReduceSum e -> s axes=[0] keepdims=0\n"
+         "node z Div e s -> y\nout y\n",
+         ""},
+        {"its logarithm",
+         "opset 11\nnode m ReduceMax x -> m axes=[-1]\nnode d Sub x m -> d\nnode e Exp d -> e\n"
+         "node s ReduceSum e -> s axes=[-1]\nnode l Log s -> l\nnode z Sub d l -> y\nout y\n",
+         "LogSoftmax 6"},
+    };
+    struct found_case with_axes[sizeof rows / sizeof *rows];
+    char lines[512];
+    (void)state;
+    memcpy(with_axes, rows, sizeof rows);
+    (void)snprintf(lines, sizeof lines, "const ax int64[1] =-1\n%s", rows[0].lines);
+    with_axes[0].lines = lines;
+    CHECK(with_axes);
+}
+
+#define QKV                                                                                    \
+    "in q float[2,4,5,16]\nin k float[2,4,16,7]\nin v float[2,4,7,16]\nconst f float[] =4\n"
+#define PRODUCT QKV "node p MatMul q k -> p\n"
+
+static void test_attention(void **state) {
+    static const struct found_case rows[] = {
+        {"plain", PRODUCT "node s Softmax p -> s axis=-1\nnode z MatMul s v -> y\nout y\n",
+         "Attention 3"},
+        {"scores scaled and masked",
+         PRODUCT "in m float[2,1,1,7]\nnode d Div p f -> d\nnode a Add d m -> a\n"
+                 "node s Softmax a -> s axis=-1\nnode z MatMul s v -> y\nout y\n",
+         "Attention 5"},
+        {"queries scaled",
+         QKV "node d Div q f -> d\nnode p MatMul d k -> p\nnode s Softmax p -> s axis=3\n"
+             "node z MatMul s v -> y\nout y\n",
+         "Attention 4"},
+        {"queries and keys scaled, by what is computed",
+         "in c float[1]\n" QKV "node r Sqrt c -> r\nnode d Mul q r -> d\nnode e Mul k r -> e\n"
+         "node p MatMul d e -> p\nnode s Softmax p -> s axis=-1\nnode z MatMul s v -> y\nout "
+         "y\n",
+         "Attention 5"},
+        {"a table of positions and a mask, between other shapes",
+         PRODUCT
+         "init t float[1,4,5,7]\nin m float[1,2,1,5,7]\nconst a5 int64[5] =1,2,4,5,7\n"
+         "const a4 int64[4] =-1,4,5,7\nnode d Mul p f -> d\nnode a Add d t -> a\n"
+         "node r Reshape a a5 -> r\nnode b1 Add r m -> b1\nnode r1 Reshape b1 a4 -> r1\n"
+         "node s Softmax r1 -> s axis=-1\nnode o Dropout s -> o\n"
+         "node z MatMul o v -> y\nout y\n",
+         "Attention 9"},
+        {"filled where the mask says so",
+         PRODUCT "in m bool[5,7]\nconst inf float[] =-65504\nnode d Div p f -> d\n"
+                 "node a Where m inf d -> a\nnode s Softmax a -> s axis=-1\n"
+                 "node z MatMul s v -> y\nout y\n",
+         "Attention 5"},
+        {"rows of nothing made 0",
+         PRODUCT "in m float[5,7]\nnode a Add p m -> a\nnode s Softmax a -> s axis=-1\n"
+                 "node n IsNaN s -> n\nnode o Where n zero s -> o\nnode z MatMul o v -> y\n"
+                 "out y\n",
+         "Attention 6"},
+        {"the softmax taken apart too",
+         "opset 11\n" PRODUCT "node e Exp p -> e\nnode t ReduceSum e -> t axes=[-1]\n"
+         "node s Div e t -> s\nnode z MatMul s v -> y\nout y\n",
+         "Attention 5"},
+        {"not along another axis",
+         PRODUCT "node s Softmax p -> s axis=1\nnode z MatMul s v -> y\nout y\n", ""},
+        {"not where the scores are wanted",
+         PRODUCT "node s Softmax p -> s axis=-1\nnode z MatMul s v -> y\nout y\nout s\n", ""},
+        {"scaled queries that somebody else reads stay outside",
+         QKV "node d Div q f -> d\nnode p MatMul d k -> p\nnode s Softmax p -> s axis=3\n"
+             "node z MatMul s v -> y\nnode u Relu d -> u\nout y\nout u\n",
+         "Attention 3"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+#define STATISTICS "init n float[4]\n"
+
+static void test_a_convolution_and_its_norm_are_only_listed(void **state) {
+    static const struct found_case rows[] = {
+        {"Conv+BN",
+         STATISTICS "init cw float[4,8,3]\nnode c Conv x cw -> c kernel_shape=[3]\n"
+                    "node z BatchNormalization c n n n n -> y\nout y\n",
+         "Conv+BN 2"},
+        {"not where somebody else reads the convolution",
+         STATISTICS "init cw float[4,8,3]\nnode c Conv x cw -> c kernel_shape=[3]\n"
+                    "node z BatchNormalization c n n n n -> y\nout y\nout c\n",
+         ""},
+        {"not while it trains",
+         "opset 14\n" STATISTICS "init cw float[4,8,3]\n"
+         "node c Conv x cw -> c kernel_shape=[3]\n"
+         "node z BatchNormalization c n n n n -> y m1 v1 training_mode=1\nout y\n",
+         ""},
+        {"not where a statistic is computed",
+         STATISTICS "in t float[4]\ninit cw float[4,8,3]\n"
+                    "node c Conv x cw -> c kernel_shape=[3]\n"
+                    "node z BatchNormalization c n n t n -> y\nout y\n",
+         ""},
+    };
+    (void)state;
+    CHECK(rows);
+    struct bench *bench =
+        bench_open(HEAD STATISTICS "init cw float[4,8,3]\n"
+                                   "node c Conv x cw -> c kernel_shape=[3]\n"
+                                   "node z BatchNormalization c n n n n -> y\nout y\n");
+    const struct composites_table *table = &bench->analysis.composites;
+    assert_true(table->items[0].foldable);
+    assert_int_equal(table->of_node[bench_node(bench, "c")], ID_NONE);
+    assert_int_equal(bench_costs(bench, "z")->flops, 2 * 2 * 4 * 14);
+    bench_close(bench);
+}
+
+static void test_the_operation_as_one_node(void **state) {
+    struct bench *bench =
+        bench_open(HEAD BARE "node a Mul d w -> g\nnode z Add g b -> y\nout y\n");
+    const struct composite *composite = &bench->analysis.composites.items[0];
+    (void)state;
+    assert_int_equal(bench->analysis.composites.n, 1);
+    assert_string_equal(composite->node->type, "LayerNormalization");
+    assert_string_equal(composite->op->type, "LayerNormalization");
+    assert_int_equal(composite->last, bench_node(bench, "z"));
+    assert_int_equal(composite->node->n_inputs, 3);
+    assert_int_equal(composite->node->inputs[0], bench_value(bench, "x"));
+    assert_int_equal(composite->node->inputs[1], bench_value(bench, "w"));
+    assert_int_equal(composite->node->inputs[2], bench_value(bench, "b"));
+    assert_int_equal(composite->node->outputs[0], bench_value(bench, "y"));
+    assert_int_equal(node_attr(composite->node, "axis")->i, 2);
+    assert_true(node_attr(composite->node, "epsilon")->f == 0.00001F ||
+                node_attr(composite->node, "epsilon")->f == 0.00001);
+    assert_int_equal(bench->analysis.composites.of_node[bench_node(bench, "v")], 0);
+    for (size_t i = 1; i < composite->n_nodes; i++)
+        assert_true(composite->nodes[i - 1] < composite->nodes[i]);
+    bench_close(bench);
+}
+
+/* 5n at the last node, nothing at the others; bytes where they are moved. */
+static void test_it_is_counted_once(void **state) {
+    struct bench *bench =
+        bench_open(HEAD BARE "node a Mul d w -> g\nnode z Add g b -> y\nout y\n");
+    (void)state;
+    assert_int_equal(bench_costs(bench, "z")->flops, 5 * 2 * 8 * 16);
+    assert_int_equal(bench_costs(bench, "d")->flops, 0);
+    assert_int_equal(bench_costs(bench, "d")->bytes_written, 4 * 2 * 8 * 16);
+    bench_close(bench);
+}
+
+/* Products keep their MACs; FLOPs are 2 a MAC of both and one a score. */
+static void test_the_products_of_an_attention_keep_their_macs(void **state) {
+    struct bench *bench =
+        bench_open(PRODUCT "node s Softmax p -> s axis=-1\nnode z MatMul s v -> y\nout y\n");
+    (void)state;
+    assert_int_equal(bench_costs(bench, "p")->macs, 2 * 4 * 5 * 7 * 16);
+    assert_int_equal(bench_costs(bench, "z")->macs, 2 * 4 * 5 * 7 * 16);
+    assert_int_equal(bench_costs(bench, "p")->flops, 0);
+    assert_int_equal(bench_costs(bench, "z")->flops, 2 * 4 * 5 * 7 * (2 * 2 * 16 + 1));
+    bench_close(bench);
+}
+
+static void test_a_convention_that_sees_nodes_counts_them(void **state) {
+    const struct cm_options options = {.convention = "onnx-tool"};
+    struct bench *bench = bench_open_with(
+        HEAD ERF "node n Mul x a -> n\nnode z Mul n half -> y\nout y\n", &options);
+    (void)state;
+    assert_int_equal(bench_costs(bench, "z")->flops, 2 * 8 * 16);
+    assert_int_equal(bench_costs(bench, "d")->flops, 4 * 2 * 8 * 16);
+    bench_close(bench);
+}
+
+/* Every formula is tried at each of 10^5 nodes: seconds would show that one searches further.
+ */
+static void test_long_chains_end_soon(void **state) {
+    enum { N = 100000, LINE = 48 };
+    static const char head[] = HEAD "node e Erf x -> e\nnode t Tanh e -> t\n"
+                                    "node r ReduceMean t -> r axes=[-1]\n"
+                                    "node g Sigmoid r -> g\nnode v Exp g -> v0\n";
+    static const char *const steps[][2] = {
+        {"Mul", "half"}, {"Add", "x"}, {"Div", "c2"}, {"Mul", "x"}, {"Sub", "one"}};
+    char *lines = malloc(sizeof head + (size_t)N * LINE);
+    size_t length = sizeof head - 1;
+    (void)state;
+    assert_non_null(lines);
+    memcpy(lines, head, sizeof head);
+    for (int i = 0; i < N; i++) {
+        length += (size_t)snprintf(lines + length, LINE, "node - %s v%d %s -> v%d\n",
+                                   steps[i % 5][0], i, steps[i % 5][1], i + 1);
+    }
+    (void)snprintf(lines + length, LINE, "out v%d\n", N);
+    struct bench *bench = bench_open(lines);
+    assert_int_equal(bench->status, CM_OK);
+    assert_int_equal(bench->analysis.composites.n, 0);
+    bench_close(bench);
+    free(lines);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_layer_norm_in_all_its_forms),
+        cmocka_unit_test(test_what_is_almost_a_layer_norm),
+        cmocka_unit_test(test_other_norms),
+        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_a_convolution_and_its_norm_are_only_listed),
+        cmocka_unit_test(test_the_operation_as_one_node),
+        cmocka_unit_test(test_it_is_counted_once),
+        cmocka_unit_test(test_the_products_of_an_attention_keep_their_macs),
+        cmocka_unit_test(test_a_convention_that_sees_nodes_counts_them),
+        cmocka_unit_test(test_long_chains_end_soon),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Training steps against PyTorch, operator by operator: `case, quantity, operator, ours, PyTorch,
+verdict`. The truth is training_truth.csv, which training_truth.py measured. Where the two differ
+the difference stands in DIFFERENCES, to the byte and with its reason; nothing else may.
+"""
+import argparse
+import csv
+import json
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from training_cases import CASES, OPTIMIZERS
+
+HERE = Path(__file__).resolve().parent
+TIMEOUT = 300  # seconds
+
+# What PyTorch calls what ONNX calls otherwise.
+ATEN = {
+    "convolution": "Conv", "convolution_backward": "Conv", "native_batch_norm": "BatchNormalization",
+    "relu": "Relu", "relu_": "Relu", "hardtanh_": "Clip", "max_pool2d_with_indices": "MaxPool",
+    "addmm": "products", "mm": "products", "bmm": "products", "Gemm": "products",
+    "MatMul": "products", "_log_softmax": "LogSoftmax", "_softmax": "Softmax",
+    "_safe_softmax": "Softmax", "native_layer_norm": "LayerNormalization", "add": "Add",
+    "gelu": "Gelu", "mean": "mean", "GlobalAveragePool": "mean", "ReduceMean": "mean",
+}
+
+# Where one of PyTorch's operators is several of the file's, or the other way round: case -> names
+# that are summed under another, on both sides.
+SUMMED = {
+    # dropout on the CPU is a product, and the noise a quotient
+    "pointnet": {"mul": "Dropout", "div_": "Dropout"},
+    # ReLU6 works in place, on a copy of what the normalization made
+    "mobilenet_v2": {"mul": "Dropout", "div_": "Dropout", "clone": "BatchNormalization"},
+    # queries and keys are scaled by products; rows of a product with a bias are a view of it, or
+    # a copy in another order; of a layer's normalized rows the next one keeps the copy
+    "encoder": {"mul": "Dropout", "div_": "Dropout", "Mul": "Dropout", "_unsafe_view": "rows",
+                "clone": "rows", "Add": "rows", "Reshape": "rows", "LayerNormalization": "rows"},
+    # GELU is taken apart, and its result made by a product
+    "decoder": {"Mul": "Gelu", "_unsafe_view": "rows", "Add": "rows", "Reshape": "rows"},
+}
+
+NOISE = "dropout on the CPU keeps noise of 4 bytes an element, on a GPU a mask of 1 as we count it"
+
+# case -> (operator, bytes that PyTorch keeps there beyond ours, why)
+DIFFERENCES = {
+    "pointnet": [("Dropout", 3 * 4 * 256, NOISE)],
+    "mobilenet_v2": [("Dropout", 3 * 2 * 1280, NOISE)],
+    "encoder": [
+        # two layers: weights of attention, its result, two of the feed-forward layer
+        ("Dropout", 3 * 2 * (4 * 4 * 32 * 32 + 4 * 32 * (128 + 256 + 128)), NOISE),
+        ("rows", 2 * 2 * 4 * 4 * 32 * 128,
+         "nn.MultiheadAttention copies queries, keys and values in one piece, by contiguous() that "
+         "leaves no node; the values are kept as a view of it, and the other two thirds with them"),
+    ],
+    "decoder": [("arange", 8 * 24, "the positions are a constant of the file")],
+}
+
+
+def profile(program, case, optimizer):
+    file, batch, frozen = CASES[case]
+    command = [program, str(HERE.parents[1] / "models" / file), "--batch", str(batch), "--format",
+               "json", "--optimizer", optimizer, "--convention", "torch"]
+    for pattern in frozen:
+        command += ["--freeze", pattern]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=True)
+    return json.loads(done.stdout)
+
+
+def renamed(counts, case):
+    found = Counter()
+    for op, n in counts.items():
+        name = ATEN.get(op, op)
+        found[SUMMED.get(case, {}).get(name, name)] += n
+    return found
+
+
+def kept(found, case):
+    """By the operator that made it; what no node made is an input."""
+    counts = Counter()
+    for node in found["nodes"]:
+        counts[node["op"]] += node["training"]["kept_bytes"]
+    counts["input"] = found["training"]["kept_bytes"] - sum(counts.values())
+    return renamed(counts, case)
+
+
+def forward_flops(found, case):
+    counts = Counter()
+    for node in found["nodes"]:
+        counts[node["op"]] += node["flops"]
+    return renamed(counts, case)
+
+
+def groups(found, node):
+    arguments = next(m["arguments"] for m in found["modules"] if m["path"] == node["module"])
+    given = re.search(r"groups=(\d+)", arguments)
+    return int(given.group(1)) if given else 1
+
+
+def backward_flops(found, case):
+    """
+    torch.utils.flop_counter takes the gradient of a grouped convolution's weight for that of a full
+    one, and counts it times the groups.
+    """
+    counts = Counter()
+    for node in found["nodes"]:
+        counts[node["op"]] += 2 * node["training"]["backward_macs"]
+        if node["op"] == "Conv":
+            counts["Conv"] += 2 * node["macs"] * (groups(found, node) - 1)
+    return renamed(counts, case)
+
+
+# The peak is not PyTorch's to the byte: it sums gradients into a third buffer, ReLU works in place,
+# and the inputs of dropout and its noise live beside its mask. So far may ours be from it.
+PEAK = {"encoder": (0.7, 1.02), None: (0.9, 1.02)}
+
+
+def compare_peak(case, found, truth, failures):
+    ours = found["training"]["peak_bytes"] - found["training"]["weight_bytes"]
+    least, most = PEAK.get(case, PEAK[None])
+    verdict = "pass" if least * truth <= ours <= most * truth else "fail"
+    print(f"{case}, peak_bytes, , {ours}, {truth}, {verdict}: {ours / truth:.3f} of it")
+    failures += [verdict] * (verdict == "fail")
+
+
+def compare(case, quantity, ours, truth, failures):
+    truth = renamed(truth, case)
+    for op in sorted(set(ours) | set(truth)):
+        if ours[op] == truth[op] == 0:
+            continue
+        verdict = "pass" if ours[op] == truth[op] else "fail"
+        print(f"{case}, {quantity}, {op}, {ours[op]}, {truth[op]}, {verdict}")
+        failures += [verdict] * (verdict == "fail")
+
+
+def check(program, case, truth, failures):
+    found = profile(program, case, OPTIMIZERS[0])
+    bytes_kept = kept(found, case)
+    total = sum(bytes_kept.values())
+    for op, n, why in DIFFERENCES.get(case, ()):
+        print(f"{case}, kept_bytes, {op}, {n:+} in PyTorch: {why}")
+        bytes_kept[op] += n
+    compare(case, "kept_bytes", bytes_kept, truth["kept_bytes"], failures)
+    compare(case, "forward_flops", forward_flops(found, case), truth["forward_flops"], failures)
+    compare(case, "backward_flops", backward_flops(found, case), truth["backward_flops"], failures)
+    compare_peak(case, found, truth["peak_bytes"][""], failures)
+    for quantity in ("learned", "gradient_bytes"):
+        compare(case, quantity, Counter({"": found["training"][quantity]}), truth[quantity], failures)
+    states = Counter({name: profile(program, case, name)["training"]["optimizer_bytes"]
+                      for name in OPTIMIZERS})
+    compare(case, "optimizer_bytes", states, truth["optimizer_bytes"], failures)
+    print(f"{case}: {total} bytes kept, {sum(truth['kept_bytes'].values())} in PyTorch")
+
+
+def read_truth():
+    truth = defaultdict(lambda: defaultdict(Counter))
+    with open(HERE / "training_truth.csv", newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            truth[row["case"]][row["quantity"]][row["operator"]] = int(row["value"])
+    return truth
+
+
+def main():
+    parser = argparse.ArgumentParser(description="compare training steps with PyTorch's")
+    parser.add_argument("--costmodel", required=True, help="the program")
+    options = parser.parse_args()
+    truth, failures = read_truth(), []
+    for case in CASES:
+        check(options.costmodel, case, truth[case], failures)
+    print(f"{len(CASES)} cases, {len(failures)} figures differ")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
