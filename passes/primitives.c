@@ -9,6 +9,7 @@
 #include "ops/lowering.h"
 #include "ops/product.h"
 #include "passes/count.h"
+#include "passes/lifetime.h"
 #include "passes/pass.h"
 #include "passes/rules.h"
 #include "support/arena.h"
@@ -52,6 +53,20 @@ static int64_t exact_flops(const struct convention *exact, const struct rule *ru
     return convention_sum(terms, n);
 }
 
+/*
+ * What is read of operands of which a part is taken: rows of a table, a slice. The count has
+ * them whole, as tensors that the node uses; a device reads no more than it writes.
+ */
+static int64_t bytes_touched(const struct rule *rule, const struct cm_primitive *primitive,
+                             int64_t read, int64_t written) {
+    const bool takes_part = primitive->kind == CM_GATHER ||
+                            (primitive->kind == CM_COPY && primitive->n_inputs == 1);
+    if (!takes_part) return read;
+    const int64_t whole = lifetime_bytes(rule_input(rule, 0));
+    if (!is_known(whole) || !is_known(read) || whole <= written) return read;
+    return checked_add(checked_sub(read, whole), written);
+}
+
 /* *ret_why NULL: it has one. */
 static enum lowered lower(const struct analysis *analysis, const struct convention *exact,
                           const struct rule *rule, struct cm_primitive *ret,
@@ -65,9 +80,10 @@ static enum lowered lower(const struct analysis *analysis, const struct conventi
     }
     if (!lowering_apply(rule, ret, ret_why)) return LOWERED_NOT;
     ret->flops = exact_flops(exact, rule);
-    ret->bytes_read = read;
+    ret->bytes_read = bytes_touched(rule, ret, read, written);
     ret->bytes_written = written;
-    if (is_known(ret->flops) && is_known(read) && is_known(written)) return LOWERED_PRIMITIVE;
+    if (is_known(ret->flops) && is_known(ret->bytes_read) && is_known(written))
+        return LOWERED_PRIMITIVE;
     *ret_why = "its work is not known";
     return LOWERED_NOT;
 }

@@ -85,6 +85,19 @@ static void the_primitive_has_the_work_of_the_node(void **state) {
     bench_close(bench);
 }
 
+/* Two rows of a table of a thousand: the table is not read, the two indices are. */
+static void a_gather_reads_what_it_takes(void **state) {
+    struct bench *bench = timed("in i int64[2]\ninit t.weight float[1000,8] =1\n"
+                                "node g Gather t.weight i -> y\nout y\n",
+                                "gather: 1\n");
+    (void)state;
+    const struct cm_primitive *gather = &bench->analysis.primitives.items[0];
+    assert_int_equal(bench_costs(bench, "g")->bytes_read, 1000 * 8 * 4 + 2 * 8);
+    assert_int_equal(gather->bytes_read, 2 * 8 * 4 + 2 * 8);
+    assert_int_equal(gather->bytes_written, 2 * 8 * 4);
+    bench_close(bench);
+}
+
 /* A body that runs five times takes five times as long. */
 static void runs_multiply(void **state) {
     struct bench *bench =
@@ -136,6 +149,7 @@ int main(void) {
         cmocka_unit_test(a_node_without_a_primitive_says_why),
         cmocka_unit_test(work_that_is_not_known_has_no_primitive),
         cmocka_unit_test(the_primitive_has_the_work_of_the_node),
+        cmocka_unit_test(a_gather_reads_what_it_takes),
         cmocka_unit_test(runs_multiply),
         cmocka_unit_test(nobody_asked_means_no_times),
         cmocka_unit_test(a_backend_that_cannot_be_used_is_a_warning),
