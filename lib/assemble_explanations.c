@@ -54,16 +54,10 @@ static const struct cm_explained_node *take_explained(struct assembly *assembly,
     return nodes;
 }
 
-static size_t n_conventions(void) {
-    size_t n = 0;
-    while (conventions_at(n)) n++;
-    return n;
-}
-
 /* Terms are a node's: a module's would be as many as its nodes have. */
 static const struct cm_explained_by *take_by(struct assembly *assembly,
                                              const struct explained *from) {
-    const size_t n = n_conventions();
+    const size_t n = conventions_count();
     struct cm_explained_by *by = assembly_array(assembly, n, sizeof(*by));
     for (size_t i = 0; !assembly->failed && i < n; i++) {
         const struct cm_convention *convention = conventions_at(i);
@@ -92,7 +86,7 @@ void assemble_explanations(struct assembly *assembly) {
             .n_nodes = from->n_nodes,
             .nodes = take_explained(assembly, from),
             .n_free = from->n_free,
-            .n_by = n_conventions(),
+            .n_by = conventions_count(),
             .by = take_by(assembly, from),
         };
     }

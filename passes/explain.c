@@ -131,16 +131,10 @@ static int sum_nodes(const struct analysis *analysis, const struct explained *ex
     return CM_OK;
 }
 
-static size_t n_conventions(void) {
-    size_t n = 0;
-    while (conventions_at(n)) n++;
-    return n;
-}
-
 static int explain(const struct analysis *analysis, const char *name, struct explained *ret) {
     int status = find(analysis, name, ret);
     if (status < 0) return status;
-    ret->flops = arena_array(analysis->arena, n_conventions(), sizeof(*ret->flops));
+    ret->flops = arena_array(analysis->arena, conventions_count(), sizeof(*ret->flops));
     if (!ret->flops) return diag_no_memory(analysis->diag);
     for (size_t i = 0; status == CM_OK && conventions_at(i); i++)
         status =

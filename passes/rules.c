@@ -41,18 +41,17 @@ struct rule_source rules_source(const struct analysis *analysis) {
     };
 }
 
-int rules_make(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
-    const struct node *node = &source->model->nodes[node_id];
+/* A rule of that node by that row: its outputs are unknown, its inputs to be set. */
+static int make(const struct rule_source *source, const struct node *node, const struct op *op,
+                struct rule *ret, const struct fact ***ret_inputs) {
     const struct fact **inputs = arena_array(source->arena, node->n_inputs, sizeof(*inputs));
     struct fact *outputs = arena_array(source->arena, node->n_outputs, sizeof(*outputs));
     if (!inputs || !outputs) return diag_no_memory(source->diag);
-    for (size_t i = 0; i < node->n_inputs; i++) inputs[i] = operand(source, node_id, i);
     for (size_t i = 0; i < node->n_outputs; i++) outputs[i] = fact_unknown();
     *ret = (struct rule){
         .model = source->model,
         .node = node,
-        .node_id = node_id,
-        .op = source->ops[node_id],
+        .op = op,
         .n_inputs = node->n_inputs,
         .inputs = inputs,
         .n_outputs = node->n_outputs,
@@ -60,41 +59,55 @@ int rules_make(const struct rule_source *source, uint32_t node_id, struct rule *
         .arena = source->arena,
         .diag = source->diag,
     };
+    *ret_inputs = inputs;
+    return CM_OK;
+}
+
+static void take_outputs(const struct rule_source *source, struct rule *ret) {
+    const struct node *node = ret->node;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE) ret->outputs[i] = source->facts[node->outputs[i]];
+}
+
+int rules_make(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
+    const struct node *node = &source->model->nodes[node_id];
+    const struct fact **inputs = NULL;
+    int status = make(source, node, source->ops[node_id], ret, &inputs);
+    if (status < 0) return status;
+    for (size_t i = 0; i < node->n_inputs; i++) inputs[i] = operand(source, node_id, i);
+    ret->node_id = node_id;
     ret->training = trains(source, ret);
     return CM_OK;
 }
 
 int rules_make_done(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
-    const struct node *node = &source->model->nodes[node_id];
     int status = rules_make(source, node_id, ret);
-    if (status < 0) return status;
-    for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE) ret->outputs[i] = source->facts[node->outputs[i]];
-    return CM_OK;
+    if (status == CM_OK) take_outputs(source, ret);
+    return status;
 }
 
-/* Rebatched constants are targets and such, which are no operands of a composite. */
+/* As the node of the composite that reads it sees the value, overrides included. */
+static const struct fact *operand_of_composite(const struct rule_source *source,
+                                               const struct composite *composite,
+                                               uint32_t value) {
+    for (size_t i = 0; value != ID_NONE && i < composite->n_nodes; i++) {
+        const struct node *node = &source->model->nodes[composite->nodes[i]];
+        for (size_t slot = 0; slot < node->n_inputs; slot++)
+            if (node->inputs[slot] == value) return operand(source, composite->nodes[i], slot);
+    }
+    return value == ID_NONE ? NULL : &source->facts[value];
+}
+
 int rules_make_composite(const struct rule_source *source, const struct composite *composite,
                          struct rule *ret) {
     const struct node *node = composite->node;
-    const struct fact **inputs = arena_array(source->arena, node->n_inputs, sizeof(*inputs));
-    struct fact *outputs = arena_array(source->arena, node->n_outputs, sizeof(*outputs));
-    if (!inputs || !outputs) return diag_no_memory(source->diag);
+    const struct fact **inputs = NULL;
+    int status = make(source, node, composite->op, ret, &inputs);
+    if (status < 0) return status;
     for (size_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = node->inputs[i] == ID_NONE ? NULL : &source->facts[node->inputs[i]];
-    for (size_t i = 0; i < node->n_outputs; i++) outputs[i] = source->facts[node->outputs[i]];
-    *ret = (struct rule){
-        .model = source->model,
-        .node = node,
-        .node_id = composite->last,
-        .op = composite->op,
-        .n_inputs = node->n_inputs,
-        .inputs = inputs,
-        .n_outputs = node->n_outputs,
-        .outputs = outputs,
-        .arena = source->arena,
-        .diag = source->diag,
-    };
+        inputs[i] = operand_of_composite(source, composite, node->inputs[i]);
+    take_outputs(source, ret);
+    ret->node_id = composite->last;
     ret->training = trains(source, ret);
     return CM_OK;
 }

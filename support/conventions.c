@@ -26,6 +26,10 @@ const struct cm_convention *conventions_at(size_t index) {
     return index < N_CONVENTIONS ? &conventions[index] : NULL;
 }
 
+size_t conventions_count(void) {
+    return N_CONVENTIONS;
+}
+
 const struct cm_convention *conventions_find(const char *name) {
     for (size_t i = 0; i < N_CONVENTIONS; i++)
         if (text_equal(conventions[i].name, name)) return &conventions[i];

@@ -13,6 +13,7 @@
 
 /* In the order of a list for people, the default first; NULL past the last. */
 const struct cm_convention *conventions_at(size_t index);
+size_t conventions_count(void);
 /* By name; NULL: there is none. */
 const struct cm_convention *conventions_find(const char *name);
 

@@ -11,8 +11,6 @@ from collections import namedtuple
 # `net`: of any of its files; or the pattern of some files.
 Difference = namedtuple("Difference", "tool net amount reason")
 
-# ---- sizes -------------------------------------------------------------------------------------
-
 TOKENS = 197                       # of ViT-B/16, width 768, 12 layers of 12 heads
 VIT_HIDDEN = 12 * TOKENS * 3072
 VIT_SCORES = 12 * 12 * TOKENS**2
@@ -42,8 +40,6 @@ R3D_3D_OUT = 17059840                                 # elements that they make
 POOLS = ((192 + 256 + 288, 35), (4 * 768, 17), (1280 + 2048, 8))
 POOLS_OUT = sum(channels * size**2 for channels, size in POOLS)
 POOLS_PADDING = sum(channels * ((size + 2)**2 - size**2) for channels, size in POOLS)
-
-# ---- causes -------------------------------------------------------------------------------------
 
 METHOD = "Tensor.softmax is not patched, F.softmax is"
 FUSED = "F.scaled_dot_product_attention: its softmax is not counted"

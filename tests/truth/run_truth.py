@@ -93,8 +93,6 @@ class Program:
         return self.start(*question, **how).result()
 
 
-# ---- what is asked of which file ----------------------------------------------------------------
-
 def batches(model):
     if model.name.startswith("ssdlite320"):
         return (None,)  # its input is one image
@@ -126,8 +124,6 @@ def start_all(program, chosen):
             program.start(model, 32, mode=listing_mode(model))
             program.start(model, 32, mode=listing_mode(model), text=True)
 
-
-# ---- checks -------------------------------------------------------------------------------------
 
 def tag(batch, mode=""):
     return f"b{batch or 1}" + (f" --mode {mode}" if mode else "")
@@ -304,8 +300,6 @@ def variant_group(chosen):
     base = [m for m in chosen if m.path == "pointnet/pointnet__folded_b1__op13.onnx"]
     return base + made if base and made else []
 
-
-# ---- the whole ----------------------------------------------------------------------------------
 
 def run(program, chosen, verbose):
     ledger = Ledger(EXEMPTIONS)
