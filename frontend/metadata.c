@@ -58,6 +58,7 @@ struct spelling {
     const char *text; /* NULL: there is none, or it cannot be read */
     size_t n;         /* parts before the last */
     size_t cut;       /* where the last begins */
+    bool is_list;
 };
 
 static const char *find_property(const Onnx__NodeProto *proto, const char *key) {
@@ -80,7 +81,7 @@ static const char *skip_quoted(const char *at) {
 /* "['', 'layer1', 'conv']" */
 static struct spelling spell_list(const char *text) {
     const struct spelling none = {0};
-    struct spelling found = {.text = text};
+    struct spelling found = {.text = text, .is_list = true};
     if (!text || *text != '[' || strlen(text) > MAX_METADATA) return none;
     for (const char *at = text + 1;; found.n++) {
         at += strspn(at, " ");
@@ -187,8 +188,8 @@ static int read_place(struct importer *importer, const struct spelling *scopes,
     if (!parts) return CM_NO_MEMORY;
     place->n_parts = n;
     place->parts = parts;
-    return scopes->text[0] == '[' ? read_lists(importer, scopes->text, classes->text, n, parts)
-                                  : read_namespace(importer, scopes->text, n, parts);
+    return scopes->is_list ? read_lists(importer, scopes->text, classes->text, n, parts)
+                           : read_namespace(importer, scopes->text, n, parts);
 }
 
 static int find_place(struct importer *importer, const struct spelling *scopes,
@@ -217,7 +218,7 @@ int import_metadata(struct importer *importer, const Onnx__NodeProto *proto,
     *ret_place = NULL;
     if (!scopes.text) scopes = spell_namespace(find_property(proto, KEY_NAMESPACE));
     if (!scopes.text || scopes.n == 0 || strstr(scopes.text, NO_MODULES)) return CM_OK;
-    if (scopes.text[0] != '[' || classes.n != scopes.n) classes = (struct spelling){0};
+    if (!scopes.is_list || classes.n != scopes.n) classes = (struct spelling){0};
     if (find_place(importer, &scopes, &classes, ret_place) == CM_OK) return CM_OK;
     return diag_no_memory(importer->diag);
 }

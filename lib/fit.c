@@ -149,7 +149,7 @@ static int close_in(struct search *search) {
 
 static int find_largest(struct search *search) {
     int status = CM_OK;
-    if (search->fits.batch == 0 && search->fails.batch > 1) status = try_and_take(search, 1);
+    if (search->fits.batch == 0 && search->fails.batch != 1) status = try_and_take(search, 1);
     if (status == CM_OK && search->fits.batch > 0 && search->fails.batch == 0)
         status = find_upper(search);
     if (status == CM_OK && search->fails.batch > 0) status = close_in(search);
@@ -192,8 +192,9 @@ int fit_find(const struct analysis *analysis, const struct cm_fit **ret) {
         .why = "",
     };
     *ret = fit;
-    if (!is_known(batch) || batch < 1) return CM_OK;
-    take_trial(&search, (struct trial){batch, is_known(required) ? required : TOO_MUCH});
+    if (!is_known(batch)) return CM_OK;
+    if (batch > 0)
+        take_trial(&search, (struct trial){batch, is_known(required) ? required : TOO_MUCH});
     if (find_largest(&search) < 0) return diag_no_memory(analysis->diag);
     tell(&search, fit);
     return CM_OK;

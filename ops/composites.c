@@ -10,7 +10,7 @@
 #include "support/banned.h"
 
 #define VARIANCE "ReduceMean((x - ReduceMean(x))^2)"
-#define SCORES   "MatMul(q [* factor_q], k [* factor_k]) [* factor]"
+#define SCORES   "MatMul(q [* factor_q], keys [* factor_k]) [* factor]"
 #define SOFTMAX  "Softmax(" SCORES " [+ bias] [+ mask])"
 
 /* A row that another one is part of comes behind it. clang-format would break the formulas. */
@@ -27,7 +27,7 @@ static const struct composite_pattern patterns[] = {
      .attributes = "epsilon=eps axis=axis", .axes = AXES_TRAILING,
      .formula = "x / sqrt(ReduceMean(x^2) + eps) [* scale]"},
     {.name = "GroupNorm", .op = "GroupNormalization", .operands = "x scale shift",
-     .attributes = "epsilon=eps num_groups=g.1",
+     .attributes = "epsilon=eps num_groups=g.1", .axes = AXES_GROUPS,
      .formula = "Reshape(InstanceNormalization(g:Reshape(x, _), 1, 0, eps), _) [* scale] [+ shift]"},
 
     {.name = "GELU", .op = "Gelu", .operands = "x",
@@ -67,17 +67,17 @@ static const struct composite_pattern patterns[] = {
     {.name = "LogSoftmax", .op = "LogSoftmax", .operands = "x", .attributes = "axis=axis", .axes = AXES_ONE,
      .formula = "x - ReduceMax(x) - Log(ReduceSum(Exp(x - ReduceMax(x))))"},
 
-    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q k v mask bias",
+    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q keys v mask bias",
      .axes = AXES_LAST, .views = true,
      .formula = "MatMul(" SOFTMAX ", v)"},
     /* a row of nothing but -inf is NaN, and made 0 */
-    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q k v mask bias",
+    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q keys v mask bias",
      .axes = AXES_LAST, .views = true,
      .formula = "MatMul(Where(IsNaN(" SOFTMAX "), 0, " SOFTMAX "), v)"},
-    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q k v mask bias",
+    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q keys v mask bias",
      .axes = AXES_LAST, .views = true,
      .formula = "MatMul(Softmax(Where(mask, _, " SCORES ") [+ bias]), v)"},
-    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q k v mask bias",
+    {.name = "Attention", .op = "", .row = &attention_taken_apart, .operands = "q keys v mask bias",
      .axes = AXES_LAST, .views = true,
      .formula = "MatMul(Softmax(Where(mask, " SCORES ", _) [+ bias]), v)"},
 

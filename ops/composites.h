@@ -18,6 +18,7 @@ enum composite_axes {
     AXES_TRAILING, /* the last ones */
     AXES_LAST,     /* the last one alone */
     AXES_ONE,      /* any one */
+    AXES_GROUPS,   /* none, but `g` is `x` with its channels in groups */
 };
 
 /*
@@ -26,17 +27,20 @@ enum composite_axes {
  *     Erf(a), Clip(a, 0, 6)                    operators, by their types
  *     [+ a], [* a], f(a, [b])                  what may be missing
  *     g:f(a)                                   gives f(a) a name
- *     0.5                                      that number, to three digits
+ *     0.5                                      that number; to three digits where it is rounded
  * and of names for what stands outside, each of which is one value wherever it occurs:
  *     eps                a number above 0 and of at most 0.1
  *     constant_…         a tensor that does not depend on the model's input
  *     factor, factor_…   a tensor of one element
- *     scale, shift       constants, of an element for each normalized one, or for each channel
+ *     scale, shift       constants, of an element for each normalized one, or for each channel,
+ *                        along the same axes
+ *     keys               a tensor, but no constant matrix: that is the weight of a linear layer
  *     _                  whatever it is
  *     others             any tensor
- * Casts, Identity and Dropout may stand anywhere in it. The operator that it names first must
- * be there as such: where a model has none of it, the row is passed over. An operator of one
- * operand may also be a composite itself: Mish = x * Tanh(Softplus(x)).
+ * Casts to floats, Identity and Dropout may stand anywhere in it. What has an x gives a tensor
+ * of its shape. The operator that it names first must be there as such: where a model has none
+ * of it, the row is passed over. An operator of one operand may also be a composite itself:
+ * Mish = x * Tanh(Softplus(x)).
  */
 struct composite_pattern {
     const char *name;     /* as a framework prints the class */

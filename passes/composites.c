@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/product.h"
 #include "ops/registry.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 #include "support/arena.h"
+#include "support/checked.h"
 #include "support/diag.h"
 #include "support/text.h"
 
@@ -254,11 +256,36 @@ static int grow(struct finder *finder) {
     return CM_OK;
 }
 
+static int64_t macs_of_nodes(const struct finder *finder, const struct composite *composite) {
+    int64_t macs = 0;
+    for (size_t i = 0; i < composite->n_nodes; i++) {
+        struct rule rule;
+        if (rules_make_done(finder->match.source, composite->nodes[i], &rule) < 0)
+            return DIM_UNKNOWN;
+        macs = checked_add(macs, product_macs(&rule));
+    }
+    return macs;
+}
+
+/*
+ * Whether what the row multiplies is what the nodes do. It is not where a mask or a value
+ * repeats the product by broadcasting, or an operand is a vector.
+ */
+static bool multiplies_the_same(const struct finder *finder,
+                                const struct composite *composite) {
+    struct arena *arena = finder->analysis->arena;
+    struct rule whole;
+    if (composite->foldable || !composite->op->cost.macs) return true;
+    struct arena_mark mark = arena_save(arena);
+    bool same = rules_make_composite(finder->match.source, composite, &whole) == CM_OK &&
+                product_macs(&whole) == macs_of_nodes(finder, composite);
+    arena_restore(arena, mark);
+    return same;
+}
+
 static int keep(struct finder *finder, uint32_t last) {
     const struct composite_pattern *row = finder->match.pattern->row;
-    if (grow(finder) < 0) return CM_NO_MEMORY;
-    struct composite *composite = &finder->table->items[finder->table->n];
-    *composite = (struct composite){
+    const struct composite composite = {
         .name = row->name,
         .op = finder->match.pattern->op,
         .node = whole_node(finder, last),
@@ -267,10 +294,12 @@ static int keep(struct finder *finder, uint32_t last) {
         .nodes = sorted_nodes(finder),
         .foldable = row->foldable,
     };
-    if (!composite->node || !composite->nodes) return CM_NO_MEMORY;
-    for (size_t i = 0; i < composite->n_nodes; i++)
-        finder->table->of_node[composite->nodes[i]] = (uint32_t)finder->table->n;
-    finder->table->n++;
+    if (!composite.node || !composite.nodes) return CM_NO_MEMORY;
+    if (!multiplies_the_same(finder, &composite)) return CM_OK;
+    if (grow(finder) < 0) return CM_NO_MEMORY;
+    for (size_t i = 0; i < composite.n_nodes; i++)
+        finder->table->of_node[composite.nodes[i]] = (uint32_t)finder->table->n;
+    finder->table->items[finder->table->n++] = composite;
     return CM_OK;
 }
 

@@ -81,11 +81,12 @@ static void add_weight(const struct analysis *analysis, uint32_t value,
     if (storage != WEIGHT_INPUT) table->weight_bytes = checked_add(table->weight_bytes, bytes);
 }
 
-/* What stands in the file and is read, be it learned or not: a quantized weight and its scales
- * are no parameters. */
-static bool is_weight(const struct analysis *analysis, uint32_t value) {
-    if (analysis->params.of_value[value] != ID_NONE) return true;
-    return analysis->infer.facts[value].is_weight && analysis->model->values[value].n_uses > 0;
+/* What stands in the file and is read or handed out, be it learned or not: a quantized weight
+ * and its scales are no parameters. */
+static bool is_weight(const struct analysis *analysis, uint32_t id) {
+    const struct value *value = &analysis->model->values[id];
+    if (analysis->params.of_value[id] != ID_NONE) return true;
+    return analysis->infer.facts[id].is_weight && (value->n_uses > 0 || value->is_graph_output);
 }
 
 static int run(const struct analysis *analysis, void *own) {

@@ -117,16 +117,28 @@ static int find(const struct analysis *analysis, const char *name, struct explai
     return list_node(analysis, node, ret);
 }
 
+static bool is_part(const struct analysis *analysis, const struct explained *explained,
+                    uint32_t node) {
+    const struct modules_table *table = &analysis->modules;
+    if (!explained->of_module) return node == explained->nodes[0];
+    return is_inside(table, table->of_node[node], explained->module);
+}
+
+/* Over all nodes, since another convention counts others; of a module, as everywhere, without
+ * what is unknown. */
 static int sum_nodes(const struct analysis *analysis, const struct explained *explained,
                      const struct convention *convention, int64_t *ret) {
     *ret = 0;
-    for (size_t i = 0; i < explained->n_nodes; i++) {
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        if (!is_part(analysis, explained, id)) continue;
         const struct arena_mark mark = arena_save(analysis->arena);
         struct count_terms terms;
-        int status = count_terms(analysis, convention, explained->nodes[i], &terms);
+        int status = count_terms(analysis, convention, id, &terms);
         arena_restore(analysis->arena, mark);
         if (status < 0) return status;
-        *ret = checked_add(*ret, count_flops(&terms));
+        const int64_t flops = count_flops(&terms);
+        if (flops == DIM_UNKNOWN && explained->of_module) continue;
+        *ret = checked_add(*ret, flops);
     }
     return CM_OK;
 }

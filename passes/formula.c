@@ -119,6 +119,7 @@ static enum formula_role role_of(const char *name) {
     if (text_starts_with(name, "factor")) return ROLE_FACTOR;
     if (text_equal(name, "scale") || text_equal(name, "shift")) return ROLE_PARAMETER;
     if (text_starts_with(name, "constant")) return ROLE_CONSTANT;
+    if (text_equal(name, "keys")) return ROLE_KEYS;
     return ROLE_ANY;
 }
 

@@ -26,6 +26,7 @@ enum formula_role {
     ROLE_FACTOR,
     ROLE_PARAMETER,
     ROLE_CONSTANT,
+    ROLE_KEYS,
 };
 
 struct formula;

@@ -195,13 +195,13 @@ static int live_in_order(const struct analysis *analysis, const uint32_t *order,
 static int reschedule(const struct analysis *analysis, struct lifetime_table *table) {
     struct schedule schedule;
     int status = schedule_find(analysis, &schedule);
-    if (status < 0) return status;
-    table->is_optimal = schedule.optimal;
-    if (!schedule.order) return CM_OK;
-    status = live_in_order(analysis, schedule.order, table);
-    if (status < 0 || table->peak_bytes < table->file_peak_bytes) return status;
-    table->is_optimal = false;
-    return live_in_order(analysis, NULL, table);
+    if (status == CM_OK && schedule.order) {
+        status = live_in_order(analysis, schedule.order, table);
+        if (status == CM_OK && table->peak_bytes >= table->file_peak_bytes)
+            status = live_in_order(analysis, NULL, table);
+    }
+    table->is_optimal = schedule.optimal && table->peak_bytes == schedule.peak;
+    return status;
 }
 
 static int run(const struct analysis *analysis, void *own) {

@@ -21,6 +21,7 @@ struct item {
 };
 
 struct items {
+    enum formula_kind kind; /* of a sum or of a product */
     size_t n;
     struct item at[MAX_TERMS];
 };
@@ -46,8 +47,8 @@ static bool restore(struct match *match, struct mark mark) {
 }
 
 /* One item against one term of the formula. */
-static bool match_term(struct match *match, const struct formula_term *term,
-                       const struct item *item);
+static bool match_term(struct match *match, enum formula_kind kind,
+                       const struct formula_term *term, const struct item *item);
 
 static bool match_any_order(struct match *match, const struct formula_term *const *terms,
                             const struct items *items, size_t i, unsigned used) {
@@ -55,7 +56,7 @@ static bool match_any_order(struct match *match, const struct formula_term *cons
     for (size_t k = 0; k < items->n; k++) {
         struct mark mark = save(match);
         if (used & 1U << k) continue;
-        if (match_term(match, terms[i], &items->at[k]) &&
+        if (match_term(match, items->kind, terms[i], &items->at[k]) &&
             match_any_order(match, terms, items, i + 1, used | 1U << k))
             return true;
         restore(match, mark);
@@ -68,7 +69,7 @@ static bool is_sole_reader(const struct match *match, uint32_t value) {
 }
 
 /* The two operands of a sum or product in place of item i; false where it is none. */
-static bool split(struct match *match, enum formula_kind kind, struct items *items, size_t i) {
+static bool split(struct match *match, struct items *items, size_t i) {
     struct item item = items->at[i];
     uint32_t node = match_producer(match, item.value);
     for (int same = 0; same < MAX_SAME && match_hands_on(match, node); same++) {
@@ -76,8 +77,9 @@ static bool split(struct match *match, enum formula_kind kind, struct items *ite
         node = match_producer(match, item.value);
     }
     enum op_algebra algebra = match_algebra(match, node);
-    enum op_algebra plain = kind == FORMULA_SUM ? ALGEBRA_SUM : ALGEBRA_PRODUCT;
-    enum op_algebra turned = kind == FORMULA_SUM ? ALGEBRA_DIFFERENCE : ALGEBRA_QUOTIENT;
+    const bool sum = items->kind == FORMULA_SUM;
+    enum op_algebra plain = sum ? ALGEBRA_SUM : ALGEBRA_PRODUCT;
+    enum op_algebra turned = sum ? ALGEBRA_DIFFERENCE : ALGEBRA_QUOTIENT;
     if ((algebra != plain && algebra != turned) || items->n == MAX_TERMS) return false;
     if (match->strict && item.value != match->result && !is_sole_reader(match, item.value))
         return false;
@@ -88,18 +90,20 @@ static bool split(struct match *match, enum formula_kind kind, struct items *ite
     return true;
 }
 
-/* Takes sums of sums apart until there are as many items as terms, in every way. */
-static bool match_items(struct match *match, enum formula_kind kind,
-                        const struct formula_term *const *terms, size_t n,
-                        const struct items *items) {
+/*
+ * Takes sums of sums apart until there are as many items as terms, in every way. Items in front
+ * of `from` stay whole: halves are put behind, so that each way is gone once, not in every
+ * order of its steps.
+ */
+static bool match_items(struct match *match, const struct formula_term *const *terms, size_t n,
+                        const struct items *items, size_t from) {
     if (match->steps == 0) return false;
     match->steps--;
     if (items->n == n) return match_any_order(match, terms, items, 0, 0);
-    for (size_t i = 0; i < items->n; i++) {
+    for (size_t i = from; i < items->n; i++) {
         struct mark mark = save(match);
         struct items more = *items;
-        if (split(match, kind, &more, i) && match_items(match, kind, terms, n, &more))
-            return true;
+        if (split(match, &more, i) && match_items(match, terms, n, &more, i)) return true;
         restore(match, mark);
     }
     return false;
@@ -108,9 +112,9 @@ static bool match_items(struct match *match, enum formula_kind kind,
 static bool match_terms_alone(struct match *match, enum formula_kind kind,
                               const struct formula_term *const *terms, size_t n,
                               uint32_t value) {
-    struct items items = {.n = 1, .at = {{value, false}}};
-    if (n == 1) return match_term(match, terms[0], &items.at[0]);
-    return match_items(match, kind, terms, n, &items);
+    struct items items = {.kind = kind, .n = 1, .at = {{value, false}}};
+    if (n == 1) return match_term(match, kind, terms[0], &items.at[0]);
+    return match_items(match, terms, n, &items, 0);
 }
 
 /* Bit i of `left_out`: the optional term i is not there. */
@@ -153,7 +157,7 @@ static bool match_power(struct match *match, const struct formula *base, double 
     double have = 0;
     if (algebra == ALGEBRA_POWER)
         return match_number(match, match_input(match, node, 1), &have) &&
-               match_is_close(have, exponent) && match_take(match, node) &&
+               match_is_number(have, exponent) && match_take(match, node) &&
                match_formula(match, base, match_input(match, node, 0));
     if (algebra == ALGEBRA_ROOT && exponent == 0.5)
         return match_take(match, node) &&
@@ -166,46 +170,48 @@ static bool match_power(struct match *match, const struct formula *base, double 
     return false;
 }
 
-/* The operand where the item is 1 / operand or - operand, as a node of its own says. */
-static uint32_t undone(struct match *match, const struct item *item) {
-    uint32_t node = match_producer(match, item->value);
+/* The operand where the value is - operand in a sum, 1 / operand in a product, as a node of its
+ * own says. */
+static uint32_t undone(struct match *match, enum formula_kind kind, uint32_t value) {
+    uint32_t node = match_producer(match, value);
+    enum op_algebra algebra = match_algebra(match, node);
     double one = 0;
-    switch (match_algebra(match, node)) {
-    case ALGEBRA_RECIPROCAL:
-    case ALGEBRA_NEGATIVE:
+    if (algebra == (kind == FORMULA_SUM ? ALGEBRA_NEGATIVE : ALGEBRA_RECIPROCAL))
         return match_take(match, node) ? match_input(match, node, 0) : ID_NONE;
-    case ALGEBRA_QUOTIENT:
-        if (!match_number(match, match_input(match, node, 0), &one) || one != 1) return ID_NONE;
-        return match_take(match, node) ? match_input(match, node, 1) : ID_NONE;
-    default:
-        return ID_NONE;
-    }
+    if (kind == FORMULA_SUM || algebra != ALGEBRA_QUOTIENT) return ID_NONE;
+    if (!match_number(match, match_input(match, node, 0), &one) || one != 1) return ID_NONE;
+    return match_take(match, node) ? match_input(match, node, 1) : ID_NONE;
 }
 
-/* 1 / 1.4142 is 0.7071, and a factor may stand on either side; else a node must turn it round.
- */
-static bool match_turned(struct match *match, const struct formula *formula,
-                         const struct item *item) {
+/* x - (-3) is x + 3, and x * 0.7071 is x / 1.4142. */
+static bool match_turned_number(const struct match *match, enum formula_kind kind, double want,
+                                uint32_t value) {
     double have = 0;
+    if (!match_number(match, value, &have)) return false;
+    return kind == FORMULA_SUM ? match_is_number(-have, want) : match_is_close(have * want, 1);
+}
+
+/* A factor may stand on either side; else a node must turn it round. */
+static bool match_turned(struct match *match, enum formula_kind kind,
+                         const struct formula *formula, uint32_t value) {
     struct mark mark = save(match);
     if (formula->kind == FORMULA_NUMBER)
-        return match_number(match, item->value, &have) &&
-               (match_is_close(have * formula->number, 1) ||
-                match_is_close(-have, formula->number));
-    if (formula->role == ROLE_FACTOR) return match_bind(match, formula, item->value);
-    if (formula->kind == FORMULA_POWER &&
-        match_power(match, formula->terms[0].of, -formula->number, item->value))
+        return match_turned_number(match, kind, formula->number, value);
+    if (formula->role == ROLE_FACTOR) return match_bind(match, formula, value);
+    if (kind == FORMULA_PRODUCT && formula->kind == FORMULA_POWER &&
+        match_power(match, formula->terms[0].of, -formula->number, value))
         return true;
     restore(match, mark);
-    uint32_t value = undone(match, item);
-    return value != ID_NONE && match_formula(match, formula, value);
+    uint32_t operand = undone(match, kind, value);
+    return operand != ID_NONE && match_formula(match, formula, operand);
 }
 
-static bool match_term(struct match *match, const struct formula_term *term,
-                       const struct item *item) {
+static bool match_term(struct match *match, enum formula_kind kind,
+                       const struct formula_term *term, const struct item *item) {
     struct mark mark = save(match);
-    bool found = term->inverse == item->inverse ? match_formula(match, term->of, item->value)
-                                                : match_turned(match, term->of, item);
+    bool found = term->inverse == item->inverse
+                     ? match_formula(match, term->of, item->value)
+                     : match_turned(match, kind, term->of, item->value);
     return found || restore(match, mark);
 }
 
@@ -215,8 +221,7 @@ static bool match_attr(struct match *match, const struct formula *formula, uint3
     double have = 0;
     const char *name = composite_operand_attr(match_node(match, node)->type, slot);
     if (!match_attr_number(match, node, name, &have)) return false;
-    if (formula->kind == FORMULA_NUMBER)
-        return formula->number == 0 ? have == 0 : match_is_close(have, formula->number);
+    if (formula->kind == FORMULA_NUMBER) return match_is_number(have, formula->number);
     return formula->role == ROLE_EPSILON && match_note(match, formula->name, ID_NONE, have);
 }
 
@@ -279,8 +284,7 @@ static bool match_here(struct match *match, const struct formula *formula, uint3
 static bool match_number_at(const struct match *match, const struct formula *formula,
                             uint32_t value) {
     double have = 0;
-    if (!match_number(match, value, &have)) return false;
-    return formula->number == 0 ? have == 0 : match_is_close(have, formula->number);
+    return match_number(match, value, &have) && match_is_number(have, formula->number);
 }
 
 static bool match_formula(struct match *match, const struct formula *formula, uint32_t value) {
@@ -314,7 +318,7 @@ static bool match_once(struct match *match, uint32_t value, bool strict) {
     match->strict = strict;
     match->steps = MAX_STEPS;
     return match_formula(match, match->pattern->formula, value) && match_axes_fit(match) &&
-           match_parameters_fit(match);
+           match_parameters_fit(match) && match_result_fits(match);
 }
 
 bool match_value(struct match *match, const struct match_pattern *pattern, uint32_t value) {

@@ -78,16 +78,3 @@ bool match_axes(struct match *match, uint32_t node) {
     const int64_t one = (int64_t)axis;
     return note_axes(match, n, &one, rank);
 }
-
-bool match_axes_fit(const struct match *match) {
-    switch (match->pattern->row->axes) {
-    case AXES_TRAILING:
-        return match->n_axes > 0 && match->axes[0] == match->rank - (int)match->n_axes;
-    case AXES_LAST:
-        return match->n_axes == 1 && match->axes[0] == match->rank - 1;
-    case AXES_ONE:
-        return match->n_axes == 1;
-    default:
-        return true;
-    }
-}

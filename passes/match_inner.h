@@ -18,7 +18,7 @@ enum op_algebra match_algebra(const struct match *match, uint32_t node);
 bool match_take(struct match *match, uint32_t node);
 /* Operand `slot`, ID_NONE where it is omitted. */
 uint32_t match_input(const struct match *match, uint32_t node, size_t slot);
-/* Whether the node hands its first operand on as it is. */
+/* Whether the node hands its first operand on as it is, rows as rows. */
 bool match_hands_on(const struct match *match, uint32_t node);
 /* What the value is before its cast, which becomes part of the match; itself where it has none.
  */
@@ -31,11 +31,12 @@ bool match_is_closed(const struct match *match, uint32_t result);
 /* With its elements in memory; NULL where they cannot be had. */
 const struct constant *match_loaded(const struct match *match, const struct constant *constant);
 bool match_is_close(double have, double want);
+/* Every type holds whole numbers and halves as they are; others are rounded. */
+bool match_is_number(double have, double want);
 /* From here on the name stands for that; false past MATCH_MAX_NAMES. */
 bool match_note(struct match *match, const char *name, uint32_t value, double number);
 /* The value as what the formula's name stands for. */
 bool match_bind(struct match *match, const struct formula *formula, uint32_t value);
-bool match_parameters_fit(const struct match *match);
 
 /* Attributes and axes: match_axes.c. */
 
@@ -43,7 +44,17 @@ bool match_parameters_fit(const struct match *match);
 bool match_attr_number(const struct match *match, uint32_t node, const char *name, double *ret);
 /* Notes the axes of a reduction or a softmax; false where they are not those noted before. */
 bool match_axes(struct match *match, uint32_t node);
-/* Whether these are axes as the pattern wants them. */
+
+/* Sizes: match_fits.c. */
+
+/* As far as it can be told. */
+bool match_keeps_last_dim(const struct shape *from, const struct shape *to);
+/* As far as it can be told: where x is not known yet, match_parameters_fit tells at the end. */
+bool match_may_be_parameter(const struct match *match, const struct fact *fact);
+bool match_parameters_fit(const struct match *match);
+/* Whether the axes are as the pattern wants them. */
 bool match_axes_fit(const struct match *match);
+/* What is computed of "x" element by element is as large: no operand makes more of it. */
+bool match_result_fits(const struct match *match);
 
 #endif

@@ -52,6 +52,10 @@ bool match_is_close(double have, double want) {
     return fabs(have - want) <= TOLERANCE * fabs(want);
 }
 
+bool match_is_number(double have, double want) {
+    return want * 2 == floor(want * 2) ? have == want : match_is_close(have, want);
+}
+
 const struct match_name *match_name(const struct match *match, const char *name) {
     for (size_t i = match->first_name; i < match->n_names; i++)
         if (text_equal(match->names[i].name, name)) return &match->names[i];
@@ -64,24 +68,6 @@ bool match_note(struct match *match, const char *name, uint32_t value, double nu
     return true;
 }
 
-/* Elements of a scale: of what is normalized, or of the channels. */
-static int64_t n_parameters(const struct match *match, const struct shape *x) {
-    int64_t n = 1;
-    if (x->rank < 2) return DIM_UNKNOWN;
-    if (match->n_axes == 0) return x->dims[1];
-    for (size_t i = 0; i < match->n_axes; i++) n = checked_mul(n, x->dims[match->axes[i]]);
-    return n;
-}
-
-/* As far as it can be told: where x is not known yet, parameters_fit tells at the end. */
-static bool may_be_parameter(const struct match *match, const struct fact *fact) {
-    const struct match_name *x = match_name(match, "x");
-    if (fact->kind != CM_TYPE_TENSOR || !fact->is_constant) return false;
-    if (!x) return true;
-    const int64_t want = n_parameters(match, &match_fact(match, x->value)->shape);
-    return is_known(want) && want == shape_elements(&fact->shape);
-}
-
 static bool may_be(const struct match *match, enum formula_role role, uint32_t value,
                    double *number) {
     const struct fact *fact = match_fact(match, value);
@@ -92,9 +78,11 @@ static bool may_be(const struct match *match, enum formula_role role, uint32_t v
     case ROLE_FACTOR:
         return fact_is_complete(fact) && shape_elements(&fact->shape) == 1;
     case ROLE_PARAMETER:
-        return may_be_parameter(match, fact);
+        return match_may_be_parameter(match, fact);
     case ROLE_CONSTANT:
         return fact->kind == CM_TYPE_TENSOR && fact->is_constant;
+    case ROLE_KEYS:
+        return fact->kind == CM_TYPE_TENSOR && !(fact->is_constant && fact->shape.rank == 2);
     default:
         return fact->kind == CM_TYPE_TENSOR;
     }
@@ -118,13 +106,4 @@ bool match_bind(struct match *match, const struct formula *formula, uint32_t val
     if (known) return match_same(match, known->value, value);
     return may_be(match, formula->role, value, &number) &&
            match_note(match, formula->name, value, number);
-}
-
-bool match_parameters_fit(const struct match *match) {
-    static const char *const names[] = {"scale", "shift"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct match_name *found = match_name(match, names[i]);
-        if (found && !may_be_parameter(match, match_fact(match, found->value))) return false;
-    }
-    return true;
 }

@@ -39,12 +39,20 @@ uint32_t match_input(const struct match *match, uint32_t node, size_t slot) {
     return slot < at->n_inputs ? at->inputs[slot] : ID_NONE;
 }
 
-/* Whether the node hands its first operand on as it is. */
+/* A cast to integers and back rounds. */
+static bool keeps_numbers(const struct fact *from, const struct fact *to) {
+    return from->dtype == to->dtype ||
+           (dtype_is_float(from->dtype) && dtype_is_float(to->dtype));
+}
+
 bool match_hands_on(const struct match *match, uint32_t node) {
-    if (node == ID_NONE) return false;
+    if (node == ID_NONE || match_input(match, node, 0) == ID_NONE) return false;
     const struct op *op = match->source->ops[node];
-    bool view = match->pattern->row->views && op->memory == MEMORY_VIEW;
-    return op->algebra == ALGEBRA_SAME || view;
+    const struct fact *from = match_fact(match, match_input(match, node, 0));
+    const struct fact *to = match_fact(match, match_node(match, node)->outputs[0]);
+    if (op->algebra == ALGEBRA_SAME) return keeps_numbers(from, to);
+    return match->pattern->row->views && op->memory == MEMORY_VIEW &&
+           match_keeps_last_dim(&from->shape, &to->shape);
 }
 
 /* What the value is before its casts, which become part of the match; itself where it has none.

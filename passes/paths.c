@@ -65,6 +65,19 @@ static int normalize(struct paths *paths, const char *text, size_t length, size_
     return CM_OK;
 }
 
+/* Where the last part begins if all in front of it is known; else 0, with *entry the root. */
+static size_t known_front(const struct paths *paths, size_t used, uint32_t *entry) {
+    size_t begin = used;
+    while (begin > 0 && paths->buffer[begin - 1] != paths->separator) begin--;
+    if (begin == 0) return 0;
+    paths->buffer[begin - 1] = '\0';
+    uint32_t known = map_get(&paths->index, paths->buffer);
+    paths->buffer[begin - 1] = paths->separator;
+    if (known == MAP_NONE) return 0;
+    *entry = known;
+    return begin;
+}
+
 int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *ret) {
     size_t used;
     uint32_t entry = 0;
@@ -74,7 +87,8 @@ int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *
         *ret = known;
         return CM_OK;
     }
-    for (size_t begin = 0; begin < used && paths->items[entry].depth < PATHS_MAX_DEPTH;) {
+    for (size_t begin = known_front(paths, used, &entry);
+         begin < used && paths->items[entry].depth < PATHS_MAX_DEPTH;) {
         char *end = memchr(paths->buffer + begin, paths->separator, used - begin);
         size_t stop = end ? (size_t)(end - paths->buffer) : used;
         paths->buffer[stop] = '\0';

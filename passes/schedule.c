@@ -77,7 +77,8 @@ static void add_member(struct builder *builder, uint32_t tensor, uint32_t task) 
     builder->tensors[tensor].n_members++;
 }
 
-/* The tasks that make or read a value or a view of it. */
+/* The tasks that make or read a value or a view of it. What a body hands out stays no longer
+ * than its node, which is a reader. */
 static void add_tensor(struct builder *builder, uint32_t root, int64_t bytes) {
     const struct model *model = builder->analysis->model;
     uint32_t id = builder->problem.n_tensors++;
@@ -91,11 +92,12 @@ static void add_tensor(struct builder *builder, uint32_t root, int64_t bytes) {
         if (value->node != ID_NONE) add_member(builder, id, builder->task_of[value->node]);
         for (uint32_t i = 0; i < value->n_uses; i++)
             add_member(builder, id, builder->task_of[value->uses[i].node]);
-        if (value->is_graph_output) builder->tensors[id].to_end = true;
+        if (value->is_graph_output && value->graph == 0) builder->tensors[id].to_end = true;
     }
 }
 
-/* An input that nobody reads is alive at the first step only, whichever that is. */
+/* An input that nobody reads is alive at the first step only, whichever that is: the search
+ * does not see it. */
 static void add_tensors(struct builder *builder) {
     const struct analysis *analysis = builder->analysis;
     const struct model *model = analysis->model;
@@ -106,9 +108,10 @@ static void add_tensors(struct builder *builder) {
         builder->first_use[root] = id;
     }
     for (uint32_t id = 0; id < model->n_values; id++) {
-        bool read = model->values[id].node != ID_NONE || model->values[id].n_uses > 0;
+        const struct value *value = &model->values[id];
+        bool matters = value->node != ID_NONE || value->n_uses > 0 || value->is_graph_output;
         int64_t bytes = counted(analysis, id);
-        if (model->values[id].graph == 0 && bytes > 0 && read) add_tensor(builder, id, bytes);
+        if (value->graph == 0 && bytes > 0 && matters) add_tensor(builder, id, bytes);
     }
 }
 
@@ -170,6 +173,12 @@ static bool allocate(struct builder *builder) {
            builder->tensors && builder->members && builder->edges && builder->work;
 }
 
+static bool is_all_known(const struct analysis *analysis) {
+    for (uint32_t id = 0; id < analysis->model->n_values; id++)
+        if (lifetime_owned(analysis, id) == DIM_UNKNOWN) return false;
+    return true;
+}
+
 /* Whether sums of all bytes fit into int64, so that the search need not look. */
 static bool is_countable(const struct analysis *analysis) {
     int64_t total = 0;
@@ -197,7 +206,8 @@ int schedule_find(const struct analysis *analysis, struct schedule *ret) {
     builder.problem.work = builder.work;
     if (reorder_find(analysis->arena, &builder.problem, &found) < 0)
         return diag_no_memory(analysis->diag);
-    ret->optimal = found.optimal;
+    ret->optimal = found.optimal && is_all_known(analysis);
+    ret->peak = found.peak;
     if (found.peak < found.given_peak) ret->order = found.order;
     return CM_OK;
 }

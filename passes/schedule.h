@@ -4,6 +4,7 @@
 #define PASSES_SCHEDULE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "costmodel/costmodel.h"
 
@@ -11,7 +12,8 @@ struct analysis;
 
 struct schedule {
     const uint32_t *order; /* places in the main graph's list of nodes; NULL: the file's */
-    bool optimal;          /* no order needs less */
+    bool optimal;          /* all sizes are known, and no order needs less than `peak` */
+    int64_t peak;          /* of that order, without inputs that nobody reads */
 };
 
 /*

@@ -32,15 +32,19 @@ static void write_label(struct page *page, const char *label) {
     page_list(page, " ", LABEL_WIDTH + 2);
 }
 
-/* ` = 6,291,456`, or the runs first. */
+/* ` in 7 runs`, unless it is one. */
+static void write_runs(struct page *page, int64_t runs) {
+    if (runs == 1) return;
+    struct text *item = page_item(page);
+    text_append(item, "in ");
+    append_count(item, runs);
+    text_append(item, " runs");
+    page_item_end(page, STYLE_PLAIN);
+}
+
+/* ` = 6,291,456`, the runs first. */
 static void write_sum(struct page *page, int64_t runs, int64_t sum) {
-    if (runs != 1) {
-        struct text *item = page_item(page);
-        text_append(item, "in ");
-        append_count(item, runs);
-        text_append(item, " runs");
-        page_item_end(page, STYLE_PLAIN);
-    }
+    write_runs(page, runs);
     struct text *item = page_item(page);
     text_append(item, "= ");
     append_count(item, sum);
@@ -167,7 +171,8 @@ static void write_padded(struct page *page, const char *name, size_t width) {
     page_indent(page, page->column < end ? end - page->column + 1 : 1);
 }
 
-static void write_by(struct page *page, const struct cm_explained_by *by) {
+static void write_by(struct page *page, const struct cm_explanation *explanation,
+                     const struct cm_explained_by *by) {
     struct text figure;
     text_init(&figure, page->arena);
     append_count(&figure, by->flops);
@@ -178,6 +183,7 @@ static void write_by(struct page *page, const struct cm_explained_by *by) {
         page_print(page, STYLE_PLAIN, "  ");
         page_list(page, " ", page->column + 2);
         write_terms(page, by->terms, by->n_terms);
+        if (explanation->n_nodes > 0) write_runs(page, explanation->nodes[0].runs);
     }
     page_end_line(page);
 }
@@ -190,7 +196,8 @@ static void write_explanation(struct page *page, const struct cm_result *result,
     for (size_t i = 0; i < explanation->n_nodes; i++)
         write_node(page, result, &explanation->nodes[i]);
     if (explanation->n_free > 0) {
-        page_print(page, STYLE_PLAIN, "and %" PRId64 " %s without MACs or FLOPs",
+        page_print(page, STYLE_PLAIN,
+                   "and %" PRId64 " %s without MACs or FLOPs by this convention",
                    explanation->n_free, explanation->n_free == 1 ? "node" : "nodes");
         page_end_line(page);
     }
@@ -199,7 +206,8 @@ static void write_explanation(struct page *page, const struct cm_result *result,
     page_name(page, STYLE_PLAIN, result->options.convention);
     page_print(page, STYLE_PLAIN, ")");
     page_end_line(page);
-    for (size_t i = 0; i < explanation->n_by; i++) write_by(page, &explanation->by[i]);
+    for (size_t i = 0; i < explanation->n_by; i++)
+        write_by(page, explanation, &explanation->by[i]);
 }
 
 int cm_result_write_explanations(const struct cm_result *result,

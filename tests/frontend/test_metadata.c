@@ -88,6 +88,9 @@ static void places_are_read(void **state) {
         {NULL, NULL, "a/b: c", "-"},
         {NULL, NULL, "", "-"},
         {NULL, NULL, ": Net//relu: op", "-"},
+        /* a path may begin as a list does */
+        {NULL, NULL, "[a: Net/relu: op", "[a:Net"},
+        {NULL, NULL, "['a': Net/relu: op", "['a':Net"},
         {NULL, NULL, NULL, "-"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -143,6 +143,25 @@ static void a_batch_that_is_given_otherwise_stays(void **state) {
     cm_model_free(model);
 }
 
+static void a_batch_of_nothing_is_a_batch(void **state) {
+    static const int64_t dims[] = {0, 3, 224, 224};
+    static const struct cm_input_option input = {"input", 4, dims};
+    struct cm_model *model = load("resnet50");
+    struct cm_options options;
+    (void)state;
+    cm_options_init(&options);
+    options.n_inputs = 1;
+    options.inputs = &input;
+    options.memory_limit = 1000000000;
+    struct cm_result *result = profile(model, &options);
+    assert_true(result->memory.fit->fits);
+    assert_string_equal(result->memory.fit->search, "fixed");
+    assert_string_equal(result->memory.fit->why,
+                        "dim 'batch' is bound to 0 and by --batch to 1");
+    cm_result_free(result);
+    cm_model_free(model);
+}
+
 static void trials_leave_no_message(void **state) {
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
     struct cm_model *model = load("pointnet_b32");
@@ -170,6 +189,7 @@ int main(void) {
         cmocka_unit_test(the_largest_batch_of_a_training_step_is_exact),
         cmocka_unit_test(whatever_fits_has_no_largest),
         cmocka_unit_test(a_batch_that_is_given_otherwise_stays),
+        cmocka_unit_test(a_batch_of_nothing_is_a_batch),
         cmocka_unit_test(trials_leave_no_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,25 @@ static void test_what_is_almost_a_layer_norm(void **state) {
          BARE "in o float[2,8,16]\nnode a Mul d o -> y\nout y\n", "LayerNorm 7"},
         {"scaled along another axis: the bare form alone",
          BARE "init w8 float[8,1]\nnode a Mul d w8 -> y\nout y\n", "LayerNorm 7"},
+        {"scaled along another axis of the same size: the bare form alone",
+         "in x float[2,16,16]\n" BARE "init wt float[16,1]\nnode a Mul d wt -> y\nout y\n",
+         "LayerNorm 7"},
+        {"scaled by what makes more of it: the bare form alone",
+         BARE "init wt float[16,1,1,1]\nnode a Mul d wt -> y\nout y\n", "LayerNorm 7"},
+        {"nearly a square",
+         CENTRE "const near float[] =2.005\nnode p Pow s near -> p\n"
+                "node v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\n"
+                "node q Sqrt e -> q\nnode d Div s q -> d\nout d\n",
+         ""},
+        {"times the root's negative, not its inverse",
+         SPREAD "node e Add v eps -> e\nnode q Sqrt e -> q\nnode r Neg q -> r\n"
+                "node d Mul s r -> d\nout d\n",
+         ""},
+        {"plus the mean's inverse, not its negative",
+         MEAN "node i Reciprocal m -> i\nnode s Add x i -> s\nnode p Pow s c2 -> p\n"
+              "node v ReduceMean p -> v axes=[-1]\nnode e Add v eps -> e\nnode q Sqrt e -> q\n"
+              "node d Div s q -> d\nout d\n",
+         /* what is left of it */ "RMSNorm 5"},
         {"somebody else reads what is scaled: the bare form alone",
          BARE "node a Mul d w -> y\nnode u Relu d -> u\nout y\nout u\n", "LayerNorm 7"},
     };
@@ -176,6 +195,30 @@ static void test_other_norms(void **state) {
          "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i\n"
          "node k Reshape i t -> y\nout y\n",
          ""},
+        {"not in another shape than before",
+         "const s int64[3] =0,4,-1\nconst t int64[3] =2,16,8\nconst g1 float[4] =1\n"
+         "const g0 float[4] =0\n"
+         "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i\n"
+         "node k Reshape i t -> y\nout y\n",
+         ""},
+        {"not across the batch",
+         "const s int64[3] =4,4,-1\nconst t int64[3] =2,8,16\nconst g1 float[4] =1\n"
+         "const g0 float[4] =0\n"
+         "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i\n"
+         "node k Reshape i t -> y\nout y\n",
+         ""},
+        {"not of parts of channels",
+         "const s int64[3] =0,16,-1\nconst t int64[3] =2,8,16\nconst g1 float[16] =1\n"
+         "const g0 float[16] =0\n"
+         "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i\n"
+         "node k Reshape i t -> y\nout y\n",
+         ""},
+        {"scaled along the last axis: the bare form alone",
+         "in x float[2,8,8]\nconst s int64[3] =0,4,-1\nconst t int64[3] =2,8,8\n"
+         "const g1 float[4] =1\nconst g0 float[4] =0\ninit cw float[8]\n"
+         "node r Reshape x s -> r\nnode i InstanceNormalization r g1 g0 -> i\n"
+         "node k Reshape i t -> k\nnode a Mul k cw -> y\nout y\n",
+         "GroupNorm 3"},
     };
     (void)state;
     CHECK(rows);
@@ -210,6 +253,14 @@ static void test_activations(void **state) {
          "in o float[2,8,16]\n" ERF "node n Mul o a -> n\nnode z Mul n half -> y\nout y\n", ""},
         {"not where somebody reads the error function",
          ERF "node n Mul x a -> n\nnode z Mul n half -> y\nout y\nout f\n", ""},
+        {"not with the sign turned",
+         "node d Div x root2 -> d\nnode f Erf d -> f\nnode a Sub f one -> a\n"
+         "node n Mul x a -> n\nnode z Mul n half -> y\nout y\n",
+         ""},
+        {"not where a constant makes more of it",
+         ERF "const wide float[3,1,1,1] =0.5\nnode n Mul x a -> n\nnode z Mul n wide -> y\n"
+             "out y\n",
+         ""},
         {"GELU by tanh",
          "const k float[] =0.7978846\nconst j float[] =0.044715\nnode p Pow x c3 -> p\n"
          "node m Mul p j -> m\nnode a Add x m -> a\nnode s Mul a k -> s\nnode t Tanh s -> t\n"
@@ -231,6 +282,12 @@ static void test_activations(void **state) {
         {"SiLU", "node s Sigmoid x -> s\nnode z Mul s x -> y\nout y\n", "SiLU 2"},
         {"a gate is no SiLU",
          "in o float[2,8,16]\nnode s Sigmoid o -> s\nnode z Mul x s -> y\nout y\n", ""},
+        {"what is rounded on the way is no SiLU",
+         "node i Cast x -> i to=6\nnode c Cast i -> c to=1\nnode s Sigmoid x -> s\n"
+         "node z Mul c s -> y\nout y\n",
+         ""},
+        {"the inverse of Softplus",
+         "node e Exp x -> e\nnode a Sub e one -> a\nnode l Log a -> y\nout y\n", ""},
         {"QuickGELU",
          "const k float[] =1.702\nnode m Mul x k -> m\nnode s Sigmoid m -> s\n"
          "node z Mul x s -> y\nout y\n",
@@ -263,6 +320,12 @@ static void test_activations(void **state) {
          "Hardsigmoid 3"},
         {"ReLU6", "node z Clip x zero c6 -> y\nout y\n", "ReLU6 1"},
         {"not to five", "const c5 float[] =5\nnode z Clip x zero c5 -> y\nout y\n", ""},
+        {"not to nearly six", "const near float[] =6.02\nnode z Clip x zero near -> y\nout y\n",
+         ""},
+        {"less the third of three: a ReLU6 alone",
+         "const third float[] =0.33333334\nnode a Sub x third -> a\n"
+         "node k Clip a zero c6 -> k\nnode z Div k c6 -> y\nout y\n",
+         "ReLU6 1"},
     };
     (void)state;
     CHECK(rows);
@@ -347,6 +410,24 @@ static void test_attention(void **state) {
          PRODUCT "node s Softmax p -> s axis=1\nnode z MatMul s v -> y\nout y\n", ""},
         {"not where the scores are wanted",
          PRODUCT "node s Softmax p -> s axis=-1\nnode z MatMul s v -> y\nout y\nout s\n", ""},
+        {"not along more than the keys",
+         PRODUCT "const a2 int64[2] =8,35\nconst a4 int64[4] =2,4,5,7\n"
+                 "node r Reshape p a2 -> r\nnode s Softmax r -> s axis=-1\n"
+                 "node t Reshape s a4 -> t\nnode z MatMul t v -> y\nout y\n",
+         ""},
+        {"two linear layers are none",
+         "init w1 float[16,7]\ninit w2 float[7,16]\nnode p MatMul x w1 -> p\n"
+         "node s Softmax p -> s axis=-1\nnode z MatMul s w2 -> y\nout y\n",
+         ""},
+        {"not where the mask repeats the scores",
+         PRODUCT "in m float[3,1,1,1,7]\nnode a Add p m -> a\nnode s Softmax a -> s axis=-1\n"
+                 "node z MatMul s v -> y\nout y\n",
+         ""},
+        {"not of a vector",
+         "const ax int64[1] =1\nin q float[16]\nin k float[2,16,7]\nin v float[2,7,16]\n"
+         "node p MatMul q k -> p\nnode s Softmax p -> s axis=-1\n"
+         "node t Unsqueeze s ax -> t\nnode z MatMul t v -> y\nout y\n",
+         ""},
         {"scaled queries that somebody else reads stay outside",
          QKV "node d Div q f -> d\nnode p MatMul d k -> p\nnode s Softmax p -> s axis=3\n"
              "node z MatMul s v -> y\nnode u Relu d -> u\nout y\nout u\n",

@@ -63,6 +63,16 @@ static void what_nobody_reads_is_left_out(void **state) {
     bench_close(bench);
 }
 
+static void a_weight_that_is_a_result_is_not(void **state) {
+    static const struct group want[] = {{DTYPE_FLOAT, WEIGHT_RAW, 1, 16, 64}};
+    struct bench *bench = bench_open("in x float[4,4]\ninit a.weight float[4,4] =1\n"
+                                     "node - Relu x -> y\nout y\nout a.weight\n");
+    (void)state;
+    expect_groups(bench, want, 1);
+    assert_int_equal(bench->analysis.demand.required_bytes, 128 + 64);
+    bench_close(bench);
+}
+
 static void a_weight_that_the_file_leaves_out_counts_all_the_same(void **state) {
     static const struct group want[] = {{DTYPE_FLOAT, WEIGHT_ABSENT, 1, 16, 64}};
     struct bench *bench = bench_open(
@@ -105,6 +115,7 @@ int main(void) {
         cmocka_unit_test(a_packed_weight_takes_half_a_byte_an_element),
         cmocka_unit_test(what_many_share_is_there_once),
         cmocka_unit_test(what_nobody_reads_is_left_out),
+        cmocka_unit_test(a_weight_that_is_a_result_is_not),
         cmocka_unit_test(a_weight_that_the_file_leaves_out_counts_all_the_same),
         cmocka_unit_test(a_weight_that_is_fed_counts_once),
         cmocka_unit_test(places_are_multiples_of_the_alignment),

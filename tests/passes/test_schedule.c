@@ -36,6 +36,13 @@ static const struct scheduled cases[] = {
      "body else_branch\nnode u Exp p -> ue\nnode w ReduceSum ue -> pu\nout pu\nclose\n"
      "node i If k -> r\nnode d ReduceSum q -> g\nnode e Add r g -> y\nout y\n",
      1209, 813, "b d a t u w i e"},
+    {"what a body hands out stays until its node is done, be it a view of what it reads",
+     "in x float[1]\nin k bool[]\nnode b Expand x s -> q\nnode e Exp q -> qe\n"
+     "node d ReduceSum qe -> h\nnode f Add h x -> y\nnode a Expand x s -> p\n"
+     "body then_branch\nnode t Identity p -> pt\nout pt\nclose\n"
+     "body else_branch\nnode u Identity p -> pu\nout pu\nclose\n"
+     "node i If k -> r\nnode c ReduceSum r -> g\nout q\nout y\nout g\n",
+     1205, 812, "a t u i c b e d f"},
     {"a result stays to the end, so that it is made late",
      "in x float[1]\nnode a Expand x s -> p\nnode b Expand x s -> q\nnode c ReduceSum q -> r\n"
      "out p\nout r\n",
@@ -81,6 +88,43 @@ static void an_order_is_found_that_needs_less(void **state) {
     }
 }
 
+/* Beside z, of 800 bytes, runs what is first: a, which makes 400, or c, which makes 4. */
+static void no_proof_is_claimed_where_an_unread_input_decides(void **state) {
+    (void)state;
+    const struct cm_options options = {.schedule = CM_SCHEDULE_MIN_MEMORY};
+    struct bench *bench =
+        bench_open_with("in x float[100]\nin z float[200]\nnode a Exp x -> p\n"
+                        "node b ReduceSum p -> q\nnode c ReduceSum x -> y\n"
+                        "out q\nout y\n",
+                        &options);
+    assert_int_equal(bench->status, CM_OK);
+    assert_int_equal(bench->analysis.lifetime.file_peak_bytes, 1600);
+    assert_false(bench->analysis.lifetime.is_optimal);
+    bench_close(bench);
+}
+
+static void no_proof_is_claimed_where_a_size_is_unknown(void **state) {
+    (void)state;
+    struct bench *bench = open_case("in x float[100]\nnode - NonZero x -> i\n"
+                                    "node - Transpose i -> t\nnode - GatherND x t -> p\n"
+                                    "node - Exp x -> q\nout p\nout q\n",
+                                    CM_SCHEDULE_MIN_MEMORY);
+    assert_int_equal(bench->analysis.lifetime.peak_bytes, 800);
+    assert_false(bench->analysis.lifetime.is_optimal);
+    bench_close(bench);
+}
+
+static void an_input_that_is_a_result_stays(void **state) {
+    (void)state;
+    struct bench *bench =
+        open_case("in x float[100]\nin z float[200]\nnode - Exp x -> q\nout q\n"
+                  "out z\n",
+                  CM_SCHEDULE_MIN_MEMORY);
+    assert_int_equal(bench->analysis.lifetime.peak_bytes, 1600);
+    assert_true(bench->analysis.lifetime.is_optimal);
+    bench_close(bench);
+}
+
 static void the_order_of_the_file_is_kept_unless_another_is_asked_for(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -94,6 +138,9 @@ static void the_order_of_the_file_is_kept_unless_another_is_asked_for(void **sta
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_order_is_found_that_needs_less),
+        cmocka_unit_test(no_proof_is_claimed_where_an_unread_input_decides),
+        cmocka_unit_test(no_proof_is_claimed_where_a_size_is_unknown),
+        cmocka_unit_test(an_input_that_is_a_result_stays),
         cmocka_unit_test(the_order_of_the_file_is_kept_unless_another_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
