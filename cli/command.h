@@ -25,6 +25,7 @@ struct invocation {
 /* Each gives an exit status. */
 int command_profile(const struct invocation *call);
 int command_conventions(const struct invocation *call);
+int command_backends(const struct invocation *call);
 int command_ops(const struct invocation *call);
 int command_passes(const struct invocation *call);
 

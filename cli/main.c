@@ -31,6 +31,8 @@ static const struct command commands[] = {
     {"conventions", command_conventions, "conventions MODEL.onnx [options]",
      "what it costs by each tool's rules"},
     {"ops", command_ops, "ops", "list the operators that are known"},
+    {"backends", command_backends, "backends [NAME[:key=value,...]]",
+     "list what can measure or model a device"},
     {"passes", command_passes, "passes", "list the passes in order"},
 };
 
@@ -49,7 +51,8 @@ static const char exit_statuses[] =
     "  0  done\n"
     "  1  the model was refused or does not fit, or a file cannot be read or written\n"
     "  2  the command line is at fault, or leaves a free dim unbound\n"
-    "  3  done, but the model has operators that are not known\n";
+    "  3  done, but the model has operators that are not known, or the backend that was asked\n"
+    "     for cannot be used\n";
 
 /* Rows for the help alone: they end the run before any command sees its arguments. */
 static const struct option general_options[] = {

@@ -144,6 +144,7 @@ static int take_value(struct parse *parse, const struct option *row, const char 
         return options_fault(call, "option --%s takes no value, got '%s'", row->name, attached);
     }
     if (row->value == NULL) return store(parse, row, NULL);
+    if (row->alone != NULL && attached == NULL) return store(parse, row, row->alone);
     if (attached == NULL && parse->next < call->argc &&
         !text_starts_with(call->argv[parse->next], "--")) {
         attached = call->argv[parse->next++];
@@ -192,9 +193,11 @@ int options_parse(const struct option *table, const struct invocation *call, voi
 static void help_row(const struct option *row, FILE *out) {
     char letter[8] = "    ";
     if (row->letter != '\0') snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    const int used =
-        fprintf(out, "  %s--%s%s%s", letter, row->name, row->value == NULL ? "" : " ",
-                row->value == NULL ? "" : row->value);
+    const char *value = row->value == NULL ? "" : row->value;
+    const int used = row->alone != NULL
+                         ? fprintf(out, "  %s--%s[=%s]", letter, row->name, value)
+                         : fprintf(out, "  %s--%s%s%s", letter, row->name,
+                                   value[0] == '\0' ? "" : " ", value);
     int column = used;
     for (const char *line = row->help; *line != '\0';) {
         const size_t length = strcspn(line, "\n");

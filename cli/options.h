@@ -40,6 +40,8 @@ struct option {
     enum option_kind kind;
     size_t offset;     /* in the struct to fill: OPTION_AT */
     const char *value; /* how the help calls the value; NULL: takes none */
+    const char *alone; /* what --name without a value means; one then stands behind a '='.
+                          NULL: a value is wanted */
     const char *help;  /* a line each */
     int64_t min, max;
     const struct option_choice *choices;

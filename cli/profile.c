@@ -7,10 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/asked.h"
 #include "cli/command.h"
 #include "cli/messages.h"
 #include "cli/shapes.h"
 #include "cli/streams.h"
+#include "costmodel/backend.h"
 #include "costmodel/costmodel.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -42,6 +44,7 @@ struct request {
     int64_t memory_alignment;
     bool memory_curve;
     bool memory_plan;
+    struct asked asked;
     int format; /* enum format */
     int depth;
     int top;
@@ -61,6 +64,18 @@ static const struct option_choice modes[] = {
 static const struct option_choice schedules[] = {
     {"file", CM_SCHEDULE_FILE},
     {"min-memory", CM_SCHEDULE_MIN_MEMORY},
+    {NULL, 0},
+};
+
+static const struct option_choice measurers[] = {
+    {"cpu", ASKED_CPU},
+    {"cuda", ASKED_CUDA},
+    {NULL, 0},
+};
+
+static const struct option_choice precisions[] = {
+    {"fp32", CM_PRECISION_AS_STORED},
+    {"tf32", CM_PRECISION_TF32},
     {NULL, 0},
 };
 
@@ -152,6 +167,21 @@ const struct option profile_options[] = {
     {.name = "memory-plan", .kind = OPTION_SET,
      .offset = AT(bool, memory_plan),
      .help = "json: the place of every value in one arena of activations"},
+    {.heading = "Times", .name = "measure", .kind = OPTION_CHOICE,
+     .offset = AT(int, asked.measure), .value = "WHERE", .alone = "cuda", .choices = measurers,
+     .help = "run each distinct layer: on a GPU (cuda, also without =WHERE) or on\n"
+             "this machine's processors (cpu)"},
+    {.name = "device", .kind = OPTION_TEXT, .offset = AT(const char *, asked.device),
+     .value = "NAME",
+     .help = "the least time of each layer by the published figures of a device, as\n"
+             "h200 (costmodel backends lists them), or of a file (.json)"},
+    {.name = "backend", .kind = OPTION_TEXT, .offset = AT(const char *, asked.backend),
+     .value = "NAME[:key=value,...]",
+     .help = "ask this backend, with these settings"},
+    {.name = "precision", .kind = OPTION_CHOICE, .offset = AT(int, asked.precision),
+     .value = "PRECISION", .choices = precisions,
+     .help = "of products of fp32 where the device has a choice: fp32 (default)\n"
+             "or tf32"},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
      .help = "text for people (default), json for programs"},
@@ -279,9 +309,14 @@ static int write_result(const struct invocation *call, const struct request *req
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret) {
     struct cm_model *model = NULL;
+    struct progress progress = {.shown = false};
+    struct cm_options shown = *options;
     int status = cm_model_load_file(request->model, diag, &model);
     if (status != CM_OK) return status;
-    status = cm_model_profile(model, options, diag, ret);
+    shown.progress = progress_show;
+    shown.progress_context = &progress;
+    status = cm_model_profile(model, &shown, diag, ret);
+    progress_end(&progress);
     cm_model_free(model);
     return status;
 }
@@ -333,6 +368,11 @@ static int refuse_misfit(const struct request *request, const struct cm_result *
     return status;
 }
 
+/* Times that were asked for are there, too. */
+static bool is_complete(const struct cm_result *result) {
+    return cm_result_complete(result) && (!result->measure || cm_result_timed(result));
+}
+
 static int run_request(const struct invocation *call, const struct request *request,
                        const struct cm_options *options) {
     struct cm_result *result = NULL;
@@ -343,7 +383,7 @@ static int run_request(const struct invocation *call, const struct request *requ
     if (status == CM_OK) {
         status = write_result(call, request, result);
         if (status == CM_OK) status = refuse_misfit(request, result);
-        const int done = cm_result_complete(result) ? EXIT_DONE : EXIT_INCOMPLETE;
+        const int done = is_complete(result) ? EXIT_DONE : EXIT_INCOMPLETE;
         exit_status = status == CM_OK ? done : command_exit(status);
     }
     cm_result_free(result);
@@ -380,6 +420,7 @@ static int read_request(const struct invocation *call, struct request *request,
     options->memory_alignment = request->memory_alignment;
     options->memory_curve = request->memory_curve;
     options->memory_plan = request->memory_plan;
+    if (status == CM_OK) status = asked_read(call, &request->asked, options);
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
     if (status == CM_OK) status = shapes_read_dims(call, &request->dims, options);

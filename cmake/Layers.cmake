@@ -18,6 +18,7 @@ target_compile_options(layer_proto PRIVATE -w)
 # The libraries of others that a layer needs; costmodel.pc.in and costmodelConfig.cmake.in repeat
 # them for users of the static library.
 set(foreign_frontend PkgConfig::PROTOBUF_C)
+set(foreign_backends PkgConfig::CJSON m ${CMAKE_DL_LIBS})
 set(foreign_ops m)
 set(foreign_report PkgConfig::CJSON)
 
@@ -45,6 +46,13 @@ endforeach()
 if(TARGET layer_frontend)
   target_link_libraries(layer_frontend PUBLIC layer_proto)
 endif()
+
+# Where modules are: beside the folder of the program, and where they are installed.
+file(RELATIVE_PATH backend_folder ${CMAKE_INSTALL_FULL_BINDIR}/..
+  ${CMAKE_INSTALL_FULL_LIBDIR}/costmodel)
+target_compile_definitions(layer_backends PRIVATE
+  COSTMODEL_BACKEND_FOLDER="${backend_folder}"
+  COSTMODEL_BACKEND_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/costmodel")
 
 # The objects and the foreign libraries of these layers, as far as the layers have sources.
 function(costmodel_link_layers target)

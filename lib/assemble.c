@@ -22,6 +22,7 @@ static void public_costs(const struct cm_costs *from, struct cm_costs *to) {
     to->bytes_written = assembly_count(from->bytes_written);
     to->weight_bytes = assembly_count(from->weight_bytes);
     to->activation_bytes = assembly_count(from->activation_bytes);
+    to->latency_ps = assembly_count(from->latency_ps);
 }
 
 /* Types nest (a sequence of optionals of …) only as deep as ops/merge.c lets them. */
@@ -292,6 +293,7 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         assemble_memory(&assembly);
         assemble_training(&assembly);
         assemble_explanations(&assembly);
+        assemble_measure(&assembly);
         assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
     }
     if (assembly.failed ||

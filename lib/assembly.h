@@ -36,6 +36,7 @@ const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t
 void assemble_memory(struct assembly *assembly);
 void assemble_training(struct assembly *assembly);
 void assemble_explanations(struct assembly *assembly);
+void assemble_measure(struct assembly *assembly);
 void assemble_diagnostics(struct assembly *assembly, const struct message_list *first,
                           const struct message_list *then);
 

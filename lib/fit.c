@@ -71,6 +71,7 @@ static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
     int status = CM_NO_MEMORY;
     options.batch = batch;
     options.memory_plan = false;
+    options.backend = NULL; /* no batch that is only tried is measured */
     options.dump_after = NULL;
     options.dump = NULL;
     ret->batch = batch;

@@ -8,6 +8,7 @@
 #include "passes/count.h"
 
 #include "ops/conventions.h"
+#include "passes/estimate.h"
 #include "passes/lifetime.h"
 #include "passes/pass.h"
 #include "passes/rules.h"
@@ -62,14 +63,21 @@ static bool is_counted(const struct analysis *analysis, const struct convention 
     return !convention->rows || macs != 0 || writes_anything(analysis, node);
 }
 
+bool count_traffic(const struct analysis *analysis, const struct rule *rule, int64_t *ret_read,
+                   int64_t *ret_written) {
+    bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
+    *ret_read = moves ? bytes_read(rule) : 0;
+    *ret_written = moves ? bytes_written(analysis, rule->node) : 0;
+    return moves;
+}
+
 /* MACs and bytes of a node, which are what the file does whoever looks at it. */
 static void cost_of(const struct analysis *analysis, const struct rule *rule,
                     struct cm_costs *costs) {
-    bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
     costs->macs = product_macs(rule);
-    costs->bytes_read = moves ? bytes_read(rule) : 0;
-    costs->bytes_written = moves ? bytes_written(analysis, rule->node) : 0;
+    (void)count_traffic(analysis, rule, &costs->bytes_read, &costs->bytes_written);
     costs->activation_bytes = costs->bytes_written;
+    costs->latency_ps = estimate_latency(analysis, rule->node_id);
 }
 
 /*
@@ -121,11 +129,11 @@ int64_t count_flops(const struct count_terms *terms) {
 
 static int64_t *scaled_field(struct cm_costs *costs, size_t index) {
     int64_t *const fields[] = {&costs->macs, &costs->flops, &costs->bytes_read,
-                               &costs->bytes_written};
+                               &costs->bytes_written, &costs->latency_ps};
     return fields[index];
 }
 
-#define N_SCALED 4 /* activation_bytes are not scaled: each run writes the same buffers */
+#define N_SCALED 5 /* activation_bytes are not scaled: each run writes the same buffers */
 
 static void scale(struct cm_costs *costs, int64_t runs) {
     for (size_t i = 0; i < N_SCALED; i++) {
@@ -265,7 +273,7 @@ static int run(const struct analysis *analysis, void *own) {
 const struct pass pass_count = {
     .name = "count",
     .summary = "count MACs, FLOPs and bytes of every node",
-    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_COMPOSITES | HAS_STORAGE,
+    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_COMPOSITES | HAS_STORAGE | HAS_TIMES,
     .gives = HAS_COSTS,
     .run = run,
     .own = offsetof(struct analysis, count),

@@ -20,4 +20,11 @@ int count_terms(const struct analysis *analysis, const struct convention *conven
 /* Of all runs. Unknown and overflown figures pass. */
 int64_t count_flops(const struct count_terms *terms);
 
+/*
+ * Bytes that one run of the node reads and writes. False: it does no work at run time: it makes
+ * views, shape arithmetic, or what stands in the file already.
+ */
+bool count_traffic(const struct analysis *analysis, const struct rule *rule, int64_t *ret_read,
+                   int64_t *ret_written);
+
 #endif

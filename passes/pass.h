@@ -6,9 +6,11 @@
 #ifndef PASSES_PASS_H
 #define PASSES_PASS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "costmodel/backend.h"
 #include "costmodel/costmodel.h"
 #include "ir/fact.h"
 #include "ir/graph.h"
@@ -35,6 +37,8 @@ enum pass_facts {
     HAS_IN_PLACE = 1 << 11,    /* in_place */
     HAS_DEMAND = 1 << 12,      /* demand */
     HAS_TRAINING = 1 << 13,    /* training, where options ask for an optimizer */
+    HAS_PRIMITIVES = 1 << 14,  /* primitives */
+    HAS_TIMES = 1 << 15,       /* estimate */
 };
 
 struct symbol {
@@ -284,6 +288,29 @@ struct demand_table {
     int64_t required_bytes;      /* what all of it takes on a device, workspace aside */
 };
 
+/* What a node is to a backend. */
+enum lowered {
+    LOWERED_NOTHING,   /* it writes no bytes at run time: nothing to do */
+    LOWERED_PRIMITIVE, /* of_node says which */
+    LOWERED_NOT,       /* why_not says why */
+};
+
+/* Empty unless a backend is asked. */
+struct primitives_table {
+    size_t n;
+    struct cm_primitive *items; /* each once, in order of first use */
+    enum lowered *lowered;      /* by node */
+    uint32_t *of_node;          /* by node: index into items, ID_NONE */
+    const char **why_not;       /* by node; static text */
+};
+
+struct estimate_table {
+    bool done;                    /* there are times */
+    const char *problem;          /* why there are none though they were asked for; NULL */
+    struct cm_device_facts facts; /* of the device */
+    struct cm_measurement *items; /* by primitive */
+};
+
 struct analysis {
     const struct model *model;
     const struct cm_options *options;
@@ -297,6 +324,8 @@ struct analysis {
     struct in_place_table in_place;
     struct plan_table plan;
     struct params_table params;
+    struct primitives_table primitives;
+    struct estimate_table estimate;
     struct count_table count;
     struct modules_table modules;
     struct memory_table memory;
@@ -316,7 +345,7 @@ struct pass {
 };
 
 extern const struct pass pass_bind, pass_batch, pass_infer, pass_composites, pass_lifetime,
-    pass_in_place, pass_plan, pass_params, pass_demand, pass_count, pass_modules, pass_memory,
-    pass_training, pass_explain;
+    pass_in_place, pass_plan, pass_params, pass_demand, pass_primitives, pass_estimate,
+    pass_count, pass_modules, pass_memory, pass_training, pass_explain;
 
 #endif

@@ -21,6 +21,8 @@ static const struct pass *const pipeline[] = {
     &pass_in_place,   /* which could be written over another? */
     &pass_plan,       /* where in one arena does each value stand? */
     &pass_params,     /* which constants are learned? */
+    &pass_primitives, /* what of it could a backend run? */
+    &pass_estimate,   /* how long does that take? */
     &pass_count,      /* what does each node cost? */
     &pass_modules,    /* to which module does each node belong, and what does a module cost? */
     &pass_memory,     /* what is alive at the peak, and what is the peak of each module? */

@@ -11,6 +11,7 @@
 #include "costmodel/costmodel.h"
 #include "report/columns.h"
 #include "report/page.h"
+#include "report/times.h"
 #include "support/checked.h"
 #include "support/map.h"
 
@@ -114,8 +115,9 @@ static int compare_ranks(const void *left, const void *right) {
 }
 
 /* `    params      - {'Transform': '2.8 M', 'Linear': '660.87 k'}` */
-static void write_ranking(struct page *page, const struct column *column,
-                          const struct groups *groups, struct rank *ranks) {
+static void write_ranking(struct page *page, const struct cm_result *result,
+                          const struct column *column, const struct groups *groups,
+                          struct rank *ranks) {
     for (size_t i = 0; i < groups->n; i++)
         ranks[i] = (struct rank){column_get(column, &groups->items[i].costs), i};
     qsort(ranks, groups->n, sizeof(*ranks), compare_ranks);
@@ -127,7 +129,11 @@ static void write_ranking(struct page *page, const struct column *column,
         text_append(item, "'");
         text_append_name(item, groups->items[ranks[i].order].type);
         text_append(item, "': '");
-        number_append(item, column->unit, ranks[i].value);
+        if (column->timed)
+            times_append(item, ranks[i].value);
+        else
+            number_append(item, column->unit, ranks[i].value);
+        if (column->timed) times_append_kind(item, result);
         text_append(item, "'");
         page_item_end(page, STYLE_PLAIN);
     }
@@ -142,18 +148,19 @@ static bool write_depth(struct page *page, const struct cm_result *result,
     page_print(page, STYLE_PLAIN, "depth %zu:", depth);
     page_end_line(page);
     for (size_t i = 0; i < n_columns; i++)
-        if (columns[i].ranking != NULL) write_ranking(page, &columns[i], &groups, ranks);
+        if (columns[i].ranking != NULL && column_is_there(&columns[i], result))
+            write_ranking(page, result, &columns[i], &groups, ranks);
     return true;
 }
 
-static void write_heading(struct page *page) {
+static void write_heading(struct page *page, const struct cm_result *result) {
     page_rule(page, "Aggregated Profile");
     if (page->options->top <= 0)
         page_print(page, STYLE_PLAIN, "All modules");
     else
         page_print(page, STYLE_PLAIN, "Top %d modules", page->options->top);
-    page_print(page, STYLE_PLAIN,
-               " in terms of params, MACs or flops at different model depths:");
+    page_print(page, STYLE_PLAIN, " in terms of params, MACs%s at different model depths:",
+               cm_result_timed(result) ? ", flops or fwd latency" : " or flops");
     page_end_line(page);
 }
 
@@ -165,7 +172,7 @@ void aggregated_write(struct page *page, const struct cm_result *result) {
     if (page->options->depth >= 0 && (size_t)page->options->depth < n_depths)
         n_depths = (size_t)page->options->depth + 1;
     page_end_line(page);
-    write_heading(page);
+    write_heading(page, result);
     for (size_t depth = 0; depth < n_depths; depth++)
         if (!write_depth(page, result, &levels, depth, ranks)) return;
 }

@@ -12,19 +12,24 @@
 
 const struct column columns[] = {
     /* clang-format off */
-    /* key               heading             ranking   unit           offset */
-    {"params",           "params",           "params", NUMBER_PARAMS, AT(params)},
-    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers)},
-    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs)},
-    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops)},
-    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read)},
-    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written)},
-    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes)},
-    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes)},
+    /* key               heading             ranking   unit           offset, timed */
+    {"params",           "params",           "params", NUMBER_PARAMS, AT(params), false},
+    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers), false},
+    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs), false},
+    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops), false},
+    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read), false},
+    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written), false},
+    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes), false},
+    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), false},
+    {"latency_ps",       "fwd latency",   "fwd latency", NUMBER_TIME, AT(latency_ps),       true},
     /* clang-format on */
 };
 
 const size_t n_columns = sizeof(columns) / sizeof(columns[0]);
+
+bool column_is_there(const struct column *column, const struct cm_result *result) {
+    return !column->timed || cm_result_timed(result);
+}
 
 int64_t column_get(const struct column *column, const struct cm_costs *costs) {
     int64_t value = 0;

@@ -21,10 +21,16 @@ struct column {
     const char *ranking; /* in the aggregated profile; NULL: modules are not ranked by it */
     enum number_unit unit;
     size_t offset; /* of the int64_t in struct cm_costs */
+    bool timed;    /* only of a result that has times */
 };
 
 extern const struct column columns[];
 extern const size_t n_columns;
+
+struct cm_result;
+
+/* Whether the result has such figures at all. */
+bool column_is_there(const struct column *column, const struct cm_result *result);
 
 int64_t column_get(const struct column *column, const struct cm_costs *costs);
 void column_set(const struct column *column, struct cm_costs *costs, int64_t value);

@@ -13,6 +13,7 @@
 #include "costmodel/costmodel.h"
 #include "report/number.h"
 #include "report/page.h"
+#include "report/times.h"
 
 #include "support/banned.h"
 
@@ -66,12 +67,30 @@ static void write_arguments(struct page *page, const char *arguments) {
     }
 }
 
+/* `, 76.67 us, 37.93% latency, 15.86 TFLOPS` */
+static void write_times(struct page *page, const struct cm_result *result,
+                        const struct cm_module *module) {
+    if (!cm_result_timed(result)) return;
+    struct text *latency = page_item(page);
+    times_append(latency, module->costs.latency_ps);
+    times_append_kind(latency, result);
+    page_item_end(page, STYLE_PLAIN);
+    struct text *share = page_item(page);
+    number_append_percent(share, module->costs.latency_ps, result->totals.latency_ps);
+    text_append(share, " latency");
+    page_item_end(page, STYLE_SHARE);
+    times_append_rate(page_item(page), module->costs.flops, module->costs.latency_ps);
+    page_item_end(page, STYLE_PLAIN);
+}
+
 /* `3.46 M, 100.00% Params, 14.07 GMACs, 100.00% MACs, 3, 64, kernel_size=(1,)` */
-static void write_figures(struct page *page, const struct cm_costs *totals,
+static void write_figures(struct page *page, const struct cm_result *result,
                           const struct cm_module *module) {
+    const struct cm_costs *totals = &result->totals;
     page_list(page, ", ", indent_of(module) + 4);
     write_share(page, NUMBER_PARAMS, module->costs.params, totals->params, " Params");
     write_share(page, NUMBER_MACS, module->costs.macs, totals->macs, " MACs");
+    write_times(page, result, module);
     if (module->calls > 1) {
         text_printf(page_item(page), "%" PRId64 " calls", module->calls);
         page_item_end(page, STYLE_PLAIN);
@@ -96,19 +115,19 @@ static void write_closing(struct page *page) {
     page_end_line(page);
 }
 
-static void write_leaf(struct page *page, const struct cm_costs *totals,
+static void write_leaf(struct page *page, const struct cm_result *result,
                        const struct cm_module *module) {
     write_opening(page, module);
-    write_figures(page, totals, module);
+    write_figures(page, result, module);
     write_closing(page);
 }
 
-static void open_container(struct page *page, const struct cm_costs *totals,
+static void open_container(struct page *page, const struct cm_result *result,
                            const struct cm_module *module) {
     write_opening(page, module);
     page_end_line(page);
     page_indent(page, indent_of(module) + 2);
-    write_figures(page, totals, module);
+    write_figures(page, result, module);
     page_end_line(page);
 }
 
@@ -131,9 +150,9 @@ static void write_tree(struct page *page, const struct cm_result *result) {
     size_t n_open = 0;
     for (;;) {
         if (module->n_children == 0) {
-            write_leaf(page, &result->totals, module);
+            write_leaf(page, result, module);
         } else {
-            open_container(page, &result->totals, module);
+            open_container(page, result, module);
             open[n_open++] = (struct open_module){module, 0};
         }
         while (n_open > 0 && open[n_open - 1].next_child == open[n_open - 1].module->n_children)
@@ -144,28 +163,36 @@ static void write_tree(struct page *page, const struct cm_result *result) {
     }
 }
 
-static const char *const introduction[] = {
+static const char order[] =
     "Each module is listed with its figures in this order: params, percentage of total params, "
-    "MACs, percentage of total MACs, then the module's own arguments.",
-    "",
+    "MACs, percentage of total MACs, then the module's own arguments.";
+static const char timed_order[] =
+    "Each module is listed with its figures in this order: params, percentage of total params, "
+    "MACs, percentage of total MACs, fwd latency, percentage of total fwd latency, fwd FLOPS, "
+    "then the module's own arguments.";
+
+static const char *const notes[] = {
     "Note: 1. A module's figures include its children; operators that stand in no child are "
-    "the "
-    "module's own.",
-    "2. A parameter that several modules use counts once in each of them and once in the "
-    "total, "
-    "so that percentages may add up to more than 100.",
-    "3. A module that is called several times says so (\"2 calls\"); its MACs are those of all "
-    "calls.",
+    "the module's own.",
+    ("2. A parameter that several modules use counts once in each of them and once in the "
+     "total, so that percentages may add up to more than 100."),
+    ("3. A module that is called several times says so (\"2 calls\"); its MACs are those of "
+     "all calls."),
 };
+
+static void write_paragraph(struct page *page, const char *words) {
+    page_list(page, " ", 0);
+    page_words(page, STYLE_PLAIN, words);
+    page_end_line(page);
+}
 
 void detailed_write(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     page_rule(page, "Detailed Profile");
-    for (size_t i = 0; i < sizeof(introduction) / sizeof(introduction[0]); i++) {
-        page_list(page, " ", 0);
-        page_words(page, STYLE_PLAIN, introduction[i]);
-        page_end_line(page);
-    }
+    write_paragraph(page, cm_result_timed(result) ? timed_order : order);
+    write_paragraph(page, "");
+    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+        write_paragraph(page, notes[i]);
     page_end_line(page);
     write_tree(page, result);
 }

@@ -321,6 +321,45 @@ static const struct json_field explanation_fields[] = {
 static const struct json_record explanation_record =
     RECORD(struct cm_explanation, explanation_fields);
 
+static const struct json_field timed_fields[] = {
+    VALUE("primitive", JSON_TEXT, struct cm_timed, primitive),
+    VALUE("state", JSON_TEXT, struct cm_timed, state),
+    VALUE("median_ps", JSON_COUNT, struct cm_timed, median_ps),
+    VALUE("q1_ps", JSON_COUNT, struct cm_timed, q1_ps),
+    VALUE("q3_ps", JSON_COUNT, struct cm_timed, q3_ps),
+    VALUE("warm_ps", JSON_COUNT, struct cm_timed, warm_ps),
+    VALUE("samples", JSON_COUNT, struct cm_timed, samples),
+    OPTIONAL("unstable", JSON_FLAG, struct cm_timed, unstable),
+    OPTIONAL("few_samples", JSON_FLAG, struct cm_timed, few_samples),
+    OPTIONAL("not_cold", JSON_FLAG, struct cm_timed, not_cold),
+    VALUE("kernels", JSON_TEXT, struct cm_timed, kernels),
+    VALUE("reason", JSON_TEXT, struct cm_timed, reason),
+    MANY("nodes", JSON_INDICES, struct cm_timed, nodes, n_nodes),
+};
+
+static const struct json_record timed_record = RECORD(struct cm_timed, timed_fields);
+
+static const struct json_field state_fields[] = {
+    VALUE("state", JSON_TEXT, struct cm_state_share, state),
+    VALUE("nodes", JSON_COUNT, struct cm_state_share, nodes),
+    VALUE("macs", JSON_COUNT, struct cm_state_share, macs),
+};
+
+static const struct json_record state_record = RECORD(struct cm_state_share, state_fields);
+
+static const struct json_field measure_fields[] = {
+    VALUE("backend", JSON_TEXT, struct cm_measure, backend),
+    VALUE("problem", JSON_TEXT, struct cm_measure, problem),
+    VALUE("modelled", JSON_FLAG, struct cm_measure, modelled),
+    VALUE("device", JSON_TEXT, struct cm_measure, device),
+    VALUE("version", JSON_TEXT, struct cm_measure, version),
+    VALUE("warning", JSON_TEXT, struct cm_measure, warning),
+    LIST("states", struct cm_measure, states, n_states, state_record),
+    LIST("primitives", struct cm_measure, primitives, n_primitives, timed_record),
+};
+
+static const struct json_record measure_record = RECORD(struct cm_measure, measure_fields);
+
 /* Modules stand before nodes: a node's module is looked up by its path. */
 static const struct json_field result_fields[] = {
     {"model", JSON_OBJECT, false, 0, 0, &model_record, NULL},
@@ -339,6 +378,8 @@ static const struct json_field result_fields[] = {
                   &explanation_record),
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources,
                   n_module_sources, NULL),
+    {"measure", JSON_POINTER, true, offsetof(struct cm_result, measure), 0, &measure_record,
+     NULL},
 };
 
 const struct json_record json_result = RECORD(struct cm_result, result_fields);

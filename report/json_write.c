@@ -257,7 +257,9 @@ static void write_columns(struct json_writer *writer, cJSON *object,
     LOAD(struct cm_costs, costs, base, field->offset);
     const struct column *column = NULL;
     for (size_t i = 0; (column = json_column(field, i)) != NULL; i++)
-        add_to_object(writer, object, column->key, integer_item(column_get(column, &costs)));
+        if (column_is_there(column, writer->result))
+            add_to_object(writer, object, column->key,
+                          integer_item(column_get(column, &costs)));
 }
 
 /* What may be missing is, where it says nothing: an empty list, a flag that is not set, a part

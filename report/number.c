@@ -67,7 +67,7 @@ struct magnitude {
     const char *suffix;
 };
 
-#define N_MAGNITUDES 4
+#define N_MAGNITUDES 5
 
 static const struct magnitude magnitudes[][N_MAGNITUDES] = {
     [NUMBER_PARAMS] = {{1000000, " M"}, {1000, " k"}, {1, ""}},
@@ -76,6 +76,16 @@ static const struct magnitude magnitudes[][N_MAGNITUDES] = {
                      {1000, " KMACs"},
                      {1, " MACs"}},
     [NUMBER_FLOPS] = {{1000000000, " G"}, {1000000, " M"}, {1000, " K"}, {1, ""}},
+    [NUMBER_TIME] = {{1000000000000, " s"},
+                     {1000000000, " ms"},
+                     {1000000, " us"},
+                     {1000, " ns"},
+                     {1, " ps"}},
+    [NUMBER_RATE] = {{1000000000000, " TFLOPS"},
+                     {1000000000, " GFLOPS"},
+                     {1000000, " MFLOPS"},
+                     {1000, " KFLOPS"},
+                     {1, " FLOPS"}},
     [NUMBER_BYTES] = {{1000000000, " GB"}, {1000000, " MB"}, {1000, " kB"}, {1, " B"}},
 };
 

@@ -13,4 +13,6 @@ void curve_write(struct page *page, const struct cm_result *result);
 void aggregated_write(struct page *page, const struct cm_result *result);
 void detailed_write(struct page *page, const struct cm_result *result);
 
+void measured_write(struct page *page, const struct cm_result *result);
+
 #endif

@@ -142,10 +142,14 @@ static void write_options(struct page *page, const struct cm_result *result) {
     write_name(page, "group", result->options.group);
 }
 
-static void write_totals(struct page *page, const struct cm_costs *totals) {
+static void write_totals(struct page *page, const struct cm_result *result) {
     for (size_t i = 0; i < n_columns; i++) {
+        if (!column_is_there(&columns[i], result)) continue;
         label_figure(page, columns[i].heading, columns[i].unit,
-                     column_get(&columns[i], totals));
+                     column_get(&columns[i], &result->totals));
+        if (columns[i].timed)
+            page_print(page, STYLE_PLAIN, " ps%s",
+                       result->measure->modelled ? ", modelled" : "");
         page_end_line(page);
     }
 }
@@ -270,8 +274,9 @@ void summary_write(struct page *page, const struct cm_result *result) {
     write_model(page, result);
     write_options(page, result);
     page_end_line(page);
-    write_totals(page, &result->totals);
+    write_totals(page, result);
     memory_write(page, result);
     training_write(page, result);
+    measured_write(page, result);
     write_remarks(page, result);
 }

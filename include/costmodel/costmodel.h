@@ -141,6 +141,13 @@ struct cm_options {
     bool strict;       /* an unknown operator or a shape that stays unknown refuses the model */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
+    /* Who says how long it takes: "roofline:device=h200"; NULL: nobody. A backend runs in a
+     * process of its own, which is forked from this one and ends before the call returns. */
+    const char *backend;
+    bool tf32; /* fp32 products may be rounded to tf32 by it */
+    /* Called before each measuring; NULL: never. */
+    void (*progress)(void *context, size_t done, size_t total);
+    void *progress_context;
 };
 
 CM_API void cm_options_init(struct cm_options *options);

@@ -53,6 +53,8 @@ struct cm_costs {
     int64_t bytes_written;
     int64_t weight_bytes;     /* params and buffers as stored, each tensor once */
     int64_t activation_bytes; /* fresh node outputs: no views, constants or shape arithmetic */
+    int64_t latency_ps; /* picoseconds, cold; of a node without a time CM_UNKNOWN; says nothing
+                           unless cm_result_timed */
 };
 
 /* A node's or module's share of a training step. */
@@ -292,6 +294,45 @@ struct cm_named_size {
     int64_t size;
 };
 
+/* A primitive (backend.h) and its time: of one execution, in picoseconds. */
+struct cm_timed {
+    const char *primitive; /* "conv f32 1x3x224x224 64x3x7x7 64 -> …" */
+    const char *state;     /* "measured", "modelled", "proxy" …: docs/measuring.md */
+    const char *reason;    /* why there is no time, what ran in its place; "" */
+    const char *kernels;   /* what ran, a name a line; "" */
+    int64_t median_ps;     /* cold; this and the rest CM_UNKNOWN without a time */
+    int64_t q1_ps;
+    int64_t q3_ps;
+    int64_t warm_ps; /* median */
+    int64_t samples; /* 0 of a model */
+    bool unstable;
+    bool few_samples;
+    bool not_cold;
+    size_t n_nodes;
+    const size_t *nodes; /* indices into nodes */
+};
+
+/* The nodes whose time is in that state, and what they do of the work. */
+struct cm_state_share {
+    const char *state; /* as in cm_timed; "view": nothing to do */
+    int64_t nodes;
+    int64_t macs;
+};
+
+/* What a backend said, and of how much of the model. */
+struct cm_measure {
+    const char *backend; /* as it was asked for: "roofline:device=h200" */
+    const char *problem; /* why there are no times; "" there are */
+    bool modelled;       /* no time was measured: all are computed */
+    const char *device;
+    const char *version; /* of what ran, or where the figures of a model stand */
+    const char *warning; /* what makes the times doubtful; "" */
+    size_t n_states;
+    const struct cm_state_share *states; /* those that there are, what has a time first */
+    size_t n_primitives;
+    const struct cm_timed *primitives;
+};
+
 struct cm_result {
     struct {
         const char *path;
@@ -332,8 +373,14 @@ struct cm_result {
     const struct cm_explanation *explanations;
     size_t n_diagnostics; /* notes and warnings: assumptions, unknown operators */
     const struct cm_diagnostic *diagnostics;
-    void *arena; /* the library's */
+    const struct cm_measure *measure; /* NULL: no backend was asked */
+    void *arena;                      /* the library's */
 };
+
+/* Whether latency_ps says anything. */
+static inline bool cm_result_timed(const struct cm_result *result) {
+    return result->measure != NULL && result->measure->problem[0] == '\0';
+}
 
 /* Whether everything was understood: no unknown operator, and no message above a note. */
 static inline bool cm_result_complete(const struct cm_result *result) {

@@ -41,7 +41,7 @@ static const struct cm_module modules[] = {
         .children = root_children,
         .calls = 1,
         .costs = {3463763, 5376, 14068146176, 29040607232, 900000000, 800000000, 13877000,
-                  700000000},
+                  700000000, CM_UNKNOWN},
         .n_outputs = N(outputs),
         .outputs = outputs,
     },
@@ -57,7 +57,7 @@ static const struct cm_module modules[] = {
         .children = transform_children,
         .calls = 1,
         .costs = {2803529, 3840, 14047092736, 28998352896, 890000000, 790000000, 11229476,
-                  690000000},
+                  690000000, CM_UNKNOWN},
     },
     {
         .path = "transform.conv3",
@@ -68,7 +68,8 @@ static const struct cm_module modules[] = {
         .depth = 2,
         .parent = 1,
         .calls = 2,
-        .costs = {132096, 0, 4294967296, 8623489024, 17305600, 134217728, 528384, 134217728},
+        .costs = {132096, 0, 4294967296, 8623489024, 17305600, 134217728, 528384, 134217728,
+                  CM_UNKNOWN},
     },
     {
         .path = "transform.bn1",
@@ -79,7 +80,7 @@ static const struct cm_module modules[] = {
         .depth = 2,
         .parent = 1,
         .calls = 1,
-        .costs = {128, 128, 0, 10485760, 8389632, 8388608, 1024, 8388608},
+        .costs = {128, 128, 0, 10485760, 8389632, 8388608, 1024, 8388608, CM_UNKNOWN},
     },
     {
         .path = "fc1",
@@ -90,7 +91,7 @@ static const struct cm_module modules[] = {
         .depth = 1,
         .parent = 0,
         .calls = 1,
-        .costs = {524800, 0, 16777216, 33554432, 2230272, 65536, 2099200, 65536},
+        .costs = {524800, 0, 16777216, 33554432, 2230272, 65536, 2099200, 65536, CM_UNKNOWN},
     },
     {
         .path = "relu",
@@ -101,7 +102,7 @@ static const struct cm_module modules[] = {
         .depth = 1,
         .parent = 0,
         .calls = 1,
-        .costs = {0, 0, 0, 16384, 65536, 65536, 0, 65536},
+        .costs = {0, 0, 0, 16384, 65536, 65536, 0, 65536, CM_UNKNOWN},
     },
 };
 
@@ -121,7 +122,8 @@ static const struct cm_node nodes[] = {
         .inputs = conv_inputs,
         .n_outputs = N(conv_outputs),
         .outputs = conv_outputs,
-        .costs = {132096, 0, 4294967296, 8623489024, 17305600, 134217728, 528384, 134217728},
+        .costs = {132096, 0, 4294967296, 8623489024, 17305600, 134217728, 528384, 134217728,
+                  CM_UNKNOWN},
     },
     {
         .index = 1,
@@ -133,7 +135,7 @@ static const struct cm_node nodes[] = {
         .inputs = gemm_inputs,
         .n_outputs = N(outputs),
         .outputs = outputs,
-        .costs = {524288, 0, 16777216, 33554432, 2230272, 65536, 2097152, 65536},
+        .costs = {524288, 0, 16777216, 33554432, 2230272, 65536, 2097152, 65536, CM_UNKNOWN},
     },
 };
 
@@ -161,7 +163,7 @@ const struct cm_result fixture_pointnet = {
               N(outputs), outputs},
     .options = {32, N(dims), dims, "deepspeed", "training", "", "", "min-memory"},
     .totals = {3463763, 5376, 14068146176, 29040607232, 900000000, 800000000, 13877000,
-               700000000},
+               700000000, CM_UNKNOWN},
     .n_modules = N(modules),
     .modules = modules,
     .n_module_sources = N(sources),
@@ -232,7 +234,7 @@ static const struct cm_module odd_modules[] = {
         .children = odd_children,
         .calls = 1,
         .costs = {INT64_MAX, 0, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
-                  CM_UNKNOWN},
+                  CM_UNKNOWN, 9007199254740993},
     },
     {
         .path = ESCAPE,
@@ -242,7 +244,7 @@ static const struct cm_module odd_modules[] = {
         .depth = 1,
         .parent = 0,
         .calls = 0,
-        .costs = {CM_UNKNOWN, 0, CM_UNKNOWN, CM_UNKNOWN, 0, 0, 0, CM_UNKNOWN},
+        .costs = {CM_UNKNOWN, 0, CM_UNKNOWN, CM_UNKNOWN, 0, 0, 0, CM_UNKNOWN, CM_UNKNOWN},
         .training = {true, INT64_MAX, 0},
     },
     {
@@ -253,7 +255,7 @@ static const struct cm_module odd_modules[] = {
         .depth = 1,
         .parent = 0,
         .calls = INT64_MAX,
-        .costs = {INT64_MAX, 0, 9007199254740993, 1, 2, 3, 4, 5},
+        .costs = {INT64_MAX, 0, 9007199254740993, 1, 2, 3, 4, 5, 76670000},
     },
 };
 
@@ -266,7 +268,8 @@ static const struct cm_node odd_nodes[] = {
         .module = 1,
         .n_outputs = N(odd_inputs),
         .outputs = odd_inputs,
-        .costs = {0, 0, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, CM_UNKNOWN},
+        .costs = {0, 0, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, CM_UNKNOWN,
+                  CM_UNKNOWN},
         .training = {true, CM_UNKNOWN, INT64_MAX},
     },
 };
@@ -334,12 +337,51 @@ static const struct cm_explanation odd_explanations[] = {
 
 static const char *const odd_patterns[] = {ESCAPE, "*", NO_UTF8};
 
+static const size_t timed_nodes[] = {0, 1};
+static const struct cm_state_share states[] = {{"measured", 1, CM_UNKNOWN},
+                                               {"crashed\x07", INT64_MAX, 0}};
+static const struct cm_timed timed[] = {
+    {.primitive = "conv f32 1x1x1 -> 1x1x1",
+     .state = "measured",
+     .reason = "",
+     .kernels = "a\nb \"c\"",
+     .median_ps = INT64_MAX,
+     .q1_ps = 0,
+     .q3_ps = 1,
+     .warm_ps = 999999999999,
+     .samples = 11,
+     .unstable = true,
+     .not_cold = true,
+     .n_nodes = N(timed_nodes),
+     .nodes = timed_nodes},
+    {.primitive = "gemm\x1b[31m",
+     .state = "crashed",
+     .reason = "the measuring process was ended by signal 11",
+     .kernels = "",
+     .median_ps = CM_UNKNOWN,
+     .q1_ps = CM_UNKNOWN,
+     .q3_ps = CM_UNKNOWN,
+     .warm_ps = CM_UNKNOWN,
+     .few_samples = true},
+};
+static const struct cm_measure odd_measure = {
+    .backend = "odd:key=\x07",
+    .problem = "",
+    .device = "a \"device\"",
+    .version = "",
+    .warning = "the machine is busy (load 13.1)",
+    .n_states = N(states),
+    .states = states,
+    .n_primitives = N(timed),
+    .primitives = timed,
+};
+
 const struct cm_result fixture_hostile = {
     .model = {ESCAPE ".onnx", "", 14, N(odd_opsets), odd_opsets, N(odd_inputs), odd_inputs, 0,
               NULL},
     .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model", "scopes", FORGERY,
                 "file"},
-    .totals = {INT64_MAX, 0, INT64_MAX, 0, 1, 999, 1000, CM_UNKNOWN},
+    .totals = {INT64_MAX, 0, INT64_MAX, 0, 1, 999, 1000, CM_UNKNOWN, 9007199254740993},
     .n_modules = N(odd_modules),
     .modules = odd_modules,
     .n_module_sources = N(odd_sources),
@@ -374,6 +416,7 @@ const struct cm_result fixture_hostile = {
     .rebatched = odd_places,
     .n_diagnostics = N(odd_diagnostics),
     .diagnostics = odd_diagnostics,
+    .measure = &odd_measure,
 };
 
 static FILE *open_memory(char **text, size_t *size) {

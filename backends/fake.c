@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A backend whose times stand in a file: for tests of everything around a backend, faults
+ * included. A line is the beginning of a primitive's text (primitive_print) and what happens:
+ *
+ *     conv f32 1x3x224x224: 0.002 0.0021    seconds, one after the other, then again
+ *     conv: 0.001 / 0.0005                  cold / warm
+ *     pool: proxy 0.003                     as something else of that size
+ *     gemm: hang                            or crash, lost, refuse, memory, view
+ *     open: hang                            the device itself: hang, crash, refuse
+ *
+ * The first line that fits counts; a primitive that none fits is refused.
+ */
+#include "backends/backends.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "backends/primitive.h"
+#include "backends/reason.h"
+#include "backends/settings.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MOST_BYTES ((size_t)65536)
+#define MOST_ROWS  256
+#define MOST_TIMES 32
+
+enum fake_action {
+    FAKE_TIMES,
+    FAKE_PROXY,
+    FAKE_VIEW,
+    FAKE_REFUSE,
+    FAKE_NO_MEMORY,
+    FAKE_LOST,
+    FAKE_CRASH,
+    FAKE_HANG,
+    N_FAKE_ACTIONS
+};
+
+static const char *const action_words[N_FAKE_ACTIONS] = {
+    [FAKE_TIMES] = "times",   [FAKE_PROXY] = "proxy",      [FAKE_VIEW] = "view",
+    [FAKE_REFUSE] = "refuse", [FAKE_NO_MEMORY] = "memory", [FAKE_LOST] = "lost",
+    [FAKE_CRASH] = "crash",   [FAKE_HANG] = "hang",
+};
+
+struct fake_times {
+    size_t n;
+    double seconds[MOST_TIMES];
+};
+
+struct fake_row {
+    char *prefix;
+    enum fake_action action;
+    struct fake_times times[2]; /* by enum cm_cache */
+};
+
+struct cm_device {
+    struct arena *arena;
+    size_t n_rows;
+    struct fake_row *rows;
+};
+
+struct cm_plan {
+    struct arena *arena;
+    const struct fake_row *row;
+    size_t n_runs[2];
+};
+
+/* ASan and valgrind make a report of most ways to die, but not of this one. */
+static void die(void) {
+    const struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)raise(SIGKILL);
+}
+
+static void hang(void) {
+    for (;;) (void)pause();
+}
+
+/* The faults that have no plan; CM_BACKEND_OK for the rest. */
+static int suffer(enum fake_action action, struct cm_reason *reason) {
+    if (action == FAKE_CRASH) die();
+    if (action == FAKE_HANG) hang();
+    if (action == FAKE_REFUSE)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the table refuses it");
+    if (action == FAKE_NO_MEMORY)
+        return reason_fail(reason, CM_BACKEND_NO_MEMORY, "the table has no memory for it");
+    if (action == FAKE_LOST)
+        return reason_fail(reason, CM_BACKEND_BROKEN, "the table loses the device");
+    return CM_BACKEND_OK;
+}
+
+static char *trim(char *text) {
+    while (*text == ' ' || *text == '\t') text++;
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" \t\r", text[length - 1]) != NULL) text[--length] = '\0';
+    return text;
+}
+
+/* Takes the word "hang" or the like from the front of *at; FAKE_TIMES where there is none. */
+static enum fake_action take_action(char **at) {
+    for (int i = FAKE_TIMES + 1; i < N_FAKE_ACTIONS; i++) {
+        if (!text_starts_with(*at, action_words[i])) continue;
+        *at = trim(*at + strlen(action_words[i]));
+        return (enum fake_action)i;
+    }
+    return FAKE_TIMES;
+}
+
+static bool take_times(char *at, struct fake_times *ret) {
+    while (*at != '\0') {
+        char *end = at;
+        const double seconds = strtod(at, &end);
+        if (end == at || !(seconds > 0) || ret->n == MOST_TIMES) return false;
+        ret->seconds[ret->n++] = seconds;
+        at = trim(end);
+    }
+    return true;
+}
+
+static bool read_row(char *line, struct fake_row *ret) {
+    char *colon = strchr(line, ':');
+    if (colon == NULL) return false;
+    *colon = '\0';
+    ret->prefix = trim(line);
+    char *at = trim(colon + 1);
+    ret->action = take_action(&at);
+    if (ret->action >= FAKE_VIEW) return *at == '\0';
+    char *slash = strchr(at, '/');
+    if (slash != NULL) *slash = '\0';
+    if (!take_times(at, &ret->times[CM_COLD]) || ret->times[CM_COLD].n == 0) return false;
+    ret->times[CM_WARM] = ret->times[CM_COLD];
+    if (slash == NULL) return true;
+    ret->times[CM_WARM].n = 0;
+    return take_times(trim(slash + 1), &ret->times[CM_WARM]) && ret->times[CM_WARM].n > 0;
+}
+
+static int read_rows(char *text, struct cm_device *device, struct cm_reason *reason) {
+    size_t number = 0;
+    while (*text != '\0') {
+        const size_t length = strcspn(text, "\n");
+        char *next = text + length + (text[length] == '\n');
+        text[length] = '\0';
+        char *line = trim(text);
+        text = next;
+        number++;
+        if (line[0] == '\0' || line[0] == '#') continue;
+        if (device->n_rows == MOST_ROWS || !read_row(line, &device->rows[device->n_rows]))
+            return reason_fail(reason, CM_BACKEND_REFUSED,
+                               "line %zu of the table is not 'primitive: seconds...'", number);
+        device->n_rows++;
+    }
+    return CM_BACKEND_OK;
+}
+
+static int read_table(const char *path, struct cm_device *device, struct cm_reason *reason) {
+    struct source *source = NULL;
+    size_t got = 0;
+    char *text = arena_alloc(device->arena, MOST_BYTES + 1);
+    device->rows = arena_array(device->arena, MOST_ROWS, sizeof(*device->rows));
+    if (text == NULL || device->rows == NULL)
+        return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    int status = source_open(path, NULL, &source);
+    if (status == CM_OK) status = source_read(source, text, MOST_BYTES, &got, NULL);
+    source_close(source);
+    if (status != CM_OK)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the table '%s' cannot be read", path);
+    return read_rows(text, device, reason);
+}
+
+static const struct fake_row *find_row(const struct cm_device *device, const char *text) {
+    for (size_t i = 0; i < device->n_rows; i++)
+        if (text_starts_with(text, device->rows[i].prefix)) return &device->rows[i];
+    return NULL;
+}
+
+static int open_device(const char *table, struct cm_device *device, struct cm_reason *reason) {
+    const int status = read_table(table, device, reason);
+    if (status != CM_BACKEND_OK) return status;
+    const struct fake_row *row = find_row(device, "open");
+    return row ? suffer(row->action, reason) : CM_BACKEND_OK;
+}
+
+static int fake_open(const struct cm_settings *settings, struct cm_device **ret,
+                     struct cm_reason *reason) {
+    const char *table = settings_get(settings, "table");
+    int status = settings_check(settings, &fake_backend, reason);
+    if (status != CM_BACKEND_OK) return status;
+    if (table == NULL)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "wants a table: fake:table=FILE");
+    struct arena *arena = arena_new("device", 0);
+    struct cm_device *device = arena ? arena_alloc(arena, sizeof(*device)) : NULL;
+    status = CM_BACKEND_NO_MEMORY;
+    if (device == NULL) {
+        (void)reason_fail(reason, 0, "out of memory");
+    } else {
+        device->arena = arena;
+        status = open_device(table, device, reason);
+    }
+    if (status == CM_BACKEND_OK)
+        *ret = device;
+    else
+        arena_free(arena);
+    return status;
+}
+
+static void fake_facts(const struct cm_device *device, struct cm_device_facts *ret) {
+    memset(ret, 0, sizeof(*ret));
+    (void)snprintf(ret->name, sizeof(ret->name), "a table of %zu rows", device->n_rows);
+    (void)snprintf(ret->version, sizeof(ret->version), "1");
+    ret->n_units = 1;
+}
+
+static void fake_close(struct cm_device *device) {
+    arena_free(device->arena);
+}
+
+static int make_plan(struct cm_device *device, const struct cm_primitive *primitive,
+                     struct cm_plan *plan, struct cm_reason *reason) {
+    struct text text;
+    text_init(&text, plan->arena);
+    primitive_print(primitive, &text);
+    plan->row = find_row(device, text_string(&text));
+    if (plan->row == NULL)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the table has no row for %s",
+                           text_string(&text));
+    return suffer(plan->row->action, reason);
+}
+
+static int fake_plan(struct cm_device *device, const struct cm_primitive *primitive,
+                     struct cm_plan **ret, struct cm_reason *reason) {
+    struct arena *arena = arena_new("plan", 0);
+    struct cm_plan *plan = arena ? arena_alloc(arena, sizeof(*plan)) : NULL;
+    int status = CM_BACKEND_NO_MEMORY;
+    if (plan == NULL) {
+        (void)reason_fail(reason, 0, "out of memory");
+    } else {
+        plan->arena = arena;
+        status = make_plan(device, primitive, plan, reason);
+    }
+    if (status == CM_BACKEND_OK)
+        *ret = plan;
+    else
+        arena_free(arena);
+    return status;
+}
+
+/* A view takes no time, but a time it must have. */
+#define VIEW_S 1e-9
+
+static int fake_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
+                    struct cm_reason *reason) {
+    const struct fake_times *times = &plan->row->times[cache];
+    (void)reason;
+    *ret_seconds = n * VIEW_S;
+    if (times->n > 0) *ret_seconds = n * times->seconds[plan->n_runs[cache]++ % times->n];
+    return CM_BACKEND_OK;
+}
+
+static void fake_plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
+    memset(ret, 0, sizeof(*ret));
+    ret->state = CM_MEASURED;
+    if (plan->row->action == FAKE_VIEW) ret->state = CM_VIEW;
+    if (plan->row->action == FAKE_PROXY) {
+        ret->state = CM_PROXY;
+        (void)reason_fail(&ret->reason, 0, "a row of the table in its place");
+    }
+    ret->workspace_bytes = 4096;
+    (void)snprintf(ret->kernels, sizeof(ret->kernels), "fake_%s", plan->row->prefix);
+}
+
+static void fake_drop(struct cm_plan *plan) {
+    arena_free(plan->arena);
+}
+
+static const struct cm_backend_option fake_options[] = {
+    {"table", "FILE", "the times, a line a primitive"},
+    {NULL, NULL, NULL},
+};
+
+const struct cm_backend fake_backend = {
+    .abi = CM_BACKEND_ABI,
+    .size = sizeof(struct cm_backend),
+    .name = "fake",
+    .summary = "times from a file, for tests; nothing runs",
+    .options = fake_options,
+    .open = fake_open,
+    .facts = fake_facts,
+    .close = fake_close,
+    .plan = fake_plan,
+    .run = fake_run,
+    .plan_facts = fake_plan_facts,
+    .drop = fake_drop,
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages between the program and the process that measures: framed, numbered and summed, so
+ * that a process that writes through a wild pointer before it dies is found out.
+ */
+#ifndef BACKENDS_FRAME_H
+#define BACKENDS_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum frame_kind { FRAME_OPENED = 1, FRAME_REQUEST, FRAME_RESULT };
+
+enum frame_status {
+    FRAME_OK = 0,
+    FRAME_CLOSED = -1,  /* nobody is on the other side any more */
+    FRAME_TIMEOUT = -2, /* nothing whole came in time */
+    FRAME_BROKEN = -3,  /* what came is not what was waited for */
+};
+
+/* `socket` is one end of a socketpair. Never raises SIGPIPE. FRAME_OK or FRAME_CLOSED. */
+int frame_send(int socket, enum frame_kind kind, uint64_t sequence, const void *payload,
+               size_t size) __attribute__((warn_unused_result));
+
+/*
+ * Waits for a frame of this kind, number and size until `timeout_s` is over; < 0: for ever.
+ * `payload` holds what came only on FRAME_OK.
+ */
+int frame_receive(int socket, enum frame_kind kind, uint64_t sequence, void *payload,
+                  size_t size, double timeout_s) __attribute__((warn_unused_result));
+
+#endif

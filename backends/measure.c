@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a backend was asked and what it answered become one measurement. */
+#include "backends/measure.h"
+
+#include <string.h>
+
+#include "backends/primitive.h"
+#include "backends/reason.h"
+
+#include "support/banned.h"
+
+struct planned {
+    const struct cm_backend *backend;
+    struct cm_plan *plan;
+};
+
+static int run_planned(void *context, uint32_t n, enum cm_cache cache, double *ret_seconds,
+                       struct cm_reason *reason) {
+    const struct planned *planned = context;
+    return planned->backend->run(planned->plan, n, cache, ret_seconds, reason);
+}
+
+static void take_facts(const struct planned *planned, struct cm_measurement *ret) {
+    struct cm_plan_facts facts;
+    memset(&facts, 0, sizeof(facts));
+    planned->backend->plan_facts(planned->plan, &facts);
+    ret->state = facts.state;
+    ret->flags |= facts.flags;
+    ret->workspace_bytes = facts.workspace_bytes;
+    memcpy(ret->kernels, facts.kernels, sizeof(ret->kernels));
+    memcpy(&ret->reason, &facts.reason, sizeof(ret->reason));
+    /* From a module: never without their end. */
+    ret->kernels[sizeof(ret->kernels) - 1] = '\0';
+    ret->reason.text[sizeof(ret->reason.text) - 1] = '\0';
+    if (ret->state != CM_VIEW) return;
+    memset(&ret->cold, 0, sizeof(ret->cold));
+    memset(&ret->warm, 0, sizeof(ret->warm));
+    ret->flags = 0;
+}
+
+static int time_planned(struct planned *planned, const struct timing_policy *policy,
+                        const struct timing_clock *clock, struct cm_measurement *ret) {
+    const struct timing_job job = {run_planned, planned};
+    uint32_t warm_flags = 0; /* of the figure beside: the cold one decides */
+    struct cm_reason reason = {""};
+    int status = timing_run(&job, policy, clock, CM_COLD, &ret->cold, &ret->flags, &reason);
+    if (status == CM_BACKEND_OK)
+        status = timing_run(&job, policy, clock, CM_WARM, &ret->warm, &warm_flags, &reason);
+    if (status == CM_BACKEND_OK)
+        take_facts(planned, ret);
+    else
+        ret->reason = reason;
+    return status;
+}
+
+static int plan_and_time(const struct cm_backend *backend, struct cm_device *device,
+                         const struct cm_primitive *primitive,
+                         const struct timing_policy *policy, const struct timing_clock *clock,
+                         struct cm_measurement *ret) {
+    struct planned planned = {backend, NULL};
+    int status = backend->plan(device, primitive, &planned.plan, &ret->reason);
+    if (status != CM_BACKEND_OK) return status;
+    status = time_planned(&planned, policy, clock, ret);
+    /* A device that is lost may hang on anything further. */
+    if (status != CM_BACKEND_BROKEN) backend->drop(planned.plan);
+    return status;
+}
+
+int measure_primitive(const struct cm_backend *backend, struct cm_device *device,
+                      const struct cm_primitive *primitive, const struct timing_policy *policy,
+                      const struct timing_clock *clock, struct cm_measurement *ret) {
+    memset(ret, 0, sizeof(*ret));
+    int status = primitive_check(primitive, &ret->reason);
+    if (status == CM_BACKEND_OK && backend->estimate != NULL)
+        status = backend->estimate(device, primitive, ret, &ret->reason);
+    else if (status == CM_BACKEND_OK)
+        status = plan_and_time(backend, device, primitive, policy, clock, ret);
+    if (status == CM_BACKEND_OK) return status;
+    const struct cm_reason reason = ret->reason;
+    memset(ret, 0, sizeof(*ret));
+    ret->state = (int32_t)reason_state(status);
+    ret->reason = reason;
+    ret->reason.text[sizeof(ret->reason.text) - 1] = '\0';
+    return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One primitive on one device, in this process: plan, warm up, sample cold, sample warm. */
+#ifndef BACKENDS_MEASURE_H
+#define BACKENDS_MEASURE_H
+
+#include "costmodel/backend.h"
+
+#include "backends/timing.h"
+
+/*
+ * Always fills *ret: a primitive that cannot be measured has a state and a reason. Gives the
+ * backend's status, so that the caller of CM_BACKEND_BROKEN can give the process up.
+ */
+int measure_primitive(const struct cm_backend *backend, struct cm_device *device,
+                      const struct cm_primitive *primitive, const struct timing_policy *policy,
+                      const struct timing_clock *clock, struct cm_measurement *ret);
+
+#endif

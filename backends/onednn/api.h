@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * oneDNN's C interface, loaded at run time: the module needs the headers to be compiled and
+ * nothing to be loaded. Versions 2 and 3 differ in how primitives are described; what differs
+ * stands in calls_v2.c and calls_v3.c, one of which compiles to nothing.
+ */
+#ifndef BACKENDS_ONEDNN_API_H
+#define BACKENDS_ONEDNN_API_H
+
+#include <oneapi/dnnl/dnnl.h>
+
+#include "costmodel/backend.h"
+
+/* clang-format off */
+#define ONEDNN_COMMON(X)                                                                       \
+    X(dnnl_version) X(dnnl_engine_create) X(dnnl_engine_destroy)                               \
+    X(dnnl_stream_create) X(dnnl_stream_destroy) X(dnnl_stream_wait)                           \
+    X(dnnl_primitive_desc_destroy) X(dnnl_primitive_desc_query)                                \
+    X(dnnl_primitive_desc_query_md) X(dnnl_primitive_desc_query_s32)                           \
+    X(dnnl_primitive_create) X(dnnl_primitive_execute) X(dnnl_primitive_destroy)               \
+    X(dnnl_memory_create) X(dnnl_memory_destroy) X(dnnl_memory_desc_get_size)                  \
+    X(dnnl_reorder_primitive_desc_create) X(dnnl_concat_primitive_desc_create)
+
+#if DNNL_VERSION_MAJOR >= 3
+#define ONEDNN_SONAME "libdnnl.so.3"
+#define ONEDNN_OWN(X)                                                                          \
+    X(dnnl_memory_desc_create_with_strides) X(dnnl_memory_desc_create_with_tag)                \
+    X(dnnl_memory_desc_destroy)                                                                \
+    X(dnnl_convolution_forward_primitive_desc_create)                                          \
+    X(dnnl_deconvolution_forward_primitive_desc_create)                                        \
+    X(dnnl_matmul_primitive_desc_create) X(dnnl_pooling_forward_primitive_desc_create)         \
+    X(dnnl_batch_normalization_forward_primitive_desc_create)                                  \
+    X(dnnl_layer_normalization_forward_primitive_desc_create)                                  \
+    X(dnnl_eltwise_forward_primitive_desc_create) X(dnnl_binary_primitive_desc_create)         \
+    X(dnnl_softmax_forward_primitive_desc_create) X(dnnl_reduction_primitive_desc_create)
+typedef const_dnnl_memory_desc_t onednn_desc;
+#else
+#define ONEDNN_SONAME "libdnnl.so.2"
+#define ONEDNN_OWN(X)                                                                          \
+    X(dnnl_memory_desc_init_by_strides) X(dnnl_memory_desc_init_by_tag)                        \
+    X(dnnl_primitive_desc_create) X(dnnl_dilated_convolution_forward_desc_init)                \
+    X(dnnl_dilated_deconvolution_forward_desc_init) X(dnnl_matmul_desc_init)                   \
+    X(dnnl_pooling_v2_forward_desc_init) X(dnnl_batch_normalization_forward_desc_init)         \
+    X(dnnl_layer_normalization_forward_desc_init) X(dnnl_eltwise_forward_desc_init)            \
+    X(dnnl_binary_desc_init) X(dnnl_softmax_forward_desc_init)                                 \
+    X(dnnl_logsoftmax_forward_desc_init) X(dnnl_reduction_desc_init)
+typedef const dnnl_memory_desc_t *onednn_desc;
+#endif
+/* clang-format on */
+
+struct onednn_api {
+#define ONEDNN_MEMBER(name) __typeof__(&(name)) name;
+    ONEDNN_COMMON(ONEDNN_MEMBER)
+    ONEDNN_OWN(ONEDNN_MEMBER)
+#undef ONEDNN_MEMBER
+};
+
+/* Loads the library, `path` or by its name, and all functions. An enum cm_backend_status. */
+int api_load(const char *path, struct onednn_api *ret, struct cm_reason *reason);
+
+/* Sets the reason and gives `status` back. */
+int onednn_refuse(struct cm_reason *reason, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

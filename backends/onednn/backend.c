@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module: settings, the machine as a device, and the table of slots. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/onednn/machine.h"
+#include "backends/onednn/plan.h"
+
+#include "support/banned.h"
+
+/* Above this share of one processor others are at work, and times are theirs as well. */
+#define QUIET_LOAD   0.5
+#define MOST_THREADS 4096
+#define MOST_BYTES   ((int64_t)1 << 60)
+
+struct cm_device {
+    struct onednn lib;
+    int n_threads;
+    bool plain;                /* convolutions keep the model's layout */
+    struct plan_limits limits; /* 0: as the machine has it when a plan is made */
+};
+
+enum wish { WISH_LIBRARY, WISH_THREADS, WISH_LAYOUT, WISH_CACHE, WISH_MEMORY, N_WISHES };
+
+static const struct cm_backend_option options[N_WISHES + 1] = {
+    [WISH_LIBRARY] = {"library", "PATH",
+                      "instead of " ONEDNN_SONAME " where the system has it"},
+    [WISH_THREADS] = {"threads", "N", "instead of all processors that the program may use"},
+    [WISH_LAYOUT] = {"layout", "any|plain",
+                     "of convolutions: what the library likes best, or the model's"},
+    [WISH_CACHE] = {"cache", "BYTES", "that a cold execution has to get past"},
+    [WISH_MEMORY] = {"memory", "BYTES", "that operands may take (half of what is free)"},
+};
+
+/* What the user set, by enum wish; NULL: nothing. */
+struct wishes {
+    const char *items[N_WISHES];
+};
+
+static int read_wish(const struct cm_setting *setting, struct wishes *ret,
+                     struct cm_reason *reason) {
+    for (int i = 0; i < N_WISHES; i++) {
+        if (strcmp(setting->name, options[i].name) != 0) continue;
+        ret->items[i] = setting->value;
+        return CM_BACKEND_OK;
+    }
+    return onednn_refuse(reason, CM_BACKEND_REFUSED, "onednn has no option '%s'",
+                         setting->name);
+}
+
+static int read_wishes(const struct cm_settings *settings, struct wishes *ret,
+                       struct cm_reason *reason) {
+    memset(ret, 0, sizeof(*ret));
+    for (size_t i = 0; i < settings->n; i++) {
+        const int status = read_wish(&settings->items[i], ret, reason);
+        if (status != CM_BACKEND_OK) return status;
+    }
+    const char *library = ret->items[WISH_LIBRARY];
+    if (library != NULL && library[0] != '/')
+        return onednn_refuse(reason, CM_BACKEND_REFUSED, "library wants an absolute path");
+    return CM_BACKEND_OK;
+}
+
+/* A number from 1 to `most`; *ret stays where nothing is wished. */
+static int read_number(const struct wishes *wishes, enum wish wish, int64_t most, int64_t *ret,
+                       struct cm_reason *reason) {
+    const char *text = wishes->items[wish];
+    char *end = NULL;
+    if (text == NULL) return CM_BACKEND_OK;
+    const long long number = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || number < 1 || number > most)
+        return onednn_refuse(reason, CM_BACKEND_REFUSED, "%s wants 1 to %lld",
+                             options[wish].name, (long long)most);
+    *ret = number;
+    return CM_BACKEND_OK;
+}
+
+static int read_layout(const char *text, bool *ret, struct cm_reason *reason) {
+    *ret = text != NULL && strcmp(text, "plain") == 0;
+    if (text == NULL || *ret || strcmp(text, "any") == 0) return CM_BACKEND_OK;
+    return onednn_refuse(reason, CM_BACKEND_REFUSED, "layout wants any or plain");
+}
+
+/* Before the library is loaded: OpenMP reads them once. What the user set stays. */
+static void set_threads(int n_threads, bool wished) {
+    char text[16];
+    (void)snprintf(text, sizeof(text), "%d", n_threads);
+    (void)setenv("OMP_NUM_THREADS", text, wished);
+    (void)setenv("OMP_PROC_BIND", "true", 0);
+}
+
+static int begin_engine(struct onednn *lib, struct cm_reason *reason) {
+    dnnl_status_t status = lib->api.dnnl_engine_create(&lib->engine, dnnl_cpu, 0);
+    if (status == dnnl_success)
+        status =
+            lib->api.dnnl_stream_create(&lib->stream, lib->engine, dnnl_stream_default_flags);
+    if (status == dnnl_success) return CM_BACKEND_OK;
+    return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN has no processor here: status %d",
+                         (int)status);
+}
+
+static void close_device(struct cm_device *device) {
+    const struct onednn_api *api = &device->lib.api;
+    if (device->lib.stream != NULL) (void)api->dnnl_stream_destroy(device->lib.stream);
+    if (device->lib.engine != NULL) (void)api->dnnl_engine_destroy(device->lib.engine);
+    free(device);
+}
+
+static int read_device(const struct wishes *wishes, struct cm_device *ret,
+                       struct cm_reason *reason) {
+    int64_t n_threads = machine_processors();
+    int status = read_number(wishes, WISH_THREADS, MOST_THREADS, &n_threads, reason);
+    if (status == CM_BACKEND_OK)
+        status = read_number(wishes, WISH_CACHE, MOST_BYTES, &ret->limits.cache_bytes, reason);
+    if (status == CM_BACKEND_OK)
+        status =
+            read_number(wishes, WISH_MEMORY, MOST_BYTES, &ret->limits.memory_bytes, reason);
+    if (status == CM_BACKEND_OK)
+        status = read_layout(wishes->items[WISH_LAYOUT], &ret->plain, reason);
+    ret->n_threads = (int)n_threads;
+    return status;
+}
+
+static int open_device(const struct cm_settings *settings, struct cm_device **ret,
+                       struct cm_reason *reason) {
+    struct wishes wishes;
+    struct cm_device *device = calloc(1, sizeof(*device));
+    if (device == NULL) return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    int status = read_wishes(settings, &wishes, reason);
+    if (status == CM_BACKEND_OK) status = read_device(&wishes, device, reason);
+    if (status == CM_BACKEND_OK) {
+        set_threads(device->n_threads, wishes.items[WISH_THREADS] != NULL);
+        status = api_load(wishes.items[WISH_LIBRARY], &device->lib.api, reason);
+    }
+    if (status == CM_BACKEND_OK) status = begin_engine(&device->lib, reason);
+    if (status == CM_BACKEND_OK)
+        *ret = device;
+    else
+        close_device(device);
+    return status;
+}
+
+static const char *runtime_name(unsigned runtime) {
+    if (runtime == DNNL_RUNTIME_OMP) return "OpenMP";
+    if (runtime == DNNL_RUNTIME_TBB) return "TBB";
+    return runtime == DNNL_RUNTIME_SEQ ? "one thread" : "another runtime";
+}
+
+static void facts(const struct cm_device *device, struct cm_device_facts *ret) {
+    const dnnl_version_t *version = device->lib.api.dnnl_version();
+    const double load = machine_load();
+    memset(ret, 0, sizeof(*ret));
+    machine_name(ret->name, sizeof(ret->name));
+    (void)snprintf(ret->version, sizeof(ret->version), "oneDNN %d.%d.%d, %d threads by %s",
+                   version->major, version->minor, version->patch, device->n_threads,
+                   runtime_name((unsigned)version->cpu_runtime));
+    ret->memory_bytes = machine_memory_bytes();
+    ret->cache_bytes = device->limits.cache_bytes;
+    if (ret->cache_bytes == 0) ret->cache_bytes = machine_cache_bytes();
+    ret->n_units = device->n_threads;
+    if (load > QUIET_LOAD)
+        (void)snprintf(ret->warning, sizeof(ret->warning),
+                       "the machine is busy (load %.1f): times are too long, and waiting "
+                       "threads make short ones many times longer",
+                       load);
+}
+
+static int make_plan(struct cm_device *device, const struct cm_primitive *primitive,
+                     struct cm_plan **ret, struct cm_reason *reason) {
+    struct plan_limits limits = device->limits;
+    if (limits.cache_bytes == 0) limits.cache_bytes = machine_cache_bytes();
+    if (limits.memory_bytes == 0) limits.memory_bytes = machine_free_bytes() / 2;
+    return plan_make(&device->lib, primitive, device->plain, &limits, ret, reason);
+}
+
+static const struct cm_backend backend = {
+    .abi = CM_BACKEND_ABI,
+    .size = sizeof(struct cm_backend),
+    .name = "onednn",
+    .summary = "runs each primitive on this machine's processors",
+    .options = options,
+    .open = open_device,
+    .facts = facts,
+    .close = close_device,
+    .plan = make_plan,
+    .run = plan_run,
+    .plan_facts = plan_facts,
+    .drop = plan_drop,
+};
+
+__attribute__((visibility("default"))) cm_backend_entry costmodel_backend;
+
+const struct cm_backend *costmodel_backend(uint32_t abi) {
+    return abi == CM_BACKEND_ABI ? &backend : NULL;
+}

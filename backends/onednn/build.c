@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which builder a kind has, and what becomes of a primitive that none can build. */
+#include "backends/onednn/build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/banned.h"
+
+/* What stands in for a primitive that oneDNN has not. */
+enum otherwise {
+    OTHERWISE_REFUSE, /* of arithmetic a copy would say nothing */
+    OTHERWISE_COPY,   /* its time is that of its bytes */
+};
+
+static const struct {
+    dnnl_status_t (*build)(struct building *building);
+    enum otherwise otherwise;
+    /* Instead of oneDNN's reference code. NULL: that is what there is. */
+    dnnl_status_t (*replace)(struct building *building);
+} kinds[CM_N_PRIMITIVES] = {
+    [CM_CONV] = {build_products, OTHERWISE_REFUSE, NULL},
+    [CM_DECONV] = {build_products, OTHERWISE_REFUSE, NULL},
+    [CM_GEMM] = {build_products, OTHERWISE_REFUSE, NULL},
+    [CM_POOL] = {build_pool, OTHERWISE_REFUSE, NULL},
+    [CM_NORM] = {build_norm, OTHERWISE_REFUSE, NULL},
+    [CM_ELTWISE] = {build_eltwise, OTHERWISE_COPY, build_proxy},
+    [CM_SOFTMAX] = {build_softmax, OTHERWISE_REFUSE, build_softmax_rows},
+    [CM_REDUCE] = {build_reduce, OTHERWISE_REFUSE, build_sum},
+    [CM_COPY] = {build_copy, OTHERWISE_COPY, build_proxy},
+    [CM_GATHER] = {NULL, OTHERWISE_COPY, NULL},
+};
+
+static const dnnl_data_type_t types[CM_N_ELEMENTS] = {
+    [CM_F32] = dnnl_f32, [CM_F16] = dnnl_f16, [CM_BF16] = dnnl_bf16, [CM_I32] = dnnl_s32,
+    [CM_I8] = dnnl_s8,   [CM_U8] = dnnl_u8,   [CM_BOOL] = dnnl_u8,
+#if DNNL_VERSION_MAJOR >= 3
+    [CM_F64] = dnnl_f64,
+#endif
+};
+
+dnnl_data_type_t build_type(int32_t element) {
+    return types[element];
+}
+
+dnnl_status_t build_desc(struct building *building, const struct cm_tensor *tensor,
+                         onednn_desc *ret) {
+    static const int64_t one[1] = {1};
+    const dnnl_data_type_t type = build_type(tensor->element);
+    if (type == dnnl_data_type_undef) return dnnl_unimplemented;
+    return calls_desc(building->lib, &building->built->descs, tensor->rank ? tensor->rank : 1,
+                      tensor->rank ? tensor->dims : one, type,
+                      tensor->rank ? tensor->strides : one, ret);
+}
+
+dnnl_status_t build_any(struct building *building, const struct cm_tensor *tensor,
+                        onednn_desc *ret) {
+    const dnnl_data_type_t type = build_type(tensor->element);
+    if (type == dnnl_data_type_undef) return dnnl_unimplemented;
+    return calls_desc(building->lib, &building->built->descs, tensor->rank, tensor->dims, type,
+                      NULL, ret);
+}
+
+void build_arg(struct building *building, int id, onednn_desc desc, int32_t element) {
+    struct built *built = building->built;
+    built->args[built->n_args++] = (struct built_arg){id, desc, build_type(element)};
+}
+
+void build_instead(struct building *building, const char *what) {
+    building->built->state = CM_PROXY;
+    (void)onednn_refuse(&building->built->instead, 0, "%s", what);
+}
+
+struct onednn_window build_window(const struct cm_window *window) {
+    struct onednn_window ret;
+    memset(&ret, 0, sizeof(ret));
+    for (int i = 0; i < window->n_spatial; i++) {
+        ret.kernel[i] = window->kernel[i];
+        ret.strides[i] = window->strides[i];
+        ret.dilates[i] = window->dilations[i] - 1;
+        ret.begin[i] = window->pads_begin[i];
+        ret.end[i] = window->pads_end[i];
+    }
+    return ret;
+}
+
+static bool is_empty(const struct cm_primitive *primitive) {
+    const struct cm_tensor *y = &primitive->outputs[0];
+    for (int32_t i = 0; i < y->rank; i++)
+        if (y->dims[i] == 0) return true;
+    return primitive->bytes_read + primitive->bytes_written <= 0;
+}
+
+static void start_over(struct building *building) {
+    build_drop(building->lib, building->built);
+    memset(building->built, 0, sizeof(*building->built));
+    building->built->state = CM_MEASURED;
+}
+
+static int refuse(const struct building *building, dnnl_status_t status) {
+    if (building->reason->text[0] != '\0') return CM_BACKEND_REFUSED;
+    if (status == dnnl_out_of_memory)
+        return onednn_refuse(building->reason, CM_BACKEND_NO_MEMORY, "oneDNN has no memory");
+    if (status == dnnl_unimplemented)
+        return onednn_refuse(building->reason, CM_BACKEND_REFUSED,
+                             "oneDNN has not implemented it for these operands");
+    return onednn_refuse(building->reason, CM_BACKEND_REFUSED,
+                         "oneDNN refuses it with status %d", (int)status);
+}
+
+/* Whether what oneDNN has for it is its reference: right, and as slow as it is plain. */
+static bool is_reference(const struct building *building) {
+    const char *name = NULL;
+    return building->lib->api.dnnl_primitive_desc_query(building->built->primitive,
+                                                        dnnl_query_impl_info_str, 0,
+                                                        &name) == dnnl_success &&
+           name != NULL && strncmp(name, "ref", 3) == 0;
+}
+
+/* What no runtime would run so slowly is replaced by something of its size, or is told. */
+static dnnl_status_t replace_reference(struct building *building) {
+    dnnl_status_t (*build)(struct building *) = kinds[building->primitive->kind].replace;
+    if (build != NULL) {
+        start_over(building);
+        return build(building);
+    }
+    (void)onednn_refuse(&building->built->instead, 0, "the reference code of oneDNN ran");
+    return dnnl_success;
+}
+
+static dnnl_status_t build_it(struct building *building) {
+    dnnl_status_t (*build)(struct building *) = kinds[building->primitive->kind].build;
+    const dnnl_status_t status = build ? build(building) : dnnl_unimplemented;
+    if (status != dnnl_success || !is_reference(building)) return status;
+    return replace_reference(building);
+}
+
+int build_primitive(const struct onednn *lib, const struct cm_primitive *primitive, bool plain,
+                    struct built *ret, struct cm_reason *reason) {
+    struct building building = {lib, primitive, plain, ret, reason};
+    memset(ret, 0, sizeof(*ret));
+    ret->state = CM_MEASURED;
+    if (is_empty(primitive))
+        return onednn_refuse(reason, CM_BACKEND_REFUSED, "has no elements");
+    dnnl_status_t status = build_it(&building);
+    if (status != dnnl_success && kinds[primitive->kind].otherwise == OTHERWISE_COPY) {
+        start_over(&building);
+        memset(reason, 0, sizeof(*reason));
+        status = build_proxy(&building);
+    }
+    if (status == dnnl_success) return CM_BACKEND_OK;
+    build_drop(lib, ret);
+    return refuse(&building, status);
+}
+
+void build_drop(const struct onednn *lib, struct built *built) {
+    if (built->primitive != NULL) (void)lib->api.dnnl_primitive_desc_destroy(built->primitive);
+    built->primitive = NULL;
+    calls_drop_descs(lib, &built->descs);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done to each element by itself, and what only moves them. */
+#include "backends/onednn/build.h"
+
+#include <string.h>
+
+#include "backends/onednn/collapse.h"
+
+#include "support/banned.h"
+
+/* oneDNN's name for a function of ours; `alpha` and `beta` of the step, or these. */
+struct function {
+    dnnl_alg_kind_t algorithm;
+    bool own_constants; /* alpha and beta below instead of the step's */
+    float alpha, beta;
+    const char *instead; /* what runs in its place, of a proxy */
+};
+
+/* clang-format off */
+static const struct function functions[CM_N_FUNCTIONS] = {
+    [CM_ABS]          = {dnnl_eltwise_abs,       true,  0, 0, NULL},
+    [CM_CEIL]         = {dnnl_eltwise_round,     true,  0, 0, "rounding to the nearest ran in its place"},
+    [CM_CLIP]         = {dnnl_eltwise_clip,      false, 0, 0, NULL},
+    [CM_COS]          = {dnnl_eltwise_exp,       true,  0, 0, "an exponential ran in its place"},
+    [CM_ELU]          = {dnnl_eltwise_elu,       false, 0, 0, NULL},
+    [CM_ERF]          = {dnnl_eltwise_gelu_erf,  true,  0, 0, "a GELU by erf ran in its place"},
+    [CM_EXP]          = {dnnl_eltwise_exp,       true,  0, 0, NULL},
+    [CM_FLOOR]        = {dnnl_eltwise_round,     true,  0, 0, "rounding to the nearest ran in its place"},
+    [CM_GELU]         = {dnnl_eltwise_gelu_erf,  true,  0, 0, NULL},
+    [CM_GELU_TANH]    = {dnnl_eltwise_gelu_tanh, true,  0, 0, NULL},
+#if DNNL_VERSION_MAJOR >= 3
+    [CM_HARD_SIGMOID] = {dnnl_eltwise_hardsigmoid, false, 0, 0, NULL},
+    [CM_HARD_SWISH]   = {dnnl_eltwise_hardswish,   true, 1.0F / 6, 0.5F, NULL},
+    [CM_SOFTPLUS]     = {dnnl_eltwise_soft_relu,   true, 1, 0, NULL},
+#else
+    [CM_HARD_SIGMOID] = {dnnl_eltwise_clip,      true,  0, 1, "a clip ran in its place"},
+    [CM_HARD_SWISH]   = {dnnl_eltwise_hardswish, true,  0, 0, NULL},
+    [CM_SOFTPLUS]     = {dnnl_eltwise_soft_relu, true,  0, 0, NULL},
+#endif
+    [CM_LEAKY_RELU]   = {dnnl_eltwise_relu,      false, 0, 0, NULL},
+    [CM_LINEAR]       = {dnnl_eltwise_linear,    false, 0, 0, NULL},
+    [CM_LOG]          = {dnnl_eltwise_log,       true,  0, 0, NULL},
+    [CM_MISH]         = {dnnl_eltwise_mish,      true,  0, 0, NULL},
+    [CM_NEGATE]       = {dnnl_eltwise_linear,    true, -1, 0, NULL},
+    [CM_RECIPROCAL]   = {dnnl_eltwise_pow,       true,  1, -1, NULL},
+    [CM_RELU]         = {dnnl_eltwise_relu,      true,  0, 0, NULL},
+    [CM_ROUND]        = {dnnl_eltwise_round,     true,  0, 0, NULL},
+    [CM_SIGMOID]      = {dnnl_eltwise_logistic,  true,  0, 0, NULL},
+    [CM_SIN]          = {dnnl_eltwise_exp,       true,  0, 0, "an exponential ran in its place"},
+    [CM_SQRT]         = {dnnl_eltwise_sqrt,      true,  0, 0, NULL},
+    [CM_SQUARE]       = {dnnl_eltwise_square,    true,  0, 0, NULL},
+    [CM_SWISH]        = {dnnl_eltwise_swish,     false, 0, 0, NULL},
+    [CM_TANH]         = {dnnl_eltwise_tanh,      true,  0, 0, NULL},
+    [CM_ADD]          = {dnnl_binary_add,        true,  0, 0, NULL},
+    [CM_SUBTRACT]     = {dnnl_binary_sub,        true,  0, 0, NULL},
+    [CM_MULTIPLY]     = {dnnl_binary_mul,        true,  0, 0, NULL},
+    [CM_DIVIDE]       = {dnnl_binary_div,        true,  0, 0, NULL},
+    [CM_MAXIMUM]      = {dnnl_binary_max,        true,  0, 0, NULL},
+    [CM_MINIMUM]      = {dnnl_binary_min,        true,  0, 0, NULL},
+    [CM_COMPARE]      = {dnnl_binary_ge,         true,  0, 0, NULL},
+    [CM_PRELU]        = {dnnl_binary_mul,        true,  0, 0, "a product by the slope ran in its place"},
+};
+/* clang-format on */
+
+static dnnl_status_t describe(struct building *building, const struct collapsed *less,
+                              int which, int32_t element, onednn_desc *ret) {
+    struct cm_tensor tensor = {.element = element, .rank = less->rank};
+    memcpy(tensor.dims, less->own[which], sizeof(tensor.dims));
+    memcpy(tensor.strides, less->strides[which], sizeof(tensor.strides));
+    return build_desc(building, &tensor, ret);
+}
+
+static dnnl_status_t build_unary(struct building *building, const struct function *function) {
+    const struct cm_primitive *primitive = building->primitive;
+    const struct cm_eltwise *step = &primitive->steps[0];
+    const struct cm_tensor *const both[] = {&primitive->inputs[0], &primitive->outputs[0]};
+    const float alpha = function->own_constants ? function->alpha : (float)step->alpha;
+    const float beta = function->own_constants ? function->beta : (float)step->beta;
+    struct collapsed less;
+    onednn_desc x = NULL;
+    if (both[0]->element != both[1]->element || !collapse(both, 2, both[1], &less) ||
+        memcmp(less.own[0], less.own[1], sizeof(less.own[0])) != 0)
+        return dnnl_unimplemented;
+    const dnnl_status_t status = describe(building, &less, 0, both[0]->element, &x);
+    if (status != dnnl_success) return status;
+    build_arg(building, DNNL_ARG_SRC, x, both[0]->element);
+    build_arg(building, DNNL_ARG_DST, x, both[0]->element);
+    return calls_eltwise(building->lib, function->algorithm, x, alpha, beta,
+                         &building->built->primitive);
+}
+
+/* The first operand has to be whole; which one it is makes no difference to the time. */
+static dnnl_status_t build_binary(struct building *building, const struct function *function) {
+    const struct cm_primitive *primitive = building->primitive;
+    const struct cm_tensor *const three[] = {&primitive->inputs[0],
+                                             &primitive->inputs[primitive->steps[0].operand],
+                                             &primitive->outputs[0]};
+    struct collapsed less;
+    onednn_desc descs[3] = {NULL, NULL, NULL};
+    if (!collapse(three, 3, three[2], &less)) return dnnl_unimplemented;
+    for (int i = 0; i < 3; i++) {
+        const dnnl_status_t status = describe(building, &less, i, three[i]->element, &descs[i]);
+        if (status != dnnl_success) return status;
+    }
+    const bool whole = memcmp(less.own[0], less.own[2], sizeof(less.own[0])) == 0;
+    const int first = whole ? 0 : 1;
+    build_arg(building, DNNL_ARG_SRC_0, descs[first], three[first]->element);
+    build_arg(building, DNNL_ARG_SRC_1, descs[1 - first], three[1 - first]->element);
+    build_arg(building, DNNL_ARG_DST, descs[2], three[2]->element);
+    return calls_binary(building->lib, function->algorithm, descs[first], descs[1 - first],
+                        descs[2], &building->built->primitive);
+}
+
+dnnl_status_t build_eltwise(struct building *building) {
+    const struct cm_primitive *primitive = building->primitive;
+    const struct cm_eltwise *step = &primitive->steps[0];
+    if (primitive->n_steps != 1) return dnnl_unimplemented;
+    if (step->function == CM_CAST) return build_copy(building);
+    const struct function *function = &functions[step->function];
+    if (function->algorithm == dnnl_alg_kind_undef) return dnnl_unimplemented;
+    if (function->instead != NULL) build_instead(building, function->instead);
+    return step->function < CM_FIRST_BINARY ? build_unary(building, function)
+                                            : build_binary(building, function);
+}
+
+/* A copy looks at bytes, not at numbers: what oneDNN does not know is taken in halves. */
+static bool as_bytes(const struct cm_tensor *tensor, struct cm_tensor *ret) {
+    static const int32_t same_size[CM_N_ELEMENTS] = {
+        [CM_F32] = CM_F32,   [CM_I32] = CM_F32,  [CM_U32] = CM_F32,   [CM_F16] = CM_BF16,
+        [CM_BF16] = CM_BF16, [CM_I16] = CM_BF16, [CM_U16] = CM_BF16,  [CM_I8] = CM_U8,
+        [CM_U8] = CM_U8,     [CM_BOOL] = CM_U8,  [CM_F8E4M3] = CM_U8, [CM_F8E5M2] = CM_U8,
+    };
+    *ret = *tensor;
+    ret->element = same_size[tensor->element];
+    if (ret->element != CM_ELEMENT_NONE) return true;
+    if (tensor->rank == CM_MAX_RANK) return false;
+    ret->element = CM_F32;
+    for (int i = 0; i < tensor->rank; i++) ret->strides[i] *= 2;
+    ret->dims[ret->rank] = 2;
+    ret->strides[ret->rank++] = 1;
+    return true;
+}
+
+static dnnl_status_t reorder(struct building *building, onednn_desc from, onednn_desc to) {
+    const struct onednn *lib = building->lib;
+    return lib->api.dnnl_reorder_primitive_desc_create(&building->built->primitive, from,
+                                                       lib->engine, to, lib->engine, NULL);
+}
+
+static dnnl_status_t copy_one(struct building *building) {
+    const struct cm_primitive *primitive = building->primitive;
+    struct cm_tensor x = primitive->inputs[0];
+    struct cm_tensor y = primitive->outputs[0];
+    const struct cm_tensor *const both[] = {&x, &y};
+    struct collapsed less;
+    onednn_desc descs[2] = {NULL, NULL};
+    if (x.element == y.element &&
+        (!as_bytes(&primitive->inputs[0], &x) || !as_bytes(&primitive->outputs[0], &y)))
+        return dnnl_unimplemented;
+    if (!collapse(both, 2, &y, &less)) return dnnl_unimplemented;
+    for (int i = 0; i < 2; i++) {
+        const dnnl_status_t status = describe(building, &less, i, both[i]->element, &descs[i]);
+        if (status != dnnl_success) return status;
+    }
+    build_arg(building, DNNL_ARG_FROM, descs[0], x.element);
+    build_arg(building, DNNL_ARG_TO, descs[1], y.element);
+    return reorder(building, descs[0], descs[1]);
+}
+
+static dnnl_status_t copy_many(struct building *building) {
+    const struct cm_primitive *primitive = building->primitive;
+    onednn_desc srcs[CM_MAX_INPUTS];
+    onednn_desc y = NULL;
+    struct cm_tensor bytes;
+    for (int i = 0; i < primitive->n_inputs; i++) {
+        if (!as_bytes(&primitive->inputs[i], &bytes)) return dnnl_unimplemented;
+        const dnnl_status_t status = build_desc(building, &bytes, &srcs[i]);
+        if (status != dnnl_success) return status;
+        build_arg(building, DNNL_ARG_MULTIPLE_SRC + i, srcs[i], bytes.element);
+    }
+    if (!as_bytes(&primitive->outputs[0], &bytes)) return dnnl_unimplemented;
+    const dnnl_status_t status = build_desc(building, &bytes, &y);
+    if (status != dnnl_success) return status;
+    build_arg(building, DNNL_ARG_DST, y, bytes.element);
+    return calls_concat(building->lib, primitive->n_inputs, srcs, y, primitive->axis,
+                        &building->built->primitive);
+}
+
+dnnl_status_t build_copy(struct building *building) {
+    building->built->n_args = 0;
+    return building->primitive->n_inputs > 1 ? copy_many(building) : copy_one(building);
+}
+
+dnnl_status_t build_proxy(struct building *building) {
+    const struct cm_primitive *primitive = building->primitive;
+    const int64_t bytes = (primitive->bytes_read + primitive->bytes_written) / 2;
+    const int64_t n = bytes / 4 > 0 ? bytes / 4 : 1;
+    const struct cm_tensor line = {.element = CM_F32, .rank = 1, .dims = {n}, .strides = {1}};
+    onednn_desc descs[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const dnnl_status_t status = build_desc(building, &line, &descs[i]);
+        if (status != dnnl_success) return status;
+    }
+    build_arg(building, DNNL_ARG_FROM, descs[0], CM_F32);
+    build_arg(building, DNNL_ARG_TO, descs[1], CM_F32);
+    build_instead(building, "a copy of as many bytes ran in its place");
+    return reorder(building, descs[0], descs[1]);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls in which versions 2 and 3 differ, as if they did not. */
+#ifndef BACKENDS_ONEDNN_CALLS_H
+#define BACKENDS_ONEDNN_CALLS_H
+
+#include <stdbool.h>
+
+#include "backends/onednn/api.h"
+
+#define MOST_DESCS 16
+
+/* Descriptions of operands, kept as long as the plan that they belong to. */
+struct onednn_descs {
+    int n;
+    dnnl_memory_desc_t items[MOST_DESCS];
+};
+
+struct onednn {
+    struct onednn_api api;
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+};
+
+/* `strides` NULL: whatever layout the primitive likes best. */
+dnnl_status_t calls_desc(const struct onednn *lib, struct onednn_descs *descs, int rank,
+                         const dnnl_dim_t *dims, dnnl_data_type_t type,
+                         const dnnl_dim_t *strides, onednn_desc *ret);
+void calls_drop_descs(const struct onednn *lib, struct onednn_descs *descs);
+
+/* Of convolutions and pools. */
+struct onednn_window {
+    dnnl_dims_t kernel, strides, dilates, begin, end; /* dilates: 0 is dense */
+};
+
+dnnl_status_t calls_conv(const struct onednn *lib, bool transposed, onednn_desc src,
+                         onednn_desc weights, onednn_desc bias, onednn_desc dst,
+                         const struct onednn_window *window, dnnl_primitive_desc_t *ret);
+dnnl_status_t calls_pool(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc src,
+                         onednn_desc dst, const struct onednn_window *window,
+                         dnnl_primitive_desc_t *ret);
+dnnl_status_t calls_matmul(const struct onednn *lib, onednn_desc a, onednn_desc b,
+                           onednn_desc bias, onednn_desc dst, dnnl_primitive_desc_t *ret);
+dnnl_status_t calls_batch_norm(const struct onednn *lib, bool training, onednn_desc data,
+                               float epsilon, unsigned flags, dnnl_primitive_desc_t *ret);
+dnnl_status_t calls_layer_norm(const struct onednn *lib, onednn_desc data, onednn_desc stat,
+                               float epsilon, unsigned flags, dnnl_primitive_desc_t *ret);
+dnnl_status_t calls_eltwise(const struct onednn *lib, dnnl_alg_kind_t algorithm,
+                            onednn_desc data, float alpha, float beta,
+                            dnnl_primitive_desc_t *ret);
+dnnl_status_t calls_binary(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc a,
+                           onednn_desc b, onednn_desc dst, dnnl_primitive_desc_t *ret);
+dnnl_status_t calls_softmax(const struct onednn *lib, bool log, onednn_desc data, int axis,
+                            dnnl_primitive_desc_t *ret);
+dnnl_status_t calls_reduction(const struct onednn *lib, dnnl_alg_kind_t algorithm,
+                              onednn_desc src, onednn_desc dst, float p,
+                              dnnl_primitive_desc_t *ret);
+dnnl_status_t calls_concat(const struct onednn *lib, int n, const onednn_desc *srcs,
+                           onednn_desc dst, int axis, dnnl_primitive_desc_t *ret);
+
+#endif

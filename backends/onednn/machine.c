@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From /proc and /sys: sysconf was seen to give ten times the cache that there is. */
+#include "backends/onednn/machine.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/banned.h"
+
+#define KIB           1024
+#define ASSUMED_CACHE ((int64_t)32 << 20) /* of a machine that does not tell */
+#define LONGEST_LINE  512
+#define MOST_LINES    128
+#define MOST_LEVELS   8
+
+/* The rest of the first line of `path` that begins with `key`; false: there is none. */
+static bool find_line(const char *path, const char *key, char *ret, size_t size) {
+    char line[LONGEST_LINE];
+    bool found = false;
+    FILE *file = fopen(path, "r");
+    if (file == NULL) return false;
+    for (int i = 0; i < MOST_LINES && !found && fgets(line, sizeof(line), file); i++) {
+        if (strncmp(line, key, strlen(key)) != 0) continue;
+        const char *at = line + strlen(key);
+        at += strspn(at, " \t:");
+        (void)snprintf(ret, size, "%.*s", (int)strcspn(at, "\n"), at);
+        found = true;
+    }
+    (void)fclose(file);
+    return found;
+}
+
+/* A mask in hex, a comma every eight digits. */
+int machine_processors(void) {
+    char mask[LONGEST_LINE];
+    int n = 0;
+    if (!find_line("/proc/self/status", "Cpus_allowed:", mask, sizeof(mask))) mask[0] = '\0';
+    for (const char *at = mask; *at != '\0'; at++) {
+        const char digit[] = {*at, '\0'};
+        for (long bits = strtol(digit, NULL, 16); bits > 0; bits >>= 1) n += (int)(bits & 1);
+    }
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (online > 0 && (n == 0 || n > online)) n = (int)online;
+    return n > 0 ? n : 1;
+}
+
+void machine_name(char *ret, size_t size) {
+    if (!find_line("/proc/cpuinfo", "model name", ret, size)) ret[0] = '\0';
+}
+
+int64_t machine_cache_bytes(void) {
+    int64_t largest = 0;
+    for (int i = 0; i < MOST_LEVELS; i++) {
+        char path[96];
+        char text[32];
+        (void)snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/size",
+                       i);
+        if (!find_line(path, "", text, sizeof(text))) break;
+        char *end = text;
+        int64_t bytes = strtoll(text, &end, 10);
+        if (*end == 'K') bytes *= KIB;
+        if (*end == 'M') bytes *= (int64_t)KIB * KIB;
+        largest = bytes > largest ? bytes : largest;
+    }
+    return largest > 0 ? largest : ASSUMED_CACHE;
+}
+
+static int64_t meminfo(const char *key) {
+    char text[64];
+    if (!find_line("/proc/meminfo", key, text, sizeof(text))) return 0;
+    return strtoll(text, NULL, 10) * KIB;
+}
+
+int64_t machine_free_bytes(void) {
+    return meminfo("MemAvailable");
+}
+
+int64_t machine_memory_bytes(void) {
+    return meminfo("MemTotal");
+}
+
+double machine_load(void) {
+    char text[64];
+    if (!find_line("/proc/loadavg", "", text, sizeof(text))) return -1;
+    return strtod(text, NULL);
+}

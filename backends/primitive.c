@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A primitive is compared byte by byte, so that no field can be forgotten. */
+#include "backends/primitive.h"
+
+#include <string.h>
+
+#include "backends/reason.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+_Static_assert(sizeof(struct cm_tensor) == 8 + 16 * (size_t)CM_MAX_RANK, "no padding");
+_Static_assert(sizeof(struct cm_primitive) ==
+                   16 + (CM_MAX_INPUTS + CM_MAX_OUTPUTS) * sizeof(struct cm_tensor) +
+                       sizeof(struct cm_window) + 16 +
+                       CM_MAX_STEPS * sizeof(struct cm_eltwise) + 56,
+               "no padding");
+
+/* clang-format off */
+static const char *const kind_names[CM_N_PRIMITIVES] = {
+    [CM_PRIMITIVE_NONE] = "none", [CM_CONV] = "conv", [CM_DECONV] = "deconv",
+    [CM_GEMM] = "gemm", [CM_POOL] = "pool", [CM_NORM] = "norm", [CM_ELTWISE] = "eltwise",
+    [CM_SOFTMAX] = "softmax", [CM_REDUCE] = "reduce", [CM_RNN] = "rnn",
+    [CM_ATTENTION] = "attention", [CM_COPY] = "copy", [CM_GATHER] = "gather",
+};
+
+static const char *const algorithm_names[CM_N_ALGORITHMS] = {
+    [CM_ALGORITHM_NONE] = "", [CM_POOL_MAX] = "max", [CM_POOL_AVERAGE] = "average",
+    [CM_POOL_AVERAGE_PADDING] = "average-padding", [CM_NORM_BATCH] = "batch",
+    [CM_NORM_BATCH_TRAINING] = "batch-training", [CM_NORM_LAYER] = "layer",
+    [CM_NORM_RMS] = "rms", [CM_NORM_INSTANCE] = "instance", [CM_NORM_GROUP] = "group",
+    [CM_SOFTMAX_PLAIN] = "plain", [CM_SOFTMAX_LOG] = "log", [CM_REDUCE_SUM] = "sum",
+    [CM_REDUCE_MEAN] = "mean", [CM_REDUCE_MAX] = "max", [CM_REDUCE_MIN] = "min",
+    [CM_REDUCE_PRODUCT] = "product", [CM_REDUCE_L1] = "l1", [CM_REDUCE_L2] = "l2",
+    [CM_RNN_TANH] = "tanh", [CM_RNN_RELU] = "relu", [CM_RNN_LSTM] = "lstm",
+    [CM_RNN_GRU] = "gru",
+};
+
+static const char *const function_names[CM_N_FUNCTIONS] = {
+    [CM_FUNCTION_NONE] = "none", [CM_ABS] = "abs", [CM_CAST] = "cast", [CM_CEIL] = "ceil",
+    [CM_CLIP] = "clip", [CM_COS] = "cos", [CM_ELU] = "elu", [CM_ERF] = "erf",
+    [CM_EXP] = "exp", [CM_FLOOR] = "floor", [CM_GELU] = "gelu", [CM_GELU_TANH] = "gelu-tanh",
+    [CM_HARD_SIGMOID] = "hard-sigmoid", [CM_HARD_SWISH] = "hard-swish",
+    [CM_LEAKY_RELU] = "leaky-relu", [CM_LINEAR] = "linear", [CM_LOG] = "log",
+    [CM_MISH] = "mish", [CM_NEGATE] = "negate", [CM_NOT] = "not",
+    [CM_RECIPROCAL] = "reciprocal", [CM_RELU] = "relu", [CM_ROUND] = "round",
+    [CM_SIGMOID] = "sigmoid", [CM_SIN] = "sin", [CM_SOFTPLUS] = "softplus",
+    [CM_SQRT] = "sqrt", [CM_SQUARE] = "square", [CM_SWISH] = "swish", [CM_TANH] = "tanh",
+    [CM_ADD] = "add", [CM_SUBTRACT] = "subtract", [CM_MULTIPLY] = "multiply",
+    [CM_DIVIDE] = "divide", [CM_MAXIMUM] = "maximum", [CM_MINIMUM] = "minimum",
+    [CM_POWER] = "power", [CM_COMPARE] = "compare", [CM_LOGIC] = "logic",
+    [CM_PRELU] = "prelu", [CM_SELECT] = "select",
+};
+
+static const char *const state_names[CM_N_MEASURE_STATES] = {
+    [CM_UNSUPPORTED] = "unsupported", [CM_MEASURED] = "measured", [CM_MODELLED] = "modelled",
+    [CM_PROXY] = "proxy", [CM_VIEW] = "view", [CM_OUT_OF_MEMORY] = "out-of-memory",
+    [CM_CRASHED] = "crashed", [CM_TIMED_OUT] = "timed-out",
+};
+
+static const struct {
+    const char *name;
+    int64_t size;
+} elements[CM_N_ELEMENTS] = {
+    [CM_ELEMENT_NONE] = {"none", 0},
+    [CM_F64] = {"f64", 8}, [CM_F32] = {"f32", 4}, [CM_F16] = {"f16", 2},
+    [CM_BF16] = {"bf16", 2}, [CM_F8E4M3] = {"f8e4m3", 1}, [CM_F8E5M2] = {"f8e5m2", 1},
+    [CM_I64] = {"i64", 8}, [CM_I32] = {"i32", 4}, [CM_I16] = {"i16", 2}, [CM_I8] = {"i8", 1},
+    [CM_U64] = {"u64", 8}, [CM_U32] = {"u32", 4}, [CM_U16] = {"u16", 2}, [CM_U8] = {"u8", 1},
+    [CM_BOOL] = {"bool", 1},
+};
+
+/* How many operands each kind has. */
+static const struct {
+    int32_t fewest, most;
+} operands[CM_N_PRIMITIVES] = {
+    [CM_CONV] = {2, 3}, [CM_DECONV] = {2, 3}, [CM_GEMM] = {2, 3}, [CM_POOL] = {1, 1},
+    [CM_NORM] = {1, 5}, [CM_ELTWISE] = {1, CM_MAX_INPUTS}, [CM_SOFTMAX] = {1, 1},
+    [CM_REDUCE] = {1, 1}, [CM_RNN] = {3, CM_MAX_INPUTS}, [CM_ATTENTION] = {3, 4},
+    [CM_COPY] = {1, CM_MAX_INPUTS}, [CM_GATHER] = {1, 2},
+};
+/* clang-format on */
+
+static const char *name_in(const char *const *names, int32_t n, int32_t index) {
+    return index >= 0 && index < n ? names[index] : "?";
+}
+
+const char *primitive_kind_name(int32_t kind) {
+    return name_in(kind_names, CM_N_PRIMITIVES, kind);
+}
+
+const char *primitive_algorithm_name(int32_t algorithm) {
+    return name_in(algorithm_names, CM_N_ALGORITHMS, algorithm);
+}
+
+const char *primitive_function_name(int32_t function) {
+    return name_in(function_names, CM_N_FUNCTIONS, function);
+}
+
+const char *primitive_state_name(int32_t state) {
+    return name_in(state_names, CM_N_MEASURE_STATES, state);
+}
+
+static bool is_element(int32_t element) {
+    return element > CM_ELEMENT_NONE && element < CM_N_ELEMENTS;
+}
+
+const char *primitive_element_name(int32_t element) {
+    return is_element(element) ? elements[element].name : "?";
+}
+
+int32_t primitive_element_by_name(const char *name) {
+    for (int32_t i = CM_ELEMENT_NONE + 1; i < CM_N_ELEMENTS; i++)
+        if (text_equal(elements[i].name, name)) return i;
+    return CM_ELEMENT_NONE;
+}
+
+int64_t primitive_element_size(int32_t element) {
+    return is_element(element) ? elements[element].size : 0;
+}
+
+void primitive_pack(struct cm_tensor *tensor) {
+    int64_t stride = 1;
+    for (int32_t i = CM_MAX_RANK - 1; i >= 0; i--) {
+        const bool used = i < tensor->rank;
+        tensor->strides[i] = used ? stride : 0;
+        if (used) stride = checked_mul(stride, tensor->dims[i]);
+        if (!used) tensor->dims[i] = 0;
+    }
+}
+
+bool primitive_is_packed(const struct cm_tensor *tensor) {
+    struct cm_tensor packed = *tensor;
+    primitive_pack(&packed);
+    for (int32_t i = 0; i < tensor->rank; i++)
+        if (tensor->dims[i] != 1 && tensor->strides[i] != packed.strides[i]) return false;
+    return true;
+}
+
+int64_t primitive_elements(const struct cm_tensor *tensor) {
+    int64_t n = 1;
+    for (int32_t i = 0; i < tensor->rank; i++) n = checked_mul(n, tensor->dims[i]);
+    return n;
+}
+
+bool primitive_equal(const struct cm_primitive *a, const struct cm_primitive *b) {
+    return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static int check_tensor(const struct cm_tensor *tensor, struct cm_reason *reason) {
+    if (!is_element(tensor->element))
+        return reason_fail(reason, CM_BACKEND_REFUSED, "an operand has no element type");
+    if (tensor->rank < 0 || tensor->rank > CM_MAX_RANK)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "an operand has rank %d, at most %d",
+                           (int)tensor->rank, CM_MAX_RANK);
+    for (int32_t i = 0; i < tensor->rank; i++)
+        if (tensor->dims[i] < 0)
+            return reason_fail(reason, CM_BACKEND_REFUSED, "an operand has an unknown dim");
+    if (!is_known(checked_mul(primitive_elements(tensor), CM_MAX_RANK)))
+        return reason_fail(reason, CM_BACKEND_REFUSED, "an operand is past 2^60 elements");
+    return CM_BACKEND_OK;
+}
+
+static int check_counts(const struct cm_primitive *primitive, struct cm_reason *reason) {
+    if (primitive->kind <= CM_PRIMITIVE_NONE || primitive->kind >= CM_N_PRIMITIVES)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "there is no primitive of kind %d",
+                           (int)primitive->kind);
+    if (primitive->n_inputs < operands[primitive->kind].fewest ||
+        primitive->n_inputs > operands[primitive->kind].most || primitive->n_outputs < 1 ||
+        primitive->n_outputs > CM_MAX_OUTPUTS)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "%s with %d operands and %d results",
+                           primitive_kind_name(primitive->kind), (int)primitive->n_inputs,
+                           (int)primitive->n_outputs);
+    if (primitive->algorithm < 0 || primitive->algorithm >= CM_N_ALGORITHMS ||
+        primitive->window.n_spatial < 0 || primitive->window.n_spatial > CM_MAX_SPATIAL ||
+        primitive->n_steps < 0 || primitive->n_steps > CM_MAX_STEPS)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "an attribute of %s is out of range",
+                           primitive_kind_name(primitive->kind));
+    return CM_BACKEND_OK;
+}
+
+int primitive_check(const struct cm_primitive *primitive, struct cm_reason *reason) {
+    int status = check_counts(primitive, reason);
+    for (int32_t i = 0; status == CM_BACKEND_OK && i < primitive->n_inputs; i++)
+        status = check_tensor(&primitive->inputs[i], reason);
+    for (int32_t i = 0; status == CM_BACKEND_OK && i < primitive->n_outputs; i++)
+        status = check_tensor(&primitive->outputs[i], reason);
+    for (int32_t i = 0; status == CM_BACKEND_OK && i < primitive->n_steps; i++) {
+        const struct cm_eltwise *step = &primitive->steps[i];
+        if (step->function <= CM_FUNCTION_NONE || step->function >= CM_N_FUNCTIONS ||
+            step->operand < 0 || step->operand >= primitive->n_inputs)
+            return reason_fail(reason, CM_BACKEND_REFUSED, "an attribute of %s is out of range",
+                               primitive_kind_name(primitive->kind));
+    }
+    return status;
+}
+
+static void print_sizes(const int64_t *sizes, int32_t n, struct text *out) {
+    for (int32_t i = 0; i < n; i++)
+        text_printf(out, "%s%lld", i > 0 ? "x" : "", (long long)sizes[i]);
+}
+
+/* The element is told where it changes, the strides where they are not row-major. */
+static void print_tensor(const struct cm_tensor *tensor, int32_t *element, struct text *out) {
+    if (tensor->element != *element)
+        text_printf(out, " %s", primitive_element_name(tensor->element));
+    *element = tensor->element;
+    text_append(out, " ");
+    print_sizes(tensor->dims, tensor->rank, out);
+    if (tensor->rank == 0) text_append(out, "scalar");
+    if (primitive_is_packed(tensor)) return;
+    text_append(out, "/");
+    print_sizes(tensor->strides, tensor->rank, out);
+}
+
+static bool all_are(const int64_t *values, int32_t n, int64_t want) {
+    for (int32_t i = 0; i < n; i++)
+        if (values[i] != want) return false;
+    return true;
+}
+
+static void print_window(const struct cm_window *window, struct text *out) {
+    const int32_t n = window->n_spatial;
+    if (n == 0) return;
+    text_append(out, " kernel ");
+    print_sizes(window->kernel, n, out);
+    if (!all_are(window->strides, n, 1)) {
+        text_append(out, " stride ");
+        print_sizes(window->strides, n, out);
+    }
+    if (!all_are(window->dilations, n, 1)) {
+        text_append(out, " dilation ");
+        print_sizes(window->dilations, n, out);
+    }
+    if (!all_are(window->pads_begin, n, 0) || !all_are(window->pads_end, n, 0)) {
+        text_append(out, " pad ");
+        print_sizes(window->pads_begin, n, out);
+        text_append(out, "+");
+        print_sizes(window->pads_end, n, out);
+    }
+}
+
+static void print_steps(const struct cm_primitive *primitive, struct text *out) {
+    for (int32_t i = 0; i < primitive->n_steps; i++) {
+        const struct cm_eltwise *step = &primitive->steps[i];
+        text_printf(out, " %s", primitive_function_name(step->function));
+        if (step->alpha != 0 || step->beta != 0)
+            text_printf(out, "(%g,%g)", step->alpha, step->beta);
+    }
+}
+
+void primitive_print(const struct cm_primitive *primitive, struct text *out) {
+    int32_t element = CM_ELEMENT_NONE;
+    text_append(out, primitive_kind_name(primitive->kind));
+    if (primitive->algorithm != CM_ALGORITHM_NONE)
+        text_printf(out, " %s", primitive_algorithm_name(primitive->algorithm));
+    print_steps(primitive, out);
+    for (int32_t i = 0; i < primitive->n_inputs && i < CM_MAX_INPUTS; i++)
+        print_tensor(&primitive->inputs[i], &element, out);
+    text_append(out, " ->");
+    for (int32_t i = 0; i < primitive->n_outputs && i < CM_MAX_OUTPUTS; i++)
+        print_tensor(&primitive->outputs[i], &element, out);
+    print_window(&primitive->window, out);
+    if (primitive->groups > 1) text_printf(out, " groups %lld", (long long)primitive->groups);
+    if (primitive->axis != 0) text_printf(out, " axis %d", (int)primitive->axis);
+    if (primitive->hidden != 0) text_printf(out, " hidden %lld", (long long)primitive->hidden);
+    if (primitive->directions > 1) text_append(out, " both directions");
+    if (primitive->causal != 0) text_append(out, " causal");
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The median, because the least time is what a lucky clock gave and the mean what an interrupt
+ * took; the quartiles beside it, because they say how much to believe it.
+ */
+#include "backends/timing.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "backends/reason.h"
+
+#include "support/banned.h"
+
+const struct timing_policy timing_default_policy = {
+    .warm_up_runs = 3,
+    .warm_up_s = 5e-3,
+    .sample_s = 1e-3,
+    .most_per_sample = 512,
+    .fewest_samples = 11,
+    .most_samples = TIMING_MOST_SAMPLES,
+    .spread = 0.01,
+    .budget_s = 0.2,
+    .limit_s = 2.0,
+    .unstable = 0.025,
+    .drift = 0.03,
+};
+
+static double monotonic_now(void *context) {
+    struct timespec now = {0, 0};
+    (void)context;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+const struct timing_clock timing_monotonic_clock = {monotonic_now, NULL};
+
+static double quantile(const double *sorted, int32_t n, double at) {
+    const double place = (double)(n - 1) * at;
+    const int32_t below = (int32_t)place;
+    const int32_t above = below + 1 < n ? below + 1 : below;
+    return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
+}
+
+void timing_summarize(const double *sorted, int32_t n, struct cm_timing *ret) {
+    ret->median = quantile(sorted, n, 0.5);
+    ret->q1 = quantile(sorted, n, 0.25);
+    ret->q3 = quantile(sorted, n, 0.75);
+    ret->min = sorted[0];
+    ret->max = sorted[n - 1];
+    ret->n_samples = n;
+}
+
+double timing_spread(const struct cm_timing *timing) {
+    return timing->median > 0 ? (timing->q3 - timing->q1) / timing->median : 0;
+}
+
+/* One call of the job: seconds of one execution. */
+static int run_job(const struct timing_job *job, uint32_t n, enum cm_cache cache, double *ret,
+                   struct cm_reason *reason) {
+    double seconds = 0;
+    const int status = job->run(job->context, n, cache, &seconds, reason);
+    if (status != CM_BACKEND_OK) return status;
+    if (!isfinite(seconds) || seconds <= 0)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "%u runs took %g s, which is no time",
+                           (unsigned)n, seconds);
+    *ret = seconds / n;
+    return CM_BACKEND_OK;
+}
+
+/*
+ * *ret_fastest: of one execution, what the size of a sample is reckoned from. Calls double what
+ * they run, so that the shortest is not called thousands of times.
+ */
+static int warm_up(const struct timing_job *job, const struct timing_policy *policy,
+                   const struct timing_clock *clock, enum cm_cache cache, double *ret_fastest,
+                   struct cm_reason *reason) {
+    const double begin = clock->now(clock->context);
+    double fastest = INFINITY;
+    double spent = 0;
+    uint32_t n = 1;
+    for (int32_t i = 0; i < policy->warm_up_runs || spent < policy->warm_up_s; i++) {
+        double seconds = 0;
+        if (i >= policy->warm_up_runs && n < policy->most_per_sample) n *= 2;
+        const int status = run_job(job, n, cache, &seconds, reason);
+        if (status != CM_BACKEND_OK) return status;
+        fastest = fmin(fastest, seconds);
+        spent += seconds * n;
+        if (clock->now(clock->context) - begin >= policy->limit_s) break;
+    }
+    *ret_fastest = fastest;
+    return CM_BACKEND_OK;
+}
+
+static uint32_t sample_size(const struct timing_policy *policy, double seconds) {
+    const double n = ceil(policy->sample_s / seconds);
+    if (!(n > 1)) return 1;
+    return n < policy->most_per_sample ? (uint32_t)n : policy->most_per_sample;
+}
+
+static void insert_sorted(double *sorted, int32_t n, double value) {
+    int32_t at = n;
+    while (at > 0 && sorted[at - 1] > value) at--;
+    memmove(&sorted[at + 1], &sorted[at], (size_t)(n - at) * sizeof(*sorted));
+    sorted[at] = value;
+}
+
+static int32_t most_samples(const struct timing_policy *policy) {
+    return policy->most_samples < TIMING_MOST_SAMPLES ? policy->most_samples
+                                                      : TIMING_MOST_SAMPLES;
+}
+
+static bool is_enough(const struct timing_policy *policy, const struct cm_timing *timing,
+                      double sampled) {
+    if (timing->n_samples >= most_samples(policy)) return true;
+    if (timing->n_samples < policy->fewest_samples) return false;
+    return sampled >= policy->budget_s || timing_spread(timing) <= policy->spread;
+}
+
+int timing_run(const struct timing_job *job, const struct timing_policy *policy,
+               const struct timing_clock *clock, enum cm_cache cache, struct cm_timing *ret,
+               uint32_t *flags, struct cm_reason *reason) {
+    double sorted[TIMING_MOST_SAMPLES];
+    struct cm_timing timing = {.n_samples = 0};
+    double fastest = 0;
+    double sampled = 0;
+    int status = warm_up(job, policy, clock, cache, &fastest, reason);
+    if (status != CM_BACKEND_OK) return status;
+    const uint32_t per_sample = sample_size(policy, fastest);
+    const double end = clock->now(clock->context) + policy->limit_s;
+    do {
+        double seconds = 0;
+        status = run_job(job, per_sample, cache, &seconds, reason);
+        if (status != CM_BACKEND_OK) return status;
+        sampled += seconds * per_sample;
+        insert_sorted(sorted, timing.n_samples, seconds);
+        timing_summarize(sorted, timing.n_samples + 1, &timing);
+    } while (!is_enough(policy, &timing, sampled) && clock->now(clock->context) < end);
+    timing.per_sample = (int32_t)per_sample;
+    if (timing.n_samples < policy->fewest_samples) *flags |= CM_FLAG_FEW_SAMPLES;
+    if (timing_spread(&timing) > policy->unstable) *flags |= CM_FLAG_UNSTABLE;
+    *ret = timing;
+    return CM_BACKEND_OK;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is asked for times: the three options that say it, and the line that shows the waiting.
+ */
+#ifndef CLI_ASKED_H
+#define CLI_ASKED_H
+
+#include <stdbool.h>
+
+#include "costmodel/costmodel.h"
+
+struct invocation;
+
+enum asked_measure { ASKED_NOTHING, ASKED_CPU, ASKED_CUDA };
+
+struct asked {
+    int measure; /* enum asked_measure: --measure */
+    const char *backend;
+    const char *device; /* of the roofline */
+    int precision;      /* enum cm_precision */
+};
+
+/* Sets options->backend. CM_OK, CM_USAGE (more than one is asked), CM_NO_MEMORY. */
+int asked_read(const struct invocation *call, const struct asked *asked,
+               struct cm_options *options) CM_MUST_CHECK;
+
+/* A line on standard error while a backend measures, if a person is there to see it. */
+struct progress {
+    bool shown;
+    double begin; /* seconds, of the first call */
+};
+void progress_show(void *progress, size_t done, size_t total);
+/* Takes the line away. */
+void progress_end(const struct progress *progress);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `costmodel backends`: what can measure or model, on which device, and why one cannot. Each
+ * device is opened in a process of its own, as it is for measuring.
+ */
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "backends/backends.h"
+#include "backends/child.h"
+#include "backends/devices.h"
+#include "backends/settings.h"
+#include "cli/options.h"
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+struct request {
+    int format;
+};
+
+static const struct option_choice formats[] = {
+    {"text", FORMAT_TEXT},
+    {"json", FORMAT_JSON},
+    {NULL, 0},
+};
+
+static const struct option options_table[] = {
+    {.heading = "The list",
+     .name = "format",
+     .kind = OPTION_CHOICE,
+     .offset = OPTION_AT(struct request, int, format),
+     .value = "FORMAT",
+     .choices = formats,
+     .help = "text for people (default), json for programs"},
+    {.name = NULL},
+};
+
+/* One backend, and what its device said. */
+struct found {
+    struct backends_entry entry;
+    bool usable;
+    struct cm_device_facts facts;
+};
+
+struct listing {
+    const struct invocation *call;
+    int format;
+    struct places places;
+    size_t n;
+    struct found *items;
+};
+
+static void try_device(const struct listing *listing, const struct cm_settings *settings,
+                       struct found *found) {
+    struct child_setup setup;
+    struct child *child = NULL;
+    if (found->entry.backend == NULL) return;
+    child_setup_init(&setup, found->entry.backend);
+    setup.settings = *settings;
+    if (child_start(&setup, listing->call->arena, &child, &found->entry.reason) !=
+        CM_BACKEND_OK)
+        return;
+    found->usable = true;
+    found->facts = *child_facts(child);
+    child_stop(child);
+}
+
+static int find_all(struct listing *listing) {
+    const struct cm_settings none = {.n = 0};
+    struct backends_list list;
+    struct arena *arena = listing->call->arena;
+    int status = backends_list(&listing->places, arena, &list);
+    if (status != CM_OK) return diag_no_memory(listing->call->diag);
+    listing->items = arena_array(arena, list.n, sizeof(*listing->items));
+    if (listing->items == NULL) return diag_no_memory(listing->call->diag);
+    listing->n = list.n;
+    for (size_t i = 0; i < list.n; i++) {
+        listing->items[i].entry = list.items[i];
+        try_device(listing, &none, &listing->items[i]);
+    }
+    return CM_OK;
+}
+
+static int find_one(struct listing *listing, const char *asked) {
+    struct cm_settings settings;
+    const char *name = NULL;
+    struct arena *arena = listing->call->arena;
+    struct found *found = arena_alloc(arena, sizeof(*found));
+    if (found == NULL) return diag_no_memory(listing->call->diag);
+    struct cm_reason *reason = &found->entry.reason;
+    if (settings_parse(asked, arena, &name, &settings, reason) != CM_BACKEND_OK)
+        return options_fault(listing->call, "'%s': %s", asked, reason->text);
+    found->entry.name = name;
+    listing->items = found;
+    listing->n = 1;
+    if (backends_find(&listing->places, name, arena, &found->entry.backend, reason) ==
+        CM_BACKEND_OK)
+        try_device(listing, &settings, found);
+    return CM_OK;
+}
+
+static const char *kind_of(const struct cm_backend *backend) {
+    if (backend == NULL) return "-";
+    return backend->estimate ? "models" : "measures";
+}
+
+static void print_safe(const struct listing *listing, const char *label, const char *string) {
+    struct text safe;
+    if (string[0] == '\0') return;
+    text_init(&safe, listing->call->arena);
+    text_append_name(&safe, string);
+    printf("  %-8s %s\n", label, text_string(&safe));
+}
+
+static void print_text(const struct listing *listing, const struct found *found) {
+    const struct cm_backend *backend = found->entry.backend;
+    struct text name;
+    text_init(&name, listing->call->arena);
+    text_append_name(&name, found->entry.name);
+    printf("%-10s %-9s %s\n", text_string(&name), kind_of(backend),
+           found->usable ? "usable" : "not usable");
+    if (backend != NULL) print_safe(listing, "what", backend->summary);
+    if (found->entry.path != NULL) print_safe(listing, "module", found->entry.path);
+    print_safe(listing, "why not", found->usable ? "" : found->entry.reason.text);
+    print_safe(listing, "device", found->facts.name);
+    print_safe(listing, found->facts.modelled ? "source" : "version", found->facts.version);
+    print_safe(listing, "warning", found->facts.warning);
+    const struct cm_backend_option *option = backend ? backend->options : NULL;
+    for (; option != NULL && option->name != NULL; option++)
+        printf("  option   %s=%s: %s\n", option->name, option->value, option->help);
+}
+
+static void print_devices(void) {
+    size_t column = 0;
+    printf("\nbuilt-in devices of the roofline:\n");
+    for (size_t i = 0; device_at(i) != NULL; i++) {
+        column += (size_t)printf("%s%s", column == 0 ? "  " : " ", device_at(i)->name);
+        if (column > 72) column = 0 * (size_t)printf("\n");
+    }
+    if (column > 0) printf("\n");
+}
+
+static void print_places(const struct listing *listing) {
+    printf("\nmodules are searched in:\n");
+    for (size_t i = 0; i < listing->places.n; i++) {
+        const struct module_place *place = &listing->places.items[i];
+        const bool searched = place->reason.text[0] == '\0';
+        printf("  %s%s%s\n", place->path, searched ? "" : ": ", place->reason.text);
+    }
+    if (listing->places.n == 0) printf("  (no place)\n");
+}
+
+static void print_quoted(const struct listing *listing, const char *string) {
+    struct text safe;
+    text_init(&safe, listing->call->arena);
+    text_append_name(&safe, string);
+    putchar('"');
+    for (const char *c = text_string(&safe); *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\') putchar('\\');
+        putchar(*c);
+    }
+    putchar('"');
+}
+
+static void print_member(const struct listing *listing, const char *key, const char *string) {
+    printf(", \"%s\": ", key);
+    if (string == NULL || string[0] == '\0')
+        printf("null");
+    else
+        print_quoted(listing, string);
+}
+
+static void print_json_device(const struct listing *listing,
+                              const struct cm_device_facts *facts) {
+    printf(",\n     \"device\": {\"name\": ");
+    print_quoted(listing, facts->name);
+    print_member(listing, facts->modelled ? "source" : "version", facts->version);
+    print_member(listing, "warning", facts->warning);
+    printf(", \"memory_bytes\": %" PRId64 ", \"cache_bytes\": %" PRId64 ", \"units\": %" PRId32
+           ", \"bandwidth\": %.17g, \"floor\": %.17g}",
+           facts->memory_bytes, facts->cache_bytes, facts->n_units, facts->bandwidth,
+           facts->floor);
+}
+
+static void print_json(const struct listing *listing, const struct found *found) {
+    const struct cm_backend *backend = found->entry.backend;
+    printf("    {\"name\": ");
+    print_quoted(listing, found->entry.name);
+    print_member(listing, "kind", backend ? kind_of(backend) : NULL);
+    print_member(listing, "module", found->entry.path);
+    printf(", \"usable\": %s", found->usable ? "true" : "false");
+    print_member(listing, "reason", found->usable ? NULL : found->entry.reason.text);
+    if (found->usable) print_json_device(listing, &found->facts);
+    printf("}");
+}
+
+static void print_json_places(const struct listing *listing) {
+    printf("\n  ],\n  \"places\": [");
+    for (size_t i = 0; i < listing->places.n; i++) {
+        printf("%s\n    {\"path\": ", i > 0 ? "," : "");
+        print_quoted(listing, listing->places.items[i].path);
+        print_member(listing, "reason", listing->places.items[i].reason.text);
+        printf("}");
+    }
+    printf("\n  ],\n  \"devices\": [");
+    for (size_t i = 0; device_at(i) != NULL; i++)
+        printf("%s\"%s\"", i > 0 ? ", " : "", device_at(i)->name);
+    printf("]\n}\n");
+}
+
+static void print_listing(const struct listing *listing, bool all) {
+    const bool json = listing->format == FORMAT_JSON;
+    if (json) printf("{\n  \"schema\": \"costmodel/backends/1\",\n  \"backends\": [\n");
+    for (size_t i = 0; i < listing->n; i++) {
+        if (i > 0) printf("%s\n", json ? "," : "");
+        if (json)
+            print_json(listing, &listing->items[i]);
+        else
+            print_text(listing, &listing->items[i]);
+    }
+    if (json) {
+        print_json_places(listing);
+    } else if (all) {
+        print_devices();
+        print_places(listing);
+    }
+}
+
+int command_backends(const struct invocation *call) {
+    struct request request = {.format = FORMAT_TEXT};
+    struct option_list operands = {0, NULL};
+    int status = options_parse(options_table, call, &request, &operands);
+    if (status == CM_OK && operands.n > 1)
+        status = options_fault(call, "backends wants at most one backend, got %zu", operands.n);
+    struct listing listing = {.call = call, .format = request.format};
+    if (status == CM_OK && places_find(call->arena, &listing.places) != CM_OK)
+        status = diag_no_memory(call->diag);
+    if (status != CM_OK) return command_exit(status);
+    const bool all = operands.n == 0;
+    status = all ? find_all(&listing) : find_one(&listing, operands.values[0]);
+    if (status != CM_OK) return command_exit(status);
+    print_listing(&listing, all);
+    /* Of one that was asked for, whether it can be used is the answer. */
+    return command_finish(call, all || listing.items[0].usable ? EXIT_DONE : EXIT_INCOMPLETE);
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# The oneDNN backend, a module. Its headers are needed to build it, the library only to run it
+# (backends/onednn/api.h).
+set(COSTMODEL_ONEDNN AUTO CACHE STRING "The oneDNN backend: AUTO (if its headers are here), ON, OFF")
+set_property(CACHE COSTMODEL_ONEDNN PROPERTY STRINGS AUTO ON OFF)
+
+if(COSTMODEL_ONEDNN STREQUAL "OFF")
+  return()
+endif()
+find_path(ONEDNN_INCLUDE_DIR oneapi/dnnl/dnnl.h DOC "The folder of oneapi/dnnl/dnnl.h")
+mark_as_advanced(ONEDNN_INCLUDE_DIR)
+if(NOT ONEDNN_INCLUDE_DIR)
+  if(NOT COSTMODEL_ONEDNN STREQUAL "AUTO")
+    message(FATAL_ERROR "COSTMODEL_ONEDNN is ON, but oneapi/dnnl/dnnl.h is not found: "
+      "install libdnnl-dev, or set ONEDNN_INCLUDE_DIR")
+  endif()
+  message(STATUS "No oneDNN headers: its backend is not built")
+  return()
+endif()
+message(STATUS "oneDNN headers: ${ONEDNN_INCLUDE_DIR}")
+
+file(GLOB onednn_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/onednn/*.c)
+add_library(costmodel_onednn MODULE ${onednn_sources})
+target_include_directories(costmodel_onednn PRIVATE
+  ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(costmodel_onednn SYSTEM PRIVATE ${ONEDNN_INCLUDE_DIR})
+target_link_libraries(costmodel_onednn PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(costmodel_onednn PROPERTIES
+  PREFIX "" OUTPUT_NAME costmodel-onednn SUFFIX .so
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/backends)
+install(TARGETS costmodel_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel)

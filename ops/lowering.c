@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of lowering in a row, and tensors of a rule as tensors of a primitive. */
+#include "ops/lowering.h"
+
+#include <string.h>
+
+#include "ops/rule.h"
+#include "ops/window.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static const struct lowering_row *const tables[] = {lowering_products, lowering_layers,
+                                                    lowering_elements};
+
+static const int32_t elements[DTYPE_N] = {
+    [DTYPE_FLOAT] = CM_F32,         [DTYPE_UINT8] = CM_U8,
+    [DTYPE_INT8] = CM_I8,           [DTYPE_UINT16] = CM_U16,
+    [DTYPE_INT16] = CM_I16,         [DTYPE_INT32] = CM_I32,
+    [DTYPE_INT64] = CM_I64,         [DTYPE_BOOL] = CM_BOOL,
+    [DTYPE_FLOAT16] = CM_F16,       [DTYPE_DOUBLE] = CM_F64,
+    [DTYPE_UINT32] = CM_U32,        [DTYPE_UINT64] = CM_U64,
+    [DTYPE_BFLOAT16] = CM_BF16,     [DTYPE_FLOAT8E4M3FN] = CM_F8E4M3,
+    [DTYPE_FLOAT8E5M2] = CM_F8E5M2,
+};
+
+const struct lowering_row *lowering_find(const char *domain, const char *type) {
+    if (domain[0] != '\0') return NULL;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        for (const struct lowering_row *row = tables[i]; row->op != NULL; row++)
+            if (text_equal(row->op, type)) return row;
+    return NULL;
+}
+
+void lowering_pack(struct cm_tensor *tensor) {
+    int64_t stride = 1;
+    for (int32_t i = tensor->rank - 1; i >= 0; i--) {
+        tensor->strides[i] = stride;
+        stride = checked_mul(stride, tensor->dims[i]);
+    }
+}
+
+static bool take_fact(const struct fact *fact, struct cm_tensor *ret) {
+    struct cm_tensor tensor;
+    memset(&tensor, 0, sizeof(tensor));
+    if (!fact_is_complete(fact) || fact->shape.rank > CM_MAX_RANK) return false;
+    tensor.element = elements[fact->dtype];
+    if (tensor.element == CM_ELEMENT_NONE) return false;
+    tensor.rank = fact->shape.rank;
+    for (int32_t i = 0; i < tensor.rank; i++) tensor.dims[i] = fact->shape.dims[i];
+    lowering_pack(&tensor);
+    *ret = tensor;
+    return true;
+}
+
+bool lowering_input(const struct rule *rule, size_t slot, struct cm_tensor *ret) {
+    return rule_has_input(rule, slot) && take_fact(rule_input(rule, slot), ret);
+}
+
+bool lowering_output(const struct rule *rule, size_t slot, struct cm_tensor *ret) {
+    return slot < rule->n_outputs && take_fact(&rule->outputs[slot], ret);
+}
+
+bool lowering_take(const struct rule *rule, size_t slot, struct cm_primitive *ret) {
+    if (ret->n_inputs == CM_MAX_INPUTS) return false;
+    if (!lowering_input(rule, slot, &ret->inputs[ret->n_inputs])) return false;
+    ret->n_inputs++;
+    return true;
+}
+
+bool lowering_give(const struct rule *rule, size_t slot, struct cm_primitive *ret) {
+    if (ret->n_outputs == CM_MAX_OUTPUTS) return false;
+    if (!lowering_output(rule, slot, &ret->outputs[ret->n_outputs])) return false;
+    ret->n_outputs++;
+    return true;
+}
+
+void lowering_window(const struct window *window, int i, int64_t size, int64_t steps,
+                     struct cm_window *ret) {
+    const int64_t extent = window_extent(window, i);
+    const int64_t covered = (steps - 1) * window->stride[i] + extent;
+    ret->kernel[i] = window->kernel[i];
+    ret->strides[i] = window->stride[i];
+    ret->dilations[i] = window->dilation[i];
+    ret->pads_begin[i] = window->begin[i];
+    ret->pads_end[i] = window->end[i];
+    if (window->pad == PAD_SAME && covered > size) ret->pads_begin[i] = (covered - size) / 2;
+    const int64_t room = size + ret->pads_begin[i] + ret->pads_end[i] - extent;
+    if (room < 0 || room / window->stride[i] + 1 != steps)
+        ret->pads_end[i] = covered - size - ret->pads_begin[i];
+}
+
+bool lowering_axis(int64_t axis, int rank, int *ret) {
+    if (axis < -rank || axis >= rank) return false;
+    *ret = (int)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+bool lowering_apply(const struct rule *rule, struct cm_primitive *ret, const char **ret_why) {
+    const struct lowering_row *row = lowering_find(rule->op->domain, rule->op->type);
+    struct cm_primitive primitive;
+    memset(&primitive, 0, sizeof(primitive));
+    *ret_why = "the operator has no primitive";
+    if (row == NULL) return false;
+    primitive.kind = row->kind;
+    *ret_why = "its operands have no primitive";
+    if (!row->lower(rule, row->which, &primitive)) return false;
+    *ret = primitive;
+    return true;
+}

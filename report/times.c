@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A rate is a quotient of two counts, rounded to whole operations a second. */
+#include "report/times.h"
+
+#include <math.h>
+
+#include "costmodel/costmodel.h"
+#include "report/number.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define PS_PER_SECOND 1e12
+
+void times_append(struct text *text, int64_t latency_ps) {
+    if (latency_ps == 0)
+        text_append(text, "0 s");
+    else
+        number_append(text, NUMBER_TIME, latency_ps);
+}
+
+void times_append_kind(struct text *text, const struct cm_result *result) {
+    if (result->measure != NULL && result->measure->modelled) text_append(text, " modelled");
+}
+
+void times_append_rate(struct text *text, int64_t flops, int64_t latency_ps) {
+    if (!is_known(flops) || !is_known(latency_ps)) {
+        text_append(text, "?");
+        return;
+    }
+    double rate = 0;
+    if (latency_ps > 0) rate = round((double)flops / (double)latency_ps * PS_PER_SECOND);
+    number_append(text, NUMBER_RATE, rate < 9e18 ? (int64_t)rate : DIM_OVERFLOW);
+}

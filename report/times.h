@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Latencies and rates as people read them; a latency that was not measured says so itself. */
+#ifndef REPORT_TIMES_H
+#define REPORT_TIMES_H
+
+#include <stdint.h>
+
+struct cm_result;
+struct text;
+
+/* "76.67 us", "0 s" */
+void times_append(struct text *text, int64_t latency_ps);
+/* " modelled" behind a latency of a model, nothing behind one that was measured. */
+void times_append_kind(struct text *text, const struct cm_result *result);
+
+/* FLOPs in so many picoseconds: "15.86 TFLOPS", "0 FLOPS" in no time, "?" unknown. */
+void times_append_rate(struct text *text, int64_t flops, int64_t latency_ps);
+
+#endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The oneDNN module, with the library where this machine has it (or ONEDNN_LIBRARY names it),
+ * else only what it says without. Times are not judged: the machine may be busy.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/backends.h"
+#include "backends/child.h"
+#include "backends/loader.h"
+#include "backends/primitive.h"
+#include "fixture.h"
+#include "support/arena.h"
+
+#include <oneapi/dnnl/dnnl_version.h>
+
+#define TEXT_OF(number)   #number
+#define NUMBER_OF(macro)  TEXT_OF(macro)
+#define TEST_ONEDNN_MAJOR NUMBER_OF(DNNL_VERSION_MAJOR)
+#define N(array)          (sizeof(array) / sizeof((array)[0]))
+
+struct fixture {
+    struct arena *arena;
+    const struct cm_backend *backend;
+    struct child *child; /* NULL: the library is not here */
+    struct child_setup setup;
+    struct cm_setting settings[4];
+};
+
+/* Few samples: what is tested is what runs, not how long it takes. */
+static struct timing_policy hasty(void) {
+    struct timing_policy policy = timing_default_policy;
+    policy.warm_up_runs = 1;
+    policy.warm_up_s = 0;
+    policy.sample_s = 1e-5;
+    policy.fewest_samples = 2;
+    policy.most_samples = 2;
+    return policy;
+}
+
+static int make(void **state) {
+    struct fixture *f = calloc(1, sizeof(*f));
+    struct cm_reason reason = {""};
+    const char *library = getenv("ONEDNN_LIBRARY");
+    if (f == NULL) return 1;
+    *state = f;
+    f->arena = arena_new("test", 0);
+    if (loader_load(TEST_ONEDNN_MODULE, &f->backend, &reason) != CM_BACKEND_OK) {
+        print_error("%s\n", reason.text);
+        return 1;
+    }
+    f->settings[0] = (struct cm_setting){"threads", "1"};
+    /* A small cache, so that a plan takes few megabytes. */
+    f->settings[1] = (struct cm_setting){"cache", "65536"};
+    f->settings[2] = (struct cm_setting){"memory", "100000000"};
+    f->settings[3] = (struct cm_setting){"library", library};
+    child_setup_init(&f->setup, f->backend);
+    f->setup.policy = hasty();
+    f->setup.settings.n = library != NULL ? 4 : 3;
+    f->setup.settings.items = f->settings;
+    if (child_start(&f->setup, f->arena, &f->child, &reason) != CM_BACKEND_OK)
+        print_message("oneDNN is not here: %s\n", reason.text);
+    return 0;
+}
+
+static int end(void **state) {
+    struct fixture *f = *state;
+    child_stop(f->child);
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+static struct cm_measurement measure(const struct fixture *f,
+                                     const struct cm_primitive *primitive) {
+    struct cm_measurement measurement;
+    if (f->child == NULL) skip();
+    child_measure(f->child, primitive, &measurement);
+    return measurement;
+}
+
+static void expect_state(const struct fixture *f, const struct cm_primitive *primitive,
+                         enum cm_measure_state state, const char *reason) {
+    const struct cm_measurement got = measure(f, primitive);
+    char *text = fixture_print(primitive);
+    if (got.state != (int32_t)state || strstr(got.reason.text, reason) == NULL)
+        fail_msg("%s: have %s, \"%s\"", text, primitive_state_name(got.state), got.reason.text);
+    if (state == CM_MEASURED || state == CM_PROXY) {
+        if (!(got.cold.median > 0) || !(got.warm.median > 0) || got.kernels[0] == '\0')
+            fail_msg("%s: %g s cold, %g s warm, kernel \"%s\"", text, got.cold.median,
+                     got.warm.median, got.kernels);
+    }
+    free(text);
+}
+
+static void what_cannot_be_opened_says_why(void **state) {
+    const struct fixture *f = *state;
+    static const struct {
+        struct cm_setting setting;
+        const char *reason;
+    } cases[] = {
+        {{"library", "/nonexistent/libdnnl.so"}, "oneDNN cannot be loaded: /nonexistent"},
+        {{"library", "libdnnl.so"}, "library wants an absolute path"},
+        {{"library", TEST_BINARY_DIR "/modules/costmodel-good.so"},
+         "the library has no function 'dnnl_"},
+        {{"library", TEST_ONEDNN_STUB},
+         "the library is oneDNN 99.1, this module was built for "},
+        {{"threads", "0"}, "threads wants 1 to 4096"},
+        {{"threads", "2x"}, "threads wants 1 to 4096"},
+        {{"cache", "0"}, "cache wants 1 to 1152921504606846976"},
+        {{"memory", "1GB"}, "memory wants 1 to 1152921504606846976"},
+        {{"layout", "nhwc"}, "layout wants any or plain"},
+        {{"thread", "2"}, "onednn has no option 'thread'"},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        struct child_setup setup = f->setup;
+        struct child *child = NULL;
+        struct cm_reason reason = {""};
+        setup.settings = (struct cm_settings){.n = 1, .items = &cases[i].setting};
+        assert_int_equal(child_start(&setup, f->arena, &child, &reason), CM_BACKEND_REFUSED);
+        if (strncmp(reason.text, cases[i].reason, strlen(cases[i].reason)) != 0)
+            fail_msg("have \"%s\", want \"%s\"", reason.text, cases[i].reason);
+    }
+}
+
+static void the_machine_is_described(void **state) {
+    const struct fixture *f = *state;
+    if (f->child == NULL) skip();
+    const struct cm_device_facts *facts = child_facts(f->child);
+    assert_int_equal(facts->n_units, 1);
+    assert_int_equal(facts->modelled, 0);
+    assert_non_null(strstr(facts->version, "oneDNN "));
+    assert_non_null(strstr(facts->version, ", 1 threads by "));
+    assert_int_equal(facts->cache_bytes, 65536);
+    assert_true(facts->memory_bytes > facts->cache_bytes);
+}
+
+/* A product of n^3 within what any processor does, a GFLOP/s a thread at the least excluded:
+ * the sanitizers' machine may be busy. */
+static void a_time_is_one_of_this_world(void **state) {
+    const struct cm_primitive gemm = fixture_gemm(CM_F32, 256, 256, 256);
+    const struct cm_measurement got = measure(*state, &gemm);
+    assert_int_equal(got.state, CM_MEASURED);
+    assert_true((double)gemm.flops / got.warm.median < 1e13);
+    assert_true((double)gemm.flops / got.cold.median > 1e6);
+}
+
+static struct cm_primitive conv_of(int32_t kind, int spatial, int64_t groups) {
+    struct cm_primitive conv = fixture_conv();
+    const int32_t rank = 2 + spatial;
+    const bool transposed = kind == CM_DECONV;
+    conv.kind = kind;
+    conv.groups = groups;
+    conv.n_inputs = 2;
+    memset(&conv.inputs[2], 0, sizeof(conv.inputs[2]));
+    conv.inputs[0] = fixture_tensor(CM_F32, rank, (const int64_t[]){2, 16, 8, 8, 8});
+    conv.inputs[1] = fixture_tensor(CM_F32, rank,
+                                    transposed ? (const int64_t[]){16, 32 / groups, 3, 3, 3}
+                                               : (const int64_t[]){32, 16 / groups, 3, 3, 3});
+    conv.outputs[0] = fixture_tensor(CM_F32, rank, (const int64_t[]){2, 32, 8, 8, 8});
+    conv.window = (struct cm_window){.n_spatial = spatial};
+    for (int i = 0; i < spatial; i++) {
+        conv.window.kernel[i] = 3;
+        conv.window.strides[i] = 1;
+        conv.window.dilations[i] = 1;
+        conv.window.pads_begin[i] = 1;
+        conv.window.pads_end[i] = 1;
+    }
+    return conv;
+}
+
+static void convolutions_of_all_sorts_run(void **state) {
+    const struct cm_primitive first = fixture_conv();
+    expect_state(*state, &first, CM_MEASURED, "");
+    for (int spatial = 1; spatial <= 3; spatial++) {
+        for (int64_t groups = 1; groups <= 16; groups *= 4) {
+            const struct cm_primitive conv = conv_of(CM_CONV, spatial, groups);
+            expect_state(*state, &conv, CM_MEASURED, "");
+        }
+        const struct cm_primitive deconv = conv_of(CM_DECONV, spatial, 1);
+        const struct cm_primitive grouped = conv_of(CM_DECONV, spatial, 2);
+        expect_state(*state, &deconv, CM_MEASURED, "");
+        expect_state(*state, &grouped, CM_MEASURED, "");
+    }
+}
+
+static void what_does_not_fit_together_is_refused(void **state) {
+    struct cm_primitive conv = fixture_conv();
+    conv.outputs[0] = fixture_tensor(CM_F32, 4, (const int64_t[]){1, 64, 111, 112});
+    expect_state(*state, &conv, CM_UNSUPPORTED, "oneDNN refuses it with status 2");
+    struct cm_primitive gemm = fixture_gemm(CM_I64, 4, 4, 4);
+    expect_state(*state, &gemm, CM_UNSUPPORTED,
+                 "oneDNN has not implemented it for these operands");
+    struct cm_primitive empty = fixture_relu(0);
+    expect_state(*state, &empty, CM_UNSUPPORTED, "has no elements");
+}
+
+static void what_is_larger_than_the_memory_is_told(void **state) {
+    const struct cm_primitive relu = fixture_relu(INT64_C(1) << 42);
+    expect_state(*state, &relu, CM_OUT_OF_MEMORY,
+                 "takes 35184372088832 bytes, at most 100000000 may be taken");
+}
+
+static void products_broadcast_and_have_a_bias(void **state) {
+    struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 16, 32);
+    gemm.inputs[2] = fixture_tensor(CM_F32, 1, (const int64_t[]){32});
+    gemm.n_inputs = 3;
+    expect_state(*state, &gemm, CM_MEASURED, "");
+    gemm.inputs[0] = fixture_tensor(CM_F32, 3, (const int64_t[]){4, 8, 16});
+    gemm.outputs[0] = fixture_tensor(CM_F32, 3, (const int64_t[]){4, 8, 32});
+    expect_state(*state, &gemm, CM_MEASURED, "");
+    gemm.inputs[1].strides[0] = 1; /* transposed */
+    gemm.inputs[1].strides[1] = 16;
+    gemm.n_inputs = 2;
+    expect_state(*state, &gemm, CM_MEASURED, "");
+}
+
+static struct cm_primitive plain_of(int32_t kind, int32_t algorithm, int32_t rank,
+                                    const int64_t *dims) {
+    struct cm_primitive primitive = fixture_relu(16);
+    primitive.kind = kind;
+    primitive.algorithm = algorithm;
+    primitive.n_steps = 0;
+    memset(primitive.steps, 0, sizeof(primitive.steps));
+    primitive.inputs[0] = fixture_tensor(CM_F32, rank, dims);
+    primitive.outputs[0] = primitive.inputs[0];
+    return primitive;
+}
+
+static void pools_run(void **state) {
+    static const int32_t algorithms[] = {CM_POOL_MAX, CM_POOL_AVERAGE, CM_POOL_AVERAGE_PADDING};
+    for (size_t i = 0; i < N(algorithms); i++) {
+        struct cm_primitive pool =
+            plain_of(CM_POOL, algorithms[i], 4, (const int64_t[]){2, 16, 12, 12});
+        pool.outputs[0] = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 16, 6, 6});
+        pool.window = (struct cm_window){.n_spatial = 2,
+                                         .kernel = {3, 3},
+                                         .strides = {2, 2},
+                                         .dilations = {1, 1},
+                                         .pads_begin = {1, 1},
+                                         .pads_end = {1, 1}};
+        expect_state(*state, &pool, CM_MEASURED, "");
+    }
+}
+
+/* One-dimensional integers: nobody has written fast code for them. */
+static void what_only_the_reference_does_is_told(void **state) {
+    struct cm_primitive pool = plain_of(CM_POOL, CM_POOL_MAX, 3, (const int64_t[]){2, 16, 12});
+    pool.inputs[0].element = CM_I32;
+    pool.outputs[0] = fixture_tensor(CM_I32, 3, (const int64_t[]){2, 16, 6});
+    pool.window =
+        (struct cm_window){.n_spatial = 1, .kernel = {2}, .strides = {2}, .dilations = {1}};
+    expect_state(*state, &pool, CM_MEASURED, "the reference code of oneDNN ran");
+}
+
+static void norms_run(void **state) {
+    static const struct {
+        int32_t algorithm;
+        int32_t axis;
+        enum cm_measure_state state;
+        const char *reason;
+    } cases[] = {
+        {CM_NORM_BATCH, 0, CM_MEASURED, ""},
+        {CM_NORM_BATCH_TRAINING, 0, CM_MEASURED, ""},
+        {CM_NORM_LAYER, 3, CM_MEASURED, ""},
+        {CM_NORM_LAYER, 2, CM_MEASURED, ""},
+        {CM_NORM_RMS, 3, CM_PROXY, "a layer norm of the same rows ran in its place"},
+        {CM_NORM_INSTANCE, 0, CM_PROXY, "a layer norm of the same elements ran in its place"},
+        {CM_NORM_GROUP, 0, CM_PROXY, "a layer norm of the same elements ran in its place"},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        struct cm_primitive norm =
+            plain_of(CM_NORM, cases[i].algorithm, 4, (const int64_t[]){2, 16, 6, 6});
+        norm.epsilon = 1e-5;
+        norm.axis = cases[i].axis;
+        norm.groups = cases[i].algorithm == CM_NORM_GROUP ? 4 : 0;
+        expect_state(*state, &norm, cases[i].state, cases[i].reason);
+    }
+}
+
+/* Where one version has only reference code another may have its own. */
+static void expect_proxy_or_none(const struct fixture *f, const struct cm_primitive *primitive,
+                                 const char *proxy) {
+    const struct cm_measurement got = measure(f, primitive);
+    if (got.state == CM_PROXY)
+        assert_string_equal(got.reason.text, proxy);
+    else
+        assert_int_equal(got.state, CM_MEASURED);
+}
+
+static void softmax_and_reductions_run(void **state) {
+    for (int32_t axis = 0; axis < 3; axis++) {
+        for (int32_t log = 0; log < 2; log++) {
+            struct cm_primitive softmax =
+                plain_of(CM_SOFTMAX, CM_SOFTMAX_PLAIN + log, 3, (const int64_t[]){4, 8, 32});
+            softmax.axis = axis;
+            expect_proxy_or_none(*state, &softmax,
+                                 "a softmax along the last axis ran in its place");
+        }
+    }
+    for (int32_t algorithm = CM_REDUCE_SUM; algorithm <= CM_REDUCE_L2; algorithm++) {
+        struct cm_primitive reduce =
+            plain_of(CM_REDUCE, algorithm, 4, (const int64_t[]){2, 16, 6, 6});
+        reduce.outputs[0] = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 16, 1, 1});
+        expect_proxy_or_none(*state, &reduce, "a sum ran in its place");
+        reduce.outputs[0] = reduce.inputs[0]; /* nothing to reduce: a copy */
+        expect_state(*state, &reduce, CM_MEASURED, "");
+    }
+}
+
+/* Every function runs, or something of its size does and is called a proxy. */
+static void every_function_has_a_time(void **state) {
+    for (int32_t function = CM_FUNCTION_NONE + 1; function < CM_N_FUNCTIONS; function++) {
+        struct cm_primitive primitive = fixture_relu(4096);
+        primitive.steps[0].function = function;
+        if (function >= CM_FIRST_BINARY) {
+            primitive.n_inputs = 2;
+            primitive.inputs[1] = primitive.inputs[0];
+            primitive.steps[0].operand = 1;
+        }
+        if (function == CM_CLIP) primitive.steps[0].beta = 6;
+        const struct cm_measurement got = measure(*state, &primitive);
+        if (got.state != CM_MEASURED && got.state != CM_PROXY)
+            fail_msg("%s: %s", primitive_function_name(function), got.reason.text);
+        if (got.state == CM_PROXY) assert_true(got.reason.text[0] != '\0');
+    }
+}
+
+static void the_second_operand_may_be_the_whole_one(void **state) {
+    const int64_t dims[] = {2, 16, 6, 6};
+    struct cm_primitive divide = plain_of(CM_ELTWISE, CM_ALGORITHM_NONE, 4, dims);
+    divide.n_steps = 1;
+    divide.steps[0] = (struct cm_eltwise){.function = CM_DIVIDE, .operand = 1};
+    divide.n_inputs = 2;
+    divide.inputs[0] = fixture_tensor(CM_F32, 3, (const int64_t[]){16, 1, 1});
+    divide.inputs[1] = fixture_tensor(CM_F32, 4, dims);
+    expect_state(*state, &divide, CM_MEASURED, "");
+}
+
+static void copies_run_whatever_the_element(void **state) {
+    for (int32_t element = CM_ELEMENT_NONE + 1; element < CM_N_ELEMENTS; element++) {
+        struct cm_primitive copy =
+            plain_of(CM_COPY, CM_ALGORITHM_NONE, 3, (const int64_t[]){2, 6, 16});
+        copy.inputs[0].element = element;
+        copy.outputs[0].element = element;
+        memcpy(copy.inputs[0].strides, ((const int64_t[]){96, 1, 6}), 3 * sizeof(int64_t));
+        expect_state(*state, &copy, CM_MEASURED, "");
+        copy.inputs[0] = fixture_tensor(element, 3, (const int64_t[]){2, 3, 16});
+        copy.inputs[1] = copy.inputs[0];
+        copy.n_inputs = 2;
+        copy.axis = 1;
+        expect_state(*state, &copy, CM_MEASURED, "");
+    }
+}
+
+static void what_has_no_code_is_a_copy_of_its_bytes(void **state) {
+    static const char because[] = "a copy of as many bytes ran in its place";
+    struct cm_primitive gather = fixture_gemm(CM_F32, 64, 8, 8);
+    gather.kind = CM_GATHER;
+    expect_state(*state, &gather, CM_PROXY, because);
+    struct cm_primitive expand =
+        plain_of(CM_COPY, CM_ALGORITHM_NONE, 2, (const int64_t[]){16, 64});
+    expand.inputs[0].strides[0] = 0;
+    expect_state(*state, &expand, CM_PROXY, because);
+    struct cm_primitive add = fixture_relu(4096);
+    add.inputs[0].element = CM_I64;
+    add.outputs[0].element = CM_I64;
+    expect_state(*state, &add, CM_PROXY, because);
+    struct cm_primitive chain = fixture_relu(4096);
+    chain.n_steps = 2;
+    chain.steps[1] = chain.steps[0];
+    expect_state(*state, &chain, CM_PROXY, because);
+}
+
+/* Of 128 bytes no 4096 sets fill a cache of a megabyte three times; of 512 kB seven do. */
+static void what_cannot_be_made_cold_is_flagged(void **state) {
+    struct fixture *f = *state;
+    if (f->child == NULL) skip();
+    struct child_setup setup = f->setup;
+    struct child *child = NULL;
+    struct cm_reason reason = {""};
+    struct cm_measurement got;
+    const struct cm_primitive tiny = fixture_relu(16);
+    const struct cm_primitive large = fixture_relu(1 << 16);
+    f->settings[1].value = "1048576";
+    assert_int_equal(child_start(&setup, f->arena, &child, &reason), CM_BACKEND_OK);
+    child_measure(child, &tiny, &got);
+    assert_int_equal(got.flags & CM_FLAG_NOT_COLD, CM_FLAG_NOT_COLD);
+    child_measure(child, &large, &got);
+    assert_int_equal(got.flags & CM_FLAG_NOT_COLD, 0);
+    child_stop(child);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_opened_says_why),
+        cmocka_unit_test(the_machine_is_described),
+        cmocka_unit_test(a_time_is_one_of_this_world),
+        cmocka_unit_test(convolutions_of_all_sorts_run),
+        cmocka_unit_test(what_does_not_fit_together_is_refused),
+        cmocka_unit_test(what_is_larger_than_the_memory_is_told),
+        cmocka_unit_test(products_broadcast_and_have_a_bias),
+        cmocka_unit_test(pools_run),
+        cmocka_unit_test(what_only_the_reference_does_is_told),
+        cmocka_unit_test(norms_run),
+        cmocka_unit_test(softmax_and_reductions_run),
+        cmocka_unit_test(every_function_has_a_time),
+        cmocka_unit_test(the_second_operand_may_be_the_whole_one),
+        cmocka_unit_test(copies_run_whatever_the_element),
+        cmocka_unit_test(what_has_no_code_is_a_copy_of_its_bytes),
+        cmocka_unit_test(what_cannot_be_made_cold_is_flagged),
+    };
+    return cmocka_run_group_tests(tests, make, end);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stop rule and the statistics, on times that a table gives and a clock that obeys. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/reason.h"
+#include "backends/timing.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A device whose executions take the times of a table, over and over. */
+struct device {
+    const double *seconds;
+    size_t n;
+    size_t calls;
+    uint32_t executions;
+    double clock;
+    double overhead; /* of each call, which the clock sees and the job does not */
+    int fail_at;     /* the call that fails; 0: none */
+    int status;
+};
+
+static int run(void *context, uint32_t n, enum cm_cache cache, double *ret_seconds,
+               struct cm_reason *reason) {
+    struct device *device = context;
+    (void)cache;
+    const double seconds = n * device->seconds[device->calls++ % device->n];
+    if ((int)device->calls == device->fail_at)
+        return reason_fail(reason, device->status, "the device is gone");
+    device->executions += n;
+    device->clock += seconds + device->overhead;
+    *ret_seconds = seconds;
+    return CM_BACKEND_OK;
+}
+
+static double now(void *context) {
+    const struct device *device = context;
+    return device->clock;
+}
+
+static int time_it(struct device *device, struct cm_timing *ret, uint32_t *flags,
+                   struct cm_reason *reason) {
+    const struct timing_job job = {run, device};
+    const struct timing_clock clock = {now, device};
+    *flags = 0;
+    return timing_run(&job, &timing_default_policy, &clock, CM_COLD, ret, flags, reason);
+}
+
+static struct cm_timing expect_timing(struct device *device, uint32_t want_flags) {
+    struct cm_timing timing = {.n_samples = 0};
+    struct cm_reason reason = {""};
+    uint32_t flags = 0;
+    assert_int_equal(time_it(device, &timing, &flags, &reason), CM_BACKEND_OK);
+    assert_int_equal(flags, want_flags);
+    return timing;
+}
+
+static void expect_near(double have, double want) {
+    if (fabs(have - want) > 1e-9 * fabs(want)) fail_msg("have %.17g, want %.17g", have, want);
+}
+
+/* The quartiles of numpy.quantile, method "linear". */
+static void quartiles_are_those_of_linear_interpolation(void **state) {
+    (void)state;
+    static const struct {
+        double sorted[5];
+        int32_t n;
+        double q1, median, q3;
+    } cases[] = {
+        {{7}, 1, 7, 7, 7},
+        {{1, 2}, 2, 1.25, 1.5, 1.75},
+        {{1, 2, 4}, 3, 1.5, 2, 3},
+        {{1, 2, 4, 8}, 4, 1.75, 3, 5},
+        {{1, 2, 4, 8, 16}, 5, 2, 4, 8},
+    };
+    for (size_t i = 0; i < N(cases); i++) {
+        struct cm_timing timing;
+        timing_summarize(cases[i].sorted, cases[i].n, &timing);
+        expect_near(timing.q1, cases[i].q1);
+        expect_near(timing.median, cases[i].median);
+        expect_near(timing.q3, cases[i].q3);
+        expect_near(timing.min, cases[i].sorted[0]);
+        expect_near(timing.max, cases[i].sorted[cases[i].n - 1]);
+        assert_int_equal(timing.n_samples, cases[i].n);
+    }
+}
+
+static void samples_that_agree_end_at_the_fewest(void **state) {
+    (void)state;
+    const double steady[] = {2e-3};
+    struct device device = {.seconds = steady, .n = 1};
+    const struct cm_timing timing = expect_timing(&device, 0);
+    assert_int_equal(timing.n_samples, 11);
+    assert_int_equal(timing.per_sample, 1);
+    expect_near(timing.median, 2e-3);
+    expect_near(timing_spread(&timing), 0);
+    /* 3 runs of 2 ms warm up for 5 ms */
+    assert_int_equal(device.executions, 3 + 11);
+}
+
+static void one_wild_sample_moves_no_median(void **state) {
+    (void)state;
+    double seconds[14];
+    for (size_t i = 0; i < N(seconds); i++) seconds[i] = 2e-3;
+    seconds[6] = 1e-2;
+    struct device device = {.seconds = seconds, .n = N(seconds)};
+    const struct cm_timing timing = expect_timing(&device, 0);
+    assert_int_equal(timing.n_samples, 11);
+    expect_near(timing.median, 2e-3);
+    expect_near(timing.max, 1e-2);
+}
+
+static void a_short_one_is_run_many_times_in_a_sample(void **state) {
+    (void)state;
+    const double steady[] = {1e-5};
+    struct device device = {.seconds = steady, .n = 1};
+    const struct cm_timing timing = expect_timing(&device, 0);
+    assert_in_range(timing.per_sample, 100, 101); /* 1 ms, and what rounding does to it */
+    expect_near(timing.median, 1e-5);
+}
+
+static void the_shortest_fills_no_sample(void **state) {
+    (void)state;
+    const double steady[] = {1e-9};
+    struct device device = {.seconds = steady, .n = 1, .overhead = 1e-5};
+    const struct cm_timing timing = expect_timing(&device, 0);
+    assert_int_equal(timing.per_sample, 512);
+    expect_near(timing.median, 1e-9);
+    assert_true(device.clock < 2 * timing_default_policy.limit_s + 0.1);
+}
+
+static void samples_that_differ_go_on_to_the_budget(void **state) {
+    (void)state;
+    const double two[] = {2e-3, 2.2e-3};
+    struct device device = {.seconds = two, .n = 2};
+    const struct cm_timing timing = expect_timing(&device, CM_FLAG_UNSTABLE);
+    /* 200 ms at 2.1 ms each */
+    assert_in_range(timing.n_samples, 95, 96);
+    assert_true(timing_spread(&timing) > 0.05);
+}
+
+static void samples_end_at_the_most(void **state) {
+    (void)state;
+    const double two[] = {1e-3, 1.2e-3};
+    struct timing_policy patient = timing_default_policy;
+    struct device device = {.seconds = two, .n = 2};
+    const struct timing_job job = {run, &device};
+    const struct timing_clock clock = {now, &device};
+    struct cm_timing timing = {.n_samples = 0};
+    struct cm_reason reason = {""};
+    uint32_t flags = 0;
+    patient.budget_s = 1e9;
+    patient.limit_s = 1e9;
+    patient.most_samples = 100000; /* more than there is room for */
+    assert_int_equal(timing_run(&job, &patient, &clock, CM_WARM, &timing, &flags, &reason),
+                     CM_BACKEND_OK);
+    assert_int_equal(timing.n_samples, TIMING_MOST_SAMPLES);
+}
+
+static void a_slow_one_ends_with_few_samples_and_says_so(void **state) {
+    (void)state;
+    const double slow[] = {0.7};
+    struct device device = {.seconds = slow, .n = 1};
+    const struct cm_timing timing = expect_timing(&device, CM_FLAG_FEW_SAMPLES);
+    assert_int_equal(timing.n_samples, 3);
+    expect_near(timing.median, 0.7);
+    assert_int_equal(device.calls, 6); /* 3 to warm up: 2.1 s */
+}
+
+static void one_that_takes_longer_than_all_is_run_twice(void **state) {
+    (void)state;
+    const double slow[] = {9.0};
+    struct device device = {.seconds = slow, .n = 1};
+    const struct cm_timing timing = expect_timing(&device, CM_FLAG_FEW_SAMPLES);
+    assert_int_equal(timing.n_samples, 1);
+    assert_int_equal(device.calls, 2);
+}
+
+static void a_job_that_fails_ends_it(void **state) {
+    (void)state;
+    const double steady[] = {2e-3};
+    for (int at = 1; at < 10; at += 4) { /* while warming up, and while sampling */
+        struct device device = {
+            .seconds = steady, .n = 1, .fail_at = at, .status = CM_BACKEND_BROKEN};
+        struct cm_timing timing = {.n_samples = -7};
+        struct cm_reason reason = {""};
+        uint32_t flags = 0;
+        assert_int_equal(time_it(&device, &timing, &flags, &reason), CM_BACKEND_BROKEN);
+        assert_string_equal(reason.text, "the device is gone");
+        assert_int_equal(timing.n_samples, -7);
+    }
+}
+
+static void what_is_no_time_is_refused(void **state) {
+    (void)state;
+    const double bad[] = {0.0, -1.0, NAN, INFINITY};
+    static const char *const reasons[] = {
+        "1 runs took 0 s, which is no time", "1 runs took -1 s, which is no time",
+        "1 runs took nan s, which is no time", "1 runs took inf s, which is no time"};
+    for (size_t i = 0; i < N(bad); i++) {
+        struct device device = {.seconds = &bad[i], .n = 1};
+        struct cm_timing timing = {.n_samples = 0};
+        struct cm_reason reason = {""};
+        uint32_t flags = 0;
+        assert_int_equal(time_it(&device, &timing, &flags, &reason), CM_BACKEND_REFUSED);
+        assert_string_equal(reason.text, reasons[i]);
+    }
+}
+
+static void the_real_clock_goes_forward(void **state) {
+    (void)state;
+    const struct timing_clock *clock = &timing_monotonic_clock;
+    const double first = clock->now(clock->context);
+    assert_true(first > 0);
+    assert_true(clock->now(clock->context) >= first);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quartiles_are_those_of_linear_interpolation),
+        cmocka_unit_test(samples_that_agree_end_at_the_fewest),
+        cmocka_unit_test(one_wild_sample_moves_no_median),
+        cmocka_unit_test(a_short_one_is_run_many_times_in_a_sample),
+        cmocka_unit_test(the_shortest_fills_no_sample),
+        cmocka_unit_test(samples_that_differ_go_on_to_the_budget),
+        cmocka_unit_test(samples_end_at_the_most),
+        cmocka_unit_test(a_slow_one_ends_with_few_samples_and_says_so),
+        cmocka_unit_test(one_that_takes_longer_than_all_is_run_twice),
+        cmocka_unit_test(a_job_that_fails_ends_it),
+        cmocka_unit_test(what_is_no_time_is_refused),
+        cmocka_unit_test(the_real_clock_goes_forward),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
