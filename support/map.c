@@ -14,17 +14,23 @@
 
 /* Eight bytes a step, since names are long and look-ups many; then the finalizer of MurmurHash3
  * (public domain), which lets every bit of the key reach the low bits that choose the slot. */
+static uint64_t map_mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
 static uint64_t map_hash(const char *key) {
     size_t left = strlen(key);
     uint64_t hash = 0xcbf29ce484222325u ^ left;
-    while (left > 0) {
-        const size_t step = left < 8 ? left : 8;
-        uint64_t word = 0;
-        memcpy(&word, key, step);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-        key += step;
-        left -= step;
+    uint64_t word = 0;
+    for (; left >= sizeof word; left -= sizeof word, key += sizeof word) {
+        memcpy(&word, key, sizeof word); /* of a size known here: no call */
+        hash = map_mix(hash, word);
+    }
+    if (left > 0) {
+        word = 0;
+        memcpy(&word, key, left);
+        hash = map_mix(hash, word);
     }
     hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
     hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
