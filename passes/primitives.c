@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "backends/primitive.h"
 #include "ops/conventions.h"
 #include "ops/lowering.h"
 #include "ops/product.h"
@@ -38,7 +39,7 @@ static uint32_t add_primitive(struct primitives_table *table, struct index *inde
     size_t at = (size_t)hash_of(primitive) & (index->capacity - 1);
     while (index->slots[at] != 0) {
         const uint32_t found = index->slots[at] - 1;
-        if (memcmp(&table->items[found], primitive, sizeof(*primitive)) == 0) return found;
+        if (primitive_equal(&table->items[found], primitive)) return found;
         at = (at + 1) & (index->capacity - 1);
     }
     table->items[table->n] = *primitive;
@@ -48,9 +49,7 @@ static uint32_t add_primitive(struct primitives_table *table, struct index *inde
 
 /* The arithmetic of one run, whatever convention the report counts by. */
 static int64_t exact_flops(const struct convention *exact, const struct rule *rule) {
-    struct convention_term terms[CONVENTION_TERMS];
-    const size_t n = convention_terms(exact, rule, product_macs(rule), terms);
-    return convention_sum(terms, n);
+    return convention_flops(exact, rule, product_macs(rule));
 }
 
 /*
