@@ -84,38 +84,52 @@ void cm_model_free(struct cm_model *model) {
     arena_free(model->arena);
 }
 
-static int refuse_convention(const struct cm_options *options, struct arena *arena,
-                             struct cm_diagnostics *diagnostics) {
-    struct text list;
-    text_init(&list, arena);
-    for (size_t i = 0; conventions_at(i); i++) {
-        if (i > 0) text_append(&list, ", ");
-        text_append(&list, conventions_at(i)->name);
-    }
-    int status = diag_error(diagnostics, DIAG_USAGE, "there is no convention '%s'",
-                            options->convention ? options->convention : "");
-    diag_hint(diagnostics, "this version counts by: %s", text_string(&list));
-    return status;
+/* A kind of name that an option takes, and those that there are. */
+struct name_kind {
+    const char *what;
+    const char *there_are;                /* before the list of them */
+    const char *(*name_at)(size_t index); /* NULL past the last */
+};
+
+static const char *convention_name_at(size_t index) {
+    const struct cm_convention *convention = conventions_at(index);
+    return convention ? convention->name : NULL;
 }
 
-static int refuse_optimizer(const struct cm_options *options, struct arena *arena,
-                            struct cm_diagnostics *diagnostics) {
+static const char *optimizer_name_at(size_t index) {
+    const struct optimizer *optimizer = optimizers_at(index);
+    return optimizer ? optimizer->name : NULL;
+}
+
+static const char *source_name_at(size_t index) {
+    const struct module_source *source = module_source_at(index);
+    return source ? source->name : NULL;
+}
+
+static const struct name_kind conventions_kind = {"convention", "this version counts by",
+                                                  convention_name_at};
+static const struct name_kind optimizers_kind = {"optimizer", "this version knows",
+                                                 optimizer_name_at};
+static const struct name_kind sources_kind = {"source of modules", "there are", source_name_at};
+
+static int refuse_name(const struct name_kind *kind, const char *name, struct arena *arena,
+                       struct cm_diagnostics *diagnostics) {
     struct text list;
     text_init(&list, arena);
-    for (size_t i = 0; optimizers_at(i); i++) {
+    for (size_t i = 0; kind->name_at(i); i++) {
         if (i > 0) text_append(&list, ", ");
-        text_append(&list, optimizers_at(i)->name);
+        text_append(&list, kind->name_at(i));
     }
-    int status =
-        diag_error(diagnostics, DIAG_USAGE, "there is no optimizer '%s'", options->optimizer);
-    diag_hint(diagnostics, "this version knows: %s", text_string(&list));
+    int status = diag_error(diagnostics, DIAG_USAGE, "there is no %s '%s'", kind->what,
+                            name ? name : "");
+    diag_hint(diagnostics, "%s: %s", kind->there_are, text_string(&list));
     return status;
 }
 
 static int check_training(const struct cm_options *options, struct arena *arena,
                           struct cm_diagnostics *diagnostics) {
     if (options->optimizer && !optimizers_find(options->optimizer))
-        return refuse_optimizer(options, arena, diagnostics);
+        return refuse_name(&optimizers_kind, options->optimizer, arena, diagnostics);
     const char *idle = options->amp                ? "amp"
                        : options->n_freeze > 0     ? "freeze"
                        : options->n_checkpoint > 0 ? "checkpoint"
@@ -132,26 +146,12 @@ static bool is_alignment(int64_t bytes) {
     return bytes >= 0 && bytes <= (INT64_C(1) << 30) && (bytes & (bytes - 1)) == 0;
 }
 
-static int refuse_source(const struct cm_options *options, struct arena *arena,
-                         struct cm_diagnostics *diagnostics) {
-    struct text list;
-    text_init(&list, arena);
-    for (size_t i = 0; module_source_at(i); i++) {
-        if (i > 0) text_append(&list, ", ");
-        text_append(&list, module_source_at(i)->name);
-    }
-    int status = diag_error(diagnostics, DIAG_USAGE, "there is no source of modules '%s'",
-                            options->module_source);
-    diag_hint(diagnostics, "there are: %s", text_string(&list));
-    return status;
-}
-
 static int check_options(const struct cm_options *options, struct arena *arena,
                          struct cm_diagnostics *diagnostics) {
     if (!conventions_find(options->convention))
-        return refuse_convention(options, arena, diagnostics);
+        return refuse_name(&conventions_kind, options->convention, arena, diagnostics);
     if (options->module_source && !module_source_find(options->module_source))
-        return refuse_source(options, arena, diagnostics);
+        return refuse_name(&sources_kind, options->module_source, arena, diagnostics);
     if (options->group) {
         int status = module_groups_check(options->group, arena, diagnostics);
         if (status < 0) return status;
