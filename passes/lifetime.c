@@ -142,6 +142,11 @@ int64_t lifetime_owned(const struct analysis *analysis, uint32_t value) {
     return lifetime_bytes(&analysis->infer.facts[value]);
 }
 
+int64_t lifetime_counted(const struct analysis *analysis, uint32_t value) {
+    int64_t bytes = lifetime_owned(analysis, value);
+    return bytes == DIM_UNKNOWN ? 0 : bytes;
+}
+
 /* Sums of live bytes over the steps, and the largest; unknown sizes are left out. */
 static int find_peak(const struct analysis *analysis, struct lifetime_table *table) {
     const struct model *model = analysis->model;

@@ -15,6 +15,8 @@ int64_t lifetime_bytes(const struct fact *fact);
 
 /* Bytes that a value owns in the arena: 0 of a view, a weight, a constant; DIM_UNKNOWN. */
 int64_t lifetime_owned(const struct analysis *analysis, uint32_t value);
+/* The same for sums, which leave out what is unknown: 0 of that. */
+int64_t lifetime_counted(const struct analysis *analysis, uint32_t value);
 
 /*
  * The step until which a use by `node` keeps a value of graph `home` alive: what a body reads

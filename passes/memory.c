@@ -13,12 +13,6 @@
 
 #include "support/banned.h"
 
-/* Bytes that a value owns, 0 where they are unknown: sums leave those out. */
-static int64_t owned(const struct analysis *analysis, uint32_t value) {
-    int64_t bytes = lifetime_owned(analysis, value);
-    return bytes == DIM_UNKNOWN ? 0 : bytes;
-}
-
 /* Values by the step at which they are needed last, a list a step. */
 struct endings {
     uint32_t *heads; /* by step: a value, ID_NONE */
@@ -71,7 +65,7 @@ static void alive_inputs(struct alive *alive) {
     const struct analysis *analysis = alive->analysis;
     for (uint32_t id = 0; id < analysis->model->n_values; id++)
         if (analysis->model->values[id].node == ID_NONE)
-            alive_add(alive, id, owned(analysis, id));
+            alive_add(alive, id, lifetime_counted(analysis, id));
 }
 
 /* A module's sum only grows while its own nodes run, so that it is looked at then. */
@@ -89,10 +83,11 @@ static int peaks_of_modules(const struct analysis *analysis, int64_t **ret) {
         const struct node *node = &analysis->model->nodes[id];
         for (size_t i = 0; i < node->n_outputs; i++)
             if (node->outputs[i] != ID_NONE)
-                alive_add(&alive, node->outputs[i], owned(analysis, node->outputs[i]));
+                alive_add(&alive, node->outputs[i],
+                          lifetime_counted(analysis, node->outputs[i]));
         alive_note(&alive, analysis->modules.of_node[id]);
         for (uint32_t at = endings.heads[step]; at != ID_NONE; at = endings.next[at])
-            alive_add(&alive, at, -owned(analysis, at));
+            alive_add(&alive, at, -lifetime_counted(analysis, at));
     }
     *ret = alive.most;
     return CM_OK;
@@ -112,7 +107,7 @@ static int list_live(const struct analysis *analysis, struct memory_table *table
     if (lifetime->peak_node == ID_NONE) return CM_OK;
     uint32_t step = lifetime->step_of[lifetime->peak_node];
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
-        int64_t bytes = owned(analysis, id);
+        int64_t bytes = lifetime_counted(analysis, id);
         if (bytes == 0 || lifetime->first[id] > step || lifetime->last[id] < step) continue;
         table->live[table->n_live++] = (struct live_value){id, maker(analysis, id), bytes};
     }

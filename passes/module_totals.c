@@ -11,7 +11,7 @@
 #include "support/banned.h"
 
 static void add_known(int64_t *sum, int64_t value) {
-    if (value != DIM_UNKNOWN) *sum = checked_add(*sum, value);
+    *sum = checked_add_known(*sum, value);
 }
 
 static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {

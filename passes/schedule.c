@@ -28,12 +28,6 @@ struct builder {
     struct reorder_problem problem;
 };
 
-/* Bytes of a value that count; 0 where they are unknown. */
-static int64_t counted(const struct analysis *analysis, uint32_t value) {
-    int64_t bytes = lifetime_owned(analysis, value);
-    return bytes == DIM_UNKNOWN ? 0 : bytes;
-}
-
 static void find_tasks(struct builder *builder) {
     const struct model *model = builder->analysis->model;
     const struct graph *main = &model->graphs[0];
@@ -110,7 +104,7 @@ static void add_tensors(struct builder *builder) {
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value *value = &model->values[id];
         bool matters = value->node != ID_NONE || value->n_uses > 0 || value->is_graph_output;
-        int64_t bytes = counted(analysis, id);
+        int64_t bytes = lifetime_counted(analysis, id);
         if (value->graph == 0 && bytes > 0 && matters) add_tensor(builder, id, bytes);
     }
 }
@@ -119,7 +113,7 @@ static void add_tensors(struct builder *builder) {
 static void sum_bodies(const struct analysis *analysis, int64_t *inside) {
     const struct lifetime_table *lifetime = &analysis->lifetime;
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
-        int64_t bytes = counted(analysis, id);
+        int64_t bytes = lifetime_counted(analysis, id);
         if (analysis->model->values[id].graph == 0 || bytes == 0) continue;
         inside[lifetime->first[id]] += bytes;
         inside[lifetime->last[id] + 1] -= bytes;
@@ -131,7 +125,7 @@ static int64_t bytes_made(const struct analysis *analysis, uint32_t node_id) {
     const struct node *node = &analysis->model->nodes[node_id];
     int64_t made = 0;
     for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE) made += counted(analysis, node->outputs[i]);
+        if (node->outputs[i] != ID_NONE) made += lifetime_counted(analysis, node->outputs[i]);
     return made;
 }
 
@@ -183,7 +177,7 @@ static bool is_all_known(const struct analysis *analysis) {
 static bool is_countable(const struct analysis *analysis) {
     int64_t total = 0;
     for (uint32_t id = 0; id < analysis->model->n_values; id++)
-        total = checked_add(total, counted(analysis, id));
+        total = checked_add(total, lifetime_counted(analysis, id));
     return is_known(checked_mul(total, 2));
 }
 

@@ -25,16 +25,16 @@ static void add_learned(struct training *training, const struct param *param) {
     const bool mixed = training->analysis->options->amp && fact->dtype != DTYPE_DOUBLE;
     int64_t bytes = training_bytes(training, fact);
     int64_t wide = mixed ? checked_mul(MASTER_BYTES, param->elements) : bytes;
-    table->weight_bytes = training_sum(table->weight_bytes, bytes);
+    table->weight_bytes = checked_add_known(table->weight_bytes, bytes);
     if (training->frozen[param - training->analysis->params.params]) {
-        table->frozen = training_sum(table->frozen, param->elements);
+        table->frozen = checked_add_known(table->frozen, param->elements);
         return;
     }
-    table->learned = training_sum(table->learned, param->elements);
-    table->gradient_bytes = training_sum(table->gradient_bytes, bytes);
+    table->learned = checked_add_known(table->learned, param->elements);
+    table->gradient_bytes = checked_add_known(table->gradient_bytes, bytes);
     table->optimizer_bytes =
-        training_sum(table->optimizer_bytes, checked_mul(table->optimizer->states, wide));
-    if (mixed) table->master_bytes = training_sum(table->master_bytes, wide);
+        checked_add_known(table->optimizer_bytes, checked_mul(table->optimizer->states, wide));
+    if (mixed) table->master_bytes = checked_add_known(table->master_bytes, wide);
 }
 
 static void add_params(struct training *training) {
@@ -44,7 +44,8 @@ static void add_params(struct training *training) {
         if (params->params[i].kind == PARAM_LEARNED)
             add_learned(training, &params->params[i]);
         else
-            table->weight_bytes = training_sum(table->weight_bytes, params->params[i].bytes);
+            table->weight_bytes =
+                checked_add_known(table->weight_bytes, params->params[i].bytes);
     }
     int64_t each = table->optimizer->flops + (training->analysis->options->amp ? UNSCALE : 0);
     table->step_flops = checked_mul(each, table->learned);
@@ -105,11 +106,11 @@ static void count_node(struct training *training, const struct rule_source *sour
     step->backward_macs = operation->node ? backward_macs(training, source, id) : 0;
     int64_t each = convention_per_mac(convention, operation->op);
     int64_t flops = each == 0 ? 0 : checked_mul(each, step->backward_macs);
-    table->backward_macs = training_sum(table->backward_macs, step->backward_macs);
-    table->backward_flops = training_sum(table->backward_flops, flops);
+    table->backward_macs = checked_add_known(table->backward_macs, step->backward_macs);
+    table->backward_flops = checked_add_known(table->backward_flops, flops);
     if (!runs_again(training, operation)) return;
-    table->recompute_macs = training_sum(table->recompute_macs, costs->macs);
-    table->recompute_flops = training_sum(table->recompute_flops, costs->flops);
+    table->recompute_macs = checked_add_known(table->recompute_macs, costs->macs);
+    table->recompute_flops = checked_add_known(table->recompute_flops, costs->flops);
 }
 
 static void count_nodes(struct training *training) {
@@ -138,14 +139,14 @@ static void sum_modules(struct training *training) {
     for (uint32_t id = 0; id < training->model->n_nodes; id++) {
         struct cm_step *module = &table->of_module[modules->of_node[id]];
         const struct cm_step *node = &table->of_node[id];
-        module->backward_macs = training_sum(module->backward_macs, node->backward_macs);
-        module->kept_bytes = training_sum(module->kept_bytes, node->kept_bytes);
+        module->backward_macs = checked_add_known(module->backward_macs, node->backward_macs);
+        module->kept_bytes = checked_add_known(module->kept_bytes, node->kept_bytes);
     }
     for (size_t id = modules->n_modules; id-- > 1;) {
         struct cm_step *outer = &table->of_module[modules->modules[id].parent];
         const struct cm_step *inner = &table->of_module[id];
-        outer->backward_macs = training_sum(outer->backward_macs, inner->backward_macs);
-        outer->kept_bytes = training_sum(outer->kept_bytes, inner->kept_bytes);
+        outer->backward_macs = checked_add_known(outer->backward_macs, inner->backward_macs);
+        outer->kept_bytes = checked_add_known(outer->kept_bytes, inner->kept_bytes);
     }
 }
 

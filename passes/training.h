@@ -63,7 +63,5 @@ bool training_wants(const struct training *training, const struct operation *ope
                     size_t slot);
 /* The graph's own runs in one pass through the model. */
 int64_t training_runs(const struct training *training, uint32_t graph);
-/* A sum that leaves out what is not known. */
-int64_t training_sum(int64_t sum, int64_t addend);
 
 #endif

@@ -17,10 +17,6 @@
  * nothing new is found, in nests of this depth at most. */
 #define MAX_ROUNDS 8
 
-int64_t training_sum(int64_t sum, int64_t addend) {
-    return addend == DIM_UNKNOWN ? sum : checked_add(sum, addend);
-}
-
 int64_t training_runs(const struct training *training, uint32_t graph) {
     return training->analysis->count.runs[graph];
 }

@@ -260,9 +260,10 @@ static void live(struct timeline *timeline, uint32_t from, uint32_t to, int64_t 
 /* Kept bytes go to the node that made them; those of inputs to the root alone. */
 static void keep(struct training *training, uint32_t node, int64_t bytes) {
     struct training_table *table = training->table;
-    table->kept_bytes = training_sum(table->kept_bytes, bytes);
+    table->kept_bytes = checked_add_known(table->kept_bytes, bytes);
     if (node == ID_NONE)
-        table->of_module[0].kept_bytes = training_sum(table->of_module[0].kept_bytes, bytes);
+        table->of_module[0].kept_bytes =
+            checked_add_known(table->of_module[0].kept_bytes, bytes);
     else
         table->of_node[node].kept_bytes = checked_add(table->of_node[node].kept_bytes, bytes);
 }

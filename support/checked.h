@@ -38,6 +38,11 @@ static inline int64_t checked_add(int64_t a, int64_t b) {
     return checked_result(over, sum);
 }
 
+/* The sum of what is known: an unknown addend is left out. */
+static inline int64_t checked_add_known(int64_t sum, int64_t addend) {
+    return addend == DIM_UNKNOWN ? sum : checked_add(sum, addend);
+}
+
 static inline int64_t checked_sub(int64_t a, int64_t b) {
     int64_t difference = 0;
     if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
