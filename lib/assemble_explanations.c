@@ -27,28 +27,18 @@ static const struct cm_named_size *take_factors(struct assembly *assembly,
     return factors;
 }
 
-/* A node's terms by a convention; all zero once memory is out. */
-static struct count_terms terms_of(struct assembly *assembly, const char *convention,
-                                   uint32_t node) {
-    struct count_terms terms = {.runs = 0};
-    if (count_terms(assembly->analysis, convention_find(convention), node, &terms) < 0)
-        assembly->failed = true;
-    return terms;
-}
-
 static const struct cm_explained_node *take_explained(struct assembly *assembly,
                                                       const struct explained *from) {
-    const char *convention = assembly->analysis->options->convention;
     struct cm_explained_node *nodes = assembly_array(assembly, from->n_nodes, sizeof(*nodes));
     for (size_t i = 0; !assembly->failed && i < from->n_nodes; i++) {
-        const struct count_terms terms = terms_of(assembly, convention, from->nodes[i]);
+        const struct count_terms *terms = &from->terms[i];
         nodes[i] = (struct cm_explained_node){
             .node = from->nodes[i],
-            .runs = assembly_count(terms.runs),
-            .n_factors = terms.macs.n,
-            .factors = take_factors(assembly, &terms.macs),
-            .n_terms = terms.n,
-            .terms = take_terms(assembly, &terms),
+            .runs = assembly_count(terms->runs),
+            .n_factors = terms->macs.n,
+            .factors = take_factors(assembly, &terms->macs),
+            .n_terms = terms->n,
+            .terms = take_terms(assembly, terms),
         };
     }
     return nodes;
@@ -61,14 +51,14 @@ static const struct cm_explained_by *take_by(struct assembly *assembly,
     struct cm_explained_by *by = assembly_array(assembly, n, sizeof(*by));
     for (size_t i = 0; !assembly->failed && i < n; i++) {
         const struct cm_convention *convention = conventions_at(i);
-        struct count_terms terms = {.n = 0};
-        if (!from->of_module) terms = terms_of(assembly, convention->name, from->nodes[0]);
+        const struct count_terms none = {.n = 0};
+        const struct count_terms *terms = from->by ? &from->by[i] : &none;
         by[i] = (struct cm_explained_by){
             .convention = convention->name,
             .unit = convention->unit,
             .flops = assembly_count(from->flops[i]),
-            .n_terms = terms.n,
-            .terms = take_terms(assembly, &terms),
+            .n_terms = terms->n,
+            .terms = take_terms(assembly, terms),
         };
     }
     return by;

@@ -115,12 +115,15 @@ static int find_terms(const struct analysis *analysis, const struct convention *
 int count_terms(const struct analysis *analysis, const struct convention *convention,
                 uint32_t node, struct count_terms *ret) {
     const struct rule_source source = rules_source(analysis);
+    const struct arena_mark mark = arena_save(analysis->arena);
     struct rule rule;
     int status = rules_make_done(&source, node, &rule);
     if (status < 0) return status;
     *ret = (struct count_terms){.runs = analysis->count.runs[rule.node->graph]};
     if (rule.op->cost.macs) rule.op->cost.macs(&rule, &ret->macs);
-    return find_terms(analysis, convention, &source, &rule, ret);
+    status = find_terms(analysis, convention, &source, &rule, ret);
+    arena_restore(analysis->arena, mark);
+    return status;
 }
 
 int64_t count_flops(const struct count_terms *terms) {

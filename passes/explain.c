@@ -117,41 +117,56 @@ static int find(const struct analysis *analysis, const char *name, struct explai
     return list_node(analysis, node, ret);
 }
 
-static bool is_part(const struct analysis *analysis, const struct explained *explained,
-                    uint32_t node) {
-    const struct modules_table *table = &analysis->modules;
-    if (!explained->of_module) return node == explained->nodes[0];
-    return is_inside(table, table->of_node[node], explained->module);
-}
-
-/* Over all nodes, since another convention counts others; of a module, as everywhere, without
- * what is unknown. */
+/* Over all nodes of the module, since another convention counts others; without what is
+ * unknown, as everywhere. */
 static int sum_nodes(const struct analysis *analysis, const struct explained *explained,
                      const struct convention *convention, int64_t *ret) {
+    const struct modules_table *table = &analysis->modules;
     *ret = 0;
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
-        if (!is_part(analysis, explained, id)) continue;
-        const struct arena_mark mark = arena_save(analysis->arena);
+        if (!is_inside(table, table->of_node[id], explained->module)) continue;
         struct count_terms terms;
         int status = count_terms(analysis, convention, id, &terms);
-        arena_restore(analysis->arena, mark);
         if (status < 0) return status;
-        const int64_t flops = count_flops(&terms);
-        if (flops == DIM_UNKNOWN && explained->of_module) continue;
-        *ret = checked_add(*ret, flops);
+        *ret = checked_add_known(*ret, count_flops(&terms));
     }
     return CM_OK;
 }
 
+/* What the figures of the listed nodes are made of. */
+static int keep_terms(const struct analysis *analysis, struct explained *ret) {
+    const struct convention *convention = convention_find(analysis->options->convention);
+    int status = CM_OK;
+    ret->terms = arena_array(analysis->arena, ret->n_nodes, sizeof(*ret->terms));
+    if (!ret->terms) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; status == CM_OK && i < ret->n_nodes; i++)
+        status = count_terms(analysis, convention, ret->nodes[i], &ret->terms[i]);
+    return status;
+}
+
+/* A module's terms would be as many as its nodes have: of it there are sums alone. */
+static int explain_by(const struct analysis *analysis, struct explained *ret) {
+    const size_t n = conventions_count();
+    int status = CM_OK;
+    ret->flops = arena_array(analysis->arena, n, sizeof(*ret->flops));
+    if (!ret->of_module) ret->by = arena_array(analysis->arena, n, sizeof(*ret->by));
+    if (!ret->flops || (!ret->of_module && !ret->by)) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; status == CM_OK && i < n; i++) {
+        const struct convention *convention = convention_find(conventions_at(i)->name);
+        if (ret->of_module) {
+            status = sum_nodes(analysis, ret, convention, &ret->flops[i]);
+            continue;
+        }
+        status = count_terms(analysis, convention, ret->nodes[0], &ret->by[i]);
+        if (status == CM_OK) ret->flops[i] = count_flops(&ret->by[i]);
+    }
+    return status;
+}
+
 static int explain(const struct analysis *analysis, const char *name, struct explained *ret) {
     int status = find(analysis, name, ret);
-    if (status < 0) return status;
-    ret->flops = arena_array(analysis->arena, conventions_count(), sizeof(*ret->flops));
-    if (!ret->flops) return diag_no_memory(analysis->diag);
-    for (size_t i = 0; status == CM_OK && conventions_at(i); i++)
-        status =
-            sum_nodes(analysis, ret, convention_find(conventions_at(i)->name), &ret->flops[i]);
-    return status;
+    if (status == CM_OK) status = keep_terms(analysis, ret);
+    return status < 0 ? status : explain_by(analysis, ret);
 }
 
 static int run(const struct analysis *analysis, void *own) {

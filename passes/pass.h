@@ -248,14 +248,18 @@ struct training_table {
     struct cm_step *of_module; /* by module, its children included */
 };
 
+struct count_terms; /* passes/count.h */
+
 struct explained {
     const char *name;
     bool of_module;
     uint32_t module;
     size_t n_nodes;
-    const uint32_t *nodes; /* one, or those of the module that have MACs or FLOPs */
-    int64_t n_free;        /* the others */
-    int64_t *flops;        /* by convention, in the order of conventions_at */
+    const uint32_t *nodes;     /* one, or those of the module that have MACs or FLOPs */
+    int64_t n_free;            /* the others */
+    struct count_terms *terms; /* of each of these, by the convention of the options */
+    int64_t *flops;            /* by convention, in the order of conventions_at */
+    struct count_terms *by;    /* the same, of a node; NULL of a module */
 };
 
 struct explain_table {
