@@ -270,14 +270,17 @@ static int fake_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, doubl
 
 static void fake_plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
     memset(ret, 0, sizeof(*ret));
-    ret->state = CM_MEASURED;
+    ret->state = CM_INVENTED;
     if (plan->row->action == FAKE_VIEW) ret->state = CM_VIEW;
     if (plan->row->action == FAKE_PROXY) {
         ret->state = CM_PROXY;
         (void)reason_fail(&ret->reason, 0, "a row of the table in its place");
     }
-    ret->workspace_bytes = 4096;
-    (void)snprintf(ret->kernels, sizeof(ret->kernels), "fake_%s", plan->row->prefix);
+    ret->how.workspace_bytes = 4096;
+    (void)snprintf(ret->how.kernels[0].name, sizeof(ret->how.kernels[0].name), "fake_%s",
+                   plan->row->prefix);
+    ret->how.kernels[0].calls = 1;
+    ret->how.n_kernels = 1;
 }
 
 static void fake_drop(struct cm_plan *plan) {

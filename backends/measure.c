@@ -11,6 +11,7 @@
 
 struct planned {
     const struct cm_backend *backend;
+    struct cm_device *device;
     struct cm_plan *plan;
 };
 
@@ -20,18 +21,29 @@ static int run_planned(void *context, uint32_t n, enum cm_cache cache, double *r
     return planned->backend->run(planned->plan, n, cache, ret_seconds, reason);
 }
 
+/* From a module: never without their end, never more than there is room for. */
+static void end_texts(struct cm_measurement *ret) {
+    struct cm_how *how = &ret->how;
+    if (how->n_kernels < 0) how->n_kernels = 0;
+    for (int i = 0; i < CM_MAX_KERNELS; i++) {
+        how->kernels[i].name[sizeof(how->kernels[i].name) - 1] = '\0';
+        how->kernels[i].rule[sizeof(how->kernels[i].rule) - 1] = '\0';
+    }
+    how->provider[sizeof(how->provider) - 1] = '\0';
+    how->algorithm[sizeof(how->algorithm) - 1] = '\0';
+    ret->clocks.throttle[sizeof(ret->clocks.throttle) - 1] = '\0';
+    ret->reason.text[sizeof(ret->reason.text) - 1] = '\0';
+}
+
 static void take_facts(const struct planned *planned, struct cm_measurement *ret) {
     struct cm_plan_facts facts;
     memset(&facts, 0, sizeof(facts));
     planned->backend->plan_facts(planned->plan, &facts);
     ret->state = facts.state;
     ret->flags |= facts.flags;
-    ret->workspace_bytes = facts.workspace_bytes;
-    memcpy(ret->kernels, facts.kernels, sizeof(ret->kernels));
+    ret->how = facts.how;
     memcpy(&ret->reason, &facts.reason, sizeof(ret->reason));
-    /* From a module: never without their end. */
-    ret->kernels[sizeof(ret->kernels) - 1] = '\0';
-    ret->reason.text[sizeof(ret->reason.text) - 1] = '\0';
+    end_texts(ret);
     if (ret->state != CM_VIEW) return;
     memset(&ret->cold, 0, sizeof(ret->cold));
     memset(&ret->warm, 0, sizeof(ret->warm));
@@ -44,6 +56,8 @@ static int time_planned(struct planned *planned, const struct timing_policy *pol
     uint32_t warm_flags = 0; /* of the figure beside: the cold one decides */
     struct cm_reason reason = {""};
     int status = timing_run(&job, policy, clock, CM_COLD, &ret->cold, &ret->flags, &reason);
+    if (status == CM_BACKEND_OK && planned->backend->clocks != NULL)
+        planned->backend->clocks(planned->device, &ret->clocks);
     if (status == CM_BACKEND_OK)
         status = timing_run(&job, policy, clock, CM_WARM, &ret->warm, &warm_flags, &reason);
     if (status == CM_BACKEND_OK)
@@ -57,7 +71,7 @@ static int plan_and_time(const struct cm_backend *backend, struct cm_device *dev
                          const struct cm_primitive *primitive,
                          const struct timing_policy *policy, const struct timing_clock *clock,
                          struct cm_measurement *ret) {
-    struct planned planned = {backend, NULL};
+    struct planned planned = {backend, device, NULL};
     int status = backend->plan(device, primitive, &planned.plan, &ret->reason);
     if (status != CM_BACKEND_OK) return status;
     status = time_planned(&planned, policy, clock, ret);

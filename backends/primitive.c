@@ -23,6 +23,7 @@ static const char *const kind_names[CM_N_PRIMITIVES] = {
     [CM_GEMM] = "gemm", [CM_POOL] = "pool", [CM_NORM] = "norm", [CM_ELTWISE] = "eltwise",
     [CM_SOFTMAX] = "softmax", [CM_REDUCE] = "reduce", [CM_RNN] = "rnn",
     [CM_ATTENTION] = "attention", [CM_COPY] = "copy", [CM_GATHER] = "gather",
+    [CM_RESAMPLE] = "resample",
 };
 
 static const char *const algorithm_names[CM_N_ALGORITHMS] = {
@@ -34,7 +35,8 @@ static const char *const algorithm_names[CM_N_ALGORITHMS] = {
     [CM_REDUCE_MEAN] = "mean", [CM_REDUCE_MAX] = "max", [CM_REDUCE_MIN] = "min",
     [CM_REDUCE_PRODUCT] = "product", [CM_REDUCE_L1] = "l1", [CM_REDUCE_L2] = "l2",
     [CM_RNN_TANH] = "tanh", [CM_RNN_RELU] = "relu", [CM_RNN_LSTM] = "lstm",
-    [CM_RNN_GRU] = "gru",
+    [CM_RNN_GRU] = "gru", [CM_RESAMPLE_NEAREST] = "nearest",
+    [CM_RESAMPLE_LINEAR] = "linear",
 };
 
 static const char *const function_names[CM_N_FUNCTIONS] = {
@@ -56,7 +58,8 @@ static const char *const function_names[CM_N_FUNCTIONS] = {
 static const char *const state_names[CM_N_MEASURE_STATES] = {
     [CM_UNSUPPORTED] = "unsupported", [CM_MEASURED] = "measured", [CM_MODELLED] = "modelled",
     [CM_PROXY] = "proxy", [CM_VIEW] = "view", [CM_OUT_OF_MEMORY] = "out-of-memory",
-    [CM_CRASHED] = "crashed", [CM_TIMED_OUT] = "timed-out",
+    [CM_CRASHED] = "crashed", [CM_TIMED_OUT] = "timed-out", [CM_PLANNED] = "planned",
+    [CM_INVENTED] = "invented",
 };
 
 static const struct {
@@ -78,7 +81,7 @@ static const struct {
     [CM_CONV] = {2, 3}, [CM_DECONV] = {2, 3}, [CM_GEMM] = {2, 3}, [CM_POOL] = {1, 1},
     [CM_NORM] = {1, 5}, [CM_ELTWISE] = {1, CM_MAX_INPUTS}, [CM_SOFTMAX] = {1, 1},
     [CM_REDUCE] = {1, 1}, [CM_RNN] = {3, CM_MAX_INPUTS}, [CM_ATTENTION] = {3, 4},
-    [CM_COPY] = {1, CM_MAX_INPUTS}, [CM_GATHER] = {1, 2},
+    [CM_COPY] = {1, CM_MAX_INPUTS}, [CM_GATHER] = {1, 2}, [CM_RESAMPLE] = {1, 1},
 };
 /* clang-format on */
 

@@ -14,8 +14,9 @@ struct rounds {
 };
 
 static bool was_timed(const struct cm_measurement *measurement) {
-    return (measurement->state == CM_MEASURED || measurement->state == CM_PROXY) &&
-           measurement->cold.median > 0;
+    const bool ran = measurement->state == CM_MEASURED || measurement->state == CM_PROXY ||
+                     measurement->state == CM_INVENTED;
+    return ran && measurement->cold.median > 0;
 }
 
 static double drift_between(const struct cm_measurement *first,

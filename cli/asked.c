@@ -23,7 +23,7 @@ int asked_read(const struct invocation *call, const struct asked *asked,
         (asked->measure != ASKED_NOTHING) + (asked->backend != NULL) + (asked->device != NULL);
     if (n > 1)
         return options_fault(call, "want one of --measure, --backend and --device, got %d", n);
-    options->tf32 = asked->precision == CM_PRECISION_TF32;
+    options->precision = (enum cm_precision)asked->precision;
     options->backend = asked->backend ? asked->backend : measurers[asked->measure];
     if (asked->device == NULL) return CM_OK;
     options->backend = arena_printf(call->arena, "roofline:device=%s", asked->device);

@@ -17,6 +17,15 @@ static const char *primitive_text(struct assembly *assembly,
     return text_string(&text);
 }
 
+static const char *kernel_names(struct assembly *assembly, const struct cm_how *how) {
+    struct text text;
+    text_init(&text, assembly->arena);
+    for (int i = 0; i < how->n_kernels && i < CM_MAX_KERNELS; i++)
+        text_printf(&text, "%s%s", i > 0 ? "\n" : "", how->kernels[i].name);
+    if (text.failed) assembly->failed = true;
+    return text_string(&text);
+}
+
 static int64_t picoseconds(const struct cm_timing *timing, double seconds) {
     return timing->median > 0 ? assembly_count(estimate_ps(seconds)) : CM_UNKNOWN;
 }
@@ -28,7 +37,7 @@ static void take_timed(struct assembly *assembly, size_t index, struct cm_timed 
         .primitive = primitive_text(assembly, &analysis->primitives.items[index]),
         .state = primitive_state_name(from->state),
         .reason = assembly_text(assembly, from->reason.text),
-        .kernels = assembly_text(assembly, from->kernels),
+        .kernels = kernel_names(assembly, &from->how),
         .median_ps = picoseconds(&from->cold, from->cold.median),
         .q1_ps = picoseconds(&from->cold, from->cold.q1),
         .q3_ps = picoseconds(&from->cold, from->cold.q3),
@@ -67,8 +76,8 @@ static enum cm_measure_state state_of(const struct analysis *analysis, uint32_t 
 
 /* As they are listed: what has a time first. */
 static const enum cm_measure_state order[CM_N_MEASURE_STATES] = {
-    CM_MEASURED,    CM_MODELLED,      CM_PROXY,   CM_VIEW,
-    CM_UNSUPPORTED, CM_OUT_OF_MEMORY, CM_CRASHED, CM_TIMED_OUT};
+    CM_MEASURED, CM_MODELLED,    CM_INVENTED,      CM_PROXY,   CM_PLANNED,
+    CM_VIEW,     CM_UNSUPPORTED, CM_OUT_OF_MEMORY, CM_CRASHED, CM_TIMED_OUT};
 
 static void take_states(struct assembly *assembly, struct cm_measure *ret) {
     const struct analysis *analysis = assembly->analysis;

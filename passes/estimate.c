@@ -23,7 +23,7 @@
 
 bool estimate_has_time(const struct cm_measurement *measurement) {
     return measurement->state == CM_MEASURED || measurement->state == CM_MODELLED ||
-           measurement->state == CM_PROXY;
+           measurement->state == CM_PROXY || measurement->state == CM_INVENTED;
 }
 
 int64_t estimate_ps(double seconds) {
@@ -110,7 +110,7 @@ static int run(const struct analysis *analysis, void *own) {
     if (status == CM_BACKEND_NO_MEMORY) return diag_no_memory(analysis->diag);
     if (status != CM_BACKEND_OK)
         return diag_error(analysis->diag, DIAG_USAGE, "backend '%s': %s", asked, reason.text);
-    if (analysis->options->tf32) settings.precision = CM_PRECISION_TF32;
+    settings.precision = (int32_t)analysis->options->precision;
     return ask(analysis, name, &settings, own);
 }
 

@@ -184,21 +184,30 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
                          (int)status);
 }
 
+/* A primitive of the library is one function. */
+static void name_kernel(const char *name, struct cm_how *ret) {
+    (void)snprintf(ret->algorithm, sizeof(ret->algorithm), "%s", name);
+    (void)snprintf(ret->kernels[0].name, sizeof(ret->kernels[0].name), "%s", name);
+    ret->kernels[0].calls = 1;
+    ret->n_kernels = 1;
+}
+
 void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
     const char *name = NULL;
     int64_t bytes = 0;
     const struct onednn_api *api = &plan->lib->api;
     memset(ret, 0, sizeof(*ret));
+    ret->how.n_sets = (int32_t)plan->n_sets;
     ret->state = plan->built.state;
     ret->reason = plan->built.instead;
     if (!plan->cold) ret->flags |= CM_FLAG_NOT_COLD;
     if (api->dnnl_primitive_desc_query(plan->built.primitive, dnnl_query_impl_info_str, 0,
                                        &name) == dnnl_success &&
         name != NULL)
-        (void)snprintf(ret->kernels, sizeof(ret->kernels), "%s", name);
+        name_kernel(name, &ret->how);
     if (api->dnnl_primitive_desc_query(plan->built.primitive, dnnl_query_memory_consumption_s64,
                                        0, &bytes) == dnnl_success)
-        ret->workspace_bytes = bytes;
+        ret->how.workspace_bytes = bytes;
 }
 
 void plan_drop(struct cm_plan *plan) {

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define CM_BACKEND_ABI 1
+#define CM_BACKEND_ABI 2
 
 /* What a module exports, and its type. */
 #define CM_BACKEND_ENTRY "costmodel_backend"
@@ -31,6 +31,7 @@ extern "C" {
 #define CM_MAX_INPUTS  8
 #define CM_MAX_OUTPUTS 3
 #define CM_MAX_STEPS   4
+#define CM_MAX_KERNELS 8
 
 /* Elements as they stand in memory. */
 enum cm_element {
@@ -79,6 +80,7 @@ enum cm_primitive_kind {
     CM_ATTENTION, /* q [N, H, S, D], k and v [N, G, L, D], (mask) -> y [N, H, S, D] */
     CM_COPY,      /* inputs -> y, laid side by side along `axis`: transpose, slice, concat */
     CM_GATHER,    /* x, (indices) -> y: each element of y is some element of x */
+    CM_RESAMPLE,  /* x NCS.. -> y NCS..: another size of the spatial dims */
     CM_N_PRIMITIVES
 };
 
@@ -107,6 +109,8 @@ enum cm_algorithm {
     CM_RNN_RELU,
     CM_RNN_LSTM,
     CM_RNN_GRU,
+    CM_RESAMPLE_NEAREST,
+    CM_RESAMPLE_LINEAR,
     CM_N_ALGORITHMS
 };
 
@@ -202,11 +206,27 @@ struct cm_primitive {
     int64_t bytes_written;
 };
 
-/* How products are rounded, where the device has more than one way. */
+/*
+ * What elements are computed in. From CM_PRECISION_FP16 on the primitives have those elements
+ * already, and a backend looks at nothing but them; of fp32 it has to know whether it may
+ * round.
+ */
 enum cm_precision {
     CM_PRECISION_AS_STORED, /* fp32 tensors are multiplied as fp32 */
     CM_PRECISION_TF32,      /* fp32 tensors may be rounded to 10 bits of mantissa */
+    CM_PRECISION_FP16,
+    CM_PRECISION_BF16,
+    CM_PRECISION_INT8, /* operands of products; they add up in 32 bits */
+    CM_PRECISION_FP8,  /* the same, e4m3 */
     CM_N_PRECISIONS
+};
+
+/* Where the channels of images stand. The strides of the primitives say the same. */
+enum cm_layout {
+    CM_LAYOUT_AUTO, /* strides are row-major; where it does better with others, a backend may */
+    CM_LAYOUT_NCHW,
+    CM_LAYOUT_NHWC, /* channels last */
+    CM_N_LAYOUTS
 };
 
 /* What a time stands for. */
@@ -219,13 +239,18 @@ enum cm_measure_state {
     CM_OUT_OF_MEMORY, /* no time: the device has not enough */
     CM_CRASHED,       /* no time: the process that measured died */
     CM_TIMED_OUT,     /* no time: it was stopped */
+    CM_PLANNED,       /* no time: it could run like this, nothing was asked to */
+    CM_INVENTED,      /* from a table, for tests: it stands for nothing */
     CM_N_MEASURE_STATES
 };
 
 enum cm_measure_flags {
     CM_FLAG_UNSTABLE = 1,    /* the samples or the rounds do not agree */
     CM_FLAG_FEW_SAMPLES = 2, /* the time was over before there were enough */
-    CM_FLAG_NOT_COLD = 4     /* the caches may still have held the operands of the cold runs */
+    CM_FLAG_NOT_COLD = 4,    /* the caches may still have held the operands of the cold runs */
+    CM_FLAG_THROTTLED = 8,   /* the device held its clock back meanwhile */
+    CM_FLAG_LAUNCHES = 16,   /* each execution was launched by the host: overheads are in it */
+    CM_FLAG_CACHED = 32      /* set by the program: it ran in an earlier call of it */
 };
 
 /* Seconds of one execution. */
@@ -236,12 +261,54 @@ struct cm_timing {
 };
 
 #define CM_REASON_SIZE 256
-#define CM_KERNEL_SIZE 512
+#define CM_KERNEL_SIZE 256
 #define CM_NAME_SIZE   128
+#define CM_WORD_SIZE   32
 
 /* Why not, in one sentence for people, without the name of the backend. */
 struct cm_reason {
     char text[CM_REASON_SIZE];
+};
+
+/* Whether units that only multiply matrices did it. */
+enum cm_tensor_cores { CM_TENSOR_CORES_UNKNOWN, CM_TENSOR_CORES_NO, CM_TENSOR_CORES_YES };
+
+/* One function that runs on the device; 0 and "" where not known. */
+struct cm_kernel {
+    char name[CM_KERNEL_SIZE];
+    int32_t calls; /* in one execution */
+    int32_t grid[3];
+    int32_t block[3];
+    int32_t registers;       /* of a thread */
+    int32_t shared_bytes;    /* of a block */
+    int32_t tensor_cores;    /* enum cm_tensor_cores */
+    char rule[CM_WORD_SIZE]; /* by what that was decided: "cublaslt flags", "name" */
+    double blocks_per_unit;  /* blocks of the grid by multiprocessors */
+    double occupancy; /* resident threads by those there is room for, of a grid of this size */
+};
+
+/* How a primitive runs; 0 and "" where not known. */
+struct cm_how {
+    char provider[CM_WORD_SIZE];  /* part of the backend: "cudnn graph", "cublaslt" */
+    char algorithm[CM_NAME_SIZE]; /* "engine 62", "brgconv:avx512_core" */
+    int32_t tensor_cores;         /* of the algorithm; its kernels say it one by one */
+    int32_t plans_tried;          /* until one was accepted */
+    int32_t n_sets;               /* of operands that cold executions go round */
+    int32_t n_kernels; /* 0: not known; more than CM_MAX_KERNELS: those are left out */
+    int64_t workspace_bytes;
+    double plan_seconds; /* to find and compile it; no part of any time */
+    struct cm_kernel kernels[CM_MAX_KERNELS];
+};
+
+/* The device's own state at one moment; 0 and "" where not known. */
+struct cm_clocks {
+    int32_t unit_mhz;
+    int32_t unit_most_mhz; /* that it can reach */
+    int32_t memory_mhz;
+    int32_t temperature_c;
+    double power_w;
+    char throttle[CM_WORD_SIZE *
+                  2]; /* why it holds its clock back: "power cap"; "": it does not */
 };
 
 struct cm_measurement {
@@ -250,17 +317,16 @@ struct cm_measurement {
     struct cm_timing cold; /* operands come from memory; of a modelled time the only one */
     struct cm_timing warm; /* operands are where the execution before left them */
     double drift; /* |later round / first round - 1| of the cold median; 0: one round */
-    int64_t workspace_bytes;
-    char kernels[CM_KERNEL_SIZE]; /* what ran, a name a line; "" not known */
+    struct cm_how how;
+    struct cm_clocks clocks; /* right after the cold runs */
     struct cm_reason reason;
 };
 
 /* What a plan turned out to be. */
 struct cm_plan_facts {
-    int32_t state;  /* CM_MEASURED, CM_PROXY or CM_VIEW */
-    uint32_t flags; /* CM_FLAG_NOT_COLD, or 0 */
-    int64_t workspace_bytes;
-    char kernels[CM_KERNEL_SIZE];
+    int32_t state;  /* CM_MEASURED, CM_PROXY or CM_VIEW; CM_INVENTED of a table */
+    uint32_t flags; /* what the backend knows of enum cm_measure_flags */
+    struct cm_how how;
     struct cm_reason reason; /* what ran in its place, of a proxy */
 };
 
@@ -269,9 +335,13 @@ struct cm_device_facts {
     char name[CM_NAME_SIZE];    /* "NVIDIA H200" */
     char version[CM_NAME_SIZE]; /* "cuDNN 9.19.0, driver 580.65"; of a model: where its figures
                                    stand */
+    char architecture[CM_WORD_SIZE]; /* "sm_90" */
+    char address[CM_WORD_SIZE];      /* of the device in its machine: "0000:1b:00.0" */
     int64_t memory_bytes;
-    int64_t cache_bytes;          /* the last level: what a cold time has to get past */
-    int32_t n_units;              /* multiprocessors, threads */
+    int64_t cache_bytes;    /* the last level: what a cold time has to get past */
+    int32_t n_units;        /* multiprocessors, threads */
+    int32_t threads_a_unit; /* that are resident at once */
+    int32_t has_tensor_cores;
     int32_t modelled;             /* 1: a description, nothing that runs */
     double bandwidth;             /* bytes a second */
     double floor;                 /* seconds that even an empty primitive takes */
@@ -288,7 +358,9 @@ struct cm_settings {
     size_t n;
     const struct cm_setting *items;
     int32_t precision; /* enum cm_precision */
-    int32_t reserved;
+    int32_t layout;    /* enum cm_layout */
+    int32_t autotune;  /* how many algorithms `plan` may run to pick one; 0, 1: it runs none */
+    int32_t plan_only; /* 1: `run` is never called, so that `open` may do without the device */
 };
 
 /* What a backend understands; a row with a NULL name ends the table. */
@@ -307,6 +379,32 @@ enum cm_backend_status {
 };
 
 enum cm_cache { CM_COLD, CM_WARM };
+
+/* Where an operand of a network stands. */
+enum cm_block { CM_BLOCK_ARENA, CM_BLOCK_WEIGHTS };
+
+struct cm_place {
+    int32_t block; /* enum cm_block */
+    int32_t reserved;
+    int64_t offset; /* bytes, a multiple of 256 */
+};
+
+struct cm_network_step {
+    uint32_t primitive; /* index */
+    uint32_t reserved;
+    struct cm_place inputs[CM_MAX_INPUTS];
+    struct cm_place outputs[CM_MAX_OUTPUTS];
+};
+
+/* Primitives one after the other, each reading what the ones before wrote. */
+struct cm_network {
+    uint32_t n_primitives;
+    uint32_t n_steps;
+    const struct cm_primitive *primitives;
+    const struct cm_network_step *steps;
+    int64_t arena_bytes;  /* of CM_BLOCK_ARENA: inputs and activations share it over time */
+    int64_t weight_bytes; /* of CM_BLOCK_WEIGHTS */
+};
 
 struct cm_device; /* the backend's own */
 struct cm_plan;   /* the backend's own */
@@ -345,9 +443,19 @@ struct cm_backend {
     /* Runs it `n` times and waits; *ret_seconds is what all of them took together. */
     int (*run)(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
                struct cm_reason *reason);
-    /* Asked after the first run: some know only then which kernel it was. */
+    /* Asked after the first run, since some know only then which kernel it was; with
+     * settings.plan_only without one. */
     void (*plan_facts)(const struct cm_plan *plan, struct cm_plan_facts *ret);
     void (*drop)(struct cm_plan *plan);
+
+    /* Slots that may be NULL. */
+
+    /* The clocks as they are now. */
+    void (*clocks)(struct cm_device *device, struct cm_clocks *ret);
+    /* One plan for all steps in their order, on operands at their places; it is run (warm),
+     * asked and dropped like that of a primitive. */
+    int (*network)(struct cm_device *device, const struct cm_network *network,
+                   struct cm_plan **ret, struct cm_reason *reason);
 };
 
 /*

@@ -28,6 +28,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "costmodel/backend.h"
 #include "costmodel/result.h"
 
 #ifdef __cplusplus
@@ -144,7 +145,7 @@ struct cm_options {
     /* Who says how long it takes: "roofline:device=h200"; NULL: nobody. A backend runs in a
      * process of its own, which is forked from this one and ends before the call returns. */
     const char *backend;
-    bool tf32; /* fp32 products may be rounded to tf32 by it */
+    enum cm_precision precision; /* of what it runs */
     /* Called before each measuring; NULL: never. */
     void (*progress)(void *context, size_t done, size_t total);
     void *progress_context;

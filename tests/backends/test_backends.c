@@ -40,10 +40,10 @@ static struct places places_of(struct arena *arena, const char *path) {
 
 /* Modules that are not what they should be, and what is said of each. */
 static const char *const faulty[][2] = {
-    {"newer", "the module speaks version 999, this program speaks 1"},
-    {"larger", "the module's struct has 4096 bytes, this program's has 96"},
+    {"newer", "the module speaks version 999, this program speaks 2"},
+    {"larger", "the module's struct has 4096 bytes, this program's has 112"},
     {"nameless", "the module has no symbol 'costmodel_backend'"},
-    {"silent", "the module does not speak version 1"},
+    {"silent", "the module does not speak version 2"},
     {"half", "the module leaves out 'plan'"},
     {"text", "the module cannot be loaded: "},
 };

@@ -81,12 +81,12 @@ static void times_come_back(void **state) {
                      CM_BACKEND_OK);
     const struct cm_primitive conv = fixture_conv();
     const struct cm_measurement got = measure(&f, &conv);
-    assert_int_equal(got.state, CM_MEASURED);
+    assert_int_equal(got.state, CM_INVENTED);
     assert_true(got.cold.median == 0.002 && got.cold.q1 == 0.002 && got.cold.q3 == 0.002);
     assert_true(got.warm.median == 0.001);
     assert_int_equal(got.cold.n_samples, 11);
-    assert_int_equal(got.workspace_bytes, 4096);
-    assert_string_equal(got.kernels, "fake_conv f32 1x3");
+    assert_int_equal(got.how.workspace_bytes, 4096);
+    assert_string_equal(got.how.kernels[0].name, "fake_conv f32 1x3");
     assert_string_equal(got.reason.text, "");
     assert_string_equal(child_facts(f.child)->name, "a table of 2 rows");
     assert_int_equal(child_n_processes(f.child), 1);
@@ -125,7 +125,7 @@ static void a_fault_costs_one_primitive(void **state) {
         assert_string_equal(bad.reason.text, cases[i].reason);
         assert_true(bad.cold.median == 0 && bad.cold.n_samples == 0);
         const struct cm_measurement good = measure(&f, &relu);
-        assert_int_equal(good.state, CM_MEASURED);
+        assert_int_equal(good.state, CM_INVENTED);
         assert_true(good.cold.median == 0.003);
         assert_int_equal(child_n_processes(f.child), cases[i].processes);
         finish(&f);
@@ -156,7 +156,7 @@ static void samples_that_differ_are_flagged(void **state) {
     const struct cm_primitive conv = fixture_conv();
     assert_int_equal(prepare(&f, "conv: 0.002 0.003\n"), CM_BACKEND_OK);
     const struct cm_measurement got = measure(&f, &conv);
-    assert_int_equal(got.state, CM_MEASURED);
+    assert_int_equal(got.state, CM_INVENTED);
     assert_int_equal(got.flags, CM_FLAG_UNSTABLE);
     assert_true(got.cold.n_samples > 11);
     finish(&f);

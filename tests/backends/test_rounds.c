@@ -37,7 +37,7 @@ static void measure(void *context, size_t index, struct cm_measurement *ret) {
     }
     ret->state = CM_MEASURED;
     ret->cold.median = ms * 1e-3;
-    ret->workspace_bytes = round + 1; /* which round it was */
+    ret->how.workspace_bytes = round + 1; /* which round it was */
 }
 
 static void progress(void *context, size_t done, size_t total) {
@@ -102,7 +102,7 @@ static void which_round_is_kept(void **state) {
         run(&script, 1, &kept);
         assert_int_equal(script.round[0], cases[i].rounds);
         assert_int_equal(kept.state, CM_MEASURED);
-        assert_int_equal(kept.workspace_bytes, cases[i].kept);
+        assert_int_equal(kept.how.workspace_bytes, cases[i].kept);
         assert_int_equal(kept.flags, cases[i].flags);
         assert_int_equal((int)(kept.drift * 1000 + 0.5), cases[i].drift_permille);
     }

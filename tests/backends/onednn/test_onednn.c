@@ -94,9 +94,9 @@ static void expect_state(const struct fixture *f, const struct cm_primitive *pri
     if (got.state != (int32_t)state || strstr(got.reason.text, reason) == NULL)
         fail_msg("%s: have %s, \"%s\"", text, primitive_state_name(got.state), got.reason.text);
     if (state == CM_MEASURED || state == CM_PROXY) {
-        if (!(got.cold.median > 0) || !(got.warm.median > 0) || got.kernels[0] == '\0')
+        if (!(got.cold.median > 0) || !(got.warm.median > 0) || got.how.algorithm[0] == '\0')
             fail_msg("%s: %g s cold, %g s warm, kernel \"%s\"", text, got.cold.median,
-                     got.warm.median, got.kernels);
+                     got.warm.median, got.how.algorithm);
     }
     free(text);
 }
