@@ -2,6 +2,8 @@
 /* What a backend said, as a part of the result. */
 #include "lib/assembly.h"
 
+#include <time.h>
+
 #include "backends/primitive.h"
 #include "passes/estimate.h"
 #include "support/text.h"
@@ -46,6 +48,7 @@ static void take_timed(struct assembly *assembly, size_t index, struct cm_timed 
         .unstable = (from->flags & CM_FLAG_UNSTABLE) != 0,
         .few_samples = (from->flags & CM_FLAG_FEW_SAMPLES) != 0,
         .not_cold = (from->flags & CM_FLAG_NOT_COLD) != 0,
+        .cached = (from->flags & CM_FLAG_CACHED) != 0,
     };
 }
 
@@ -100,6 +103,16 @@ static void take_states(struct assembly *assembly, struct cm_measure *ret) {
     ret->states = states;
 }
 
+/* As ISO 8601 has it, UTC. */
+static const char *date_text(struct assembly *assembly, int64_t seconds) {
+    char text[32] = "";
+    struct tm parts;
+    const time_t when = (time_t)seconds;
+    if (gmtime_r(&when, &parts) != NULL)
+        (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return assembly_text(assembly, text);
+}
+
 static void take_times(struct assembly *assembly, struct cm_measure *ret) {
     const struct estimate_table *estimate = &assembly->analysis->estimate;
     const size_t n = assembly->analysis->primitives.n;
@@ -114,6 +127,8 @@ static void take_times(struct assembly *assembly, struct cm_measure *ret) {
     ret->warning = assembly_text(assembly, estimate->facts.warning);
     ret->n_primitives = n;
     ret->primitives = list;
+    ret->n_cached = (int64_t)estimate->n_cached;
+    if (estimate->n_cached > 0) ret->cached_since = date_text(assembly, estimate->cached_since);
 }
 
 /* A rate that nobody measured is left out. */
@@ -155,6 +170,7 @@ void assemble_measure(struct assembly *assembly) {
         .device = "",
         .version = "",
         .warning = "",
+        .cached_since = "",
     };
     if (analysis->estimate.done) take_times(assembly, measure);
     if (analysis->estimate.has_ceilings) take_ceilings(assembly, measure);

@@ -332,6 +332,7 @@ static const struct json_field timed_fields[] = {
     OPTIONAL("unstable", JSON_FLAG, struct cm_timed, unstable),
     OPTIONAL("few_samples", JSON_FLAG, struct cm_timed, few_samples),
     OPTIONAL("not_cold", JSON_FLAG, struct cm_timed, not_cold),
+    OPTIONAL("cached", JSON_FLAG, struct cm_timed, cached),
     VALUE("kernels", JSON_TEXT, struct cm_timed, kernels),
     VALUE("reason", JSON_TEXT, struct cm_timed, reason),
     MANY("nodes", JSON_INDICES, struct cm_timed, nodes, n_nodes),
@@ -365,6 +366,8 @@ static const struct json_field measure_fields[] = {
     VALUE("warning", JSON_TEXT, struct cm_measure, warning),
     {"ceilings", JSON_POINTER, true, offsetof(struct cm_measure, ceilings), 0, &ceilings_record,
      NULL},
+    VALUE("cached", JSON_COUNT, struct cm_measure, n_cached),
+    VALUE("cached_since", JSON_TEXT, struct cm_measure, cached_since),
     LIST("states", struct cm_measure, states, n_states, state_record),
     LIST("primitives", struct cm_measure, primitives, n_primitives, timed_record),
 };

@@ -308,6 +308,7 @@ struct cm_timed {
     bool unstable;
     bool few_samples;
     bool not_cold;
+    bool cached; /* measured in an earlier call */
     size_t n_nodes;
     const size_t *nodes; /* indices into nodes */
 };
@@ -338,6 +339,8 @@ struct cm_measure {
     const char *version;                /* of what ran, or where the figures of a model stand */
     const char *warning;                /* what makes the times doubtful; "" */
     const struct cm_ceilings *ceilings; /* NULL: none were measured */
+    int64_t n_cached;                   /* of the primitives: measured in earlier calls, */
+    const char *cached_since;           /* the first at "2026-11-21T23:07:08Z"; "" none */
     size_t n_states;
     const struct cm_state_share *states; /* those that there are, what has a time first */
     size_t n_primitives;

@@ -362,7 +362,8 @@ static const struct cm_timed timed[] = {
      .q1_ps = CM_UNKNOWN,
      .q3_ps = CM_UNKNOWN,
      .warm_ps = CM_UNKNOWN,
-     .few_samples = true},
+     .few_samples = true,
+     .cached = true},
 };
 static const struct cm_named_size odd_rates[] = {{"f32", CM_UNKNOWN}, {"tf32", 1}};
 
@@ -378,6 +379,8 @@ static const struct cm_measure odd_measure = {
     .device = "a \"device\"",
     .version = "",
     .ceilings = &odd_ceilings,
+    .n_cached = INT64_MAX,
+    .cached_since = "yesterday\x1b",
     .warning = "the machine is busy (load 13.1)",
     .n_states = N(states),
     .states = states,
