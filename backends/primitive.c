@@ -147,6 +147,23 @@ int64_t primitive_elements(const struct cm_tensor *tensor) {
     return n;
 }
 
+int64_t primitive_span(const struct cm_tensor *tensor) {
+    int64_t last = 0;
+    for (int32_t i = 0; i < tensor->rank; i++) {
+        if (tensor->dims[i] == 0) return 0;
+        last = checked_add(last, checked_mul(tensor->dims[i] - 1, tensor->strides[i]));
+    }
+    return checked_mul(checked_add(last, 1), primitive_element_size(tensor->element));
+}
+
+bool primitive_fits(const struct cm_tensor *tensor, struct cm_place place,
+                    const struct cm_network *network) {
+    const int64_t room =
+        place.block == CM_BLOCK_WEIGHTS ? network->weight_bytes : network->arena_bytes;
+    const int64_t end = checked_add(place.offset, primitive_span(tensor));
+    return place.offset >= 0 && place.offset % 256 == 0 && is_known(end) && end <= room;
+}
+
 bool primitive_equal(const struct cm_primitive *a, const struct cm_primitive *b) {
     return memcmp(a, b, sizeof(*a)) == 0;
 }
