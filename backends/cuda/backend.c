@@ -93,6 +93,7 @@ static const struct cm_backend backend = {
     .run = plan_run,
     .plan_facts = plan_facts,
     .drop = plan_drop,
+    .network = plan_network,
 };
 
 __attribute__((visibility("default"))) cm_backend_entry costmodel_backend;

@@ -109,6 +109,12 @@ static int take_device(struct cm_device *device, struct cm_reason *reason) {
         status = device_check(device,
                               driver->cuStreamCreate(&device->stream, CU_STREAM_NON_BLOCKING),
                               "make a stream", reason);
+    if (status == CM_BACKEND_OK)
+        status = device_check(device, driver->cuEventCreate(&device->begin, CU_EVENT_DEFAULT),
+                              "make an event", reason);
+    if (status == CM_BACKEND_OK)
+        status = device_check(device, driver->cuEventCreate(&device->end, CU_EVENT_DEFAULT),
+                              "make an event", reason);
     return status;
 }
 
@@ -214,6 +220,9 @@ void device_close(struct cm_device *device) {
     if (device->cudnn_handle != NULL) (void)device->cudnn.cudnnDestroy(device->cudnn_handle);
     if (device->cublaslt_handle != NULL)
         (void)device->cublaslt.cublasLtDestroy(device->cublaslt_handle);
+    memory_drop(device);
+    if (device->begin != NULL) (void)driver->cuEventDestroy(device->begin);
+    if (device->end != NULL) (void)driver->cuEventDestroy(device->end);
     if (device->stream != NULL) (void)driver->cuStreamDestroy(device->stream);
     if (device->context != NULL) (void)driver->cuDevicePrimaryCtxRelease(device->ordinal);
     free(device);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "backends/cuda/api.h"
+#include "backends/cuda/memory.h"
 
 /* What the user asked for; texts are borrowed for as long as `open` runs. */
 struct cuda_wishes {
@@ -41,6 +42,9 @@ struct cm_device {
     CUdevice ordinal;
     CUcontext context;
     CUstream stream;
+    CUevent begin, end; /* around what is timed */
+    struct memory memory;
+    double floor;               /* seconds of an empty kernel in a graph; 0 not known */
     cudnnHandle_t cudnn_handle; /* with its stream set; NULL without device or library */
     cublasLtHandle_t cublaslt_handle;
     int sm;      /* 90; 0 not known */

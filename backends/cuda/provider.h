@@ -42,7 +42,10 @@ struct cuda_step {
 
 struct cuda_provider {
     const char *name; /* cm_how.provider: "cudnn graph" */
-    bool plans_only;  /* it makes a step without a device */
+    /* cm_kernel.rule where cm_how.tensor_cores of its facts decides about its kernels:
+     * "cublaslt flags"; NULL: their names alone do. */
+    const char *tensor_core_rule;
+    bool plans_only; /* it makes a step without a device */
     /*
      * Candidate 0 is what the provider thinks best, 1 the next, ...: of those that it could
      * make on this device. CM_BACKEND_REFUSED: it does not do this, or there are no more
@@ -54,14 +57,6 @@ struct cuda_provider {
 
 /* Those for a kind in the order in which they are asked, NULL at the end. */
 const struct cuda_provider *const *providers_for(int32_t kind);
-
-/*
- * The first provider's step for candidate 0; *ret_provider says whose. Refused by all: the
- * reasons of all, as many as there is room for.
- */
-int provider_make(struct cm_device *device, const struct cm_primitive *primitive,
-                  const struct cuda_provider **ret_provider, struct cuda_step *ret,
-                  struct cm_reason *reason);
 
 /* The providers, each in its file. */
 extern const struct cuda_provider copy_proxy_provider;
