@@ -182,6 +182,9 @@ const struct option profile_options[] = {
      .value = "PRECISION", .choices = precisions,
      .help = "of products of fp32 where the device has a choice: fp32 (default)\n"
              "or tf32"},
+    {.name = "no-cache", .kind = OPTION_UNSET, .offset = AT(bool, asked.cache),
+     .help = "neither use times that were measured before nor keep new ones (in\n"
+             "$COSTMODEL_CACHE, $XDG_CACHE_HOME/costmodel or ~/.cache/costmodel)"},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
      .help = "text for people (default), json for programs"},
@@ -225,6 +228,7 @@ static void set_defaults(struct request *request) {
         .memory_alignment = options.memory_alignment,
         .memory_curve = options.memory_curve,
         .memory_plan = options.memory_plan,
+        .asked = {.cache = true},
         .format = FORMAT_TEXT,
         .depth = text.depth,
         .top = text.top,

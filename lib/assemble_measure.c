@@ -2,8 +2,11 @@
 /* What a backend said, as a part of the result. */
 #include "lib/assembly.h"
 
+#include <time.h>
+
 #include "backends/primitive.h"
 #include "passes/bounds.h"
+#include "passes/estimate.h"
 
 #include "support/banned.h"
 
@@ -107,6 +110,16 @@ static void take_kernels(struct assembly *assembly, struct cm_measure *ret) {
     ret->kernels = rows;
 }
 
+/* As ISO 8601 has it, UTC. */
+static const char *date_text(struct assembly *assembly, int64_t seconds) {
+    char text[32] = "";
+    struct tm parts;
+    const time_t when = (time_t)seconds;
+    if (gmtime_r(&when, &parts) != NULL)
+        (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return assembly_text(assembly, text);
+}
+
 static void take_times(struct assembly *assembly, struct cm_measure *ret) {
     const size_t n = assembly->analysis->primitives.n;
     struct cm_timed *list = assembly_array(assembly, n, sizeof(*list));
@@ -119,6 +132,37 @@ static void take_times(struct assembly *assembly, struct cm_measure *ret) {
     take_kernels(assembly, ret);
     ret->n_primitives = n;
     ret->primitives = list;
+    const struct estimate_table *estimate = &assembly->analysis->estimate;
+    ret->n_cached = (int64_t)estimate->n_cached;
+    if (estimate->n_cached > 0) ret->cached_since = date_text(assembly, estimate->cached_since);
+}
+
+/* A rate that nobody measured is left out. */
+static void take_rates(struct assembly *assembly, const struct ceilings *from,
+                       struct cm_ceilings *ret) {
+    const bool rounds = assembly->analysis->options->precision == CM_PRECISION_TF32;
+    struct cm_named_size *rates = assembly_array(assembly, CM_N_ELEMENTS, sizeof(*rates));
+    for (int32_t i = 0; rates && i < CM_N_ELEMENTS; i++) {
+        if (from->flops_per_s[i] <= 0) continue;
+        const char *name = i == CM_F32 && rounds ? "tf32" : primitive_element_name(i);
+        rates[ret->n_flops_per_s++] =
+            (struct cm_named_size){name, (int64_t)from->flops_per_s[i]};
+    }
+    ret->flops_per_s = rates;
+}
+
+static void take_ceilings(struct assembly *assembly, struct cm_measure *measure) {
+    const struct ceilings *from = &assembly->analysis->estimate.ceilings;
+    struct cm_ceilings *ret = assembly_array(assembly, 1, sizeof(*ret));
+    if (!ret) return;
+    *ret = (struct cm_ceilings){
+        .state = primitive_state_name(from->invented ? CM_INVENTED : CM_MEASURED),
+        .copy_bytes_per_s =
+            from->copy_bytes_per_s > 0 ? (int64_t)from->copy_bytes_per_s : CM_UNKNOWN,
+        .floor_ps = from->floor_s > 0 ? assembly_count(estimate_ps(from->floor_s)) : CM_UNKNOWN,
+    };
+    take_rates(assembly, from, ret);
+    measure->ceilings = ret;
 }
 
 void assemble_operators(struct assembly *assembly) {
@@ -155,7 +199,9 @@ void assemble_measure(struct assembly *assembly) {
         .device = "",
         .version = "",
         .warning = "",
+        .cached_since = "",
     };
     if (analysis->estimate.done) take_times(assembly, measure);
+    if (analysis->estimate.has_ceilings) take_ceilings(assembly, measure);
     assembly->result->measure = measure;
 }

@@ -39,18 +39,20 @@ double bounds_bytes(const struct cm_primitive *primitive) {
     return (double)primitive->bytes_read + (double)primitive->bytes_written;
 }
 
+/* What was measured goes before what the device says of itself. */
 double bounds_bandwidth(const struct analysis *analysis) {
-    return analysis->estimate.facts.bandwidth;
+    const double measured = analysis->estimate.ceilings.copy_bytes_per_s;
+    return measured > 0 ? measured : analysis->estimate.facts.bandwidth;
 }
 
 double bounds_rate(const struct analysis *analysis, int32_t element) {
-    (void)analysis;
-    (void)element;
-    return 0;
+    const bool is_element = element > CM_ELEMENT_NONE && element < CM_N_ELEMENTS;
+    return is_element ? analysis->estimate.ceilings.flops_per_s[element] : 0;
 }
 
 double bounds_floor(const struct analysis *analysis) {
-    return analysis->estimate.facts.floor;
+    const double measured = analysis->estimate.ceilings.floor_s;
+    return measured > 0 ? measured : analysis->estimate.facts.floor;
 }
 
 /* Seconds; negative: not known. */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backends/ceilings.h"
 #include "costmodel/backend.h"
 #include "costmodel/costmodel.h"
 #include "ir/fact.h"
@@ -316,6 +317,10 @@ struct estimate_table {
     const char *problem;          /* why there are none though they were asked for; NULL */
     struct cm_device_facts facts; /* of the device */
     struct cm_measurement *items; /* by primitive */
+    size_t n_cached;              /* of these: measured in earlier calls, */
+    int64_t cached_since;         /* the first at so many seconds since 1970 */
+    bool has_ceilings;            /* not of a device that is modelled */
+    struct ceilings ceilings;
 };
 
 /* What keeps a time from being shorter. */

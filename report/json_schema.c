@@ -430,6 +430,15 @@ static const struct json_field kernel_row_fields[] = {
 static const struct json_record kernel_row_record =
     RECORD(struct cm_kernel_row, kernel_row_fields);
 
+static const struct json_field ceilings_fields[] = {
+    VALUE("state", JSON_TEXT, struct cm_ceilings, state),
+    VALUE("copy_bytes_per_s", JSON_COUNT, struct cm_ceilings, copy_bytes_per_s),
+    VALUE("floor_ps", JSON_COUNT, struct cm_ceilings, floor_ps),
+    MANY("flops_per_s", JSON_SIZES, struct cm_ceilings, flops_per_s, n_flops_per_s),
+};
+
+static const struct json_record ceilings_record = RECORD(struct cm_ceilings, ceilings_fields);
+
 static const struct json_field measure_fields[] = {
     VALUE("backend", JSON_TEXT, struct cm_measure, backend),
     VALUE("problem", JSON_TEXT, struct cm_measure, problem),
@@ -448,6 +457,10 @@ static const struct json_field measure_fields[] = {
     VALUE("floor_ps", JSON_COUNT, struct cm_measure, floor_ps),
     OPTIONAL("has_tensor_cores", JSON_FLAG, struct cm_measure, has_tensor_cores),
     VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share),
+    {"ceilings", JSON_POINTER, true, offsetof(struct cm_measure, ceilings), 0, &ceilings_record,
+     NULL},
+    VALUE("cached", JSON_COUNT, struct cm_measure, n_cached),
+    VALUE("cached_since", JSON_TEXT, struct cm_measure, cached_since),
     LIST("states", struct cm_measure, states, n_states, state_record),
     LIST("bounds", struct cm_measure, bounds, n_bounds, bound_record),
     LIST("primitives", struct cm_measure, primitives, n_primitives, timed_record),

@@ -41,6 +41,18 @@ static void write_states(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
+/* `cached:  12 of 14 primitives, since 2026-11-21T23:07:08Z` */
+static void write_cached(struct page *page, const struct cm_measure *measure) {
+    if (measure->n_cached == 0) return;
+    label_write(page, "cached");
+    page_list(page, " ", LABEL_WIDTH);
+    text_printf(page_item(page), "%" PRId64 " of %zu primitives, since", measure->n_cached,
+                measure->n_primitives);
+    page_item_end(page, STYLE_PLAIN);
+    page_words(page, STYLE_PLAIN, measure->cached_since);
+    page_end_line(page);
+}
+
 static void write_flags(struct page *page, const struct cm_measure *measure) {
     size_t n_unstable = 0;
     for (size_t i = 0; i < measure->n_primitives; i++)
@@ -115,6 +127,7 @@ void measured_write(struct page *page, const struct cm_result *result) {
     write_line(page, "warning", measure->warning);
     write_states(page, result);
     write_flags(page, measure);
+    write_cached(page, measure);
     write_speed(page, result);
     write_achieved(page, result);
     write_bounds(page, result);

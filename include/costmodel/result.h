@@ -406,6 +406,16 @@ struct cm_kernel_row {
     int64_t occupancy;       /* the same */
 };
 
+/* What the device reaches at its best, measured as layers are: what their times are compared
+ * with. CM_UNKNOWN: not measured. */
+struct cm_ceilings {
+    const char *state;        /* "measured", or "invented" by a table */
+    int64_t copy_bytes_per_s; /* of a large copy: read and written, both counted */
+    int64_t floor_ps;         /* of the smallest primitive */
+    size_t n_flops_per_s;
+    const struct cm_named_size *flops_per_s; /* of a large product, by element: "f32", "tf32" */
+};
+
 /* What a backend said, and of how much of the model. */
 struct cm_measure {
     const char *backend; /* as it was asked for: "roofline:device=h200" */
@@ -424,7 +434,10 @@ struct cm_measure {
     int64_t bandwidth;        /* bytes a second */
     int64_t floor_ps;         /* that even an empty primitive takes */
     bool has_tensor_cores;
-    int64_t measured_macs_share; /* ratio: of all MACs, those of nodes whose work ran */
+    int64_t measured_macs_share;        /* ratio: of all MACs, those of nodes whose work ran */
+    const struct cm_ceilings *ceilings; /* NULL: none were measured */
+    int64_t n_cached;                   /* of the primitives: measured in earlier calls, */
+    const char *cached_since;           /* the first at "2026-11-21T23:07:08Z"; "" none */
     size_t n_states;
     const struct cm_state_share *states; /* those that there are, what has a time first */
     size_t n_bounds;

@@ -76,6 +76,34 @@ static void a_time_is_judged_by_its_ceilings(void **state) {
     }
 }
 
+/* What was measured goes before what the device says: 0.5 TB/s, and 1 TFLOP/s of f32. */
+static void measured_ceilings_go_first(void **state) {
+    struct analysis analysis;
+    struct cm_primitive primitive;
+    struct cm_measurement measurement;
+    struct achieved achieved;
+    (void)state;
+    memset(&analysis, 0, sizeof(analysis));
+    memset(&primitive, 0, sizeof(primitive));
+    memset(&measurement, 0, sizeof(measurement));
+    set_device(&analysis);
+    analysis.estimate.ceilings.copy_bytes_per_s = 5e11;
+    analysis.estimate.ceilings.flops_per_s[CM_F32] = 1e12;
+    primitive.kind = CM_GEMM;
+    primitive.inputs[0].element = CM_F32;
+    primitive.flops = 6000000;
+    primitive.bytes_written = 2500000;
+    measurement.state = CM_MEASURED;
+    measurement.cold.median = 10e-6;
+    bounds_judge(&analysis, &primitive, &measurement, &achieved);
+    assert_int_equal(achieved.bound, BOUND_COMPUTE);
+    assert_true(fabs(achieved.roofline - 0.6) < 1e-9);
+    primitive.bytes_written = 3500000;
+    bounds_judge(&analysis, &primitive, &measurement, &achieved);
+    assert_int_equal(achieved.bound, BOUND_MEMORY);
+    assert_true(fabs(achieved.roofline - 0.7) < 1e-9);
+}
+
 static void no_time_has_achieved_nothing(void **state) {
     struct analysis analysis;
     struct cm_primitive primitive;
@@ -118,8 +146,9 @@ static void a_module_is_bound_by_what_has_most_of_its_time(void **state) {
     struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.006\n");
     (void)state;
     struct analysis *analysis = &bench->analysis;
-    analysis->estimate.facts.floor = 0.001; /* the convolutions are launches, the relu is not */
-    analysis->estimate.facts.bandwidth = 2 * 4 * 8 * 8 * 4 / 0.006;
+    analysis->estimate.ceilings.floor_s =
+        0.001; /* convolutions are launches, the relu is not */
+    analysis->estimate.ceilings.copy_bytes_per_s = 2 * 4 * 8 * 8 * 4 / 0.006;
     timed_again(bench);
     assert_int_equal(analysis->bounds.of_module[0].bound, BOUND_MEMORY);
     assert_int_equal(analysis->bounds.totals[BOUND_LAUNCH].nodes, 2);
@@ -132,8 +161,8 @@ static void halves_are_mixed(void **state) {
     struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.004\n");
     (void)state;
     struct analysis *analysis = &bench->analysis;
-    analysis->estimate.facts.floor = 0.001;
-    analysis->estimate.facts.bandwidth = 2 * 4 * 8 * 8 * 4 / 0.004;
+    analysis->estimate.ceilings.floor_s = 0.001;
+    analysis->estimate.ceilings.copy_bytes_per_s = 2 * 4 * 8 * 8 * 4 / 0.004;
     timed_again(bench);
     assert_int_equal(analysis->bounds.of_module[0].bound, BOUND_MIXED);
     bench_close(bench);
@@ -142,6 +171,7 @@ static void halves_are_mixed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_time_is_judged_by_its_ceilings),
+        cmocka_unit_test(measured_ceilings_go_first),
         cmocka_unit_test(no_time_has_achieved_nothing),
         cmocka_unit_test(a_module_has_the_sums_of_its_primitives),
         cmocka_unit_test(a_module_is_bound_by_what_has_most_of_its_time),
