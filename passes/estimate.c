@@ -44,6 +44,20 @@ int64_t estimate_latency(const struct analysis *analysis, uint32_t node) {
     return estimate_has_time(measurement) ? estimate_ps(measurement->cold.median) : DIM_UNKNOWN;
 }
 
+enum cm_measure_state estimate_state(const struct analysis *analysis, uint32_t node) {
+    const struct primitives_table *primitives = &analysis->primitives;
+    if (primitives->lowered[node] == LOWERED_NOTHING) return CM_VIEW;
+    if (primitives->lowered[node] == LOWERED_NOT) return CM_UNSUPPORTED;
+    return (enum cm_measure_state)analysis->estimate.items[primitives->of_node[node]].state;
+}
+
+const struct cm_measurement *estimate_of_node(const struct analysis *analysis, uint32_t node) {
+    const uint32_t primitive = analysis->primitives.of_node[node];
+    if (primitive == ID_NONE) return NULL;
+    const struct cm_measurement *measurement = &analysis->estimate.items[primitive];
+    return estimate_has_time(measurement) ? measurement : NULL;
+}
+
 static int tell_problem(const struct analysis *analysis, const char *name,
                         const struct cm_reason *reason, struct estimate_table *ret) {
     ret->problem = arena_strdup(analysis->arena, reason->text);
