@@ -17,18 +17,16 @@
 struct cm_device {
     struct onednn lib;
     int n_threads;
-    bool plain;                /* convolutions keep the model's layout */
+    bool plain;                /* convolutions keep the layout of the primitive */
     struct plan_limits limits; /* 0: as the machine has it when a plan is made */
 };
 
-enum wish { WISH_LIBRARY, WISH_THREADS, WISH_LAYOUT, WISH_CACHE, WISH_MEMORY, N_WISHES };
+enum wish { WISH_LIBRARY, WISH_THREADS, WISH_CACHE, WISH_MEMORY, N_WISHES };
 
 static const struct cm_backend_option options[N_WISHES + 1] = {
     [WISH_LIBRARY] = {"library", "PATH",
                       "instead of " ONEDNN_SONAME " where the system has it"},
     [WISH_THREADS] = {"threads", "N", "instead of all processors that the program may use"},
-    [WISH_LAYOUT] = {"layout", "any|plain",
-                     "of convolutions: what the library likes best, or the model's"},
     [WISH_CACHE] = {"cache", "BYTES", "that a cold execution has to get past"},
     [WISH_MEMORY] = {"memory", "BYTES", "that operands may take (half of what is free)"},
 };
@@ -76,12 +74,6 @@ static int read_number(const struct wishes *wishes, enum wish wish, int64_t most
     return CM_BACKEND_OK;
 }
 
-static int read_layout(const char *text, bool *ret, struct cm_reason *reason) {
-    *ret = text != NULL && strcmp(text, "plain") == 0;
-    if (text == NULL || *ret || strcmp(text, "any") == 0) return CM_BACKEND_OK;
-    return onednn_refuse(reason, CM_BACKEND_REFUSED, "layout wants any or plain");
-}
-
 /* Before the library is loaded: OpenMP reads them once. What the user set stays. */
 static void set_threads(int n_threads, bool wished) {
     char text[16];
@@ -116,8 +108,6 @@ static int read_device(const struct wishes *wishes, struct cm_device *ret,
     if (status == CM_BACKEND_OK)
         status =
             read_number(wishes, WISH_MEMORY, MOST_BYTES, &ret->limits.memory_bytes, reason);
-    if (status == CM_BACKEND_OK)
-        status = read_layout(wishes->items[WISH_LAYOUT], &ret->plain, reason);
     ret->n_threads = (int)n_threads;
     return status;
 }
@@ -129,6 +119,7 @@ static int open_device(const struct cm_settings *settings, struct cm_device **re
     if (device == NULL) return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     int status = read_wishes(settings, &wishes, reason);
     if (status == CM_BACKEND_OK) status = read_device(&wishes, device, reason);
+    device->plain = settings->layout != CM_LAYOUT_AUTO;
     if (status == CM_BACKEND_OK) {
         set_threads(device->n_threads, wishes.items[WISH_THREADS] != NULL);
         status = api_load(wishes.items[WISH_LIBRARY], &device->lib.api, reason);
