@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/onednn/machine.h"
+#include "backends/onednn/network.h"
 #include "backends/onednn/plan.h"
 
 #include "support/banned.h"
@@ -165,6 +166,18 @@ static int make_plan(struct cm_device *device, const struct cm_primitive *primit
     return plan_make(&device->lib, primitive, device->plain, &limits, ret, reason);
 }
 
+static int make_network(struct cm_device *device, const struct cm_network *network,
+                        struct cm_plan **ret, struct cm_reason *reason) {
+    struct plan_limits limits = device->limits;
+    if (limits.memory_bytes == 0) limits.memory_bytes = machine_free_bytes() / 2;
+    return network_make(&device->lib, network, device->plain, &limits, NULL, ret, reason);
+}
+
+static void read_clocks(struct cm_device *device, struct cm_clocks *ret) {
+    (void)device;
+    machine_clocks(ret);
+}
+
 static const struct cm_backend backend = {
     .abi = CM_BACKEND_ABI,
     .size = sizeof(struct cm_backend),
@@ -178,6 +191,8 @@ static const struct cm_backend backend = {
     .run = plan_run,
     .plan_facts = plan_facts,
     .drop = plan_drop,
+    .clocks = read_clocks,
+    .network = make_network,
 };
 
 __attribute__((visibility("default"))) cm_backend_entry costmodel_backend;

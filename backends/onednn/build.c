@@ -46,6 +46,14 @@ dnnl_data_type_t build_type(int32_t element) {
     return types[element];
 }
 
+int64_t build_element_size(int32_t element) {
+    static const int8_t sizes[CM_N_ELEMENTS] = {
+        [CM_F64] = 8,    [CM_F32] = 4, [CM_F16] = 2, [CM_BF16] = 2, [CM_F8E4M3] = 1,
+        [CM_F8E5M2] = 1, [CM_I64] = 8, [CM_I32] = 4, [CM_I16] = 2,  [CM_I8] = 1,
+        [CM_U64] = 8,    [CM_U32] = 4, [CM_U16] = 2, [CM_U8] = 1,   [CM_BOOL] = 1};
+    return sizes[element];
+}
+
 dnnl_status_t build_desc(struct building *building, const struct cm_tensor *tensor,
                          onednn_desc *ret) {
     static const int64_t one[1] = {1};

@@ -82,6 +82,8 @@ dnnl_status_t build_sum(struct building *building);
 /* A copy of as many bytes as the primitive moves. */
 dnnl_status_t build_proxy(struct building *building);
 
+/* Bytes of an element. */
+int64_t build_element_size(int32_t element);
 /* What they share. dnnl_data_type_undef where oneDNN has no such element. */
 dnnl_data_type_t build_type(int32_t element);
 dnnl_status_t build_desc(struct building *building, const struct cm_tensor *tensor,

@@ -23,7 +23,7 @@ static bool read_heads(const struct cm_primitive *primitive, struct heads *ret) 
     const struct cm_tensor *k = &primitive->inputs[1];
     const struct cm_tensor *v = &primitive->inputs[2];
     if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->dims[1] <= 0) return false;
-    *ret = (struct heads){q->dims[0], q->dims[1], k->dims[1],  q->dims[2],
+    *ret = (struct heads){q->dims[0], q->dims[1], k->dims[1], q->dims[2],
                           k->dims[2], q->dims[3], v->dims[3], q->element};
     return q->dims[1] % k->dims[1] == 0 && build_is_packed(q) && build_is_packed(k) &&
            build_is_packed(v);
@@ -74,11 +74,11 @@ static dnnl_status_t multiply(struct building *building, const struct heads *is,
 static dnnl_status_t describe_mask(struct building *building, const struct heads *is,
                                    onednn_desc *ret, int *ret_role) {
     const struct cm_primitive *primitive = building->primitive;
-    struct cm_tensor mask = {.element = is->element,
-                             .rank = 4,
-                             .dims = {1, 1, is->queries, is->keys},
-                             .strides = {is->queries * is->keys, is->queries * is->keys,
-                                         is->keys, 1}};
+    struct cm_tensor mask = {
+        .element = is->element,
+        .rank = 4,
+        .dims = {1, 1, is->queries, is->keys},
+        .strides = {is->queries * is->keys, is->queries * is->keys, is->keys, 1}};
     const struct cm_tensor *given = &primitive->inputs[3];
     *ret_role = BUILT_OWN;
     if (primitive->n_inputs > 3 && given->element == is->element && given->rank <= 4) {
@@ -93,13 +93,12 @@ static dnnl_status_t describe_mask(struct building *building, const struct heads
 }
 
 static dnnl_status_t add_mask(struct building *building, const struct heads *is) {
-    const struct heads whole = {is->batch, is->heads, is->heads, is->queries,
+    const struct heads whole = {is->batch, is->heads, is->heads,  is->queries,
                                 is->keys,  is->depth, is->values, is->element};
     int roles[] = {BUILT_BETWEEN + SCORES, BUILT_OWN, BUILT_BETWEEN + SCORES};
     onednn_desc descs[3] = {NULL, NULL, NULL};
     build_next_part(building);
-    dnnl_status_t status =
-        describe(building, &whole, is->queries, is->keys, false, &descs[0]);
+    dnnl_status_t status = describe(building, &whole, is->queries, is->keys, false, &descs[0]);
     descs[2] = descs[0];
     if (status == dnnl_success) status = describe_mask(building, is, &descs[1], &roles[1]);
     if (status != dnnl_success) return status;
@@ -149,13 +148,14 @@ dnnl_status_t build_attention(struct building *building) {
     dnnl_status_t status = describe_all(building, &heads, &is);
     if (status == dnnl_success) status = scale_queries(building, &heads, is.q);
     if (status == dnnl_success)
-        status = multiply(building, &heads, first, (const onednn_desc[]){is.q, is.k, is.scores});
+        status =
+            multiply(building, &heads, first, (const onednn_desc[]){is.q, is.k, is.scores});
     if (status == dnnl_success && (primitive->n_inputs > 3 || primitive->causal != 0))
         status = add_mask(building, &heads);
     if (status == dnnl_success) status = take_softmax(building, &heads, is.scores);
     if (status == dnnl_success)
-        status = multiply(building, &heads, second,
-                          (const onednn_desc[]){is.scores, is.v, is.y});
+        status =
+            multiply(building, &heads, second, (const onednn_desc[]){is.scores, is.v, is.y});
     building->built->algorithm = "two matmuls and a softmax";
     return status;
 }

@@ -83,8 +83,7 @@ static dnnl_status_t build_unary(struct building *building, const struct functio
         memcmp(less.own[0], less.own[1], sizeof(less.own[0])) != 0)
         return dnnl_unimplemented;
     dnnl_status_t status = describe(building, &less, 0, both[0]->element, &x);
-    if (status == dnnl_success)
-        status = describe(building, &less, 1, both[1]->element, &y);
+    if (status == dnnl_success) status = describe(building, &less, 1, both[1]->element, &y);
     if (status != dnnl_success) return status;
     build_arg(building, DNNL_ARG_SRC, x, both[0]->element, BUILT_INPUT);
     build_arg(building, DNNL_ARG_DST, y, both[1]->element, BUILT_OUTPUT);
@@ -210,8 +209,7 @@ static dnnl_status_t copy_many(struct building *building) {
         if (!as_bytes(&primitive->inputs[i], &bytes)) return dnnl_unimplemented;
         const dnnl_status_t status = build_desc(building, &bytes, &srcs[i]);
         if (status != dnnl_success) return status;
-        build_arg(building, DNNL_ARG_MULTIPLE_SRC + i, srcs[i], bytes.element,
-                  BUILT_INPUT + i);
+        build_arg(building, DNNL_ARG_MULTIPLE_SRC + i, srcs[i], bytes.element, BUILT_INPUT + i);
     }
     if (!as_bytes(&primitive->outputs[0], &bytes)) return dnnl_unimplemented;
     const dnnl_status_t status = build_desc(building, &bytes, &y);

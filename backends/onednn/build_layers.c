@@ -86,8 +86,8 @@ dnnl_status_t build_pool(struct building *building) {
         [CM_POOL_AVERAGE_PADDING] = {dnnl_reduction_mean, 0},
     };
     const struct cm_primitive *primitive = building->primitive;
-    if (is_global(primitive) && reduce(building, &reductions[primitive->algorithm]) ==
-                                    dnnl_success &&
+    if (is_global(primitive) &&
+        reduce(building, &reductions[primitive->algorithm]) == dnnl_success &&
         !build_is_reference(building))
         return dnnl_success;
     build_start_over(building);

@@ -18,8 +18,8 @@ static bool is_given(const struct building *building, int which, int64_t size) {
 }
 
 /* Of the inputs from `first` on; 0: of none. */
-static dnnl_status_t add_vectors(struct building *building, const int *ids, int n,
-                                 int64_t size, int first) {
+static dnnl_status_t add_vectors(struct building *building, const int *ids, int n, int64_t size,
+                                 int first) {
     const struct cm_tensor vector = {
         .element = CM_F32, .rank = 1, .dims = {size}, .strides = {1}};
     for (int i = 0; i < n; i++) {
@@ -27,7 +27,8 @@ static dnnl_status_t add_vectors(struct building *building, const int *ids, int 
         const dnnl_status_t status = build_desc(building, &vector, &desc);
         if (status != dnnl_success) return status;
         build_arg(building, ids[i], desc, CM_F32,
-                  first > 0 && is_given(building, first + i, size) ? BUILT_INPUT + first + i : BUILT_OWN);
+                  first > 0 && is_given(building, first + i, size) ? BUILT_INPUT + first + i
+                                                                   : BUILT_OWN);
     }
     return dnnl_success;
 }
@@ -104,9 +105,9 @@ static dnnl_status_t build_groups(struct building *building, int64_t groups) {
     dnnl_status_t status = add_data(building, &x, &desc);
     if (status == dnnl_success) status = add_vectors(building, ids, 2, x.dims[1], 1);
     if (status == dnnl_success)
-        status = calls_group_norm(building->lib, desc, groups, (float)primitive->epsilon,
-                                  dnnl_use_scale | dnnl_use_shift,
-                                  &build_part(building)->primitive);
+        status =
+            calls_group_norm(building->lib, desc, groups, (float)primitive->epsilon,
+                             dnnl_use_scale | dnnl_use_shift, &build_part(building)->primitive);
     if (status == dnnl_success && !build_is_reference(building)) return status;
     build_start_over(building);
     build_instead(building, "a layer norm of the same elements ran in its place");

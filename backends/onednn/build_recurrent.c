@@ -102,8 +102,8 @@ dnnl_status_t build_rnn(struct building *building) {
     if (primitive->algorithm == CM_RNN_LSTM) rnn.algorithm = dnnl_vanilla_lstm;
     if (primitive->algorithm == CM_RNN_GRU) rnn.algorithm = dnnl_lbr_gru;
     if (primitive->algorithm == CM_RNN_RELU) rnn.activation = dnnl_eltwise_relu;
-    rnn.direction = sizes.directions > 1 ? dnnl_bidirectional_concat
-                                         : dnnl_unidirectional_left2right;
+    rnn.direction =
+        sizes.directions > 1 ? dnnl_bidirectional_concat : dnnl_unidirectional_left2right;
     dnnl_status_t status = describe_all(building, &sizes, &rnn);
     if (status == dnnl_success)
         status = calls_rnn(building->lib, &rnn, &build_part(building)->primitive);

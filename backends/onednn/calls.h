@@ -60,7 +60,7 @@ dnnl_status_t calls_resampling(const struct onednn *lib, dnnl_alg_kind_t algorit
 
 /* `memory` and its result of an LSTM alone. */
 struct onednn_rnn {
-    dnnl_alg_kind_t algorithm; /* dnnl_vanilla_lstm, dnnl_lbr_gru, dnnl_vanilla_rnn */
+    dnnl_alg_kind_t algorithm;  /* dnnl_vanilla_lstm, dnnl_lbr_gru, dnnl_vanilla_rnn */
     dnnl_alg_kind_t activation; /* of dnnl_vanilla_rnn */
     dnnl_rnn_direction_t direction;
     onednn_desc src, state, memory, weights, recurrent, bias, dst;

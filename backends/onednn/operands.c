@@ -76,9 +76,8 @@ static dnnl_status_t make_calls(const struct operands *operands, int64_t set) {
         call->primitive = plan->primitives[i];
         for (int j = 0; j < part->n_args; j++) {
             const struct built_arg *arg = &part->args[j];
-            const dnnl_status_t status =
-                plan_add_arg(plan, call, arg->id, arg->desc,
-                             bytes_of(operands, set, arg->operand));
+            const dnnl_status_t status = plan_add_arg(plan, call, arg->id, arg->desc,
+                                                      bytes_of(operands, set, arg->operand));
             if (status != dnnl_success) return status;
         }
     }

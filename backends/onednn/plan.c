@@ -6,7 +6,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "backends/onednn/machine.h"
+
 #include "support/banned.h"
+
+#define MOST_TRIES   16
+#define MOST_SECONDS 0.1  /* in batches that others disturbed */
+#define MOST_WAITED  0.01 /* of the time of a batch: less is not worth another */
 
 struct cm_plan *plan_new(const struct onednn *lib, size_t n_built) {
     struct cm_plan *plan = calloc(1, sizeof(*plan));
@@ -47,6 +53,25 @@ dnnl_status_t plan_add_arg(const struct cm_plan *plan, struct call *call, int id
     return plan->lib->api.dnnl_memory_create(&arg->memory, desc, plan->lib->engine, bytes);
 }
 
+static void forget(const struct cm_plan *plan, struct call *call) {
+    for (int i = 0; i < call->n_args; i++)
+        if (call->args[i].memory != NULL)
+            (void)plan->lib->api.dnnl_memory_destroy(call->args[i].memory);
+    memset(call, 0, sizeof(*call));
+}
+
+int plan_run_call(struct cm_plan *plan, size_t call, struct cm_reason *reason) {
+    const struct onednn_api *api = &plan->lib->api;
+    struct call *which = &plan->calls[call];
+    dnnl_status_t status = api->dnnl_primitive_execute(which->primitive, plan->lib->stream,
+                                                       which->n_args, which->args);
+    if (status == dnnl_success) status = api->dnnl_stream_wait(plan->lib->stream);
+    forget(plan, which);
+    if (status == dnnl_success) return CM_BACKEND_OK;
+    return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN cannot run it: status %d",
+                         (int)status);
+}
+
 static double now(void) {
     struct timespec time = {0, 0};
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
@@ -64,8 +89,8 @@ static dnnl_status_t execute(struct cm_plan *plan, enum cm_cache cache) {
     return status;
 }
 
-int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
-             struct cm_reason *reason) {
+int plan_run_once(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
+                  struct cm_reason *reason) {
     dnnl_status_t status = dnnl_success;
     const double begin = now();
     for (uint32_t i = 0; i < n && status == dnnl_success; i++) status = execute(plan, cache);
@@ -74,6 +99,30 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
     if (status == dnnl_success) return CM_BACKEND_OK;
     return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN cannot run it: status %d",
                          (int)status);
+}
+
+/*
+ * One batch that threads of ours did not have to wait in: a slice that another process takes is
+ * no part of what the work costs. Where there is none, the one that waited least.
+ */
+int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
+             struct cm_reason *reason) {
+    double least = 0;
+    double spent = 0;
+    for (int i = 0; i < MOST_TRIES && spent < MOST_SECONDS; i++) {
+        double seconds = 0;
+        const double before = machine_waited();
+        const int status = plan_run_once(plan, n, cache, &seconds, reason);
+        if (status != CM_BACKEND_OK) return status;
+        const double waited = (machine_waited() - before) / seconds;
+        if (i == 0 || waited < least) {
+            least = waited;
+            *ret_seconds = seconds;
+        }
+        if (waited <= MOST_WAITED) break;
+        spent += seconds;
+    }
+    return CM_BACKEND_OK;
 }
 
 /* A primitive of the library is one function. */
@@ -107,16 +156,9 @@ void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
                    plan->algorithm ? plan->algorithm : ret->how.kernels[0].name);
 }
 
-static void drop_calls(struct cm_plan *plan) {
-    for (size_t i = 0; plan->calls != NULL && i < plan->most_calls; i++)
-        for (int j = 0; j < plan->calls[i].n_args; j++)
-            if (plan->calls[i].args[j].memory != NULL)
-                (void)plan->lib->api.dnnl_memory_destroy(plan->calls[i].args[j].memory);
-}
-
 void plan_drop(struct cm_plan *plan) {
     const struct onednn_api *api = &plan->lib->api;
-    drop_calls(plan);
+    for (size_t i = 0; i < plan->most_calls; i++) forget(plan, &plan->calls[i]);
     for (size_t i = 0; plan->primitives != NULL && i < plan->n_built * MOST_PARTS; i++)
         if (plan->primitives[i] != NULL) (void)api->dnnl_primitive_destroy(plan->primitives[i]);
     for (size_t i = 0; plan->built != NULL && i < plan->n_built; i++)

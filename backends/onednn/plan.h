@@ -49,8 +49,15 @@ int plan_create(struct cm_plan *plan, size_t built, struct cm_reason *reason);
 dnnl_status_t plan_add_arg(const struct cm_plan *plan, struct call *call, int id,
                            onednn_desc desc, void *bytes);
 
+/* Runs one call now and forgets it. */
+int plan_run_call(struct cm_plan *plan, size_t call, struct cm_reason *reason);
+
 int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bool plain,
               const struct plan_limits *limits, struct cm_plan **ret, struct cm_reason *reason);
+/* The batch as it comes. */
+int plan_run_once(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
+                  struct cm_reason *reason);
+/* One that no other process took part in, if such a one can be had. */
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason);
 void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret);
