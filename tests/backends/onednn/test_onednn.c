@@ -117,7 +117,6 @@ static void what_cannot_be_opened_says_why(void **state) {
         {{"threads", "2x"}, "threads wants 1 to 4096"},
         {{"cache", "0"}, "cache wants 1 to 1152921504606846976"},
         {{"memory", "1GB"}, "memory wants 1 to 1152921504606846976"},
-        {{"layout", "nhwc"}, "layout wants any or plain"},
         {{"thread", "2"}, "onednn has no option 'thread'"},
     };
     for (size_t i = 0; i < N(cases); i++) {
