@@ -24,6 +24,7 @@ int asked_read(const struct invocation *call, const struct asked *asked,
     if (n > 1)
         return options_fault(call, "want one of --measure, --backend and --device, got %d", n);
     options->precision = (enum cm_precision)asked->precision;
+    options->layout = (enum cm_layout)asked->layout;
     options->backend = asked->backend ? asked->backend : measurers[asked->measure];
     if (asked->device == NULL) return CM_OK;
     options->backend = arena_printf(call->arena, "roofline:device=%s", asked->device);

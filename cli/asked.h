@@ -17,6 +17,7 @@ struct asked {
     const char *backend;
     const char *device; /* of the roofline */
     int precision;      /* enum cm_precision */
+    int layout;         /* enum cm_layout */
 };
 
 /* Sets options->backend. CM_OK, CM_USAGE (more than one is asked), CM_NO_MEMORY. */

@@ -350,6 +350,8 @@ static const struct json_record state_record = RECORD(struct cm_state_share, sta
 static const struct json_field measure_fields[] = {
     VALUE("backend", JSON_TEXT, struct cm_measure, backend),
     VALUE("problem", JSON_TEXT, struct cm_measure, problem),
+    VALUE("precision", JSON_TEXT, struct cm_measure, precision),
+    VALUE("layout", JSON_TEXT, struct cm_measure, layout),
     VALUE("modelled", JSON_FLAG, struct cm_measure, modelled),
     VALUE("device", JSON_TEXT, struct cm_measure, device),
     VALUE("version", JSON_TEXT, struct cm_measure, version),
