@@ -34,7 +34,7 @@ static int address_class(const char *address) {
 static void print_policy(const struct timing_policy *policy, struct text *out) {
     text_printf(out, "policy %d %g %g %u %d %d %g %g %g %g %g\n", (int)policy->warm_up_runs,
                 policy->warm_up_s, policy->sample_s, (unsigned)policy->most_per_sample,
-                (int)policy->fewest_samples, (int)policy->most_samples, policy->spread,
+                (int)policy->fewest_samples, (int)policy->most_samples, policy->doubt,
                 policy->budget_s, policy->limit_s, policy->unstable, policy->drift);
 }
 

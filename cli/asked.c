@@ -48,6 +48,7 @@ int asked_read(const struct invocation *call, const struct asked *asked,
     if (asked->cache && find_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
     options->precision = (enum cm_precision)asked->precision;
+    options->layout = (enum cm_layout)asked->layout;
     options->backend = asked->backend ? asked->backend : measurers[asked->measure];
     if (asked->device == NULL) return CM_OK;
     options->backend = arena_printf(call->arena, "roofline:device=%s", asked->device);

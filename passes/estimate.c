@@ -155,6 +155,7 @@ static int run(const struct analysis *analysis, void *own) {
     if (status != CM_BACKEND_OK)
         return diag_error(analysis->diag, DIAG_USAGE, "backend '%s': %s", text, reason.text);
     settings.precision = (int32_t)analysis->options->precision;
+    settings.layout = (int32_t)analysis->options->layout;
     return ask(analysis, &asked, &settings, own);
 }
 

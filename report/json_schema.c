@@ -458,6 +458,8 @@ static const struct json_record end_to_end_record =
 static const struct json_field measure_fields[] = {
     VALUE("backend", JSON_TEXT, struct cm_measure, backend),
     VALUE("problem", JSON_TEXT, struct cm_measure, problem),
+    VALUE("precision", JSON_TEXT, struct cm_measure, precision),
+    VALUE("layout", JSON_TEXT, struct cm_measure, layout),
     VALUE("modelled", JSON_FLAG, struct cm_measure, modelled),
     OPTIONAL("invented", JSON_FLAG, struct cm_measure, invented),
     VALUE("device", JSON_TEXT, struct cm_measure, device),

@@ -158,6 +158,7 @@ struct cm_options {
     /* A folder in which measured times are kept from one call to the next, made where it is
      * missing; NULL: none. */
     const char *cache;
+    enum cm_layout layout;       /* of images in what it runs */
     /* Called before each measuring; NULL: never. */
     void (*progress)(void *context, const struct cm_progress *at);
     void *progress_context;
