@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backends/cuda/refuse.h"
+#include "backends/cuda/standin.h"
 
 #include "support/banned.h"
 
@@ -152,32 +153,47 @@ static void begin_cublaslt(struct cm_device *device) {
 }
 
 /* Plans without a device are cuDNN's: nothing else makes any. */
-static int open_parts(struct cm_device *device, struct cm_reason *reason) {
-    struct library_folders folders;
-    int status = library_find_folders(device->wishes.libraries, &folders, reason);
+static int take_target(struct cm_device *device, const struct library_folders *folders,
+                       struct cm_reason *reason) {
+    const int status = standin_load(reason);
     if (status != CM_BACKEND_OK) return status;
-    status = api_load_driver(&folders, &device->driver, reason);
-    if (status == CM_BACKEND_OK) status = take_device(device, reason);
-    device->has_driver = status == CM_BACKEND_OK;
-    if (device->has_driver || device->wishes.plan_only) {
-        load_libraries(device, &folders);
-        begin_cudnn(device);
-        begin_cublaslt(device);
-        status = CM_BACKEND_OK;
+    load_libraries(device, folders);
+    if (!device->has_cudnn.here) {
+        *reason = device->has_cudnn.why;
+        return CM_BACKEND_REFUSED;
     }
-    library_drop_folders(&folders);
-    if (status != CM_BACKEND_OK || device->has_driver || device->has_cudnn.here) return status;
-    *reason = device->has_cudnn.why;
-    return CM_BACKEND_REFUSED;
+    return graph_target_make(&device->cudnn, device->wishes.target, &device->target, reason);
+}
+
+static int open_parts(struct cm_device *device, const struct library_folders *folders,
+                      struct cm_reason *reason) {
+    const struct cuda_wishes *wishes = &device->wishes;
+    int status = CM_BACKEND_REFUSED;
+    if (!wishes->plan_only || wishes->target == NULL) {
+        status = api_load_driver(folders, &device->driver, reason);
+        if (status == CM_BACKEND_OK) status = take_device(device, reason);
+    }
+    device->has_driver = status == CM_BACKEND_OK;
+    if (!device->has_driver)
+        return wishes->plan_only ? take_target(device, folders, reason) : status;
+    load_libraries(device, folders);
+    begin_cudnn(device);
+    begin_cublaslt(device);
+    return CM_BACKEND_OK;
 }
 
 int device_open(const struct cuda_wishes *wishes, struct cm_device **ret,
                 struct cm_reason *reason) {
     struct cm_device *device = calloc(1, sizeof(*device));
     if (device == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    struct library_folders folders;
     device->wishes = *wishes;
-    const int status = open_parts(device, reason);
-    device->wishes.libraries = NULL;
+    int status = library_find_folders(wishes->libraries, &folders, reason);
+    if (status == CM_BACKEND_OK) {
+        status = open_parts(device, &folders, reason);
+        library_drop_folders(&folders);
+    }
+    device->wishes.libraries = device->wishes.target = NULL;
     if (status == CM_BACKEND_OK)
         *ret = device;
     else
@@ -213,10 +229,15 @@ void device_facts(const struct cm_device *device, struct cm_device_facts *ret) {
     ret->n_units = device->n_units;
     ret->threads_a_unit = device->threads_a_unit;
     ret->has_tensor_cores = device->sm >= 70;
+    if (device->target.descriptor == NULL) return;
+    (void)snprintf(ret->name, sizeof(ret->name), "%s", device->target.name);
+    (void)snprintf(ret->architecture, sizeof(ret->architecture), "sm_%d", device->target.sm);
+    ret->has_tensor_cores = device->target.sm >= 70;
 }
 
 void device_close(struct cm_device *device) {
     const struct cuda_driver *driver = &device->driver;
+    graph_target_drop(&device->target);
     if (device->cudnn_handle != NULL) (void)device->cudnn.cudnnDestroy(device->cudnn_handle);
     if (device->cublaslt_handle != NULL)
         (void)device->cublaslt.cublasLtDestroy(device->cublaslt_handle);

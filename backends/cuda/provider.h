@@ -60,5 +60,6 @@ const struct cuda_provider *const *providers_for(int32_t kind);
 
 /* The providers, each in its file. */
 extern const struct cuda_provider copy_proxy_provider;
+extern const struct cuda_provider cudnn_graph_provider;
 
 #endif
