@@ -80,6 +80,17 @@ static int plan_and_time(const struct cm_backend *backend, struct cm_device *dev
     return status;
 }
 
+/* A primitive of which nothing more is known than why. */
+static int settle(int status, struct cm_measurement *ret) {
+    const struct cm_reason reason = ret->reason;
+    if (status == CM_BACKEND_OK) return status;
+    memset(ret, 0, sizeof(*ret));
+    ret->state = (int32_t)reason_state(status);
+    ret->reason = reason;
+    ret->reason.text[sizeof(ret->reason.text) - 1] = '\0';
+    return status;
+}
+
 int measure_primitive(const struct cm_backend *backend, struct cm_device *device,
                       const struct cm_primitive *primitive, const struct timing_policy *policy,
                       const struct timing_clock *clock, struct cm_measurement *ret) {
@@ -89,11 +100,27 @@ int measure_primitive(const struct cm_backend *backend, struct cm_device *device
         status = backend->estimate(device, primitive, ret, &ret->reason);
     else if (status == CM_BACKEND_OK)
         status = plan_and_time(backend, device, primitive, policy, clock, ret);
-    if (status == CM_BACKEND_OK) return status;
-    const struct cm_reason reason = ret->reason;
-    memset(ret, 0, sizeof(*ret));
-    ret->state = (int32_t)reason_state(status);
-    ret->reason = reason;
-    ret->reason.text[sizeof(ret->reason.text) - 1] = '\0';
+    return settle(status, ret);
+}
+
+static int plan_alone(const struct cm_backend *backend, struct cm_device *device,
+                      const struct cm_primitive *primitive, struct cm_measurement *ret) {
+    struct planned planned = {backend, device, NULL};
+    if (backend->estimate != NULL)
+        return reason_fail(&ret->reason, CM_BACKEND_REFUSED,
+                           "it computes times, and makes no plans");
+    const int status = backend->plan(device, primitive, &planned.plan, &ret->reason);
+    if (status != CM_BACKEND_OK) return status;
+    take_facts(&planned, ret);
+    if (ret->state != CM_VIEW) ret->state = CM_PLANNED;
+    backend->drop(planned.plan);
     return status;
+}
+
+int measure_plan(const struct cm_backend *backend, struct cm_device *device,
+                 const struct cm_primitive *primitive, struct cm_measurement *ret) {
+    memset(ret, 0, sizeof(*ret));
+    int status = primitive_check(primitive, &ret->reason);
+    if (status == CM_BACKEND_OK) status = plan_alone(backend, device, primitive, ret);
+    return settle(status, ret);
 }

@@ -20,6 +20,14 @@
 
 #include "support/banned.h"
 
+static int answer(const struct child_setup *setup, struct cm_device *device,
+                  const struct cm_primitive *primitive, struct cm_measurement *ret) {
+    if (setup->settings.plan_only != 0)
+        return measure_plan(setup->backend, device, primitive, ret);
+    return measure_primitive(setup->backend, device, primitive, &setup->policy,
+                             &timing_monotonic_clock, ret);
+}
+
 static void serve(const struct child_setup *setup, struct cm_device *device, int socket) {
     struct cm_primitive primitive;
     struct cm_measurement measurement;
@@ -27,8 +35,7 @@ static void serve(const struct child_setup *setup, struct cm_device *device, int
         if (frame_receive(socket, FRAME_REQUEST, sequence, &primitive, sizeof(primitive), -1) !=
             FRAME_OK)
             return;
-        const int status = measure_primitive(setup->backend, device, &primitive, &setup->policy,
-                                             &timing_monotonic_clock, &measurement);
+        const int status = answer(setup, device, &primitive, &measurement);
         if (frame_send(socket, FRAME_RESULT, sequence, &measurement, sizeof(measurement)) !=
             FRAME_OK)
             return;

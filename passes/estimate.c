@@ -21,6 +21,9 @@
 
 #define PS_PER_SECOND 1e12
 
+/* A plan may be a dozen engines that are compiled one after the other. */
+#define PLAN_TIMEOUT_S 120
+
 bool estimate_has_time(const struct cm_measurement *measurement) {
     return measurement->state == CM_MEASURED || measurement->state == CM_MODELLED ||
            measurement->state == CM_PROXY || measurement->state == CM_INVENTED;
@@ -93,6 +96,7 @@ static int ask(const struct analysis *analysis, const char *name,
         return tell_problem(analysis, name, &reason, ret);
     child_setup_init(&setup, backend);
     setup.settings = *settings;
+    if (settings->plan_only) setup.measure_timeout_s = PLAN_TIMEOUT_S;
     if (child_start(&setup, analysis->arena, &child, &reason) != CM_BACKEND_OK)
         return tell_problem(analysis, name, &reason, ret);
     int status = measure_all(analysis, child, setup.policy.drift, ret);
@@ -111,6 +115,7 @@ static int run(const struct analysis *analysis, void *own) {
     if (status != CM_BACKEND_OK)
         return diag_error(analysis->diag, DIAG_USAGE, "backend '%s': %s", asked, reason.text);
     settings.precision = (int32_t)analysis->options->precision;
+    settings.plan_only = analysis->options->plan_only;
     return ask(analysis, name, &settings, own);
 }
 

@@ -146,6 +146,7 @@ struct cm_options {
      * process of its own, which is forked from this one and ends before the call returns. */
     const char *backend;
     enum cm_precision precision; /* of what it runs */
+    bool plan_only; /* the backend says how it would run each layer, and runs nothing */
     /* Called before each measuring; NULL: never. */
     void (*progress)(void *context, size_t done, size_t total);
     void *progress_context;
