@@ -8,10 +8,15 @@
 
 /* Of arithmetic a copy would say nothing, so products have no proxy. */
 static const struct cuda_provider *const table[CM_N_PRIMITIVES][MOST_PROVIDERS + 1] = {
-    [CM_POOL] = {&copy_proxy_provider},    [CM_NORM] = {&copy_proxy_provider},
-    [CM_ELTWISE] = {&copy_proxy_provider}, [CM_SOFTMAX] = {&copy_proxy_provider},
-    [CM_REDUCE] = {&copy_proxy_provider},  [CM_COPY] = {&copy_proxy_provider},
-    [CM_GATHER] = {&copy_proxy_provider},  [CM_RESAMPLE] = {&copy_proxy_provider},
+    [CM_GEMM] = {&cublaslt_provider},
+    [CM_POOL] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_NORM] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_ELTWISE] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_SOFTMAX] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_REDUCE] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_COPY] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_GATHER] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_RESAMPLE] = {&nvrtc_provider, &copy_proxy_provider},
 };
 
 const struct cuda_provider *const *providers_for(int32_t kind) {
