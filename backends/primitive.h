@@ -15,6 +15,8 @@ const char *primitive_algorithm_name(int32_t algorithm); /* "max" */
 const char *primitive_function_name(int32_t function);   /* "relu" */
 const char *primitive_element_name(int32_t element);     /* "f32" */
 const char *primitive_state_name(int32_t state);         /* "measured" */
+const char *primitive_precision_name(int32_t precision); /* "fp16" */
+const char *primitive_layout_name(int32_t layout);       /* "nhwc" */
 /* CM_ELEMENT_NONE where no element has this name. */
 int32_t primitive_element_by_name(const char *name);
 
@@ -40,6 +42,7 @@ int primitive_check(const struct cm_primitive *primitive, struct cm_reason *reas
 /*
  * One line: kind, algorithm, operands, and what differs from nothing:
  *     conv f32 1x3x224x224 64x3x7x7 64 -> 1x64x112x112 kernel 7x7 stride 2x2 pad 3x3+3x3
+ * Behind the dims stand strides that are not row-major (3x2/1x3), or ":nhwc", channels last.
  */
 void primitive_print(const struct cm_primitive *primitive, struct text *out);
 

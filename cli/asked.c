@@ -40,6 +40,7 @@ int asked_read(const struct invocation *call, const struct asked *asked,
     const int n =
         (asked->measure != ASKED_NOTHING) + (asked->backend != NULL) + (asked->device != NULL);
     options->precision = (enum cm_precision)asked->precision;
+    options->layout = (enum cm_layout)asked->layout;
     if (asked->plan) return read_plan(call, asked, options);
     if (n > 1)
         return options_fault(call, "want one of --measure, --backend and --device, got %d", n);

@@ -18,6 +18,7 @@ struct asked {
     const char *device; /* of the roofline, or of a plan */
     bool plan;
     int precision;      /* enum cm_precision */
+    int layout;         /* enum cm_layout */
 };
 
 /* Sets options->backend. CM_OK, CM_USAGE (more than one is asked), CM_NO_MEMORY. */

@@ -76,6 +76,17 @@ static const struct option_choice measurers[] = {
 static const struct option_choice precisions[] = {
     {"fp32", CM_PRECISION_AS_STORED},
     {"tf32", CM_PRECISION_TF32},
+    {"fp16", CM_PRECISION_FP16},
+    {"bf16", CM_PRECISION_BF16},
+    {"int8", CM_PRECISION_INT8},
+    {"fp8", CM_PRECISION_FP8},
+    {NULL, 0},
+};
+
+static const struct option_choice layouts[] = {
+    {"auto", CM_LAYOUT_AUTO},
+    {"nchw", CM_LAYOUT_NCHW},
+    {"nhwc", CM_LAYOUT_NHWC},
     {NULL, 0},
 };
 
@@ -183,8 +194,12 @@ const struct option profile_options[] = {
      .help = "ask this backend, with these settings"},
     {.name = "precision", .kind = OPTION_CHOICE, .offset = AT(int, asked.precision),
      .value = "PRECISION", .choices = precisions,
-     .help = "of products of fp32 where the device has a choice: fp32 (default)\n"
-             "or tf32"},
+     .help = "run the fp32 of the file as fp32 (default), tf32, fp16, bf16, int8 or\n"
+             "fp8; of the last two the operands of products, all else as fp16"},
+    {.name = "layout", .kind = OPTION_CHOICE, .offset = AT(int, asked.layout),
+     .value = "LAYOUT", .choices = layouts,
+     .help = "where the channels of images stand: auto (default: as the file, or\n"
+             "where a backend does better), nchw or nhwc"},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
      .help = "text for people (default), json for programs"},

@@ -134,6 +134,7 @@ static int run(const struct analysis *analysis, void *own) {
         return diag_error(analysis->diag, DIAG_USAGE, "backend '%s': %s", asked, reason.text);
     settings.precision = (int32_t)analysis->options->precision;
     settings.plan_only = analysis->options->plan_only;
+    settings.layout = (int32_t)analysis->options->layout;
     return ask(analysis, name, &settings, own);
 }
 

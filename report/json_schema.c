@@ -359,6 +359,8 @@ static const struct json_record ceilings_record = RECORD(struct cm_ceilings, cei
 static const struct json_field measure_fields[] = {
     VALUE("backend", JSON_TEXT, struct cm_measure, backend),
     VALUE("problem", JSON_TEXT, struct cm_measure, problem),
+    VALUE("precision", JSON_TEXT, struct cm_measure, precision),
+    VALUE("layout", JSON_TEXT, struct cm_measure, layout),
     VALUE("modelled", JSON_FLAG, struct cm_measure, modelled),
     VALUE("device", JSON_TEXT, struct cm_measure, device),
     VALUE("version", JSON_TEXT, struct cm_measure, version),

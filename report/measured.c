@@ -66,6 +66,16 @@ static void write_speed(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
+/* Nothing where all of it is as the file has it. */
+static void write_precision(struct page *page, const struct cm_measure *measure) {
+    const bool laid_out = !text_equal(measure->layout, "auto");
+    if (text_equal(measure->precision, "fp32") && !laid_out) return;
+    label_write(page, "precision");
+    page_print(page, STYLE_PLAIN, "%s", measure->precision);
+    if (laid_out) page_print(page, STYLE_PLAIN, ", layout %s", measure->layout);
+    page_end_line(page);
+}
+
 void measured_write(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     if (measure == NULL) return;
@@ -76,6 +86,7 @@ void measured_write(struct page *page, const struct cm_result *result) {
     write_line(page, "device", measure->device);
     write_line(page, measure->modelled ? "figures from" : "version", measure->version);
     write_line(page, "warning", measure->warning);
+    write_precision(page, measure);
     write_states(page, result);
     write_flags(page, measure);
     write_speed(page, result);

@@ -147,6 +147,7 @@ struct cm_options {
     const char *backend;
     enum cm_precision precision; /* of what it runs */
     bool plan_only; /* the backend says how it would run each layer, and runs nothing */
+    enum cm_layout layout;       /* of images in what it runs */
     /* Called before each measuring; NULL: never. */
     void (*progress)(void *context, size_t done, size_t total);
     void *progress_context;

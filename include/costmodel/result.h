@@ -331,9 +331,11 @@ struct cm_ceilings {
 
 /* What a backend said, and of how much of the model. */
 struct cm_measure {
-    const char *backend; /* as it was asked for: "roofline:device=h200" */
-    const char *problem; /* why there are no times; "" there are */
-    bool modelled;       /* no time was measured: all are computed */
+    const char *backend;   /* as it was asked for: "roofline:device=h200" */
+    const char *problem;   /* why there are no times; "" there are */
+    const char *precision; /* what fp32 was computed in: "fp32", "tf32", "fp16" … */
+    const char *layout;    /* of images: "auto", "nchw", "nhwc" */
+    bool modelled;         /* no time was measured: all are computed */
     const char *device;
     const char *version;                /* of what ran, or where the figures of a model stand */
     const char *warning;                /* what makes the times doubtful; "" */
