@@ -11,6 +11,7 @@
 
 #include "backends/cuda/api.h"
 #include "backends/cuda/memory.h"
+#include "backends/cuda/nvml.h"
 
 /* What the user asked for; texts are borrowed for as long as `open` runs. */
 struct cuda_wishes {
@@ -36,6 +37,7 @@ struct cm_device {
     struct cuda_cudnn cudnn;
     struct cuda_cublaslt cublaslt;
     struct cuda_nvrtc nvrtc;
+    struct nvml nvml;
     bool has_driver; /* always but with plan_only; without it the members below are zero */
     struct cuda_absent has_cudnn, has_cublaslt, has_nvrtc;
     int driver_version; /* 13000 */
@@ -59,6 +61,7 @@ struct cm_device {
 int device_open(const struct cuda_wishes *wishes, struct cm_device **ret,
                 struct cm_reason *reason);
 void device_facts(const struct cm_device *device, struct cm_device_facts *ret);
+void device_clocks(struct cm_device *device, struct cm_clocks *ret);
 void device_close(struct cm_device *device);
 
 /*
