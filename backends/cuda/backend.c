@@ -113,6 +113,7 @@ static const struct cm_backend backend = {
     .run = plan_run,
     .plan_facts = plan_facts,
     .drop = plan_drop,
+    .clocks = device_clocks,
     .network = plan_network,
 };
 

@@ -12,6 +12,7 @@
 #include "backends/cuda/api.h"
 #include "backends/cuda/graph_target.h"
 #include "backends/cuda/memory.h"
+#include "backends/cuda/nvml.h"
 
 /* What the user asked for; texts are borrowed for as long as `open` runs. */
 struct cuda_wishes {
@@ -40,6 +41,7 @@ struct cm_device {
     struct cuda_cublaslt cublaslt;
     struct cuda_nvrtc nvrtc;
     struct graph_target target; /* what is planned for, where the device is not here */
+    struct nvml nvml;
     bool has_driver; /* always but with plan_only; without it the members below are zero */
     struct cuda_absent has_cudnn, has_cublaslt, has_nvrtc;
     int driver_version; /* 13000 */
@@ -63,6 +65,7 @@ struct cm_device {
 int device_open(const struct cuda_wishes *wishes, struct cm_device **ret,
                 struct cm_reason *reason);
 void device_facts(const struct cm_device *device, struct cm_device_facts *ret);
+void device_clocks(struct cm_device *device, struct cm_clocks *ret);
 void device_close(struct cm_device *device);
 
 /*

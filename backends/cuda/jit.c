@@ -215,7 +215,6 @@ static int load(struct jit_step *step, const struct jit *jit, const char *cubin,
                 struct cm_reason *reason) {
     const struct cuda_driver *driver = &step->device->driver;
     CUresult result = driver->cuModuleLoadData(&step->module, cubin);
-    step->n_kernels = jit->n_kernels;
     for (int i = 0; i < jit->n_kernels && result == CUDA_SUCCESS; i++) {
         char name[64];
         const struct jit_kernel *kernel = &jit->kernels[i];
@@ -237,7 +236,9 @@ static int build(struct jit_step *step, const struct cm_primitive *primitive,
     if (status != CM_BACKEND_OK) return status;
     status =
         jit_compile(&step->device->nvrtc, jit.text, step->device->sm, &cubin, &size, reason);
-    if (status == CM_BACKEND_OK) status = load(step, &jit, cubin, reason);
+    step->n_kernels = jit.n_kernels;
+    if (status == CM_BACKEND_OK && step->device->has_driver)
+        status = load(step, &jit, cubin, reason);
     ret->state = jit.instead.text[0] != '\0' ? CM_PROXY : CM_MEASURED;
     ret->instead = jit.instead;
     free(cubin);
@@ -270,10 +271,10 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
         return status;
     }
     ret->own = step;
-    ret->launch = launch;
+    ret->launch = device->has_driver ? launch : NULL;
     ret->facts = facts;
     ret->drop = drop;
     return CM_BACKEND_OK;
 }
 
-const struct cuda_provider nvrtc_provider = {.name = "nvrtc", .make = make};
+const struct cuda_provider nvrtc_provider = {.name = "nvrtc", .plans_only = true, .make = make};

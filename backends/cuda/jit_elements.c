@@ -75,7 +75,7 @@ static const char *compute_type(const struct cm_primitive *primitive) {
     }
     for (int32_t i = 0; i < primitive->n_steps; i++)
         integers = integers && functions[primitive->steps[i].function].of_integers;
-    return integers ? "i64" : "float";
+    return integers ? "long long" : "float";
 }
 
 static int check_steps(const struct cm_primitive *primitive, struct cm_reason *reason) {

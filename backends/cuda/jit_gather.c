@@ -95,8 +95,8 @@ static bool write_runs(struct jit *jit) {
     const int64_t n = product(y, 0, y->rank);
     if (width < 1 || width > x->rank || n % n_rows != 0) return false;
     const int64_t after = n / n_rows;
-    const int64_t n_runs = product(x, 0, x->rank) / after;
-    if (n_runs < 1) return false;
+    const int64_t n_runs = product(x, 0, (int32_t)width);
+    if (after != product(x, (int32_t)width, x->rank)) return false;
     const int vector = vector_of(x, after);
     const long long run = (long long)(after / vector);
     begin(jit, n / vector);
