@@ -289,6 +289,7 @@ static void fake_drop(struct cm_plan *plan) {
 
 static const struct cm_backend_option fake_options[] = {
     {"table", "FILE", "the times, a line a primitive"},
+    {"cache", "invented", "keep them from one run to the next, to test that"},
     {NULL, NULL, NULL},
 };
 

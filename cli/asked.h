@@ -19,6 +19,7 @@ struct asked {
     bool plan;
     int precision;      /* enum cm_precision */
     int layout;         /* enum cm_layout */
+    bool cache;         /* keep what is measured */
 };
 
 /* Sets options->backend. CM_OK, CM_USAGE (more than one is asked), CM_NO_MEMORY. */
@@ -28,9 +29,9 @@ int asked_read(const struct invocation *call, const struct asked *asked,
 /* A line on standard error while a backend measures, if a person is there to see it. */
 struct progress {
     bool shown;
-    double begin; /* seconds, of the first call */
+    double begin; /* seconds: of the first layer */
 };
-void progress_show(void *progress, size_t done, size_t total);
+void progress_show(void *progress, const struct cm_progress *at);
 /* Takes the line away. */
 void progress_end(const struct progress *progress);
 

@@ -200,6 +200,9 @@ const struct option profile_options[] = {
      .value = "LAYOUT", .choices = layouts,
      .help = "where the channels of images stand: auto (default: as the file, or\n"
              "where a backend does better), nchw or nhwc"},
+    {.name = "no-cache", .kind = OPTION_UNSET, .offset = AT(bool, asked.cache),
+     .help = "neither use times that were measured before nor keep new ones (in\n"
+             "$COSTMODEL_CACHE, $XDG_CACHE_HOME/costmodel or ~/.cache/costmodel)"},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
      .help = "text for people (default), json for programs"},
@@ -243,6 +246,7 @@ static void set_defaults(struct request *request) {
         .memory_alignment = options.memory_alignment,
         .memory_curve = options.memory_curve,
         .memory_plan = options.memory_plan,
+        .asked = {.cache = true},
         .format = FORMAT_TEXT,
         .depth = text.depth,
         .top = text.top,

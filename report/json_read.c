@@ -31,6 +31,29 @@ static int read_count(struct json_reader *reader, const struct json_field *field
     return status;
 }
 
+static int read_ratio(struct json_reader *reader, const struct json_field *field,
+                      const struct json_place *place, const cJSON *item, char *base) {
+    int64_t value = CM_UNKNOWN;
+    int status = cJSON_IsNull(item) ? CM_OK : reader_ratio(reader, place, item, &value);
+    STORE(base, field->offset, value);
+    return status;
+}
+
+static int read_triple(struct json_reader *reader, const struct json_field *field,
+                       const struct json_place *outer, const cJSON *item, char *base) {
+    struct json_place place = {outer, NULL, 0};
+    const cJSON *element = NULL;
+    if (!cJSON_IsArray(item) || reader_count_items(item) != 3)
+        return reader_wrong_kind(reader, outer, "an array of three", item);
+    cJSON_ArrayForEach(element, item) {
+        int64_t value = 0;
+        int status = reader_count(reader, &place, element, &value);
+        if (status != CM_OK) return status;
+        STORE(base, field->offset + place.index++ * sizeof(value), value);
+    }
+    return CM_OK;
+}
+
 static int read_index(struct json_reader *reader, const struct json_field *field,
                       const struct json_place *place, const cJSON *item, char *base) {
     size_t index = CM_NO_INDEX;
@@ -257,6 +280,7 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_LIST] = read_list,         [JSON_TEXTS] = read_texts,
     [JSON_INDICES] = read_indices,   [JSON_SIZES] = read_sizes,
     [JSON_OPSETS] = read_sizes,      [JSON_PART] = read_part,
+    [JSON_RATIO] = read_ratio,       [JSON_TRIPLE] = read_triple,
 };
 
 static int check_keys(struct json_reader *reader, const struct json_place *place,

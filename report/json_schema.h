@@ -19,6 +19,8 @@
 
 enum json_kind {
     JSON_COUNT,    /* int64_t; null is CM_UNKNOWN */
+    JSON_RATIO,    /* the same of millionths, written as a decimal: 0.25 */
+    JSON_TRIPLE,   /* int64_t[3], an array */
     JSON_INDEX,    /* size_t; null is CM_NO_INDEX */
     JSON_DEPTH,    /* int, >= 0 */
     JSON_FLAG,     /* bool */

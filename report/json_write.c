@@ -88,6 +88,30 @@ static cJSON *write_count(struct json_writer *writer, const struct json_field *f
     return integer_item(value);
 }
 
+/* All digits that there are, and one after the point: 0.25, 12.0. */
+static cJSON *write_ratio(struct json_writer *writer, const struct json_field *field,
+                          const char *base) {
+    char digits[40];
+    (void)writer;
+    LOAD(int64_t, value, base, field->offset);
+    if (!is_known(value)) return cJSON_CreateNull();
+    const uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    int n = snprintf(digits, sizeof(digits), "%s%" PRIu64 ".%06" PRIu64, value < 0 ? "-" : "",
+                     size / CM_RATIO_ONE, size % CM_RATIO_ONE);
+    while (digits[n - 1] == '0' && digits[n - 2] != '.') digits[--n] = '\0';
+    return cJSON_CreateRaw(digits);
+}
+
+static cJSON *write_triple(struct json_writer *writer, const struct json_field *field,
+                           const char *base) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < 3; i++) {
+        LOAD(int64_t, value, base, field->offset + i * sizeof(value));
+        add_to_array(writer, array, integer_item(value));
+    }
+    return array;
+}
+
 static cJSON *write_index(struct json_writer *writer, const struct json_field *field,
                           const char *base) {
     (void)writer;
@@ -250,6 +274,7 @@ static write_kind *const writers[JSON_N_KINDS] = {
     [JSON_LIST] = write_list,         [JSON_TEXTS] = write_texts,
     [JSON_INDICES] = write_indices,   [JSON_SIZES] = write_sizes,
     [JSON_OPSETS] = write_sizes,      [JSON_PART] = write_object,
+    [JSON_RATIO] = write_ratio,       [JSON_TRIPLE] = write_triple,
 };
 
 static void write_columns(struct json_writer *writer, cJSON *object,

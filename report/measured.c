@@ -41,6 +41,18 @@ static void write_states(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
+/* `cached:  12 of 14 primitives, since 2026-11-21T23:07:08Z` */
+static void write_cached(struct page *page, const struct cm_measure *measure) {
+    if (measure->n_cached == 0) return;
+    label_write(page, "cached");
+    page_list(page, " ", LABEL_WIDTH);
+    text_printf(page_item(page), "%" PRId64 " of %zu primitives, since", measure->n_cached,
+                measure->n_primitives);
+    page_item_end(page, STYLE_PLAIN);
+    page_words(page, STYLE_PLAIN, measure->cached_since);
+    page_end_line(page);
+}
+
 static void write_flags(struct page *page, const struct cm_measure *measure) {
     size_t n_unstable = 0;
     for (size_t i = 0; i < measure->n_primitives; i++)
@@ -76,6 +88,43 @@ static void write_precision(struct page *page, const struct cm_measure *measure)
     page_end_line(page);
 }
 
+/* `bandwidth:  1.9 TB/s, 39.60% of the roofline` */
+static void write_achieved(struct page *page, const struct cm_result *result) {
+    const struct cm_achieved *achieved = &result->modules[0].achieved;
+    if (!achieved->present) return;
+    label_write(page, "bandwidth");
+    page_list(page, ", ", LABEL_WIDTH);
+    number_append(page_item(page), NUMBER_TRAFFIC, achieved->bytes_per_s);
+    page_item_end(page, STYLE_PLAIN);
+    if (!result->measure->modelled && is_known(achieved->roofline)) {
+        struct text *share = page_item(page);
+        times_append_ratio(share, achieved->roofline);
+        text_append(share, " of the roofline");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+/* `bound by:  memory 81.20% of latency (40 nodes), launch 18.80% (9)` */
+static void write_bounds(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    const bool nothing =
+        measure->n_bounds == 1 && text_equal(measure->bounds[0].bound, "unknown");
+    if (measure->n_bounds == 0 || nothing) return;
+    label_write(page, "bound by");
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < measure->n_bounds; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, measure->bounds[i].bound);
+        text_append(item, " ");
+        number_append_percent(item, measure->bounds[i].latency_ps, result->totals.latency_ps);
+        text_printf(item, "%s (%" PRId64 "%s)", i == 0 ? " of latency" : "",
+                    measure->bounds[i].nodes, i == 0 ? " nodes" : "");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
 void measured_write(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     if (measure == NULL) return;
@@ -89,7 +138,14 @@ void measured_write(struct page *page, const struct cm_result *result) {
     write_precision(page, measure);
     write_states(page, result);
     write_flags(page, measure);
+    write_cached(page, measure);
     write_speed(page, result);
+    write_achieved(page, result);
+    write_bounds(page, result);
+    if (measure->invented)
+        write_line(page, "note",
+                   "every latency is invented, taken from a table for tests: it stands for "
+                   "nothing. Nothing was run.");
     if (measure->modelled)
         write_line(page, "note",
                    "every latency is modelled, computed from the device's published figures: "

@@ -106,6 +106,14 @@ enum cm_schedule {
     CM_SCHEDULE_MIN_MEMORY, /* one of a lower peak, where a bounded search finds one */
 };
 
+/* How far the measuring is. */
+struct cm_progress {
+    const char *what; /* "device", "layers", "network": static text */
+    int round;        /* of layers: 1, 2, 3 */
+    size_t done;      /* measurings, of `total`, 0 where that is not known */
+    size_t total;     /* may grow */
+};
+
 /*
  * What to profile. cm_options_init gives the defaults; everything pointed to is borrowed for
  * the time of the call.
@@ -148,8 +156,11 @@ struct cm_options {
     enum cm_precision precision; /* of what it runs */
     bool plan_only; /* the backend says how it would run each layer, and runs nothing */
     enum cm_layout layout;       /* of images in what it runs */
+    /* A folder in which measured times are kept from one call to the next, made where it is
+     * missing; NULL: none. */
+    const char *cache;
     /* Called before each measuring; NULL: never. */
-    void (*progress)(void *context, size_t done, size_t total);
+    void (*progress)(void *context, const struct cm_progress *at);
     void *progress_context;
 };
 
