@@ -133,3 +133,25 @@ int measure_network(const struct cm_backend *backend, struct cm_device *device,
     if (status != CM_BACKEND_BROKEN) backend->drop(planned.plan);
     return settle(status, ret);
 }
+
+static int plan_alone(const struct cm_backend *backend, struct cm_device *device,
+                      const struct cm_primitive *primitive, struct cm_measurement *ret) {
+    struct planned planned = {backend, device, NULL};
+    if (backend->estimate != NULL)
+        return reason_fail(&ret->reason, CM_BACKEND_REFUSED,
+                           "it computes times, and makes no plans");
+    const int status = backend->plan(device, primitive, &planned.plan, &ret->reason);
+    if (status != CM_BACKEND_OK) return status;
+    take_facts(&planned, ret);
+    if (ret->state != CM_VIEW) ret->state = CM_PLANNED;
+    backend->drop(planned.plan);
+    return status;
+}
+
+int measure_plan(const struct cm_backend *backend, struct cm_device *device,
+                 const struct cm_primitive *primitive, struct cm_measurement *ret) {
+    memset(ret, 0, sizeof(*ret));
+    int status = primitive_check(primitive, &ret->reason);
+    if (status == CM_BACKEND_OK) status = plan_alone(backend, device, primitive, ret);
+    return settle(status, ret);
+}

@@ -86,8 +86,11 @@ static int answer_primitive(const struct serving *serving, const struct frame_he
     if (head->size != sizeof(primitive)) return FRAME_BROKEN;
     const int frame = frame_receive_payload(serving->socket, head, -1, &primitive);
     if (frame != FRAME_OK) return frame;
-    *ret_status = measure_primitive(serving->setup->backend, serving->device, &primitive,
-                                    &serving->setup->policy, &timing_monotonic_clock, ret);
+    if (serving->setup->settings.plan_only != 0)
+        *ret_status = measure_plan(serving->setup->backend, serving->device, &primitive, ret);
+    else
+        *ret_status = measure_primitive(serving->setup->backend, serving->device, &primitive,
+                                        &serving->setup->policy, &timing_monotonic_clock, ret);
     return FRAME_OK;
 }
 

@@ -19,6 +19,24 @@
 static const char *const measurers[] = {
     [ASKED_NOTHING] = NULL, [ASKED_CPU] = "onednn", [ASKED_CUDA] = "cuda"};
 
+static int set_backend(const struct invocation *call, const char *setting, const char *device,
+                       struct cm_options *options) {
+    options->backend = arena_printf(call->arena, "%s=%s", setting, device);
+    return options->backend ? CM_OK : diag_no_memory(call->diag);
+}
+
+/* --device says what for, not who is asked. */
+static int read_plan(const struct invocation *call, const struct asked *asked,
+                     struct cm_options *options) {
+    if (asked->measure != ASKED_NOTHING)
+        return options_fault(call, "want one of --measure and --plan, which runs nothing");
+    if (asked->backend != NULL && asked->device != NULL)
+        return options_fault(call, "want one of --backend and --device, got both");
+    options->plan_only = true;
+    options->backend = asked->backend ? asked->backend : "cuda";
+    return asked->device ? set_backend(call, "cuda:target", asked->device, options) : CM_OK;
+}
+
 /* As the XDG base directory specification has it; *ret NULL: there is no place. */
 static int find_cache(struct arena *arena, const char **ret) {
     static const struct {
@@ -40,6 +58,9 @@ int asked_read(const struct invocation *call, const struct asked *asked,
                struct cm_options *options) {
     const int n =
         (asked->measure != ASKED_NOTHING) + (asked->backend != NULL) + (asked->device != NULL);
+    options->precision = (enum cm_precision)asked->precision;
+    options->layout = (enum cm_layout)asked->layout;
+    if (asked->plan) return read_plan(call, asked, options);
     if (n > 1)
         return options_fault(call, "want one of --measure, --backend and --device, got %d", n);
     if (asked->e2e && n == 0)
@@ -47,12 +68,9 @@ int asked_read(const struct invocation *call, const struct asked *asked,
     options->e2e = asked->e2e;
     if (asked->cache && find_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
-    options->precision = (enum cm_precision)asked->precision;
-    options->layout = (enum cm_layout)asked->layout;
     options->backend = asked->backend ? asked->backend : measurers[asked->measure];
     if (asked->device == NULL) return CM_OK;
-    options->backend = arena_printf(call->arena, "roofline:device=%s", asked->device);
-    return options->backend ? CM_OK : diag_no_memory(call->diag);
+    return set_backend(call, "roofline:device", asked->device, options);
 }
 
 static double now(void) {

@@ -15,7 +15,8 @@ enum asked_measure { ASKED_NOTHING, ASKED_CPU, ASKED_CUDA };
 struct asked {
     int measure; /* enum asked_measure: --measure */
     const char *backend;
-    const char *device; /* of the roofline */
+    const char *device; /* of the roofline, or of a plan */
+    bool plan;
     int precision;      /* enum cm_precision */
     bool e2e;           /* the whole network too */
     bool cache;         /* keep what is measured */

@@ -186,6 +186,9 @@ const struct option profile_options[] = {
      .value = "NAME",
      .help = "the least time of each layer by the published figures of a device, as\n"
              "h200 (costmodel backends lists them), or of a file (.json)"},
+    {.name = "plan", .kind = OPTION_SET, .offset = AT(bool, asked.plan),
+     .help = "how cuDNN would run each distinct layer on a GPU that need not be\n"
+             "here, or why it would not; with --device, for that one"},
     {.name = "backend", .kind = OPTION_TEXT, .offset = AT(const char *, asked.backend),
      .value = "NAME[:key=value,...]",
      .help = "ask this backend, with these settings"},

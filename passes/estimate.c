@@ -23,6 +23,9 @@
 
 #define PS_PER_SECOND 1e12
 
+/* A plan may be a dozen engines that are compiled one after the other. */
+#define PLAN_TIMEOUT_S 120
+
 bool estimate_has_time(const struct cm_measurement *measurement) {
     return measurement->state == CM_MEASURED || measurement->state == CM_MODELLED ||
            measurement->state == CM_PROXY || measurement->state == CM_INVENTED;
@@ -137,6 +140,7 @@ static int ask(const struct analysis *analysis, struct asked *asked,
     asked->module = backends_module(&places, asked->name, analysis->arena);
     child_setup_init(&asked->setup, asked->backend);
     asked->setup.settings = *settings;
+    if (settings->plan_only) asked->setup.measure_timeout_s = PLAN_TIMEOUT_S;
     if (child_start(&asked->setup, analysis->arena, &child, &reason) != CM_BACKEND_OK)
         return tell_problem(analysis, asked->name, &reason, ret);
     const int status = measure_all(analysis, asked, child, ret);
@@ -155,6 +159,7 @@ static int run(const struct analysis *analysis, void *own) {
     if (status != CM_BACKEND_OK)
         return diag_error(analysis->diag, DIAG_USAGE, "backend '%s': %s", text, reason.text);
     settings.precision = (int32_t)analysis->options->precision;
+    settings.plan_only = analysis->options->plan_only;
     settings.layout = (int32_t)analysis->options->layout;
     return ask(analysis, &asked, &settings, own);
 }

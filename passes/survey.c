@@ -62,6 +62,7 @@ static void find_ceilings(struct survey *survey, struct estimate_table *ret) {
     const struct ceilings_job job = {measure_ceiling, survey};
     bool wanted[CM_N_ELEMENTS];
     if (ret->facts.modelled || primitives->n == 0) return;
+    if (survey->analysis->options->plan_only) return;
     ceilings_wanted(primitives->items, primitives->n, wanted);
     ceilings_measure(&job, &ret->facts, wanted, &ret->ceilings);
     ret->has_ceilings = ceilings_any(&ret->ceilings);

@@ -17,7 +17,7 @@
 
 /* clang-format off */
 #define CUDA_DRIVER_FUNCTIONS(X)                                                               \
-    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString)                      \
+    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName)                      \
     X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute)              \
     X(cuDeviceTotalMem) X(cuDeviceGetPCIBusId)                                                 \
     X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxSetCurrent)                \
@@ -25,7 +25,6 @@
     X(cuStreamBeginCapture) X(cuStreamEndCapture)                                              \
     X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize)                  \
     X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoDAsync)            \
-    X(cuMemsetD32Async)                                                                        \
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuLaunchKernel)             \
     X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)    \
     X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams)                     \

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "backends/onednn/collapse.h"
+#include "backends/collapse.h"
 
 #include "support/banned.h"
 

@@ -154,11 +154,12 @@ struct cm_options {
      * process of its own, which is forked from this one and ends before the call returns. */
     const char *backend;
     enum cm_precision precision; /* of what it runs */
-    bool e2e;                    /* run what is measured once more, as one network */
+    bool plan_only; /* the backend says how it would run each layer, and runs nothing */
+    bool e2e;       /* run what is measured once more, as one network */
     /* A folder in which measured times are kept from one call to the next, made where it is
      * missing; NULL: none. */
     const char *cache;
-    enum cm_layout layout;       /* of images in what it runs */
+    enum cm_layout layout; /* of images in what it runs */
     /* Called before each measuring; NULL: never. */
     void (*progress)(void *context, const struct cm_progress *at);
     void *progress_context;

@@ -40,6 +40,21 @@ static struct cm_measurement estimate(const char *name, int32_t precision,
     return measurement;
 }
 
+static void a_model_makes_no_plan(void **state) {
+    (void)state;
+    struct cm_measurement measurement;
+    struct cm_device *device = NULL;
+    struct cm_reason reason = {""};
+    const struct cm_primitive conv = fixture_conv();
+    assert_int_equal(open_device("h200", CM_PRECISION_AS_STORED, &device, &reason),
+                     CM_BACKEND_OK);
+    assert_int_equal(measure_plan(&roofline_backend, device, &conv, &measurement),
+                     CM_BACKEND_REFUSED);
+    roofline_backend.close(device);
+    assert_int_equal(measurement.state, CM_UNSUPPORTED);
+    assert_string_equal(measurement.reason.text, "it computes times, and makes no plans");
+}
+
 static void expect_near(double have, double want) {
     if (fabs(have - want) > 1e-9 * want) fail_msg("have %.17g, want %.17g", have, want);
 }
@@ -208,6 +223,7 @@ static void the_facts_name_the_source(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_makes_no_plan),
         cmocka_unit_test(the_first_convolution_of_resnet50),
         cmocka_unit_test(products_run_at_the_rate_of_their_element),
         cmocka_unit_test(elementwise_work_gets_no_matrix_units),
