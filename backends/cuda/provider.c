@@ -8,12 +8,14 @@
 
 /* Of arithmetic a copy would say nothing, so products have no proxy. */
 static const struct cuda_provider *const table[CM_N_PRIMITIVES][MOST_PROVIDERS + 1] = {
+    [CM_CONV] = {&legacy_provider},
     [CM_GEMM] = {&cublaslt_provider},
-    [CM_POOL] = {&nvrtc_provider, &copy_proxy_provider},
-    [CM_NORM] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_RNN] = {&legacy_provider},
+    [CM_POOL] = {&legacy_provider, &nvrtc_provider, &copy_proxy_provider},
+    [CM_NORM] = {&legacy_provider, &nvrtc_provider, &copy_proxy_provider},
     [CM_ELTWISE] = {&nvrtc_provider, &copy_proxy_provider},
-    [CM_SOFTMAX] = {&nvrtc_provider, &copy_proxy_provider},
-    [CM_REDUCE] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_SOFTMAX] = {&legacy_provider, &nvrtc_provider, &copy_proxy_provider},
+    [CM_REDUCE] = {&legacy_provider, &nvrtc_provider, &copy_proxy_provider},
     [CM_COPY] = {&nvrtc_provider, &copy_proxy_provider},
     [CM_GATHER] = {&nvrtc_provider, &copy_proxy_provider},
     [CM_RESAMPLE] = {&nvrtc_provider, &copy_proxy_provider},
