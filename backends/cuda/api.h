@@ -39,7 +39,26 @@
     X(cudnnCreate) X(cudnnDestroy) X(cudnnSetStream)                                           \
     X(cudnnBackendCreateDescriptor) X(cudnnBackendDestroyDescriptor)                           \
     X(cudnnBackendSetAttribute) X(cudnnBackendGetAttribute) X(cudnnBackendFinalize)            \
-    X(cudnnBackendExecute)
+    X(cudnnBackendExecute)                                                                     \
+    X(cudnnCreateTensorDescriptor) X(cudnnDestroyTensorDescriptor)                             \
+    X(cudnnSetTensorNdDescriptor) X(cudnnAddTensor)                                            \
+    X(cudnnSoftmaxForward) X(cudnnBatchNormalizationForwardInference)                          \
+    X(cudnnCreateReduceTensorDescriptor) X(cudnnDestroyReduceTensorDescriptor)                 \
+    X(cudnnSetReduceTensorDescriptor) X(cudnnGetReductionWorkspaceSize) X(cudnnReduceTensor)   \
+    X(cudnnCreatePoolingDescriptor) X(cudnnDestroyPoolingDescriptor)                           \
+    X(cudnnSetPoolingNdDescriptor) X(cudnnPoolingForward)                                      \
+    X(cudnnCreateFilterDescriptor) X(cudnnDestroyFilterDescriptor)                             \
+    X(cudnnSetFilterNdDescriptor)                                                              \
+    X(cudnnCreateConvolutionDescriptor) X(cudnnDestroyConvolutionDescriptor)                   \
+    X(cudnnSetConvolutionNdDescriptor) X(cudnnSetConvolutionGroupCount)                        \
+    X(cudnnSetConvolutionMathType) X(cudnnGetConvolutionForwardAlgorithm_v7)                   \
+    X(cudnnConvolutionForward)                                                                 \
+    X(cudnnCreateDropoutDescriptor) X(cudnnDestroyDropoutDescriptor)                           \
+    X(cudnnSetDropoutDescriptor)                                                               \
+    X(cudnnCreateRNNDescriptor) X(cudnnDestroyRNNDescriptor) X(cudnnSetRNNDescriptor_v8)       \
+    X(cudnnCreateRNNDataDescriptor) X(cudnnDestroyRNNDataDescriptor)                           \
+    X(cudnnSetRNNDataDescriptor) X(cudnnGetRNNWeightSpaceSize) X(cudnnGetRNNTempSpaceSizes)    \
+    X(cudnnRNNForward)
 
 #define CUDA_CUBLASLT_FUNCTIONS(X)                                                             \
     X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtGetVersion)                                 \
