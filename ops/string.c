@@ -117,6 +117,7 @@ static int64_t most_parts(const struct rule *rule) {
     const bool limited = rule_has_attr(rule, "maxsplit");
     const int64_t most = limited ? checked_add(rule_attr_int(rule, "maxsplit"), 1) : INT64_MAX;
     int64_t parts = 0;
+    if (rule_elements(rule, 0) == 0) return 0;
     if (!texts) return DIM_UNKNOWN;
     for (int64_t i = 0; i < texts->n_elements; i++) {
         const char *text = text_at(texts, i);
