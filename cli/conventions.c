@@ -29,6 +29,7 @@ enum format { FORMAT_TEXT, FORMAT_JSON };
 struct request {
     struct option_list dims;
     struct option_list inputs;
+    struct option_list values;
     int64_t batch;
     int mode; /* enum cm_mode */
     int format;
@@ -65,6 +66,10 @@ static const struct option options_table[] = {
      .kind = OPTION_LIST,
      .offset = AT(struct option_list, inputs),
      .value = "NAME=SHAPE"},
+    {.name = "value",
+     .kind = OPTION_LIST,
+     .offset = AT(struct option_list, values),
+     .value = "NAME=LIST"},
     {.name = "mode",
      .kind = OPTION_CHOICE,
      .offset = AT(int, mode),
@@ -271,6 +276,7 @@ static int read_job(const struct invocation *call, struct job *job) {
     job->options.mode = (enum cm_mode)request.mode;
     status = shapes_read_dims(call, &request.dims, &job->options);
     if (status == CM_OK) status = shapes_read_inputs(call, &request.inputs, &job->options);
+    if (status == CM_OK) status = shapes_read_values(call, &request.values, &job->options);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "cli/options.h"
@@ -11,6 +12,33 @@
 
 #include "support/banned.h"
 
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+struct request {
+    int format;
+};
+
+static const struct option_choice formats[] = {
+    {"text", FORMAT_TEXT},
+    {"json", FORMAT_JSON},
+    {NULL, 0},
+};
+
+static const struct option options_table[] = {
+    {.heading = "The list",
+     .name = "format",
+     .kind = OPTION_CHOICE,
+     .offset = OPTION_AT(struct request, int, format),
+     .value = "FORMAT",
+     .choices = formats,
+     .help = "text for people (default), json: every row with its signature"},
+    {.name = NULL},
+};
+
+static const char *domain_name(const struct op *op) {
+    return op->domain[0] == '\0' ? "ai.onnx" : op->domain;
+}
+
 static bool same_operator(const struct op *a, const struct op *b) {
     return text_equal(a->domain, b->domain) && text_equal(a->type, b->type);
 }
@@ -18,8 +46,7 @@ static bool same_operator(const struct op *a, const struct op *b) {
 /* Prints the operator that begins at row `first`; gives the row after its last version. */
 static size_t print_operator(const struct op_family *family, size_t first) {
     const struct op *op = &family->rows[first];
-    const char *domain = op->domain[0] == '\0' ? "ai.onnx" : op->domain;
-    printf("%-12s  %-16s  %-28s ", family->name, domain, op->type);
+    printf("%-12s  %-16s  %-28s ", family->name, domain_name(op), op->type);
     size_t i = first;
     for (; i < family->n_rows && same_operator(op, &family->rows[i]); i++) {
         printf(" %" PRId32, family->rows[i].since);
@@ -28,15 +55,73 @@ static size_t print_operator(const struct op_family *family, size_t first) {
     return i;
 }
 
-int command_ops(const struct invocation *call) {
-    if (call->argc > 0) {
-        return command_exit(
-            options_fault(call, "ops takes no arguments, got '%s'", call->argv[0]));
-    }
+static void print_text(void) {
     printf("%-12s  %-16s  %-28s  %s\n", "family", "domain", "operator", "since opset");
     for (size_t i = 0; i < registry_n_families(); i++) {
         const struct op_family *family = registry_family(i);
         for (size_t row = 0; row < family->n_rows;) row = print_operator(family, row);
     }
+}
+
+/* null: as many as there are. */
+static void print_arity(const char *what, int32_t least, int32_t most) {
+    printf(", \"%s\": [%" PRId32 ", ", what, least);
+    if (most == VARIADIC)
+        printf("null]");
+    else
+        printf("%" PRId32 "]", most);
+}
+
+/* Names and texts of rows are words: nothing in them wants an escape. */
+static void print_attribute(const struct op_attr *attr) {
+    printf("{\"name\": \"%s\", \"kind\": \"%s\"", attr->name, attr_kind_name(attr->kind));
+    if (attr->required) printf(", \"required\": true");
+    if (attr->has_default && attr->kind == ATTR_INT) printf(", \"default\": %" PRId64, attr->i);
+    if (attr->has_default && attr->kind == ATTR_FLOAT) printf(", \"default\": %.9g", attr->f);
+    if (attr->has_default && attr->kind == ATTR_STRING)
+        printf(", \"default\": \"%s\"", attr->s);
+    printf("}");
+}
+
+static void print_row(const struct op_family *family, const struct op *op) {
+    printf("{\"family\": \"%s\", \"domain\": \"%s\", \"operator\": \"%s\", \"since\": %" PRId32,
+           family->name, domain_name(op), op->type, op->since);
+    print_arity("inputs", op->min_inputs, op->max_inputs);
+    print_arity("outputs", op->min_outputs, op->max_outputs);
+    printf(", \"attributes\": [");
+    for (const struct op_attr *attr = op->attrs; attr && attr->name; attr++) {
+        if (attr != op->attrs) printf(", ");
+        print_attribute(attr);
+    }
+    printf("]}");
+}
+
+static void print_json(void) {
+    const char *between = "";
+    printf("{\"schema\": \"costmodel/ops/1\", \"rows\": [");
+    for (size_t i = 0; i < registry_n_families(); i++) {
+        const struct op_family *family = registry_family(i);
+        for (size_t row = 0; row < family->n_rows; row++) {
+            printf("%s\n", between);
+            print_row(family, &family->rows[row]);
+            between = ",";
+        }
+    }
+    printf("\n]}\n");
+}
+
+int command_ops(const struct invocation *call) {
+    struct request request = {FORMAT_TEXT};
+    struct option_list operands = {0, NULL};
+    const int status = options_parse(options_table, call, &request, &operands);
+    if (status < 0) return command_exit(status);
+    if (operands.n > 0) {
+        return command_exit(
+            options_fault(call, "ops takes no arguments, got '%s'", operands.values[0]));
+    }
+    if (request.format == FORMAT_JSON)
+        print_json();
+    else
+        print_text();
     return command_finish(call, EXIT_DONE);
 }

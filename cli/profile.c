@@ -27,6 +27,7 @@ struct request {
     const char *model;
     struct option_list dims;
     struct option_list inputs;
+    struct option_list values;
     struct option_list explain;
     int64_t batch;
     int mode; /* enum cm_mode */
@@ -118,6 +119,10 @@ const struct option profile_options[] = {
      .value = "NAME=SHAPE",
      .help = "whole shape of an input, as --input image=1x3x224x224; may be\n"
              "given many times"},
+    {.name = "value", .kind = OPTION_LIST, .offset = AT(struct option_list, values),
+     .value = "NAME=LIST",
+     .help = "contents of an input, as --value shape=1,3,-1 of numbers, true and\n"
+             "false, or texts; may be given many times"},
     {.name = "mode", .kind = OPTION_CHOICE, .offset = AT(int, mode), .value = "MODE",
      .choices = modes,
      .help = "training or inference for every layer that differs between the\n"
@@ -450,6 +455,7 @@ static int read_request(const struct invocation *call, struct request *request,
     options->explain = request->explain.values;
     if (status == CM_OK) status = shapes_read_dims(call, &request->dims, options);
     if (status == CM_OK) status = shapes_read_inputs(call, &request->inputs, options);
+    if (status == CM_OK) status = shapes_read_values(call, &request->values, options);
     return status;
 }
 

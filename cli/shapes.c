@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NAME=N and NAME=1x3x224x224. The last '=' parts the two: a name may hold others. */
+/* NAME=N, NAME=1x3x224x224 and NAME=2,3,4. The last '=' parts the two: a name may hold others.
+ */
 #include "cli/shapes.h"
 
 #include <string.h>
@@ -111,5 +112,80 @@ int shapes_read_inputs(const struct invocation *call, const struct option_list *
     }
     ret->n_inputs = given->n;
     ret->inputs = inputs;
+    return CM_OK;
+}
+
+/* The last '=' that no backslash makes part of a text; NULL: there is none. */
+static const char *parting(const char *given) {
+    const char *last = NULL;
+    for (const char *at = given; *at; at++) {
+        if (*at == '=') last = at;
+        if (*at == '\\' && at[1] != '\0') at++;
+    }
+    return last == given ? NULL : last;
+}
+
+/* One element of a list parted by ','; a backslash takes the next character as it is. */
+static char *read_element(const struct invocation *call, const char **at) {
+    char *element = arena_alloc(call->arena, strlen(*at) + 1);
+    size_t n = 0;
+    if (element == NULL) return NULL;
+    for (; **at != '\0' && **at != ','; (*at)++) {
+        if (**at == '\\' && (*at)[1] != '\0') (*at)++;
+        element[n++] = **at;
+    }
+    element[n] = '\0';
+    return element;
+}
+
+static size_t count_elements(const char *list) {
+    size_t n = *list != '\0';
+    for (const char *at = list; *at; at++) {
+        n += *at == ',';
+        if (*at == '\\' && at[1] != '\0') at++;
+    }
+    return n;
+}
+
+static int read_value(const struct invocation *call, const char *given,
+                      struct cm_value_option *ret) {
+    const char *equals = parting(given);
+    if (equals == NULL)
+        return options_fault(call, "option --value wants NAME=2,3,4, got '%s'", given);
+    const char *at = equals + 1;
+    const size_t n = count_elements(at);
+    const char **elements = arena_array(call->arena, n + 1, sizeof *elements);
+    ret->name = arena_strndup(call->arena, given, (size_t)(equals - given));
+    if (elements == NULL || ret->name == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < n; i++) {
+        elements[i] = read_element(call, &at);
+        if (elements[i] == NULL) return diag_no_memory(call->diag);
+        at += *at == ',';
+    }
+    ret->elements = elements;
+    ret->n = n;
+    return CM_OK;
+}
+
+static int check_values(const struct invocation *call, const struct cm_value_option *values,
+                        size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (!text_equal(values[i].name, values[n].name)) continue;
+        return options_fault(call, "option --value gives '%s' twice", values[n].name);
+    }
+    return CM_OK;
+}
+
+int shapes_read_values(const struct invocation *call, const struct option_list *given,
+                       struct cm_options *ret) {
+    struct cm_value_option *values = arena_array(call->arena, given->n, sizeof *values);
+    if (values == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < given->n; i++) {
+        int status = read_value(call, given->values[i], &values[i]);
+        if (status == CM_OK) status = check_values(call, values, i);
+        if (status != CM_OK) return status;
+    }
+    ret->n_values = given->n;
+    ret->values = values;
     return CM_OK;
 }

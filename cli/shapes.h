@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values of --dim and --input: a name of the model, and a size or a shape for it. */
+/* The values of --dim, --input and --value: a name of the model, and a size, a shape or
+ * contents for it. */
 #ifndef CLI_SHAPES_H
 #define CLI_SHAPES_H
 
@@ -13,6 +14,8 @@ struct option_list;
 int shapes_read_dims(const struct invocation *call, const struct option_list *given,
                      struct cm_options *ret) CM_MUST_CHECK;
 int shapes_read_inputs(const struct invocation *call, const struct option_list *given,
+                       struct cm_options *ret) CM_MUST_CHECK;
+int shapes_read_values(const struct invocation *call, const struct option_list *given,
                        struct cm_options *ret) CM_MUST_CHECK;
 
 #endif

@@ -4,33 +4,40 @@
 #define IR_FACT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "costmodel/result.h"
 #include "ir/constant.h"
 #include "ir/dtype.h"
 #include "ir/shape.h"
 
+struct arena;
+struct type;
+
 struct fact {
     enum cm_type_kind kind; /* CM_TYPE_UNKNOWN: nothing is known */
     enum dtype dtype;       /* DTYPE_UNDEFINED: unknown */
     struct shape shape;
     const struct constant *value; /* the elements, loaded or a splat; NULL: not known */
-    const struct fact *element;   /* of sequences and optionals */
+    const struct fact *element;   /* of sequences, optionals and maps: holds of all of them */
+    size_t n_items;               /* of a sequence whose elements are known one by one */
+    const struct fact *items;     /* each of them; NULL: their number is not known */
     bool is_constant; /* does not depend on any graph input: contents could be computed once */
     bool is_weight;   /* is_constant, and stands in the file itself */
 };
 
 /* A tensor of that dtype and shape, contents unknown. */
 static inline struct fact fact_tensor(enum dtype dtype, struct shape shape) {
-    struct fact fact = {CM_TYPE_TENSOR, dtype, shape, NULL, NULL, false, false};
-    return fact;
+    return (struct fact){.kind = CM_TYPE_TENSOR, .dtype = dtype, .shape = shape};
 }
 
 static inline struct fact fact_unknown(void) {
-    struct fact fact = {
-        CM_TYPE_UNKNOWN, DTYPE_UNDEFINED, {RANK_UNKNOWN, NULL}, NULL, NULL, false, false};
-    return fact;
+    return (struct fact){.shape = {RANK_UNKNOWN, NULL}};
 }
+
+/* What the type says; its dims are borrowed. CM_NO_MEMORY without a message. */
+int fact_of_type(struct arena *arena, const struct type *type, struct fact *ret)
+    __attribute__((warn_unused_result));
 
 /* Tensor with known rank and dims (dtype may be unknown). */
 static inline bool fact_is_complete(const struct fact *fact) {

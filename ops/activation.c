@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Activations, and Dropout: one result for each element, and a module of their own in a
- * framework. FLOPs by the default convention: n for Relu, LeakyRelu, PRelu, Elu, Gelu, Swish;
- * 0 for those that its tool does not see (Clip, Sigmoid, Tanh, HardSwish …). MACs 0.
+ * framework. FLOPs by the default convention: n for Relu, LeakyRelu, PRelu, Elu, Gelu, Swish,
+ * SwiGLU; 0 for those that its tool does not see (Clip, Sigmoid, Tanh, HardSwish …). MACs 0.
  */
 #include <math.h>
 #include <stdint.h>
@@ -75,6 +75,18 @@ static int infer_prelu_legacy(struct rule *rule) {
         return rule_fail(rule, DIAG_SHAPE, "%lld slopes for %lld channels", (long long)n,
                          (long long)channels);
     return common_infer_same(rule);
+}
+
+/* A gate and what it lets through, of one shape: nothing broadcasts. */
+static int infer_gated(struct rule *rule) {
+    const struct shape *gate = rule_shape(rule, 0);
+    const struct shape *value = rule_shape(rule, 1);
+    int status = common_check_same_type(rule, 0);
+    if (status < 0) return status;
+    if (shape_is_known(gate) && shape_is_known(value) && !shape_equal(gate, value))
+        return rule_fail(rule, DIAG_SHAPE, "the gate has the shape %s, the value %s",
+                         rule_shape_text(rule, gate), rule_shape_text(rule, value));
+    return rule_output(rule, 0, common_dtype(rule, 0), shape_has_rank(gate) ? gate : value);
 }
 
 static int describe_prelu(const struct rule *rule, struct text *out) {
@@ -250,6 +262,9 @@ static const struct op rows[] = {
     PRELU(1, consumed_1, infer_prelu_legacy),
     PRELU(6, NULL,       infer_prelu_legacy),
     PRELU(7, NULL,       infer_prelu),
+    {.domain = "", .type = "SwiGLU", .since = 28, .min_inputs = 2, .max_inputs = 2, .min_outputs = 1, .max_outputs = 1,
+     .attrs = alpha_one, .infer = infer_gated, .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE, .roles = "x",
+     .backward.gradients = "01"},
     DROPOUT( 1, 1, dropout_1),
     DROPOUT( 6, 1, dropout_6),
     DROPOUT( 7, 1, dropout_7),

@@ -93,6 +93,36 @@ static int infer_attention(struct rule *rule) {
     return status;
 }
 
+/* What the graph of that name makes of the scores, which must be the same again. */
+static int walk_modifier(struct rule *rule, const char *name, const struct fact *scores) {
+    const uint32_t graph = rule_attr_graph(rule, name);
+    const struct fact *outputs = NULL;
+    if (graph == ID_NONE) return CM_OK;
+    int status = rule->walker->walk(rule->walker->context, graph, 1, scores, &outputs);
+    return status < 0 ? status : rule->walker->runs(rule->walker->context, graph, 1, NULL);
+}
+
+/* Operands of four axes; the scores pass through score_mod, their softmax through prob_mod. */
+static int infer_flex_attention(struct rule *rule) {
+    for (size_t i = 0; i < 3; i++)
+        if (rule_rank(rule, i) != RANK_UNKNOWN && rule_rank(rule, i) != 4)
+            return rule_fail(rule, DIAG_SHAPE, "input %zu has rank %d, 4 is wanted", i,
+                             rule_rank(rule, i));
+    int status = infer_attention(rule);
+    if (status < 0) return status;
+    const struct heads q = heads_of(rule, 0, "");
+    const bool precise = rule_dtype(rule, 0) == DTYPE_DOUBLE;
+    enum dtype dtype = precise ? DTYPE_DOUBLE : DTYPE_FLOAT;
+    if (rule_has_attr(rule, "softmax_precision"))
+        status = common_dtype_attr(rule, "softmax_precision", &dtype);
+    if (status < 0) return status;
+    int64_t dims[] = {q.batch, q.heads, q.length, n_keys(rule)};
+    struct fact scores = fact_tensor(dtype, shape_unknown());
+    if (shape_make(rule->arena, 4, dims, &scores.shape) < 0) return diag_no_memory(rule->diag);
+    status = walk_modifier(rule, "score_mod", &scores);
+    return status < 0 ? status : walk_modifier(rule, "prob_mod", &scores);
+}
+
 /* As a composite: the axes in front of the last two are what they are. */
 static int64_t taken_apart_keys(const struct rule *rule) {
     const int rank = rule_rank(rule, 1);
@@ -150,6 +180,12 @@ static const struct op_attr attention_25[] = {INT_ATTR("is_causal", 0),
                                               OPTIONAL_ATTR("softmax_precision", ATTR_INT),
                                               {0}};
 
+static const struct op_attr flex_attention_1[] = {OPTIONAL_ATTR("prob_mod", ATTR_GRAPH),
+                                                  OPTIONAL_ATTR("scale", ATTR_FLOAT),
+                                                  OPTIONAL_ATTR("score_mod", ATTR_GRAPH),
+                                                  OPTIONAL_ATTR("softmax_precision", ATTR_INT),
+                                                  {0}};
+
 /* The logarithm of the sum of each row's exponentials, by which its weights are found again. */
 static int64_t row_sums(const struct rule *rule) {
     return dtype_bytes(DTYPE_FLOAT, attention_rows(rule));
@@ -192,6 +228,20 @@ static const struct op rows[] = {
     ATTENTION(23, 6, 4, attention_23, infer_attention, macs_attention, FUSED),
     ATTENTION(24, 7, 4, attention_23, infer_attention, macs_attention, FUSED),
     ATTENTION(25, 7, 4, attention_25, infer_attention, macs_attention, FUSED),
+    {.domain = "ai.onnx.preview",
+     .type = "FlexAttention",
+     .since = 1,
+     .min_inputs = 3,
+     .max_inputs = 3,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .attrs = flex_attention_1,
+     .infer = infer_flex_attention,
+     .cost = {.macs = macs_attention, .extra = attention_scores, .extra_is = "at 1 a score"},
+     .roles = "x",
+     .backward.gradients = "012ye",
+     .backward.extra = row_sums,
+     .backward.macs = attention_backward},
 };
 
 const struct op_family family_attention = {"attention", rows, sizeof(rows) / sizeof(rows[0])};

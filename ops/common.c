@@ -114,6 +114,20 @@ const struct constant *common_contents(const struct rule *rule, size_t i) {
     return status < 0 ? NULL : loaded;
 }
 
+int64_t common_integer(const struct rule *rule, size_t i) {
+    const struct constant *value = common_contents(rule, i);
+    bool readable = value && value->n_elements == 1 && constant_has_ints(value);
+    return readable ? constant_int_at(value, 0) : DIM_UNKNOWN;
+}
+
+int common_dtype_attr(const struct rule *rule, const char *name, enum dtype *ret) {
+    int64_t number = rule_attr_int(rule, name);
+    *ret = dtype_from_onnx(number);
+    if (*ret != DTYPE_UNDEFINED) return CM_OK;
+    return rule_fail(rule, DIAG_ATTRIBUTE, "attribute '%s' is %lld, which is no element type",
+                     name, (long long)number);
+}
+
 enum op_view common_view_strided(const struct rule *rule) {
     (void)rule;
     return VIEW_STRIDED;

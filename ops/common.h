@@ -55,5 +55,11 @@ enum op_view common_view_strided(const struct rule *rule);
 enum op_view common_view_part(const struct rule *rule);
 /* The elements of operand i; NULL when they are not known or cannot be read. */
 const struct constant *common_contents(const struct rule *rule, size_t i);
+/* The one integer in operand i; DIM_UNKNOWN where it is omitted, not known, or no integer. */
+int64_t common_integer(const struct rule *rule, size_t i);
+/* An attribute that names an element type: that type, refused where there is none of its
+ * number. */
+int common_dtype_attr(const struct rule *rule, const char *name, enum dtype *ret)
+    __attribute__((warn_unused_result));
 
 #endif

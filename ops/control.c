@@ -445,7 +445,9 @@ static int infer_sequence_map(struct rule *rule) {
         body.inputs[i] = by_element ? merge_element(input) : *input;
     }
     status = walk_body(rule, &body);
-    if (!status) status = body_rounds(rule, &body, DIM_UNKNOWN);
+    const struct fact *first = rule_input(rule, 0);
+    const int64_t rounds = first->items ? (int64_t)first->n_items : DIM_UNKNOWN;
+    if (!status) status = body_rounds(rule, &body, rounds);
     for (size_t i = 0; i < rule->n_outputs && !status; i++) {
         struct fact sequence;
         status = merge_container(rule, CM_TYPE_SEQUENCE, &body.outputs[i], &sequence);

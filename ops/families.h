@@ -16,9 +16,12 @@ extern const struct op_family family_einsum;
 extern const struct op_family family_elementwise;
 extern const struct op_family family_gather;
 extern const struct op_family family_logic;
+extern const struct op_family family_loss;
 extern const struct op_family family_matmul;
+extern const struct op_family family_ml;
 extern const struct op_family family_move;
 extern const struct op_family family_norm;
+extern const struct op_family family_optimizer;
 extern const struct op_family family_pool;
 extern const struct op_family family_quantize;
 extern const struct op_family family_random;
@@ -29,7 +32,10 @@ extern const struct op_family family_resize;
 extern const struct op_family family_scatter;
 extern const struct op_family family_select;
 extern const struct op_family family_sequence;
+extern const struct op_family family_signal;
 extern const struct op_family family_slice;
 extern const struct op_family family_softmax;
+extern const struct op_family family_string;
+extern const struct op_family family_transformer;
 
 #endif

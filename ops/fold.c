@@ -43,6 +43,16 @@ static bool int_fits(enum dtype dtype, int64_t value) {
     return value < limit && value >= -limit;
 }
 
+/* To a significand of `bits`, the exponents of normal numbers from `least` to `most`. */
+static double round_to(double value, int bits, int least, int most) {
+    int exponent = 0;
+    if (!isfinite(value) || value == 0) return value;
+    (void)frexp(value, &exponent); /* the significand's first bit is worth 2^(exponent - 1) */
+    const int first = exponent - 1 < least ? least : exponent - 1;
+    const double rounded = ldexp(rint(ldexp(value, bits - 1 - first)), first - bits + 1);
+    return fabs(rounded) < ldexp(1, most + 1) ? rounded : copysign((double)INFINITY, value);
+}
+
 bool fold_store(enum dtype dtype, struct number *number) {
     switch (dtype) {
     case DTYPE_DOUBLE:
@@ -51,6 +61,12 @@ bool fold_store(enum dtype dtype, struct number *number) {
         number->r = fabs(number->r) > 3.4028234663852886e+38 && isfinite(number->r)
                         ? copysign((double)INFINITY, number->r)
                         : (double)(float)number->r;
+        return true;
+    case DTYPE_FLOAT16:
+        number->r = round_to(number->r, 11, -14, 15);
+        return true;
+    case DTYPE_BFLOAT16:
+        number->r = round_to(number->r, 8, -126, 127);
         return true;
     case DTYPE_BOOL:
         number->i = number->i != 0;

@@ -5,6 +5,7 @@
  *     has it
  * K is the axis that is summed over: the last of A, or the first where Gemm has transA.
  * Counting from the output gives every broadcast of batch axes right, and 1-D operands too.
+ * A determinant is an elimination, whose products are a third of those of M x M x M.
  */
 #include "ops/matmul.h"
 
@@ -138,6 +139,41 @@ static int describe_gemm(const struct rule *rule, struct text *out) {
                            out);
 }
 
+/* [*, M, M] to [*]. */
+static int infer_det(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    int status = common_check_rank(rule, 0, 2);
+    if (status < 0 || !shape_has_rank(x))
+        return status < 0 ? status : common_infer_unknown_rank(rule);
+    if (differ(x->dims[x->rank - 2], x->dims[x->rank - 1]))
+        return rule_fail(rule, DIAG_SHAPE,
+                         "input 0 has the shape %s, square matrices are wanted",
+                         rule_shape_text(rule, x));
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank - 2, x->dims);
+}
+
+static int64_t matrix_side(const struct rule *rule) {
+    const int rank = rule_rank(rule, 0);
+    return rank < 2 ? DIM_UNKNOWN : rule_dim(rule, 0, rank - 1);
+}
+
+/* Gauss: column k is taken from the k^2 numbers that are left; in all (m - 1) m (2m - 1) / 6.
+ */
+static void macs_det(const struct rule *rule, struct product *ret) {
+    const int64_t m = matrix_side(rule);
+    const int64_t squares =
+        checked_mul(checked_mul(checked_sub(m, 1), m), checked_sub(checked_mul(2, m), 1));
+    product_add(ret, "matrices", rule_output_elements(rule, 0));
+    product_add(ret, "products of an elimination", checked_div_floor(squares, 6));
+}
+
+/* The determinant times the inverse: m systems that share one elimination. */
+static int64_t det_backward(const struct rule *rule, uint32_t wanted) {
+    const int64_t m = matrix_side(rule);
+    (void)wanted;
+    return checked_mul(rule_output_elements(rule, 0), checked_mul(m, checked_mul(m, m)));
+}
+
 static const struct op_attr gemm_1[] = {FLOAT_ATTR("alpha", 1),   FLOAT_ATTR("beta", 1),
                                         INT_ATTR("broadcast", 0), INT_ATTR("transA", 0),
                                         INT_ATTR("transB", 0),    {0}};
@@ -162,6 +198,8 @@ static const struct op rows[] = {
     PRODUCT("Gemm",   1, 3, 3, gemm_1,   infer_gemm,   macs_gemm,   "www", describe_gemm),
     PRODUCT("Gemm",   7, 3, 3, gemm_7,   infer_gemm,   macs_gemm,   "www", describe_gemm),
     PRODUCT("Gemm",  11, 2, 3, gemm_7,   infer_gemm,   macs_gemm,   "www", describe_gemm),
+    {.domain = "", .type = "Det", .since = 11, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,
+     .infer = infer_det, .cost = {.macs = macs_det}, .roles = "x", .backward.gradients = "0y", .backward.macs = det_backward},
 };
 /* clang-format on */
 

@@ -41,6 +41,26 @@ static int merge_tensors(struct rule *rule, const struct fact *a, const struct f
     return 0;
 }
 
+static bool is_empty(const struct fact *sequence) {
+    return sequence->items && sequence->n_items == 0;
+}
+
+static int merge_at(struct rule *rule, const struct fact *a, const struct fact *b, int nesting,
+                    struct fact *ret);
+
+/* Two sequences of as many elements. */
+static int merge_items(struct rule *rule, const struct fact *a, const struct fact *b,
+                       int nesting, struct fact *ret) {
+    const struct fact none = merge_element(a);
+    struct fact *items = arena_array(rule->arena, a->n_items, sizeof *items);
+    if (!items) return diag_no_memory(rule->diag);
+    for (size_t i = 0; i < a->n_items; i++) {
+        int status = merge_at(rule, &a->items[i], &b->items[i], nesting + 1, &items[i]);
+        if (status) return status;
+    }
+    return merge_sequence(rule, a->n_items, items, &none, ret);
+}
+
 static int merge_at(struct rule *rule, const struct fact *a, const struct fact *b, int nesting,
                     struct fact *ret) {
     bool differ = a->kind != b->kind;
@@ -57,7 +77,12 @@ static int merge_at(struct rule *rule, const struct fact *a, const struct fact *
         *ret = fact_unknown();
         return 0;
     }
+    if (a->items && b->items && a->n_items == b->n_items)
+        return merge_items(rule, a, b, nesting, ret);
     struct fact left = merge_element(a), right = merge_element(b), element;
+    /* what is empty says nothing of elements */
+    if (is_empty(a)) left = right;
+    if (is_empty(b)) right = left;
     int status = merge_at(rule, &left, &right, nesting + 1, &element);
     return status ? status : merge_container(rule, a->kind, &element, ret);
 }
@@ -67,7 +92,19 @@ int merge_facts(struct rule *rule, const struct fact *a, const struct fact *b,
     return merge_at(rule, a, b, 0, ret);
 }
 
+static bool have_same_items(const struct fact *a, const struct fact *b) {
+    if (!a->items || !b->items) return a->items == b->items;
+    if (a->n_items != b->n_items) return false;
+    for (size_t i = 0; i < a->n_items; i++)
+        if (a->items[i].kind != CM_TYPE_TENSOR || b->items[i].kind != CM_TYPE_TENSOR ||
+            a->items[i].dtype != b->items[i].dtype ||
+            !shape_equal(&a->items[i].shape, &b->items[i].shape))
+            return false;
+    return true;
+}
+
 bool merge_is_same(const struct fact *a, const struct fact *b) {
+    if (!have_same_items(a, b)) return false;
     for (int nesting = 0; nesting <= MAX_NESTING; nesting++) {
         if (a->kind != b->kind || a->dtype != b->dtype) return false;
         if (!shape_equal(&a->shape, &b->shape)) return false;
@@ -92,6 +129,7 @@ int merge_container(struct rule *rule, enum cm_type_kind kind, const struct fact
                     struct fact *ret) {
     struct fact content = *element;
     if (is_deep(element)) content.element = NULL;
+    content.items = NULL;
     content.value = NULL;
     content.is_constant = false;
     content.is_weight = false;
@@ -100,6 +138,29 @@ int merge_container(struct rule *rule, enum cm_type_kind kind, const struct fact
     container.element = arena_copy(rule->arena, &content, sizeof content);
     if (!container.element) return diag_no_memory(rule->diag);
     *ret = container;
+    return 0;
+}
+
+int merge_sequence(struct rule *rule, size_t n, const struct fact *items,
+                   const struct fact *none, struct fact *ret) {
+    struct fact element = n > 0 ? items[0] : *none;
+    struct fact *kept = NULL;
+    for (size_t i = 1; i < n; i++) {
+        int status = merge_facts(rule, &element, &items[i], &element);
+        if (status) return status;
+    }
+    int status = merge_container(rule, CM_TYPE_SEQUENCE, &element, ret);
+    if (status || !rule_affords(rule, (int64_t)n)) return status;
+    kept = arena_array(rule->arena, n + 1, sizeof *kept);
+    if (!kept) return diag_no_memory(rule->diag);
+    for (size_t i = 0; i < n; i++) {
+        kept[i] = items[i];
+        kept[i].is_constant = false;
+        kept[i].is_weight = false;
+        if (kept[i].kind != CM_TYPE_TENSOR) kept[i].items = NULL;
+    }
+    ret->items = kept;
+    ret->n_items = n;
     return 0;
 }
 

@@ -23,6 +23,11 @@ bool merge_is_same(const struct fact *a, const struct fact *b);
  * any model's values only the outermost type is kept. */
 int merge_container(struct rule *rule, enum cm_type_kind kind, const struct fact *element,
                     struct fact *ret) __attribute__((warn_unused_result));
+/* A sequence of these n elements; `none` is what is known of them where n is 0. They are kept
+ * one by one as long as the budget allows. */
+int merge_sequence(struct rule *rule, size_t n, const struct fact *items,
+                   const struct fact *none, struct fact *ret)
+    __attribute__((warn_unused_result));
 /* What is known of the elements of a sequence or the content of an optional. */
 struct fact merge_element(const struct fact *container);
 

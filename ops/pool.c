@@ -101,6 +101,36 @@ static int infer_unpool(struct rule *rule) {
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
 }
 
+/* The product of the block's sizes, DIM_UNKNOWN where they are not known. */
+static int block_elements(struct rule *rule, int64_t *ret) {
+    struct int_list block;
+    int status = rule_int_list(rule, 2, &block);
+    *ret = 1;
+    for (size_t i = 0; status == CM_OK && block.known && i < block.n; i++)
+        *ret = checked_mul(*ret, block.values[i]);
+    if (!block.known) *ret = DIM_UNKNOWN;
+    return status;
+}
+
+/* [N, C * block, L] to [N, C, image…]: where blocks overlap, sums. */
+static int infer_col2im(struct rule *rule) {
+    struct int_list image;
+    int64_t dims[SHAPE_MAX_RANK] = {DIM_UNKNOWN, DIM_UNKNOWN};
+    int64_t block = 0;
+    const int rank = rule_rank(rule, 0);
+    int status = rule_int_list(rule, 1, &image);
+    if (status == CM_OK) status = block_elements(rule, &block);
+    if (status < 0) return status;
+    if (rank != RANK_UNKNOWN && rank != 3)
+        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, 3 is wanted", rank);
+    if (!image.n || image.n > SHAPE_MAX_RANK - 2) return common_infer_unknown_rank(rule);
+    if (rank == 3) dims[0] = rule_dim(rule, 0, 0);
+    if (rank == 3 && block != 0) dims[1] = checked_div_floor(rule_dim(rule, 0, 1), block);
+    for (size_t i = 0; i < image.n; i++)
+        dims[2 + i] = image.known ? image.values[i] : DIM_UNKNOWN;
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 2 + (int)image.n, dims);
+}
+
 static int output_regions(struct rule *rule, int64_t height, int64_t width) {
     int rank = rule_rank(rule, 0);
     int rank_rois = rule_rank(rule, 1);
@@ -228,6 +258,11 @@ static const struct op_attr roi_align_10[] = {ROI_ALIGN_ATTRS, {0}};
 static const struct op_attr roi_align_16[] = {
     ROI_ALIGN_ATTRS, STRING_ATTR("coordinate_transformation_mode", "half_pixel"), {0}};
 
+static const struct op_attr col2im_18[] = {OPTIONAL_ATTR("dilations", ATTR_INTS),
+                                           OPTIONAL_ATTR("pads", ATTR_INTS),
+                                           OPTIONAL_ATTR("strides", ATTR_INTS),
+                                           {0}};
+
 #define POOL(name, from, out, attributes, rule, class, print, keeps, more)                     \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
@@ -264,6 +299,7 @@ static const struct op rows[] = {
     REGION("MaxRoiPool",  1, 2, 2, roi_pool_1,   infer_roi_pool,   "01,-"),
     REGION("RoiAlign",   10, 3, 3, roi_align_10, infer_roi_align, "12,-"),
     REGION("RoiAlign",   16, 3, 3, roi_align_16, infer_roi_align, "12,-"),
+    REGION("Col2Im",     18, 3, 3, col2im_18,    infer_col2im,    ",-"),
 };
 /* clang-format on */
 

@@ -333,6 +333,7 @@ static const struct op rows[] = {
     ALONG( "ArgMin",           1, 1,    arg_1,     infer_arg,    NULL,        "-"),
     ALONG( "ArgMin",          12, 1,    arg_12,    infer_arg,    NULL,        "-"),
     ALONG( "CumSum",          11, 2,    cumsum_11, infer_cumsum, fold_cumsum, ",-"),
+    ALONG( "CumProd",         26, 2,    cumsum_11, infer_cumsum, NULL,        "0y,-"),
 };
 /* clang-format on */
 

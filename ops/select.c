@@ -3,6 +3,7 @@
  * Elements chosen by their values: TopK, NonZero, Compress, Unique, NonMaxSuppression.
  * How many there are is known where the values are, else DIM_UNKNOWN.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "ops/common.h"
@@ -194,30 +195,71 @@ static int fold_compress(struct rule *rule) {
     return remap_fold(rule, 0, &remap);
 }
 
-static int compare_ints(const void *left, const void *right) {
-    const int64_t a = *(const int64_t *)left;
-    const int64_t b = *(const int64_t *)right;
-    return (a > b) - (a < b);
+/* One slice along an axis: its elements lie `inner` by `inner`, `step` apart. */
+struct slice {
+    const struct constant *value;
+    int64_t first, inner, outer, step;
+};
+
+static int compare_elements(const struct constant *value, int64_t a, int64_t b) {
+    if (constant_has_ints(value)) {
+        const int64_t x = constant_int_at(value, a);
+        const int64_t y = constant_int_at(value, b);
+        return (x > y) - (x < y);
+    }
+    const double x = constant_real_at(value, a);
+    const double y = constant_real_at(value, b);
+    return (x > y) - (x < y);
 }
 
-/* A list of known integers has a known number of distinct ones. */
-static int count_distinct(struct rule *rule, int64_t *ret) {
+static int compare_slices(const void *left, const void *right) {
+    const struct slice *a = left;
+    const struct slice *b = right;
+    for (int64_t i = 0; i < a->outer; i++)
+        for (int64_t k = 0; k < a->inner; k++) {
+            const int64_t at = i * a->step + k;
+            const int order = compare_elements(a->value, a->first + at, b->first + at);
+            if (order != 0) return order;
+        }
+    return 0;
+}
+
+/* What is no number is equal to nothing, or to its like: runtimes differ. */
+static bool has_nan(const struct constant *value) {
+    for (int64_t i = 0; constant_has_reals(value) && i < value->n_elements; i++)
+        if (isnan(constant_real_at(value, i))) return true;
+    return false;
+}
+
+static int count_slices(struct rule *rule, const struct constant *value, int axis,
+                        int64_t *ret) {
+    const struct shape *shape = &value->shape;
+    const int64_t inner = axis < 0 ? 1 : shape_product(shape, axis + 1, shape->rank);
+    const int64_t n = axis < 0 ? value->n_elements : shape->dims[axis];
+    const int64_t outer = axis < 0 ? 1 : shape_product(shape, 0, axis);
+    struct slice *slices = arena_array(rule->arena, (size_t)n, sizeof *slices);
+    int64_t distinct = 0;
+    if (!slices) return diag_no_memory(rule->diag);
+    for (int64_t i = 0; i < n; i++)
+        slices[i] = (struct slice){value, i * inner, inner, outer, n * inner};
+    qsort(slices, (size_t)n, sizeof *slices, compare_slices);
+    for (int64_t i = 0; i < n; i++)
+        distinct += i == 0 || compare_slices(&slices[i - 1], &slices[i]) != 0;
+    *ret = distinct;
+    return 0;
+}
+
+/* Known elements, or slices along `axis` (-1: elements), have a known number of distinct ones.
+ */
+static int count_distinct(struct rule *rule, int axis, int64_t *ret) {
     const struct constant *value = NULL;
     int status = rule_value(rule, 0, &value);
-    int64_t n = 0;
-    if (status || !value || !constant_has_ints(value)) return status;
+    if (status || !is_visible(value)) return status;
     if (value->place == CONSTANT_SPLAT) {
-        *ret = value->n_elements > 0;
+        *ret = (axis < 0 ? value->n_elements : value->shape.dims[axis]) > 0;
         return 0;
     }
-    size_t size = (size_t)value->n_elements;
-    int64_t *sorted = arena_array(rule->arena, size, sizeof *sorted);
-    if (!sorted) return diag_no_memory(rule->diag);
-    for (size_t i = 0; i < size; i++) sorted[i] = constant_int_at(value, (int64_t)i);
-    qsort(sorted, size, sizeof *sorted, compare_ints);
-    for (size_t i = 0; i < size; i++) n += i == 0 || sorted[i] != sorted[i - 1];
-    *ret = n;
-    return 0;
+    return has_nan(value) ? 0 : count_slices(rule, value, axis, ret);
 }
 
 static int set_unique(struct rule *rule, const struct shape *values, int64_t distinct,
@@ -236,7 +278,7 @@ static int infer_unique(struct rule *rule) {
     int64_t distinct = DIM_UNKNOWN;
     int axis = 0;
     if (!rule_has_attr(rule, "axis") || input->rank == 1) {
-        int status = count_distinct(rule, &distinct);
+        int status = count_distinct(rule, -1, &distinct);
         values.rank = 1;
         dims[0] = distinct;
         return status ? status : set_unique(rule, &values, distinct, rule_elements(rule, 0));
@@ -244,8 +286,10 @@ static int infer_unique(struct rule *rule) {
     if (!shape_has_rank(input)) return set_unique(rule, input, distinct, DIM_UNKNOWN);
     int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), input->rank, &axis);
     if (status) return status;
+    status = count_distinct(rule, axis, &distinct);
+    if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
-    dims[axis] = DIM_UNKNOWN;
+    dims[axis] = distinct;
     return set_unique(rule, &values, distinct, input->dims[axis]);
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sequences and optionals. Of a sequence one fact is kept, which holds of every element: their
- * number and their order are not. So what one position gives is what all have in common.
+ * Sequences and optionals. Of a sequence one fact is kept that holds of every element, and each
+ * of them where their number and order are known: then a position gives what stands there, else
+ * what all have in common.
  */
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/merge.h"
+#include "support/arena.h"
 
 #include "support/banned.h"
 
@@ -27,13 +29,19 @@ static int output_sequence(struct rule *rule, const struct fact *element) {
     return status ? status : rule_output_fact(rule, 0, &sequence);
 }
 
+static int output_items(struct rule *rule, size_t n, const struct fact *items,
+                        const struct fact *none) {
+    struct fact sequence;
+    int status = merge_sequence(rule, n, items, none, &sequence);
+    return status ? status : rule_output_fact(rule, 0, &sequence);
+}
+
 static int infer_sequence_construct(struct rule *rule) {
-    struct fact element = *rule_input(rule, 0);
-    for (size_t i = 1; i < rule->n_inputs; i++) {
-        int status = merge_facts(rule, &element, rule_input(rule, i), &element);
-        if (status) return status;
-    }
-    return output_sequence(rule, &element);
+    const struct fact none = fact_unknown();
+    struct fact *items = arena_array(rule->arena, rule->n_inputs, sizeof *items);
+    if (!items) return diag_no_memory(rule->diag);
+    for (size_t i = 0; i < rule->n_inputs; i++) items[i] = *rule_input(rule, i);
+    return output_items(rule, rule->n_inputs, items, &none);
 }
 
 static int infer_sequence_empty(struct rule *rule) {
@@ -43,45 +51,116 @@ static int infer_sequence_empty(struct rule *rule) {
     if (dtype == DTYPE_UNDEFINED)
         return rule_fail(rule, DIAG_ATTRIBUTE, "attribute 'dtype' is no element type");
     const struct fact element = fact_tensor(dtype, shape_unknown());
-    return output_sequence(rule, &element);
+    return output_items(rule, 0, NULL, &element);
+}
+
+/*
+ * The place that operand `slot` names among `n`, counted from the end where it is negative;
+ * omitted: `otherwise`. *ret_known false: not known. Out of range: refused.
+ */
+static int read_place(const struct rule *rule, size_t slot, int64_t n, int64_t otherwise,
+                      bool *ret_known, size_t *ret) {
+    const bool given = rule_has_input(rule, slot);
+    int64_t place = given ? common_integer(rule, slot) : otherwise;
+    *ret_known = is_known(place);
+    if (!*ret_known) return 0;
+    if (place < -n || place >= n)
+        return rule_fail(rule, DIAG_VALUE, "position %lld is out of range, there are %lld",
+                         (long long)place, (long long)n);
+    *ret = (size_t)(place < 0 ? place + n : place);
+    return 0;
+}
+
+/* The sequence with the operand in it; a place behind the last is one more. */
+static int insert_item(struct rule *rule, const struct fact *sequence, size_t at) {
+    const struct fact none = merge_element(sequence);
+    struct fact *items = arena_array(rule->arena, sequence->n_items + 1, sizeof *items);
+    if (!items) return diag_no_memory(rule->diag);
+    for (size_t i = 0; i < sequence->n_items; i++)
+        items[i < at ? i : i + 1] = sequence->items[i];
+    items[at] = *rule_input(rule, 1);
+    return output_items(rule, sequence->n_items + 1, items, &none);
 }
 
 static int infer_sequence_insert(struct rule *rule) {
-    struct fact element = merge_element(rule_input(rule, 0));
+    const struct fact *sequence = rule_input(rule, 0);
+    struct fact element = merge_element(sequence);
+    const int64_t n = (int64_t)sequence->n_items;
+    bool known = false;
+    size_t at = 0;
     int status = check_sequence(rule);
+    if (!status && sequence->items) status = read_place(rule, 2, n + 1, n, &known, &at);
+    if (!status && known) return insert_item(rule, sequence, at);
     if (!status) status = merge_facts(rule, &element, rule_input(rule, 1), &element);
     return status ? status : output_sequence(rule, &element);
 }
 
-/* The lengths of the parts along the axis, in one number: DIM_UNKNOWN where they differ. */
-static int common_part(struct rule *rule, int64_t dim, int64_t *ret) {
+/* Lengths of the parts that operand 1 asks for, of an axis of `dim`; n DIM_UNKNOWN: not known.
+ */
+struct parts {
     struct int_list split;
-    bool scalar = rule_rank(rule, 1) == 0;
-    int status = rule_int_list(rule, 1, &split);
+    bool scalar;
+    int64_t dim;
+    int64_t n;
+    int64_t common; /* the length of each part; DIM_UNKNOWN where they differ */
+};
+
+static int64_t part_length(const struct parts *parts, int64_t i) {
+    if (!parts->split.given) return 1;
+    if (!parts->scalar) return parts->split.values[i];
+    const int64_t part = parts->split.values[0];
+    const int64_t left = parts->dim - i * part;
+    return left < part ? left : part;
+}
+
+/* Chunks of one length, the last one smaller where it does not come out even; or a list. */
+static int read_parts(struct rule *rule, int64_t dim, struct parts *ret) {
+    struct parts parts = {.scalar = rule_rank(rule, 1) == 0, .dim = dim, .n = DIM_UNKNOWN};
+    int status = rule_int_list(rule, 1, &parts.split);
     if (status) return status;
-    *ret = split.given ? DIM_UNKNOWN : 1;
-    if (!split.known || split.n == 0) return 0;
-    for (size_t i = 0; i < split.n; i++)
-        if (split.values[i] < (scalar ? 1 : 0))
+    const struct int_list *split = &parts.split;
+    parts.common = split->given ? DIM_UNKNOWN : 1;
+    if (!split->given) parts.n = dim;
+    for (size_t i = 0; split->known && i < split->n; i++)
+        if (split->values[i] < (parts.scalar ? 1 : 0))
             return rule_fail(rule, DIAG_VALUE, "part %zu of split is %lld", i,
-                             (long long)split.values[i]);
-    int64_t part = split.values[0];
-    if (!scalar) {
-        *ret = describe_all_equal(split.n, split.values, part) ? part : DIM_UNKNOWN;
-        return 0;
+                             (long long)split->values[i]);
+    if (split->known && split->n > 0) {
+        const int64_t part = split->values[0];
+        parts.n = parts.scalar ? checked_div_ceil(dim, part) : (int64_t)split->n;
+        const bool even = parts.scalar ? is_known(dim) && dim % part == 0
+                                       : describe_all_equal(split->n, split->values, part);
+        if (even) parts.common = part;
+        if (!even && parts.scalar && is_known(dim) && dim < part) parts.common = dim;
     }
-    /* Chunks of that length, the last one smaller where it does not come out even. */
-    if (is_known(dim) && dim % part == 0)
-        *ret = part;
-    else if (is_known(dim) && dim < part)
-        *ret = dim;
+    *ret = parts;
     return 0;
 }
+
+/* Each part as an element, its axis `axis` as long as it is; -1: it has no such axis. */
+static int output_parts(struct rule *rule, const struct parts *parts,
+                        const struct fact *element, int axis) {
+    struct fact *items = arena_array(rule->arena, (size_t)parts->n, sizeof *items);
+    if (!items) return diag_no_memory(rule->diag);
+    for (int64_t i = 0; i < parts->n; i++) {
+        items[i] = *element;
+        if (axis < 0) continue;
+        if (shape_make(rule->arena, element->shape.rank, element->shape.dims, &items[i].shape) <
+            0)
+            return diag_no_memory(rule->diag);
+        items[i].shape.dims[axis] = part_length(parts, i);
+    }
+    return output_items(rule, (size_t)parts->n, items, element);
+}
+
+/* More parts are told by what they have in common. */
+#define MAX_PARTS 4096
 
 static int infer_split_to_sequence(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
     int64_t dims[SHAPE_MAX_RANK];
     struct shape shape = {0, dims};
+    struct parts parts;
     int axis = 0;
     if (!shape_has_rank(input)) {
         const struct fact element = fact_tensor(rule_dtype(rule, 0), *input);
@@ -93,23 +172,48 @@ static int infer_split_to_sequence(struct rule *rule) {
     bool drops = !rule_has_input(rule, 1) && rule_attr_int(rule, "keepdims") == 0;
     for (int i = 0; i < input->rank; i++)
         if (i != axis || !drops) dims[shape.rank++] = input->dims[i];
-    if (!drops) status = common_part(rule, input->dims[axis], &dims[axis]);
+    status = read_parts(rule, input->dims[axis], &parts);
     if (status) return status;
+    if (!drops) dims[axis] = parts.common;
     struct fact element = fact_tensor(rule_dtype(rule, 0), shape_unknown());
     if (shape_make(rule->arena, shape.rank, dims, &element.shape) < 0)
         return diag_no_memory(rule->diag);
+    if (is_known(parts.n) && parts.n <= MAX_PARTS)
+        return output_parts(rule, &parts, &element, drops ? -1 : axis);
     return output_sequence(rule, &element);
 }
 
 static int infer_sequence_at(struct rule *rule) {
-    struct fact element = merge_element(rule_input(rule, 0));
+    const struct fact *sequence = rule_input(rule, 0);
+    struct fact element = merge_element(sequence);
+    bool known = false;
+    size_t at = 0;
     int status = check_sequence(rule);
+    if (!status && sequence->items)
+        status = read_place(rule, 1, (int64_t)sequence->n_items, 0, &known, &at);
+    if (!status && known) element = sequence->items[at];
     return status ? status : rule_output_fact(rule, 0, &element);
 }
 
+static int erase_item(struct rule *rule, const struct fact *sequence, size_t at) {
+    const struct fact none = merge_element(sequence);
+    struct fact *items = arena_array(rule->arena, sequence->n_items, sizeof *items);
+    if (!items) return diag_no_memory(rule->diag);
+    for (size_t i = 0; i + 1 < sequence->n_items; i++)
+        items[i] = sequence->items[i < at ? i : i + 1];
+    return output_items(rule, sequence->n_items - 1, items, &none);
+}
+
 static int infer_sequence_erase(struct rule *rule) {
+    const struct fact *sequence = rule_input(rule, 0);
+    const int64_t n = (int64_t)sequence->n_items;
+    const struct fact element = merge_element(sequence);
+    bool known = false;
+    size_t at = 0;
     int status = check_sequence(rule);
-    return status ? status : rule_output_like(rule, 0, 0);
+    if (!status && sequence->items) status = read_place(rule, 1, n, n - 1, &known, &at);
+    if (!status && known) return erase_item(rule, sequence, at);
+    return status ? status : output_sequence(rule, &element);
 }
 
 static int infer_sequence_length(struct rule *rule) {
@@ -117,7 +221,28 @@ static int infer_sequence_length(struct rule *rule) {
     return status ? status : rule_output_dims(rule, 0, DTYPE_INT64, 0, NULL);
 }
 
-/* The elements along `axis`, an old one or a new one; how many there are is not known. */
+static int fold_sequence_length(struct rule *rule) {
+    const struct fact *sequence = rule_input(rule, 0);
+    const int64_t n = (int64_t)sequence->n_items;
+    if (!sequence->items) return 0;
+    return rule_set_value(
+        rule, 0, constant_ints(rule->arena, DTYPE_INT64, rule_output_shape(rule, 0), &n));
+}
+
+/* How long the elements are together along their own axis; of a new axis, how many there are.
+ */
+static int64_t length_together(const struct fact *sequence, int axis, bool new_axis) {
+    int64_t length = 0;
+    if (!sequence->items) return DIM_UNKNOWN;
+    if (new_axis) return (int64_t)sequence->n_items;
+    for (size_t i = 0; i < sequence->n_items; i++) {
+        const struct shape *shape = &sequence->items[i].shape;
+        length = checked_add(length, axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN);
+    }
+    return length;
+}
+
+/* The elements along `axis`, an old one or a new one. */
 static int infer_concat_from_sequence(struct rule *rule) {
     const struct fact element = merge_element(rule_input(rule, 0));
     int64_t dims[SHAPE_MAX_RANK + 1];
@@ -132,7 +257,7 @@ static int infer_concat_from_sequence(struct rule *rule) {
     if (status) return status;
     for (int i = 0, from = 0; i < rank; i++)
         if (i != axis || !new_axis) dims[i] = element.shape.dims[from++];
-    dims[axis] = DIM_UNKNOWN;
+    dims[axis] = length_together(rule_input(rule, 0), axis, new_axis);
     return rule_output_dims(rule, 0, element.dtype, rank, dims);
 }
 
@@ -178,7 +303,9 @@ static const struct op rows[] = {
     ROW("SequenceInsert",     11, 2, 3,        NULL,                 infer_sequence_insert,      "ppi", ",,-"),
     ROW("SequenceAt",         11, 2, 2,        NULL,                 infer_sequence_at,          "pi",   ",-"),
     ROW("SequenceErase",      11, 1, 2,        NULL,                 infer_sequence_erase,       "pi",   ",-"),
-    ROW("SequenceLength",     11, 1, 1,        NULL,                 infer_sequence_length,      "i",     "-"),
+    {.domain = "", .type = "SequenceLength", .since = 11, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,
+     .infer = infer_sequence_length, .fold = fold_sequence_length, .fold_partial = true, .memory = MEMORY_HOST, .roles = "i",
+     .backward.gradients = "-"},
     ROW("SplitToSequence",    11, 1, 2,        split_to_sequence,    infer_split_to_sequence,    "pi",   ",-"),
     ROW("ConcatFromSequence", 11, 1, 1,        concat_from_sequence, infer_concat_from_sequence, "p",     ""),
     ROW("Optional",           15, 0, 1,        optional,             infer_optional,             "p",     ""),

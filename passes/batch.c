@@ -8,6 +8,7 @@
 #include "passes/pass.h"
 #include "passes/rebatch.h"
 #include "passes/shapes.h"
+#include "passes/values.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/map.h"
@@ -54,6 +55,10 @@ static int check_input_options(const struct batch_work *work) {
         if (!found) return shapes_unknown_input(work->analysis, options->inputs[k].name);
     }
     return CM_OK;
+}
+
+static int check_value_options(const struct batch_work *work) {
+    return values_check(work->analysis);
 }
 
 static const char *symbol_at(const struct value *value, int axis) {
@@ -138,6 +143,21 @@ static int bind_input_option(const struct batch_work *work, uint32_t id) {
     return CM_OK;
 }
 
+/* The number of contents is the dim of an input of one axis. */
+static int bind_value_options(const struct batch_work *work) {
+    const struct cm_options *options = work->analysis->options;
+    const struct graph *graph = main_graph(work);
+    for (size_t i = 0; i < graph->n_inputs && options->n_values > 0; i++) {
+        const struct value *value = value_of(work, graph->inputs[i]);
+        const struct cm_value_option *option = values_option(work->analysis, value->name);
+        const bool has_one = option && value->type.shape.rank == 1;
+        struct symbol *symbol = find_symbol(work, has_one ? symbol_at(value, 0) : NULL);
+        int status = symbol ? bind_symbol(work, symbol, (int64_t)option->n, "--value") : CM_OK;
+        if (status < 0) return status;
+    }
+    return CM_OK;
+}
+
 static int bind_input_options(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
     for (size_t i = 0; i < graph->n_inputs; i++) {
@@ -147,10 +167,14 @@ static int bind_input_options(const struct batch_work *work) {
     return CM_OK;
 }
 
+/* What --value gives is no data: it says how to treat them. */
 static uint32_t first_input(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
-    for (size_t i = 0; i < graph->n_inputs; i++)
-        if (is_free_input(work, graph->inputs[i])) return graph->inputs[i];
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const uint32_t id = graph->inputs[i];
+        if (is_free_input(work, id) && !values_option(work->analysis, value_of(work, id)->name))
+            return id;
+    }
     return ID_NONE;
 }
 
@@ -213,23 +237,29 @@ static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64
     if (is_known(*ret)) return CM_OK;
     if (name) *ret = find_symbol(work, name)->size;
     if (!name && is_nameless_batch(work, id, axis)) *ret = batch > 0 ? batch : 1;
+    const struct cm_value_option *contents = values_option(work->analysis, value->name);
+    if (!is_known(*ret) && contents && value->type.shape.rank == 1) *ret = (int64_t)contents->n;
     return is_known(*ret) ? CM_OK : unbound(work, id, axis);
 }
 
 static int make_input(const struct batch_work *work, uint32_t id, struct fact *fact) {
     const struct value *value = value_of(work, id);
     const struct cm_input_option *option = input_option(work, value->name);
+    const struct cm_value_option *contents = values_option(work->analysis, value->name);
     struct arena *arena = work->analysis->arena;
     int64_t dims[SHAPE_MAX_RANK];
     int worst = CM_OK;
-    *fact = fact_unknown();
-    fact->kind = value->type.kind;
-    fact->dtype = value->type.dtype;
+    if (fact_of_type(arena, &value->type, fact) < 0) return diag_no_memory(work->diag);
+    if (value->type.kind == CM_TYPE_SPARSE_TENSOR) fact->shape = shape_unknown();
     if (value->type.kind != CM_TYPE_TENSOR) return CM_OK;
     if (option) {
         if (shape_make(arena, option->rank, option->dims, &fact->shape) < 0)
             return diag_no_memory(work->diag);
         return CM_OK;
+    }
+    if (!shape_has_rank(&value->type.shape) && contents) {
+        const int64_t n = (int64_t)contents->n;
+        return shape_make(arena, 1, &n, &fact->shape) < 0 ? diag_no_memory(work->diag) : CM_OK;
     }
     if (!shape_has_rank(&value->type.shape)) return shapes_no_rank(work->analysis, value);
     for (int axis = 0; axis < value->type.shape.rank; axis++) {
@@ -251,6 +281,10 @@ static int make_inputs(const struct batch_work *work) {
         struct fact *fact = arena_alloc(work->analysis->arena, sizeof(*fact));
         if (!fact) return diag_no_memory(work->diag);
         int status = make_input(work, id, fact);
+        const struct cm_value_option *contents =
+            values_option(work->analysis, value_of(work, id)->name);
+        if (status == CM_OK && contents)
+            status = values_give(work->analysis, value_of(work, id), contents, fact);
         work->table->inputs[id] = fact;
         if (status == CM_NO_MEMORY) return status;
         if (status < 0) worst = status;
@@ -296,8 +330,9 @@ static int run(const struct analysis *analysis, void *own) {
     struct batch_work work = {
         .analysis = analysis, .table = own, .diag = analysis->diag, .index = &index};
     int (*const steps[])(const struct batch_work *) = {
-        check_input_options, collect_symbols, bind_dim_options, bind_input_options,
-        bind_batch_symbol,   make_inputs,     settle_batch,
+        check_input_options, check_value_options, collect_symbols,
+        bind_dim_options,    bind_input_options,  bind_value_options,
+        bind_batch_symbol,   make_inputs,         settle_batch,
     };
     const struct model *model = analysis->model;
     work.table->inputs =

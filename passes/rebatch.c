@@ -133,6 +133,7 @@ static bool is_fed_weight(const struct search *search, uint32_t value_id) {
 static bool takes_batch(const struct search *search, uint32_t value, uint32_t first) {
     const struct fact *fact = search->before.facts ? search_fact_before(search, value) : NULL;
     if (!fact || fact->kind != CM_TYPE_TENSOR || fact->shape.rank < 1) return false;
+    if (fact->value) return false; /* its contents were given, and with them its dims */
     return value == first ||
            (fact->shape.dims[0] == search->probe.batch && !is_fed_weight(search, value));
 }

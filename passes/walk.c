@@ -52,15 +52,6 @@ static struct fact fact_of_constant(const struct constant *constant) {
     return fact;
 }
 
-static struct fact fact_of_type(const struct type *type) {
-    struct fact fact = fact_unknown();
-    fact.kind = type->kind;
-    fact.dtype = type->dtype;
-    if (type->kind == CM_TYPE_TENSOR || type->kind == CM_TYPE_SPARSE_TENSOR)
-        fact.shape = type->shape;
-    return fact;
-}
-
 static int start_value(struct walk *walk, uint32_t id) {
     const struct value *value = &walk->model->values[id];
     struct fact *fact = &walk->table->facts[id];
@@ -192,7 +183,8 @@ static int close_gaps(const struct walk *walk, uint32_t value, struct fact *fact
     const struct type *type = &walk->model->values[value].type;
     const struct shape *declared = &type->shape;
     if (!walk->declared || type->kind == CM_TYPE_UNKNOWN) return CM_OK;
-    if (fact->kind == CM_TYPE_UNKNOWN) *fact = fact_of_type(type);
+    if (fact->kind == CM_TYPE_UNKNOWN && fact_of_type(walk->arena, type, fact) < 0)
+        return diag_no_memory(walk->diag);
     if (fact->kind != CM_TYPE_TENSOR || type->kind != CM_TYPE_TENSOR) return CM_OK;
     if (!shape_has_rank(&fact->shape)) fact->shape = *declared;
     if (shape_is_known(&fact->shape) || fact->shape.rank != declared->rank) return CM_OK;

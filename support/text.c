@@ -3,6 +3,7 @@
  * it fit for a terminal. */
 #include "support/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -229,6 +230,55 @@ bool text_ends_with(const char *text, const char *suffix) {
     const size_t length = strlen(text);
     const size_t tail = strlen(suffix);
     return length >= tail && memcmp(text + length - tail, suffix, tail) == 0;
+}
+
+/* Digits of a mantissa; *exponent is that of the last one. More than 19, which are more than a
+ * double holds, are only counted. */
+static const char *read_mantissa(const char *at, uint64_t *ret_value, int *exponent) {
+    const char *start = at;
+    bool fraction = false;
+    size_t n_digits = 0;
+    for (; (*at >= '0' && *at <= '9') || (*at == '.' && !fraction); at++) {
+        if (*at == '.') {
+            fraction = true;
+            continue;
+        }
+        n_digits++;
+        if (*ret_value <= (UINT64_MAX - 9) / 10)
+            *ret_value = *ret_value * 10 + (uint64_t)(*at - '0');
+        else
+            (*exponent)++;
+        if (fraction) (*exponent)--;
+    }
+    return n_digits > 0 ? at : start;
+}
+
+/* "e-3" and the end of the text. */
+static bool read_exponent(const char *at, int *exponent) {
+    int64_t given = 0;
+    if (*at == '\0') return true;
+    if (*at != 'e' && *at != 'E') return false;
+    at += at[1] == '+' ? 2 : 1;
+    if (!text_to_int64(at, strlen(at), &given) || given < -9999 || given > 9999) return false;
+    *exponent += (int)given;
+    return true;
+}
+
+bool text_to_real(const char *text, double *ret_value) {
+    const double sign = text[0] == '-' ? -1 : 1;
+    const char *digits = text[0] == '-' ? text + 1 : text;
+    uint64_t value = 0;
+    int exponent = 0;
+    if (text_equal(digits, "inf") || text_equal(digits, "nan")) {
+        *ret_value = digits[0] == 'n' ? (double)NAN : sign * (double)INFINITY;
+        return true;
+    }
+    const char *rest = read_mantissa(digits, &value, &exponent);
+    if (rest == digits || !read_exponent(rest, &exponent)) return false;
+    /* one division or product by an exact power of ten, where there is one, rounds once */
+    const double number = sign * (double)value;
+    *ret_value = exponent < 0 ? number / pow(10, -exponent) : number * pow(10, exponent);
+    return true;
 }
 
 bool text_to_int64(const char *text, size_t length, int64_t *ret_value) {

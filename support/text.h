@@ -47,6 +47,9 @@ bool text_starts_with(const char *text, const char *prefix);
 bool text_ends_with(const char *text, const char *suffix);
 /* A whole decimal int64, nothing before or after; false otherwise. */
 bool text_to_int64(const char *text, size_t length, int64_t *ret_value);
+/* A whole decimal number, "-1.5e-3", "inf" or "nan", whatever the locale; exact up to 15 digits
+ * and 22 powers of ten, else to within its last place. False otherwise. */
+bool text_to_real(const char *text, double *ret_value);
 /*
  * A size in bytes: "17179869184", "16GiB", "1.5GB", rounded down; k, M, G, T before "B" are
  * powers of 1000, Ki, Mi, Gi, Ti of 1024. False for anything else, and past 2^63.

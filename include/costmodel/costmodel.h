@@ -93,6 +93,18 @@ struct cm_input_option {
     const int64_t *dims; /* rank sizes, each >= 0 */
 };
 
+/*
+ * One `--value NAME=2,3,4`: the contents of one input of integers, bools, floats or texts, in
+ * row-major order and as texts ("3", "true", "0.5", "a word"), so that what hangs on them is
+ * known: the shape of a Reshape, the scales of a Resize. A free dim of an input of one axis is
+ * bound by their number.
+ */
+struct cm_value_option {
+    const char *name;
+    size_t n;
+    const char *const *elements;
+};
+
 /* Whether layers that differ between the two (BatchNormalization, Dropout) train. */
 enum cm_mode {
     CM_MODE_MODEL, /* as each node of the file says of itself */
@@ -124,6 +136,8 @@ struct cm_options {
     const struct cm_dim_option *dims;
     size_t n_inputs;
     const struct cm_input_option *inputs;
+    size_t n_values;
+    const struct cm_value_option *values;
     enum cm_mode mode;
     const char *convention; /* whose rules count FLOPs: a name of cm_convention_at */
     /*

@@ -227,6 +227,62 @@ static void single_modules_cost_what_the_tools_said(void **state) {
     RUN_CASES(rows);
 }
 
+/* By hand, from the formulas in ONNX's own definitions. */
+static void an_exact_operation_is_counted_once(void **state) {
+    static const struct convention_case rows[] = {
+        /* 12 butterflies of 4 products and 6 sums */
+        {"exact", 120, NODE("DFT-20", NULL, "float[1,8,2]", "float[1,8,2]")},
+        /* 15 frames: 64 MACs each, half as many sums, 16 products with the window */
+        {"exact", 15 * (128 + 32 + 16),
+         NODE("STFT-17", NULL, "float[1,128,1] int64[]={8} float[16]", "float[1,15,9,2]")},
+        /* 5 products with their sums, 3 quotients, 2 products of the diagonal */
+        {"exact", 2 * 15, NODE("Det-11", NULL, "float[2,3,3]", "float[2]")},
+        {"exact", 40, NODE("HannWindow-17", NULL, "int64[]={10}", "float[10]")},
+        /* sign and mean of 18 targets, their weights */
+        {"exact", 18 * 3,
+         NODE("NegativeLogLikelihoodLoss-13", NULL, "float[3,5,6] int64[3,6] float[5]",
+              "float[]")},
+        /* 3 rows of 5: 4 maxima, 5 differences, 5 exponentials, 4 sums, 1 logarithm, 5
+         * differences; then a sign each */
+        {"exact", 3 * 24 + 3,
+         NODE("SoftmaxCrossEntropyLoss-13", "reduction=none", "float[3,5] int64[3]",
+              "float[3]")},
+        /* two products and a sum a number, of half of each head */
+        {"exact", 3 * 96,
+         NODE("RotaryEmbedding-23", "rotary_embedding_dim=4",
+              "float[2,4,3,8] float[50,2] float[50,2] int64[2,3]", "float[2,4,3,8]")},
+        /* 2048 MACs; decay of 2 steps x 2 states of 8 x 16; value less what is stored, times
+         * its rate: 2 x 2 x 2 x 16; scale of 2 x 64 */
+        {"exact", 4096 + 512 + 128 + 128,
+         NODE("LinearAttention-27", "q_num_heads=4 kv_num_heads=2",
+              "float[1,2,32] float[1,2,16] float[1,2,32] - float[1,2,2] float[1,2,2]",
+              "float[1,2,64] float[1,2,8,16]")},
+        {"exact", 336 + 42 + 5 * 42,
+         NODE("CausalConvWithState-27", "activation=silu", "float[2,3,7] float[3,1,4] float[3]",
+              "float[2,3,7] float[2,3,3]")},
+        {"exact", 36, NODE("SwiGLU-28", NULL, "float[2,3] float[2,3]", "float[2,3]")},
+        {"exact", 14 * 7,
+         NODE("ai.onnx.preview.training:Adam-1", NULL,
+              "float[] int64[] float[3] float[4] float[3] float[4] float[3] float[4] float[3] "
+              "float[4]",
+              "float[3] float[4] float[3] float[4] float[3] float[4]")},
+        {"exact", 9 * 3,
+         NODE("ai.onnx.preview.training:Momentum-1",
+              "alpha=0.9 beta=0.1 mode=nesterov norm_coefficient=0.0",
+              "float[] int64[] float[3] float[3] float[3]", "float[3] float[3]")},
+        {"exact", 36 + 9,
+         NODE("ai.onnx.ml:LinearClassifier-1",
+              "coefficients=[1.0,2.0,3.0,4.0,5.0,6.0] intercepts=[1.0,2.0,3.0] "
+              "classlabels_ints=[1,2,3]",
+              "float[3,2]", "int64[3] float[3,3]")},
+        {"exact", 4 * 2,
+         NODE("ai.onnx.ml:TreeEnsembleRegressor-1", "n_targets=1 nodes_treeids=[0,0,0,1,1,1]",
+              "float[4,2]", "float[4,1]")},
+    };
+    (void)state;
+    RUN_CASES(rows);
+}
+
 static void the_bias_of_a_linear_is_told_by_its_vector(void **state) {
 #define ADDED(inputs_) NODE("Add-14", NULL, inputs_, "float[1,3,8]")
     static const struct convention_case rows[] = {
@@ -270,6 +326,7 @@ int main(void) {
         cmocka_unit_test(norms_and_pools_have_each_tools_price),
         cmocka_unit_test(softmax_and_activations_have_each_tools_price),
         cmocka_unit_test(single_modules_cost_what_the_tools_said),
+        cmocka_unit_test(an_exact_operation_is_counted_once),
         cmocka_unit_test(the_bias_of_a_linear_is_told_by_its_vector),
         cmocka_unit_test(what_is_not_known_stays_unknown_where_it_is_counted),
     };

@@ -57,6 +57,12 @@ static void gemm_is_two_matrices_and_an_addend(void **state) {
 
 static void a_product_costs_its_outputs_times_the_summed_axis(void **state) {
     static const struct rule_case rows[] = {
+        /* an elimination of 3: 2^2 + 1^2 products; of 1 x 1 none */
+        COSTS("Det-11", NULL, "float[2,3,3]", "float[2]", 10, 20),
+        COSTS("Det-22", NULL, "float[1,1]", "float[]", RULE_NO_MACS, RULE_NO_FLOPS),
+        GIVES("Det-11", NULL, "float[*]", "float[*]"),
+        REFUSES("Det-11", NULL, "float[2,3]", "float[*]",
+                "input 0 has the shape [2,3], square matrices are wanted"),
 
         COSTS("MatMul-13", NULL, "float[3,4] float[4,5]", "float[3,5]", 60, 120),
         /* batch axes of B count although A has none */

@@ -87,6 +87,11 @@ static void a_global_pool_leaves_one_place(void **state) {
 
 static void pools_over_regions_and_back(void **state) {
     static const struct rule_case rows[] = {
+        GIVES("Col2Im-18", NULL, "float[1,10,5] int64[2]={5,5} int64[2]={1,5}",
+              "float[1,2,5,5]"),
+        GIVES("Col2Im-18", NULL, "float[?,10,5] int64[2] int64[2]={1,5}", "float[?,2,?,?]"),
+        REFUSES("Col2Im-18", NULL, "float[10,5] int64[2]={5,5} int64[2]={1,5}", "float[*]",
+                "input 0 has rank 2, 3 is wanted"),
 
         GIVES("MaxUnpool-9", "kernel_shape=[2,2] strides=[2,2]",
               "float[1,1,2,2] int64[1,1,2,2]", "float[1,1,4,4]"),

@@ -82,6 +82,9 @@ static void known_elements_are_reduced(void **state) {
 
 static void sums_run_along_an_axis(void **state) {
     static const struct rule_case rows[] = {
+        GIVES("CumProd-26", NULL, "float[2,3] int64[]={1}", "float[2,3]"),
+        REFUSES("CumProd-26", NULL, "float[2,3] int64[]={2}", "float[*]",
+                "axis 2 is out of range for rank 2"),
 
         GIVES("CumSum-11", NULL, "int64[4]={1,2,3,4} int64[]={0}", "int64[4]={1,3,6,10}"),
         GIVES("CumSum-14", "exclusive=1", "int64[4]={1,2,3,4} int64[]={0}",

@@ -184,7 +184,21 @@ static void add_constant(struct parser *parser, char **words, size_t n) {
     add_node(parser, &node, words + 1);
 }
 
-/* "transB=1", "pads=[0,0]", "mode=linear". */
+/* "[Mon,Tue]" */
+static struct attr text_list(struct parser *parser, struct attr attr, const char *value) {
+    const char **texts = arena_array(parser->arena, MAX_DIMS, sizeof *texts);
+    attr.kind = ATTR_STRINGS;
+    attr.strings = texts;
+    attr.n = 0;
+    for (value++; *value && *value != ']'; value += *value == ',') {
+        const size_t length = strcspn(value, ",]");
+        texts[attr.n++] = arena_strndup(parser->arena, value, length);
+        value += length;
+    }
+    return attr;
+}
+
+/* "transB=1", "pads=[0,0]", "mode=linear", "stopwords=[a,b]". */
 static struct attr parse_attr(struct parser *parser, const char *word) {
     size_t length = strcspn(word, "=");
     const char *value = word + length + 1;
@@ -196,6 +210,8 @@ static struct attr parse_attr(struct parser *parser, const char *word) {
     attr.i = strtoll(value, NULL, 10);
     attr.f = strtod(value, NULL);
     attr.ints = ints;
+    if (attr.kind == ATTR_INTS && isalpha((unsigned char)value[1]))
+        return text_list(parser, attr, value);
     if (attr.kind != ATTR_INTS) return attr;
     char *at = arena_strdup(parser->arena, value + 1);
     for (attr.n = 0; *at != ']'; at += *at == ',') ints[attr.n++] = strtoll(at, &at, 10);

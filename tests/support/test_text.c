@@ -2,6 +2,7 @@
 /* Texts that grow, and names that must not drive a terminal. */
 #include "support/text.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,6 +138,46 @@ static const struct {
     {"--1", false, 0},
 };
 
+static const struct {
+    const char *text;
+    bool ok;
+    double value;
+} reals[] = {
+    {"0", true, 0},
+    {"-1.5", true, -1.5},
+    {"0.1", true, 0.1},
+    {".5", true, 0.5},
+    {"2.", true, 2},
+    {"1e-05", true, 1e-05},
+    {"12345678901234567890", true, 12345678901234567890.0},
+    {"1E3", true, 1000},
+    {"1e400", true, INFINITY},
+    {"-inf", true, -INFINITY},
+    {"", false, 0},
+    {"-", false, 0},
+    {".", false, 0},
+    {"1e", false, 0},
+    {"1.5.2", false, 0},
+    {"1,5", false, 0},
+    {"0x1p3", false, 0},
+    {" 1", false, 0},
+    {"1 ", false, 0},
+    {"infinity", false, 0},
+};
+
+static void a_real_is_decimal_in_every_locale(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        double value = 77;
+        const bool ok = text_to_real(reals[i].text, &value);
+        if (ok != reals[i].ok) fail_msg("\"%s\"", reals[i].text);
+        if (!(value == (ok ? reals[i].value : 77)))
+            fail_msg("\"%s\" is %.17g", reals[i].text, value);
+    }
+    double value = 0;
+    assert_true(text_to_real("nan", &value) && isnan(value));
+}
+
 static void a_number_is_a_whole_decimal_or_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -244,6 +285,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_label_is_cut_between_two_characters, make, end),
         cmocka_unit_test(utf8_is_told_from_what_is_not),
         cmocka_unit_test(a_number_is_a_whole_decimal_or_refused),
+        cmocka_unit_test(a_real_is_decimal_in_every_locale),
         cmocka_unit_test(a_size_has_a_unit_of_bytes_or_none),
         cmocka_unit_test(texts_are_compared),
     };

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Losses. Scores [N, C, d…], targets [N, d…]; one number for all of them, or with
+ * reduction=none one for each target. MACs 0, FLOPs 0 by the default convention.
+ */
+#include "ops/common.h"
+#include "ops/families.h"
+
+#include "support/banned.h"
+
+static int check_targets(const struct rule *rule) {
+    const struct shape *scores = rule_shape(rule, 0);
+    const struct shape *targets = rule_shape(rule, 1);
+    int status = common_check_rank(rule, 0, 2);
+    if (status < 0 || !shape_has_rank(scores) || !shape_has_rank(targets)) return status;
+    bool fits = targets->rank == scores->rank - 1;
+    for (int axis = 0; fits && axis < targets->rank; axis++) {
+        const int64_t have = targets->dims[axis];
+        const int64_t want = scores->dims[axis == 0 ? 0 : axis + 1];
+        fits = !is_known(have) || !is_known(want) || have == want;
+    }
+    if (fits) return CM_OK;
+    return rule_fail(rule, DIAG_SHAPE, "targets %s do not fit scores %s",
+                     rule_shape_text(rule, targets), rule_shape_text(rule, scores));
+}
+
+static int infer_loss(struct rule *rule) {
+    const bool each = text_equal(rule_attr_string(rule, "reduction"), "none");
+    const enum dtype dtype = rule_dtype(rule, 0);
+    int status = check_targets(rule);
+    if (status == CM_OK)
+        status = each ? rule_output(rule, 0, dtype, rule_shape(rule, 1))
+                      : rule_output_dims(rule, 0, dtype, 0, NULL);
+    return status < 0 ? status : rule_output(rule, 1, dtype, rule_shape(rule, 0));
+}
+
+/* The logarithms of the probabilities, where no output has them. */
+static int64_t log_probabilities(const struct rule *rule) {
+    if (rule_has_output(rule, 1)) return 0;
+    return dtype_bytes(rule_dtype(rule, 0), rule_elements(rule, 0));
+}
+
+static const struct op_attr loss_12[] = {
+    OPTIONAL_ATTR("ignore_index", ATTR_INT), STRING_ATTR("reduction", "mean"), {0}};
+
+#define LOSS(name, from, out, class, keeps, ...)                                               \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = 2, .max_inputs = 3,           \
+        .min_outputs = 1, .max_outputs = out, .attrs = loss_12, .infer = infer_loss,           \
+        .roles = "xim", .module = class, .backward.gradients = keeps, __VA_ARGS__              \
+    }
+
+static const struct op rows[] = {
+    LOSS("NegativeLogLikelihoodLoss", 12, 1, "NLLLoss", "12,-", .backward.extra = NULL),
+    LOSS("SoftmaxCrossEntropyLoss", 12, 2, "CrossEntropyLoss", "12ze,-",
+         .backward.extra = log_probabilities),
+};
+
+const struct op_family family_loss = {"loss", rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A step of training as nodes of the graph (ai.onnx.preview.training). Operands of an
+ * optimizer: rate, step, then n tensors, their gradients, and n of each state; results: the n
+ * tensors and the states. What Gradient costs is a pass over the graph behind it: nobody knows.
+ */
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/product.h"
+
+#include "support/banned.h"
+
+/* Operands 0 and 1 are the rate and the step. */
+#define FIRST_TENSOR 2
+
+static int infer_optimizer(struct rule *rule, size_t lists) {
+    const size_t operands = rule->n_inputs > FIRST_TENSOR ? rule->n_inputs - FIRST_TENSOR : 0;
+    const size_t n = operands / lists;
+    if (n == 0 || operands % lists != 0)
+        return rule_fail(rule, DIAG_ARITY, "%zu tensors are no %zu lists of one length",
+                         operands, lists);
+    if (rule->n_outputs > n * (lists - 1))
+        return rule_fail(rule, DIAG_ARITY, "%zu outputs, at most %zu wanted", rule->n_outputs,
+                         n * (lists - 1));
+    for (size_t i = 0; i < rule->n_outputs; i++) {
+        /* the gradients, which have no result, stand between the tensors and the states */
+        const size_t from = FIRST_TENSOR + (i < n ? i : i + n);
+        int status = rule_output_like(rule, i, from);
+        if (status < 0) return status;
+    }
+    return CM_OK;
+}
+
+/* Tensors, gradients, one state. */
+static int infer_one_state(struct rule *rule) {
+    return infer_optimizer(rule, 3);
+}
+
+static int infer_two_states(struct rule *rule) {
+    return infer_optimizer(rule, 4);
+}
+
+/* Of each of xs, in their order. */
+static int infer_gradient(struct rule *rule) {
+    const struct attr *xs = node_attr(rule->node, "xs");
+    const size_t n = xs ? xs->n : 0;
+    if (n > rule->n_inputs || rule->n_outputs > n)
+        return rule_fail(rule, DIAG_ARITY, "%zu names in xs, %zu inputs, %zu outputs", n,
+                         rule->n_inputs, rule->n_outputs);
+    for (size_t i = 0; i < rule->n_outputs; i++) {
+        int status = rule_output_like(rule, i, i);
+        if (status < 0) return status;
+    }
+    return CM_OK;
+}
+
+static void macs_gradient(const struct rule *rule, struct product *ret) {
+    (void)rule;
+    product_add(ret, "of the graph that is differentiated", DIM_UNKNOWN);
+}
+
+static const struct op_attr adagrad_1[] = {FLOAT_ATTR("decay_factor", 0),
+                                           FLOAT_ATTR("epsilon", 1e-6),
+                                           FLOAT_ATTR("norm_coefficient", 0),
+                                           {0}};
+static const struct op_attr adam_1[] = {FLOAT_ATTR("alpha", 0.9),
+                                        FLOAT_ATTR("beta", 0.999),
+                                        FLOAT_ATTR("epsilon", 1e-6),
+                                        FLOAT_ATTR("norm_coefficient", 0),
+                                        FLOAT_ATTR("norm_coefficient_post", 0),
+                                        {0}};
+static const struct op_attr momentum_1[] = {REQUIRED_ATTR("alpha", ATTR_FLOAT),
+                                            REQUIRED_ATTR("beta", ATTR_FLOAT),
+                                            REQUIRED_ATTR("mode", ATTR_STRING),
+                                            REQUIRED_ATTR("norm_coefficient", ATTR_FLOAT),
+                                            {0}};
+static const struct op_attr gradient_1[] = {REQUIRED_ATTR("xs", ATTR_STRINGS),
+                                            REQUIRED_ATTR("y", ATTR_STRING),
+                                            OPTIONAL_ATTR("zs", ATTR_STRINGS),
+                                            {0}};
+
+#define ROW(name, least, attributes, rule, ...)                                                \
+    {                                                                                          \
+        .domain = "ai.onnx.preview.training", .type = name, .since = 1, .min_inputs = least,   \
+        .max_inputs = VARIADIC, .min_outputs = 1, .max_outputs = VARIADIC,                     \
+        .attrs = attributes, .infer = rule, .backward.gradients = "-", __VA_ARGS__             \
+    }
+
+static const struct op rows[] = {
+    ROW("Adagrad", 3, adagrad_1, infer_one_state, .roles = "iix"),
+    ROW("Adam", 3, adam_1, infer_two_states, .roles = "iix"),
+    ROW("Momentum", 3, momentum_1, infer_one_state, .roles = "iix"),
+    ROW("Gradient", 1, gradient_1, infer_gradient, .roles = "x", .cost.macs = macs_gradient),
+};
+
+const struct op_family family_optimizer = {"optimizer", rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators on texts. They cost no MACs and no FLOPs: what they do is not arithmetic. How many
+ * words are left of some, or how many parts a text has, is known where the texts are.
+ */
+#include "ops/common.h"
+#include "ops/families.h"
+
+#include <string.h>
+
+#include "support/banned.h"
+
+/* The texts of operand 0; NULL: not known. */
+static const struct constant *texts_of(const struct rule *rule) {
+    const struct constant *value = common_contents(rule, 0);
+    bool readable =
+        value && value->dtype == DTYPE_STRING && (value->texts || !value->n_elements);
+    return readable ? value : NULL;
+}
+
+static const char *text_at(const struct constant *texts, int64_t i) {
+    return texts->texts[texts->place == CONSTANT_SPLAT ? 0 : i];
+}
+
+static int infer_concat(struct rule *rule) {
+    return common_broadcast_to(rule, 0, DTYPE_STRING);
+}
+
+static int infer_match(struct rule *rule) {
+    return common_infer_same_shape(rule, DTYPE_BOOL);
+}
+
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool equal_words(const char *a, const char *b, bool exact) {
+    for (; *a && *b; a++, b++)
+        if (exact ? *a != *b : lower(*a) != lower(*b)) return false;
+    return *a == *b;
+}
+
+static bool is_plain(const char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text > 127) return false;
+    return true;
+}
+
+/* Letters beyond ASCII have a case too, which only the node's locale knows. */
+static bool can_compare(const struct constant *texts, const struct attr *stopwords,
+                        bool exact) {
+    for (int64_t i = 0; !exact && i < texts->n_elements; i++)
+        if (!is_plain(text_at(texts, i))) return false;
+    for (size_t i = 0; !exact && i < stopwords->n; i++)
+        if (!is_plain(stopwords->strings[i])) return false;
+    return true;
+}
+
+/* Words that are no stopword; DIM_UNKNOWN where the texts are not known. One is left of none.
+ */
+static int64_t words_left(const struct rule *rule, const struct attr *stopwords) {
+    const bool exact = rule_attr_int(rule, "is_case_sensitive") != 0;
+    const struct constant *texts = texts_of(rule);
+    int64_t left = 0;
+    if (!texts || !can_compare(texts, stopwords, exact)) return DIM_UNKNOWN;
+    for (int64_t i = 0; i < texts->n_elements; i++) {
+        bool stops = false;
+        for (size_t k = 0; k < stopwords->n && !stops; k++)
+            stops = equal_words(text_at(texts, i), stopwords->strings[k], exact);
+        left += !stops;
+    }
+    return left > 0 ? left : 1;
+}
+
+/* [C] or [1, C], without the stopwords. */
+static int infer_normalizer(struct rule *rule) {
+    const struct attr *stopwords = node_attr(rule->node, "stopwords");
+    const int rank = rule_rank(rule, 0);
+    if (rank != RANK_UNKNOWN && rank != 1 && (rank != 2 || rule_dim(rule, 0, 0) > 1))
+        return rule_fail(rule, DIAG_SHAPE, "input 0 has the shape %s, [C] or [1,C] is wanted",
+                         rule_shape_text(rule, rule_shape(rule, 0)));
+    if (rank == RANK_UNKNOWN || !stopwords || stopwords->n == 0)
+        return common_infer_same_shape(rule, DTYPE_STRING);
+    const int64_t dims[] = {1, words_left(rule, stopwords)};
+    return rule_output_dims(rule, 0, DTYPE_STRING, rank, dims + 2 - rank);
+}
+
+/* Parts between delimiters, `most` at most; none of an empty text. */
+static int64_t count_parts(const char *text, const char *delimiter, int64_t most) {
+    const size_t length = strlen(delimiter);
+    int64_t parts = 1;
+    if (!*text) return 0;
+    while (parts < most && (text = strstr(text, delimiter))) {
+        text += length;
+        parts++;
+    }
+    return parts;
+}
+
+/* Parts between any white space, that at the ends being none of them. */
+static int64_t count_words(const char *text, int64_t most) {
+    static const char space[] = " \t\n\r\f\v";
+    int64_t words = 0;
+    text += strspn(text, space);
+    while (*text && words < most) {
+        words++;
+        text += strcspn(text, space);
+        text += strspn(text, space);
+    }
+    return words;
+}
+
+/* Parts of the text that has most. */
+static int64_t most_parts(const struct rule *rule) {
+    const struct constant *texts = texts_of(rule);
+    const char *delimiter = rule_attr_string(rule, "delimiter");
+    const bool limited = rule_has_attr(rule, "maxsplit");
+    const int64_t most = limited ? checked_add(rule_attr_int(rule, "maxsplit"), 1) : INT64_MAX;
+    int64_t parts = 0;
+    if (rule_elements(rule, 0) == 0) return 0;
+    if (!texts) return DIM_UNKNOWN;
+    for (int64_t i = 0; i < texts->n_elements; i++) {
+        const char *text = text_at(texts, i);
+        const int64_t n =
+            *delimiter ? count_parts(text, delimiter, most) : count_words(text, most);
+        if (n > parts) parts = n;
+    }
+    return parts;
+}
+
+/* Y: a row of parts for each text, filled up with empty ones; Z: how many there are. */
+static int infer_split(struct rule *rule) {
+    const struct shape *texts = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK + 1];
+    int rank = texts->rank;
+    if (shape_has_rank(texts)) {
+        for (int axis = 0; axis < texts->rank; axis++) dims[axis] = texts->dims[axis];
+        dims[rank++] = most_parts(rule);
+    }
+    int status = rule_output_dims(rule, 0, DTYPE_STRING, rank, dims);
+    return status < 0 ? status : rule_output(rule, 1, DTYPE_INT64, texts);
+}
+
+/* The last axis becomes one of as many places as ngram_indexes name. */
+static int infer_tf_idf(struct rule *rule) {
+    const struct shape *words = rule_shape(rule, 0);
+    size_t n = 0;
+    const int64_t *places = rule_attr_ints(rule, "ngram_indexes", &n);
+    int64_t last = -1;
+    if (shape_has_rank(words) && (words->rank < 1 || words->rank > 2))
+        return rule_fail(rule, DIAG_SHAPE, "input 0 has the shape %s, [C] or [B,C] is wanted",
+                         rule_shape_text(rule, words));
+    for (size_t i = 0; i < n; i++)
+        if (places[i] > last) last = places[i];
+    const int64_t dims[] = {words->rank == 2 ? words->dims[0] : 1, checked_add(last, 1)};
+    if (!shape_has_rank(words))
+        return rule_output_dims(rule, 0, DTYPE_FLOAT, RANK_UNKNOWN, NULL);
+    return rule_output_dims(rule, 0, DTYPE_FLOAT, words->rank, dims + 2 - words->rank);
+}
+
+static const struct op_attr match_20[] = {OPTIONAL_ATTR("pattern", ATTR_STRING), {0}};
+static const struct op_attr normalizer_10[] = {STRING_ATTR("case_change_action", "NONE"),
+                                               INT_ATTR("is_case_sensitive", 0),
+                                               OPTIONAL_ATTR("locale", ATTR_STRING),
+                                               OPTIONAL_ATTR("stopwords", ATTR_STRINGS),
+                                               {0}};
+static const struct op_attr split_20[] = {
+    OPTIONAL_ATTR("delimiter", ATTR_STRING), OPTIONAL_ATTR("maxsplit", ATTR_INT), {0}};
+static const struct op_attr tf_idf_9[] = {
+    REQUIRED_ATTR("max_gram_length", ATTR_INT), REQUIRED_ATTR("max_skip_count", ATTR_INT),
+    REQUIRED_ATTR("min_gram_length", ATTR_INT), REQUIRED_ATTR("mode", ATTR_STRING),
+    REQUIRED_ATTR("ngram_counts", ATTR_INTS),   REQUIRED_ATTR("ngram_indexes", ATTR_INTS),
+    OPTIONAL_ATTR("pool_int64s", ATTR_INTS),    OPTIONAL_ATTR("pool_strings", ATTR_STRINGS),
+    OPTIONAL_ATTR("weights", ATTR_FLOATS),      {0}};
+
+#define ROW(name, from, in, out, attributes, rule)                                             \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = in, .max_inputs = in,         \
+        .min_outputs = out, .max_outputs = out, .attrs = attributes, .infer = rule,            \
+        .roles = "x", .backward.gradients = "-"                                                \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*  type             since in out attributes */
+    ROW("StringConcat",     20, 2, 1, NULL,          infer_concat),
+    ROW("StringNormalizer", 10, 1, 1, normalizer_10, infer_normalizer),
+    ROW("StringSplit",      20, 1, 2, split_20,      infer_split),
+    ROW("RegexFullMatch",   20, 1, 1, match_20,      infer_match),
+    ROW("TfIdfVectorizer",   9, 1, 1, tf_idf_9,      infer_tf_idf),
+};
+/* clang-format on */
+
+const struct op_family family_string = {"string", rows, sizeof rows / sizeof *rows};

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+The signatures of all operators that ONNX defines, at every version, as plain data:
+
+    {"domain", "operator", "since", "inputs": [least, most or null], "outputs": the same,
+     "attributes": [{"name", "kind", "required", "default"}], "deprecated"}
+
+`installed()` takes them from the installed `onnx` package, `committed()` from onnx_schemas.json,
+which this program writes (it needs the package then, the tests do not):
+
+    schemas.py > onnx_schemas.json
+"""
+import json
+import pathlib
+import sys
+
+FILE = pathlib.Path(__file__).resolve().parent / "onnx_schemas.json"
+VARIADIC = 2**31 - 1
+# What the program calls kinds that it keeps by name alone.
+OTHER = ("sparse_tensor", "sparse_tensors", "type_proto", "type_protos")
+
+
+def _count(number):
+    return None if number == VARIADIC else number
+
+
+def _default(attribute):
+    """Of single values; None where there is none."""
+    value = attribute.default_value
+    kind = attribute.type.name
+    if kind not in ("INT", "FLOAT", "STRING") or value.type == 0:
+        return None
+    return {"INT": value.i, "FLOAT": value.f, "STRING": value.s.decode()}[kind]
+
+
+def _attribute(attribute):
+    kind = attribute.type.name.lower()
+    row = {"name": attribute.name, "kind": "other" if kind in OTHER else kind}
+    if attribute.required:
+        row["required"] = True
+    if _default(attribute) is not None:
+        row["default"] = _default(attribute)
+    return row
+
+
+def _schema(schema):
+    row = {
+        "domain": schema.domain or "ai.onnx", "operator": schema.name,
+        "since": schema.since_version,
+        "inputs": [schema.min_input, _count(schema.max_input)],
+        "outputs": [schema.min_output, _count(schema.max_output)],
+        "attributes": [_attribute(schema.attributes[name]) for name in sorted(schema.attributes)],
+    }
+    if schema.deprecated:
+        row["deprecated"] = True
+    return row
+
+
+def installed():
+    """(version of the package, signatures), or None where there is no such package."""
+    try:
+        import onnx
+        import onnx.defs
+    except ImportError:
+        return None
+    rows = [_schema(s) for s in onnx.defs.get_all_schemas_with_history()]
+    return onnx.__version__, sorted(rows, key=lambda r: (r["domain"], r["operator"], r["since"]))
+
+
+def committed():
+    data = json.loads(FILE.read_text())
+    return data["onnx"], data["schemas"]
+
+
+def main():
+    found = installed()
+    if found is None:
+        sys.exit("schemas.py: the Python package onnx is wanted")
+    version, rows = found
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    print(f'{{"onnx": "{version}", "license": "Apache-2.0", "schemas": [\n{lines}\n]}}')
+
+
+if __name__ == "__main__":
+    main()
