@@ -189,7 +189,7 @@ static int take_member(const struct reading *reading, const cJSON *item) {
     if (text_equal(key, "memory_bytes")) return take_bytes(reading, item, &ret->memory_bytes);
     if (text_equal(key, "cache_bytes")) return take_bytes(reading, item, &ret->cache_bytes);
     if (text_equal(key, "units")) return take_count(reading, item, &ret->n_units);
-    if (text_equal(key, "threads_a_unit"))
+    if (text_equal(key, "threads_per_unit"))
         return take_count(reading, item, &ret->threads_a_unit);
     return key_fault(reading, item, "is no known key");
 }

@@ -233,11 +233,14 @@ static void print_json_device(const struct listing *listing,
     printf(",\n     \"device\": {\"name\": ");
     print_quoted(listing, facts->name);
     print_member(listing, facts->modelled ? "source" : "version", facts->version);
+    print_member(listing, "architecture", facts->architecture);
+    print_member(listing, "address", facts->address);
     print_member(listing, "warning", facts->warning);
     printf(", \"memory_bytes\": %" PRId64 ", \"cache_bytes\": %" PRId64 ", \"units\": %" PRId32
-           ", \"bandwidth\": %.17g, \"floor\": %.17g}",
-           facts->memory_bytes, facts->cache_bytes, facts->n_units, facts->bandwidth,
-           facts->floor);
+           ", \"threads_per_unit\": %" PRId32
+           ", \"has_tensor_cores\": %s, \"bandwidth\": %.17g, \"floor\": %.17g}",
+           facts->memory_bytes, facts->cache_bytes, facts->n_units, facts->threads_a_unit,
+           facts->has_tensor_cores ? "true" : "false", facts->bandwidth, facts->floor);
 }
 
 static void print_json(const struct listing *listing, const struct found *found) {
