@@ -43,6 +43,8 @@
     X(cudnnCreateTensorDescriptor) X(cudnnDestroyTensorDescriptor)                             \
     X(cudnnSetTensorNdDescriptor) X(cudnnAddTensor)                                            \
     X(cudnnSoftmaxForward) X(cudnnBatchNormalizationForwardInference)                          \
+    X(cudnnCreateLRNDescriptor) X(cudnnDestroyLRNDescriptor) X(cudnnSetLRNDescriptor)          \
+    X(cudnnLRNCrossChannelForward)                                                             \
     X(cudnnCreateReduceTensorDescriptor) X(cudnnDestroyReduceTensorDescriptor)                 \
     X(cudnnSetReduceTensorDescriptor) X(cudnnGetReductionWorkspaceSize) X(cudnnReduceTensor)   \
     X(cudnnCreatePoolingDescriptor) X(cudnnDestroyPoolingDescriptor)                           \

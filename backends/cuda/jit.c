@@ -96,6 +96,7 @@ static const struct {
     [CM_COPY] = {jit_write_copy, "copy"},
     [CM_GATHER] = {jit_write_gather, "gather"},
     [CM_RESAMPLE] = {jit_write_resample, "resample"},
+    [CM_SCATTER] = {jit_write_scatter, "scatter"},
 };
 
 static bool has_elements(const struct cm_primitive *primitive) {
@@ -259,7 +260,7 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
         *reason = device->has_nvrtc.why;
         return CM_BACKEND_REFUSED;
     }
-    if (candidate > 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "there is one kernel");
+    if (candidate > 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "there are no more");
     struct jit_step *step = calloc(1, sizeof(*step));
     if (step == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     step->device = device;

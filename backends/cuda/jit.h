@@ -44,7 +44,7 @@ extern const char jit_prelude[];
 typedef int jit_writer(const struct cm_primitive *primitive, struct jit *jit,
                        struct cm_reason *reason);
 jit_writer jit_write_eltwise, jit_write_copy, jit_write_gather, jit_write_softmax,
-    jit_write_reduce, jit_write_norm, jit_write_pool, jit_write_resample;
+    jit_write_reduce, jit_write_norm, jit_write_pool, jit_write_resample, jit_write_scatter;
 
 /* The program of any kind; the text is the caller's to free. */
 int jit_write(const struct cm_primitive *primitive, struct jit *ret, struct cm_reason *reason);

@@ -119,6 +119,11 @@ static const struct {
     [CM_REDUCE_PRODUCT] = {"1", "v", "times", "s"},
     [CM_REDUCE_L1] = {"0", "fabs(v)", "plus", "s"},
     [CM_REDUCE_L2] = {"0", "v * v", "plus", "sqrt(s)"},
+    [CM_REDUCE_SUM_SQUARE] = {"0", "v * v", "plus", "s"},
+    [CM_REDUCE_LOG_SUM] = {"0", "v", "plus", "log(s)"},
+    [CM_REDUCE_LOG_SUM_EXP] = {"0", "exp(v)", "plus", "log(s)"},
+    [CM_REDUCE_ARG_MAX] = {"-3e38f", "v", "most", "s"},
+    [CM_REDUCE_ARG_MIN] = {"3e38f", "v", "least", "s"},
 };
 
 /* The axes that are kept and those that are reduced, neighbours of a sort as one. */
@@ -205,6 +210,8 @@ int jit_write_reduce(const struct cm_primitive *primitive, struct jit *jit,
     for (int32_t i = 0; i < x->rank; i++)
         if (y->dims[i] != 1 && y->dims[i] != x->dims[i])
             return cuda_refuse(reason, CM_BACKEND_REFUSED, "a result of another shape");
+    if (primitive->algorithm == CM_REDUCE_ARG_MAX || primitive->algorithm == CM_REDUCE_ARG_MIN)
+        (void)cuda_refuse(&jit->instead, 0, "the extremes themselves were found in its place");
     read_reduction(primitive, &reduction);
     jit_add(jit, "typedef %s C;\n%s", float_type(primitive), jit_prelude);
     write_reduction(jit, &reduction);

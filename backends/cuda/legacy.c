@@ -64,6 +64,7 @@ static void drop(void *own) {
     if (legacy->x != NULL) (void)api->cudnnDestroyTensorDescriptor(legacy->x);
     if (legacy->y != NULL) (void)api->cudnnDestroyTensorDescriptor(legacy->y);
     if (legacy->more != NULL) (void)api->cudnnDestroyTensorDescriptor(legacy->more);
+    if (legacy->lrn != NULL) (void)api->cudnnDestroyLRNDescriptor(legacy->lrn);
     if (legacy->pooling != NULL) (void)api->cudnnDestroyPoolingDescriptor(legacy->pooling);
     if (legacy->reduction != NULL)
         (void)api->cudnnDestroyReduceTensorDescriptor(legacy->reduction);
@@ -112,7 +113,7 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
         return CM_BACKEND_REFUSED;
     }
     if (candidate > 0 && primitive->kind != CM_CONV)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "there is one algorithm");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "there are no more");
     struct legacy *legacy = calloc(1, sizeof(*legacy));
     if (legacy == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     legacy->device = device;

@@ -12,6 +12,7 @@ struct legacy {
     const struct cm_device *device;
     const struct cm_primitive *primitive; /* valid while it is built */
     cudnnTensorDescriptor_t x, y, more;   /* `more`: statistics, a bias, states */
+    cudnnLRNDescriptor_t lrn;
     cudnnPoolingDescriptor_t pooling;
     cudnnReduceTensorDescriptor_t reduction;
     cudnnFilterDescriptor_t filter;

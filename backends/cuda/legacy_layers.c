@@ -169,6 +169,27 @@ static cudnnStatus_t run_norm(const struct legacy *legacy,
         legacy_pointer(operands->inputs[4]), legacy->epsilon);
 }
 
+static cudnnStatus_t run_lrn(const struct legacy *legacy,
+                             const struct cuda_operands *operands) {
+    return legacy->device->cudnn.cudnnLRNCrossChannelForward(
+        legacy->device->cudnn_handle, legacy->lrn, CUDNN_LRN_CROSS_CHANNEL_DIM1,
+        legacy_scale(legacy, 1), legacy->x, legacy_pointer(operands->inputs[0]),
+        legacy_scale(legacy, 0), legacy->y, legacy_pointer(operands->outputs[0]));
+}
+
+/* The constants make no difference to the time, so they are no part of the primitive. */
+static cudnnStatus_t describe_lrn(struct legacy *legacy) {
+    const struct cuda_cudnn *api = &legacy->device->cudnn;
+    const int64_t width = legacy->primitive->window.kernel[0];
+    if (width < CUDNN_LRN_MIN_N || width > CUDNN_LRN_MAX_N) return CUDNN_STATUS_NOT_SUPPORTED;
+    legacy->run = run_lrn;
+    cudnnStatus_t status = describe_both(legacy);
+    if (status == CUDNN_STATUS_SUCCESS) status = api->cudnnCreateLRNDescriptor(&legacy->lrn);
+    if (status == CUDNN_STATUS_SUCCESS)
+        status = api->cudnnSetLRNDescriptor(legacy->lrn, (unsigned)width, 1e-4, 0.75, 1.0);
+    return status;
+}
+
 /* Statistics are of 32 bits at least: those of 16 would be read past their end. */
 cudnnStatus_t legacy_norm(struct legacy *legacy, int32_t candidate) {
     const struct cm_primitive *primitive = legacy->primitive;
@@ -176,6 +197,7 @@ cudnnStatus_t legacy_norm(struct legacy *legacy, int32_t candidate) {
     const int32_t element = legacy->in_double ? CM_F64 : CM_F32;
     struct cm_tensor channels = {.element = element, .rank = x->rank};
     (void)candidate;
+    if (primitive->algorithm == CM_NORM_LRN) return describe_lrn(legacy);
     if (primitive->algorithm != CM_NORM_BATCH || primitive->n_inputs != 5 || x->rank < 2)
         return CUDNN_STATUS_NOT_SUPPORTED;
     for (int i = 1; i < 5; i++)

@@ -38,6 +38,7 @@ static cudnnStatus_t describe_cell(struct legacy *legacy, cudnnDataType_t type) 
     const struct cm_primitive *primitive = legacy->primitive;
     const bool strict =
         type == CUDNN_DATA_FLOAT && legacy->device->wishes.precision != CM_PRECISION_TF32;
+    const bool with_bias = primitive->n_inputs > 3 && primitive->inputs[3].rank == 2;
     const int32_t hidden = (int32_t)primitive->hidden;
     size_t i = 0;
     while (i < sizeof(modes) / sizeof(modes[0]) && modes[i].algorithm != primitive->algorithm)
@@ -51,7 +52,7 @@ static cudnnStatus_t describe_cell(struct legacy *legacy, cudnnDataType_t type) 
     if (status != CUDNN_STATUS_SUCCESS) return status;
     return api->cudnnSetRNNDescriptor_v8(
         legacy->rnn, CUDNN_RNN_ALGO_STANDARD, modes[i].mode,
-        primitive->n_inputs > 3 ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
+        with_bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
         primitive->directions > 1 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
         CUDNN_LINEAR_INPUT, type, legacy->in_double ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
         strict ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH, (int32_t)primitive->inputs[0].dims[2],

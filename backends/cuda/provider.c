@@ -24,6 +24,7 @@ static const struct cuda_provider *const table[CM_N_PRIMITIVES][MOST_PROVIDERS +
                    &copy_proxy_provider},
     [CM_COPY] = {&nvrtc_provider, &copy_proxy_provider},
     [CM_GATHER] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_SCATTER] = {&nvrtc_provider, &copy_proxy_provider},
     [CM_RESAMPLE] = {&nvrtc_provider, &copy_proxy_provider},
 };
 

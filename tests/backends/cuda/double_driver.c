@@ -175,6 +175,7 @@ EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
 
 EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
     (void)context;
+    TRY("cuCtxSetCurrent");
     return CUDA_SUCCESS;
 }
 
@@ -223,6 +224,7 @@ EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph *ret) {
 
 EXPORT CUresult cuEventCreate(CUevent *ret, unsigned flags) {
     (void)flags;
+    TRY("cuEventCreate");
     *ret = make_object(sizeof(double));
     return CUDA_SUCCESS;
 }
@@ -233,6 +235,7 @@ EXPORT CUresult cuEventDestroy(CUevent event) {
 
 EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
     (void)stream;
+    TRY("cuEventRecord");
     memcpy(event, &now, sizeof(now));
     return CUDA_SUCCESS;
 }
@@ -248,6 +251,7 @@ EXPORT CUresult cuEventSynchronize(CUevent event) {
 EXPORT CUresult cuEventElapsedTime(float *ret, CUevent begin, CUevent end);
 CUresult cuEventElapsedTime(float *ret, CUevent begin, CUevent end) {
     double times[2];
+    TRY("cuEventElapsedTime");
     memcpy(&times[0], begin, sizeof(double));
     memcpy(&times[1], end, sizeof(double));
     *ret = (float)(1e3 * (times[1] - times[0]));
@@ -369,6 +373,7 @@ EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *ret, CUgraph graph,
 
 EXPORT CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
     (void)exec, (void)stream;
+    TRY("cuGraphUpload");
     return CUDA_SUCCESS;
 }
 

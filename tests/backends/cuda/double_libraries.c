@@ -58,7 +58,9 @@ EXPORT cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
 EXPORT cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *ret, cudaDataType type,
                                                  uint64_t rows, uint64_t columns,
                                                  int64_t leading) {
+    int with = 0;
     (void)type;
+    if (double_fails("cublasLtMatrixLayoutCreate", &with)) return (cublasStatus_t)with;
     if (leading < (int64_t)rows || columns == 0) return CUBLAS_STATUS_INVALID_VALUE;
     *ret = calloc(1, sizeof(**ret));
     double_state.n_objects++;
@@ -171,6 +173,8 @@ EXPORT const char *nvrtcGetErrorString(nvrtcResult result) {
 EXPORT nvrtcResult nvrtcCreateProgram(nvrtcProgram *ret, const char *text, const char *name,
                                       int n, const char *const *headers,
                                       const char *const *names) {
+    int with = 0;
+    if (double_fails("nvrtcCreateProgram", &with)) return (nvrtcResult)with;
     (void)name, (void)n, (void)headers, (void)names;
     *ret = calloc(1, sizeof(**ret));
     (*ret)->text = malloc(strlen(text) + 1);

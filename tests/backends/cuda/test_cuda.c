@@ -541,6 +541,200 @@ static void plans_only_run_nothing(void **state) {
     f->backend->close(device);
 }
 
+struct fault {
+    const char *call;
+    const char *reason;
+};
+
+static void calls_that_fail_at_the_beginning_are_told(void **state) {
+    const struct fixture *f = *state;
+    static const struct fault faults[] = {
+        {"cuCtxSetCurrent", "cannot use the device: CUDA_ERROR_INVALID_VALUE"},
+        {"cuStreamCreate", "cannot make a stream: CUDA_ERROR_INVALID_VALUE"},
+        {"cuEventCreate", "cannot make an event: CUDA_ERROR_INVALID_VALUE"},
+        {"cuLaunchKernel", "cannot launch a kernel: CUDA_ERROR_INVALID_VALUE"},
+    };
+    f->seen->fail_with = CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < N(faults); i++) {
+        f->seen->fail = faults[i].call;
+        refuses(f, (struct cm_settings){.n = 0}, CM_BACKEND_REFUSED, faults[i].reason);
+    }
+}
+
+/* Libraries that cannot begin are missed where they are needed. */
+static void libraries_that_cannot_begin_are_told(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
+    struct cm_device_facts facts;
+    struct cm_plan *made = NULL;
+    struct cm_reason reason;
+    f->seen->fail_with = 1;
+    f->seen->fail = "cudnnCreate";
+    struct cm_device *device = open_device(f);
+    f->backend->facts(device, &facts);
+    assert_string_equal(facts.warning, "cuDNN cannot begin: CUDNN_STATUS_DOUBLE");
+    f->backend->close(device);
+    f->seen->fail = "cublasLtCreate";
+    device = open_device(f);
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
+    assert_non_null(strstr(reason.text, "cuBLASLt cannot begin: status 1"));
+    f->backend->close(device);
+}
+
+/* An index of another shape, so that it is a copy: a proxy of four bytes each way. */
+static struct cm_primitive odd_gather(void) {
+    struct cm_primitive work =
+        works_of(CM_GATHER, 0, works_image(CM_F32, 2, 2, 2, 2), works_line(CM_F32, 8));
+    work.n_inputs = 2;
+    work.inputs[1] = works_line(CM_I64, 3);
+    work.bytes_read = work.bytes_written = 4;
+    return work;
+}
+
+static void says(const struct fixture *f, const struct cm_primitive *work, int status,
+                 const struct fault *fault) {
+    struct cm_device *device = open_device(f);
+    struct cm_plan *made = NULL;
+    struct cm_reason reason = {""};
+    f->seen->fail = fault->call;
+    assert_int_equal(f->backend->plan(device, work, &made, &reason), status);
+    if (strstr(reason.text, fault->reason) == NULL) fail_msg("have \"%s\"", reason.text);
+    f->backend->close(device);
+    f->seen->fail = NULL;
+}
+
+static void calls_that_fail_while_planning_are_told(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gather = odd_gather();
+    const struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
+    struct cm_primitive none = fixture_relu(1024);
+    f->seen->fail_with = CUDA_ERROR_INVALID_VALUE;
+    none.bytes_read = none.bytes_written = 0;
+    static const struct fault memory[] = {
+        {"cuMemAlloc", "cannot allocate memory: CUDA_ERROR_INVALID_VALUE"},
+        {"cuMemcpyHtoD", "cannot fill operands: CUDA_ERROR_INVALID_VALUE"},
+        {"cuMemcpyDtoDAsync", "copy proxy: cannot copy: CUDA_ERROR_INVALID_VALUE"},
+    };
+    for (size_t i = 0; i < N(memory); i++) says(f, &gather, CM_BACKEND_REFUSED, &memory[i]);
+    f->seen->fail_with = 6; /* of the libraries' own numbers */
+    static const struct fault products[] = {
+        {"cublasLtMatmulAlgoGetHeuristic", "no algorithm: status 6"},
+        {"cublasLtMatrixLayoutCreate", "cuBLASLt cannot describe it: status 6"},
+    };
+    for (size_t i = 0; i < N(products); i++) says(f, &gemm, CM_BACKEND_REFUSED, &products[i]);
+    static const struct fault kernels[] = {
+        {"nvrtcCompileProgram",
+         "NVRTC: NVRTC_ERROR_COMPILATION: costmodel.cu(1): error: told to fail"},
+        {"nvrtcCreateProgram", "NVRTC: NVRTC_ERROR_COMPILATION"},
+        {"cuModuleLoadData", "cannot load a kernel: "},
+        {"nvrtcCreateProgram", "copy proxy: nothing to copy"},
+    };
+    for (size_t i = 0; i < N(kernels); i++) says(f, &none, CM_BACKEND_REFUSED, &kernels[i]);
+}
+
+static void calls_that_break_the_device_are_told(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive relu = fixture_relu(16384);
+    static const struct fault faults[] = {
+        {"cuStreamBeginCapture", "cannot begin a capture: CUDA_ERROR_ILLEGAL_ADDRESS"},
+        {"cuStreamEndCapture", "cannot end the capture: CUDA_ERROR_ILLEGAL_ADDRESS"},
+        {"cuGraphInstantiateWithFlags", "cannot make a graph: CUDA_ERROR_ILLEGAL_ADDRESS"},
+        {"cuGraphUpload", "cannot upload a graph: CUDA_ERROR_ILLEGAL_ADDRESS"},
+        {"cuEventRecord", "cannot record an event: CUDA_ERROR_ILLEGAL_ADDRESS"},
+        {"cuGraphLaunch", "cannot launch it: CUDA_ERROR_ILLEGAL_ADDRESS"},
+        {"cuEventElapsedTime", "cannot read the time: CUDA_ERROR_ILLEGAL_ADDRESS"},
+    };
+    f->seen->fail_with = CUDA_ERROR_ILLEGAL_ADDRESS;
+    for (size_t i = 0; i < N(faults); i++) {
+        struct cm_device *device = open_device(f);
+        struct cm_plan *made = plan(f, device, &relu);
+        struct cm_reason reason;
+        double seconds = 0;
+        f->seen->fail = faults[i].call;
+        assert_int_equal(f->backend->run(made, 4, CM_COLD, &seconds, &reason),
+                         CM_BACKEND_BROKEN);
+        assert_string_equal(reason.text, faults[i].reason);
+        f->seen->fail = NULL;
+        f->backend->drop(made);
+        f->backend->close(device);
+    }
+}
+
+static void no_room_for_a_workspace_is_said(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
+    struct cm_device *device = open_device(f);
+    struct cm_plan *made = NULL;
+    struct cm_reason reason;
+    f->seen->memory = f->seen->n_allocated + 114688;
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_NO_MEMORY);
+    assert_non_null(strstr(reason.text, "its workspace of 1048576 bytes has no room beside "
+                                        "operands of 114688"));
+    f->backend->close(device);
+}
+
+static void without_a_device_only_plans_are_made(void **state) {
+    const struct fixture *f = *state;
+    struct cm_primitive gemm = fixture_gemm(CM_F32, 8, 8, 8);
+    const struct cm_settings settings = {.plan_only = 1};
+    struct cm_device *device = NULL;
+    struct cm_plan *made = NULL;
+    struct cm_reason reason;
+    f->seen->fail = "cuInit";
+    f->seen->fail_with = CUDA_ERROR_NO_DEVICE;
+    assert_int_equal(open_with(f, settings, &device, &reason), CM_BACKEND_OK);
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
+    assert_non_null(strstr(reason.text, "cublaslt: makes no plan without a device"));
+    f->backend->close(device);
+    f->seen->fail = NULL;
+    assert_int_equal(open_with(f, settings, &device, &reason), CM_BACKEND_OK);
+    const int64_t many[] = {(int64_t)1 << 31, 8, 8};
+    for (int i = 0; i < 2; i++) gemm.inputs[i] = fixture_tensor(CM_F32, 3, many);
+    gemm.outputs[0] = fixture_tensor(CM_F32, 3, many);
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
+    assert_non_null(strstr(reason.text, "more matrices than 2^31"));
+    f->backend->close(device);
+}
+
+static void elements_in_order_stand_for_what_has_a_formula(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive work = works_of(CM_GATHER, 0, works_image(CM_F32, 1, 8, 4, 4),
+                                              works_image(CM_F32, 1, 2, 8, 8));
+    const struct cm_network_step steps[] = {{.primitive = 0, .outputs = {{.offset = 512}}},
+                                            {.primitive = 1}};
+    struct cm_network network = {.n_primitives = 1,
+                                 .n_steps = 1,
+                                 .primitives = &work,
+                                 .steps = steps,
+                                 .arena_bytes = 1024};
+    struct cm_device *device = open_device(f);
+    struct cm_plan *made = plan(f, device, &work);
+    struct cm_plan_facts facts;
+    struct cm_reason reason;
+    double seconds = 0;
+    f->backend->plan_facts(made, &facts);
+    assert_int_equal(facts.state, CM_PROXY);
+    assert_string_equal(facts.reason.text, "as many elements were copied in their order");
+    assert_int_equal(f->backend->run(made, 0, CM_COLD, &seconds, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "no executions");
+    f->backend->drop(made);
+    assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_OK);
+    f->backend->plan_facts(made, &facts);
+    assert_string_equal(facts.reason.text, "1 of 1 steps ran as something of the same size");
+    f->backend->drop(made);
+    network.n_steps = 2;
+    assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "step 1 has no primitive");
+    network.arena_bytes = 0;
+    assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "step 0 reads outside");
+    const struct cm_primitive integers = fixture_gemm(CM_I64, 8, 8, 8);
+    network.primitives = &integers;
+    assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_REFUSED);
+    assert_non_null(strstr(reason.text, "primitive 0: "));
+    f->backend->close(device);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, calm, clean)
 
 int main(void) {
@@ -566,6 +760,13 @@ int main(void) {
         CASE(what_nobody_does_says_why),
         CASE(networks_run_all_steps_in_order),
         CASE(plans_only_run_nothing),
+        CASE(calls_that_fail_at_the_beginning_are_told),
+        CASE(libraries_that_cannot_begin_are_told),
+        CASE(calls_that_fail_while_planning_are_told),
+        CASE(calls_that_break_the_device_are_told),
+        CASE(no_room_for_a_workspace_is_said),
+        CASE(without_a_device_only_plans_are_made),
+        CASE(elements_in_order_stand_for_what_has_a_formula),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

@@ -128,6 +128,18 @@ static void what_only_moves(void **state) {
     compiles(*state, &order);
 }
 
+static void updates_of_all_sorts(void **state) {
+    struct cm_primitive work =
+        works_of(CM_SCATTER, 0, fixture_tensor(CM_F16, 2, (const int64_t[]){10, 64}),
+                 fixture_tensor(CM_F16, 2, (const int64_t[]){10, 64}));
+    work.n_inputs = 3;
+    work.inputs[1] = fixture_tensor(CM_I64, 2, (const int64_t[]){3, 1});
+    work.inputs[2] = fixture_tensor(CM_F16, 2, (const int64_t[]){3, 64});
+    compiles(*state, &work);
+    work.inputs[1] = fixture_tensor(CM_I32, 2, (const int64_t[]){3, 64});
+    compiles(*state, &work);
+}
+
 static void rows_of_all_sorts(void **state) {
     const struct cm_tensor x = works_image(CM_F16, 2, 32, 14, 14);
     struct cm_primitive softmax = works_of(CM_SOFTMAX, CM_SOFTMAX_PLAIN, x, x);
@@ -136,7 +148,7 @@ static void rows_of_all_sorts(void **state) {
     softmax.axis = 1;
     softmax.algorithm = CM_SOFTMAX_LOG;
     compiles(*state, &softmax);
-    for (int32_t which = CM_REDUCE_SUM; which <= CM_REDUCE_L2; which++) {
+    for (int32_t which = CM_REDUCE_SUM; which <= CM_REDUCE_ARG_MIN; which++) {
         const struct cm_primitive last =
             works_of(CM_REDUCE, which, x, works_image(CM_F16, 2, 32, 1, 1));
         const struct cm_primitive first =
@@ -144,6 +156,17 @@ static void rows_of_all_sorts(void **state) {
         compiles(*state, &last);
         compiles(*state, &first);
     }
+}
+
+static void where_the_extremes_are_is_not_looked_for(void **state) {
+    struct jit jit;
+    struct cm_reason reason = {""};
+    const struct cm_primitive work =
+        works_of(CM_REDUCE, CM_REDUCE_ARG_MAX, works_line(CM_F32, 64), works_line(CM_I64, 1));
+    (void)state;
+    assert_int_equal(jit_write(&work, &jit, &reason), CM_BACKEND_OK);
+    assert_string_equal(jit.instead.text, "the extremes themselves were found in its place");
+    free(jit.text);
 }
 
 static void norms_of_all_sorts(void **state) {
@@ -229,6 +252,13 @@ static void what_has_no_kernel_says_why(void **state) {
     refuses(work, "indices of another shape");
     work.inputs[1].strides[0] = 2;
     refuses(work, "a gather by strided indices");
+    work.kind = CM_SCATTER;
+    refuses(work, "a scatter of strided operands");
+    work = works_of(CM_SCATTER, 0, x, x);
+    work.n_inputs = 3;
+    work.inputs[1] = works_line(CM_I64, 3);
+    work.inputs[2] = works_line(CM_F32, 2);
+    refuses(work, "updates of another shape");
     refuses(works_of(CM_SOFTMAX, CM_SOFTMAX_PLAIN, gaps, x), "a softmax of strided operands");
     refuses(works_of(CM_REDUCE, CM_REDUCE_SUM, x, gaps), "no such reduction");
     refuses(works_of(CM_REDUCE, CM_REDUCE_SUM, x, works_line(CM_F32, 4)),
@@ -247,7 +277,9 @@ int main(void) {
         cmocka_unit_test(every_element_is_read_and_written),
         cmocka_unit_test(chains_and_selections),
         cmocka_unit_test(what_only_moves),
+        cmocka_unit_test(updates_of_all_sorts),
         cmocka_unit_test(rows_of_all_sorts),
+        cmocka_unit_test(where_the_extremes_are_is_not_looked_for),
         cmocka_unit_test(norms_of_all_sorts),
         cmocka_unit_test(pools_and_images_of_another_size),
         cmocka_unit_test(what_has_no_kernel_says_why),
