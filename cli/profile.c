@@ -12,6 +12,7 @@
 #include "cli/messages.h"
 #include "cli/shapes.h"
 #include "cli/streams.h"
+#include "cli/sweep.h"
 #include "costmodel/backend.h"
 #include "costmodel/costmodel.h"
 #include "support/diag.h"
@@ -28,7 +29,8 @@ struct request {
     struct option_list dims;
     struct option_list inputs;
     struct option_list explain;
-    int64_t batch;
+    const char *batch; /* as it was given; NULL: not */
+    struct batches batches;
     int mode; /* enum cm_mode */
     const char *convention;
     const char *optimizer;
@@ -96,10 +98,11 @@ static const struct option_choice colors[] = {
 
 /* clang-format off */
 const struct option profile_options[] = {
-    {.heading = "The model", .name = "batch", .kind = OPTION_INT64, .offset = AT(int64_t, batch),
-     .value = "N", .min = 1, .max = INT64_MAX,
+    {.heading = "The model", .name = "batch", .kind = OPTION_TEXT,
+     .offset = AT(const char *, batch), .value = "N[,N...]",
      .help = "batch size, also of a file that was exported with another one\n"
-             "(default: the file's, 1 where that is free)"},
+             "(default: the file's, 1 where that is free); of several, as\n"
+             "1,8,32, a table"},
     {.name = "dim", .kind = OPTION_LIST, .offset = AT(struct option_list, dims),
      .value = "NAME=N",
      .help = "size of a free dim, as --dim seq=128; may be given many times"},
@@ -220,7 +223,6 @@ static void set_defaults(struct request *request) {
     cm_options_init(&options);
     cm_text_options_init(&text);
     *request = (struct request){
-        .batch = options.batch,
         .mode = (int)options.mode,
         .convention = options.convention,
         .strict = options.strict,
@@ -257,16 +259,26 @@ static int take_model(const struct invocation *call, const struct option_list *o
     return CM_OK;
 }
 
-static int write_report(const struct request *request, const struct cm_result *result,
+/* What there is to write: one of the two. */
+struct findings {
+    const struct cm_result *result;
+    const struct cm_sweep *sweep;
+};
+
+static int write_report(const struct request *request, const struct findings *findings,
                         FILE *out) {
-    if (request->format == FORMAT_JSON) return cm_result_write_json(result, out);
+    const struct cm_result *result = findings->result;
     struct cm_text_options options;
+    if (request->format == FORMAT_JSON)
+        return result ? cm_result_write_json(result, out)
+                      : cm_sweep_write_json(findings->sweep, out);
     cm_text_options_init(&options);
     options.depth = request->depth;
     options.top = request->top;
     options.detailed = request->detailed;
     options.width = request->width;
     options.color = streams_color(out, (enum color_choice)request->color);
+    if (!result) return cm_sweep_write_text(findings->sweep, &options, out);
     if (result->n_explanations > 0) return cm_result_write_explanations(result, &options, out);
     options.unicode = streams_utf8();
     return cm_result_write_text(result, &options, out);
@@ -282,12 +294,12 @@ static bool is_model(const struct request *request) {
 }
 
 static int write_file(const struct invocation *call, const struct request *request,
-                      const struct cm_result *result) {
+                      const struct findings *findings) {
     struct output *output = NULL;
     int status = output_open(request->output, call->diag, &output);
     if (status != CM_OK) return status;
     FILE *stream = output_stream(output);
-    status = write_report(request, result, stream);
+    status = write_report(request, findings, stream);
     if (status == CM_OK || status == CM_IO) {
         const int flushed = streams_flush(stream, request->output, call->diag);
         status = status == CM_OK ? flushed : status;
@@ -298,23 +310,26 @@ static int write_file(const struct invocation *call, const struct request *reque
 }
 
 static int write_stdout(const struct invocation *call, const struct request *request,
-                        const struct cm_result *result) {
-    const int status = write_report(request, result, stdout);
+                        const struct findings *findings) {
+    const int status = write_report(request, findings, stdout);
     if (status == CM_NO_MEMORY) return status;
     const int flushed = streams_flush(stdout, "standard output", call->diag);
     return status == CM_OK ? flushed : status;
 }
 
-static int write_result(const struct invocation *call, const struct request *request,
-                        const struct cm_result *result) {
+static int write_findings(const struct invocation *call, const struct request *request,
+                          const struct findings *findings) {
     const bool to_stdout = request->output == NULL || text_equal(request->output, "-");
     const int status =
-        to_stdout ? write_stdout(call, request, result) : write_file(call, request, result);
+        to_stdout ? write_stdout(call, request, findings) : write_file(call, request, findings);
     return status == CM_NO_MEMORY ? diag_no_memory(call->diag) : status;
 }
 
+/* A profile into *ret, or of several batches a sweep into *ret_sweep. */
 static int profile_model(const struct request *request, const struct cm_options *options,
-                         struct cm_diagnostics *diag, struct cm_result **ret) {
+                         struct cm_diagnostics *diag, struct cm_result **ret,
+                         struct cm_sweep **ret_sweep) {
+    const struct batches *batches = &request->batches;
     struct cm_model *model = NULL;
     struct progress progress = {.shown = false};
     struct cm_options shown = *options;
@@ -322,7 +337,9 @@ static int profile_model(const struct request *request, const struct cm_options 
     if (status != CM_OK) return status;
     shown.progress = progress_show;
     shown.progress_context = &progress;
-    status = cm_model_profile(model, &shown, diag, ret);
+    status = ret_sweep
+                 ? cm_model_sweep(model, &shown, batches->items, batches->n, diag, ret_sweep)
+                 : cm_model_profile(model, &shown, diag, ret);
     progress_end(&progress);
     cm_model_free(model);
     return status;
@@ -338,7 +355,7 @@ static void tell(const struct request *request, const struct cm_diagnostics *dia
 /* They go out before the report. */
 static int profile_and_tell(const struct request *request, const struct cm_options *options,
                             struct cm_diagnostics *diag, struct cm_result **ret) {
-    const int status = profile_model(request, options, diag, ret);
+    const int status = profile_model(request, options, diag, ret, NULL);
     tell(request, diag);
     return status;
 }
@@ -388,7 +405,8 @@ static int run_request(const struct invocation *call, const struct request *requ
     int status = profile_and_tell(request, options, diag, &result);
     int exit_status = command_exit(status);
     if (status == CM_OK) {
-        status = write_result(call, request, result);
+        const struct findings findings = {.result = result};
+        status = write_findings(call, request, &findings);
         if (status == CM_OK) status = refuse_misfit(request, result);
         const int done = is_complete(result) ? EXIT_DONE : EXIT_INCOMPLETE;
         exit_status = status == CM_OK ? done : command_exit(status);
@@ -396,6 +414,34 @@ static int run_request(const struct invocation *call, const struct request *requ
     cm_result_free(result);
     cm_diagnostics_free(diag);
     return exit_status;
+}
+
+static int run_sweep(const struct invocation *call, const struct request *request,
+                     const struct cm_options *options) {
+    struct cm_sweep *sweep = NULL;
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return command_exit(diag_no_memory(call->diag));
+    int status = profile_model(request, options, diag, NULL, &sweep);
+    tell(request, diag);
+    if (status == CM_OK) {
+        const struct findings findings = {.sweep = sweep};
+        status = write_findings(call, request, &findings);
+    }
+    const int exit_status = status == CM_OK ? sweep_exit(sweep) : command_exit(status);
+    cm_sweep_free(sweep);
+    cm_diagnostics_free(diag);
+    return exit_status;
+}
+
+/* What says something about one profile has nothing to say about several. */
+static int check_sweep(const struct invocation *call, const struct request *request) {
+    const char *single = request->explain.n > 0        ? "explain"
+                         : request->memory_curve       ? "memory-curve"
+                         : request->memory_plan        ? "memory-plan"
+                         : request->dump_after != NULL ? "dump-after"
+                                                       : NULL;
+    if (request->batches.n < 2 || single == NULL) return CM_OK;
+    return options_fault(call, "option --%s wants one batch, got '%s'", single, request->batch);
 }
 
 static int read_request(const struct invocation *call, struct request *request,
@@ -408,7 +454,9 @@ static int read_request(const struct invocation *call, struct request *request,
         return options_fault(call, "the output '%s' is the model itself", request->output);
     }
     cm_options_init(options);
-    options->batch = request->batch;
+    if (status == CM_OK) status = sweep_read(call, request->batch, &request->batches);
+    if (status == CM_OK) status = check_sweep(call, request);
+    if (request->batches.n == 1) options->batch = request->batches.items[0];
     options->mode = (enum cm_mode)request->mode;
     options->convention = request->convention;
     options->optimizer = request->optimizer;
@@ -439,5 +487,7 @@ int command_profile(const struct invocation *call) {
     struct request request;
     struct cm_options options;
     const int status = read_request(call, &request, &options);
-    return status == CM_OK ? run_request(call, &request, &options) : command_exit(status);
+    if (status != CM_OK) return command_exit(status);
+    if (request.batches.n > 1) return run_sweep(call, &request, &options);
+    return run_request(call, &request, &options);
 }
