@@ -47,7 +47,8 @@ struct request {
     bool memory_curve;
     bool memory_plan;
     struct asked asked;
-    int format; /* enum format */
+    const char *calibrate; /* the file to write; NULL: not asked */
+    int format;            /* enum format */
     int depth;
     int top;
     int width;
@@ -188,6 +189,10 @@ const struct option profile_options[] = {
     {.name = "e2e", .kind = OPTION_SET, .offset = AT(bool, asked.e2e),
      .help = "run all that is measured once more as one network, and compare it with\n"
              "the sum of its layers"},
+    {.name = "calibrate", .kind = OPTION_TEXT, .offset = AT(const char *, calibrate),
+     .value = "FILE.json",
+     .help = "instead of a model: measure what the device reaches at its best, and\n"
+             "write a description of it that --device takes"},
     {.name = "no-cache", .kind = OPTION_UNSET, .offset = AT(bool, asked.cache),
      .help = "neither use times that were measured before nor keep new ones (in\n"
              "$COSTMODEL_CACHE, $XDG_CACHE_HOME/costmodel or ~/.cache/costmodel)"},
@@ -444,13 +449,47 @@ static int check_sweep(const struct invocation *call, const struct request *requ
     return options_fault(call, "option --%s wants one batch, got '%s'", single, request->batch);
 }
 
+static int write_calibration(const struct invocation *call, const struct request *request,
+                             const struct cm_options *options) {
+    struct output *output = NULL;
+    int status = output_open(request->calibrate, call->diag, &output);
+    if (status != CM_OK) return status;
+    FILE *stream = output_stream(output);
+    status = cm_calibrate(options, call->diag, stream);
+    if (status == CM_OK) status = streams_flush(stream, request->calibrate, call->diag);
+    if (status == CM_OK) return output_commit(output, call->diag);
+    output_abandon(output);
+    return status;
+}
+
+/* A backend that cannot be used is told as it is of a profile. */
+static int run_calibration(const struct invocation *call, const struct request *request,
+                           const struct cm_options *options) {
+    const int status = write_calibration(call, request, options);
+    return status == CM_REFUSED ? EXIT_INCOMPLETE : command_exit(status);
+}
+
+static int check_calibration(const struct invocation *call, const struct request *request,
+                             const struct option_list *operands) {
+    if (operands->n > 0)
+        return options_fault(call, "option --calibrate takes no model, got '%s'",
+                             operands->values[0]);
+    if (request->asked.measure == ASKED_NOTHING && request->asked.backend == NULL)
+        return options_fault(call, "option --calibrate wants --measure or --backend");
+    return CM_OK;
+}
+
 static int read_request(const struct invocation *call, struct request *request,
                         struct cm_options *options) {
     struct option_list operands = {0, NULL};
     set_defaults(request);
     int status = options_parse(profile_options, call, request, &operands);
-    if (status == CM_OK) status = take_model(call, &operands, &request->model);
-    if (status == CM_OK && request->output != NULL && is_model(request)) {
+    if (status == CM_OK && request->calibrate != NULL)
+        status = check_calibration(call, request, &operands);
+    else if (status == CM_OK)
+        status = take_model(call, &operands, &request->model);
+    if (status == CM_OK && request->model != NULL && request->output != NULL &&
+        is_model(request)) {
         return options_fault(call, "the output '%s' is the model itself", request->output);
     }
     cm_options_init(options);
@@ -488,6 +527,7 @@ int command_profile(const struct invocation *call) {
     struct cm_options options;
     const int status = read_request(call, &request, &options);
     if (status != CM_OK) return command_exit(status);
+    if (request.calibrate != NULL) return run_calibration(call, &request, &options);
     if (request.batches.n > 1) return run_sweep(call, &request, &options);
     return run_request(call, &request, &options);
 }

@@ -217,6 +217,14 @@ CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *optio
                           struct cm_sweep **ret_sweep) CM_MUST_CHECK;
 CM_API void cm_sweep_free(struct cm_sweep *sweep);
 
+/*
+ * Measures what the device of options->backend reaches at its best, and writes a description
+ * that `roofline:device=FILE.json` takes. CM_OK, CM_REFUSED (it cannot be used, or not
+ * measured), CM_NO_MEMORY; the stream is for the caller to flush.
+ */
+CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
+                        FILE *out) CM_MUST_CHECK;
+
 /* How the text report looks. cm_text_options_init gives the defaults. */
 struct cm_text_options {
     int depth;     /* aggregated section: depths 0..depth; -1 all */
