@@ -342,29 +342,29 @@ int reader_record(struct json_reader *reader, const struct json_record *record,
     return status;
 }
 
-static int check_schema(struct cm_diagnostics *diag, const cJSON *root) {
+static int check_schema(const struct json_document *document, struct cm_diagnostics *diag,
+                        const cJSON *root) {
     const cJSON *schema = cJSON_GetObjectItemCaseSensitive(root, "schema");
     if (!cJSON_IsObject(root) || !is_string(schema))
-        return diag_error(diag, DIAG_FORMAT, "not a profile: it names no schema");
-    if (strcmp(schema->valuestring, JSON_SCHEMA) == 0) return CM_OK;
+        return diag_error(diag, DIAG_FORMAT, "not a %s: it names no schema", document->what);
+    if (strcmp(schema->valuestring, document->schema) == 0) return CM_OK;
     return diag_error(diag, DIAG_FORMAT, "schema is \"%.60s\", this program reads \"%s\"",
-                      schema->valuestring, JSON_SCHEMA);
+                      schema->valuestring, document->schema);
 }
 
-static int read_result(struct arena *arena, const cJSON *root, struct cm_diagnostics *diag,
-                       struct cm_result **ret_result) {
+/* The struct of the document's record, in `arena`. */
+static int read_document(const struct json_document *document, struct arena *arena,
+                         const cJSON *root, struct cm_diagnostics *diag, void **ret) {
     struct json_reader reader = {.diag = diag, .arena = arena};
-    reader.result = arena_alloc(arena, sizeof(*reader.result));
-    if (reader.result == NULL) return diag_no_memory(diag);
+    void *base = arena_alloc(arena, document->record->size);
+    if (base == NULL) return diag_no_memory(diag);
+    if (document->record == &json_result) reader.result = base;
     map_init(&reader.modules, arena);
-    int status = check_schema(diag, root);
-    if (status == CM_OK)
-        status = reader_record(&reader, &json_result, NULL, root, (char *)reader.result);
-    if (status == CM_OK) status = json_check(reader.result, arena, diag);
-    if (status != CM_OK) return status;
-    reader.result->arena = arena;
-    *ret_result = reader.result;
-    return CM_OK;
+    int status = check_schema(document, diag, root);
+    if (status == CM_OK) status = reader_record(&reader, document->record, NULL, root, base);
+    if (status == CM_OK && reader.result) status = json_check(reader.result, arena, diag);
+    if (status == CM_OK) *ret = base;
+    return status;
 }
 
 static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJSON **ret_root) {
@@ -384,26 +384,62 @@ static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJS
     return status;
 }
 
-static int read_text_of(const char *text, size_t size, struct cm_diagnostics *diag,
-                        struct cm_result **ret_result) {
+/* Text to parse, and what for. */
+struct json_text {
+    const char *text;
+    size_t size;
+    const char *name;
+};
+
+/* On CM_OK the caller owns *ret_arena, which *ret stands in. */
+static int read_root(const struct json_document *document, const struct json_text *text,
+                     struct cm_diagnostics *diag, struct arena **ret_arena, void **ret) {
     cJSON *root = NULL;
-    if (size > MAX_SIZE)
-        return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read", size,
-                          MAX_SIZE);
-    int status = parse(text, size, diag, &root);
+    if (text->size > MAX_SIZE)
+        return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read",
+                          text->size, MAX_SIZE);
+    int status = parse(text->text, text->size, diag, &root);
     if (status != CM_OK) return status;
     struct arena *arena = arena_new("result", 0);
-    status = arena == NULL ? diag_no_memory(diag) : read_result(arena, root, diag, ret_result);
+    status =
+        arena == NULL ? diag_no_memory(diag) : read_document(document, arena, root, diag, ret);
     cJSON_Delete(root);
-    if (status != CM_OK) arena_free(arena);
+    if (status == CM_OK)
+        *ret_arena = arena;
+    else
+        arena_free(arena);
+    return status;
+}
+
+static int read_text_of(const struct json_document *document, const struct json_text *text,
+                        struct cm_diagnostics *diag, struct arena **ret_arena, void **ret) {
+    struct diag_frame frame = {.label = "in", .what = text->name};
+    diag_push(diag, &frame);
+    const int status = read_root(document, text, diag, ret_arena, ret);
+    diag_pop(diag, &frame);
     return status;
 }
 
 int cm_result_read_json(const char *text, size_t size, const char *name,
                         struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
-    struct diag_frame frame = {.label = "in", .what = name};
-    diag_push(diagnostics, &frame);
-    int status = read_text_of(text, size, diagnostics, ret_result);
-    diag_pop(diagnostics, &frame);
-    return status;
+    const struct json_text from = {text, size, name};
+    struct arena *arena = NULL;
+    void *result = NULL;
+    const int status = read_text_of(&json_profile, &from, diagnostics, &arena, &result);
+    if (status != CM_OK) return status;
+    *ret_result = result;
+    (*ret_result)->arena = arena;
+    return CM_OK;
+}
+
+int cm_sweep_read_json(const char *text, size_t size, const char *name,
+                       struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep) {
+    const struct json_text from = {text, size, name};
+    struct arena *arena = NULL;
+    void *sweep = NULL;
+    const int status = read_text_of(&json_sweep, &from, diagnostics, &arena, &sweep);
+    if (status != CM_OK) return status;
+    *ret_sweep = sweep;
+    (*ret_sweep)->arena = arena;
+    return CM_OK;
 }

@@ -541,6 +541,39 @@ static const struct json_field result_fields[] = {
 
 const struct json_record json_result = RECORD(struct cm_result, result_fields);
 
+static const struct json_field sweep_row_fields[] = {
+    VALUE("batch", JSON_COUNT, struct cm_sweep_row, batch),
+    VALUE("state", JSON_TEXT, struct cm_sweep_row, state),
+    VALUE("problem", JSON_TEXT, struct cm_sweep_row, problem),
+    VALUE("params", JSON_COUNT, struct cm_sweep_row, params),
+    VALUE("macs", JSON_COUNT, struct cm_sweep_row, macs),
+    VALUE("flops", JSON_COUNT, struct cm_sweep_row, flops),
+    VALUE("peak_activation_bytes", JSON_COUNT, struct cm_sweep_row, peak_activation_bytes),
+    VALUE("arena_bytes", JSON_COUNT, struct cm_sweep_row, arena_bytes),
+    VALUE("required_bytes", JSON_COUNT, struct cm_sweep_row, required_bytes),
+    VALUE("latency_ps", JSON_COUNT, struct cm_sweep_row, latency_ps),
+    VALUE("timed_macs", JSON_COUNT, struct cm_sweep_row, timed_macs),
+    VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached),
+};
+
+static const struct json_record sweep_row_record =
+    RECORD(struct cm_sweep_row, sweep_row_fields);
+
+static const struct json_field sweep_fields[] = {
+    VALUE("model", JSON_TEXT, struct cm_sweep, model),
+    VALUE("convention", JSON_TEXT, struct cm_sweep, convention),
+    VALUE("backend", JSON_TEXT, struct cm_sweep, backend),
+    VALUE("device", JSON_TEXT, struct cm_sweep, device),
+    VALUE("times", JSON_TEXT, struct cm_sweep, times),
+    VALUE("memory_limit", JSON_COUNT, struct cm_sweep, memory_limit),
+    LIST("sweep", struct cm_sweep, rows, n_rows, sweep_row_record),
+};
+
+static const struct json_record sweep_record = RECORD(struct cm_sweep, sweep_fields);
+
+const struct json_document json_profile = {"costmodel/profile/1", "profile", &json_result};
+const struct json_document json_sweep = {"costmodel/sweep/1", "sweep", &sweep_record};
+
 static const char *const wrappers[] = {
     [CM_TYPE_UNKNOWN] = NULL,
     [CM_TYPE_TENSOR] = NULL,

@@ -334,8 +334,8 @@ static void print_item(struct json_writer *writer, cJSON *item) {
 }
 
 /* An element a line. */
-static void print_list(struct json_writer *writer, const struct json_field *field) {
-    const char *base = (const char *)writer->result;
+static void print_list(struct json_writer *writer, const struct json_field *field,
+                       const char *base) {
     LOAD(size_t, n, base, field->count_offset);
     LOAD(const char *, elements, base, field->offset);
     fputs("[", writer->out);
@@ -350,29 +350,39 @@ static void print_list(struct json_writer *writer, const struct json_field *fiel
     fputs(n == 0 ? "]" : "\n  ]", writer->out);
 }
 
-static void print_result(struct json_writer *writer) {
-    fprintf(writer->out, "{\n  \"schema\":\"%s\",\n", JSON_SCHEMA);
+static void print_document(struct json_writer *writer, const struct json_document *document,
+                           const char *base) {
+    fprintf(writer->out, "{\n  \"schema\":\"%s\",\n", document->schema);
     fprintf(writer->out, "  \"tool\":{\"name\":\"costmodel\",\"version\":\"%s\"}",
             CM_VERSION_STRING);
-    for (size_t i = 0; i < json_result.n_fields && !writer->failed; i++) {
-        const struct json_field *field = &json_result.fields[i];
-        if (is_left_out(field, (const char *)writer->result)) continue;
+    for (size_t i = 0; i < document->record->n_fields && !writer->failed; i++) {
+        const struct json_field *field = &document->record->fields[i];
+        if (is_left_out(field, base)) continue;
         fprintf(writer->out, ",\n  \"%s\":", field->key);
         if (field->kind == JSON_LIST)
-            print_list(writer, field);
+            print_list(writer, field, base);
         else
-            print_item(writer,
-                       writers[field->kind](writer, field, (const char *)writer->result));
+            print_item(writer, writers[field->kind](writer, field, base));
     }
     fputs("\n}\n", writer->out);
 }
 
+static int write_document(struct json_writer *writer, const struct json_document *document,
+                          const void *base) {
+    writer->arena = arena_new("json line", 0);
+    if (writer->arena == NULL) return CM_NO_MEMORY;
+    print_document(writer, document, base);
+    arena_free(writer->arena);
+    if (writer->failed) return CM_NO_MEMORY;
+    return fflush(writer->out) != 0 || ferror(writer->out) ? CM_IO : CM_OK;
+}
+
 int cm_result_write_json(const struct cm_result *result, FILE *out) {
     struct json_writer writer = {.result = result, .out = out};
-    writer.arena = arena_new("json line", 0);
-    if (writer.arena == NULL) return CM_NO_MEMORY;
-    print_result(&writer);
-    arena_free(writer.arena);
-    if (writer.failed) return CM_NO_MEMORY;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return write_document(&writer, &json_profile, result);
+}
+
+int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) {
+    struct json_writer writer = {.out = out};
+    return write_document(&writer, &json_sweep, sweep);
 }

@@ -210,6 +210,9 @@ CM_API int cm_model_load_memory(const void *data, size_t size, const char *name,
 
 CM_API void cm_model_free(struct cm_model *model);
 
+/* As it was given; borrowed. */
+CM_API const char *cm_model_path(const struct cm_model *model);
+
 /*
  * Runs the passes and gives the result: plain data that does not point into the model and is
  * freed with cm_result_free. One model may be profiled many times, with different options.
@@ -219,6 +222,24 @@ CM_API int cm_model_profile(struct cm_model *model, const struct cm_options *opt
                             struct cm_result **ret_result) CM_MUST_CHECK;
 
 CM_API void cm_result_free(struct cm_result *result);
+
+/*
+ * The same model at each of `n` batches, options->batch aside; each is measured anew, so that
+ * a backend picks what is best at it. A batch that cannot be profiled is a row that says why.
+ * CM_OK, CM_USAGE (a batch below 1), CM_NO_MEMORY. Freed with cm_sweep_free.
+ */
+CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
+                          const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
+                          struct cm_sweep **ret_sweep) CM_MUST_CHECK;
+CM_API void cm_sweep_free(struct cm_sweep *sweep);
+
+/*
+ * Measures what the device of options->backend reaches at its best, and writes a description
+ * that `roofline:device=FILE.json` takes. CM_OK, CM_REFUSED (it cannot be used, or not
+ * measured), CM_NO_MEMORY; the stream is for the caller to flush.
+ */
+CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
+                        FILE *out) CM_MUST_CHECK;
 
 /* How the text report looks. cm_text_options_init gives the defaults. */
 struct cm_text_options {
@@ -253,6 +274,16 @@ CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MU
 CM_API int cm_result_read_json(const char *text, size_t size, const char *name,
                                struct cm_diagnostics *diagnostics,
                                struct cm_result **ret_result) CM_MUST_CHECK;
+
+/* A line a batch. CM_OK, CM_IO, CM_NO_MEMORY. */
+CM_API int cm_sweep_write_text(const struct cm_sweep *sweep,
+                               const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
+
+/* One JSON object, schema "costmodel/sweep/1" (docs/json.md), and back. */
+CM_API int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) CM_MUST_CHECK;
+CM_API int cm_sweep_read_json(const char *text, size_t size, const char *name,
+                              struct cm_diagnostics *diagnostics,
+                              struct cm_sweep **ret_sweep) CM_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -541,6 +541,39 @@ struct cm_result {
     void *arena;                    /* the library's */
 };
 
+/* A model at one batch, in a sweep over some. */
+struct cm_sweep_row {
+    int64_t batch;
+    /*
+     * "done"; "incomplete": operators are not known, or times that were asked for are missing;
+     * "misfit": more than the memory limit. The rest have no figures: "refused", "usage",
+     * "failed".
+     */
+    const char *state;
+    const char *problem; /* why it is not done: the first message; "" */
+    int64_t params;      /* this and all that follows CM_UNKNOWN where not known */
+    int64_t macs;
+    int64_t flops;
+    int64_t peak_activation_bytes;
+    int64_t arena_bytes;
+    int64_t required_bytes;
+    int64_t latency_ps; /* CM_UNKNOWN unless there are times */
+    int64_t timed_macs; /* of nodes that have one */
+    int64_t cached;     /* primitives whose time was measured in an earlier call */
+};
+
+struct cm_sweep {
+    const char *model; /* path */
+    const char *convention;
+    const char *backend;  /* as it was asked for; "" none */
+    const char *device;   /* of the times; "" */
+    const char *times;    /* what they are: "measured", "modelled", "invented"; "" none */
+    int64_t memory_limit; /* bytes; CM_UNKNOWN: not asked */
+    size_t n_rows;
+    const struct cm_sweep_row *rows; /* in the order that was asked for */
+    void *arena;                     /* the library's */
+};
+
 /* Whether latency_ps says anything. */
 static inline bool cm_result_timed(const struct cm_result *result) {
     return result->measure != NULL && result->measure->problem[0] == '\0';
