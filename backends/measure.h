@@ -15,4 +15,12 @@ int measure_primitive(const struct cm_backend *backend, struct cm_device *device
                       const struct cm_primitive *primitive, const struct timing_policy *policy,
                       const struct timing_clock *clock, struct cm_measurement *ret);
 
+/*
+ * The same for a whole network, warm alone: ret->warm and what ran. A backend without the slot
+ * refuses it.
+ */
+int measure_network(const struct cm_backend *backend, struct cm_device *device,
+                    const struct cm_network *network, const struct timing_policy *policy,
+                    const struct timing_clock *clock, struct cm_measurement *ret);
+
 #endif

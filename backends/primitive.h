@@ -27,6 +27,12 @@ bool primitive_is_packed(const struct cm_tensor *tensor);
 /* Elements; DIM_OVERFLOW past 2^63. */
 int64_t primitive_elements(const struct cm_tensor *tensor);
 
+/* Bytes from its first element to behind its last: what its strides reach; DIM_OVERFLOW. */
+int64_t primitive_span(const struct cm_tensor *tensor);
+/* Whether it lies inside its block, at a place that a network may have. */
+bool primitive_fits(const struct cm_tensor *tensor, struct cm_place place,
+                    const struct cm_network *network);
+
 /* Whether the two are the same work. */
 bool primitive_equal(const struct cm_primitive *a, const struct cm_primitive *b);
 

@@ -42,6 +42,9 @@ int asked_read(const struct invocation *call, const struct asked *asked,
         (asked->measure != ASKED_NOTHING) + (asked->backend != NULL) + (asked->device != NULL);
     if (n > 1)
         return options_fault(call, "want one of --measure, --backend and --device, got %d", n);
+    if (asked->e2e && n == 0)
+        return options_fault(call, "option --e2e wants --measure or --backend");
+    options->e2e = asked->e2e;
     if (asked->cache && find_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
     options->precision = (enum cm_precision)asked->precision;

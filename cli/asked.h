@@ -17,6 +17,7 @@ struct asked {
     const char *backend;
     const char *device; /* of the roofline */
     int precision;      /* enum cm_precision */
+    bool e2e;           /* the whole network too */
     bool cache;         /* keep what is measured */
 };
 

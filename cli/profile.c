@@ -186,6 +186,9 @@ const struct option profile_options[] = {
      .value = "PRECISION", .choices = precisions,
      .help = "of products of fp32 where the device has a choice: fp32 (default)\n"
              "or tf32"},
+    {.name = "e2e", .kind = OPTION_SET, .offset = AT(bool, asked.e2e),
+     .help = "run all that is measured once more as one network, and compare it with\n"
+             "the sum of its layers"},
     {.name = "no-cache", .kind = OPTION_UNSET, .offset = AT(bool, asked.cache),
      .help = "neither use times that were measured before nor keep new ones (in\n"
              "$COSTMODEL_CACHE, $XDG_CACHE_HOME/costmodel or ~/.cache/costmodel)"},

@@ -215,6 +215,32 @@ void assemble_advice(struct assembly *assembly) {
     assembly->result->advice = list;
 }
 
+static void take_network(struct assembly *assembly, struct cm_measure *measure) {
+    const struct analysis *analysis = assembly->analysis;
+    const struct network_time *from = &analysis->estimate.network;
+    const struct cm_timing *timing = &from->measurement.warm;
+    struct cm_end_to_end *ret = assembly_array(assembly, 1, sizeof(*ret));
+    if (!ret) return;
+    *ret = (struct cm_end_to_end){
+        .state = primitive_state_name(from->measurement.state),
+        .reason = assembly_text(assembly, from->measurement.reason.text),
+        .median_ps = assembly_ps(timing->median),
+        .q1_ps = assembly_ps(timing->q1),
+        .q3_ps = assembly_ps(timing->q3),
+        .samples = timing->n_samples,
+        .sum_cold_ps = assembly_count(from->sum_cold_ps),
+        .sum_warm_ps = assembly_count(from->sum_warm_ps),
+    };
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        const int64_t macs = analysis->count.costs[id].macs;
+        if (!from->in_it[id]) continue;
+        ret->nodes++;
+        if (is_known(macs)) ret->macs = checked_add(ret->macs, macs);
+    }
+    ret->macs = assembly_count(ret->macs);
+    measure->end_to_end = ret;
+}
+
 void assemble_measure(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     if (analysis->options->backend == NULL) return;
@@ -226,9 +252,19 @@ void assemble_measure(struct assembly *assembly) {
         .device = "",
         .version = "",
         .warning = "",
+        .architecture = "",
+        .address = "",
+        .memory_bytes = CM_UNKNOWN,
+        .cache_bytes = CM_UNKNOWN,
+        .units = CM_UNKNOWN,
+        .threads_per_unit = CM_UNKNOWN,
+        .bandwidth = CM_UNKNOWN,
+        .floor_ps = CM_UNKNOWN,
+        .measured_macs_share = CM_UNKNOWN,
         .cached_since = "",
     };
     if (analysis->estimate.done) take_times(assembly, measure);
+    if (analysis->estimate.network.in_it) take_network(assembly, measure);
     if (analysis->estimate.has_ceilings) take_ceilings(assembly, measure);
     assembly->result->measure = measure;
 }

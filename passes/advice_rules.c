@@ -10,15 +10,17 @@
 
 #include "backends/primitive.h"
 #include "passes/bounds.h"
+#include "passes/estimate.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
 
-#define FULL_MEMORY     0.9  /* of the device's */
-#define TINY_GRID_SHARE 0.02 /* of the latency that one layer must have */
-#define LEAST_TRANSPOSE 0.8  /* of image in and out: a workspace of that size holds copies */
-#define MOST_TRANSPOSE  1.3
-#define VECTOR_BYTES    16 /* rows of a matrix start at multiples of it, for tensor cores */
+#define LEAST_UTILISATION 0.5
+#define FULL_MEMORY       0.9  /* of the device's */
+#define TINY_GRID_SHARE   0.02 /* of the latency that one layer must have */
+#define LEAST_TRANSPOSE   0.8  /* of image in and out: a workspace of that size holds copies */
+#define MOST_TRANSPOSE    1.3
+#define VECTOR_BYTES      16 /* rows of a matrix start at multiples of it, for tensor cores */
 
 static const struct cm_primitive *primitive_of(const struct advice_case *advice,
                                                uint32_t node) {
@@ -62,6 +64,32 @@ static bool is_eligible(const struct advice_case *advice,
     if (element == CM_F32) return advice->analysis->options->precision == CM_PRECISION_TF32;
     return element == CM_F16 || element == CM_BF16 || element == CM_I8 || element == CM_U8 ||
            element == CM_F8E4M3 || element == CM_F8E5M2;
+}
+
+/* R1. What was measured one by one, by the time of all of it as one network; 1: not known. */
+static double utilisation(const struct advice_case *advice) {
+    const struct network_time *network = &advice->analysis->estimate.network;
+    const double seconds = network->measurement.warm.median;
+    const bool has_time = network->in_it != NULL && estimate_has_time(&network->measurement);
+    if (!has_time || seconds <= 0 || !is_known(network->sum_warm_ps)) return 1;
+    return (double)network->sum_warm_ps * 1e-12 / seconds;
+}
+
+static void pick_idle(struct advice_case *advice) {
+    const struct network_time *network = &advice->analysis->estimate.network;
+    if (utilisation(advice) >= LEAST_UTILISATION) return;
+    const double idle = network->measurement.warm.median - (double)network->sum_warm_ps * 1e-12;
+    for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++)
+        if (network->in_it[node] && advice->seconds[node] > 0)
+            advice_pick(advice, node, idle * advice->seconds[node] / advice->total_s);
+}
+
+static void tell_idle(struct advice_case *advice) {
+    text_printf(
+        &advice->text,
+        "The layers of the network take %.2f%% of the time that it takes as a whole: the "
+        "device waits for the rest. Take a larger batch, or replay it as one graph.",
+        100 * utilisation(advice));
 }
 
 /* R2. A model of a device that has them computes fp32 at the plain rate unless told otherwise.
@@ -302,6 +330,7 @@ static void tell_copies(struct advice_case *advice) {
 /* clang-format off */
 static const struct advice_rule rules[] = {
     /* id,  name,             least share, pick,                      tell */
+    {"R1", "utilisation",     0,           pick_idle,                 tell_idle},
     {"R2", "tensor-cores",    0.01,        pick_without_tensor_cores, tell_without_tensor_cores},
     {"R3", "channels-last",   0.01,        pick_transposes,           tell_transposes},
     {"R4", "channels",        0.01,        pick_odd_channels,         tell_odd_channels},

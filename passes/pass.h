@@ -312,6 +312,14 @@ struct primitives_table {
     const char **why_not;       /* by node; static text */
 };
 
+/* The model's layers as one network. */
+struct network_time {
+    struct cm_measurement measurement; /* warm */
+    const bool *in_it;                 /* by node; NULL: not asked */
+    int64_t sum_cold_ps;               /* of these nodes */
+    int64_t sum_warm_ps;
+};
+
 struct estimate_table {
     bool done;                    /* there are times */
     const char *problem;          /* why there are none though they were asked for; NULL */
@@ -321,6 +329,7 @@ struct estimate_table {
     int64_t cached_since;         /* the first at so many seconds since 1970 */
     bool has_ceilings;            /* not of a device that is modelled */
     struct ceilings ceilings;
+    struct network_time network;
 };
 
 /* What keeps a time from being shorter. */

@@ -7,9 +7,13 @@
 
 #include "backends/cache.h"
 #include "backends/child.h"
+#include "backends/reason.h"
 #include "backends/rounds.h"
+#include "passes/estimate.h"
+#include "passes/network.h"
 #include "passes/pass.h"
 #include "support/arena.h"
+#include "support/checked.h"
 #include "support/diag.h"
 
 #include "support/banned.h"
@@ -105,6 +109,53 @@ static void measure_layers(struct missing *missing, struct estimate_table *ret) 
     }
 }
 
+static void add_up(const struct survey *survey, const struct cm_measurement *items,
+                   struct network_time *ret) {
+    const struct primitives_table *primitives = &survey->analysis->primitives;
+    for (uint32_t id = 0; id < survey->analysis->model->n_nodes; id++) {
+        if (!ret->in_it[id]) continue;
+        const struct cm_measurement *item = &items[primitives->of_node[id]];
+        ret->sum_cold_ps = checked_add(ret->sum_cold_ps, estimate_ps(item->cold.median));
+        ret->sum_warm_ps = checked_add(ret->sum_warm_ps, estimate_ps(item->warm.median));
+    }
+}
+
+/* The whole cannot take longer than all of its parts from memory, nor less than all of them
+ * warm, unless something is not as it seems. */
+static void doubt_network(const struct survey *survey, const struct network_time *time) {
+    struct cm_diagnostics *diag = survey->analysis->diag;
+    const int64_t whole = estimate_ps(time->measurement.warm.median);
+    if (!estimate_has_time(&time->measurement)) return;
+    if (whole > time->sum_cold_ps)
+        diag_note(diag, DIAG_BACKEND,
+                  "the whole network takes %.2f times as long as its layers one by one, cold: "
+                  "something between them is not measured",
+                  (double)whole / (double)time->sum_cold_ps);
+    else if (whole < time->sum_warm_ps)
+        diag_note(diag, DIAG_BACKEND,
+                  "the whole network takes %.2f times as long as its layers one by one, warm: "
+                  "they overlap, or a layer was measured another way",
+                  (double)whole / (double)time->sum_warm_ps);
+}
+
+static int run_network(const struct survey *survey, struct estimate_table *ret) {
+    const struct cm_progress at = {.what = "network"};
+    struct network network;
+    if (!survey->analysis->options->e2e) return CM_OK;
+    const int status = network_build(survey->analysis, ret, &network);
+    if (status != CM_OK) return status;
+    ret->network.in_it = network.in_it;
+    if (network.why_not != NULL) {
+        (void)reason_fail(&ret->network.measurement.reason, 0, "%s", network.why_not);
+        return CM_OK;
+    }
+    tell_progress(survey, &at);
+    child_measure_network(survey->child, &network.network, &ret->network.measurement);
+    add_up(survey, ret->items, &ret->network);
+    doubt_network(survey, &ret->network);
+    return CM_OK;
+}
+
 int survey_run(struct survey *survey, struct estimate_table *ret) {
     const struct analysis *analysis = survey->analysis;
     const size_t n = analysis->primitives.n;
@@ -116,5 +167,5 @@ int survey_run(struct survey *survey, struct estimate_table *ret) {
         return diag_no_memory(analysis->diag);
     find_ceilings(survey, ret);
     measure_layers(&missing, ret);
-    return survey->failed ? diag_no_memory(analysis->diag) : CM_OK;
+    return survey->failed ? diag_no_memory(analysis->diag) : run_network(survey, ret);
 }

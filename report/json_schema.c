@@ -439,6 +439,22 @@ static const struct json_field ceilings_fields[] = {
 
 static const struct json_record ceilings_record = RECORD(struct cm_ceilings, ceilings_fields);
 
+static const struct json_field end_to_end_fields[] = {
+    VALUE("state", JSON_TEXT, struct cm_end_to_end, state),
+    VALUE("median_ps", JSON_COUNT, struct cm_end_to_end, median_ps),
+    VALUE("q1_ps", JSON_COUNT, struct cm_end_to_end, q1_ps),
+    VALUE("q3_ps", JSON_COUNT, struct cm_end_to_end, q3_ps),
+    VALUE("samples", JSON_COUNT, struct cm_end_to_end, samples),
+    VALUE("sum_cold_ps", JSON_COUNT, struct cm_end_to_end, sum_cold_ps),
+    VALUE("sum_warm_ps", JSON_COUNT, struct cm_end_to_end, sum_warm_ps),
+    VALUE("nodes", JSON_COUNT, struct cm_end_to_end, nodes),
+    VALUE("macs", JSON_COUNT, struct cm_end_to_end, macs),
+    VALUE("reason", JSON_TEXT, struct cm_end_to_end, reason),
+};
+
+static const struct json_record end_to_end_record =
+    RECORD(struct cm_end_to_end, end_to_end_fields);
+
 static const struct json_field measure_fields[] = {
     VALUE("backend", JSON_TEXT, struct cm_measure, backend),
     VALUE("problem", JSON_TEXT, struct cm_measure, problem),
@@ -459,6 +475,8 @@ static const struct json_field measure_fields[] = {
     VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share),
     {"ceilings", JSON_POINTER, true, offsetof(struct cm_measure, ceilings), 0, &ceilings_record,
      NULL},
+    {"end_to_end", JSON_POINTER, true, offsetof(struct cm_measure, end_to_end), 0,
+     &end_to_end_record, NULL},
     VALUE("cached", JSON_COUNT, struct cm_measure, n_cached),
     VALUE("cached_since", JSON_TEXT, struct cm_measure, cached_since),
     LIST("states", struct cm_measure, states, n_states, state_record),

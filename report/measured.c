@@ -63,6 +63,45 @@ static void write_flags(struct page *page, const struct cm_measure *measure) {
     page_end_line(page);
 }
 
+/* `layers cold:  1.43 ms, 1.19 x the whole` */
+static void write_sum(struct page *page, const char *label, int64_t sum, int64_t whole) {
+    if (!is_known(sum) || whole <= 0) return;
+    label_write(page, label);
+    page_list(page, " ", LABEL_WIDTH);
+    struct text *item = page_item(page);
+    times_append(item, sum);
+    text_printf(item, ", %.2f x the whole", (double)sum / (double)whole);
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+}
+
+/* `whole network:  1.2 ms measured, 49 nodes (99.98% of MACs)` */
+static void write_network(struct page *page, const struct cm_result *result) {
+    const struct cm_end_to_end *whole = result->measure->end_to_end;
+    if (whole == NULL) return;
+    label_write(page, "whole network");
+    page_list(page, " ", LABEL_WIDTH);
+    struct text *item = page_item(page);
+    if (!is_known(whole->median_ps)) {
+        text_append_name(item, whole->state);
+        text_append(item, ":");
+        page_item_end(page, STYLE_WARNING);
+        page_words(page, STYLE_PLAIN, whole->reason);
+        page_end_line(page);
+        return;
+    }
+    times_append(item, whole->median_ps);
+    text_append(item, " ");
+    text_append_name(item, whole->state);
+    text_printf(item, ", %" PRId64 " nodes (", whole->nodes);
+    number_append_percent(item, whole->macs, result->totals.macs);
+    text_append(item, " of MACs)");
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+    write_sum(page, "layers cold", whole->sum_cold_ps, whole->median_ps);
+    write_sum(page, "layers warm", whole->sum_warm_ps, whole->median_ps);
+}
+
 /* As DeepSpeed: two decimals. */
 static void write_speed(struct page *page, const struct cm_result *result) {
     const int64_t latency = result->totals.latency_ps;
@@ -128,6 +167,7 @@ void measured_write(struct page *page, const struct cm_result *result) {
     write_states(page, result);
     write_flags(page, measure);
     write_cached(page, measure);
+    write_network(page, result);
     write_speed(page, result);
     write_achieved(page, result);
     write_bounds(page, result);

@@ -29,6 +29,7 @@ static const struct {
     [CM_REDUCE] = {build_reduce, OTHERWISE_REFUSE, build_sum},
     [CM_COPY] = {build_copy, OTHERWISE_COPY, build_proxy},
     [CM_GATHER] = {NULL, OTHERWISE_COPY, NULL},
+    [CM_SCATTER] = {NULL, OTHERWISE_COPY, NULL},
 };
 
 static const dnnl_data_type_t types[CM_N_ELEMENTS] = {

@@ -154,6 +154,7 @@ struct cm_options {
      * process of its own, which is forked from this one and ends before the call returns. */
     const char *backend;
     enum cm_precision precision; /* of what it runs */
+    bool e2e;                    /* run what is measured once more, as one network */
     /* A folder in which measured times are kept from one call to the next, made where it is
      * missing; NULL: none. */
     const char *cache;

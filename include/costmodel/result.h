@@ -416,6 +416,23 @@ struct cm_ceilings {
     const struct cm_named_size *flops_per_s; /* of a large product, by element: "f32", "tf32" */
 };
 
+/*
+ * Everything that was measured, once more as one network (cm_options.e2e): every node behind
+ * the one before it, activations warm. What the sum of its layers is to be compared with.
+ */
+struct cm_end_to_end {
+    const char *state;  /* as in cm_timed */
+    const char *reason; /* why there is no time; "" */
+    int64_t median_ps;  /* this and the quartiles CM_UNKNOWN without a time */
+    int64_t q1_ps;
+    int64_t q3_ps;
+    int64_t samples;
+    int64_t sum_cold_ps; /* of the medians of exactly the nodes that are in it */
+    int64_t sum_warm_ps;
+    int64_t nodes; /* that are in it */
+    int64_t macs;  /* of them */
+};
+
 /* What a backend said, and of how much of the model. */
 struct cm_measure {
     const char *backend; /* as it was asked for: "roofline:device=h200" */
@@ -436,8 +453,9 @@ struct cm_measure {
     bool has_tensor_cores;
     int64_t measured_macs_share;        /* ratio: of all MACs, those of nodes whose work ran */
     const struct cm_ceilings *ceilings; /* NULL: none were measured */
-    int64_t n_cached;                   /* of the primitives: measured in earlier calls, */
-    const char *cached_since;           /* the first at "2026-11-21T23:07:08Z"; "" none */
+    const struct cm_end_to_end *end_to_end; /* NULL: not asked */
+    int64_t n_cached;                       /* of the primitives: measured in earlier calls, */
+    const char *cached_since;               /* the first at "2026-11-21T23:07:08Z"; "" none */
     size_t n_states;
     const struct cm_state_share *states; /* those that there are, what has a time first */
     size_t n_bounds;

@@ -418,12 +418,24 @@ static const struct cm_ceilings odd_ceilings = {.state = "invented",
                                                 .n_flops_per_s = N(odd_rates),
                                                 .flops_per_s = odd_rates};
 
+static const struct cm_end_to_end odd_network = {.state = "invented",
+                                                 .reason = "\x07",
+                                                 .median_ps = INT64_MAX,
+                                                 .q1_ps = CM_UNKNOWN,
+                                                 .q3_ps = 0,
+                                                 .samples = 11,
+                                                 .sum_cold_ps = 1,
+                                                 .sum_warm_ps = CM_UNKNOWN,
+                                                 .nodes = 2,
+                                                 .macs = INT64_MAX};
+
 static const struct cm_measure odd_measure = {
     .backend = "odd:key=\x07",
     .problem = "",
     .device = "a \"device\"",
     .version = "",
     .ceilings = &odd_ceilings,
+    .end_to_end = &odd_network,
     .n_cached = INT64_MAX,
     .cached_since = "yesterday\x1b",
     .warning = "the machine is busy (load 13.1)",
