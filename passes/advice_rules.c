@@ -75,21 +75,21 @@ static double utilisation(const struct advice_case *advice) {
     return (double)network->sum_warm_ps * 1e-12 / seconds;
 }
 
+/* The gain is one of the network's time, not of the layers': the text says it. */
 static void pick_idle(struct advice_case *advice) {
-    const struct network_time *network = &advice->analysis->estimate.network;
     if (utilisation(advice) >= LEAST_UTILISATION) return;
-    const double idle = network->measurement.warm.median - (double)network->sum_warm_ps * 1e-12;
     for (uint32_t node = 0; node < advice->analysis->model->n_nodes; node++)
-        if (network->in_it[node] && advice->seconds[node] > 0)
-            advice_pick(advice, node, idle * advice->seconds[node] / advice->total_s);
+        if (advice->analysis->estimate.network.in_it[node] && advice->seconds[node] > 0)
+            advice_pick(advice, node, -1);
 }
 
 static void tell_idle(struct advice_case *advice) {
+    const double whole = advice->analysis->estimate.network.measurement.warm.median;
     text_printf(
         &advice->text,
-        "The layers of the network take %.2f%% of the time that it takes as a whole: the "
-        "device waits for the rest. Take a larger batch, or replay it as one graph.",
-        100 * utilisation(advice));
+        "Of the %.3f ms that the network takes its layers take %.2f%%: the device waits "
+        "for the rest. Take a larger batch, or replay it as one graph.",
+        whole * 1e3, 100 * utilisation(advice));
 }
 
 /* R2. A model of a device that has them computes fp32 at the plain rate unless told otherwise.
