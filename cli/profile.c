@@ -21,7 +21,7 @@
 
 #include "support/banned.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_TRACE };
 
 /* What the command line says. */
 struct request {
@@ -54,6 +54,9 @@ struct request {
     int top;
     int width;
     bool detailed;
+    bool operators;
+    bool layers;
+    bool kernels;
     int color; /* enum color_choice */
     const char *output;
 };
@@ -97,6 +100,7 @@ static const struct option_choice layouts[] = {
 static const struct option_choice formats[] = {
     {"text", FORMAT_TEXT},
     {"json", FORMAT_JSON},
+    {"trace", FORMAT_TRACE},
     {NULL, 0},
 };
 
@@ -221,7 +225,8 @@ const struct option profile_options[] = {
              "$COSTMODEL_CACHE, $XDG_CACHE_HOME/costmodel or ~/.cache/costmodel)"},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
-     .help = "text for people (default), json for programs"},
+     .help = "text for people (default), json for programs, trace: with times, a\n"
+             "timeline for chrome://tracing and Perfetto"},
     {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
      .value = "FILE",
      .help = "write there, whole or not at all (default: standard output)"},
@@ -233,6 +238,12 @@ const struct option profile_options[] = {
      .help = "text: name N modules at each depth (default 1, 0: all)"},
     {.name = "no-detail", .kind = OPTION_UNSET, .offset = AT(bool, detailed),
      .help = "text: leave out the module tree"},
+    {.name = "operators", .kind = OPTION_SET, .offset = AT(bool, operators),
+     .help = "text: the costs by operator too"},
+    {.name = "layers", .kind = OPTION_SET, .offset = AT(bool, layers),
+     .help = "text, with times: each distinct piece of work and its time too"},
+    {.name = "kernels", .kind = OPTION_SET, .offset = AT(bool, kernels),
+     .help = "text, with times: the time by kernel too"},
     {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N",
      .min = 0, .max = INT_MAX,
      .help = "text: columns at which long lines are folded (default 100, 0: never)"},
@@ -300,10 +311,14 @@ static int write_report(const struct request *request, const struct findings *fi
     if (request->format == FORMAT_JSON)
         return result ? cm_result_write_json(result, out)
                       : cm_sweep_write_json(findings->sweep, out);
+    if (request->format == FORMAT_TRACE) return cm_result_write_trace(result, out);
     cm_text_options_init(&options);
     options.depth = request->depth;
     options.top = request->top;
     options.detailed = request->detailed;
+    options.operators = request->operators;
+    options.layers = request->layers;
+    options.kernels = request->kernels;
     options.width = request->width;
     options.color = streams_color(out, (enum color_choice)request->color);
     if (!result) return cm_sweep_write_text(findings->sweep, &options, out);
@@ -347,6 +362,8 @@ static int write_stdout(const struct invocation *call, const struct request *req
 
 static int write_findings(const struct invocation *call, const struct request *request,
                           const struct findings *findings) {
+    if (request->format == FORMAT_TRACE && !cm_result_timed(findings->result))
+        return diag_error(call->diag, DIAG_USAGE, "there are no times to draw a trace of");
     const bool to_stdout = request->output == NULL || text_equal(request->output, "-");
     const int status =
         to_stdout ? write_stdout(call, request, findings) : write_file(call, request, findings);
@@ -463,11 +480,12 @@ static int run_sweep(const struct invocation *call, const struct request *reques
 
 /* What says something about one profile has nothing to say about several. */
 static int check_sweep(const struct invocation *call, const struct request *request) {
-    const char *single = request->explain.n > 0        ? "explain"
-                         : request->memory_curve       ? "memory-curve"
-                         : request->memory_plan        ? "memory-plan"
-                         : request->dump_after != NULL ? "dump-after"
-                                                       : NULL;
+    const char *single = request->explain.n > 0            ? "explain"
+                         : request->memory_curve           ? "memory-curve"
+                         : request->memory_plan            ? "memory-plan"
+                         : request->dump_after != NULL     ? "dump-after"
+                         : request->format == FORMAT_TRACE ? "format trace"
+                                                           : NULL;
     if (request->batches.n < 2 || single == NULL) return CM_OK;
     return options_fault(call, "option --%s wants one batch, got '%s'", single, request->batch);
 }
@@ -535,9 +553,12 @@ static int read_request(const struct invocation *call, struct request *request,
     options->schedule = (enum cm_schedule)request->schedule;
     options->memory_limit = request->memory_limit;
     options->memory_alignment = request->memory_alignment;
-    options->memory_curve = request->memory_curve;
+    options->memory_curve = request->memory_curve || request->format == FORMAT_TRACE;
     options->memory_plan = request->memory_plan;
     if (status == CM_OK) status = asked_read(call, &request->asked, options);
+    if (status == CM_OK && request->format == FORMAT_TRACE && options->backend == NULL)
+        status = options_fault(call, "--format trace draws times: give --measure, --device or "
+                                     "--backend");
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
     if (status == CM_OK) status = shapes_read_dims(call, &request->dims, options);

@@ -297,6 +297,7 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         assemble_explanations(&assembly);
         assemble_operators(&assembly);
         assemble_measure(&assembly);
+        assemble_advice(&assembly);
         assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
     }
     if (assembly.failed ||

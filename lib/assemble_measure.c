@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "backends/primitive.h"
+#include "passes/advice.h"
 #include "passes/bounds.h"
 #include "passes/estimate.h"
 
@@ -214,6 +215,32 @@ void assemble_operators(struct assembly *assembly) {
     assembly->result->operators = list;
 }
 
+static const size_t *indices(struct assembly *assembly, const uint32_t *ids, size_t n) {
+    size_t *list = assembly_array(assembly, n, sizeof(*list));
+    for (size_t i = 0; list && i < n; i++) list[i] = ids[i];
+    return list;
+}
+
+void assemble_advice(struct assembly *assembly) {
+    const struct advice_table *table = &assembly->analysis->advice;
+    struct cm_advice *list = assembly_array(assembly, table->n, sizeof(*list));
+    for (size_t i = 0; list && i < table->n; i++) {
+        const struct advice *from = &table->items[i];
+        list[i] = (struct cm_advice){
+            .rule = from->rule->id,
+            .name = from->rule->name,
+            .text = assembly_text(assembly, from->text),
+            .gain_ps = assembly_count(from->gain_ps),
+            .n_nodes = from->n_nodes,
+            .nodes = indices(assembly, from->nodes, from->n_nodes),
+            .n_modules = from->n_modules,
+            .modules = indices(assembly, from->modules, from->n_modules),
+        };
+    }
+    assembly->result->n_advice = table->n;
+    assembly->result->advice = list;
+}
+
 void assemble_measure(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     if (analysis->options->backend == NULL) return;
@@ -227,6 +254,15 @@ void assemble_measure(struct assembly *assembly) {
         .device = "",
         .version = "",
         .warning = "",
+        .architecture = "",
+        .address = "",
+        .memory_bytes = CM_UNKNOWN,
+        .cache_bytes = CM_UNKNOWN,
+        .units = CM_UNKNOWN,
+        .threads_per_unit = CM_UNKNOWN,
+        .bandwidth = CM_UNKNOWN,
+        .floor_ps = CM_UNKNOWN,
+        .measured_macs_share = CM_UNKNOWN,
         .cached_since = "",
     };
     if (analysis->estimate.done) take_times(assembly, measure);

@@ -49,6 +49,7 @@ void assemble_explanations(struct assembly *assembly);
 void assemble_timed(struct assembly *assembly, size_t index, struct cm_timed *ret);
 void assemble_measure(struct assembly *assembly);
 void assemble_operators(struct assembly *assembly);
+void assemble_advice(struct assembly *assembly);
 void assemble_diagnostics(struct assembly *assembly, const struct message_list *first,
                           const struct message_list *then);
 

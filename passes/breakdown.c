@@ -29,6 +29,11 @@ static const char *operator_name(const struct analysis *analysis, const struct n
     return arena_printf(analysis->arena, "%s::%s", node->domain, node->type);
 }
 
+/* A sum of nothing that is known is not known. */
+static void add_time(int64_t *sum, int64_t value) {
+    if (value != DIM_UNKNOWN) *sum = *sum == DIM_UNKNOWN ? value : checked_add(*sum, value);
+}
+
 static void add_operator(const struct analysis *analysis, uint32_t node,
                          struct operator_row *row) {
     const struct cm_costs *costs = &analysis->count.costs[node];
@@ -38,7 +43,7 @@ static void add_operator(const struct analysis *analysis, uint32_t node,
     add_known(&row->costs.bytes_read, costs->bytes_read);
     add_known(&row->costs.bytes_written, costs->bytes_written);
     if (!analysis->estimate.done) return;
-    add_known(&row->costs.latency_ps, costs->latency_ps);
+    add_time(&row->costs.latency_ps, costs->latency_ps);
     const enum cm_measure_state state = estimate_state(analysis, node);
     row->states[state].nodes++;
     add_known(&row->states[state].macs, costs->macs);
@@ -85,6 +90,7 @@ static int list_operators(const struct analysis *analysis, struct breakdown_tabl
         if (row == MAP_NONE) {
             row = (uint32_t)table->n_operators++;
             table->operators[row].name = name;
+            table->operators[row].costs.latency_ps = DIM_UNKNOWN;
         }
         add_operator(analysis, node, &table->operators[row]);
     }

@@ -31,6 +31,7 @@ static const struct pass *const pipeline[] = {
     &pass_explain,    /* how do the figures come about that were asked about? */
     &pass_bounds,     /* what keeps each layer from being faster? */
     &pass_breakdown,  /* what does each operator, and each kernel, take? */
+    &pass_advice,     /* what would make it faster? */
 };
 /* clang-format on */
 

@@ -243,18 +243,21 @@ CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics 
 
 /* How the text report looks. cm_text_options_init gives the defaults. */
 struct cm_text_options {
-    int depth;     /* aggregated section: depths 0..depth; -1 all */
-    int top;       /* aggregated section: modules named for each metric; 0 all */
-    bool detailed; /* print the module tree */
-    bool color;    /* ANSI colours */
-    bool unicode;  /* charts of block elements in UTF-8, else of ASCII */
-    int width;     /* columns at which long lines are folded; 0 never */
+    int depth;      /* aggregated section: depths 0..depth; -1 all */
+    int top;        /* aggregated section: modules named for each metric; 0 all */
+    bool detailed;  /* print the module tree */
+    bool operators; /* print the costs by operator */
+    bool layers;    /* print each distinct piece of work with its time, if there are times */
+    bool kernels;   /* print the time by kernel, if there are times */
+    bool color;     /* ANSI colours */
+    bool unicode;   /* charts of block elements in UTF-8, else of ASCII */
+    int width;      /* columns at which long lines are folded; 0 never */
 };
 
 CM_API void cm_text_options_init(struct cm_text_options *options);
 
-/* The three sections of a DeepSpeed profile: summary, by depth, module tree; and the memory
- * curve where the result has one. CM_OK, CM_IO. */
+/* The three sections of a DeepSpeed profile: summary, by depth, module tree; the memory curve
+ * and the advice where the result has some; and what the options ask for. CM_OK, CM_IO. */
 CM_API int cm_result_write_text(const struct cm_result *result,
                                 const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
 
@@ -266,6 +269,14 @@ CM_API int cm_result_write_explanations(const struct cm_result *result,
 
 /* One JSON object, schema "costmodel/profile/1" (docs/json.md). CM_OK, CM_IO, CM_NO_MEMORY. */
 CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
+
+/*
+ * The layers as a timeline for chrome://tracing and Perfetto (Trace Event Format), medians back
+ * to back in the order of the nodes, modules by depth above them, and what is alive where the
+ * result has a memory curve. CM_USAGE of a result without times (nothing is written), CM_OK,
+ * CM_IO, CM_NO_MEMORY.
+ */
+CM_API int cm_result_write_trace(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
 /*
  * Reads back what cm_result_write_json wrote; writing it again gives the same bytes. `text`

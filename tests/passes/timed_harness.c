@@ -37,4 +37,5 @@ void timed_again(struct bench *bench) {
     struct analysis *analysis = &bench->analysis;
     run(bench, &pass_bounds, &analysis->bounds, sizeof(analysis->bounds));
     run(bench, &pass_breakdown, &analysis->breakdown, sizeof(analysis->breakdown));
+    run(bench, &pass_advice, &analysis->advice, sizeof(analysis->advice));
 }

@@ -130,6 +130,16 @@ static void what_is_not_known_is_said(void **state) {
     expect(&fixture_hostile, defaults(), "hostile.txt");
 }
 
+static void what_is_asked_for_follows_the_tree(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    options.detailed = false;
+    options.operators = true;
+    options.layers = true;
+    options.kernels = true;
+    expect(&fixture_hostile, options, "hostile_breakdown.txt");
+}
+
 static void a_known_model_has_no_question_mark(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
@@ -227,6 +237,7 @@ int main(void) {
         cmocka_unit_test(a_curve_is_drawn_in_block_elements_where_they_can_be_shown),
         cmocka_unit_test(what_fits_is_said),
         cmocka_unit_test(what_is_not_known_is_said),
+        cmocka_unit_test(what_is_asked_for_follows_the_tree),
         cmocka_unit_test(a_known_model_has_no_question_mark),
         cmocka_unit_test(no_name_reaches_the_terminal_raw),
         cmocka_unit_test(the_default_page_has_100_columns),
