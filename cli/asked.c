@@ -23,6 +23,12 @@ int asked_read(const struct invocation *call, const struct asked *asked,
         (asked->measure != ASKED_NOTHING) + (asked->backend != NULL) + (asked->device != NULL);
     if (n > 1)
         return options_fault(call, "want one of --measure, --backend and --device, got %d", n);
+    if (n == 0 && asked->precision != CM_PRECISION_AS_STORED)
+        return options_fault(call,
+                             "--precision is of times: want --measure, --backend or --device");
+    if (n == 0 && asked->layout != CM_LAYOUT_AUTO)
+        return options_fault(call,
+                             "--layout is of times: want --measure, --backend or --device");
     options->precision = (enum cm_precision)asked->precision;
     options->layout = (enum cm_layout)asked->layout;
     options->backend = asked->backend ? asked->backend : measurers[asked->measure];
