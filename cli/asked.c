@@ -58,6 +58,12 @@ int asked_read(const struct invocation *call, const struct asked *asked,
                struct cm_options *options) {
     const int n =
         (asked->measure != ASKED_NOTHING) + (asked->backend != NULL) + (asked->device != NULL);
+    if (n == 0 && !asked->plan && asked->precision != CM_PRECISION_AS_STORED)
+        return options_fault(call,
+                             "--precision is of times: want --measure, --backend or --device");
+    if (n == 0 && !asked->plan && asked->layout != CM_LAYOUT_AUTO)
+        return options_fault(call,
+                             "--layout is of times: want --measure, --backend or --device");
     options->precision = (enum cm_precision)asked->precision;
     options->layout = (enum cm_layout)asked->layout;
     if (asked->plan) return read_plan(call, asked, options);
