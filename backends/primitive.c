@@ -23,7 +23,7 @@ static const char *const kind_names[CM_N_PRIMITIVES] = {
     [CM_GEMM] = "gemm", [CM_POOL] = "pool", [CM_NORM] = "norm", [CM_ELTWISE] = "eltwise",
     [CM_SOFTMAX] = "softmax", [CM_REDUCE] = "reduce", [CM_RNN] = "rnn",
     [CM_ATTENTION] = "attention", [CM_COPY] = "copy", [CM_GATHER] = "gather",
-    [CM_RESAMPLE] = "resample",
+    [CM_RESAMPLE] = "resample", [CM_SCATTER] = "scatter",
 };
 
 static const char *const algorithm_names[CM_N_ALGORITHMS] = {
@@ -36,7 +36,10 @@ static const char *const algorithm_names[CM_N_ALGORITHMS] = {
     [CM_REDUCE_PRODUCT] = "product", [CM_REDUCE_L1] = "l1", [CM_REDUCE_L2] = "l2",
     [CM_RNN_TANH] = "tanh", [CM_RNN_RELU] = "relu", [CM_RNN_LSTM] = "lstm",
     [CM_RNN_GRU] = "gru", [CM_RESAMPLE_NEAREST] = "nearest",
-    [CM_RESAMPLE_LINEAR] = "linear",
+    [CM_RESAMPLE_LINEAR] = "linear", [CM_NORM_LRN] = "lrn",
+    [CM_REDUCE_SUM_SQUARE] = "sum-square", [CM_REDUCE_LOG_SUM] = "log-sum",
+    [CM_REDUCE_LOG_SUM_EXP] = "log-sum-exp", [CM_REDUCE_ARG_MAX] = "arg-max",
+    [CM_REDUCE_ARG_MIN] = "arg-min",
 };
 
 static const char *const function_names[CM_N_FUNCTIONS] = {
@@ -52,7 +55,10 @@ static const char *const function_names[CM_N_FUNCTIONS] = {
     [CM_ADD] = "add", [CM_SUBTRACT] = "subtract", [CM_MULTIPLY] = "multiply",
     [CM_DIVIDE] = "divide", [CM_MAXIMUM] = "maximum", [CM_MINIMUM] = "minimum",
     [CM_POWER] = "power", [CM_COMPARE] = "compare", [CM_LOGIC] = "logic",
-    [CM_PRELU] = "prelu", [CM_SELECT] = "select",
+    [CM_PRELU] = "prelu", [CM_SELECT] = "select", [CM_ACOS] = "acos", [CM_ACOSH] = "acosh",
+    [CM_ASIN] = "asin", [CM_ASINH] = "asinh", [CM_ATAN] = "atan", [CM_ATANH] = "atanh",
+    [CM_COSH] = "cosh", [CM_SIGN] = "sign", [CM_SINH] = "sinh", [CM_TAN] = "tan",
+    [CM_THRESHOLD] = "threshold", [CM_MODULO] = "modulo",
 };
 
 static const char *const state_names[CM_N_MEASURE_STATES] = {
@@ -82,6 +88,7 @@ static const struct {
     [CM_NORM] = {1, 5}, [CM_ELTWISE] = {1, CM_MAX_INPUTS}, [CM_SOFTMAX] = {1, 1},
     [CM_REDUCE] = {1, 1}, [CM_RNN] = {3, CM_MAX_INPUTS}, [CM_ATTENTION] = {3, 4},
     [CM_COPY] = {1, CM_MAX_INPUTS}, [CM_GATHER] = {1, 2}, [CM_RESAMPLE] = {1, 1},
+    [CM_SCATTER] = {3, 3},
 };
 /* clang-format on */
 

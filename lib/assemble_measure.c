@@ -116,6 +116,34 @@ static void take_times(struct assembly *assembly, struct cm_measure *ret) {
     ret->primitives = list;
 }
 
+/* A rate that nobody measured is left out. */
+static void take_rates(struct assembly *assembly, const struct ceilings *from,
+                       struct cm_ceilings *ret) {
+    const bool rounds = assembly->analysis->options->precision == CM_PRECISION_TF32;
+    struct cm_named_size *rates = assembly_array(assembly, CM_N_ELEMENTS, sizeof(*rates));
+    for (int32_t i = 0; rates && i < CM_N_ELEMENTS; i++) {
+        if (from->flops_per_s[i] <= 0) continue;
+        const char *name = i == CM_F32 && rounds ? "tf32" : primitive_element_name(i);
+        rates[ret->n_flops_per_s++] =
+            (struct cm_named_size){name, (int64_t)from->flops_per_s[i]};
+    }
+    ret->flops_per_s = rates;
+}
+
+static void take_ceilings(struct assembly *assembly, struct cm_measure *measure) {
+    const struct ceilings *from = &assembly->analysis->estimate.ceilings;
+    struct cm_ceilings *ret = assembly_array(assembly, 1, sizeof(*ret));
+    if (!ret) return;
+    *ret = (struct cm_ceilings){
+        .state = primitive_state_name(from->invented ? CM_INVENTED : CM_MEASURED),
+        .copy_bytes_per_s =
+            from->copy_bytes_per_s > 0 ? (int64_t)from->copy_bytes_per_s : CM_UNKNOWN,
+        .floor_ps = from->floor_s > 0 ? assembly_count(estimate_ps(from->floor_s)) : CM_UNKNOWN,
+    };
+    take_rates(assembly, from, ret);
+    measure->ceilings = ret;
+}
+
 void assemble_measure(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     if (analysis->options->backend == NULL) return;
@@ -129,5 +157,6 @@ void assemble_measure(struct assembly *assembly) {
         .warning = "",
     };
     if (analysis->estimate.done) take_times(assembly, measure);
+    if (analysis->estimate.has_ceilings) take_ceilings(assembly, measure);
     assembly->result->measure = measure;
 }

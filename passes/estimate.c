@@ -58,6 +58,23 @@ static void tell_progress(void *context, size_t done, size_t total) {
     if (options->progress != NULL) options->progress(options->progress_context, done, total);
 }
 
+static void measure_primitive(void *context, const struct cm_primitive *primitive,
+                              struct cm_measurement *ret) {
+    const struct survey *survey = context;
+    child_measure(survey->child, primitive, ret);
+}
+
+/* Before the layers: a device that was idle raises its clock meanwhile. */
+static void find_ceilings(struct survey *survey, struct estimate_table *ret) {
+    const struct primitives_table *primitives = &survey->analysis->primitives;
+    const struct ceilings_job job = {measure_primitive, survey};
+    bool wanted[CM_N_ELEMENTS];
+    if (ret->facts.modelled || primitives->n == 0) return;
+    ceilings_wanted(primitives->items, primitives->n, wanted);
+    ceilings_measure(&job, &ret->facts, wanted, &ret->ceilings);
+    ret->has_ceilings = ceilings_any(&ret->ceilings);
+}
+
 static int measure_all(const struct analysis *analysis, struct child *child, double drift,
                        struct estimate_table *ret) {
     struct survey survey = {analysis, child};
@@ -65,8 +82,9 @@ static int measure_all(const struct analysis *analysis, struct child *child, dou
     const size_t n = analysis->primitives.n;
     ret->items = arena_array(analysis->arena, n, sizeof(*ret->items));
     if (!ret->items) return diag_no_memory(analysis->diag);
-    rounds_run(&job, n, drift, ret->items);
     ret->facts = *child_facts(child);
+    find_ceilings(&survey, ret);
+    rounds_run(&job, n, drift, ret->items);
     ret->done = true;
     return CM_OK;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backends/ceilings.h"
 #include "costmodel/backend.h"
 #include "costmodel/costmodel.h"
 #include "ir/fact.h"
@@ -313,6 +314,8 @@ struct estimate_table {
     const char *problem;          /* why there are none though they were asked for; NULL */
     struct cm_device_facts facts; /* of the device */
     struct cm_measurement *items; /* by primitive */
+    bool has_ceilings;            /* not of a device that is modelled */
+    struct ceilings ceilings;
 };
 
 struct analysis {

@@ -347,6 +347,15 @@ static const struct json_field state_fields[] = {
 
 static const struct json_record state_record = RECORD(struct cm_state_share, state_fields);
 
+static const struct json_field ceilings_fields[] = {
+    VALUE("state", JSON_TEXT, struct cm_ceilings, state),
+    VALUE("copy_bytes_per_s", JSON_COUNT, struct cm_ceilings, copy_bytes_per_s),
+    VALUE("floor_ps", JSON_COUNT, struct cm_ceilings, floor_ps),
+    MANY("flops_per_s", JSON_SIZES, struct cm_ceilings, flops_per_s, n_flops_per_s),
+};
+
+static const struct json_record ceilings_record = RECORD(struct cm_ceilings, ceilings_fields);
+
 static const struct json_field measure_fields[] = {
     VALUE("backend", JSON_TEXT, struct cm_measure, backend),
     VALUE("problem", JSON_TEXT, struct cm_measure, problem),
@@ -354,6 +363,8 @@ static const struct json_field measure_fields[] = {
     VALUE("device", JSON_TEXT, struct cm_measure, device),
     VALUE("version", JSON_TEXT, struct cm_measure, version),
     VALUE("warning", JSON_TEXT, struct cm_measure, warning),
+    {"ceilings", JSON_POINTER, true, offsetof(struct cm_measure, ceilings), 0, &ceilings_record,
+     NULL},
     LIST("states", struct cm_measure, states, n_states, state_record),
     LIST("primitives", struct cm_measure, primitives, n_primitives, timed_record),
 };

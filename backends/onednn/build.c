@@ -32,6 +32,7 @@ static const struct {
     [CM_ATTENTION] = {build_attention, OTHERWISE_REFUSE, NULL},
     [CM_GATHER] = {NULL, OTHERWISE_COPY, NULL},
     [CM_RESAMPLE] = {build_resample, OTHERWISE_REFUSE, NULL},
+    [CM_SCATTER] = {NULL, OTHERWISE_COPY, NULL},
 };
 
 static const dnnl_data_type_t types[CM_N_ELEMENTS] = {

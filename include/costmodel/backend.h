@@ -76,11 +76,13 @@ enum cm_primitive_kind {
     CM_ELTWISE,   /* up to CM_MAX_STEPS functions, one after the other -> y */
     CM_SOFTMAX,   /* x -> y, along `axis` */
     CM_REDUCE,    /* x -> y of the same rank, 1 where an axis is reduced */
-    CM_RNN,       /* x [T, N, I], weight, recurrent weight, (bias, states) -> y, (states) */
+    CM_RNN,       /* x [T, N, I], weight, recurrent weight, (bias of rank 2), (states of rank 3)
+                     -> y [T, D, N, H], (states) */
     CM_ATTENTION, /* q [N, H, S, D], k and v [N, G, L, D], (mask) -> y [N, H, S, D] */
     CM_COPY,      /* inputs -> y, laid side by side along `axis`: transpose, slice, concat */
     CM_GATHER,    /* x, (indices) -> y: each element of y is some element of x */
     CM_RESAMPLE,  /* x NCS.. -> y NCS..: another size of the spatial dims */
+    CM_SCATTER,   /* x, indices, updates -> y: x with some elements replaced */
     CM_N_PRIMITIVES
 };
 
@@ -96,6 +98,7 @@ enum cm_algorithm {
     CM_NORM_RMS,             /* the same without the mean */
     CM_NORM_INSTANCE,
     CM_NORM_GROUP, /* of `groups` */
+    CM_NORM_LRN,   /* by the squares of window.kernel[0] channels around */
     CM_SOFTMAX_PLAIN,
     CM_SOFTMAX_LOG,
     CM_REDUCE_SUM,
@@ -105,6 +108,11 @@ enum cm_algorithm {
     CM_REDUCE_PRODUCT,
     CM_REDUCE_L1,
     CM_REDUCE_L2,
+    CM_REDUCE_SUM_SQUARE,
+    CM_REDUCE_LOG_SUM,
+    CM_REDUCE_LOG_SUM_EXP,
+    CM_REDUCE_ARG_MAX, /* indices of them */
+    CM_REDUCE_ARG_MIN,
     CM_RNN_TANH,
     CM_RNN_RELU,
     CM_RNN_LSTM,
@@ -118,10 +126,17 @@ enum cm_algorithm {
 enum cm_function {
     CM_FUNCTION_NONE,
     CM_ABS,
+    CM_ACOS,
+    CM_ACOSH,
+    CM_ASIN,
+    CM_ASINH,
+    CM_ATAN,
+    CM_ATANH,
     CM_CAST, /* to the output's element */
     CM_CEIL,
     CM_CLIP, /* to alpha .. beta */
     CM_COS,
+    CM_COSH,
     CM_ELU, /* alpha */
     CM_ERF,
     CM_EXP,
@@ -140,12 +155,16 @@ enum cm_function {
     CM_RELU,
     CM_ROUND,
     CM_SIGMOID,
+    CM_SIGN,
     CM_SIN,
+    CM_SINH,
     CM_SOFTPLUS,
     CM_SQRT,
     CM_SQUARE,
     CM_SWISH, /* x sigmoid(alpha x) */
+    CM_TAN,
     CM_TANH,
+    CM_THRESHOLD, /* x above alpha, else 0 */
     CM_FIRST_BINARY,
     CM_ADD = CM_FIRST_BINARY,
     CM_SUBTRACT,
@@ -153,9 +172,10 @@ enum cm_function {
     CM_DIVIDE,
     CM_MAXIMUM,
     CM_MINIMUM,
+    CM_MODULO,
     CM_POWER,
     CM_COMPARE, /* of any sort: they cost the same */
-    CM_LOGIC,
+    CM_LOGIC,   /* of any sort, of bits too */
     CM_PRELU,
     CM_SELECT, /* condition, then, else: three operands, the first step only */
     CM_N_FUNCTIONS
@@ -164,7 +184,8 @@ enum cm_function {
 /* The running value is inputs[0], or the result of the step before. */
 struct cm_eltwise {
     int32_t function; /* enum cm_function */
-    int32_t operand;  /* the other operand of two: index into inputs; 0 of a function of one */
+    int32_t operand;  /* the other operand of two: index into inputs, 0 being inputs[0] once
+                         more; 0 of a function of one */
     double alpha, beta;
 };
 

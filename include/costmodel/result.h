@@ -319,14 +319,25 @@ struct cm_state_share {
     int64_t macs;
 };
 
+/* What the device reaches at its best, measured as layers are: what their times are compared
+ * with. CM_UNKNOWN: not measured. */
+struct cm_ceilings {
+    const char *state;        /* "measured", or "invented" by a table */
+    int64_t copy_bytes_per_s; /* of a large copy: read and written, both counted */
+    int64_t floor_ps;         /* of the smallest primitive */
+    size_t n_flops_per_s;
+    const struct cm_named_size *flops_per_s; /* of a large product, by element: "f32", "tf32" */
+};
+
 /* What a backend said, and of how much of the model. */
 struct cm_measure {
     const char *backend; /* as it was asked for: "roofline:device=h200" */
     const char *problem; /* why there are no times; "" there are */
     bool modelled;       /* no time was measured: all are computed */
     const char *device;
-    const char *version; /* of what ran, or where the figures of a model stand */
-    const char *warning; /* what makes the times doubtful; "" */
+    const char *version;                /* of what ran, or where the figures of a model stand */
+    const char *warning;                /* what makes the times doubtful; "" */
+    const struct cm_ceilings *ceilings; /* NULL: none were measured */
     size_t n_states;
     const struct cm_state_share *states; /* those that there are, what has a time first */
     size_t n_primitives;

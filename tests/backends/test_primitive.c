@@ -168,7 +168,7 @@ static void too_many_elements(struct cm_primitive *p) {
 static void what_is_not_well_formed_is_refused(void **state) {
     (void)state;
     static const struct bad cases[] = {
-        {no_kind, "there is no primitive of kind 14"},
+        {no_kind, "there is no primitive of kind 15"},
         {no_result, "conv with 3 operands and 0 results"},
         {too_many_operands, "conv with 4 operands and 1 results"},
         {no_such_algorithm, "an attribute of conv is out of range"},

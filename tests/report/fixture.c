@@ -364,11 +364,20 @@ static const struct cm_timed timed[] = {
      .warm_ps = CM_UNKNOWN,
      .few_samples = true},
 };
+static const struct cm_named_size odd_rates[] = {{"f32", CM_UNKNOWN}, {"tf32", 1}};
+
+static const struct cm_ceilings odd_ceilings = {.state = "invented",
+                                                .copy_bytes_per_s = CM_UNKNOWN,
+                                                .floor_ps = 7,
+                                                .n_flops_per_s = N(odd_rates),
+                                                .flops_per_s = odd_rates};
+
 static const struct cm_measure odd_measure = {
     .backend = "odd:key=\x07",
     .problem = "",
     .device = "a \"device\"",
     .version = "",
+    .ceilings = &odd_ceilings,
     .warning = "the machine is busy (load 13.1)",
     .n_states = N(states),
     .states = states,

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/cuda/api.h"
+
+#include <stddef.h>
+
+#include "support/banned.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The text of a name after the header's macros have changed it. */
+#define TEXT_OF(name)  #name
+#define EXPANDED(name) TEXT_OF(name)
+
+#define DRIVER_ROW(name)          {EXPANDED(name), offsetof(struct cuda_driver, name), false},
+#define DRIVER_OPTIONAL_ROW(name) {EXPANDED(name), offsetof(struct cuda_driver, name), true},
+#define DRIVER_PLAIN_ROW(name)    {#name, offsetof(struct cuda_driver, name), false},
+#define CUDNN_ROW(name)           {EXPANDED(name), offsetof(struct cuda_cudnn, name), false},
+#define CUBLASLT_ROW(name)        {EXPANDED(name), offsetof(struct cuda_cublaslt, name), false},
+#define NVRTC_ROW(name)           {EXPANDED(name), offsetof(struct cuda_nvrtc, name), false},
+
+static const struct library_symbol driver_symbols[] = {CUDA_DRIVER_FUNCTIONS(
+    DRIVER_ROW) CUDA_DRIVER_OPTIONAL(DRIVER_OPTIONAL_ROW) CUDA_DRIVER_PLAIN(DRIVER_PLAIN_ROW)};
+static const struct library_symbol cudnn_symbols[] = {CUDA_CUDNN_FUNCTIONS(CUDNN_ROW)};
+static const struct library_symbol cublaslt_symbols[] = {CUDA_CUBLASLT_FUNCTIONS(CUBLASLT_ROW)};
+static const struct library_symbol nvrtc_symbols[] = {CUDA_NVRTC_FUNCTIONS(NVRTC_ROW)};
+
+static int load(const struct library_name *name, const struct library_folders *folders,
+                const struct library_symbol *symbols, size_t n, void *table,
+                struct cm_reason *reason) {
+    struct library library;
+    const int status = library_open(name, folders, &library, reason);
+    if (status != CM_BACKEND_OK) return status;
+    return library_bind(&library, name->name, symbols, n, table, reason);
+}
+
+int api_load_driver(const struct library_folders *folders, struct cuda_driver *ret,
+                    struct cm_reason *reason) {
+    static const struct library_name name = {"NVIDIA driver", {"libcuda.so.1", NULL}, true};
+    return load(&name, folders, driver_symbols, N(driver_symbols), ret, reason);
+}
+
+int api_load_cudnn(const struct library_folders *folders, struct cuda_cudnn *ret,
+                   struct cm_reason *reason) {
+    static const struct library_name name = {"cuDNN", {"libcudnn.so.9", NULL}, false};
+    return load(&name, folders, cudnn_symbols, N(cudnn_symbols), ret, reason);
+}
+
+/* Libraries of a CUDA that is newer than the driver load, and fail at their first call. */
+int api_load_cublaslt(const struct library_folders *folders, int major,
+                      struct cuda_cublaslt *ret, struct cm_reason *reason) {
+    static const struct library_name both = {
+        "cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12", NULL}, false};
+    static const struct library_name older = {"cuBLASLt", {"libcublasLt.so.12", NULL}, false};
+    return load(major == 12 ? &older : &both, folders, cublaslt_symbols, N(cublaslt_symbols),
+                ret, reason);
+}
+
+int api_load_nvrtc(const struct library_folders *folders, int major, struct cuda_nvrtc *ret,
+                   struct cm_reason *reason) {
+    static const struct library_name both = {
+        "NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", NULL}, false};
+    static const struct library_name older = {"NVRTC", {"libnvrtc.so.12", NULL}, false};
+    return load(major == 12 ? &older : &both, folders, nvrtc_symbols, N(nvrtc_symbols), ret,
+                reason);
+}

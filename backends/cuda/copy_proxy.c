@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The last resort of what only moves bytes: a copy by the driver of as many of them. It reads
+ * half of the sum and writes half, within the operands, so that it is cold where they are.
+ */
+#include <stdlib.h>
+
+#include "backends/cuda/operands.h"
+#include "backends/cuda/provider.h"
+#include "backends/cuda/refuse.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+struct copy_proxy {
+    const struct cm_device *device;
+    int64_t across; /* bytes from the first input to the first output */
+    int64_t within; /* and from the lower half of the largest operand to its upper one */
+    int64_t half;   /* of the largest operand, in bytes */
+    bool largest_is_output;
+    int32_t largest;
+};
+
+static int copy(const struct copy_proxy *proxy, CUdeviceptr to, CUdeviceptr from, int64_t bytes,
+                CUstream stream, struct cm_reason *reason) {
+    if (bytes == 0) return CM_BACKEND_OK;
+    return device_check(
+        proxy->device, proxy->device->driver.cuMemcpyDtoDAsync(to, from, (size_t)bytes, stream),
+        "copy", reason);
+}
+
+static int launch(void *own, const struct cuda_operands *operands, CUstream stream,
+                  struct cm_reason *reason) {
+    const struct copy_proxy *proxy = own;
+    const CUdeviceptr largest = proxy->largest_is_output ? operands->outputs[proxy->largest]
+                                                         : operands->inputs[proxy->largest];
+    int64_t left = proxy->within;
+    int status =
+        copy(proxy, operands->outputs[0], operands->inputs[0], proxy->across, stream, reason);
+    while (status == CM_BACKEND_OK && left > 0) {
+        const int64_t piece = left < proxy->half ? left : proxy->half;
+        status =
+            copy(proxy, largest + (CUdeviceptr)proxy->half, largest, piece, stream, reason);
+        left -= piece;
+    }
+    return status;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static void find_largest(const struct cm_primitive *primitive, struct copy_proxy *ret) {
+    int64_t most = -1;
+    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
+        const bool output = i >= primitive->n_inputs;
+        const int32_t index = output ? i - primitive->n_inputs : i;
+        const int64_t bytes =
+            operands_bytes(output ? &primitive->outputs[index] : &primitive->inputs[index]);
+        if (bytes <= most) continue;
+        most = bytes;
+        ret->largest = index;
+        ret->largest_is_output = output;
+    }
+    ret->half = most / 2;
+}
+
+static int make(struct cm_device *device, const struct cm_primitive *primitive,
+                int32_t candidate, struct cuda_step *ret, struct cm_reason *reason) {
+    const int64_t bytes = checked_add(primitive->bytes_read, primitive->bytes_written);
+    if (candidate > 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "there is one");
+    if (primitive->n_inputs < 1 || primitive->n_outputs < 1 || bytes < 2)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "nothing to copy");
+    struct copy_proxy *proxy = calloc(1, sizeof(*proxy));
+    if (proxy == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    proxy->device = device;
+    find_largest(primitive, proxy);
+    proxy->across = least(bytes / 2, least(operands_bytes(&primitive->inputs[0]),
+                                           operands_bytes(&primitive->outputs[0])));
+    proxy->within = bytes / 2 - proxy->across;
+    if (proxy->half == 0) proxy->within = 0;
+    ret->own = proxy;
+    ret->launch = launch;
+    ret->drop = free;
+    ret->state = CM_PROXY;
+    (void)cuda_refuse(&ret->instead, 0, "a copy of %lld bytes",
+                      (long long)(proxy->across + proxy->within));
+    return CM_BACKEND_OK;
+}
+
+const struct cuda_provider copy_proxy_provider = {.name = "copy proxy", .make = make};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The device with the libraries that work on it. Only the driver's interface is used, never
+ * the runtime's: CUstream and cudaStream_t are one type, and that is all the two have to share
+ * (docs/decisions/cuda-driver-api.md).
+ */
+#ifndef BACKENDS_CUDA_DEVICE_H
+#define BACKENDS_CUDA_DEVICE_H
+
+#include <stdbool.h>
+
+#include "backends/cuda/api.h"
+#include "backends/cuda/memory.h"
+
+/* What the user asked for; texts are borrowed for as long as `open` runs. */
+struct cuda_wishes {
+    int32_t precision; /* enum cm_precision */
+    int32_t layout;    /* enum cm_layout */
+    int32_t autotune;
+    bool plan_only;
+    int ordinal;             /* of the device */
+    int64_t workspace_bytes; /* the most that a plan may take */
+    int64_t memory_bytes;    /* that operands may take; 0: half of what is free */
+    const char *libraries;   /* NULL: none */
+};
+
+/* A library that a provider can do without. */
+struct cuda_absent {
+    bool here;
+    struct cm_reason why; /* it is not */
+};
+
+struct cm_device {
+    struct cuda_wishes wishes;
+    struct cuda_driver driver;
+    struct cuda_cudnn cudnn;
+    struct cuda_cublaslt cublaslt;
+    struct cuda_nvrtc nvrtc;
+    bool has_driver; /* always but with plan_only; without it the members below are zero */
+    struct cuda_absent has_cudnn, has_cublaslt, has_nvrtc;
+    int driver_version; /* 13000 */
+    CUdevice ordinal;
+    CUcontext context;
+    CUstream stream;
+    CUevent begin, end; /* around what is timed */
+    struct memory memory;
+    double floor;               /* seconds of an empty kernel in a graph; 0 not known */
+    cudnnHandle_t cudnn_handle; /* with its stream set; NULL without device or library */
+    cublasLtHandle_t cublaslt_handle;
+    int sm;      /* 90; 0 not known */
+    int n_units; /* multiprocessors */
+    int threads_a_unit;
+    int64_t cache_bytes; /* L2 */
+    int64_t memory_bytes;
+    char name[CM_NAME_SIZE];
+    char address[CM_WORD_SIZE];
+};
+
+int device_open(const struct cuda_wishes *wishes, struct cm_device **ret,
+                struct cm_reason *reason);
+void device_facts(const struct cm_device *device, struct cm_device_facts *ret);
+void device_close(struct cm_device *device);
+
+/*
+ * What a status of the driver means for the process: CM_BACKEND_OK, _NO_MEMORY, _BROKEN after
+ * an error that sticks to the context, else _REFUSED. `doing`: "copy to the device".
+ */
+int device_check(const struct cm_device *device, CUresult result, const char *doing,
+                 struct cm_reason *reason);
+
+#endif

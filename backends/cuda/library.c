@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A relative path is never tried, nor the working directory: whoever can leave a file there
+ * would run code in the user's name. Of libraries that load others by their soname the one that
+ * is already loaded wins, so copies of several installations are mixed where cuDNN is loaded
+ * before the cuBLASLt and NVRTC that it shall use (device.c has the order).
+ */
+#include "backends/cuda/library.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/cuda/refuse.h"
+
+#include "support/banned.h"
+
+#define MOST_FOLDERS 128
+
+/* Where each way of installing puts them; a row with a variable is left out where that is not
+ * set to an absolute path. */
+static const struct {
+    const char *variable;
+    const char *pattern;
+} places[] = {
+    {NULL, "/usr/lib/x86_64-linux-gnu"},
+    {NULL, "/usr/lib/aarch64-linux-gnu"},
+    {NULL, "/usr/lib64"},
+    {"CONDA_PREFIX", "/lib"},
+    {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/*/lib"},
+    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib"},
+    {"HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib"},
+    {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*/lib"},
+    {NULL, "/usr/lib/python3*/*-packages/nvidia/*/lib"},
+    {"CUDNN_PATH", "/lib"},
+    {"CUDNN_PATH", "/lib64"},
+    {"CUDA_HOME", "/lib64"},
+    {"CUDA_HOME", "/lib"},
+    {"CUDA_PATH", "/lib64"},
+    {NULL, "/usr/local/cuda/lib64"},
+    {NULL, "/usr/local/cuda/lib"},
+};
+
+static void add_folder(struct library_folders *folders, const char *folder, size_t length) {
+    if (folders->n == MOST_FOLDERS || length >= LIBRARY_PATH) return;
+    for (size_t i = 0; i < folders->n; i++)
+        if (strlen(folders->items[i]) == length &&
+            memcmp(folders->items[i], folder, length) == 0)
+            return;
+    char *item = folders->items[folders->n++];
+    memcpy(item, folder, length);
+    item[length] = '\0';
+}
+
+static int add_wished(struct library_folders *folders, const char *wished,
+                      struct cm_reason *reason) {
+    while (wished != NULL && *wished != '\0') {
+        const size_t length = strcspn(wished, ":");
+        if (wished[0] != '/')
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "libraries wants absolute paths");
+        add_folder(folders, wished, length);
+        wished += length + (wished[length] == ':');
+    }
+    return CM_BACKEND_OK;
+}
+
+static void add_place(struct library_folders *folders, const char *variable,
+                      const char *pattern) {
+    char path[LIBRARY_PATH];
+    const char *prefix = variable ? getenv(variable) : "";
+    if (prefix == NULL || (variable != NULL && prefix[0] != '/')) return;
+    const int length = snprintf(path, sizeof(path), "%s%s", prefix, pattern);
+    if (length < 0 || (size_t)length >= sizeof(path)) return;
+    glob_t found = {0};
+    if (glob(path, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            add_folder(folders, found.gl_pathv[i], strlen(found.gl_pathv[i]));
+    globfree(&found);
+}
+
+int library_find_folders(const char *first, struct library_folders *ret,
+                         struct cm_reason *reason) {
+    struct library_folders folders = {0, calloc(MOST_FOLDERS, LIBRARY_PATH)};
+    if (folders.items == NULL)
+        return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    const int status = add_wished(&folders, first, reason);
+    if (status != CM_BACKEND_OK) {
+        library_drop_folders(&folders);
+        return status;
+    }
+    add_folder(&folders, "", 0);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        add_place(&folders, places[i].variable, places[i].pattern);
+    *ret = folders;
+    return CM_BACKEND_OK;
+}
+
+void library_drop_folders(struct library_folders *folders) {
+    free(folders->items);
+    *folders = (struct library_folders){0, NULL};
+}
+
+/* `fault`: of a file that is there and cannot be loaded, what the loader says. */
+static bool open_in(const char *folder, const char *soname, struct library *ret,
+                    struct cm_reason *fault) {
+    const int length = folder[0] == '\0'
+                           ? snprintf(ret->path, sizeof(ret->path), "%s", soname)
+                           : snprintf(ret->path, sizeof(ret->path), "%s/%s", folder, soname);
+    if (length < 0 || (size_t)length >= sizeof(ret->path)) return false;
+    if (folder[0] != '\0' && access(ret->path, R_OK) != 0) return false;
+    ret->handle = dlopen(ret->path, RTLD_NOW | RTLD_LOCAL);
+    if (ret->handle != NULL) return true;
+    const char *why = dlerror();
+    if (folder[0] != '\0') (void)cuda_refuse(fault, 0, "%s", why ? why : ret->path);
+    return false;
+}
+
+/* All of the places are in docs/backends.md. */
+static int refuse_absent(const struct library_name *name, const struct library_folders *folders,
+                         const struct cm_reason *fault, struct cm_reason *reason) {
+    if (fault->text[0] != '\0')
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "%s cannot be loaded: %.200s",
+                           name->name, fault->text);
+    if (name->of_system)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no %s: %s is not on this machine",
+                           name->name, name->sonames[0]);
+    return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                       "no %s: %s is neither where the loader looks nor in %zu folders of deb, "
+                       "rpm, conda, pip and the toolkit; cuda:libraries=PATH names another",
+                       name->name, name->sonames[0], folders->n - 1);
+}
+
+int library_open(const struct library_name *name, const struct library_folders *folders,
+                 struct library *ret, struct cm_reason *reason) {
+    struct cm_reason fault = {""};
+    struct library library = {NULL, ""};
+    for (size_t folder = 0; folder < folders->n; folder++) {
+        for (size_t i = 0; name->sonames[i] != NULL; i++) {
+            if (!open_in(folders->items[folder], name->sonames[i], &library, &fault)) continue;
+            *ret = library;
+            return CM_BACKEND_OK;
+        }
+    }
+    return refuse_absent(name, folders, &fault, reason);
+}
+
+int library_bind(const struct library *library, const char *name,
+                 const struct library_symbol *symbols, size_t n, void *table,
+                 struct cm_reason *reason) {
+    for (size_t i = 0; i < n; i++) {
+        void *symbol = dlsym(library->handle, symbols[i].name);
+        /* As POSIX has it: a function's address comes out as an object's. */
+        memcpy((char *)table + symbols[i].offset, &symbol, sizeof(symbol));
+        if (symbol == NULL && !symbols[i].optional)
+            return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                               "%s (%.120s) has no function '%s': it is too old", name,
+                               library->path, symbols[i].name);
+    }
+    return CM_BACKEND_OK;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/cuda/memory.h"
+
+#include "backends/cuda/device.h"
+#include "backends/cuda/refuse.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define LEAST_BLOCK ((int64_t)1 << 20)
+
+int64_t memory_align(int64_t bytes) {
+    const int64_t more = checked_add(bytes, MEMORY_ALIGNMENT - 1);
+    return is_known(more) ? more - more % MEMORY_ALIGNMENT : more;
+}
+
+static CUresult allocate(const struct cm_device *device, int64_t bytes, CUdeviceptr *ret) {
+    return device->driver.cuMemAlloc(ret, (size_t)bytes);
+}
+
+/* Half of what is free, or of that again: memory comes in pieces. */
+static void make_block(struct cm_device *device) {
+    struct memory *memory = &device->memory;
+    size_t free_bytes = 0;
+    size_t total = 0;
+    int64_t bytes = device->wishes.memory_bytes;
+    if (memory->base != 0) return;
+    if (device->driver.cuMemGetInfo(&free_bytes, &total) != CUDA_SUCCESS) return;
+    if (bytes == 0 || bytes > (int64_t)free_bytes) bytes = (int64_t)(free_bytes / 2);
+    for (; bytes >= LEAST_BLOCK; bytes /= 2) {
+        bytes -= bytes % MEMORY_ALIGNMENT;
+        if (allocate(device, bytes, &memory->base) != CUDA_SUCCESS) continue;
+        memory->bytes = bytes;
+        return;
+    }
+    memory->base = 0;
+}
+
+static int take_own(struct cm_device *device, int64_t least, int64_t wish,
+                    struct memory_block *ret, struct cm_reason *reason) {
+    struct memory_block block = {.bytes = wish};
+    CUresult result = allocate(device, wish, &block.base);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+        block.bytes = least;
+        result = allocate(device, least, &block.base);
+    }
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return cuda_refuse(reason, CM_BACKEND_NO_MEMORY,
+                           "takes %lld bytes, the device has not as many", (long long)least);
+    const int status = device_check(device, result, "allocate memory", reason);
+    if (status == CM_BACKEND_OK) *ret = block;
+    return status;
+}
+
+int memory_take(struct cm_device *device, int64_t least, int64_t wish, struct memory_block *ret,
+                struct cm_reason *reason) {
+    struct memory *memory = &device->memory;
+    const int64_t limit = device->wishes.memory_bytes;
+    if (!is_known(least) || (limit > 0 && least > limit))
+        return cuda_refuse(reason, CM_BACKEND_NO_MEMORY,
+                           "takes %lld bytes, at most %lld may be taken", (long long)least,
+                           (long long)limit);
+    if (!memory->taken) {
+        make_block(device);
+        if (memory->base != 0 && memory->bytes >= least) {
+            memory->taken = true;
+            *ret = (struct memory_block){memory->base, memory->bytes, true};
+            return CM_BACKEND_OK;
+        }
+        memory_drop(device);
+    }
+    return take_own(device, least, wish, ret, reason);
+}
+
+void memory_give_back(struct cm_device *device, const struct memory_block *block) {
+    if (block->shared)
+        device->memory.taken = false;
+    else if (block->base != 0)
+        (void)device->driver.cuMemFree(block->base);
+}
+
+void memory_drop(struct cm_device *device) {
+    if (device->memory.base != 0) (void)device->driver.cuMemFree(device->memory.base);
+    device->memory = (struct memory){.base = 0};
+}

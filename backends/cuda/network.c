@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All steps of a network in one graph, on one block that activations share over time. What a
+ * step reads is what the steps before left there, as in the network itself.
+ */
+#include <stdlib.h>
+
+#include "backends/cuda/operands.h"
+#include "backends/cuda/plan.h"
+#include "backends/cuda/refuse.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+static int make_part(struct cm_plan *plan, const struct cm_primitive *primitive,
+                     struct plan_part *part, struct cm_reason *reason) {
+    const struct cuda_provider *const *at = providers_for(primitive->kind);
+    int status = cuda_refuse(reason, CM_BACKEND_REFUSED, "no library here does this");
+    for (; *at != NULL && status == CM_BACKEND_REFUSED; at++) {
+        struct cuda_step step = {.own = NULL};
+        status = (*at)->make(plan->device, primitive, 0, &step, reason);
+        if (status != CM_BACKEND_OK) continue;
+        part->provider = *at;
+        part->step = step;
+    }
+    return status;
+}
+
+static int make_parts(struct cm_plan *plan, const struct cm_network *network,
+                      int64_t *ret_workspace, struct cm_reason *reason) {
+    *ret_workspace = 0;
+    for (uint32_t i = 0; i < network->n_primitives; i++) {
+        struct cm_reason why = {""};
+        const int status = make_part(plan, &network->primitives[i], &plan->parts[i], &why);
+        if (status != CM_BACKEND_OK)
+            return cuda_refuse(reason, status, "primitive %u: %.200s", i, why.text);
+        if (plan->parts[i].step.workspace_bytes > *ret_workspace)
+            *ret_workspace = plan->parts[i].step.workspace_bytes;
+    }
+    return CM_BACKEND_OK;
+}
+
+static bool fits(const struct cm_network *network, const struct cm_place *place,
+                 const struct cm_tensor *tensor) {
+    const bool weights = place->block == CM_BLOCK_WEIGHTS;
+    const int64_t end = checked_add(place->offset, operands_bytes(tensor));
+    const int64_t room = weights ? network->weight_bytes : network->arena_bytes;
+    return place->offset >= 0 && place->offset % MEMORY_ALIGNMENT == 0 && is_known(end) &&
+           end <= room && (weights || place->block == CM_BLOCK_ARENA);
+}
+
+static CUdeviceptr address(const struct cm_plan *plan, const struct cm_network *network,
+                           const struct cm_place *place) {
+    CUdeviceptr base = plan->sets.block.base;
+    if (place->block == CM_BLOCK_WEIGHTS)
+        base += (CUdeviceptr)memory_align(network->arena_bytes);
+    return base + (CUdeviceptr)place->offset;
+}
+
+/* Later operands may stand where earlier ones did: the last to be filled is as random. */
+static int place_step(struct cm_plan *plan, const struct cm_network *network, uint32_t index,
+                      struct cm_reason *reason) {
+    const struct cm_network_step *step = &network->steps[index];
+    struct plan_launch *launch = &plan->launches[index];
+    int status = CM_BACKEND_OK;
+    if (step->primitive >= network->n_primitives)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "step %u has no primitive", index);
+    const struct cm_primitive *primitive = &network->primitives[step->primitive];
+    launch->part = step->primitive;
+    for (int32_t i = 0; i < primitive->n_inputs && status == CM_BACKEND_OK; i++) {
+        const struct fill fill = fill_for(primitive, i);
+        if (!fits(network, &step->inputs[i], &primitive->inputs[i]))
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "step %u reads outside", index);
+        launch->operands.inputs[i] = address(plan, network, &step->inputs[i]);
+        status = sets_fill(plan->device, &fill, launch->operands.inputs[i],
+                           operands_bytes(&primitive->inputs[i]), reason);
+    }
+    for (int32_t i = 0; i < primitive->n_outputs; i++) {
+        if (!fits(network, &step->outputs[i], &primitive->outputs[i]))
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "step %u writes outside", index);
+        launch->operands.outputs[i] = address(plan, network, &step->outputs[i]);
+    }
+    return status;
+}
+
+static int place_all(struct cm_plan *plan, const struct cm_network *network, int64_t workspace,
+                     struct cm_reason *reason) {
+    const int64_t operands =
+        checked_add(memory_align(network->arena_bytes), memory_align(network->weight_bytes));
+    const int64_t bytes = checked_add(operands, memory_align(workspace));
+    int status = memory_take(plan->device, bytes, bytes, &plan->sets.block, reason);
+    if (status != CM_BACKEND_OK) return status;
+    plan->sets.n = 1;
+    plan->sets.bytes = operands;
+    plan->sets.workspace = plan->sets.block.base + (CUdeviceptr)operands;
+    for (uint32_t i = 0; i < network->n_steps && status == CM_BACKEND_OK; i++)
+        status = place_step(plan, network, i, reason);
+    return status;
+}
+
+int plan_network(struct cm_device *device, const struct cm_network *network,
+                 struct cm_plan **ret, struct cm_reason *reason) {
+    int64_t workspace = 0;
+    if (device->wishes.plan_only || network->n_steps == 0 || network->n_primitives == 0)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "there is no network to run");
+    struct cm_plan *plan = plan_new(device, network->n_primitives, network->n_steps);
+    if (plan == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    const double begin = plan_now();
+    plan->is_network = true;
+    int status = make_parts(plan, network, &workspace, reason);
+    if (status == CM_BACKEND_OK) status = place_all(plan, network, workspace, reason);
+    if (status == CM_BACKEND_OK) status = plan_try(plan, reason);
+    if (status == CM_BACKEND_OK) status = plan_learn(plan, reason);
+    plan->plan_seconds = plan_now() - begin;
+    if (status == CM_BACKEND_OK)
+        *ret = plan;
+    else
+        plan_drop(plan);
+    return status;
+}

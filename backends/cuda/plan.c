@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The same graph again would find its operands where it left them. So cold executions are a
+ * series of graphs that together go round all sets, each launched when its turn comes.
+ */
+#include "backends/cuda/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "backends/cuda/refuse.h"
+
+#include "support/banned.h"
+
+double plan_now(void) {
+    struct timespec time = {0, 0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+struct cm_plan *plan_new(struct cm_device *device, uint32_t n_parts, uint32_t n_launches) {
+    struct cm_plan *plan = calloc(1, sizeof(*plan));
+    if (plan == NULL) return NULL;
+    plan->device = device;
+    plan->parts = calloc(n_parts, sizeof(*plan->parts));
+    plan->launches = calloc(n_launches, sizeof(*plan->launches));
+    plan->n_parts = n_parts;
+    plan->n_launches = n_launches;
+    if (plan->parts != NULL && plan->launches != NULL) return plan;
+    free(plan->parts);
+    free(plan->launches);
+    free(plan);
+    return NULL;
+}
+
+static int launch_set(void *context, int64_t set, CUstream stream, struct cm_reason *reason) {
+    const struct cm_plan *plan = context;
+    for (uint32_t i = 0; i < plan->n_launches; i++) {
+        const struct plan_launch *launch = &plan->launches[i];
+        const struct cuda_step *step = &plan->parts[launch->part].step;
+        const struct cuda_operands operands = sets_at(&plan->sets, &launch->operands, set);
+        if (step->launch == NULL) continue; /* a view */
+        const int status = step->launch(step->own, &operands, stream, reason);
+        if (status != CM_BACKEND_OK) return status;
+    }
+    return CM_BACKEND_OK;
+}
+
+static struct replay_job job_of(struct cm_plan *plan) {
+    return (struct replay_job){launch_set, plan};
+}
+
+int plan_try(struct cm_plan *plan, struct cm_reason *reason) {
+    const struct cm_device *device = plan->device;
+    const int status = launch_set(plan, 0, device->stream, reason);
+    if (status != CM_BACKEND_OK) return status;
+    return device_check(device, device->driver.cuStreamSynchronize(device->stream), "run it",
+                        reason);
+}
+
+int plan_learn(struct cm_plan *plan, struct cm_reason *reason) {
+    struct replay replay = {NULL, NULL};
+    const struct replay_job job = job_of(plan);
+    const int status = replay_capture(plan->device, &job, 1, 0, 1, &replay, reason);
+    plan->no_graphs = status == CM_BACKEND_REFUSED;
+    if (plan->no_graphs) return CM_BACKEND_OK;
+    if (status != CM_BACKEND_OK) return status;
+    replay_kernels(plan->device, &replay, &plan->kernels);
+    replay_drop(plan->device, &replay);
+    return CM_BACKEND_OK;
+}
+
+static void drop_series(struct cm_plan *plan, struct plan_series *series) {
+    for (uint32_t i = 0; i < series->n_replays; i++)
+        replay_drop(plan->device, &series->replays[i]);
+    *series = (struct plan_series){.n = 0};
+}
+
+/*
+ * Sets that a series goes round. Of fewer executions than sets a graph takes n, and the next
+ * one the next n; of more one graph goes round as often as it comes out even. Either way more
+ * than half of the sets lie between two uses of one.
+ */
+static int64_t count_round(int64_t n_sets, int64_t n) {
+    const int64_t rounds = (n + n_sets - 1) / n_sets;
+    return n <= n_sets ? n_sets / n * n : n / rounds;
+}
+
+static int make_series(struct cm_plan *plan, uint32_t n, enum cm_cache cache,
+                       struct cm_reason *reason) {
+    struct plan_series *series = &plan->series[cache];
+    const struct replay_job job = job_of(plan);
+    const int64_t round = cache == CM_COLD ? count_round(plan->sets.n, n) : 1;
+    int64_t n_replays = round > n ? round / n : 1;
+    int status = CM_BACKEND_OK;
+    if (n_replays > PLAN_REPLAYS) n_replays = PLAN_REPLAYS;
+    drop_series(plan, series);
+    for (int64_t i = 0; i < n_replays && status == CM_BACKEND_OK; i++) {
+        status = replay_capture(plan->device, &job, n, round > n ? i * n : 0, round,
+                                &series->replays[series->n_replays], reason);
+        if (status == CM_BACKEND_OK) series->n_replays++;
+    }
+    if (status == CM_BACKEND_OK)
+        series->n = n;
+    else
+        drop_series(plan, series);
+    return status;
+}
+
+static int run_launches(struct cm_plan *plan, uint32_t n, enum cm_cache cache,
+                        double *ret_seconds, struct cm_reason *reason) {
+    const struct replay_job job = job_of(plan);
+    const int64_t first = cache == CM_COLD ? plan->next_set : 0;
+    const int64_t n_sets = cache == CM_COLD ? plan->sets.n : 1;
+    if (cache == CM_COLD) plan->next_set = (plan->next_set + n) % plan->sets.n;
+    return replay_launch(plan->device, &job, n, first, n_sets, ret_seconds, reason);
+}
+
+int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
+             struct cm_reason *reason) {
+    struct plan_series *series = &plan->series[cache];
+    if (plan->device->wishes.plan_only)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "only planned");
+    if (n == 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "no executions");
+    if (!plan->no_graphs && series->n != n) {
+        const int status = make_series(plan, n, cache, reason);
+        plan->no_graphs = status == CM_BACKEND_REFUSED;
+        if (status != CM_BACKEND_OK && !plan->no_graphs) return status;
+    }
+    if (plan->no_graphs) return run_launches(plan, n, cache, ret_seconds, reason);
+    const struct replay *replay = &series->replays[series->next];
+    series->next = (series->next + 1) % series->n_replays;
+    return replay_run(plan->device, replay, ret_seconds, reason);
+}
+
+void plan_forget(struct cm_plan *plan) {
+    drop_series(plan, &plan->series[CM_COLD]);
+    drop_series(plan, &plan->series[CM_WARM]);
+    plan->no_graphs = false;
+}
+
+void plan_drop(struct cm_plan *plan) {
+    plan_forget(plan);
+    for (uint32_t i = 0; i < plan->n_parts; i++)
+        if (plan->parts[i].step.drop != NULL) plan->parts[i].step.drop(plan->parts[i].step.own);
+    sets_drop(plan->device, &plan->sets);
+    free(plan->parts);
+    free(plan->launches);
+    free(plan);
+}

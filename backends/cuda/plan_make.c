@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which provider's which candidate it shall be. What a library plans may still fail when it is
+ * launched: then the next candidate is tried, and after a few of them the next provider.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/cuda/plan.h"
+#include "backends/cuda/refuse.h"
+
+#include "support/banned.h"
+
+#define MOST_TRIALS    4 /* candidates of a provider until one runs */
+#define AUTOTUNE_RUNS  5
+#define AUTOTUNE_TAKES 3
+
+/* "cublaslt: ...; cudnn graph: ..." */
+static void add_reason(const char *name, const struct cm_reason *from, struct cm_reason *ret) {
+    const size_t used = strlen(ret->text);
+    (void)snprintf(ret->text + used, sizeof(ret->text) - used, "%s%s: %s", used > 0 ? "; " : "",
+                   name, from->text);
+}
+
+static void drop_step(struct cuda_step *step) {
+    if (step->drop != NULL) step->drop(step->own);
+    *step = (struct cuda_step){.own = NULL};
+}
+
+/* Made, with room for its workspace, and run once. *ret_made: there is such a candidate. */
+static int make_candidate(struct cm_plan *plan, const struct cuda_provider *provider,
+                          const struct cm_primitive *primitive, int32_t candidate,
+                          bool *ret_made, struct cm_reason *reason) {
+    struct plan_part *part = &plan->parts[0];
+    struct cuda_step step = {.own = NULL};
+    int status = provider->make(plan->device, primitive, candidate, &step, reason);
+    *ret_made = status == CM_BACKEND_OK;
+    if (status != CM_BACKEND_OK) return status;
+    part->provider = provider;
+    part->step = step;
+    part->tried += step.plans_tried > 0 ? step.plans_tried : 1;
+    if (plan->device->wishes.plan_only) return CM_BACKEND_OK;
+    status = sets_reserve(plan->device, &plan->sets, step.workspace_bytes, reason);
+    if (status == CM_BACKEND_OK) status = plan_try(plan, reason);
+    if (status != CM_BACKEND_OK) drop_step(&part->step);
+    return status;
+}
+
+/* The least of a few, each of several executions, one behind the other. */
+static int time_candidate(struct cm_plan *plan, double *ret_seconds, struct cm_reason *reason) {
+    double least = INFINITY;
+    for (int i = 0; i < AUTOTUNE_TAKES; i++) {
+        double seconds = 0;
+        const int status = plan_run(plan, AUTOTUNE_RUNS, CM_WARM, &seconds, reason);
+        if (status != CM_BACKEND_OK) return status;
+        least = fmin(least, seconds);
+    }
+    plan_forget(plan);
+    *ret_seconds = least;
+    return CM_BACKEND_OK;
+}
+
+/* Leaves the number of the fastest of `n` candidates in *ret; 0 where none runs. */
+static int find_fastest(struct cm_plan *plan, const struct cuda_provider *provider,
+                        const struct cm_primitive *primitive, int32_t n, int32_t *ret,
+                        struct cm_reason *reason) {
+    double least = INFINITY;
+    bool made = true;
+    for (int32_t i = 0; i < n && made; i++) {
+        double seconds = 0;
+        int status = make_candidate(plan, provider, primitive, i, &made, reason);
+        if (status == CM_BACKEND_OK) {
+            status = time_candidate(plan, &seconds, reason);
+            drop_step(&plan->parts[0].step);
+        }
+        if (status == CM_BACKEND_BROKEN) return status;
+        if (status != CM_BACKEND_OK || seconds >= least) continue;
+        least = seconds;
+        *ret = i;
+    }
+    return CM_BACKEND_OK;
+}
+
+/* Without memory for one candidate another may do: it may take less workspace. */
+static int ask_provider(struct cm_plan *plan, const struct cuda_provider *provider,
+                        const struct cm_primitive *primitive, struct cm_reason *reason) {
+    const struct cuda_wishes *wishes = &plan->device->wishes;
+    int32_t first = 0;
+    int status = CM_BACKEND_OK;
+    bool made = true;
+    if (!plan->device->has_driver && !provider->plans_only)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "makes no plan without a device");
+    if (wishes->autotune > 1 && !wishes->plan_only)
+        status = find_fastest(plan, provider, primitive, wishes->autotune, &first, reason);
+    if (status != CM_BACKEND_OK) return status;
+    for (int32_t i = 0; i < MOST_TRIALS && made; i++) {
+        struct cm_reason why = {""};
+        const int tried = make_candidate(plan, provider, primitive, first + i, &made, &why);
+        if (i == 0 || tried == CM_BACKEND_BROKEN) *reason = why;
+        if (i == 0 || tried == CM_BACKEND_OK) status = tried;
+        if (tried == CM_BACKEND_OK || tried == CM_BACKEND_BROKEN) return tried;
+    }
+    return status;
+}
+
+static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
+                  struct cm_reason *reason) {
+    struct cm_reason all = {""};
+    int status = CM_BACKEND_REFUSED;
+    const struct cuda_provider *const *at = providers_for(primitive->kind);
+    if (*at == NULL)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no library here does this");
+    for (; *at != NULL; at++) {
+        struct cm_reason why = {""};
+        const int asked = ask_provider(plan, *at, primitive, &why);
+        if (asked == CM_BACKEND_OK) return asked;
+        add_reason((*at)->name, &why, &all);
+        if (asked == CM_BACKEND_BROKEN) {
+            *reason = why;
+            return asked;
+        }
+        if (asked == CM_BACKEND_NO_MEMORY) status = asked;
+    }
+    *reason = all;
+    return status;
+}
+
+static int build(struct cm_plan *plan, const struct cm_primitive *primitive,
+                 struct cm_reason *reason) {
+    const bool runs = !plan->device->wishes.plan_only;
+    int status = CM_BACKEND_OK;
+    if (runs)
+        status = sets_make(plan->device, primitive, &plan->sets, &plan->launches[0].operands,
+                           reason);
+    const double begin = plan_now();
+    if (status == CM_BACKEND_OK) status = choose(plan, primitive, reason);
+    plan->plan_seconds = plan_now() - begin;
+    if (status == CM_BACKEND_OK && runs)
+        status = sets_repeat(plan->device, &plan->sets, reason);
+    if (status == CM_BACKEND_OK && runs) status = plan_learn(plan, reason);
+    return status;
+}
+
+int plan_make(struct cm_device *device, const struct cm_primitive *primitive,
+              struct cm_plan **ret, struct cm_reason *reason) {
+    struct cm_plan *plan = plan_new(device, 1, 1);
+    if (plan == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    const int status = build(plan, primitive, reason);
+    if (status == CM_BACKEND_OK)
+        *ret = plan;
+    else
+        plan_drop(plan);
+    return status;
+}

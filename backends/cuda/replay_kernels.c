@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which kernels a graph has, and by what is known that they use tensor cores: their names. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "backends/cuda/replay.h"
+
+#include "support/banned.h"
+
+#define MOST_NODES 65536
+
+/*
+ * Parts of names. The first lists are those of PyTorch's profiler plugin (tb_plugin,
+ * tensor_core.py) and what NVIDIA's libraries call their kernels since: nvjet is cuBLAS's of
+ * sm_90, gmma and wgmma the instructions, tensorop CUTLASS's word.
+ */
+static const char *const with_tensor_cores[] = {
+    "h884",
+    "s884",
+    "h1688",
+    "s1688",
+    "hmma",
+    "i8816",
+    "16816",
+    "c1688",
+    "dgrad_1x1_stride_2x2",
+    "first_layer_wgrad_kernel",
+    "conv1x1",
+    "conv2d_c1_k1",
+    "direct_group",
+    "xmma_implicit_gemm",
+    "xmma_sparse_conv",
+    "xmma_warp_specialized_implicit_gemm",
+    "xmma_gemm",
+    "xmma_sparse_gemm",
+    "nvjet",
+    "tensorop",
+    "gmma",
+    "bmma",
+    "imma",
+    "flash",
+    "fort_native",
+    "tensor16x8",
+};
+/* What stands beside a product and is none. */
+static const char *const without_tensor_cores[] = {
+    "splitkreduce", "splitk_reduce", "nchwtonhwc", "nhwctonchw", "converttensor", "transpose",
+    "ffma",         "simt",          "sgemm",      "memset",     "memcpy",        "costmodel_",
+};
+
+static bool has_part(const char *name, const char *part) {
+    const size_t length = strlen(part);
+    for (; *name != '\0'; name++)
+        if (strncasecmp(name, part, length) == 0) return true;
+    return false;
+}
+
+static int32_t by_name(const char *name) {
+    for (size_t i = 0; i < sizeof(without_tensor_cores) / sizeof(char *); i++)
+        if (has_part(name, without_tensor_cores[i])) return CM_TENSOR_CORES_NO;
+    for (size_t i = 0; i < sizeof(with_tensor_cores) / sizeof(char *); i++)
+        if (has_part(name, with_tensor_cores[i])) return CM_TENSOR_CORES_YES;
+    return CM_TENSOR_CORES_UNKNOWN;
+}
+
+static void take_name(const struct cm_device *device, CUfunction function,
+                      struct cm_kernel *ret) {
+    const char *name = NULL;
+    const struct cuda_driver *driver = &device->driver;
+    if (driver->cuFuncGetName != NULL &&
+        driver->cuFuncGetName(&name, function) == CUDA_SUCCESS && name != NULL)
+        (void)snprintf(ret->name, sizeof(ret->name), "%s", name);
+}
+
+/* Occupancy as kineto's DeviceProperties.cpp estimates it: no more than the grid gives. */
+static void take_occupancy(const struct cm_device *device, CUfunction function,
+                           size_t shared_bytes, struct cm_kernel *ret) {
+    const double blocks = (double)ret->grid[0] * ret->grid[1] * ret->grid[2];
+    const int threads = ret->block[0] * ret->block[1] * ret->block[2];
+    int resident = 0;
+    if (device->n_units == 0 || device->threads_a_unit == 0) return;
+    ret->blocks_per_unit = blocks / device->n_units;
+    if (device->driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &resident, function, threads, shared_bytes) != CUDA_SUCCESS)
+        return;
+    const double most = ret->blocks_per_unit < resident ? ret->blocks_per_unit : resident;
+    ret->occupancy = most * threads / device->threads_a_unit;
+}
+
+static void take_kernel(const struct cm_device *device, CUgraphNode node,
+                        struct cm_kernel *ret) {
+    CUDA_KERNEL_NODE_PARAMS params;
+    const struct cuda_driver *driver = &device->driver;
+    int registers = 0;
+    int shared_bytes = 0;
+    memset(&params, 0, sizeof(params));
+    if (driver->cuGraphKernelNodeGetParams(node, &params) != CUDA_SUCCESS) return;
+    CUfunction function = params.func;
+    if (function == NULL && params.kern != NULL && driver->cuKernelGetFunction != NULL)
+        (void)driver->cuKernelGetFunction(&function, params.kern);
+    const int grid[3] = {(int)params.gridDimX, (int)params.gridDimY, (int)params.gridDimZ};
+    const int block[3] = {(int)params.blockDimX, (int)params.blockDimY, (int)params.blockDimZ};
+    for (int i = 0; i < 3; i++) {
+        ret->grid[i] = grid[i];
+        ret->block[i] = block[i];
+    }
+    if (function == NULL) return;
+    take_name(device, function, ret);
+    (void)driver->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
+    (void)driver->cuFuncGetAttribute(&shared_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+                                     function);
+    ret->registers = registers;
+    ret->shared_bytes = shared_bytes + (int)params.sharedMemBytes;
+    take_occupancy(device, function, params.sharedMemBytes, ret);
+}
+
+static bool same_launch(const struct cm_kernel *a, const struct cm_kernel *b) {
+    return strcmp(a->name, b->name) == 0 && memcmp(a->grid, b->grid, sizeof(a->grid)) == 0 &&
+           memcmp(a->block, b->block, sizeof(a->block)) == 0 &&
+           a->shared_bytes == b->shared_bytes;
+}
+
+static void add(struct replay_kernels *kernels, const struct cm_kernel *kernel) {
+    const int32_t kept = kernels->n < CM_MAX_KERNELS ? kernels->n : CM_MAX_KERNELS;
+    for (int32_t i = 0; i < kept; i++) {
+        if (!same_launch(&kernels->items[i], kernel)) continue;
+        kernels->items[i].calls++;
+        return;
+    }
+    if (kept < CM_MAX_KERNELS) kernels->items[kept] = *kernel;
+    kernels->n++;
+}
+
+static void take_node(const struct cm_device *device, CUgraphNode node,
+                      struct replay_kernels *ret) {
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    struct cm_kernel kernel = {.calls = 1};
+    if (device->driver.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS) return;
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+        take_kernel(device, node, &kernel);
+    else if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        (void)snprintf(kernel.name, sizeof(kernel.name), "memcpy");
+    else if (type == CU_GRAPH_NODE_TYPE_MEMSET)
+        (void)snprintf(kernel.name, sizeof(kernel.name), "memset");
+    else
+        return;
+    kernel.tensor_cores = by_name(kernel.name);
+    if (kernel.tensor_cores != CM_TENSOR_CORES_UNKNOWN)
+        (void)snprintf(kernel.rule, sizeof(kernel.rule), "name");
+    add(ret, &kernel);
+}
+
+void replay_kernels(const struct cm_device *device, const struct replay *replay,
+                    struct replay_kernels *ret) {
+    size_t n = 0;
+    const struct cuda_driver *driver = &device->driver;
+    memset(ret, 0, sizeof(*ret));
+    if (driver->cuGraphGetNodes(replay->graph, NULL, &n) != CUDA_SUCCESS || n == 0 ||
+        n > MOST_NODES)
+        return;
+    CUgraphNode *nodes = calloc(n, sizeof(*nodes));
+    if (nodes != NULL && driver->cuGraphGetNodes(replay->graph, nodes, &n) == CUDA_SUCCESS)
+        for (size_t i = 0; i < n; i++) take_node(device, nodes[i], ret);
+    free(nodes);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/cuda/sets.h"
+
+#include <stdlib.h>
+
+#include "backends/cuda/operands.h"
+#include "backends/cuda/refuse.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+/* Three times the cache, so that no way of replacing lines keeps it: the rule of CUTLASS's
+ * profiler. */
+#define CACHES        3
+#define MOST_SETS     256
+#define PATTERN_BYTES ((int64_t)1 << 20)
+
+/* Operand i of inputs and outputs after each other, and its address in `operands`. */
+static const struct cm_tensor *tensor_at(const struct cm_primitive *primitive, int32_t i) {
+    return i < primitive->n_inputs ? &primitive->inputs[i]
+                                   : &primitive->outputs[i - primitive->n_inputs];
+}
+
+static CUdeviceptr *address_at(const struct cm_primitive *primitive, int32_t i,
+                               struct cuda_operands *operands) {
+    return i < primitive->n_inputs ? &operands->inputs[i]
+                                   : &operands->outputs[i - primitive->n_inputs];
+}
+
+/* Offsets from the begin of the set; an empty operand has an address as well. */
+static int64_t lay_out(const struct cm_primitive *primitive, struct cuda_operands *ret) {
+    int64_t bytes = 0;
+    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
+        *address_at(primitive, i, ret) = (CUdeviceptr)(is_known(bytes) ? bytes : 0);
+        bytes = checked_add(bytes, memory_align(operands_bytes(tensor_at(primitive, i))));
+    }
+    return bytes == 0 ? MEMORY_ALIGNMENT : bytes;
+}
+
+int sets_fill(const struct cm_device *device, const struct fill *fill, CUdeviceptr at,
+              int64_t bytes, struct cm_reason *reason) {
+    const struct cuda_driver *driver = &device->driver;
+    const int64_t head = bytes < PATTERN_BYTES ? bytes : PATTERN_BYTES;
+    if (bytes == 0) return CM_BACKEND_OK;
+    void *pattern = malloc((size_t)PATTERN_BYTES);
+    if (pattern == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    fill_pattern(fill, pattern, (size_t)PATTERN_BYTES);
+    CUresult result = driver->cuMemcpyHtoD(at, pattern, (size_t)head);
+    free(pattern);
+    for (int64_t done = head; done < bytes && result == CUDA_SUCCESS; done *= 2) {
+        const int64_t more = bytes - done < done ? bytes - done : done;
+        result =
+            driver->cuMemcpyDtoDAsync(at + (CUdeviceptr)done, at, (size_t)more, device->stream);
+    }
+    if (result == CUDA_SUCCESS) result = driver->cuStreamSynchronize(device->stream);
+    return device_check(device, result, "fill operands", reason);
+}
+
+static int fill_first(const struct cm_device *device, const struct cm_primitive *primitive,
+                      struct cuda_operands *first, struct cm_reason *reason) {
+    int status = CM_BACKEND_OK;
+    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++) {
+        const struct cm_tensor *tensor = tensor_at(primitive, i);
+        struct fill fill = {.element = tensor->element};
+        if (i < primitive->n_inputs) fill = fill_for(primitive, i);
+        if (status == CM_BACKEND_OK)
+            status = sets_fill(device, &fill, *address_at(primitive, i, first),
+                               operands_bytes(tensor), reason);
+    }
+    return status;
+}
+
+int sets_make(struct cm_device *device, const struct cm_primitive *primitive, struct sets *ret,
+              struct cuda_operands *ret_first, struct cm_reason *reason) {
+    struct cuda_operands first = {.workspace = 0};
+    struct sets sets = {.bytes = lay_out(primitive, &first), .n = 1};
+    const int64_t all =
+        checked_add(checked_mul(sets.bytes, 1 + CACHES * device->cache_bytes /
+                                                    (is_known(sets.bytes) ? sets.bytes : 1)),
+                    memory_align(device->wishes.workspace_bytes));
+    int status = memory_take(device, sets.bytes, all, &sets.block, reason);
+    if (status != CM_BACKEND_OK) return status;
+    for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++)
+        *address_at(primitive, i, &first) += sets.block.base;
+    status = fill_first(device, primitive, &first, reason);
+    if (status == CM_BACKEND_OK) {
+        *ret = sets;
+        *ret_first = first;
+    } else {
+        memory_give_back(device, &sets.block);
+    }
+    return status;
+}
+
+int sets_reserve(const struct cm_device *device, struct sets *sets, int64_t workspace_bytes,
+                 struct cm_reason *reason) {
+    const int64_t workspace = memory_align(workspace_bytes);
+    const int64_t end = sets->block.bytes - sets->block.bytes % MEMORY_ALIGNMENT;
+    const int64_t room = end - sets->bytes;
+    if (workspace_bytes < 0 || !is_known(workspace) || workspace > room)
+        return cuda_refuse(reason, CM_BACKEND_NO_MEMORY,
+                           "its workspace of %lld bytes has no room beside operands of %lld",
+                           (long long)workspace_bytes, (long long)sets->bytes);
+    const int64_t want = 1 + CACHES * device->cache_bytes / sets->bytes;
+    const int64_t most = (end - workspace) / sets->bytes;
+    sets->n = want < MOST_SETS ? want : MOST_SETS;
+    if (sets->n > most) sets->n = most;
+    sets->cold = sets->n >= want;
+    sets->workspace = sets->block.base + (CUdeviceptr)(end - workspace);
+    return CM_BACKEND_OK;
+}
+
+int sets_repeat(const struct cm_device *device, struct sets *sets, struct cm_reason *reason) {
+    const struct cuda_driver *driver = &device->driver;
+    CUresult result = CUDA_SUCCESS;
+    for (int64_t i = 1; i < sets->n && result == CUDA_SUCCESS; i++)
+        result =
+            driver->cuMemcpyDtoDAsync(sets->block.base + (CUdeviceptr)(i * sets->bytes),
+                                      sets->block.base, (size_t)sets->bytes, device->stream);
+    if (result == CUDA_SUCCESS) result = driver->cuStreamSynchronize(device->stream);
+    return device_check(device, result, "fill operands", reason);
+}
+
+void sets_drop(struct cm_device *device, struct sets *sets) {
+    memory_give_back(device, &sets->block);
+    *sets = (struct sets){.n = 0};
+}
+
+struct cuda_operands sets_at(const struct sets *sets, const struct cuda_operands *first,
+                             int64_t index) {
+    struct cuda_operands at = *first;
+    const CUdeviceptr offset = (CUdeviceptr)(index * sets->bytes);
+    for (int i = 0; i < CM_MAX_INPUTS; i++)
+        if (at.inputs[i] != 0) at.inputs[i] += offset;
+    for (int i = 0; i < CM_MAX_OUTPUTS; i++)
+        if (at.outputs[i] != 0) at.outputs[i] += offset;
+    at.workspace = sets->workspace;
+    return at;
+}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# The CUDA backend, a module. NVIDIA's headers are needed to build it, the libraries only to run
+# it (backends/cuda/library.h): one build serves machines with a GPU and without.
+set(COSTMODEL_CUDA AUTO CACHE STRING "The CUDA backend: AUTO (if its headers are here), ON, OFF")
+set_property(CACHE COSTMODEL_CUDA PROPERTY STRINGS AUTO ON OFF)
+
+if(COSTMODEL_CUDA STREQUAL "OFF")
+  return()
+endif()
+
+# CMake's FindCUDAToolkit wants nvcc; headers come without it as well. The newest toolkit first.
+file(GLOB cuda_folders /usr/local/cuda-*/include)
+list(SORT cuda_folders COMPARE NATURAL ORDER DESCENDING)
+list(PREPEND cuda_folders /usr/local/cuda/include)
+set(cuda_hints $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include $ENV{CONDA_PREFIX}/include
+  $ENV{CONDA_PREFIX}/targets/x86_64-linux/include)
+set(cuda_missing "")
+foreach(header cuda.h nvrtc.h cublasLt.h cudnn.h cudnn_graph.h)
+  string(MAKE_C_IDENTIFIER "CUDA_INCLUDE_${header}" variable)
+  string(TOUPPER ${variable} variable)
+  find_path(${variable} ${header} DOC "The folder of ${header}"
+    HINTS $ENV{CUDNN_PATH}/include ${cuda_hints} PATHS ${cuda_folders}
+    PATH_SUFFIXES x86_64-linux-gnu aarch64-linux-gnu)
+  mark_as_advanced(${variable})
+  if(${variable})
+    list(APPEND cuda_include ${${variable}})
+  else()
+    list(APPEND cuda_missing ${header})
+  endif()
+endforeach()
+if(cuda_missing)
+  list(JOIN cuda_missing ", " cuda_missing)
+  if(NOT COSTMODEL_CUDA STREQUAL "AUTO")
+    message(FATAL_ERROR "COSTMODEL_CUDA is ON, but these headers are not found: ${cuda_missing}. "
+      "Set CUDA_HOME and CUDNN_PATH, or CMAKE_INCLUDE_PATH")
+  endif()
+  message(STATUS "No headers of CUDA (${cuda_missing}): its backend is not built")
+  return()
+endif()
+list(REMOVE_DUPLICATES cuda_include)
+set(COSTMODEL_CUDA_INCLUDE ${cuda_include})
+message(STATUS "CUDA headers: ${cuda_include}")
+
+file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/cuda/*.c)
+add_library(costmodel_cuda MODULE ${cuda_sources})
+target_include_directories(costmodel_cuda PRIVATE
+  ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(costmodel_cuda SYSTEM PRIVATE ${cuda_include})
+target_link_libraries(costmodel_cuda PRIVATE m ${CMAKE_DL_LIBS})
+set_target_properties(costmodel_cuda PROPERTIES
+  PREFIX "" OUTPUT_NAME costmodel-cuda SUFFIX .so
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/backends)
+install(TARGETS costmodel_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel)
