@@ -33,6 +33,8 @@ static bool is_global(const struct cm_primitive *primitive) {
 struct reduction {
     dnnl_alg_kind_t algorithm;
     float p;
+    const char *instead; /* what runs in its place, of a proxy */
+    bool own_result;     /* that it does not leave where the primitive has its own */
 };
 
 static dnnl_status_t describe_reduced(struct building *building, const struct collapsed *less,
@@ -45,11 +47,13 @@ static dnnl_status_t describe_reduced(struct building *building, const struct co
 
 static dnnl_status_t reduce(struct building *building, const struct reduction *reduction) {
     const struct cm_primitive *primitive = building->primitive;
-    const struct cm_tensor *const both[] = {&primitive->inputs[0], &primitive->outputs[0]};
+    struct cm_tensor y = primitive->outputs[0];
+    const struct cm_tensor *const both[] = {&primitive->inputs[0], &y};
     static const int ids[] = {DNNL_ARG_SRC, DNNL_ARG_DST};
-    static const int roles[] = {BUILT_INPUT, BUILT_OUTPUT};
+    const int roles[] = {BUILT_INPUT, reduction->own_result ? BUILT_OWN : BUILT_OUTPUT};
     struct collapsed less;
     onednn_desc descs[2] = {NULL, NULL};
+    if (reduction->own_result) y.element = primitive->inputs[0].element;
     if (!collapse(both, 2, both[0], &less)) return dnnl_unimplemented;
     /* Nothing is reduced where every axis that is has one element. */
     if (memcmp(less.own[0], less.own[1], sizeof(less.own[0])) == 0) return build_copy(building);
@@ -81,9 +85,9 @@ static dnnl_status_t build_window_pool(struct building *building) {
 
 dnnl_status_t build_pool(struct building *building) {
     static const struct reduction reductions[CM_N_ALGORITHMS] = {
-        [CM_POOL_MAX] = {dnnl_reduction_max, 0},
-        [CM_POOL_AVERAGE] = {dnnl_reduction_mean, 0},
-        [CM_POOL_AVERAGE_PADDING] = {dnnl_reduction_mean, 0},
+        [CM_POOL_MAX] = {dnnl_reduction_max, 0, NULL, false},
+        [CM_POOL_AVERAGE] = {dnnl_reduction_mean, 0, NULL, false},
+        [CM_POOL_AVERAGE_PADDING] = {dnnl_reduction_mean, 0, NULL, false},
     };
     const struct cm_primitive *primitive = building->primitive;
     if (is_global(primitive) &&
@@ -148,23 +152,31 @@ dnnl_status_t build_softmax_rows(struct building *building) {
     return softmax_along(building, &rows, 1);
 }
 
+static const char a_sum[] = "a sum ran in its place";
+
 dnnl_status_t build_reduce(struct building *building) {
     static const struct reduction reductions[CM_N_ALGORITHMS] = {
-        [CM_REDUCE_SUM] = {dnnl_reduction_sum, 0},
-        [CM_REDUCE_MEAN] = {dnnl_reduction_mean, 0},
-        [CM_REDUCE_MAX] = {dnnl_reduction_max, 0},
-        [CM_REDUCE_MIN] = {dnnl_reduction_min, 0},
-        [CM_REDUCE_PRODUCT] = {dnnl_reduction_mul, 0},
-        [CM_REDUCE_L1] = {dnnl_reduction_norm_lp_power_p_sum, 1},
-        [CM_REDUCE_L2] = {dnnl_reduction_norm_lp_sum, 2},
+        [CM_REDUCE_SUM] = {dnnl_reduction_sum, 0, NULL, false},
+        [CM_REDUCE_MEAN] = {dnnl_reduction_mean, 0, NULL, false},
+        [CM_REDUCE_MAX] = {dnnl_reduction_max, 0, NULL, false},
+        [CM_REDUCE_MIN] = {dnnl_reduction_min, 0, NULL, false},
+        [CM_REDUCE_PRODUCT] = {dnnl_reduction_mul, 0, NULL, false},
+        [CM_REDUCE_L1] = {dnnl_reduction_norm_lp_power_p_sum, 1, NULL, false},
+        [CM_REDUCE_L2] = {dnnl_reduction_norm_lp_sum, 2, NULL, false},
+        [CM_REDUCE_SUM_SQUARE] = {dnnl_reduction_norm_lp_power_p_sum, 2, NULL, false},
+        [CM_REDUCE_LOG_SUM] = {dnnl_reduction_sum, 0, a_sum, false},
+        [CM_REDUCE_LOG_SUM_EXP] = {dnnl_reduction_sum, 0, a_sum, false},
+        [CM_REDUCE_ARG_MAX] = {dnnl_reduction_max, 0, "a maximum ran in its place", true},
+        [CM_REDUCE_ARG_MIN] = {dnnl_reduction_min, 0, "a minimum ran in its place", true},
     };
     const struct reduction *reduction = &reductions[building->primitive->algorithm];
     if (reduction->algorithm == dnnl_alg_kind_undef) return dnnl_unimplemented;
+    if (reduction->instead != NULL) build_instead(building, reduction->instead);
     return reduce(building, reduction);
 }
 
 dnnl_status_t build_sum(struct building *building) {
-    static const struct reduction sum = {dnnl_reduction_sum, 0};
-    build_instead(building, "a sum ran in its place");
+    static const struct reduction sum = {dnnl_reduction_sum, 0, a_sum, true};
+    build_instead(building, a_sum);
     return reduce(building, &sum);
 }

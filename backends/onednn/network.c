@@ -230,6 +230,31 @@ static int bring_weights(struct weaving *weaving, const struct cm_network_step *
     return CM_BACKEND_OK;
 }
 
+/* How many products are added up for one element of the result; 1: it is no product. */
+static int64_t count_summands(const struct cm_primitive *primitive, int operand) {
+    const struct cm_tensor *weights = &primitive->inputs[operand];
+    if (operand != 1 || weights->rank < 2) return 1;
+    if (primitive->kind == CM_GEMM) return weights->dims[weights->rank - 2];
+    if (primitive->kind != CM_CONV && primitive->kind != CM_DECONV) return 1;
+    const int64_t results = weights->dims[primitive->kind == CM_DECONV ? 1 : 0];
+    return build_elements_from(weights, 0) / (results > 0 ? results : 1);
+}
+
+static void fill_weights(const struct weaving *weaving, const struct cm_network_step *step) {
+    const struct cm_primitive *primitive = &weaving->network->primitives[step->primitive];
+    for (int i = 0; i < primitive->n_inputs; i++) {
+        const struct cm_tensor *tensor = &primitive->inputs[i];
+        const int64_t summands = count_summands(primitive, i);
+        const size_t bytes =
+            (size_t)(build_elements_from(tensor, 0) * build_element_size(tensor->element));
+        if (step->inputs[i].block != CM_BLOCK_WEIGHTS ||
+            is_inside(weaving, &step->inputs[i], bytes) != CM_BACKEND_OK)
+            continue; /* what lies outside is refused where the step is added */
+        memory_fill(bytes_at(weaving, &step->inputs[i]), bytes, build_type(tensor->element),
+                    1.0 / (double)(summands > 0 ? summands : 1));
+    }
+}
+
 /*
  * Weights of products are divided by the number of their summands, so that what goes through a
  * hundred layers neither vanishes nor grows past what 32 bits hold.
@@ -240,22 +265,7 @@ static void fill_at_random(const struct weaving *weaving) {
                 1);
     memory_fill(weaving->plan->blocks[NETWORK_WEIGHTS], (size_t)network->weight_bytes, dnnl_f32,
                 1);
-    for (uint32_t i = 0; i < network->n_steps; i++) {
-        const struct cm_network_step *step = &network->steps[i];
-        const struct cm_primitive *primitive = &network->primitives[step->primitive];
-        const bool product = primitive->kind == CM_CONV || primitive->kind == CM_DECONV ||
-                             primitive->kind == CM_GEMM;
-        for (int j = 0; j < primitive->n_inputs; j++) {
-            const struct cm_tensor *tensor = &primitive->inputs[j];
-            const int64_t n = build_elements_from(tensor, 0);
-            const int64_t rows = tensor->rank > 0 ? tensor->dims[0] : 1;
-            if (step->inputs[j].block != CM_BLOCK_WEIGHTS || n <= 0) continue;
-            const double share = product && j == 1 ? (double)rows / (double)n : 1;
-            memory_fill(bytes_at(weaving, &step->inputs[j]),
-                        (size_t)(n * build_element_size(tensor->element)),
-                        build_type(tensor->element), share);
-        }
-    }
+    for (uint32_t i = 0; i < network->n_steps; i++) fill_weights(weaving, &network->steps[i]);
 }
 
 static int weave(struct weaving *weaving, const struct network_filling *filling) {
@@ -327,6 +337,7 @@ int network_make(const struct onednn *lib, const struct cm_network *network, boo
         status = build_all_of(&weaving, i, plain);
     if (status == CM_BACKEND_OK) status = allocate(&weaving, limits);
     if (status == CM_BACKEND_OK) status = weave(&weaving, filling);
+    weaving.plan->cold = true; /* it is run warm alone: nothing was promised */
     weaving.plan->algorithm = "steps of oneDNN in their order";
     if (status == CM_BACKEND_OK)
         *ret = weaving.plan;
