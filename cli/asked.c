@@ -87,7 +87,7 @@ static double now(void) {
 
 /* The rest takes about as long for each as what is done. */
 static void show_layers(const struct progress *line, const struct cm_progress *at) {
-    fprintf(stderr, "layer %zu of %zu, round %d", at->done + 1, at->total, at->round);
+    fprintf(stderr, "%zu of %zu, round %d", at->done + 1, at->total, at->round);
     if (at->done == 0) return;
     const double each = (now() - line->begin) / (double)at->done;
     fprintf(stderr, ", about %.0f s left", each * (double)(at->total - at->done));
