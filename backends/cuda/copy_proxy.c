@@ -84,7 +84,7 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     ret->drop = free;
     ret->state = CM_PROXY;
     (void)cuda_refuse(&ret->instead, 0, "a copy of %lld bytes",
-                      (long long)(proxy->across + proxy->within));
+                      (long long)proxy->across + proxy->within);
     return CM_BACKEND_OK;
 }
 

@@ -47,6 +47,6 @@ void jit_index(struct jit *jit, const struct lattice *lattice, int vector) {
         for (int i = 0; i < lattice->n; i++)
             if (lattice->strides[i][axis] != 0)
                 jit_add(jit, "    o%d += c * %lldull;\n", i,
-                        (long long)(lattice->strides[i][axis] * step));
+                        (long long)lattice->strides[i][axis] * step);
     }
 }

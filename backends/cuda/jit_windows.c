@@ -90,7 +90,7 @@ static void neighbours(struct jit *jit, bool linear) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
     const struct cm_tensor *y = &jit->primitive->outputs[0];
     for (int32_t i = 2; i < x->rank; i++) {
-        const long long last = (long long)(x->dims[i] - 1);
+        const long long last = (long long)x->dims[i] - 1;
         jit_add(jit, "    const C f%d = (p%d + (C)0.5) * (C)%.17g%s;\n", (int)i, (int)i,
                 (double)x->dims[i] / (double)y->dims[i], linear ? " - (C)0.5" : "");
         jit_add(jit,
