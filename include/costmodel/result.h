@@ -424,6 +424,7 @@ struct cm_measure {
     const char *layout;    /* of images: "auto", "nchw", "nhwc" */
     bool modelled;         /* no time was measured: all are computed */
     bool invented;         /* no time was measured: they stand in a table, for tests */
+    bool planned;          /* nothing ran, and there are no times: how it would */
     const char *device;
     const char *version;      /* of what ran, or where the figures of a model stand */
     const char *warning;      /* what makes the times doubtful; "" */
@@ -525,7 +526,8 @@ struct cm_result {
 
 /* Whether latency_ps says anything. */
 static inline bool cm_result_timed(const struct cm_result *result) {
-    return result->measure != NULL && result->measure->problem[0] == '\0';
+    return result->measure != NULL && result->measure->problem[0] == '\0' &&
+           !result->measure->planned;
 }
 
 /* Whether everything was understood: no unknown operator, and no message above a note. */
