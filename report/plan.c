@@ -50,6 +50,7 @@ static void begin_line(struct page *page, const char *label) {
 
 /* `    cudnn graph: engine 38, biases apart` */
 static void write_engine(struct page *page, const struct cm_timed *primitive) {
+    if (primitive->provider[0] == '\0' && primitive->algorithm[0] == '\0') return;
     begin_line(page, "");
     page_name(page, STYLE_PLAIN, primitive->provider);
     page_print(page, STYLE_PLAIN, ": ");
