@@ -249,6 +249,7 @@ void assemble_measure(struct assembly *assembly) {
     *measure = (struct cm_measure){
         .backend = assembly_text(assembly, analysis->options->backend),
         .problem = assembly_text(assembly, analysis->estimate.problem),
+        .planned = analysis->options->plan_only,
         .precision = primitive_precision_name((int32_t)analysis->options->precision),
         .layout = primitive_layout_name((int32_t)analysis->options->layout),
         .device = "",

@@ -80,6 +80,14 @@ static bool lower_mean(const struct rule *rule, int32_t which, struct cm_primiti
            lowering_scaled(ret, CM_LINEAR, 1.0 / (double)rule->n_inputs, 0);
 }
 
+/* swish(x), times the other operand */
+static bool lower_gated(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    return lowering_take(rule, 0, ret) && lowering_take(rule, 1, ret) &&
+           lowering_give(rule, 0, ret) &&
+           lowering_scaled(ret, which, rule_attr_float(rule, "alpha"), 0) &&
+           lowering_step(ret, CM_MULTIPLY, 1);
+}
+
 static bool lower_select(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
     return lowering_take(rule, 0, ret) && lowering_take(rule, 1, ret) &&
            lowering_take(rule, 2, ret) && lowering_give(rule, 0, ret) &&
@@ -171,6 +179,7 @@ const struct lowering_row lowering_elements[] = {
     OTHER("Softsign",        lower_softsign, CM_ABS,          NULL),
     OTHER("Sum",             lower_variadic, CM_ADD,          MANY),
     OTHER("Swish",           lower_scaled,   CM_SWISH,        NULL),
+    OTHER("SwiGLU",          lower_gated,    CM_SWISH,        NULL),
     OTHER("ThresholdedRelu", lower_scaled,   CM_THRESHOLD,    NULL),
     OTHER("Where",           lower_select,   CM_SELECT,       NULL),
     OTHER("com.microsoft:QuickGelu", lower_scaled, CM_SWISH,  NULL),

@@ -462,6 +462,7 @@ static const struct json_field measure_fields[] = {
     VALUE("layout", JSON_TEXT, struct cm_measure, layout),
     VALUE("modelled", JSON_FLAG, struct cm_measure, modelled),
     OPTIONAL("invented", JSON_FLAG, struct cm_measure, invented),
+    OPTIONAL("planned", JSON_FLAG, struct cm_measure, planned),
     VALUE("device", JSON_TEXT, struct cm_measure, device),
     VALUE("version", JSON_TEXT, struct cm_measure, version),
     VALUE("warning", JSON_TEXT, struct cm_measure, warning),

@@ -169,7 +169,7 @@ void measured_write(struct page *page, const struct cm_result *result) {
     if (measure == NULL) return;
     page_end_line(page);
     write_line(page, "backend", measure->backend);
-    write_line(page, "no times", measure->problem);
+    write_line(page, measure->planned ? "no plans" : "no times", measure->problem);
     if (!cm_result_timed(result)) return;
     write_line(page, "device", measure->device);
     write_line(page, measure->modelled ? "figures from" : "version", measure->version);

@@ -28,6 +28,7 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
     page_init(&page, options, arena, out);
     summary_write(&page, result);
     curve_write(&page, result);
+    plan_write(&page, result);
     aggregated_write(&page, result);
     if (options->detailed) detailed_write(&page, result);
     if (options->operators) operators_write(&page, result);

@@ -9,26 +9,28 @@
 /* clang-format off */
 static const struct graph_way ways[CM_N_PRIMITIVES][MOST_WAYS + 1] = {
     [CM_CONV] = {
-        {{graph_build_convolution}, NULL},
-        {{graph_build_convolution_alone, graph_build_channel_biases}, "biases apart"},
+        {{graph_build_convolution}, GRAPH_FITS_ALL, NULL},
+        {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_FITS_BIAS,
+         "biases apart"},
     },
     [CM_DECONV] = {
-        {{graph_build_convolution}, NULL},
-        {{graph_build_convolution_alone, graph_build_channel_biases}, "biases apart"},
+        {{graph_build_convolution}, GRAPH_FITS_ALL, NULL},
+        {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_FITS_BIAS,
+         "biases apart"},
     },
     [CM_GEMM] = {
-        {{graph_build_product}, NULL},
-        {{graph_build_product_alone, graph_build_addend}, "addend apart"},
-        {{graph_build_product_convolution}, "as a 1x1 convolution"},
-        {{graph_build_product_convolution, graph_build_addend},
+        {{graph_build_product}, GRAPH_FITS_ALL, NULL},
+        {{graph_build_product_alone, graph_build_addend}, GRAPH_FITS_BIAS, "addend apart"},
+        {{graph_build_product_convolution}, GRAPH_FITS_NO_BIAS, "as a 1x1 convolution"},
+        {{graph_build_product_convolution, graph_build_addend}, GRAPH_FITS_BIAS,
          "as a 1x1 convolution, addend apart"},
     },
-    [CM_POOL] = {{{graph_build_pool}, NULL}},
-    [CM_NORM] = {{{graph_build_norm}, NULL}},
-    [CM_ELTWISE] = {{{graph_build_functions}, NULL}},
-    [CM_SOFTMAX] = {{{graph_build_softmax}, NULL}},
-    [CM_REDUCE] = {{{graph_build_reduction}, NULL}},
-    [CM_ATTENTION] = {{{graph_build_attention}, NULL}},
+    [CM_POOL] = {{{graph_build_pool}, GRAPH_FITS_ALL, NULL}},
+    [CM_NORM] = {{{graph_build_norm}, GRAPH_FITS_ALL, NULL}},
+    [CM_ELTWISE] = {{{graph_build_functions}, GRAPH_FITS_ALL, NULL}},
+    [CM_SOFTMAX] = {{{graph_build_softmax}, GRAPH_FITS_ALL, NULL}},
+    [CM_REDUCE] = {{{graph_build_reduction}, GRAPH_FITS_ALL, NULL}},
+    [CM_ATTENTION] = {{{graph_build_attention}, GRAPH_FITS_ALL, NULL}},
 };
 /* clang-format on */
 

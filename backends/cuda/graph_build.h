@@ -16,12 +16,16 @@ typedef void graph_builder(struct graph *graph, const struct graph_job *job);
 
 #define GRAPH_MOST_PARTS 2
 
+/* Of which primitives it is a way: of all, of those with a bias (an addend), without one. */
+enum graph_fits { GRAPH_FITS_ALL, GRAPH_FITS_BIAS, GRAPH_FITS_NO_BIAS };
+
 /*
  * One way to do it: graphs that are executed one after the other. A primitive is done in the
  * first way of which every part has a plan.
  */
 struct graph_way {
     graph_builder *parts[GRAPH_MOST_PARTS];
+    enum graph_fits fits;
     const char *remark; /* for people: "as a 1x1 convolution"; NULL: nothing to say */
 };
 
@@ -29,13 +33,14 @@ struct graph_way {
 const struct graph_way *graph_ways(int32_t kind);
 
 /* The builders, by family. */
-graph_builder graph_build_convolution;         /* with the biases */
-graph_builder graph_build_convolution_alone;   /* without */
-graph_builder graph_build_channel_biases;      /* added to the result where it stands */
-graph_builder graph_build_product;             /* with the addend */
+graph_builder graph_build_convolution;       /* with the biases */
+graph_builder graph_build_convolution_alone; /* without */
+graph_builder
+    graph_build_channel_biases;    /* added to the result where it stands: there are some */
+graph_builder graph_build_product; /* with the addend */
 graph_builder graph_build_product_alone;       /* without */
 graph_builder graph_build_product_convolution; /* the same, as a convolution */
-graph_builder graph_build_addend;              /* added to the result where it stands */
+graph_builder graph_build_addend;              /* the same: there is one */
 graph_builder graph_build_functions;
 graph_builder graph_build_pool;
 graph_builder graph_build_norm;

@@ -156,10 +156,6 @@ void graph_build_product(struct graph *graph, const struct graph_job *job) {
 
 void graph_build_addend(struct graph *graph, const struct graph_job *job) {
     struct product product;
-    if (!graph_has_bias(job->primitive)) {
-        graph_fail(graph, CM_BACKEND_REFUSED, "there is no addend");
-        return;
-    }
     if (!read_product(graph, job, &product)) return;
     const struct graph_pointwise add = {
         .mode = CUDNN_POINTWISE_ADD,

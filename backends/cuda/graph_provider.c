@@ -68,18 +68,20 @@ static int check(const struct cm_primitive *primitive, struct cm_reason *reason)
     return CM_BACKEND_OK;
 }
 
+/* The first part multiplies; what is added after it has nothing that could be rounded. */
 static int make_part(struct cm_device *device, const struct graph_job *job,
-                     graph_builder *build, int candidate, struct part *ret) {
+                     const struct graph_way *way, int which, int candidate, struct part *ret) {
+    const bool multiplies = which == 0;
     const struct graph_wanted wanted = {
         .handle = device->target.descriptor == NULL ? device->cudnn_handle : NULL,
         .target = device->target.descriptor,
-        .no_tensor_cores = is_strict(device, job->primitive),
+        .no_tensor_cores = multiplies && is_strict(device, job->primitive),
         .slow_heuristics = device->wishes.slow_heuristics,
         .workspace_bytes = device->wishes.workspace_bytes,
-        .candidate = candidate,
+        .candidate = multiplies ? candidate : 0,
     };
     graph_begin(&ret->graph, &device->cudnn);
-    build(&ret->graph, job);
+    way->parts[which](&ret->graph, job);
     return graph_search(&ret->graph, &wanted, &ret->found);
 }
 
@@ -92,7 +94,7 @@ static int try_way(struct cm_device *device, const struct graph_job *job,
     step->n_parts = 0;
     for (int i = 0; i < GRAPH_MOST_PARTS && way->parts[i] != NULL; i++) {
         struct part *part = &step->parts[step->n_parts++];
-        status = make_part(device, job, way->parts[i], i == 0 ? candidate : 0, part);
+        status = make_part(device, job, way, i, candidate, part);
         if (status == CM_BACKEND_OK) continue;
         *reason = part->graph.reason;
         break;
@@ -112,7 +114,8 @@ static int try_ways(struct cm_device *device, const struct cm_primitive *primiti
         return cuda_refuse(reason, status, "cuDNN's graphs do nothing of the kind");
     for (const struct graph_way *at = way; at->parts[0] != NULL; at++) {
         struct cm_reason why = {""};
-        if (at->parts[1] != NULL && !graph_has_bias(primitive)) continue;
+        if (at->fits == (graph_has_bias(primitive) ? GRAPH_FITS_NO_BIAS : GRAPH_FITS_BIAS))
+            continue;
         status = try_way(device, &job, at, candidate, step, &why);
         if (at == way || status == CM_BACKEND_NO_MEMORY) *reason = why;
         if (status != CM_BACKEND_REFUSED) break;

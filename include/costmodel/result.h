@@ -439,6 +439,7 @@ struct cm_measure {
     const char *problem;   /* why there are no times; "" there are */
     bool modelled;         /* no time was measured: all are computed */
     bool invented;         /* no time was measured: they stand in a table, for tests */
+    bool planned;          /* nothing ran, and there are no times: how it would */
     const char *precision; /* what fp32 was computed in: "fp32", "tf32", "fp16" … */
     const char *layout;    /* of images: "auto", "nchw", "nhwc" */
     const char *device;
@@ -576,7 +577,8 @@ struct cm_sweep {
 
 /* Whether latency_ps says anything. */
 static inline bool cm_result_timed(const struct cm_result *result) {
-    return result->measure != NULL && result->measure->problem[0] == '\0';
+    return result->measure != NULL && result->measure->problem[0] == '\0' &&
+           !result->measure->planned;
 }
 
 /* Whether everything was understood: no unknown operator, and no message above a note. */

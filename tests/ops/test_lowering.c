@@ -289,6 +289,8 @@ static void elements(void **state) {
                "eltwise threshold(0.5,0) f32 2 -> 2"),
         LOWERS("com.microsoft:QuickGelu-1", "alpha=1.5", "float[2]", "float[2]",
                "eltwise swish(1.5,0) f32 2 -> 2"),
+        LOWERS("SwiGLU-28", "alpha=1.5", "float[2,3] float[2,3]", "float[2,3]",
+               "eltwise swish(1.5,0) multiply f32 2x3 2x3 -> 2x3"),
         LOWERS("IsNaN-13", NULL, "float[2]", "bool[2]", "eltwise compare f32 2 -> bool 2"),
         LOWERS("IsInf-10", NULL, "float[2]", "bool[2]", "eltwise abs compare f32 2 -> bool 2"),
         LOWERS("Mod-13", NULL, "int64[4] int64[]", "int64[4]",
