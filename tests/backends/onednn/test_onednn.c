@@ -462,6 +462,18 @@ static void softmax_and_reductions_run(void **state) {
     }
 }
 
+/* Their results are of another element, which no reduction of the library leaves. */
+static void indices_of_extremes_have_a_proxy(void **state) {
+    for (int32_t algorithm = CM_REDUCE_ARG_MAX; algorithm <= CM_REDUCE_ARG_MIN; algorithm++) {
+        struct cm_primitive reduce =
+            plain_of(CM_REDUCE, algorithm, 2, (const int64_t[]){16, 64});
+        reduce.outputs[0] = fixture_tensor(CM_I64, 2, (const int64_t[]){16, 1});
+        expect_state(*state, &reduce, CM_PROXY,
+                     algorithm == CM_REDUCE_ARG_MAX ? "a maximum ran in its place"
+                                                    : "a minimum ran in its place");
+    }
+}
+
 /* Every function runs, or something of its size does and is called a proxy. */
 static void every_function_has_a_time(void **state) {
     for (int32_t function = CM_FUNCTION_NONE + 1; function < CM_N_FUNCTIONS; function++) {
@@ -567,6 +579,7 @@ int main(void) {
         cmocka_unit_test(channels_may_stand_last),
         cmocka_unit_test(selections_have_a_time),
         cmocka_unit_test(softmax_and_reductions_run),
+        cmocka_unit_test(indices_of_extremes_have_a_proxy),
         cmocka_unit_test(every_function_has_a_time),
         cmocka_unit_test(the_second_operand_may_be_the_whole_one),
         cmocka_unit_test(copies_run_whatever_the_element),
