@@ -89,12 +89,13 @@ static void write_nodes(struct page *page, const struct cm_result *result,
                primitive->n_nodes == 1 ? "" : "s");
     page_list(page, ", ", 2 * INDENT);
     for (size_t i = 0; i < primitive->n_nodes && i < MOST_NODES; i++) {
-        const struct cm_node *node = &result->nodes[primitive->nodes[i]];
+        const size_t at = primitive->nodes[i]; /* from a file it may be any number */
+        const bool named = at < result->n_nodes && result->nodes[at].name[0] != '\0';
         struct text *item = page_item(page);
-        if (node->name[0] != '\0')
-            text_append_name(item, node->name);
+        if (named)
+            text_append_name(item, result->nodes[at].name);
         else
-            text_printf(item, "%zu", node->index);
+            text_printf(item, "%zu", at);
         page_item_end(page, STYLE_NAME);
     }
     if (primitive->n_nodes > MOST_NODES)

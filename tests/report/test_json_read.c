@@ -48,6 +48,11 @@ static void write_read_write_gives_the_same_bytes(void **state) {
     (void)state;
     expect_round_trip(&fixture_pointnet);
     expect_round_trip(&fixture_hostile);
+    struct cm_measure planned = *fixture_hostile.measure;
+    struct cm_result result = fixture_hostile;
+    planned.planned = true;
+    result.measure = &planned;
+    expect_round_trip(&result);
 }
 
 static void the_text_report_of_what_was_read_is_the_same(void **state) {

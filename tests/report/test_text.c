@@ -42,6 +42,19 @@ static void a_known_model_has_three_sections(void **state) {
     expect(&fixture_pointnet, defaults(), "pointnet.txt");
 }
 
+/* Of nodes that are none, too. */
+static void a_plan_has_no_times(void **state) {
+    (void)state;
+    struct cm_measure measure = *fixture_hostile.measure;
+    struct cm_result result = fixture_hostile;
+    struct cm_text_options options = defaults();
+    measure.planned = true;
+    result.measure = &measure;
+    options.detailed = false;
+    assert_false(cm_result_timed(&result));
+    expect(&result, options, "hostile_plan.txt");
+}
+
 static void all_modules_are_ranked_when_top_is_0(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
@@ -229,6 +242,7 @@ static void a_figure_is_explained_by_its_terms(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_known_model_has_three_sections),
+        cmocka_unit_test(a_plan_has_no_times),
         cmocka_unit_test(all_modules_are_ranked_when_top_is_0),
         cmocka_unit_test(depth_limits_the_aggregated_section_alone),
         cmocka_unit_test(narrow_pages_are_folded_between_items),
