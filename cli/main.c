@@ -30,7 +30,7 @@ static const struct command commands[] = {
     {"profile", command_profile, "[profile] MODEL.onnx [options]", "what a model costs"},
     {"conventions", command_conventions, "conventions MODEL.onnx [options]",
      "what it costs by each tool's rules"},
-    {"ops", command_ops, "ops [--format FORMAT]", "list the operators that are known"},
+    {"ops", command_ops, "ops [--markdown]", "list the operators that are known"},
     {"backends", command_backends, "backends [NAME[:key=value,...]]",
      "list what can measure or model a device"},
     {"passes", command_passes, "passes", "list the passes in order"},

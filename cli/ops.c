@@ -12,15 +12,17 @@
 
 #include "support/banned.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
 
 struct request {
     int format;
+    bool markdown;
 };
 
 static const struct option_choice formats[] = {
     {"text", FORMAT_TEXT},
     {"json", FORMAT_JSON},
+    {"markdown", FORMAT_MARKDOWN},
     {NULL, 0},
 };
 
@@ -31,7 +33,12 @@ static const struct option options_table[] = {
      .offset = OPTION_AT(struct request, int, format),
      .value = "FORMAT",
      .choices = formats,
-     .help = "text for people (default), json: every row with its signature"},
+     .help = "text for people (default), json: every row with its signature,\n"
+             "markdown: what each operator costs"},
+    {.name = "markdown",
+     .kind = OPTION_SET,
+     .offset = OPTION_AT(struct request, bool, markdown),
+     .help = "the same as --format markdown"},
     {.name = NULL},
 };
 
@@ -110,8 +117,77 @@ static void print_json(void) {
     printf("\n]}\n");
 }
 
+static const char *bytes_of(const struct op *op) {
+    static const char *const names[] = {
+        [MEMORY_FRESH] = "written",
+        [MEMORY_VIEW] = "none: a view",
+        [MEMORY_IN_PLACE] = "written, may be in place",
+        [MEMORY_HOST] = "none: shape arithmetic",
+        [MEMORY_VIEW_UNLESS_TRAINING] = "a view, written in training",
+        [MEMORY_IN_PLACE_UNLESS_TRAINING] = "written, may be in place unless training",
+        [MEMORY_CONTROL] = "those of its body",
+    };
+    return names[op->memory];
+}
+
+/* "5 n", "n", nothing of 0. */
+static const char *print_term(const char *between, int64_t factor, const char *of) {
+    if (factor == 0) return between;
+    printf("%s", between);
+    if (factor != 1) printf("%" PRId64 " ", factor);
+    printf("%s", of);
+    return " + ";
+}
+
+/* By the default convention; n: elements of the first input, out: of the first output. */
+static void print_flops(const struct op_cost *cost) {
+    const char *between = "";
+    between = print_term(between, cost->macs ? 2 : 0, "MACs");
+    between = print_term(between, cost->per_input, "n");
+    between = print_term(between, cost->per_output, "out");
+    between = print_term(between, cost->extra ? 1 : 0, cost->extra ? cost->extra_is : "");
+    if (between[0] == '\0') printf("0");
+}
+
+/* One line for all versions of an operator, by what the newest costs; gives the row after. */
+static size_t print_line(const struct op_family *family, size_t first) {
+    const char *between = "";
+    size_t i = first;
+    printf("| %s | ", family->rows[first].type);
+    for (; i < family->n_rows && same_operator(&family->rows[first], &family->rows[i]); i++) {
+        printf("%s%" PRId32, between, family->rows[i].since);
+        between = ", ";
+    }
+    const struct op *op = &family->rows[i - 1];
+    printf(" | %s | ", op->cost.macs ? op->cost.macs_are : "0");
+    print_flops(&op->cost);
+    printf(" | %s |\n", bytes_of(op));
+    return i;
+}
+
+static void print_family(const struct op_family *family) {
+    const char *domain = "";
+    for (size_t row = 0; row < family->n_rows;) {
+        const struct op *op = &family->rows[row];
+        if (!text_equal(domain, domain_name(op))) {
+            domain = domain_name(op);
+            printf("\n## %s (%s)\n\n", family->name, domain);
+            printf("| operator | rows since opset | MACs | FLOPs | bytes of the result |\n");
+            printf("|---|---|---|---|---|\n");
+        }
+        row = print_line(family, row);
+    }
+}
+
+static void print_markdown(void) {
+    printf(
+        "A row holds from its opset on to the next. n: elements of the first operand, out: of "
+        "the first result;\nFLOPs by the convention `deepspeed`.\n");
+    for (size_t i = 0; i < registry_n_families(); i++) print_family(registry_family(i));
+}
+
 int command_ops(const struct invocation *call) {
-    struct request request = {FORMAT_TEXT};
+    struct request request = {.format = FORMAT_TEXT};
     struct option_list operands = {0, NULL};
     const int status = options_parse(options_table, call, &request, &operands);
     if (status < 0) return command_exit(status);
@@ -119,7 +195,9 @@ int command_ops(const struct invocation *call) {
         return command_exit(
             options_fault(call, "ops takes no arguments, got '%s'", operands.values[0]));
     }
-    if (request.format == FORMAT_JSON)
+    if (request.markdown || request.format == FORMAT_MARKDOWN)
+        print_markdown();
+    else if (request.format == FORMAT_JSON)
         print_json();
     else
         print_text();

@@ -255,7 +255,6 @@ static const struct op rows[] = {
     ACTIVATION("Softsign",        1, NULL,           0, "Softsign",    NULL, NULL,              "0"),
     ACTIVATION("ThresholdedRelu", 10, alpha_one,     0, NULL,          NULL, NULL,              "0"),
     ACTIVATION("Shrink",          9, shrink_9,       0, NULL,          NULL, NULL,              "0"),
-    VENDOR("QuickGelu", quick_gelu_1, "QuickGELU"),
     CLIP( 1, 1, clip_1, .fold = NULL),
     CLIP( 6, 1, clip_6, .fold = NULL),
     CLIP(11, 3, NULL,   .fold = fold_clip),
@@ -270,6 +269,7 @@ static const struct op rows[] = {
     DROPOUT( 7, 1, dropout_7),
     DROPOUT(10, 1, dropout_7),
     DROPOUT(12, 3, dropout_12),
+    VENDOR("QuickGelu", quick_gelu_1, "QuickGELU"),
 };
 /* clang-format on */
 

@@ -11,6 +11,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/vendor_attention.h"
 
 #include "support/banned.h"
 
@@ -129,7 +130,12 @@ static int64_t taken_apart_keys(const struct rule *rule) {
     return rank < 2 ? DIM_UNKNOWN : rule_dim(rule, 1, rank - 1);
 }
 
+static bool is_vendor(const struct rule *rule) {
+    return text_equal(rule->op->domain, "com.microsoft");
+}
+
 int64_t attention_rows(const struct rule *rule) {
+    if (is_vendor(rule)) return vendor_attention_rows(rule);
     if (rule->op == &attention_taken_apart) {
         const int rank = rule_rank(rule, 2);
         if (rank < 2) return DIM_UNKNOWN;
@@ -140,8 +146,16 @@ int64_t attention_rows(const struct rule *rule) {
 }
 
 int64_t attention_scores(const struct rule *rule) {
+    if (is_vendor(rule)) return vendor_attention_scores(rule);
     const bool apart = rule->op == &attention_taken_apart;
     return checked_mul(attention_rows(rule), apart ? taken_apart_keys(rule) : n_keys(rule));
+}
+
+int attention_masks(const struct rule *rule) {
+    if (is_vendor(rule)) return vendor_attention_masks(rule);
+    if (rule->op == &attention_taken_apart)
+        return rule_has_input(rule, 3) + rule_has_input(rule, 4);
+    return rule_attr_int(rule, "is_causal") != 0 || rule_has_input(rule, 3);
 }
 
 static void macs_attention(const struct rule *rule, struct product *ret) {
@@ -211,7 +225,10 @@ static int64_t attention_backward(const struct rule *rule, uint32_t wanted) {
     {                                                                                          \
         .domain = "", .type = "Attention", .since = from, .min_inputs = 3, .max_inputs = most, \
         .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = rule,              \
-        .cost = {.macs = count, .extra = attention_scores, .extra_is = "at 1 a score"},        \
+        .cost = {.macs = count,                                                                \
+                 .macs_are = "scores x (columns of a query and of a value)",                   \
+                 .extra = attention_scores,                                                    \
+                 .extra_is = "at 1 a score"},                                                  \
         .roles = "xxxmxxi", __VA_ARGS__                                                        \
     }
 
@@ -237,7 +254,10 @@ static const struct op rows[] = {
      .max_outputs = 1,
      .attrs = flex_attention_1,
      .infer = infer_flex_attention,
-     .cost = {.macs = macs_attention, .extra = attention_scores, .extra_is = "at 1 a score"},
+     .cost = {.macs = macs_attention,
+              .macs_are = "scores x (columns of a query and of a value)",
+              .extra = attention_scores,
+              .extra_is = "at 1 a score"},
      .roles = "x",
      .backward.gradients = "012ye",
      .backward.extra = row_sums,

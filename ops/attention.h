@@ -17,6 +17,8 @@ extern const struct op attention_taken_apart;
 
 /* Elements of the matrices of scores, and how many rows they have. */
 int64_t attention_scores(const struct rule *rule);
+/* How many masks and biases are put onto each score. */
+int attention_masks(const struct rule *rule);
 int64_t attention_rows(const struct rule *rule);
 
 #endif

@@ -8,9 +8,7 @@
 #include "ops/convention_tables.h"
 
 #include "ops/attention.h"
-#include "ops/ml.h"
 #include "ops/rule.h"
-#include "ops/transformer.h"
 #include "support/checked.h"
 #include "support/text.h"
 
@@ -77,11 +75,7 @@ static int64_t softmax(const struct rule *rule, int64_t macs) {
 /* Softmax, and for each score its scaling, its mask and its bias, however they are put on. */
 static int64_t attention(const struct rule *rule, int64_t macs) {
     (void)macs;
-    const bool apart = rule->op == &attention_taken_apart;
-    const bool causal = !apart && rule_attr_int(rule, "is_causal") != 0;
-    int64_t each = 6;
-    if (causal || rule_has_input(rule, 3)) each++;
-    if (apart && rule_has_input(rule, 4)) each++;
+    const int64_t each = 6 + attention_masks(rule);
     int64_t flops = checked_mul(each, attention_scores(rule));
     return checked_sub(flops, checked_mul(2, attention_rows(rule)));
 }
@@ -145,104 +139,6 @@ static int64_t recurrence(const struct rule *rule, int64_t macs) {
     return checked_mul(each, term_cells(rule, macs));
 }
 
-/* 4 products and 6 sums a butterfly, of which 4 are in its MACs. */
-static int64_t butterflies(const struct rule *rule, int64_t macs) {
-    (void)rule;
-    return checked_div_floor(macs, 2);
-}
-
-/* Each frame times the window besides. */
-static int64_t frames(const struct rule *rule, int64_t macs) {
-    const struct shape *out = rule_output_shape(rule, 0);
-    const int64_t sums = checked_div_floor(macs, 2);
-    if (!rule_has_input(rule, 2)) return sums;
-    const int64_t frames = out->rank == 4 ? shape_product(out, 0, 2) : DIM_UNKNOWN;
-    return checked_add(sums, checked_mul(frames, rule_elements(rule, 2)));
-}
-
-/* An elimination of m columns: (m - 1) m / 2 quotients; m - 1 products of the diagonal. */
-static int64_t determinant(const struct rule *rule, int64_t macs) {
-    (void)macs;
-    const int rank = rule_rank(rule, 0);
-    if (rank < 2) return DIM_UNKNOWN;
-    const int64_t m = rule_dim(rule, 0, rank - 1);
-    if (m == 0) return 0;
-    const int64_t quotients = checked_div_floor(checked_mul(m, checked_sub(m, 1)), 2);
-    const int64_t each = checked_add(quotients, checked_sub(m, 1));
-    return checked_mul(each, rule_output_elements(rule, 0));
-}
-
-/* The sign of each target's score, its weight, and what puts them together. */
-static int64_t likelihood(const struct rule *rule, int64_t macs) {
-    (void)macs;
-    const int64_t n = rule_elements(rule, 1);
-    int64_t each = rule_has_input(rule, 2) ? 2 : 1;
-    if (!text_equal(rule_attr_string(rule, "reduction"), "none")) each++;
-    return checked_mul(each, n);
-}
-
-/* Logarithms of a softmax, 5 a score and the logarithm less 2 a row, and their likelihood. */
-static int64_t cross_entropy(const struct rule *rule, int64_t macs) {
-    const int64_t logs = checked_mul(5, rule_elements(rule, 0));
-    return checked_add(checked_sub(logs, rule_elements(rule, 1)), likelihood(rule, macs));
-}
-
-static int64_t rotary(const struct rule *rule, int64_t macs) {
-    (void)macs;
-    return checked_mul(3, transformer_rotated(rule));
-}
-
-static int64_t linear_attention(const struct rule *rule, int64_t macs) {
-    (void)macs;
-    return transformer_linear_extra(rule);
-}
-
-/* Biases, and 5 of a SiLU. */
-static int64_t causal_convolution(const struct rule *rule, int64_t macs) {
-    (void)macs;
-    const bool plain = text_equal(rule_attr_string(rule, "activation"), "none");
-    const int64_t each = (rule_has_input(rule, 2) ? 1 : 0) + (plain ? 0 : 5);
-    return checked_mul(each, rule_output_elements(rule, 0));
-}
-
-/* Numbers that an optimizer moves: its outputs are these and `states` more of each. */
-static int64_t moved(const struct rule *rule, size_t states, int64_t each) {
-    const size_t n = rule->n_inputs > 2 ? (rule->n_inputs - 2) / (states + 2) : 0;
-    int64_t elements = 0;
-    for (size_t i = 0; i < n; i++) elements = checked_add(elements, rule_elements(rule, 2 + i));
-    return checked_mul(each, elements);
-}
-
-/* Regularized gradient 2, squares 2, root and epsilon 2, step 3. */
-static int64_t adagrad(const struct rule *rule, int64_t macs) {
-    (void)macs;
-    return moved(rule, 1, 9);
-}
-
-/* Regularized gradient 2, its mean 3, that of squares 4, root and epsilon 2, step 3. */
-static int64_t adam(const struct rule *rule, int64_t macs) {
-    (void)macs;
-    return moved(rule, 2, rule_attr_float(rule, "norm_coefficient_post") != 0 ? 15 : 14);
-}
-
-/* Regularized gradient 2, its mean 3, step 2; Nesterov looks ahead by 2. */
-static int64_t momentum(const struct rule *rule, int64_t macs) {
-    (void)macs;
-    return moved(rule, 1, text_equal(rule_attr_string(rule, "mode"), "nesterov") ? 9 : 7);
-}
-
-static int64_t tree_votes(const struct rule *rule, int64_t macs) {
-    (void)macs;
-    return ml_tree_votes(rule);
-}
-
-/* One intercept a score, which is the last output. */
-static int64_t intercepts(const struct rule *rule, int64_t macs) {
-    (void)macs;
-    if (!rule_has_attr(rule, "intercepts")) return 0;
-    return rule_output_elements(rule, rule->n_outputs - 1);
-}
-
 const struct convention_row convention_exact[] = {
     /* products */
     {.op = "Conv", .per_mac = 2, BIASES(2)},
@@ -266,26 +162,88 @@ const struct convention_row convention_exact[] = {
      .per_mac = 2,
      .extra = attention,
      .extra_is = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"},
+    {.op = "MultiHeadAttention",
+     .per_mac = 2,
+     .extra = attention,
+     .extra_is = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"},
+    {.op = "DecoderMaskedMultiHeadAttention",
+     .per_mac = 2,
+     .extra = attention,
+     .extra_is = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"},
+    {.op = "GroupQueryAttention",
+     .per_mac = 2,
+     .extra = attention,
+     .extra_is = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"},
+    {.op = "PackedAttention",
+     .per_mac = 2,
+     .extra = attention,
+     .extra_is = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"},
+    {.op = "PackedMultiHeadAttention",
+     .per_mac = 2,
+     .extra = attention,
+     .extra_is = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"},
+    {.op = "QAttention",
+     .per_mac = 2,
+     .extra = attention,
+     .extra_is = "at 6 a score, 1 more for a mask and for a bias, less 2 a row"},
+    {.op = "FusedConv",
+     .per_mac = 2,
+     .extra = exact_fused,
+     .extra_is = "biases, sums and activations"},
+    {.op = "NhwcFusedConv",
+     .per_mac = 2,
+     .extra = exact_fused,
+     .extra_is = "biases, sums and activations"},
+    {.op = "NhwcConv", .per_mac = 2, BIASES(2)},
+    {.op = "FusedGemm",
+     .per_mac = 2,
+     .extra = exact_fused,
+     .extra_is = "biases and activations"},
+    {.op = "MatMulNBits", .per_mac = 2, .extra = exact_last_bias, .extra_is = "biases"},
+    {.op = "MatMulIntegerToFloat",
+     .per_mac = 2,
+     .extra = exact_last_bias,
+     .extra_is = "biases"},
+    {.op = "DynamicQuantizeMatMul",
+     .per_mac = 2,
+     .extra = exact_last_bias,
+     .extra_is = "biases"},
     {.op = "FlexAttention",
      .per_mac = 2,
      .extra = attention,
      .extra_is = "at 6 a score less 2 a row"},
     {.op = "LinearAttention",
      .per_mac = 2,
-     .extra = linear_attention,
+     .extra = exact_linear_attention,
      .extra_is = "for decay, rates and scale"},
     {.op = "CausalConvWithState",
      .per_mac = 2,
-     .extra = causal_convolution,
+     .extra = exact_causal_convolution,
      .extra_is = "biases, and 5 a SiLU"},
-    {.op = "DFT", .per_mac = 2, .extra = butterflies, .extra_is = "sums in no MAC"},
-    {.op = "STFT", .per_mac = 2, .extra = frames, .extra_is = "sums in no MAC and the window"},
-    {.op = "Det", .per_mac = 2, .extra = determinant, .extra_is = "quotients and the diagonal"},
-    {.op = "LinearClassifier", .per_mac = 2, .extra = intercepts, .extra_is = "intercepts"},
-    {.op = "LinearRegressor", .per_mac = 2, .extra = intercepts, .extra_is = "intercepts"},
-    {.op = "TreeEnsemble", .extra = tree_votes, .extra_is = "trees for each row"},
-    {.op = "TreeEnsembleClassifier", .extra = tree_votes, .extra_is = "trees for each row"},
-    {.op = "TreeEnsembleRegressor", .extra = tree_votes, .extra_is = "trees for each row"},
+    {.op = "DFT", .per_mac = 2, .extra = exact_butterflies, .extra_is = "sums in no MAC"},
+    {.op = "STFT",
+     .per_mac = 2,
+     .extra = exact_frames,
+     .extra_is = "sums in no MAC and the window"},
+    {.op = "Det",
+     .per_mac = 2,
+     .extra = exact_determinant,
+     .extra_is = "quotients and the diagonal"},
+    {.op = "LinearClassifier",
+     .per_mac = 2,
+     .extra = exact_intercepts,
+     .extra_is = "intercepts"},
+    {.op = "LinearRegressor",
+     .per_mac = 2,
+     .extra = exact_intercepts,
+     .extra_is = "intercepts"},
+    {.op = "TreeEnsemble", .extra = exact_tree_votes, .extra_is = "trees for each row"},
+    {.op = "TreeEnsembleClassifier",
+     .extra = exact_tree_votes,
+     .extra_is = "trees for each row"},
+    {.op = "TreeEnsembleRegressor",
+     .extra = exact_tree_votes,
+     .extra_is = "trees for each row"},
     /* normalizations */
     {.op = "BatchNormalization",
      .extra = batch_norm,
@@ -302,15 +260,41 @@ const struct convention_row convention_exact[] = {
     {.op = "GroupNormalization",
      .extra = group_norm,
      .extra_is = "at 7 an input element, and 2 a row"},
+    {.op = "SimplifiedLayerNormalization",
+     .extra = rms_norm,
+     .extra_is = "at 4 an input element, and 2 a row"},
+    {.op = "SkipLayerNormalization",
+     .extra = exact_skip_norm,
+     .extra_is = "sums, 7 an input element, 1 less without a shift, and 2 a row"},
+    {.op = "SkipSimplifiedLayerNormalization",
+     .extra = exact_skip_norm,
+     .extra_is = "sums, 4 an input element, and 2 a row"},
+    {.op = "EmbedLayerNormalization",
+     .extra = exact_embedding_norm,
+     .extra_is = "sums, 7 an output element, and 2 a row"},
+    {.op = "GroupNorm",
+     .extra = exact_vendor_group_norm,
+     .extra_is = "at 7 an input element, 5 a SiLU, and 2 a row"},
+    {.op = "SkipGroupNorm",
+     .extra = exact_vendor_group_norm,
+     .extra_is = "sums, 7 an input element, 5 a SiLU, and 2 a row"},
     {.op = "LRN", .extra = local_response, .extra_is = "at size + 4 an output element"},
     {.op = "Softmax", .extra = softmax, .extra_is = "at 5 an input element less 2 a row"},
     {.op = "LogSoftmax",
      .extra = log_softmax,
      .extra_is = "at 5 an input element less 1 a row"},
+    {.op = "QLinearSoftmax",
+     .extra = softmax,
+     .extra_is = "at 5 an input element less 2 a row"},
     /* pools and resizing */
     {.op = "MaxPool", .extra = max_pool, .extra_is = "at window less 1 an output element"},
     {.op = "AveragePool", .extra = average_pool, .extra_is = "at window an output element"},
+    {.op = "QLinearAveragePool",
+     .extra = average_pool,
+     .extra_is = "at window an output element"},
+    {.op = "NhwcMaxPool", .extra = max_pool, .extra_is = "at window less 1 an output element"},
     {.op = "GlobalAveragePool", .per_input = 1},
+    {.op = "QLinearGlobalAveragePool", .per_input = 1},
     {.op = "GlobalMaxPool", JOINS},
     {.op = "Resize", .extra = resize, .extra_is = "at 2 a neighbour less 1, an output element"},
     {.op = "Upsample",
@@ -334,8 +318,19 @@ const struct convention_row convention_exact[] = {
     {.op = "HardSwish", .per_output = 5},
     {.op = "Mish", .per_output = 5},
     {.op = "QuickGelu", .per_output = 6},
+    {.op = "FastGelu",
+     .extra = exact_fast_gelu,
+     .extra_is = "at 8 an output element, 9 with a bias"},
+    {.op = "BiasGelu", .per_output = 6},
+    {.op = "BiasSplitGelu", .per_input = 1, .per_output = 6},
+    {.op = "QLinearSigmoid", .per_output = 4},
+    {.op = "QLinearLeakyRelu", .per_output = 2},
+    {.op = "QLinearAdd", .per_output = 1},
+    {.op = "QLinearMul", .per_output = 1},
+    {.op = "MulInteger", .per_output = 1},
+    {.op = "BiasAdd", .per_output = 2},
     {.op = "SwiGLU", .per_output = 6},
-    {.op = "RotaryEmbedding", .extra = rotary, .extra_is = "at 3 a turned element"},
+    {.op = "RotaryEmbedding", .extra = exact_rotary, .extra_is = "at 3 a turned element"},
     {.op = "Softplus", .per_output = 3},
     {.op = "Softsign", .per_output = 3},
     {.op = "Clip", .per_output = 2},
@@ -387,20 +382,21 @@ const struct convention_row convention_exact[] = {
     {.op = "DequantizeLinear", .per_output = 2}, /* zero point, factor */
     /* losses and optimizers */
     {.op = "NegativeLogLikelihoodLoss",
-     .extra = likelihood,
+     .extra = exact_likelihood,
      .extra_is = "at 2 a target, 1 more for weights, 1 less where nothing is put together"},
     {.op = "SoftmaxCrossEntropyLoss",
-     .extra = cross_entropy,
+     .extra = exact_cross_entropy,
      .extra_is = "at 5 a score, and the likelihood of the targets"},
-    {.op = "Adagrad", .extra = adagrad, .extra_is = "at 9 a number that moves"},
-    {.op = "Adam", .extra = adam, .extra_is = "at 14 a number that moves"},
-    {.op = "Momentum", .extra = momentum, .extra_is = "at 7 a number that moves"},
+    {.op = "Adagrad", .extra = exact_adagrad, .extra_is = "at 9 a number that moves"},
+    {.op = "Adam", .extra = exact_adam, .extra_is = "at 14 a number that moves"},
+    {.op = "Momentum", .extra = exact_momentum, .extra_is = "at 7 a number that moves"},
     /* reductions */
     {.op = "ReduceSum", JOINS},
     {.op = "ReduceProd", JOINS},
     {.op = "ReduceMax", JOINS},
     {.op = "ReduceMin", JOINS},
     {.op = "ReduceMean", .per_input = 1},
+    {.op = "QLinearReduceMean", .per_input = 1},
     {.op = "ReduceL1", .per_input = 1, JOINS},
     {.op = "ReduceL2", .per_input = 2},
     {.op = "ReduceSumSquare", .per_input = 1, JOINS},

@@ -30,6 +30,27 @@ int64_t term_operands(const struct rule *rule, int64_t macs);
 int64_t term_joins(const struct rule *rule, int64_t macs);
 #define JOINS .extra = term_joins, .extra_is = "input elements less output elements"
 
+/* Of the convention `exact` alone: convention_exact_terms.c. */
+int64_t exact_butterflies(const struct rule *rule, int64_t macs);
+int64_t exact_frames(const struct rule *rule, int64_t macs);
+int64_t exact_determinant(const struct rule *rule, int64_t macs);
+int64_t exact_likelihood(const struct rule *rule, int64_t macs);
+int64_t exact_cross_entropy(const struct rule *rule, int64_t macs);
+int64_t exact_rotary(const struct rule *rule, int64_t macs);
+int64_t exact_linear_attention(const struct rule *rule, int64_t macs);
+int64_t exact_causal_convolution(const struct rule *rule, int64_t macs);
+int64_t exact_adagrad(const struct rule *rule, int64_t macs);
+int64_t exact_adam(const struct rule *rule, int64_t macs);
+int64_t exact_momentum(const struct rule *rule, int64_t macs);
+int64_t exact_tree_votes(const struct rule *rule, int64_t macs);
+int64_t exact_intercepts(const struct rule *rule, int64_t macs);
+int64_t exact_skip_norm(const struct rule *rule, int64_t macs);
+int64_t exact_embedding_norm(const struct rule *rule, int64_t macs);
+int64_t exact_vendor_group_norm(const struct rule *rule, int64_t macs);
+int64_t exact_fast_gelu(const struct rule *rule, int64_t macs);
+int64_t exact_fused(const struct rule *rule, int64_t macs);
+int64_t exact_last_bias(const struct rule *rule, int64_t macs);
+
 /* Steps * batch * directions * hidden of LSTM, GRU, RNN. */
 int64_t term_cells(const struct rule *rule, int64_t macs);
 /* The gates of a recurrent operator: 4, 3, 1. */

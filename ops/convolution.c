@@ -317,6 +317,8 @@ static const struct op_attr deform_19[] = {OPTIONAL_ATTR("dilations", ATTR_INTS)
                                            OPTIONAL_ATTR("strides", ATTR_INTS),
                                            {0}};
 
+#define OUT_CHANNELS_KERNEL "out x input channels of a group x kernel"
+
 static const struct op rows[] = {
     {.domain = "",
      .type = "Conv",
@@ -327,7 +329,10 @@ static const struct op rows[] = {
      .max_outputs = 1,
      .attrs = convolution_attrs,
      .infer = infer_conv,
-     .cost = {.macs = conv_macs, .extra = bias_flops, .extra_is = "biases"},
+     .cost = {.macs = conv_macs,
+              .macs_are = OUT_CHANNELS_KERNEL,
+              .extra = bias_flops,
+              .extra_is = "biases"},
      .backward.gradients = "01",
      .backward.factors = 2,
      .roles = "xWW",
@@ -342,7 +347,10 @@ static const struct op rows[] = {
      .max_outputs = 1,
      .attrs = transpose_1,
      .infer = infer_conv_transpose,
-     .cost = {.macs = conv_transpose_macs, .extra = bias_flops, .extra_is = "biases"},
+     .cost = {.macs = conv_transpose_macs,
+              .macs_are = "n x output channels of a group x kernel",
+              .extra = bias_flops,
+              .extra_is = "biases"},
      .backward.gradients = "01",
      .backward.factors = 2,
      .roles = "xWW",
@@ -357,7 +365,10 @@ static const struct op rows[] = {
      .max_outputs = 1,
      .attrs = deform_19,
      .infer = infer_deform_conv,
-     .cost = {.macs = conv_macs, .extra = deform_bias_flops, .extra_is = "biases"},
+     .cost = {.macs = conv_macs,
+              .macs_are = OUT_CHANNELS_KERNEL,
+              .extra = deform_bias_flops,
+              .extra_is = "biases"},
      .backward.gradients = "0124",
      .backward.factors = 2,
      .roles = "xWxWx",

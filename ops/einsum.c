@@ -379,7 +379,7 @@ static const struct op rows[] = {
      .max_outputs = 1,
      .attrs = einsum_12,
      .infer = infer_einsum,
-     .cost = {.macs = einsum_macs},
+     .cost = {.macs = einsum_macs, .macs_are = "of the cheapest order of pairwise products"},
      .backward.gradients = "a",
      .backward.factors = VARIADIC,
      .roles = "w"},

@@ -37,5 +37,8 @@ extern const struct op_family family_slice;
 extern const struct op_family family_softmax;
 extern const struct op_family family_string;
 extern const struct op_family family_transformer;
+extern const struct op_family family_vendor;
+extern const struct op_family family_vendor_attention;
+extern const struct op_family family_vendor_product;
 
 #endif

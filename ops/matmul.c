@@ -45,10 +45,15 @@ static int infer_product(struct rule *rule, const struct shape *a, const struct 
 }
 
 int matmul_infer(struct rule *rule, size_t a, size_t b, enum dtype dtype) {
-    const struct shape *shape_a = rule_shape(rule, a);
-    const struct shape *shape_b = rule_shape(rule, b);
-    if (shape_a->rank == 0) return refuse_scalar(rule, a);
-    if (shape_b->rank == 0) return refuse_scalar(rule, b);
+    if (rule_rank(rule, a) == 0) return refuse_scalar(rule, a);
+    if (rule_rank(rule, b) == 0) return refuse_scalar(rule, b);
+    return matmul_infer_shapes(rule, rule_shape(rule, a), rule_shape(rule, b), dtype);
+}
+
+int matmul_infer_shapes(struct rule *rule, const struct shape *shape_a,
+                        const struct shape *shape_b, enum dtype dtype) {
+    if (shape_a->rank == 0) return refuse_scalar(rule, 0);
+    if (shape_b->rank == 0) return refuse_scalar(rule, 1);
     if (!shape_has_rank(shape_a) || !shape_has_rank(shape_b))
         return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
     int64_t k = shape_a->dims[shape_a->rank - 1];
@@ -187,8 +192,9 @@ static const struct op_attr gemm_7[] = {FLOAT_ATTR("alpha", 1),
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .cost = {.macs = count}, .roles = letters, .module = "Linear", .describe = print,      \
-        .backward.gradients = "1,0,", .backward.factors = 2                                    \
+        .cost = {.macs = count, .macs_are = "out x inner axis"}, .roles = letters,             \
+        .module = "Linear", .describe = print, .backward.gradients = "1,0,",                   \
+        .backward.factors = 2                                                                  \
     }
 
 /* clang-format off */
@@ -199,7 +205,7 @@ static const struct op rows[] = {
     PRODUCT("Gemm",   7, 3, 3, gemm_7,   infer_gemm,   macs_gemm,   "www", describe_gemm),
     PRODUCT("Gemm",  11, 2, 3, gemm_7,   infer_gemm,   macs_gemm,   "www", describe_gemm),
     {.domain = "", .type = "Det", .since = 11, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,
-     .infer = infer_det, .cost = {.macs = macs_det}, .roles = "x", .backward.gradients = "0y", .backward.macs = det_backward},
+     .infer = infer_det, .cost = {.macs = macs_det, .macs_are = "matrices x (m - 1) m (2 m - 1) / 6"}, .roles = "x", .backward.gradients = "0y", .backward.macs = det_backward},
 };
 /* clang-format on */
 

@@ -326,39 +326,40 @@ static const struct op_attr zip_map[] = {OPTIONAL_ATTR("classlabels_int64s", ATT
                                          OPTIONAL_ATTR("classlabels_strings", ATTR_STRINGS),
                                          {0}};
 
-#define ROW(name, from, most, out, attributes, rule, count)                                    \
+#define ROW(name, from, most, out, attributes, rule, count, are)                               \
     {                                                                                          \
         .domain = "ai.onnx.ml", .type = name, .since = from, .min_inputs = 1 + ((most) == 2),  \
         .max_inputs = most, .min_outputs = out, .max_outputs = out, .attrs = attributes,       \
-        .infer = rule, .cost.macs = count, .roles = "xi", .backward.gradients = "-"            \
+        .infer = rule, .cost.macs = count, .cost.macs_are = are, .roles = "xi",                \
+        .backward.gradients = "-"                                                              \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
     /*  type                  since in  out attributes      rule                     MACs */
-    ROW("ArrayFeatureExtractor",  1, 2, 1, NULL,               infer_extract,           NULL),
-    ROW("Binarizer",              1, 1, 1, binarizer,          common_infer_same,       NULL),
-    ROW("CastMap",                1, 1, 1, cast_map,           infer_cast_map,          NULL),
-    ROW("CategoryMapper",         1, 1, 1, category,           infer_category,          NULL),
-    ROW("DictVectorizer",         1, 1, 1, dictionary,         infer_dictionary,        NULL),
-    ROW("FeatureVectorizer", 1, VARIADIC, 1, features,         infer_features,          NULL),
-    ROW("Imputer",                1, 1, 1, imputer,            common_infer_same,       NULL),
-    ROW("LabelEncoder",           1, 1, 1, label_1,            infer_label,             NULL),
-    ROW("LabelEncoder",           2, 1, 1, label_2,            infer_label,             NULL),
-    ROW("LabelEncoder",           4, 1, 1, label_4,            infer_label,             NULL),
-    ROW("LinearClassifier",       1, 1, 2, linear_classifier,  infer_classifier,        macs_coefficients),
-    ROW("LinearRegressor",        1, 1, 1, linear_regressor,   infer_linear_regressor,  macs_coefficients),
-    ROW("Normalizer",             1, 1, 1, normalizer,         infer_float,             NULL),
-    ROW("OneHotEncoder",          1, 1, 1, one_hot,            infer_one_hot,           NULL),
-    ROW("SVMClassifier",          1, 1, 2, support_classifier, infer_classifier,        macs_support),
-    ROW("SVMRegressor",           1, 1, 1, support_regressor,  infer_support_regressor, macs_support),
-    ROW("Scaler",                 1, 1, 1, scaler,             infer_float,             NULL),
-    ROW("TreeEnsembleClassifier", 1, 1, 2, tree_classifier_1,  infer_classifier,        NULL),
-    ROW("TreeEnsembleClassifier", 3, 1, 2, tree_classifier_3,  infer_classifier,        NULL),
-    ROW("TreeEnsembleRegressor",  1, 1, 1, tree_regressor_1,   infer_tree_regressor,    NULL),
-    ROW("TreeEnsembleRegressor",  3, 1, 1, tree_regressor_3,   infer_tree_regressor,    NULL),
-    ROW("TreeEnsemble",           5, 1, 1, trees_5,            infer_trees,             NULL),
-    ROW("ZipMap",                 1, 1, 1, zip_map,            infer_zip_map,           NULL),
+    ROW("ArrayFeatureExtractor",  1, 2, 1, NULL,               infer_extract,           NULL, NULL),
+    ROW("Binarizer",              1, 1, 1, binarizer,          common_infer_same,       NULL, NULL),
+    ROW("CastMap",                1, 1, 1, cast_map,           infer_cast_map,          NULL, NULL),
+    ROW("CategoryMapper",         1, 1, 1, category,           infer_category,          NULL, NULL),
+    ROW("DictVectorizer",         1, 1, 1, dictionary,         infer_dictionary,        NULL, NULL),
+    ROW("FeatureVectorizer", 1, VARIADIC, 1, features,         infer_features,          NULL, NULL),
+    ROW("Imputer",                1, 1, 1, imputer,            common_infer_same,       NULL, NULL),
+    ROW("LabelEncoder",           1, 1, 1, label_1,            infer_label,             NULL, NULL),
+    ROW("LabelEncoder",           2, 1, 1, label_2,            infer_label,             NULL, NULL),
+    ROW("LabelEncoder",           4, 1, 1, label_4,            infer_label,             NULL, NULL),
+    ROW("LinearClassifier",       1, 1, 2, linear_classifier,  infer_classifier,        macs_coefficients, "rows x coefficients"),
+    ROW("LinearRegressor",        1, 1, 1, linear_regressor,   infer_linear_regressor,  macs_coefficients, "rows x coefficients"),
+    ROW("Normalizer",             1, 1, 1, normalizer,         infer_float,             NULL, NULL),
+    ROW("OneHotEncoder",          1, 1, 1, one_hot,            infer_one_hot,           NULL, NULL),
+    ROW("SVMClassifier",          1, 1, 2, support_classifier, infer_classifier,        macs_support, "rows x (support vectors + coefficients)"),
+    ROW("SVMRegressor",           1, 1, 1, support_regressor,  infer_support_regressor, macs_support, "rows x (support vectors + coefficients)"),
+    ROW("Scaler",                 1, 1, 1, scaler,             infer_float,             NULL, NULL),
+    ROW("TreeEnsembleClassifier", 1, 1, 2, tree_classifier_1,  infer_classifier,        NULL, NULL),
+    ROW("TreeEnsembleClassifier", 3, 1, 2, tree_classifier_3,  infer_classifier,        NULL, NULL),
+    ROW("TreeEnsembleRegressor",  1, 1, 1, tree_regressor_1,   infer_tree_regressor,    NULL, NULL),
+    ROW("TreeEnsembleRegressor",  3, 1, 1, tree_regressor_3,   infer_tree_regressor,    NULL, NULL),
+    ROW("TreeEnsemble",           5, 1, 1, trees_5,            infer_trees,             NULL, NULL),
+    ROW("ZipMap",                 1, 1, 1, zip_map,            infer_zip_map,           NULL, NULL),
 };
 /* clang-format on */
 

@@ -39,6 +39,7 @@ struct op_attr {
 struct op_cost {
     /* Adds the factors whose product they are (ops/product.h). NULL: none. */
     void (*macs)(const struct rule *rule, struct product *ret);
+    const char *macs_are; /* that product, for people; set with it */
     int64_t per_input;
     int64_t per_output;
     int64_t (*extra)(const struct rule *rule); /* NULL: none */

@@ -90,7 +90,8 @@ static const struct op rows[] = {
     ROW("Adagrad", 3, adagrad_1, infer_one_state, .roles = "iix"),
     ROW("Adam", 3, adam_1, infer_two_states, .roles = "iix"),
     ROW("Momentum", 3, momentum_1, infer_one_state, .roles = "iix"),
-    ROW("Gradient", 1, gradient_1, infer_gradient, .roles = "x", .cost.macs = macs_gradient),
+    ROW("Gradient", 1, gradient_1, infer_gradient, .roles = "x", .cost.macs = macs_gradient,
+        .cost.macs_are = "unknown: of a pass over the graph"),
 };
 
 const struct op_family family_optimizer = {"optimizer", rows, sizeof rows / sizeof *rows};

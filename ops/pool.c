@@ -5,6 +5,8 @@
  * Output sizes are window.c's, by ONNX's definition since 1.16 whatever the opset: it is what
  * runtimes compute. A pool over regions (MaxRoiPool, RoiAlign) costs no FLOPs there.
  */
+#include "ops/pool.h"
+
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/window.h"
@@ -40,7 +42,7 @@ static int pool_dims(const struct rule *rule, int spatial, int64_t *dims) {
 }
 
 /* Output 1, where there is one, is the indices of MaxPool. */
-static int infer_pool(struct rule *rule) {
+int pool_infer(struct rule *rule) {
     const struct shape unknown = shape_unknown();
     int64_t dims[SHAPE_MAX_RANK];
     int spatial = spatial_rank(rule);
@@ -280,16 +282,16 @@ static const struct op_attr col2im_18[] = {OPTIONAL_ATTR("dilations", ATTR_INTS)
 /* clang-format off */
 static const struct op rows[] = {
     /*   type             since out attributes  rule          module                  brackets                gradients */
-    POOL("MaxPool",           1, 1, max_1,       infer_pool,   "MaxPool{n}d",         describe_max,           "0e", pool_indices),
-    POOL("MaxPool",           8, 2, max_8,       infer_pool,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
-    POOL("MaxPool",          10, 2, max_10,      infer_pool,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
-    POOL("AveragePool",       1, 1, max_1,       infer_pool,   "AvgPool{n}d",         describe_average,   "0", NULL),
-    POOL("AveragePool",       7, 1, average_7,   infer_pool,   "AvgPool{n}d",         describe_average,   "0", NULL),
-    POOL("AveragePool",      10, 1, average_10,  infer_pool,   "AvgPool{n}d",         describe_average,   "0", NULL),
-    POOL("AveragePool",      19, 1, average_19,  infer_pool,   "AvgPool{n}d",         describe_average,   "0", NULL),
-    POOL("LpPool",            1, 1, lp_1,        infer_pool,   NULL,                  NULL,                           "0y", NULL),
-    POOL("LpPool",            2, 1, lp_2,        infer_pool,   NULL,                  NULL,                           "0y", NULL),
-    POOL("LpPool",           18, 1, lp_18,       infer_pool,   NULL,                  NULL,                           "0y", NULL),
+    POOL("MaxPool",           1, 1, max_1,       pool_infer,   "MaxPool{n}d",         describe_max,           "0e", pool_indices),
+    POOL("MaxPool",           8, 2, max_8,       pool_infer,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
+    POOL("MaxPool",          10, 2, max_10,      pool_infer,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
+    POOL("AveragePool",       1, 1, max_1,       pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("AveragePool",       7, 1, average_7,   pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("AveragePool",      10, 1, average_10,  pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("AveragePool",      19, 1, average_19,  pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("LpPool",            1, 1, lp_1,        pool_infer,   NULL,                  NULL,                           "0y", NULL),
+    POOL("LpPool",            2, 1, lp_2,        pool_infer,   NULL,                  NULL,                           "0y", NULL),
+    POOL("LpPool",           18, 1, lp_18,       pool_infer,   NULL,                  NULL,                           "0y", NULL),
     POOL("GlobalAveragePool", 1, 1, NULL,        infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "", NULL),
     POOL("GlobalMaxPool",     1, 1, NULL,        infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e", pool_indices),
     POOL("GlobalLpPool",      1, 1, global_lp_1, infer_global, NULL,                  NULL,                           "0y", NULL),

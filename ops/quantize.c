@@ -106,17 +106,20 @@ static const struct op_attr quantize_23[] = {BLOCKED,
 static const struct op_attr dequantize_21[] = {BLOCKED, {0}};
 static const struct op_attr dequantize_23[] = {BLOCKED, INT_ATTR("output_dtype", 0), {0}};
 
+#define CONV   "out x input channels of a group x kernel"
+#define MATMUL "out x inner axis"
 #define QUANTIZE(name, from, attributes, rule)                                                 \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 2, .max_inputs = 3,           \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
         .roles = "pii", .backward.gradients = "-"                                              \
     }
-#define PRODUCT(name, from, least, most, attributes, rule, count, letters, ...)                \
+#define PRODUCT(name, from, least, most, attributes, rule, count, are, letters, ...)           \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .cost = {.macs = count, __VA_ARGS__}, .roles = letters, .backward.gradients = "-"      \
+        .cost = {.macs = count, .macs_are = are, __VA_ARGS__}, .roles = letters,               \
+        .backward.gradients = "-"                                                              \
     }
 
 /* clang-format off */
@@ -134,10 +137,10 @@ static const struct op rows[] = {
     {.domain = "", .type = "DynamicQuantizeLinear", .since = 11, .min_inputs = 1, .max_inputs = 1,
      .min_outputs = 3, .max_outputs = 3, .infer = infer_dynamic_quantize, .backward.gradients = "-", .roles = "x"},
     /*       type          since in    attributes         rule                  MACs                 roles */
-    PRODUCT("ConvInteger",    10, 2, 4, convolution_attrs, infer_conv_integer,   macs_conv_integer,   "xWi",       .extra = NULL),
-    PRODUCT("QLinearConv",    10, 8, 9, convolution_attrs, infer_qlinear_conv,   macs_qlinear_conv,   "xiiWiiiiW", .extra = qlinear_bias_flops, .extra_is = "biases"),
-    PRODUCT("MatMulInteger",  10, 2, 4, NULL,              infer_matmul_integer, macs_matmul_integer, "wwi",       .extra = NULL),
-    PRODUCT("QLinearMatMul",  10, 8, 8, NULL,              infer_qlinear_matmul, macs_qlinear_matmul, "wiiwi",     .extra = NULL),
+    PRODUCT("ConvInteger",    10, 2, 4, convolution_attrs, infer_conv_integer,   macs_conv_integer, CONV, "xWi",       .extra = NULL),
+    PRODUCT("QLinearConv",    10, 8, 9, convolution_attrs, infer_qlinear_conv,   macs_qlinear_conv, CONV, "xiiWiiiiW", .extra = qlinear_bias_flops, .extra_is = "biases"),
+    PRODUCT("MatMulInteger",  10, 2, 4, NULL,              infer_matmul_integer, macs_matmul_integer, MATMUL, "wwi",       .extra = NULL),
+    PRODUCT("QLinearMatMul",  10, 8, 8, NULL,              infer_qlinear_matmul, macs_qlinear_matmul, MATMUL, "wiiwi",     .extra = NULL),
 };
 /* clang-format on */
 

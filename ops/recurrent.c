@@ -231,6 +231,7 @@ static const struct op_attr lstm_14[] = {
         .min_outputs = least, .max_outputs = out, .attrs = attributes,                         \
         .infer = infer_recurrent,                                                              \
         .cost = {.macs = recurrent_macs,                                                       \
+                 .macs_are = "steps x batch x directions x gates x hidden x (input + hidden)", \
                  .extra = recurrent_flops,                                                     \
                  .extra_is = "gates and states of the cells"},                                 \
         .roles = letters, .module = name, .describe = describe_recurrent,                      \

@@ -12,14 +12,24 @@
 #include "support/banned.h"
 
 static const struct op_family *const families[] = {
-    &family_activation,  &family_arithmetic, &family_attention,   &family_cast,
-    &family_constant,    &family_control,    &family_convolution, &family_einsum,
-    &family_elementwise, &family_gather,     &family_logic,       &family_loss,
-    &family_matmul,      &family_ml,         &family_move,        &family_norm,
-    &family_optimizer,   &family_pool,       &family_quantize,    &family_random,
-    &family_recurrent,   &family_reduce,     &family_reshape,     &family_resize,
-    &family_scatter,     &family_select,     &family_sequence,    &family_signal,
-    &family_slice,       &family_softmax,    &family_string,      &family_transformer,
+    &family_activation,     &family_arithmetic,
+    &family_attention,      &family_cast,
+    &family_constant,       &family_control,
+    &family_convolution,    &family_einsum,
+    &family_elementwise,    &family_gather,
+    &family_logic,          &family_loss,
+    &family_matmul,         &family_ml,
+    &family_move,           &family_norm,
+    &family_optimizer,      &family_pool,
+    &family_quantize,       &family_random,
+    &family_recurrent,      &family_reduce,
+    &family_reshape,        &family_resize,
+    &family_scatter,        &family_select,
+    &family_sequence,       &family_signal,
+    &family_slice,          &family_softmax,
+    &family_string,         &family_transformer,
+    &family_vendor,         &family_vendor_attention,
+    &family_vendor_product,
 };
 
 #define N_FAMILIES (sizeof(families) / sizeof(families[0]))

@@ -174,8 +174,8 @@ static const struct op_attr stft_17[] = {INT_ATTR("onesided", 1), {0}};
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .cost.macs = count, .roles = letters, .backward.gradients = keeps,                     \
-        .backward.macs = transform_backward                                                    \
+        .cost.macs = count, .cost.macs_are = "transforms x points x stages x 2, x 1 of reals", \
+        .roles = letters, .backward.gradients = keeps, .backward.macs = transform_backward     \
     }
 
 /* clang-format off */

@@ -283,6 +283,55 @@ static void an_exact_operation_is_counted_once(void **state) {
     RUN_CASES(rows);
 }
 
+static void what_a_runtime_fused_costs_what_its_parts_do(void **state) {
+    static const struct convention_case rows[] = {
+        /* 200 scores of 5 less 2 in rows of 5: 6 * 200 - 2 * 40, their mask 200 more */
+        {"exact", 2 * 9280 + 1200 - 80 + 200,
+         NODE("com.microsoft:Attention-1", "num_heads=4 unidirectional=1",
+              "float[2,5,16] float[16,48] float[48]", "float[2,5,16]")},
+        {"exact", 2 * 2240 + 6 * 280 - 2 * 40 + 280 + 280,
+         NODE("com.microsoft:MultiHeadAttention-1", "num_heads=4",
+              "float[2,5,16] float[2,7,16] float[2,7,16] - int32[2,7] float[1,1,5,7]",
+              "float[2,5,16]")},
+        /* causal by default */
+        {"exact", 2 * 3200 + 6 * 200 - 2 * 40 + 200,
+         NODE("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
+              "float[2,5,32] float[2,5,16] float[2,5,16] - - int32[2] int32[]={5}",
+              "float[2,5,32]")},
+        /* two sums, 7 of the norm, 2 a row */
+        {"exact", 9 * 160 + 20,
+         NODE("com.microsoft:SkipLayerNormalization-1", NULL,
+              "float[2,5,16] float[2,5,16] float[16] float[16] float[16]", "float[2,5,16]")},
+        {"exact", 5 * 160 + 20,
+         NODE("com.microsoft:SkipSimplifiedLayerNormalization-1", NULL,
+              "float[2,5,16] float[2,5,16] float[16]", "float[2,5,16]")},
+        {"exact", 4 * 160 + 20,
+         NODE("SimplifiedLayerNormalization-1", NULL, "float[2,5,16] float[16]",
+              "float[2,5,16]")},
+        {"exact", 9 * 160 + 20,
+         NODE("com.microsoft:EmbedLayerNormalization-1", NULL,
+              "int32[2,5] int32[2,5] float[30,16] float[20,16] float[2,16] float[16] "
+              "float[16]",
+              "float[2,5,16]")},
+        /* a SiLU is 5 */
+        {"exact", 12 * 2048 + 2 * 8,
+         NODE("com.microsoft:GroupNorm-1", "groups=4 activation=1",
+              "float[2,8,8,16] float[16] float[16]", "float[2,8,8,16]")},
+        {"exact", 9 * 160,
+         NODE("com.microsoft:FastGelu-1", NULL, "float[2,5,16] float[16]", "float[2,5,16]")},
+        {"exact", 6 * 160,
+         NODE("com.microsoft:BiasGelu-1", NULL, "float[2,5,16] float[16]", "float[2,5,16]")},
+        {"exact", 2 * 2592 + 96 + 96,
+         NODE("com.microsoft:FusedConv-1", "activation=Relu strides=[2,2] pads=[1,1,1,1]",
+              "float[1,3,8,8] float[6,3,3,3] float[6]", "float[1,6,4,4]")},
+        {"exact", 2 * 30720 + 480,
+         NODE("com.microsoft:MatMulNBits-1", "K=64 N=48 block_size=32",
+              "float[10,64] uint8[48,2,16] float[48,2] - - float[48]", "float[10,48]")},
+    };
+    (void)state;
+    RUN_CASES(rows);
+}
+
 static void the_bias_of_a_linear_is_told_by_its_vector(void **state) {
 #define ADDED(inputs_) NODE("Add-14", NULL, inputs_, "float[1,3,8]")
     static const struct convention_case rows[] = {
@@ -327,6 +376,7 @@ int main(void) {
         cmocka_unit_test(softmax_and_activations_have_each_tools_price),
         cmocka_unit_test(single_modules_cost_what_the_tools_said),
         cmocka_unit_test(an_exact_operation_is_counted_once),
+        cmocka_unit_test(what_a_runtime_fused_costs_what_its_parts_do),
         cmocka_unit_test(the_bias_of_a_linear_is_told_by_its_vector),
         cmocka_unit_test(what_is_not_known_stays_unknown_where_it_is_counted),
     };

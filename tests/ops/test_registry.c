@@ -43,6 +43,7 @@ static void check_row(const struct op *row) {
     assert_in_range(row->min_inputs, 0, row->max_inputs);
     assert_in_range(row->min_outputs, 0, row->max_outputs);
     if (row->describe) assert_non_null(row->module);
+    assert_true((row->cost.macs != NULL) == (row->cost.macs_are != NULL));
     assert_true((row->cost.extra != NULL) == (row->cost.extra_is != NULL));
     for (const struct op_attr *attr = row->attrs; attr && attr->name; attr++) {
         assert_int_not_equal(attr->kind, ATTR_NONE);

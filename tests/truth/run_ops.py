@@ -7,6 +7,9 @@ describes (one row may hold for several versions of one signature), a row that b
 version does, and any difference in the number of operands and results or in the attributes:
 their names, kinds, whether they are wanted, their defaults.
 
+Rows of com.microsoft are compared with ONNX Runtime's (runtime_schemas.json), of which not all
+are described.
+
     run_ops.py --costmodel PROGRAM [--only PATTERN]
 """
 import sys
@@ -22,6 +25,9 @@ from fnmatch import fnmatchcase
 import schemas
 
 OF_ONNX = ("ai.onnx", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
+
+# Of its default domain, but written by ONNX Runtime alone.
+NOT_OF_ONNX = {("ai.onnx", "SimplifiedLayerNormalization")}
 
 # (operator, the version of ONNX) -> why the row says something else
 DIFFERENCES = {
@@ -97,7 +103,7 @@ def compare(origin, wanted, rows, only):
                 continue
             n_faults += 1
             print(f"    {key[0]} {key[1]}-{since}: {fault}")
-    for key in sorted(rows.keys() - by_operator.keys()):
+    for key in sorted(rows.keys() - by_operator.keys() - NOT_OF_ONNX):
         if key[0] in OF_ONNX and fnmatchcase(key[1], only):
             n_faults += 1
             print(f"    {key[0]} {key[1]}: ONNX has no such operator")
@@ -106,6 +112,21 @@ def compare(origin, wanted, rows, only):
         print(f"    {key[0]}-{key[1]}: the difference is not there any more")
     n_versions = sum(len(v) for v in by_operator.values())
     print(f"{origin}: {len(by_operator)} operators in {n_versions} versions, {n_faults} faults")
+    return n_faults
+
+
+def compare_runtime(origin, wanted, rows, only):
+    schemas_of = {schema["operator"]: schema for schema in wanted}
+    described = [r[0] for (domain, name), r in sorted(rows.items())
+                 if domain == "com.microsoft" and fnmatchcase(name, only)]
+    n_faults = 0
+    for row in described:
+        schema = schemas_of.get(row["operator"])
+        faults = signature_faults(row, schema) if schema else ["it has no such operator"]
+        for fault in faults:
+            n_faults += 1
+            print(f"    com.microsoft {row['operator']}: {fault}")
+    print(f"{origin}: {len(described)} of {len(wanted)} operators, {n_faults} faults")
     return n_faults
 
 
@@ -127,6 +148,9 @@ def main():
         print("the Python package onnx is not installed: the committed schemas alone")
     elif found[1] != wanted:
         n_faults += compare(f"installed onnx {found[0]}", found[1], rows, args.only)
+    version, wanted = schemas.runtime()
+    n_faults += compare_runtime(f"runtime_schemas.json (onnxruntime {version})", wanted, rows,
+                                args.only)
     return 1 if n_faults else 0
 
 

@@ -7,14 +7,17 @@ The signatures of all operators that ONNX defines, at every version, as plain da
      "attributes": [{"name", "kind", "required", "default"}], "deprecated"}
 
 `installed()` takes them from the installed `onnx` package, `committed()` from onnx_schemas.json,
-which this program writes (it needs the package then, the tests do not):
+which this program writes (it needs the package then, the tests do not). `runtime()` are those of
+com.microsoft, which ONNX Runtime defines, from runtime_schemas.json:
 
     schemas.py > onnx_schemas.json
+    schemas.py --runtime > runtime_schemas.json
 """
 import json
 import pathlib
 import sys
 
+RUNTIME = pathlib.Path(__file__).resolve().parent / "runtime_schemas.json"
 FILE = pathlib.Path(__file__).resolve().parent / "onnx_schemas.json"
 VARIADIC = 2**31 - 1
 # What the program calls kinds that it keeps by name alone.
@@ -73,13 +76,54 @@ def committed():
     return data["onnx"], data["schemas"]
 
 
+def runtime():
+    data = json.loads(RUNTIME.read_text())
+    return data["onnxruntime"], data["schemas"]
+
+
+def _runtime_default(attribute):
+    import onnx
+    value = onnx.AttributeProto.FromString(attribute._default_value)
+    return {value.INT: value.i, value.FLOAT: value.f, value.STRING: value.s.decode()}.get(
+        value.type)
+
+
+def _runtime_attribute(name, attribute):
+    row = {"name": name, "kind": str(attribute.type).rsplit(".", maxsplit=1)[-1].lower()}
+    if attribute.required:
+        row["required"] = True
+    elif _runtime_default(attribute) is not None:
+        row["default"] = _runtime_default(attribute)
+    return row
+
+
+def installed_runtime():
+    """(version of the package, signatures of com.microsoft)."""
+    import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state
+    rows = [{
+        "domain": schema.domain, "operator": schema.name, "since": schema.since_version,
+        "inputs": [schema.min_input, _count(schema.max_input)],
+        "outputs": [schema.min_output, _count(schema.max_output)],
+        "attributes": [_runtime_attribute(*item) for item in sorted(schema.attributes.items())],
+    } for schema in onnxruntime_pybind11_state.get_all_operator_schema()
+        if schema.domain == "com.microsoft"]
+    return onnxruntime.__version__, sorted(rows, key=lambda r: (r["operator"], r["since"]))
+
+
+def write(package, license_name, found):
+    version, rows = found
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    print(f'{{"{package}": "{version}", "license": "{license_name}", "schemas": [\n{lines}\n]}}')
+
+
 def main():
+    if sys.argv[1:] == ["--runtime"]:
+        return write("onnxruntime", "MIT", installed_runtime())
     found = installed()
     if found is None:
         sys.exit("schemas.py: the Python package onnx is wanted")
-    version, rows = found
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    print(f'{{"onnx": "{version}", "license": "Apache-2.0", "schemas": [\n{lines}\n]}}')
+    return write("onnx", "Apache-2.0", found)
 
 
 if __name__ == "__main__":
