@@ -60,6 +60,20 @@ static void take_states(struct assembly *assembly, struct cm_measure *ret) {
     ret->measured_macs_share = assembly_ratio(table->measured_share);
 }
 
+static void take_untimed(struct assembly *assembly, struct cm_measure *ret) {
+    const struct breakdown_table *table = &assembly->analysis->breakdown;
+    struct cm_untimed *list = assembly_array(assembly, table->n_untimed, sizeof(*list));
+    for (size_t i = 0; list && i < table->n_untimed; i++) {
+        const struct untimed_row *from = &table->untimed[i];
+        list[i] = (struct cm_untimed){.op = assembly_text(assembly, from->op),
+                                      .reason = assembly_text(assembly, from->reason),
+                                      .nodes = from->nodes,
+                                      .macs = assembly_count(from->macs)};
+    }
+    ret->n_untimed = table->n_untimed;
+    ret->untimed = list;
+}
+
 static void take_bounds(struct assembly *assembly, struct cm_measure *ret) {
     const struct bounds_table *table = &assembly->analysis->bounds;
     struct cm_bound_share *bounds = assembly_array(assembly, N_BOUNDS, sizeof(*bounds));
@@ -127,6 +141,7 @@ static void take_times(struct assembly *assembly, struct cm_measure *ret) {
     for (size_t i = 0; list && i < n; i++) assemble_timed(assembly, i, &list[i]);
     if (!list) return;
     take_nodes(assembly, list);
+    take_untimed(assembly, ret);
     take_states(assembly, ret);
     take_bounds(assembly, ret);
     take_facts(assembly, ret);

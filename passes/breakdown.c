@@ -10,6 +10,7 @@
 #include "backends/primitive.h"
 #include "passes/estimate.h"
 #include "passes/pass.h"
+#include "passes/untimed.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -20,13 +21,6 @@
 
 static void add_known(int64_t *sum, int64_t value) {
     *sum = checked_add_known(*sum, value);
-}
-
-/* "Conv", "com.microsoft::Gelu"; NULL: no memory. */
-static const char *operator_name(const struct analysis *analysis, const struct node *node) {
-    const bool is_plain = node->domain[0] == '\0' || text_equal(node->domain, "ai.onnx");
-    if (is_plain) return node->type;
-    return arena_printf(analysis->arena, "%s::%s", node->domain, node->type);
 }
 
 /* A sum of nothing that is known is not known. */
@@ -224,6 +218,7 @@ static int list_kernels(const struct analysis *analysis, struct breakdown_table 
 
 static int run(const struct analysis *analysis, void *own) {
     int status = list_operators(analysis, own);
+    if (status == CM_OK && analysis->estimate.done) status = untimed_list(analysis, own);
     const bool ran = analysis->estimate.done && !analysis->estimate.facts.modelled;
     return status == CM_OK && ran ? list_kernels(analysis, own) : status;
 }

@@ -380,6 +380,14 @@ struct operator_row {
     struct state_total states[CM_N_MEASURE_STATES];
 };
 
+/* Nodes of one operator that have no time, for one reason. */
+struct untimed_row {
+    const char *op;
+    const char *reason;
+    int64_t nodes;
+    int64_t macs;
+};
+
 struct kernel_row {
     const char *name;
     uint32_t primitive; /* whose time it is; ID_NONE: a kernel's */
@@ -399,6 +407,8 @@ struct breakdown_table {
     struct operator_row *operators;
     struct state_total states[CM_N_MEASURE_STATES]; /* of all of them */
     double measured_share; /* of the MACs, by CM_MEASURED; negative: there are none */
+    size_t n_untimed;
+    struct untimed_row *untimed; /* what does most of the work first */
     size_t n_kernels;
     struct kernel_row *kernels;
 };

@@ -405,6 +405,15 @@ static const struct json_field state_fields[] = {
 
 static const struct json_record state_record = RECORD(struct cm_state_share, state_fields);
 
+static const struct json_field untimed_fields[] = {
+    VALUE("op", JSON_TEXT, struct cm_untimed, op),
+    VALUE("reason", JSON_TEXT, struct cm_untimed, reason),
+    VALUE("nodes", JSON_COUNT, struct cm_untimed, nodes),
+    VALUE("macs", JSON_COUNT, struct cm_untimed, macs),
+};
+
+static const struct json_record untimed_record = RECORD(struct cm_untimed, untimed_fields);
+
 static const struct json_field bound_fields[] = {
     VALUE("bound", JSON_TEXT, struct cm_bound_share, bound),
     VALUE("nodes", JSON_COUNT, struct cm_bound_share, nodes),
@@ -483,6 +492,7 @@ static const struct json_field measure_fields[] = {
     VALUE("cached", JSON_COUNT, struct cm_measure, n_cached),
     VALUE("cached_since", JSON_TEXT, struct cm_measure, cached_since),
     LIST("states", struct cm_measure, states, n_states, state_record),
+    LIST("untimed", struct cm_measure, untimed, n_untimed, untimed_record),
     LIST("bounds", struct cm_measure, bounds, n_bounds, bound_record),
     LIST("primitives", struct cm_measure, primitives, n_primitives, timed_record),
     OPTIONAL_MANY("kernels", JSON_LIST, struct cm_measure, kernels, n_kernels,

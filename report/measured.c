@@ -41,6 +41,25 @@ static void write_states(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
+/* `no time:  NonZero 360 nodes (0.00% of MACs): the data decides its size` */
+static void write_untimed(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    for (size_t i = 0; i < measure->n_untimed; i++) {
+        const struct cm_untimed *untimed = &measure->untimed[i];
+        label_write(page, i == 0 ? "no time" : "");
+        page_list(page, " ", LABEL_WIDTH + 2);
+        struct text *item = page_item(page);
+        text_append_name(item, untimed->op);
+        text_printf(item, " %" PRId64 " node%s (", untimed->nodes,
+                    untimed->nodes == 1 ? "" : "s");
+        number_append_percent(item, untimed->macs, result->totals.macs);
+        text_append(item, " of MACs):");
+        page_item_end(page, STYLE_PLAIN);
+        page_words(page, STYLE_PLAIN, untimed->reason);
+        page_end_line(page);
+    }
+}
+
 /* `cached:  12 of 14 primitives, since 2026-11-21T23:07:08Z` */
 static void write_cached(struct page *page, const struct cm_measure *measure) {
     if (measure->n_cached == 0) return;
@@ -176,6 +195,7 @@ void measured_write(struct page *page, const struct cm_result *result) {
     write_line(page, "warning", measure->warning);
     write_precision(page, measure);
     write_states(page, result);
+    write_untimed(page, result);
     write_flags(page, measure);
     write_cached(page, measure);
     write_network(page, result);

@@ -28,6 +28,5 @@ int standin_load(struct cm_reason *reason) {
     if (find_path(path, sizeof(path)) == 0 && dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL)
         return CM_BACKEND_OK;
     return cuda_refuse(reason, CM_BACKEND_REFUSED,
-                       FILE_NAME " is not beside the module, and nothing else stands for the "
-                                 "driver of a device that is not here");
+                       FILE_NAME " is not beside the module: no driver to plan with");
 }

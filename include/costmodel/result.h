@@ -381,6 +381,14 @@ struct cm_state_share {
     int64_t macs;
 };
 
+/* Nodes of one operator that have no time, for one reason. */
+struct cm_untimed {
+    const char *op; /* "NonZero", "com.microsoft::Gelu" */
+    const char *reason;
+    int64_t nodes;
+    int64_t macs;
+};
+
 /* What bounds how much of the time. */
 struct cm_bound_share {
     const char *bound; /* as in cm_achieved */
@@ -461,6 +469,8 @@ struct cm_measure {
     const char *cached_since;               /* the first at "2026-11-21T23:07:08Z"; "" none */
     size_t n_states;
     const struct cm_state_share *states; /* those that there are, what has a time first */
+    size_t n_untimed;
+    const struct cm_untimed *untimed; /* what has no time, the most work first */
     size_t n_bounds;
     const struct cm_bound_share *bounds; /* those that there are */
     size_t n_primitives;

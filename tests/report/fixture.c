@@ -354,6 +354,8 @@ static const struct cm_kernel_run kernel_runs[] = {
      .occupancy = INT64_MAX},
     {.name = "b \"c\"" ESCAPE, .tensor_cores = "unknown", .rule = ESCAPE},
 };
+static const struct cm_untimed untimed[] = {{"NonZero", "the data decides its size", 3, 0},
+                                            {ESCAPE, FORGERY, INT64_MAX, CM_UNKNOWN}};
 static const struct cm_bound_share bounds[] = {{"memory", 1, INT64_MAX}, {ESCAPE, 0, 0}};
 static const struct cm_kernel_row kernel_rows[] = {
     {"a", CM_NO_INDEX, "yes", "name", 1, INT64_MAX, 1, 2, 3, 250000, CM_UNKNOWN},
@@ -451,6 +453,8 @@ static const struct cm_measure odd_measure = {
     .floor_ps = 1500000,
     .has_tensor_cores = true,
     .measured_macs_share = CM_UNKNOWN,
+    .n_untimed = N(untimed),
+    .untimed = untimed,
     .n_bounds = N(bounds),
     .bounds = bounds,
     .n_kernels = N(kernel_rows),

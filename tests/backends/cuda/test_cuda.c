@@ -682,10 +682,8 @@ static void without_a_device_only_plans_are_made(void **state) {
     struct cm_reason reason;
     f->seen->fail = "cuInit";
     f->seen->fail_with = CUDA_ERROR_NO_DEVICE;
-    assert_int_equal(open_with(f, settings, &device, &reason), CM_BACKEND_OK);
-    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
-    assert_non_null(strstr(reason.text, "cublaslt: makes no plan without a device"));
-    f->backend->close(device);
+    assert_int_equal(open_with(f, settings, &device, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "cuDNN 9.1.0 makes no plan without a device, 9.8 does");
     f->seen->fail = NULL;
     assert_int_equal(open_with(f, settings, &device, &reason), CM_BACKEND_OK);
     const int64_t many[] = {(int64_t)1 << 31, 8, 8};
