@@ -64,6 +64,9 @@ int asked_read(const struct invocation *call, const struct asked *asked,
     if (n == 0 && !asked->plan && asked->layout != CM_LAYOUT_AUTO)
         return options_fault(call,
                              "--layout is of times: want --measure, --backend or --device");
+    if (asked->autotune > 0 && (asked->plan || n == 0 || asked->device != NULL))
+        return options_fault(call, "--autotune runs layers: want --measure or --backend");
+    options->autotune = asked->autotune;
     options->precision = (enum cm_precision)asked->precision;
     options->layout = (enum cm_layout)asked->layout;
     if (asked->plan) return read_plan(call, asked, options);

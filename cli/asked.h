@@ -21,6 +21,7 @@ struct asked {
     bool e2e;      /* the whole network too */
     bool cache;    /* keep what is measured */
     int layout;    /* enum cm_layout */
+    int autotune;  /* algorithms to try; 0: as many as it takes without running one */
 };
 
 /* Sets options->backend. CM_OK, CM_USAGE (more than one is asked), CM_NO_MEMORY. */

@@ -213,6 +213,10 @@ const struct option profile_options[] = {
      .value = "LAYOUT", .choices = layouts,
      .help = "where the channels of images stand: auto (default: as the file, or\n"
              "where a backend does better), nchw or nhwc"},
+    {.name = "autotune", .kind = OPTION_INT, .offset = AT(int, asked.autotune),
+     .value = "K", .min = 1, .max = 1000,
+     .help = "run up to K algorithms of each layer where the backend has a choice\n"
+             "(cuda), and keep the fastest (default 1: the one it recommends)"},
     {.name = "e2e", .kind = OPTION_SET, .offset = AT(bool, asked.e2e),
      .help = "run all that is measured once more as one network, and compare it with\n"
              "the sum of its layers"},

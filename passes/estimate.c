@@ -161,6 +161,7 @@ static int run(const struct analysis *analysis, void *own) {
     settings.precision = (int32_t)analysis->options->precision;
     settings.plan_only = analysis->options->plan_only;
     settings.layout = (int32_t)analysis->options->layout;
+    settings.autotune = analysis->options->autotune;
     return ask(analysis, &asked, &settings, own);
 }
 

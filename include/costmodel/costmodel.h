@@ -174,6 +174,7 @@ struct cm_options {
      * missing; NULL: none. */
     const char *cache;
     enum cm_layout layout; /* of images in what it runs */
+    int autotune; /* so many algorithms of a layer are run to pick one; 0, 1: none is */
     /* Called before each measuring; NULL: never. */
     void (*progress)(void *context, const struct cm_progress *at);
     void *progress_context;
