@@ -129,13 +129,15 @@ int backends_list(const struct places *places, struct arena *arena, struct backe
 
 /* The first place that has the module decides, as it does for the list. */
 static int find_module(const struct places *places, const char *name, struct arena *arena,
-                       const struct cm_backend **ret, struct cm_reason *reason) {
+                       const char **ret_path, struct cm_reason *reason) {
     for (size_t i = 0; i < places->n; i++) {
         if (places->items[i].reason.text[0] != '\0') continue;
         const char *path =
             arena_printf(arena, "%s/" PREFIX "%s" SUFFIX, places->items[i].path, name);
         if (path == NULL) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-        if (access(path, F_OK) == 0) return loader_load(path, ret, reason);
+        if (access(path, F_OK) != 0) continue;
+        *ret_path = path;
+        return CM_BACKEND_OK;
     }
     return reason_fail(reason, CM_BACKEND_REFUSED,
                        "there is no backend '%s': it is not built in, and none of the %zu "
@@ -145,6 +147,7 @@ static int find_module(const struct places *places, const char *name, struct are
 
 int backends_find(const struct places *places, const char *name, struct arena *arena,
                   const struct cm_backend **ret, struct cm_reason *reason) {
+    const char *path = NULL;
     for (size_t i = 0; i < N_BUILT_IN; i++) {
         if (!text_equal(built_in[i]->name, name)) continue;
         *ret = built_in[i];
@@ -154,5 +157,15 @@ int backends_find(const struct places *places, const char *name, struct arena *a
         return reason_fail(reason, CM_BACKEND_REFUSED,
                            "'%s' cannot be the name of a backend: small letters, digits and -",
                            name);
-    return find_module(places, name, arena, ret, reason);
+    const int status = find_module(places, name, arena, &path, reason);
+    return status == CM_BACKEND_OK ? loader_load(path, ret, reason) : status;
+}
+
+const char *backends_module(const struct places *places, const char *name,
+                            struct arena *arena) {
+    struct cm_reason reason;
+    const char *path = NULL;
+    for (size_t i = 0; i < N_BUILT_IN; i++)
+        if (text_equal(built_in[i]->name, name)) return NULL;
+    return find_module(places, name, arena, &path, &reason) == CM_BACKEND_OK ? path : NULL;
 }

@@ -41,4 +41,7 @@ int backends_find(const struct places *places, const char *name, struct arena *a
                   const struct cm_backend **ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 
+/* The file that it would come from; NULL: it is built in, or there is none. */
+const char *backends_module(const struct places *places, const char *name, struct arena *arena);
+
 #endif

@@ -36,6 +36,7 @@ void child_setup_init(struct child_setup *setup, const struct cm_backend *backen
         .policy = timing_default_policy,
         .open_timeout_s = 30,
         .measure_timeout_s = 20,
+        .network_timeout_s = 120,
     };
 }
 
@@ -155,17 +156,25 @@ int child_n_processes(const struct child *child) {
     return child->n_processes;
 }
 
-static int request(struct child *child, const struct cm_primitive *primitive,
+/* What a process is asked. */
+struct question {
+    enum frame_kind kind;
+    const void *payload;
+    size_t size;
+    double timeout_s;
+};
+
+static int request(struct child *child, const struct question *question,
                    struct cm_measurement *ret) {
-    const int status = frame_send(child->socket, FRAME_REQUEST, ++child->sequence, primitive,
-                                  sizeof(*primitive));
+    const int status = frame_send(child->socket, question->kind, ++child->sequence,
+                                  question->payload, question->size);
     if (status != FRAME_OK) return status;
     return frame_receive(child->socket, FRAME_RESULT, child->sequence, ret, sizeof(*ret),
-                         child->setup.measure_timeout_s);
+                         question->timeout_s);
 }
 
-void child_measure(struct child *child, const struct cm_primitive *primitive,
-                   struct cm_measurement *ret) {
+static void ask(struct child *child, const struct question *question,
+                struct cm_measurement *ret) {
     struct cm_reason reason = {""};
     memset(ret, 0, sizeof(*ret));
     if (child->pid == 0 && !child->gone)
@@ -175,15 +184,42 @@ void child_measure(struct child *child, const struct cm_primitive *primitive,
                           child->opened.reason.text);
         return;
     }
-    const int status = request(child, primitive, ret);
+    const int status = request(child, question, ret);
     if (status == FRAME_OK && ret->state != CM_CRASHED) return;
     if (status == FRAME_OK) { /* the device is lost, and its process ends by itself */
         (void)end_process(child, DEATH_S);
         return;
     }
     memset(ret, 0, sizeof(*ret));
-    ret->state = (int32_t)lose_process(child, status, child->setup.measure_timeout_s, &reason);
+    ret->state = (int32_t)lose_process(child, status, question->timeout_s, &reason);
     ret->reason = reason;
+}
+
+void child_measure(struct child *child, const struct cm_primitive *primitive,
+                   struct cm_measurement *ret) {
+    const struct question question = {FRAME_REQUEST, primitive, sizeof(*primitive),
+                                      child->setup.measure_timeout_s};
+    ask(child, &question, ret);
+}
+
+void child_measure_network(struct child *child, const struct cm_network *network,
+                           struct cm_measurement *ret) {
+    size_t size = 0;
+    memset(ret, 0, sizeof(*ret));
+    if (network->n_steps > CHILD_MOST_STEPS || network->n_primitives > CHILD_MOST_STEPS) {
+        (void)reason_fail(&ret->reason, 0, "the network has %u steps, at most %d are run",
+                          (unsigned)network->n_steps, CHILD_MOST_STEPS);
+        return;
+    }
+    struct arena *arena = arena_new("request", 0);
+    const void *payload = arena ? worker_pack(network, arena, &size) : NULL;
+    const struct question question = {FRAME_NETWORK, payload, size,
+                                      child->setup.network_timeout_s};
+    if (payload != NULL)
+        ask(child, &question, ret);
+    else
+        (void)reason_fail(&ret->reason, 0, "out of memory");
+    arena_free(arena);
 }
 
 void child_stop(struct child *child) {

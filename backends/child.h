@@ -19,9 +19,11 @@ struct child_setup {
     struct timing_policy policy;
     double open_timeout_s;    /* for the backend's open */
     double measure_timeout_s; /* for one primitive */
+    double network_timeout_s; /* for a whole network, which is planned all at once */
 };
 
-/* The defaults for a backend: settings none, the default policy, 30 and 20 seconds. */
+/* The defaults for a backend: settings none, the default policy, 30, 20 and 120
+ * seconds. */
 void child_setup_init(struct child_setup *setup, const struct cm_backend *backend);
 
 /*
@@ -40,6 +42,11 @@ int child_n_processes(const struct child *child);
 /* Fills *ret in any case: CM_CRASHED and CM_TIMED_OUT are states like any other. */
 void child_measure(struct child *child, const struct cm_primitive *primitive,
                    struct cm_measurement *ret);
+
+/* The same for a whole network, of at most CHILD_MOST_STEPS steps and primitives. */
+#define CHILD_MOST_STEPS 16384
+void child_measure_network(struct child *child, const struct cm_network *network,
+                           struct cm_measurement *ret);
 
 /* NULL is fine. */
 void child_stop(struct child *child);

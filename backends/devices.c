@@ -1,237 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What vendors publish, a row a device. Where a document gives rates with 2:4 sparsity alone,
- * the row has half of them: models are dense. `half` of a figure is written as such.
- */
+/* The devices whose descriptions are in the program: devices/, a file each. */
 #include "backends/devices.h"
 
+#include "backends/reason.h"
+#include "support/arena.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-#define T  1e12
-#define GB 1000000000
-
-static const char *const rate_names[N_RATES] = {
-    [RATE_NONE] = "none",
-    [RATE_FP64] = "fp64",
-    [RATE_FP32] = "fp32",
-    [RATE_FP16] = "fp16",
-    [RATE_INT8] = "int8",
-    [RATE_MATRIX_FP64] = "matrix_fp64",
-    [RATE_MATRIX_FP32] = "matrix_fp32",
-    [RATE_MATRIX_TF32] = "matrix_tf32",
-    [RATE_MATRIX_FP16] = "matrix_fp16",
-    [RATE_MATRIX_BF16] = "matrix_bf16",
-    [RATE_MATRIX_FP8] = "matrix_fp8",
-    [RATE_MATRIX_INT8] = "matrix_int8",
-};
-
-static const struct device_model devices[] = {
-    /* The board has two GPUs, a process sees one: half of the board's figures. */
-    {.name = "k80",
-     .title = "NVIDIA Tesla K80 (one of its two GPUs)",
-     .source = "NVIDIA Tesla K80 data sheet, with GPU Boost",
-     .rates = {[RATE_FP64] = 2.91 * T / 2, [RATE_FP32] = 8.73 * T / 2},
-     .bandwidth = 480e9 / 2,
-     .memory_bytes = (int64_t)12 * GB},
-    {.name = "gtx-1080",
-     .title = "NVIDIA GeForce GTX 1080",
-     .source = "NVIDIA GeForce GTX 1080 whitepaper",
-     .rates = {[RATE_FP32] = 8.873 * T},
-     .bandwidth = 320e9,
-     .memory_bytes = (int64_t)8 * GB},
-    {.name = "p40",
-     .title = "NVIDIA Tesla P40",
-     .source = "NVIDIA Tesla P40 data sheet",
-     .rates = {[RATE_FP32] = 12 * T, [RATE_INT8] = 47 * T},
-     .bandwidth = 346e9,
-     .memory_bytes = (int64_t)24 * GB},
-    {.name = "v100",
-     .title = "NVIDIA V100 SXM2 16 GB",
-     .source = "NVIDIA V100 data sheet",
-     .rates = {[RATE_FP64] = 7.8 * T, [RATE_FP32] = 15.7 * T, [RATE_MATRIX_FP16] = 125 * T},
-     .bandwidth = 900e9,
-     .memory_bytes = (int64_t)16 * GB},
-    {.name = "titan-rtx",
-     .title = "NVIDIA TITAN RTX",
-     .source = "NVIDIA Turing GPU architecture whitepaper, table of TITAN RTX",
-     .rates = {[RATE_FP32] = 16.3 * T, [RATE_MATRIX_FP16] = 130.5 * T},
-     .bandwidth = 672e9,
-     .memory_bytes = (int64_t)24 * GB},
-    {.name = "quadro-rtx-5000",
-     .title = "NVIDIA Quadro RTX 5000",
-     .source = "NVIDIA Quadro RTX 5000 data sheet",
-     .rates = {[RATE_FP32] = 11.2 * T, [RATE_MATRIX_FP16] = 89.2 * T},
-     .bandwidth = 448e9,
-     .memory_bytes = (int64_t)16 * GB},
-    {.name = "t4",
-     .title = "NVIDIA T4",
-     .source = "NVIDIA T4 data sheet; bandwidth: Turing whitepaper",
-     .rates =
-         {[RATE_FP32] = 8.1 * T, [RATE_MATRIX_FP16] = 65 * T, [RATE_MATRIX_INT8] = 130 * T},
-     .bandwidth = 320e9,
-     .memory_bytes = (int64_t)16 * GB},
-    {.name = "a100-40gb",
-     .title = "NVIDIA A100 40 GB",
-     .source = "NVIDIA A100 data sheet",
-     .rates = {[RATE_FP64] = 9.7 * T,
-               [RATE_FP32] = 19.5 * T,
-               [RATE_MATRIX_FP64] = 19.5 * T,
-               [RATE_MATRIX_TF32] = 156 * T,
-               [RATE_MATRIX_FP16] = 312 * T,
-               [RATE_MATRIX_BF16] = 312 * T,
-               [RATE_MATRIX_INT8] = 624 * T},
-     .bandwidth = 1555e9,
-     .memory_bytes = (int64_t)40 * GB},
-    {.name = "a100-80gb",
-     .title = "NVIDIA A100 SXM 80 GB",
-     .source = "NVIDIA A100 data sheet",
-     .rates = {[RATE_FP64] = 9.7 * T,
-               [RATE_FP32] = 19.5 * T,
-               [RATE_MATRIX_FP64] = 19.5 * T,
-               [RATE_MATRIX_TF32] = 156 * T,
-               [RATE_MATRIX_FP16] = 312 * T,
-               [RATE_MATRIX_BF16] = 312 * T,
-               [RATE_MATRIX_INT8] = 624 * T},
-     .bandwidth = 2039e9,
-     .memory_bytes = (int64_t)80 * GB},
-    {.name = "a10",
-     .title = "NVIDIA A10",
-     .source = "NVIDIA A10 data sheet",
-     .rates = {[RATE_FP32] = 31.2 * T,
-               [RATE_MATRIX_TF32] = 62.5 * T,
-               [RATE_MATRIX_FP16] = 125 * T,
-               [RATE_MATRIX_BF16] = 125 * T,
-               [RATE_MATRIX_INT8] = 250 * T},
-     .bandwidth = 600e9,
-     .memory_bytes = (int64_t)24 * GB},
-    /* With fp32 accumulation, which is what frameworks ask for. */
-    {.name = "rtx-3090",
-     .title = "NVIDIA GeForce RTX 3090",
-     .source = "NVIDIA Ampere GA102 GPU architecture whitepaper, fp32 accumulation",
-     .rates = {[RATE_FP32] = 35.6 * T,
-               [RATE_MATRIX_TF32] = 35.6 * T,
-               [RATE_MATRIX_FP16] = 71 * T,
-               [RATE_MATRIX_BF16] = 71 * T,
-               [RATE_MATRIX_INT8] = 284 * T},
-     .bandwidth = 936e9,
-     .memory_bytes = (int64_t)24 * GB},
-    {.name = "rtx-4090",
-     .title = "NVIDIA GeForce RTX 4090",
-     .source = "NVIDIA Ada GPU architecture whitepaper, fp32 accumulation",
-     .rates = {[RATE_FP32] = 82.6 * T,
-               [RATE_MATRIX_TF32] = 82.6 * T,
-               [RATE_MATRIX_FP16] = 165.2 * T,
-               [RATE_MATRIX_BF16] = 165.2 * T,
-               [RATE_MATRIX_FP8] = 330.3 * T,
-               [RATE_MATRIX_INT8] = 660.6 * T},
-     .bandwidth = 1008e9,
-     .memory_bytes = (int64_t)24 * GB},
-    {.name = "l4",
-     .title = "NVIDIA L4",
-     .source = "NVIDIA L4 data sheet, half of the sparse rates",
-     .rates = {[RATE_FP32] = 30.3 * T,
-               [RATE_MATRIX_TF32] = 120 * T / 2,
-               [RATE_MATRIX_FP16] = 242 * T / 2,
-               [RATE_MATRIX_BF16] = 242 * T / 2,
-               [RATE_MATRIX_FP8] = 485 * T / 2,
-               [RATE_MATRIX_INT8] = 485 * T / 2},
-     .bandwidth = 300e9,
-     .memory_bytes = (int64_t)24 * GB},
-    {.name = "l40s",
-     .title = "NVIDIA L40S",
-     .source = "NVIDIA L40S data sheet",
-     .rates = {[RATE_FP32] = 91.6 * T,
-               [RATE_MATRIX_TF32] = 183 * T,
-               [RATE_MATRIX_FP16] = 362.05 * T,
-               [RATE_MATRIX_BF16] = 362.05 * T,
-               [RATE_MATRIX_FP8] = 733 * T,
-               [RATE_MATRIX_INT8] = 733 * T},
-     .bandwidth = 864e9,
-     .memory_bytes = (int64_t)48 * GB},
-    {.name = "h100-pcie",
-     .title = "NVIDIA H100 PCIe 80 GB",
-     .source = "NVIDIA H100 data sheet, half of the sparse rates",
-     .rates = {[RATE_FP64] = 26 * T,
-               [RATE_FP32] = 51 * T,
-               [RATE_MATRIX_FP64] = 51 * T,
-               [RATE_MATRIX_TF32] = 756 * T / 2,
-               [RATE_MATRIX_FP16] = 1513 * T / 2,
-               [RATE_MATRIX_BF16] = 1513 * T / 2,
-               [RATE_MATRIX_FP8] = 3026 * T / 2,
-               [RATE_MATRIX_INT8] = 3026 * T / 2},
-     .bandwidth = 2000e9,
-     .memory_bytes = (int64_t)80 * GB},
-    {.name = "h100-sxm",
-     .title = "NVIDIA H100 SXM 80 GB",
-     .source = "NVIDIA H100 data sheet, half of the sparse rates",
-     .rates = {[RATE_FP64] = 34 * T,
-               [RATE_FP32] = 67 * T,
-               [RATE_MATRIX_FP64] = 67 * T,
-               [RATE_MATRIX_TF32] = 989 * T / 2,
-               [RATE_MATRIX_FP16] = 1979 * T / 2,
-               [RATE_MATRIX_BF16] = 1979 * T / 2,
-               [RATE_MATRIX_FP8] = 3958 * T / 2,
-               [RATE_MATRIX_INT8] = 3958 * T / 2},
-     .bandwidth = 3350e9,
-     .memory_bytes = (int64_t)80 * GB},
-    {.name = "h200",
-     .title = "NVIDIA H200 SXM",
-     .source = "NVIDIA H200 data sheet, half of the sparse rates",
-     .rates = {[RATE_FP64] = 34 * T,
-               [RATE_FP32] = 67 * T,
-               [RATE_MATRIX_FP64] = 67 * T,
-               [RATE_MATRIX_TF32] = 989 * T / 2,
-               [RATE_MATRIX_FP16] = 1979 * T / 2,
-               [RATE_MATRIX_BF16] = 1979 * T / 2,
-               [RATE_MATRIX_FP8] = 3958 * T / 2,
-               [RATE_MATRIX_INT8] = 3958 * T / 2},
-     .bandwidth = 4800e9,
-     .memory_bytes = (int64_t)141 * GB},
-    {.name = "mi300x",
-     .title = "AMD Instinct MI300X",
-     .source = "AMD Instinct MI300X data sheet",
-     .rates = {[RATE_FP64] = 81.7 * T,
-               [RATE_FP32] = 163.4 * T,
-               [RATE_MATRIX_FP64] = 163.4 * T,
-               [RATE_MATRIX_FP32] = 163.4 * T,
-               [RATE_MATRIX_TF32] = 653.7 * T,
-               [RATE_MATRIX_FP16] = 1307.4 * T,
-               [RATE_MATRIX_BF16] = 1307.4 * T,
-               [RATE_MATRIX_FP8] = 2614.9 * T,
-               [RATE_MATRIX_INT8] = 2614.9 * T},
-     .bandwidth = 5300e9,
-     .memory_bytes = (int64_t)192 * GB},
-    /* The documents are of eight of them. */
-    {.name = "b200",
-     .title = "NVIDIA B200",
-     .source = "NVIDIA HGX B200 page, an eighth of it and half of the sparse rates; memory: "
-               "DGX B200 data sheet",
-     .rates = {[RATE_FP64] = 296 * T / 8,
-               [RATE_FP32] = 600 * T / 8,
-               [RATE_MATRIX_FP64] = 296 * T / 8,
-               [RATE_MATRIX_TF32] = 18000 * T / 16,
-               [RATE_MATRIX_FP16] = 36000 * T / 16,
-               [RATE_MATRIX_BF16] = 36000 * T / 16,
-               [RATE_MATRIX_FP8] = 72000 * T / 16,
-               [RATE_MATRIX_INT8] = 72000 * T / 16},
-     .bandwidth = 64000e9 / 8,
-     .memory_bytes = (int64_t)1440 * GB / 8},
-};
-
-#define N_DEVICES (sizeof(devices) / sizeof(devices[0]))
-
-const char *device_rate_name(enum device_rate rate) {
-    return rate_names[rate];
+const char *device_name_at(size_t index) {
+    size_t n = 0;
+    while (n < index && device_texts[n].name != NULL) n++;
+    return device_texts[n].name;
 }
 
-const struct device_model *device_at(size_t index) {
-    return index < N_DEVICES ? &devices[index] : NULL;
+static const struct device_text *find_text(const char *name) {
+    const struct device_text *found = device_texts;
+    while (found->name != NULL && !text_equal(found->name, name)) found++;
+    return found->name != NULL ? found : NULL;
 }
 
-const struct device_model *device_find(const char *name) {
-    for (size_t i = 0; i < N_DEVICES; i++)
-        if (text_equal(devices[i].name, name)) return &devices[i];
-    return NULL;
+bool device_is_built_in(const char *name) {
+    return find_text(name) != NULL;
+}
+
+int device_built_in(const char *name, struct arena *arena, struct device_model *ret,
+                    struct cm_reason *reason) {
+    const struct device_text *found = find_text(name);
+    if (found == NULL)
+        return reason_fail(reason, CM_BACKEND_REFUSED,
+                           "there is no device '%s', want one of the built-in names or a file "
+                           "that ends in .json",
+                           name);
+    const char *path = arena_printf(arena, "%s.json", name);
+    if (path == NULL) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    const int status = device_parse(path, found->text, arena, ret, reason);
+    if (status == CM_BACKEND_OK) ret->name = found->name;
+    return status;
 }

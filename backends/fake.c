@@ -8,6 +8,7 @@
  *     pool: proxy 0.003                     as something else of that size
  *     gemm: hang                            or crash, lost, refuse, memory, view
  *     open: hang                            the device itself: hang, crash, refuse
+ *     network: 0.02                         a whole network, of any number of steps
  *
  * The first line that fits counts; a primitive that none fits is refused.
  */
@@ -256,6 +257,47 @@ static int fake_plan(struct cm_device *device, const struct cm_primitive *primit
     return status;
 }
 
+static int make_network(struct cm_device *device, struct cm_plan *plan,
+                        struct cm_reason *reason) {
+    plan->row = find_row(device, "network");
+    if (plan->row == NULL)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the table has no row for a network");
+    return suffer(plan->row->action, reason);
+}
+
+/* An operand outside its block is a fault of ours, which no backend looks for. */
+static bool is_inside(const struct cm_network *network) {
+    for (uint32_t i = 0; i < network->n_steps; i++) {
+        const struct cm_network_step *step = &network->steps[i];
+        const struct cm_primitive *primitive = &network->primitives[step->primitive];
+        for (int32_t k = 0; k < primitive->n_inputs; k++)
+            if (!primitive_fits(&primitive->inputs[k], step->inputs[k], network)) return false;
+        for (int32_t k = 0; k < primitive->n_outputs; k++)
+            if (!primitive_fits(&primitive->outputs[k], step->outputs[k], network))
+                return false;
+    }
+    return true;
+}
+
+static int fake_network(struct cm_device *device, const struct cm_network *network,
+                        struct cm_plan **ret, struct cm_reason *reason) {
+    struct arena *arena = arena_new("plan", 0);
+    struct cm_plan *plan = arena ? arena_alloc(arena, sizeof(*plan)) : NULL;
+    int status = CM_BACKEND_NO_MEMORY;
+    if (plan == NULL) {
+        (void)reason_fail(reason, 0, "out of memory");
+    } else {
+        BUG_ON(!is_inside(network));
+        plan->arena = arena;
+        status = make_network(device, plan, reason);
+    }
+    if (status == CM_BACKEND_OK)
+        *ret = plan;
+    else
+        arena_free(arena);
+    return status;
+}
+
 /* A view takes no time, but a time it must have. */
 #define VIEW_S 1e-9
 
@@ -289,6 +331,7 @@ static void fake_drop(struct cm_plan *plan) {
 
 static const struct cm_backend_option fake_options[] = {
     {"table", "FILE", "the times, a line a primitive"},
+    {"cache", "invented", "keep them from one run to the next, to test that"},
     {NULL, NULL, NULL},
 };
 
@@ -305,4 +348,5 @@ const struct cm_backend fake_backend = {
     .run = fake_run,
     .plan_facts = fake_plan_facts,
     .drop = fake_drop,
+    .network = fake_network,
 };

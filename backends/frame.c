@@ -16,14 +16,6 @@
 
 #define FRAME_MAGIC 0x636d666d /* "cmfm" */
 
-struct frame_head {
-    uint32_t magic;
-    uint32_t kind;
-    uint64_t sequence;
-    uint64_t size;
-    uint64_t sum;
-};
-
 /* FNV-1a, 64 bits. */
 static uint64_t sum_of(const void *data, size_t size) {
     const uint8_t *bytes = data;
@@ -84,16 +76,40 @@ static int receive_all(int socket, void *data, size_t size, double deadline) {
     return FRAME_OK;
 }
 
+static double deadline_of(double timeout_s) {
+    return timeout_s < 0 ? INFINITY : now() + timeout_s;
+}
+
+static int receive_head(int socket, uint64_t sequence, double deadline,
+                        struct frame_head *ret) {
+    const int status = receive_all(socket, ret, sizeof(*ret), deadline);
+    if (status != FRAME_OK) return status;
+    return ret->magic == FRAME_MAGIC && ret->sequence == sequence ? FRAME_OK : FRAME_BROKEN;
+}
+
+static int receive_payload(int socket, const struct frame_head *head, double deadline,
+                           void *payload) {
+    const int status = receive_all(socket, payload, (size_t)head->size, deadline);
+    if (status != FRAME_OK) return status;
+    return sum_of(payload, (size_t)head->size) == head->sum ? FRAME_OK : FRAME_BROKEN;
+}
+
+int frame_receive_head(int socket, uint64_t sequence, double timeout_s,
+                       struct frame_head *ret) {
+    return receive_head(socket, sequence, deadline_of(timeout_s), ret);
+}
+
+int frame_receive_payload(int socket, const struct frame_head *head, double timeout_s,
+                          void *payload) {
+    return receive_payload(socket, head, deadline_of(timeout_s), payload);
+}
+
 int frame_receive(int socket, enum frame_kind kind, uint64_t sequence, void *payload,
                   size_t size, double timeout_s) {
     struct frame_head head;
-    const double deadline = timeout_s < 0 ? INFINITY : now() + timeout_s;
-    int status = receive_all(socket, &head, sizeof(head), deadline);
+    const double deadline = deadline_of(timeout_s);
+    const int status = receive_head(socket, sequence, deadline, &head);
     if (status != FRAME_OK) return status;
-    if (head.magic != FRAME_MAGIC || head.kind != (uint32_t)kind || head.sequence != sequence ||
-        head.size != size)
-        return FRAME_BROKEN;
-    status = receive_all(socket, payload, size, deadline);
-    if (status == FRAME_OK && sum_of(payload, size) != head.sum) return FRAME_BROKEN;
-    return status;
+    if (head.kind != (uint32_t)kind || head.size != size) return FRAME_BROKEN;
+    return receive_payload(socket, &head, deadline, payload);
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum frame_kind { FRAME_OPENED = 1, FRAME_REQUEST, FRAME_RESULT };
+enum frame_kind { FRAME_OPENED = 1, FRAME_REQUEST, FRAME_RESULT, FRAME_NETWORK };
 
 enum frame_status {
     FRAME_OK = 0,
@@ -28,5 +28,20 @@ int frame_send(int socket, enum frame_kind kind, uint64_t sequence, const void *
  */
 int frame_receive(int socket, enum frame_kind kind, uint64_t sequence, void *payload,
                   size_t size, double timeout_s) __attribute__((warn_unused_result));
+
+/* The head of a frame of any kind. */
+struct frame_head {
+    uint32_t magic;
+    uint32_t kind; /* enum frame_kind */
+    uint64_t sequence;
+    uint64_t size; /* of the payload */
+    uint64_t sum;
+};
+
+/* The same in two steps, for one who serves several kinds: the head, then its payload. */
+int frame_receive_head(int socket, uint64_t sequence, double timeout_s, struct frame_head *ret)
+    __attribute__((warn_unused_result));
+int frame_receive_payload(int socket, const struct frame_head *head, double timeout_s,
+                          void *payload) __attribute__((warn_unused_result));
 
 #endif

@@ -80,6 +80,17 @@ static int plan_and_time(const struct cm_backend *backend, struct cm_device *dev
     return status;
 }
 
+/* What failed has its state and reason, and nothing else. */
+static int settle(int status, struct cm_measurement *ret) {
+    if (status == CM_BACKEND_OK) return status;
+    const struct cm_reason reason = ret->reason;
+    memset(ret, 0, sizeof(*ret));
+    ret->state = (int32_t)reason_state(status);
+    ret->reason = reason;
+    ret->reason.text[sizeof(ret->reason.text) - 1] = '\0';
+    return status;
+}
+
 int measure_primitive(const struct cm_backend *backend, struct cm_device *device,
                       const struct cm_primitive *primitive, const struct timing_policy *policy,
                       const struct timing_clock *clock, struct cm_measurement *ret) {
@@ -89,11 +100,58 @@ int measure_primitive(const struct cm_backend *backend, struct cm_device *device
         status = backend->estimate(device, primitive, ret, &ret->reason);
     else if (status == CM_BACKEND_OK)
         status = plan_and_time(backend, device, primitive, policy, clock, ret);
-    if (status == CM_BACKEND_OK) return status;
-    const struct cm_reason reason = ret->reason;
-    memset(ret, 0, sizeof(*ret));
-    ret->state = (int32_t)reason_state(status);
-    ret->reason = reason;
-    ret->reason.text[sizeof(ret->reason.text) - 1] = '\0';
+    return settle(status, ret);
+}
+
+static int time_network(struct planned *planned, const struct timing_policy *policy,
+                        const struct timing_clock *clock, struct cm_measurement *ret) {
+    const struct timing_job job = {run_planned, planned};
+    struct cm_reason reason = {""};
+    const int status =
+        timing_run(&job, policy, clock, CM_WARM, &ret->warm, &ret->flags, &reason);
+    if (status == CM_BACKEND_OK && planned->backend->clocks != NULL)
+        planned->backend->clocks(planned->device, &ret->clocks);
+    if (status == CM_BACKEND_OK)
+        take_facts(planned, ret);
+    else
+        ret->reason = reason;
     return status;
+}
+
+int measure_network(const struct cm_backend *backend, struct cm_device *device,
+                    const struct cm_network *network, const struct timing_policy *policy,
+                    const struct timing_clock *clock, struct cm_measurement *ret) {
+    struct planned planned = {backend, device, NULL};
+    memset(ret, 0, sizeof(*ret));
+    if (backend->network == NULL || backend->estimate != NULL)
+        return settle(reason_fail(&ret->reason, CM_BACKEND_REFUSED,
+                                  "the backend does not run whole networks"),
+                      ret);
+    int status = backend->network(device, network, &planned.plan, &ret->reason);
+    if (status != CM_BACKEND_OK) return settle(status, ret);
+    status = time_network(&planned, policy, clock, ret);
+    if (status != CM_BACKEND_BROKEN) backend->drop(planned.plan);
+    return settle(status, ret);
+}
+
+static int plan_alone(const struct cm_backend *backend, struct cm_device *device,
+                      const struct cm_primitive *primitive, struct cm_measurement *ret) {
+    struct planned planned = {backend, device, NULL};
+    if (backend->estimate != NULL)
+        return reason_fail(&ret->reason, CM_BACKEND_REFUSED,
+                           "it computes times, and makes no plans");
+    const int status = backend->plan(device, primitive, &planned.plan, &ret->reason);
+    if (status != CM_BACKEND_OK) return status;
+    take_facts(&planned, ret);
+    if (ret->state != CM_VIEW) ret->state = CM_PLANNED;
+    backend->drop(planned.plan);
+    return status;
+}
+
+int measure_plan(const struct cm_backend *backend, struct cm_device *device,
+                 const struct cm_primitive *primitive, struct cm_measurement *ret) {
+    memset(ret, 0, sizeof(*ret));
+    int status = primitive_check(primitive, &ret->reason);
+    if (status == CM_BACKEND_OK) status = plan_alone(backend, device, primitive, ret);
+    return settle(status, ret);
 }

@@ -68,6 +68,16 @@ static const char *const state_names[CM_N_MEASURE_STATES] = {
     [CM_INVENTED] = "invented",
 };
 
+static const char *const precision_names[CM_N_PRECISIONS] = {
+    [CM_PRECISION_AS_STORED] = "fp32", [CM_PRECISION_TF32] = "tf32",
+    [CM_PRECISION_FP16] = "fp16", [CM_PRECISION_BF16] = "bf16", [CM_PRECISION_INT8] = "int8",
+    [CM_PRECISION_FP8] = "fp8",
+};
+
+static const char *const layout_names[CM_N_LAYOUTS] = {
+    [CM_LAYOUT_AUTO] = "auto", [CM_LAYOUT_NCHW] = "nchw", [CM_LAYOUT_NHWC] = "nhwc",
+};
+
 static const struct {
     const char *name;
     int64_t size;
@@ -112,6 +122,14 @@ const char *primitive_state_name(int32_t state) {
     return name_in(state_names, CM_N_MEASURE_STATES, state);
 }
 
+const char *primitive_precision_name(int32_t precision) {
+    return name_in(precision_names, CM_N_PRECISIONS, precision);
+}
+
+const char *primitive_layout_name(int32_t layout) {
+    return name_in(layout_names, CM_N_LAYOUTS, layout);
+}
+
 static bool is_element(int32_t element) {
     return element > CM_ELEMENT_NONE && element < CM_N_ELEMENTS;
 }
@@ -152,6 +170,23 @@ int64_t primitive_elements(const struct cm_tensor *tensor) {
     int64_t n = 1;
     for (int32_t i = 0; i < tensor->rank; i++) n = checked_mul(n, tensor->dims[i]);
     return n;
+}
+
+int64_t primitive_span(const struct cm_tensor *tensor) {
+    int64_t last = 0;
+    for (int32_t i = 0; i < tensor->rank; i++) {
+        if (tensor->dims[i] == 0) return 0;
+        last = checked_add(last, checked_mul(tensor->dims[i] - 1, tensor->strides[i]));
+    }
+    return checked_mul(checked_add(last, 1), primitive_element_size(tensor->element));
+}
+
+bool primitive_fits(const struct cm_tensor *tensor, struct cm_place place,
+                    const struct cm_network *network) {
+    const int64_t room =
+        place.block == CM_BLOCK_WEIGHTS ? network->weight_bytes : network->arena_bytes;
+    const int64_t end = checked_add(place.offset, primitive_span(tensor));
+    return place.offset >= 0 && place.offset % 256 == 0 && is_known(end) && end <= room;
 }
 
 bool primitive_equal(const struct cm_primitive *a, const struct cm_primitive *b) {
@@ -211,17 +246,58 @@ static void print_sizes(const int64_t *sizes, int32_t n, struct text *out) {
         text_printf(out, "%s%lld", i > 0 ? "x" : "", (long long)sizes[i]);
 }
 
-/* The element is told where it changes, the strides where they are not row-major. */
-static void print_tensor(const struct cm_tensor *tensor, int32_t *element, struct text *out) {
-    if (tensor->element != *element)
-        text_printf(out, " %s", primitive_element_name(tensor->element));
-    *element = tensor->element;
-    text_append(out, " ");
-    print_sizes(tensor->dims, tensor->rank, out);
-    if (tensor->rank == 0) text_append(out, "scalar");
+/* ":nhwc" of a whole tensor of channels last, "" of any other. */
+static const char *channels_last(const struct cm_tensor *tensor) {
+    static const char *const names[CM_MAX_RANK + 1] = {
+        [3] = ":nwc", [4] = ":nhwc", [5] = ":ndhwc"};
+    int64_t stride = tensor->rank > 1 ? tensor->dims[1] : 0;
+    if (names[tensor->rank] == NULL) return "";
+    if (tensor->dims[1] != 1 && tensor->strides[1] != 1) return "";
+    for (int32_t i = tensor->rank - 1; i >= 0; i--) {
+        if (i == 1) continue;
+        if (tensor->dims[i] != 1 && tensor->strides[i] != stride) return "";
+        stride = checked_mul(stride, tensor->dims[i]);
+    }
+    return names[tensor->rank];
+}
+
+/* Of a matrix, or of what a copy reads from, strides are no layout of channels. */
+static bool holds_images(const struct cm_primitive *primitive) {
+    switch (primitive->kind) {
+    case CM_GEMM:
+    case CM_ATTENTION:
+    case CM_RNN:
+        return false;
+    case CM_COPY:
+        return !primitive_is_packed(&primitive->outputs[0]);
+    default:
+        return true;
+    }
+}
+
+/* Strides where they are not row-major. */
+static void print_layout(const struct cm_tensor *tensor, bool is_image, struct text *out) {
     if (primitive_is_packed(tensor)) return;
+    const char *layout = is_image ? channels_last(tensor) : "";
+    text_append(out, layout);
+    if (layout[0] != '\0') return;
     text_append(out, "/");
     print_sizes(tensor->strides, tensor->rank, out);
+}
+
+/* The element is told where it changes. */
+static void print_tensors(const struct cm_primitive *primitive, const struct cm_tensor *tensors,
+                          int32_t n, int32_t *element, struct text *out) {
+    const bool is_image = holds_images(primitive);
+    for (int32_t i = 0; i < n; i++) {
+        if (tensors[i].element != *element)
+            text_printf(out, " %s", primitive_element_name(tensors[i].element));
+        *element = tensors[i].element;
+        text_append(out, " ");
+        print_sizes(tensors[i].dims, tensors[i].rank, out);
+        if (tensors[i].rank == 0) text_append(out, "scalar");
+        print_layout(&tensors[i], is_image, out);
+    }
 }
 
 static bool all_are(const int64_t *values, int32_t n, int64_t want) {
@@ -260,17 +336,21 @@ static void print_steps(const struct cm_primitive *primitive, struct text *out) 
     }
 }
 
+static int32_t at_most(int32_t n, int32_t most) {
+    return n < most ? n : most;
+}
+
 void primitive_print(const struct cm_primitive *primitive, struct text *out) {
     int32_t element = CM_ELEMENT_NONE;
     text_append(out, primitive_kind_name(primitive->kind));
     if (primitive->algorithm != CM_ALGORITHM_NONE)
         text_printf(out, " %s", primitive_algorithm_name(primitive->algorithm));
     print_steps(primitive, out);
-    for (int32_t i = 0; i < primitive->n_inputs && i < CM_MAX_INPUTS; i++)
-        print_tensor(&primitive->inputs[i], &element, out);
+    print_tensors(primitive, primitive->inputs, at_most(primitive->n_inputs, CM_MAX_INPUTS),
+                  &element, out);
     text_append(out, " ->");
-    for (int32_t i = 0; i < primitive->n_outputs && i < CM_MAX_OUTPUTS; i++)
-        print_tensor(&primitive->outputs[i], &element, out);
+    print_tensors(primitive, primitive->outputs, at_most(primitive->n_outputs, CM_MAX_OUTPUTS),
+                  &element, out);
     print_window(&primitive->window, out);
     if (primitive->groups > 1) text_printf(out, " groups %lld", (long long)primitive->groups);
     if (primitive->axis != 0) text_printf(out, " axis %d", (int)primitive->axis);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The roofline model (Williams, Waterman, Patterson, CACM 2009): nothing takes less time than
- * its arithmetic at the peak rate, nor than its bytes at the peak bandwidth.
- *     seconds = max(flops / rate, (read + written) / bandwidth, floor)
+ * its arithmetic at the peak rate, nor than its bytes at the peak bandwidth; and where the
+ * device says what starting a kernel takes, that comes on top, since neither happens meanwhile.
+ *     seconds = max(flops / rate, (read + written) / bandwidth) + floor
  * It is a bound, not a forecast, and never anything but `modelled`.
  */
 #include "backends/backends.h"
@@ -22,103 +23,88 @@
 
 #include "support/banned.h"
 
-#define MOST_CHOICES 5 /* the last is RATE_NONE */
-
 struct cm_device {
     struct arena *arena;
     struct device_model model;
     int32_t precision; /* enum cm_precision */
 };
 
-/* Which rate an element's products run at: the first that the device has. */
-static const enum device_rate product_rates[CM_N_ELEMENTS][MOST_CHOICES] = {
-    [CM_F64] = {RATE_MATRIX_FP64, RATE_FP64},
-    [CM_F32] = {RATE_MATRIX_FP32, RATE_FP32},
-    [CM_F16] = {RATE_MATRIX_FP16, RATE_FP16, RATE_FP32},
-    [CM_BF16] = {RATE_MATRIX_BF16, RATE_FP32},
-    [CM_F8E4M3] = {RATE_MATRIX_FP8, RATE_MATRIX_FP16, RATE_FP16, RATE_FP32},
-    [CM_F8E5M2] = {RATE_MATRIX_FP8, RATE_MATRIX_FP16, RATE_FP16, RATE_FP32},
-    [CM_I8] = {RATE_MATRIX_INT8, RATE_INT8, RATE_FP32},
-    [CM_U8] = {RATE_MATRIX_INT8, RATE_INT8, RATE_FP32},
-};
-
-static const enum device_rate tf32_rates[] = {RATE_MATRIX_TF32, RATE_MATRIX_FP32, RATE_FP32,
-                                              RATE_NONE};
-static const enum device_rate plain_rates[] = {RATE_FP32, RATE_NONE};
-static const enum device_rate double_rates[] = {RATE_FP64, RATE_NONE};
-static const enum device_rate half_rates[] = {RATE_FP16, RATE_FP32, RATE_NONE};
-
 static bool is_product(int32_t kind) {
     return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM || kind == CM_RNN ||
            kind == CM_ATTENTION;
 }
 
-static const enum device_rate *rates_for(const struct cm_device *device,
-                                         const struct cm_primitive *primitive) {
-    const int32_t element = primitive->inputs[0].element;
-    if (element == CM_F64 && !is_product(primitive->kind)) return double_rates;
-    if (element == CM_F16 && !is_product(primitive->kind)) return half_rates;
-    if (!is_product(primitive->kind)) return plain_rates;
-    if (element == CM_F32 && device->precision == CM_PRECISION_TF32) return tf32_rates;
-    /* Products of other integers are plain arithmetic. */
-    const enum device_rate *rates = product_rates[element];
-    return rates[0] == RATE_NONE ? plain_rates : rates;
-}
-
 static int find_rate(const struct cm_device *device, const struct cm_primitive *primitive,
                      enum device_rate *ret, struct cm_reason *reason) {
-    const enum device_rate *rates = rates_for(device, primitive);
-    for (; *rates != RATE_NONE; rates++) {
-        if (device->model.rates[*rates] <= 0) continue;
-        *ret = *rates;
-        return CM_BACKEND_OK;
-    }
+    const enum cm_element element = (enum cm_element)primitive->inputs[0].element;
+    *ret =
+        is_product(primitive->kind)
+            ? device_product_rate(&device->model, element, (enum cm_precision)device->precision)
+            : device_plain_rate(&device->model, element);
+    if (*ret != RATE_NONE) return CM_BACKEND_OK;
     return reason_fail(reason, CM_BACKEND_REFUSED, "the device has no rate for %s",
                        primitive_element_name(primitive->inputs[0].element));
 }
 
-static int roofline_estimate(struct cm_device *device, const struct cm_primitive *primitive,
-                             struct cm_measurement *ret, struct cm_reason *reason) {
+/* The two roofs, seconds each; `rate` is RATE_NONE of what computes nothing. */
+struct roofs {
+    double compute;
+    double memory;
+    enum device_rate rate;
+};
+
+static int find_roofs(const struct cm_device *device, const struct cm_primitive *primitive,
+                      struct roofs *ret, struct cm_reason *reason) {
     const struct device_model *model = &device->model;
-    enum device_rate rate = RATE_NONE;
     const int64_t bytes = checked_add(primitive->bytes_read, primitive->bytes_written);
+    *ret = (struct roofs){.rate = RATE_NONE};
     if (!is_known(bytes) || !is_known(primitive->flops))
         return reason_fail(reason, CM_BACKEND_REFUSED, "its work is not known");
     if (model->memory_bytes > 0 && bytes > model->memory_bytes)
         return reason_fail(reason, CM_BACKEND_NO_MEMORY,
                            "takes %lld bytes, the device has %lld", (long long)bytes,
                            (long long)model->memory_bytes);
-    double compute = 0;
-    if (primitive->flops > 0) {
-        const int status = find_rate(device, primitive, &rate, reason);
-        if (status != CM_BACKEND_OK) return status;
-        compute = (double)primitive->flops / model->rates[rate];
-    }
-    const double memory = (double)bytes / model->bandwidth;
-    const double seconds = fmax(fmax(compute, memory), model->floor);
+    ret->memory = (double)bytes / model->bandwidth;
+    if (primitive->flops == 0) return CM_BACKEND_OK;
+    const int status = find_rate(device, primitive, &ret->rate, reason);
+    if (status == CM_BACKEND_OK)
+        ret->compute = (double)primitive->flops / model->rates[ret->rate];
+    return status;
+}
+
+/* Which roof it is, and which rate was reckoned with even where that is not the roof. */
+static void tell_bound(const struct roofs *roofs, double floor, struct cm_measurement *ret) {
+    const char *rate = device_rate_name(roofs->rate);
+    if (floor > fmax(roofs->compute, roofs->memory))
+        (void)reason_fail(&ret->reason, 0, "bound by the start of a kernel");
+    else if (roofs->compute > roofs->memory)
+        (void)reason_fail(&ret->reason, 0, "bound by arithmetic at %s", rate);
+    else
+        (void)reason_fail(&ret->reason, 0, "bound by memory");
+    if (roofs->rate == RATE_NONE) return;
+    (void)snprintf(ret->how.algorithm, sizeof(ret->how.algorithm), "%s", rate);
+    ret->how.tensor_cores =
+        device_rate_is_matrix(roofs->rate) ? CM_TENSOR_CORES_YES : CM_TENSOR_CORES_NO;
+}
+
+static int roofline_estimate(struct cm_device *device, const struct cm_primitive *primitive,
+                             struct cm_measurement *ret, struct cm_reason *reason) {
+    struct roofs roofs;
+    const int status = find_roofs(device, primitive, &roofs, reason);
+    if (status != CM_BACKEND_OK) return status;
+    const double seconds = fmax(roofs.compute, roofs.memory) + device->model.floor;
     ret->state = CM_MODELLED;
     ret->cold = (struct cm_timing){
         .median = seconds, .q1 = seconds, .q3 = seconds, .min = seconds, .max = seconds};
-    if (seconds > fmax(compute, memory))
-        return reason_fail(&ret->reason, CM_BACKEND_OK, "the shortest that anything takes");
-    if (compute > memory)
-        return reason_fail(&ret->reason, CM_BACKEND_OK, "bound by arithmetic at %s",
-                           device_rate_name(rate));
-    return reason_fail(&ret->reason, CM_BACKEND_OK, "bound by memory");
+    tell_bound(&roofs, device->model.floor, ret);
+    return CM_BACKEND_OK;
 }
 
 static int find_model(const char *name, struct arena *arena, struct device_model *ret,
                       struct cm_reason *reason) {
-    const struct device_model *built_in = device_find(name);
-    if (built_in == NULL && text_ends_with(name, ".json"))
+    if (!device_is_built_in(name) && text_ends_with(name, ".json"))
         return device_read(name, arena, ret, reason);
-    if (built_in == NULL)
-        return reason_fail(reason, CM_BACKEND_REFUSED,
-                           "there is no device '%s', want one of the built-in names or a file "
-                           "that ends in .json",
-                           name);
-    *ret = *built_in;
-    return CM_BACKEND_OK;
+    return device_built_in(name, arena, ret, reason);
 }
 
 static int roofline_open(const struct cm_settings *settings, struct cm_device **ret,
@@ -145,15 +131,32 @@ static int roofline_open(const struct cm_settings *settings, struct cm_device **
     return CM_BACKEND_OK;
 }
 
+static bool has_matrix_units(const struct device_model *model) {
+    for (int i = RATE_NONE + 1; i < N_RATES; i++)
+        if (device_rate_is_matrix((enum device_rate)i) && model->rates[i] > 0) return true;
+    return false;
+}
+
+/* A text of a file into its place, cut between characters. */
+static void copy_fact(char *ret, size_t size, const char *text) {
+    if (text == NULL) return;
+    (void)snprintf(ret, size, "%.*s", (int)text_cut(text, size - 1), text);
+}
+
 static void roofline_facts(const struct cm_device *device, struct cm_device_facts *ret) {
+    const struct device_model *model = &device->model;
     memset(ret, 0, sizeof(*ret));
-    (void)snprintf(ret->name, sizeof(ret->name), "%s", device->model.title);
-    (void)snprintf(ret->version, sizeof(ret->version), "%s",
-                   device->model.source ? device->model.source : "");
-    ret->memory_bytes = device->model.memory_bytes;
+    copy_fact(ret->name, sizeof(ret->name), model->title);
+    copy_fact(ret->version, sizeof(ret->version), model->source);
+    copy_fact(ret->architecture, sizeof(ret->architecture), model->architecture);
+    ret->memory_bytes = model->memory_bytes;
+    ret->cache_bytes = model->cache_bytes;
+    ret->n_units = model->n_units;
+    ret->threads_a_unit = model->threads_a_unit;
+    ret->has_tensor_cores = has_matrix_units(model);
     ret->modelled = 1;
-    ret->bandwidth = device->model.bandwidth;
-    ret->floor = device->model.floor;
+    ret->bandwidth = model->bandwidth;
+    ret->floor = model->floor;
 }
 
 static void roofline_close(struct cm_device *device) {

@@ -24,9 +24,10 @@ static double drift_between(const struct cm_measurement *first,
     return fabs(later->cold.median / first->cold.median - 1);
 }
 
-static void measure(struct rounds *rounds, size_t index, struct cm_measurement *ret) {
+static void measure(struct rounds *rounds, int round, size_t index,
+                    struct cm_measurement *ret) {
     const struct rounds_job *job = rounds->job;
-    if (job->progress != NULL) job->progress(job->context, rounds->done, rounds->total);
+    if (job->progress != NULL) job->progress(job->context, round, rounds->done, rounds->total);
     job->measure(job->context, index, ret);
     rounds->done++;
 }
@@ -70,7 +71,7 @@ static void settle(struct rounds *rounds, size_t index, const struct cm_measurem
         return;
     }
     rounds->total++;
-    measure(rounds, index, &third);
+    measure(rounds, 3, index, &third);
     if (was_timed(&third))
         *first = choose(first, second, &third, drift);
     else
@@ -82,12 +83,12 @@ void rounds_run(const struct rounds_job *job, size_t n, double drift,
     struct rounds rounds = {job, 0, n};
     struct cm_measurement second;
     for (size_t i = 0; i < n; i++) {
-        measure(&rounds, i, &ret[i]);
+        measure(&rounds, 1, i, &ret[i]);
         rounds.total += was_timed(&ret[i]);
     }
     for (size_t i = n; i > 0; i--) {
         if (!was_timed(&ret[i - 1])) continue;
-        measure(&rounds, i - 1, &second);
+        measure(&rounds, 2, i - 1, &second);
         settle(&rounds, i - 1, &second, drift, &ret[i - 1]);
     }
 }

@@ -13,8 +13,9 @@
 struct rounds_job {
     /* Fills *ret in any case. */
     void (*measure)(void *context, size_t index, struct cm_measurement *ret);
-    /* Before each measuring; the total may grow by those of a third round. NULL: none. */
-    void (*progress)(void *context, size_t done, size_t total);
+    /* Before each measuring, in round 1, 2 or 3; the total may grow by those of the third.
+     * NULL: none. */
+    void (*progress)(void *context, int round, size_t done, size_t total);
     void *context;
 };
 

@@ -19,11 +19,11 @@ struct timing_policy {
     uint32_t most_per_sample;
     int32_t fewest_samples; /* no end before, */
     int32_t most_samples;   /* an end at the latest: <= TIMING_MOST_SAMPLES */
-    double spread;          /* enough once (q3 - q1) / median is this or less, */
+    double doubt;           /* enough once the median is known to this share of it, */
     double budget_s;        /* or the samples add up to this, */
     double limit_s;  /* or, however few there are, this time is over by the clock; the same for
                         the warm-up */
-    double unstable; /* a larger spread at the end is flagged */
+    double unstable; /* a larger doubt at the end is flagged */
     double drift;    /* how far two rounds may differ and still agree */
 };
 
@@ -50,8 +50,8 @@ struct timing_job {
  */
 void timing_summarize(const double *sorted, int32_t n, struct cm_timing *ret);
 
-/* (q3 - q1) / median. */
-double timing_spread(const struct cm_timing *timing);
+/* How well the median is known, as a share of it: what 95 of 100 others would lie within. */
+double timing_doubt(const struct cm_timing *timing);
 
 /*
  * Warms up and samples until the policy has enough. Adds to *flags. CM_BACKEND_OK, or what the

@@ -3,6 +3,7 @@
 #include "cli/asked.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,23 +12,71 @@
 #include "costmodel/backend.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
 static const char *const measurers[] = {
     [ASKED_NOTHING] = NULL, [ASKED_CPU] = "onednn", [ASKED_CUDA] = "cuda"};
 
+static int set_backend(const struct invocation *call, const char *setting, const char *device,
+                       struct cm_options *options) {
+    options->backend = arena_printf(call->arena, "%s=%s", setting, device);
+    return options->backend ? CM_OK : diag_no_memory(call->diag);
+}
+
+/* --device says what for, not who is asked. */
+static int read_plan(const struct invocation *call, const struct asked *asked,
+                     struct cm_options *options) {
+    if (asked->measure != ASKED_NOTHING)
+        return options_fault(call, "want one of --measure and --plan, which runs nothing");
+    if (asked->backend != NULL && asked->device != NULL)
+        return options_fault(call, "want one of --backend and --device, got both");
+    options->plan_only = true;
+    options->backend = asked->backend ? asked->backend : "cuda";
+    return asked->device ? set_backend(call, "cuda:target", asked->device, options) : CM_OK;
+}
+
+/* As the XDG base directory specification has it; *ret NULL: there is no place. */
+static int find_cache(struct arena *arena, const char **ret) {
+    static const struct {
+        const char *variable, *below;
+    } places[] = {{"COSTMODEL_CACHE", ""},
+                  {"XDG_CACHE_HOME", "/costmodel"},
+                  {"HOME", "/.cache/costmodel"}};
+    *ret = NULL;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        const char *set = getenv(places[i].variable);
+        if (set == NULL || set[0] == '\0') continue;
+        *ret = arena_printf(arena, "%s%s", set, places[i].below);
+        return *ret ? CM_OK : CM_NO_MEMORY;
+    }
+    return CM_OK;
+}
+
 int asked_read(const struct invocation *call, const struct asked *asked,
                struct cm_options *options) {
     const int n =
         (asked->measure != ASKED_NOTHING) + (asked->backend != NULL) + (asked->device != NULL);
+    if (n == 0 && !asked->plan && asked->precision != CM_PRECISION_AS_STORED)
+        return options_fault(call,
+                             "--precision is of times: want --measure, --backend or --device");
+    if (n == 0 && !asked->plan && asked->layout != CM_LAYOUT_AUTO)
+        return options_fault(call,
+                             "--layout is of times: want --measure, --backend or --device");
+    options->precision = (enum cm_precision)asked->precision;
+    options->layout = (enum cm_layout)asked->layout;
+    if (asked->plan) return read_plan(call, asked, options);
     if (n > 1)
         return options_fault(call, "want one of --measure, --backend and --device, got %d", n);
-    options->precision = (enum cm_precision)asked->precision;
+    if (asked->e2e && n == 0)
+        return options_fault(call, "option --e2e wants --measure or --backend");
+    options->e2e = asked->e2e;
+    if (asked->cache && find_cache(call->arena, &options->cache) != CM_OK)
+        return diag_no_memory(call->diag);
     options->backend = asked->backend ? asked->backend : measurers[asked->measure];
     if (asked->device == NULL) return CM_OK;
-    options->backend = arena_printf(call->arena, "roofline:device=%s", asked->device);
-    return options->backend ? CM_OK : diag_no_memory(call->diag);
+    return set_backend(call, "roofline:device", asked->device, options);
 }
 
 static double now(void) {
@@ -37,16 +86,23 @@ static double now(void) {
 }
 
 /* The rest takes about as long for each as what is done. */
-void progress_show(void *progress, size_t done, size_t total) {
+static void show_layers(const struct progress *line, const struct cm_progress *at) {
+    fprintf(stderr, "%zu of %zu, round %d", at->done + 1, at->total, at->round);
+    if (at->done == 0) return;
+    const double each = (now() - line->begin) / (double)at->done;
+    fprintf(stderr, ", about %.0f s left", each * (double)(at->total - at->done));
+}
+
+void progress_show(void *progress, const struct cm_progress *at) {
     struct progress *line = progress;
     if (!isatty(STDERR_FILENO)) return;
-    if (!line->shown) line->begin = now();
+    if (at->done == 0) line->begin = now();
     line->shown = true;
-    fprintf(stderr, "\r\033[Kmeasuring %zu of %zu", done + 1, total);
-    if (done > 0) {
-        const double each = (now() - line->begin) / (double)done;
-        fprintf(stderr, ", about %.0f s left", each * (double)(total - done));
-    }
+    fputs("\r\033[Kmeasuring ", stderr);
+    if (text_equal(at->what, "layers"))
+        show_layers(line, at);
+    else
+        fprintf(stderr, "the %s", at->what);
     (void)fflush(stderr);
 }
 

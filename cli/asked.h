@@ -15,8 +15,12 @@ enum asked_measure { ASKED_NOTHING, ASKED_CPU, ASKED_CUDA };
 struct asked {
     int measure; /* enum asked_measure: --measure */
     const char *backend;
-    const char *device; /* of the roofline */
+    const char *device; /* of the roofline, or of a plan */
+    bool plan;
     int precision;      /* enum cm_precision */
+    bool e2e;           /* the whole network too */
+    bool cache;         /* keep what is measured */
+    int layout;         /* enum cm_layout */
 };
 
 /* Sets options->backend. CM_OK, CM_USAGE (more than one is asked), CM_NO_MEMORY. */
@@ -26,9 +30,9 @@ int asked_read(const struct invocation *call, const struct asked *asked,
 /* A line on standard error while a backend measures, if a person is there to see it. */
 struct progress {
     bool shown;
-    double begin; /* seconds, of the first call */
+    double begin; /* seconds: of the first layer */
 };
-void progress_show(void *progress, size_t done, size_t total);
+void progress_show(void *progress, const struct cm_progress *at);
 /* Takes the line away. */
 void progress_end(const struct progress *progress);
 

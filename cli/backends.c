@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "backends/backends.h"
 #include "backends/child.h"
@@ -20,6 +21,8 @@
 #include "support/text.h"
 
 #include "support/banned.h"
+
+#define MOST_COLUMNS ((size_t)76)
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -142,11 +145,57 @@ static void print_text(const struct listing *listing, const struct found *found)
 static void print_devices(void) {
     size_t column = 0;
     printf("\nbuilt-in devices of the roofline:\n");
-    for (size_t i = 0; device_at(i) != NULL; i++) {
-        column += (size_t)printf("%s%s", column == 0 ? "  " : " ", device_at(i)->name);
-        if (column > 72) column = 0 * (size_t)printf("\n");
+    for (size_t i = 0; device_name_at(i) != NULL; i++) {
+        if (column + strlen(device_name_at(i)) > MOST_COLUMNS)
+            column = 0 * (size_t)printf("\n");
+        column += (size_t)printf("%s%s", column == 0 ? "  " : " ", device_name_at(i));
     }
-    if (column > 0) printf("\n");
+    printf("\n");
+}
+
+/* What products of these elements run at, the element being the wider one's where it must. */
+static const struct {
+    const char *name;
+    enum cm_element element;
+    enum cm_precision precision;
+} figure_columns[] = {
+    {"fp64", CM_F64, CM_PRECISION_AS_STORED}, {"fp32", CM_F32, CM_PRECISION_AS_STORED},
+    {"tf32", CM_F32, CM_PRECISION_TF32},      {"fp16", CM_F16, CM_PRECISION_FP16},
+    {"bf16", CM_BF16, CM_PRECISION_BF16},     {"fp8", CM_F8E4M3, CM_PRECISION_FP8},
+    {"int8", CM_I8, CM_PRECISION_INT8},
+};
+
+#define N_FIGURE_COLUMNS (sizeof(figure_columns) / sizeof(figure_columns[0]))
+
+static void print_figures_of(const struct device_model *model) {
+    printf("  %-15s", model->name);
+    for (size_t i = 0; i < N_FIGURE_COLUMNS; i++) {
+        const enum device_rate rate =
+            device_product_rate(model, figure_columns[i].element, figure_columns[i].precision);
+        if (rate == RATE_NONE)
+            printf(" %6s", "-");
+        else
+            printf(" %6.4g", model->rates[rate] / 1e12);
+    }
+    printf(" %6.4g %5.4g\n", model->bandwidth / 1e9, (double)model->memory_bytes / 1e9);
+}
+
+static int print_figures(const struct listing *listing) {
+    printf(
+        "\nbuilt-in devices: products in 10^12 operations a second, dense; memory in GB/s, GB\n"
+        "  %-15s",
+        "device");
+    for (size_t i = 0; i < N_FIGURE_COLUMNS; i++) printf(" %6s", figure_columns[i].name);
+    printf(" %6s %5s\n", "GB/s", "GB");
+    for (size_t i = 0; device_name_at(i) != NULL; i++) {
+        struct device_model model;
+        struct cm_reason reason = {""};
+        if (device_built_in(device_name_at(i), listing->call->arena, &model, &reason) !=
+            CM_BACKEND_OK)
+            return diag_no_memory(listing->call->diag);
+        print_figures_of(&model);
+    }
+    return CM_OK;
 }
 
 static void print_places(const struct listing *listing) {
@@ -184,11 +233,14 @@ static void print_json_device(const struct listing *listing,
     printf(",\n     \"device\": {\"name\": ");
     print_quoted(listing, facts->name);
     print_member(listing, facts->modelled ? "source" : "version", facts->version);
+    print_member(listing, "architecture", facts->architecture);
+    print_member(listing, "address", facts->address);
     print_member(listing, "warning", facts->warning);
     printf(", \"memory_bytes\": %" PRId64 ", \"cache_bytes\": %" PRId64 ", \"units\": %" PRId32
-           ", \"bandwidth\": %.17g, \"floor\": %.17g}",
-           facts->memory_bytes, facts->cache_bytes, facts->n_units, facts->bandwidth,
-           facts->floor);
+           ", \"threads_per_unit\": %" PRId32
+           ", \"has_tensor_cores\": %s, \"bandwidth\": %.17g, \"floor\": %.17g}",
+           facts->memory_bytes, facts->cache_bytes, facts->n_units, facts->threads_a_unit,
+           facts->has_tensor_cores ? "true" : "false", facts->bandwidth, facts->floor);
 }
 
 static void print_json(const struct listing *listing, const struct found *found) {
@@ -212,12 +264,18 @@ static void print_json_places(const struct listing *listing) {
         printf("}");
     }
     printf("\n  ],\n  \"devices\": [");
-    for (size_t i = 0; device_at(i) != NULL; i++)
-        printf("%s\"%s\"", i > 0 ? ", " : "", device_at(i)->name);
+    for (size_t i = 0; device_name_at(i) != NULL; i++)
+        printf("%s\"%s\"", i > 0 ? ", " : "", device_name_at(i));
     printf("]\n}\n");
 }
 
-static void print_listing(const struct listing *listing, bool all) {
+/* The roofline alone, without a device: which there are is what was asked. */
+static bool wants_figures(const struct listing *listing, bool all) {
+    const struct found *found = &listing->items[0];
+    return !all && found->entry.backend == &roofline_backend && !found->usable;
+}
+
+static int print_listing(const struct listing *listing, bool all) {
     const bool json = listing->format == FORMAT_JSON;
     if (json) printf("{\n  \"schema\": \"costmodel/backends/1\",\n  \"backends\": [\n");
     for (size_t i = 0; i < listing->n; i++) {
@@ -232,7 +290,10 @@ static void print_listing(const struct listing *listing, bool all) {
     } else if (all) {
         print_devices();
         print_places(listing);
+    } else if (wants_figures(listing, all)) {
+        return print_figures(listing);
     }
+    return CM_OK;
 }
 
 int command_backends(const struct invocation *call) {
@@ -248,7 +309,8 @@ int command_backends(const struct invocation *call) {
     const bool all = operands.n == 0;
     status = all ? find_all(&listing) : find_one(&listing, operands.values[0]);
     if (status != CM_OK) return command_exit(status);
-    print_listing(&listing, all);
+    status = print_listing(&listing, all);
+    if (status != CM_OK) return command_exit(status);
     /* Of one that was asked for, whether it can be used is the answer. */
     return command_finish(call, all || listing.items[0].usable ? EXIT_DONE : EXIT_INCOMPLETE);
 }

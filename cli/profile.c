@@ -12,6 +12,7 @@
 #include "cli/messages.h"
 #include "cli/shapes.h"
 #include "cli/streams.h"
+#include "cli/sweep.h"
 #include "costmodel/backend.h"
 #include "costmodel/costmodel.h"
 #include "support/diag.h"
@@ -20,7 +21,7 @@
 
 #include "support/banned.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_TRACE };
 
 /* What the command line says. */
 struct request {
@@ -29,7 +30,8 @@ struct request {
     struct option_list inputs;
     struct option_list values;
     struct option_list explain;
-    int64_t batch;
+    const char *batch; /* as it was given; NULL: not */
+    struct batches batches;
     int mode; /* enum cm_mode */
     const char *convention;
     const char *optimizer;
@@ -46,11 +48,15 @@ struct request {
     bool memory_curve;
     bool memory_plan;
     struct asked asked;
-    int format; /* enum format */
+    const char *calibrate; /* the file to write; NULL: not asked */
+    int format;            /* enum format */
     int depth;
     int top;
     int width;
     bool detailed;
+    bool operators;
+    bool layers;
+    bool kernels;
     int color; /* enum color_choice */
     const char *output;
 };
@@ -77,12 +83,24 @@ static const struct option_choice measurers[] = {
 static const struct option_choice precisions[] = {
     {"fp32", CM_PRECISION_AS_STORED},
     {"tf32", CM_PRECISION_TF32},
+    {"fp16", CM_PRECISION_FP16},
+    {"bf16", CM_PRECISION_BF16},
+    {"int8", CM_PRECISION_INT8},
+    {"fp8", CM_PRECISION_FP8},
+    {NULL, 0},
+};
+
+static const struct option_choice layouts[] = {
+    {"auto", CM_LAYOUT_AUTO},
+    {"nchw", CM_LAYOUT_NCHW},
+    {"nhwc", CM_LAYOUT_NHWC},
     {NULL, 0},
 };
 
 static const struct option_choice formats[] = {
     {"text", FORMAT_TEXT},
     {"json", FORMAT_JSON},
+    {"trace", FORMAT_TRACE},
     {NULL, 0},
 };
 
@@ -97,10 +115,11 @@ static const struct option_choice colors[] = {
 
 /* clang-format off */
 const struct option profile_options[] = {
-    {.heading = "The model", .name = "batch", .kind = OPTION_INT64, .offset = AT(int64_t, batch),
-     .value = "N", .min = 1, .max = INT64_MAX,
+    {.heading = "The model", .name = "batch", .kind = OPTION_TEXT,
+     .offset = AT(const char *, batch), .value = "N[,N...]",
      .help = "batch size, also of a file that was exported with another one\n"
-             "(default: the file's, 1 where that is free)"},
+             "(default: the file's, 1 where that is free); of several, as\n"
+             "1,8,32, a table"},
     {.name = "dim", .kind = OPTION_LIST, .offset = AT(struct option_list, dims),
      .value = "NAME=N",
      .help = "size of a free dim, as --dim seq=128; may be given many times"},
@@ -180,16 +199,34 @@ const struct option profile_options[] = {
      .value = "NAME",
      .help = "the least time of each layer by the published figures of a device, as\n"
              "h200 (costmodel backends lists them), or of a file (.json)"},
+    {.name = "plan", .kind = OPTION_SET, .offset = AT(bool, asked.plan),
+     .help = "how cuDNN would run each distinct layer on a GPU that need not be\n"
+             "here, or why it would not; with --device, for that one"},
     {.name = "backend", .kind = OPTION_TEXT, .offset = AT(const char *, asked.backend),
      .value = "NAME[:key=value,...]",
      .help = "ask this backend, with these settings"},
     {.name = "precision", .kind = OPTION_CHOICE, .offset = AT(int, asked.precision),
      .value = "PRECISION", .choices = precisions,
-     .help = "of products of fp32 where the device has a choice: fp32 (default)\n"
-             "or tf32"},
+     .help = "run the fp32 of the file as fp32 (default), tf32, fp16, bf16, int8 or\n"
+             "fp8; of the last two the operands of products, all else as fp16"},
+    {.name = "layout", .kind = OPTION_CHOICE, .offset = AT(int, asked.layout),
+     .value = "LAYOUT", .choices = layouts,
+     .help = "where the channels of images stand: auto (default: as the file, or\n"
+             "where a backend does better), nchw or nhwc"},
+    {.name = "e2e", .kind = OPTION_SET, .offset = AT(bool, asked.e2e),
+     .help = "run all that is measured once more as one network, and compare it with\n"
+             "the sum of its layers"},
+    {.name = "calibrate", .kind = OPTION_TEXT, .offset = AT(const char *, calibrate),
+     .value = "FILE.json",
+     .help = "instead of a model: measure what the device reaches at its best, and\n"
+             "write a description of it that --device takes"},
+    {.name = "no-cache", .kind = OPTION_UNSET, .offset = AT(bool, asked.cache),
+     .help = "neither use times that were measured before nor keep new ones (in\n"
+             "$COSTMODEL_CACHE, $XDG_CACHE_HOME/costmodel or ~/.cache/costmodel)"},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
-     .help = "text for people (default), json for programs"},
+     .help = "text for people (default), json for programs, trace: with times, a\n"
+             "timeline for chrome://tracing and Perfetto"},
     {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
      .value = "FILE",
      .help = "write there, whole or not at all (default: standard output)"},
@@ -201,6 +238,12 @@ const struct option profile_options[] = {
      .help = "text: name N modules at each depth (default 1, 0: all)"},
     {.name = "no-detail", .kind = OPTION_UNSET, .offset = AT(bool, detailed),
      .help = "text: leave out the module tree"},
+    {.name = "operators", .kind = OPTION_SET, .offset = AT(bool, operators),
+     .help = "text: the costs by operator too"},
+    {.name = "layers", .kind = OPTION_SET, .offset = AT(bool, layers),
+     .help = "text, with times: each distinct piece of work and its time too"},
+    {.name = "kernels", .kind = OPTION_SET, .offset = AT(bool, kernels),
+     .help = "text, with times: the time by kernel too"},
     {.name = "width", .kind = OPTION_INT, .offset = AT(int, width), .value = "N",
      .min = 0, .max = INT_MAX,
      .help = "text: columns at which long lines are folded (default 100, 0: never)"},
@@ -219,7 +262,6 @@ static void set_defaults(struct request *request) {
     cm_options_init(&options);
     cm_text_options_init(&text);
     *request = (struct request){
-        .batch = options.batch,
         .mode = (int)options.mode,
         .convention = options.convention,
         .strict = options.strict,
@@ -230,6 +272,7 @@ static void set_defaults(struct request *request) {
         .memory_alignment = options.memory_alignment,
         .memory_curve = options.memory_curve,
         .memory_plan = options.memory_plan,
+        .asked = {.cache = true},
         .format = FORMAT_TEXT,
         .depth = text.depth,
         .top = text.top,
@@ -255,16 +298,30 @@ static int take_model(const struct invocation *call, const struct option_list *o
     return CM_OK;
 }
 
-static int write_report(const struct request *request, const struct cm_result *result,
+/* What there is to write: one of the two. */
+struct findings {
+    const struct cm_result *result;
+    const struct cm_sweep *sweep;
+};
+
+static int write_report(const struct request *request, const struct findings *findings,
                         FILE *out) {
-    if (request->format == FORMAT_JSON) return cm_result_write_json(result, out);
+    const struct cm_result *result = findings->result;
     struct cm_text_options options;
+    if (request->format == FORMAT_JSON)
+        return result ? cm_result_write_json(result, out)
+                      : cm_sweep_write_json(findings->sweep, out);
+    if (request->format == FORMAT_TRACE) return cm_result_write_trace(result, out);
     cm_text_options_init(&options);
     options.depth = request->depth;
     options.top = request->top;
     options.detailed = request->detailed;
+    options.operators = request->operators;
+    options.layers = request->layers;
+    options.kernels = request->kernels;
     options.width = request->width;
     options.color = streams_color(out, (enum color_choice)request->color);
+    if (!result) return cm_sweep_write_text(findings->sweep, &options, out);
     if (result->n_explanations > 0) return cm_result_write_explanations(result, &options, out);
     options.unicode = streams_utf8();
     return cm_result_write_text(result, &options, out);
@@ -280,12 +337,12 @@ static bool is_model(const struct request *request) {
 }
 
 static int write_file(const struct invocation *call, const struct request *request,
-                      const struct cm_result *result) {
+                      const struct findings *findings) {
     struct output *output = NULL;
     int status = output_open(request->output, call->diag, &output);
     if (status != CM_OK) return status;
     FILE *stream = output_stream(output);
-    status = write_report(request, result, stream);
+    status = write_report(request, findings, stream);
     if (status == CM_OK || status == CM_IO) {
         const int flushed = streams_flush(stream, request->output, call->diag);
         status = status == CM_OK ? flushed : status;
@@ -296,23 +353,28 @@ static int write_file(const struct invocation *call, const struct request *reque
 }
 
 static int write_stdout(const struct invocation *call, const struct request *request,
-                        const struct cm_result *result) {
-    const int status = write_report(request, result, stdout);
+                        const struct findings *findings) {
+    const int status = write_report(request, findings, stdout);
     if (status == CM_NO_MEMORY) return status;
     const int flushed = streams_flush(stdout, "standard output", call->diag);
     return status == CM_OK ? flushed : status;
 }
 
-static int write_result(const struct invocation *call, const struct request *request,
-                        const struct cm_result *result) {
+static int write_findings(const struct invocation *call, const struct request *request,
+                          const struct findings *findings) {
+    if (request->format == FORMAT_TRACE && !cm_result_timed(findings->result))
+        return diag_error(call->diag, DIAG_USAGE, "there are no times to draw a trace of");
     const bool to_stdout = request->output == NULL || text_equal(request->output, "-");
     const int status =
-        to_stdout ? write_stdout(call, request, result) : write_file(call, request, result);
+        to_stdout ? write_stdout(call, request, findings) : write_file(call, request, findings);
     return status == CM_NO_MEMORY ? diag_no_memory(call->diag) : status;
 }
 
+/* A profile into *ret, or of several batches a sweep into *ret_sweep. */
 static int profile_model(const struct request *request, const struct cm_options *options,
-                         struct cm_diagnostics *diag, struct cm_result **ret) {
+                         struct cm_diagnostics *diag, struct cm_result **ret,
+                         struct cm_sweep **ret_sweep) {
+    const struct batches *batches = &request->batches;
     struct cm_model *model = NULL;
     struct progress progress = {.shown = false};
     struct cm_options shown = *options;
@@ -320,7 +382,9 @@ static int profile_model(const struct request *request, const struct cm_options 
     if (status != CM_OK) return status;
     shown.progress = progress_show;
     shown.progress_context = &progress;
-    status = cm_model_profile(model, &shown, diag, ret);
+    status = ret_sweep
+                 ? cm_model_sweep(model, &shown, batches->items, batches->n, diag, ret_sweep)
+                 : cm_model_profile(model, &shown, diag, ret);
     progress_end(&progress);
     cm_model_free(model);
     return status;
@@ -336,7 +400,7 @@ static void tell(const struct request *request, const struct cm_diagnostics *dia
 /* They go out before the report. */
 static int profile_and_tell(const struct request *request, const struct cm_options *options,
                             struct cm_diagnostics *diag, struct cm_result **ret) {
-    const int status = profile_model(request, options, diag, ret);
+    const int status = profile_model(request, options, diag, ret, NULL);
     tell(request, diag);
     return status;
 }
@@ -373,9 +437,10 @@ static int refuse_misfit(const struct request *request, const struct cm_result *
     return status;
 }
 
-/* Times that were asked for are there, too. */
+/* Times, or plans, that were asked for are there, too. */
 static bool is_complete(const struct cm_result *result) {
-    return cm_result_complete(result) && (!result->measure || cm_result_timed(result));
+    const struct cm_measure *measure = result->measure;
+    return cm_result_complete(result) && (!measure || measure->problem[0] == '\0');
 }
 
 static int run_request(const struct invocation *call, const struct request *request,
@@ -386,7 +451,8 @@ static int run_request(const struct invocation *call, const struct request *requ
     int status = profile_and_tell(request, options, diag, &result);
     int exit_status = command_exit(status);
     if (status == CM_OK) {
-        status = write_result(call, request, result);
+        const struct findings findings = {.result = result};
+        status = write_findings(call, request, &findings);
         if (status == CM_OK) status = refuse_misfit(request, result);
         const int done = is_complete(result) ? EXIT_DONE : EXIT_INCOMPLETE;
         exit_status = status == CM_OK ? done : command_exit(status);
@@ -396,17 +462,82 @@ static int run_request(const struct invocation *call, const struct request *requ
     return exit_status;
 }
 
+static int run_sweep(const struct invocation *call, const struct request *request,
+                     const struct cm_options *options) {
+    struct cm_sweep *sweep = NULL;
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return command_exit(diag_no_memory(call->diag));
+    int status = profile_model(request, options, diag, NULL, &sweep);
+    tell(request, diag);
+    if (status == CM_OK) {
+        const struct findings findings = {.sweep = sweep};
+        status = write_findings(call, request, &findings);
+    }
+    const int exit_status = status == CM_OK ? sweep_exit(sweep) : command_exit(status);
+    cm_sweep_free(sweep);
+    cm_diagnostics_free(diag);
+    return exit_status;
+}
+
+/* What says something about one profile has nothing to say about several. */
+static int check_sweep(const struct invocation *call, const struct request *request) {
+    const char *single = request->explain.n > 0            ? "explain"
+                         : request->memory_curve           ? "memory-curve"
+                         : request->memory_plan            ? "memory-plan"
+                         : request->dump_after != NULL     ? "dump-after"
+                         : request->format == FORMAT_TRACE ? "format trace"
+                                                           : NULL;
+    if (request->batches.n < 2 || single == NULL) return CM_OK;
+    return options_fault(call, "option --%s wants one batch, got '%s'", single, request->batch);
+}
+
+static int write_calibration(const struct invocation *call, const struct request *request,
+                             const struct cm_options *options) {
+    struct output *output = NULL;
+    int status = output_open(request->calibrate, call->diag, &output);
+    if (status != CM_OK) return status;
+    FILE *stream = output_stream(output);
+    status = cm_calibrate(options, call->diag, stream);
+    if (status == CM_OK) status = streams_flush(stream, request->calibrate, call->diag);
+    if (status == CM_OK) return output_commit(output, call->diag);
+    output_abandon(output);
+    return status;
+}
+
+/* A backend that cannot be used is told as it is of a profile. */
+static int run_calibration(const struct invocation *call, const struct request *request,
+                           const struct cm_options *options) {
+    const int status = write_calibration(call, request, options);
+    return status == CM_REFUSED ? EXIT_INCOMPLETE : command_exit(status);
+}
+
+static int check_calibration(const struct invocation *call, const struct request *request,
+                             const struct option_list *operands) {
+    if (operands->n > 0)
+        return options_fault(call, "option --calibrate takes no model, got '%s'",
+                             operands->values[0]);
+    if (request->asked.measure == ASKED_NOTHING && request->asked.backend == NULL)
+        return options_fault(call, "option --calibrate wants --measure or --backend");
+    return CM_OK;
+}
+
 static int read_request(const struct invocation *call, struct request *request,
                         struct cm_options *options) {
     struct option_list operands = {0, NULL};
     set_defaults(request);
     int status = options_parse(profile_options, call, request, &operands);
-    if (status == CM_OK) status = take_model(call, &operands, &request->model);
-    if (status == CM_OK && request->output != NULL && is_model(request)) {
+    if (status == CM_OK && request->calibrate != NULL)
+        status = check_calibration(call, request, &operands);
+    else if (status == CM_OK)
+        status = take_model(call, &operands, &request->model);
+    if (status == CM_OK && request->model != NULL && request->output != NULL &&
+        is_model(request)) {
         return options_fault(call, "the output '%s' is the model itself", request->output);
     }
     cm_options_init(options);
-    options->batch = request->batch;
+    if (status == CM_OK) status = sweep_read(call, request->batch, &request->batches);
+    if (status == CM_OK) status = check_sweep(call, request);
+    if (request->batches.n == 1) options->batch = request->batches.items[0];
     options->mode = (enum cm_mode)request->mode;
     options->convention = request->convention;
     options->optimizer = request->optimizer;
@@ -423,9 +554,12 @@ static int read_request(const struct invocation *call, struct request *request,
     options->schedule = (enum cm_schedule)request->schedule;
     options->memory_limit = request->memory_limit;
     options->memory_alignment = request->memory_alignment;
-    options->memory_curve = request->memory_curve;
+    options->memory_curve = request->memory_curve || request->format == FORMAT_TRACE;
     options->memory_plan = request->memory_plan;
     if (status == CM_OK) status = asked_read(call, &request->asked, options);
+    if (status == CM_OK && request->format == FORMAT_TRACE && options->backend == NULL)
+        status = options_fault(call, "--format trace draws times: give --measure, --device or "
+                                     "--backend");
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
     if (status == CM_OK) status = shapes_read_dims(call, &request->dims, options);
@@ -438,5 +572,8 @@ int command_profile(const struct invocation *call) {
     struct request request;
     struct cm_options options;
     const int status = read_request(call, &request, &options);
-    return status == CM_OK ? run_request(call, &request, &options) : command_exit(status);
+    if (status != CM_OK) return command_exit(status);
+    if (request.calibrate != NULL) return run_calibration(call, &request, &options);
+    if (request.batches.n > 1) return run_sweep(call, &request, &options);
+    return run_request(call, &request, &options);
 }

@@ -42,7 +42,11 @@ set(COSTMODEL_CUDA_INCLUDE ${cuda_include})
 message(STATUS "CUDA headers: ${cuda_include}")
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/cuda/*.c)
+list(APPEND cuda_sources ${PROJECT_SOURCE_DIR}/backends/collapse.c)
 add_library(costmodel_cuda MODULE ${cuda_sources})
+# dladdr says where the module lies; POSIX has no word for it.
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/backends/cuda/standin.c
+  APPEND PROPERTY COMPILE_DEFINITIONS _GNU_SOURCE)
 target_include_directories(costmodel_cuda PRIVATE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(costmodel_cuda SYSTEM PRIVATE ${cuda_include})
@@ -51,3 +55,14 @@ set_target_properties(costmodel_cuda PROPERTIES
   PREFIX "" OUTPUT_NAME costmodel-cuda SUFFIX .so
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/backends)
 install(TARGETS costmodel_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel)
+
+# What stands for the driver while plans are made for a device that is not here. Sanitizers have
+# nothing to do in it, and it is loaded under the name of another library.
+add_library(costmodel_planning MODULE ${PROJECT_SOURCE_DIR}/backends/cuda/standin/driver.c)
+target_include_directories(costmodel_planning PRIVATE ${PROJECT_SOURCE_DIR})
+set_target_properties(costmodel_planning PROPERTIES
+  PREFIX "" OUTPUT_NAME libcostmodel-planning SUFFIX .so C_VISIBILITY_PRESET hidden
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/backends)
+target_link_options(costmodel_planning PRIVATE -Wl,-soname,libcuda.so.1)
+add_dependencies(costmodel_cuda costmodel_planning)
+install(TARGETS costmodel_planning LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costmodel)

@@ -5,6 +5,20 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/costmodel)
 install(TARGETS costmodel_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(COSTMODEL_STATIC) # a tree to carry: the program, its modules, the device files
+  install(FILES LICENSE docs/static.md DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
+  install(PROGRAMS tools/gpu_check tools/gpu_torch.py DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
+  install(FILES tools/make_models.py DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel)
+  install(FILES models/pointnet_b32.onnx models/resnet50.onnx
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel/models)
+  string(TOLOWER "${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" platform)
+  set(CPACK_GENERATOR TGZ)
+  set(CPACK_PACKAGE_FILE_NAME costmodel-${PROJECT_VERSION}-${platform})
+  set(CPACK_INCLUDE_TOPLEVEL_DIRECTORY ON)
+  set(CPACK_STRIP_FILES ON)
+  include(CPack)
+  return()
+endif()
 install(TARGETS costmodel costmodel_static EXPORT costmodel
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

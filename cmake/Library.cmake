@@ -11,11 +11,13 @@ function(costmodel_library target kind)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME costmodel LINKER_LANGUAGE C)
 endfunction()
 
-costmodel_library(costmodel SHARED)
-set_target_properties(costmodel PROPERTIES
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-if(NOT COSTMODEL_SANITIZE) # a sanitizer's own symbols come with the program
-  target_link_options(costmodel PRIVATE LINKER:-z,defs)
+if(NOT COSTMODEL_STATIC) # which is about the program
+  costmodel_library(costmodel SHARED)
+  set_target_properties(costmodel PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  if(NOT COSTMODEL_SANITIZE) # a sanitizer's own symbols come with the program
+    target_link_options(costmodel PRIVATE LINKER:-z,defs)
+  endif()
 endif()
 costmodel_library(costmodel_static STATIC)
 

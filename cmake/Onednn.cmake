@@ -20,11 +20,12 @@ endif()
 message(STATUS "oneDNN headers: ${ONEDNN_INCLUDE_DIR}")
 
 file(GLOB onednn_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/onednn/*.c)
+list(APPEND onednn_sources ${PROJECT_SOURCE_DIR}/backends/collapse.c)
 add_library(costmodel_onednn MODULE ${onednn_sources})
 target_include_directories(costmodel_onednn PRIVATE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(costmodel_onednn SYSTEM PRIVATE ${ONEDNN_INCLUDE_DIR})
-target_link_libraries(costmodel_onednn PRIVATE ${CMAKE_DL_LIBS})
+target_link_libraries(costmodel_onednn PRIVATE ${CMAKE_DL_LIBS} m)
 set_target_properties(costmodel_onednn PROPERTIES
   PREFIX "" OUTPUT_NAME costmodel-onednn SUFFIX .so
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/backends)

@@ -154,6 +154,8 @@ static void take_modules(struct assembly *assembly) {
         take_module(assembly, &table->modules[i], assembly->analysis->memory.of_module[i],
                     &modules[i]);
         modules[i].training = public_step(assembly->analysis->training.of_module, i);
+        if (assembly->analysis->bounds.done)
+            modules[i].achieved = assembly_achieved(&assembly->analysis->bounds.of_module[i]);
     }
     take_sources(assembly, table);
     assembly->result->n_modules = table->n_modules;
@@ -293,7 +295,9 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         assemble_memory(&assembly);
         assemble_training(&assembly);
         assemble_explanations(&assembly);
+        assemble_operators(&assembly);
         assemble_measure(&assembly);
+        assemble_advice(&assembly);
         assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
     }
     if (assembly.failed ||

@@ -2,51 +2,17 @@
 /* What a backend said, as a part of the result. */
 #include "lib/assembly.h"
 
+#include <time.h>
+
 #include "backends/primitive.h"
+#include "passes/advice.h"
+#include "passes/bounds.h"
 #include "passes/estimate.h"
-#include "support/text.h"
 
 #include "support/banned.h"
 
-static const char *primitive_text(struct assembly *assembly,
-                                  const struct cm_primitive *primitive) {
-    struct text text;
-    text_init(&text, assembly->arena);
-    primitive_print(primitive, &text);
-    if (text.failed) assembly->failed = true;
-    return text_string(&text);
-}
-
-static const char *kernel_names(struct assembly *assembly, const struct cm_how *how) {
-    struct text text;
-    text_init(&text, assembly->arena);
-    for (int i = 0; i < how->n_kernels && i < CM_MAX_KERNELS; i++)
-        text_printf(&text, "%s%s", i > 0 ? "\n" : "", how->kernels[i].name);
-    if (text.failed) assembly->failed = true;
-    return text_string(&text);
-}
-
-static int64_t picoseconds(const struct cm_timing *timing, double seconds) {
-    return timing->median > 0 ? assembly_count(estimate_ps(seconds)) : CM_UNKNOWN;
-}
-
-static void take_timed(struct assembly *assembly, size_t index, struct cm_timed *ret) {
-    const struct analysis *analysis = assembly->analysis;
-    const struct cm_measurement *from = &analysis->estimate.items[index];
-    *ret = (struct cm_timed){
-        .primitive = primitive_text(assembly, &analysis->primitives.items[index]),
-        .state = primitive_state_name(from->state),
-        .reason = assembly_text(assembly, from->reason.text),
-        .kernels = kernel_names(assembly, &from->how),
-        .median_ps = picoseconds(&from->cold, from->cold.median),
-        .q1_ps = picoseconds(&from->cold, from->cold.q1),
-        .q3_ps = picoseconds(&from->cold, from->cold.q3),
-        .warm_ps = picoseconds(&from->warm, from->warm.median),
-        .samples = from->cold.n_samples,
-        .unstable = (from->flags & CM_FLAG_UNSTABLE) != 0,
-        .few_samples = (from->flags & CM_FLAG_FEW_SAMPLES) != 0,
-        .not_cold = (from->flags & CM_FLAG_NOT_COLD) != 0,
-    };
+static int64_t known_if(int64_t value) {
+    return value > 0 ? value : CM_UNKNOWN;
 }
 
 /* Which nodes have each primitive: counted first, then listed. */
@@ -67,53 +33,124 @@ static void take_nodes(struct assembly *assembly, struct cm_timed *list) {
     }
 }
 
-static enum cm_measure_state state_of(const struct analysis *analysis, uint32_t node) {
-    const struct primitives_table *table = &analysis->primitives;
-    if (table->lowered[node] == LOWERED_NOTHING) return CM_VIEW;
-    if (table->lowered[node] == LOWERED_NOT) return CM_UNSUPPORTED;
-    return (enum cm_measure_state)analysis->estimate.items[table->of_node[node]].state;
-}
-
 /* As they are listed: what has a time first. */
 static const enum cm_measure_state order[CM_N_MEASURE_STATES] = {
     CM_MEASURED, CM_MODELLED,    CM_INVENTED,      CM_PROXY,   CM_PLANNED,
     CM_VIEW,     CM_UNSUPPORTED, CM_OUT_OF_MEMORY, CM_CRASHED, CM_TIMED_OUT};
 
-static void take_states(struct assembly *assembly, struct cm_measure *ret) {
-    const struct analysis *analysis = assembly->analysis;
-    struct cm_state_share shares[CM_N_MEASURE_STATES] = {{NULL, 0, 0}};
+/* Of the states that nodes are in, in the order above. */
+static const struct cm_state_share *
+list_states(struct assembly *assembly, const struct state_total *by_state, size_t *ret_n) {
     struct cm_state_share *states =
         assembly_array(assembly, CM_N_MEASURE_STATES, sizeof(*states));
-    if (!states) return;
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
-        struct cm_state_share *share = &shares[state_of(analysis, id)];
-        const int64_t macs = analysis->count.costs[id].macs;
-        share->nodes++;
-        if (is_known(macs)) share->macs = checked_add(share->macs, macs);
-    }
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-        const struct cm_state_share *share = &shares[order[i]];
+    *ret_n = 0;
+    for (size_t i = 0; states && i < sizeof(order) / sizeof(order[0]); i++) {
+        const struct state_total *share = &by_state[order[i]];
         if (share->nodes == 0) continue;
-        states[ret->n_states++] = (struct cm_state_share){
-            primitive_state_name((int32_t)order[i]), share->nodes, assembly_count(share->macs)};
+        states[(*ret_n)++] = (struct cm_state_share){primitive_state_name((int32_t)order[i]),
+                                                     share->nodes, assembly_count(share->macs)};
     }
-    ret->states = states;
+    return states;
+}
+
+static void take_states(struct assembly *assembly, struct cm_measure *ret) {
+    const struct breakdown_table *table = &assembly->analysis->breakdown;
+    ret->states = list_states(assembly, table->states, &ret->n_states);
+    ret->invented = table->states[CM_INVENTED].nodes > 0;
+    ret->measured_macs_share = assembly_ratio(table->measured_share);
+}
+
+static void take_untimed(struct assembly *assembly, struct cm_measure *ret) {
+    const struct breakdown_table *table = &assembly->analysis->breakdown;
+    struct cm_untimed *list = assembly_array(assembly, table->n_untimed, sizeof(*list));
+    for (size_t i = 0; list && i < table->n_untimed; i++) {
+        const struct untimed_row *from = &table->untimed[i];
+        list[i] = (struct cm_untimed){.op = assembly_text(assembly, from->op),
+                                      .reason = assembly_text(assembly, from->reason),
+                                      .nodes = from->nodes,
+                                      .macs = assembly_count(from->macs)};
+    }
+    ret->n_untimed = table->n_untimed;
+    ret->untimed = list;
+}
+
+static void take_bounds(struct assembly *assembly, struct cm_measure *ret) {
+    const struct bounds_table *table = &assembly->analysis->bounds;
+    struct cm_bound_share *bounds = assembly_array(assembly, N_BOUNDS, sizeof(*bounds));
+    for (int i = 0; bounds && i < N_BOUNDS; i++)
+        if (table->totals[i].nodes > 0)
+            bounds[ret->n_bounds++] =
+                (struct cm_bound_share){bounds_name((enum bound)i), table->totals[i].nodes,
+                                        assembly_count(table->totals[i].latency_ps)};
+    ret->bounds = bounds;
+}
+
+static void take_facts(struct assembly *assembly, struct cm_measure *ret) {
+    const struct cm_device_facts *facts = &assembly->analysis->estimate.facts;
+    ret->modelled = facts->modelled != 0;
+    ret->device = assembly_text(assembly, facts->name);
+    ret->version = assembly_text(assembly, facts->version);
+    ret->warning = assembly_text(assembly, facts->warning);
+    ret->architecture = assembly_text(assembly, facts->architecture);
+    ret->address = assembly_text(assembly, facts->address);
+    ret->memory_bytes = known_if(facts->memory_bytes);
+    ret->cache_bytes = known_if(facts->cache_bytes);
+    ret->units = known_if(facts->n_units);
+    ret->threads_per_unit = known_if(facts->threads_a_unit);
+    ret->bandwidth = known_if(assembly_rounded(facts->bandwidth));
+    ret->floor_ps = assembly_ps(facts->floor);
+    ret->has_tensor_cores = facts->has_tensor_cores != 0;
+}
+
+static void take_kernels(struct assembly *assembly, struct cm_measure *ret) {
+    const struct breakdown_table *table = &assembly->analysis->breakdown;
+    struct cm_kernel_row *rows = assembly_array(assembly, table->n_kernels, sizeof(*rows));
+    for (size_t i = 0; rows && i < table->n_kernels; i++) {
+        const struct kernel_row *from = &table->kernels[i];
+        rows[i] = (struct cm_kernel_row){
+            .name = assembly_text(assembly, from->name),
+            .primitive = from->primitive == ID_NONE ? CM_NO_INDEX : from->primitive,
+            .tensor_cores = assembly_tensor_cores(from->tensor_cores),
+            .rule = assembly_text(assembly, from->rule),
+            .calls = assembly_count(from->calls),
+            .total_ps = assembly_count(from->total_ps),
+            .mean_ps = assembly_count(from->mean_ps),
+            .min_ps = from->min_ps,
+            .max_ps = from->max_ps,
+            .blocks_per_unit = assembly_ratio(from->blocks_per_unit),
+            .occupancy = assembly_ratio(from->occupancy),
+        };
+    }
+    ret->n_kernels = table->n_kernels;
+    ret->kernels = rows;
+}
+
+/* As ISO 8601 has it, UTC. */
+static const char *date_text(struct assembly *assembly, int64_t seconds) {
+    char text[32] = "";
+    struct tm parts;
+    const time_t when = (time_t)seconds;
+    if (gmtime_r(&when, &parts) != NULL)
+        (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return assembly_text(assembly, text);
 }
 
 static void take_times(struct assembly *assembly, struct cm_measure *ret) {
-    const struct estimate_table *estimate = &assembly->analysis->estimate;
     const size_t n = assembly->analysis->primitives.n;
     struct cm_timed *list = assembly_array(assembly, n, sizeof(*list));
-    for (size_t i = 0; list && i < n; i++) take_timed(assembly, i, &list[i]);
+    for (size_t i = 0; list && i < n; i++) assemble_timed(assembly, i, &list[i]);
     if (!list) return;
     take_nodes(assembly, list);
+    take_untimed(assembly, ret);
     take_states(assembly, ret);
-    ret->modelled = estimate->facts.modelled != 0;
-    ret->device = assembly_text(assembly, estimate->facts.name);
-    ret->version = assembly_text(assembly, estimate->facts.version);
-    ret->warning = assembly_text(assembly, estimate->facts.warning);
+    take_bounds(assembly, ret);
+    take_facts(assembly, ret);
+    take_kernels(assembly, ret);
     ret->n_primitives = n;
     ret->primitives = list;
+    const struct estimate_table *estimate = &assembly->analysis->estimate;
+    ret->n_cached = (int64_t)estimate->n_cached;
+    if (estimate->n_cached > 0) ret->cached_since = date_text(assembly, estimate->cached_since);
 }
 
 /* A rate that nobody measured is left out. */
@@ -144,6 +181,81 @@ static void take_ceilings(struct assembly *assembly, struct cm_measure *measure)
     measure->ceilings = ret;
 }
 
+static void take_network(struct assembly *assembly, struct cm_measure *measure) {
+    const struct analysis *analysis = assembly->analysis;
+    const struct network_time *from = &analysis->estimate.network;
+    const struct cm_timing *timing = &from->measurement.warm;
+    struct cm_end_to_end *ret = assembly_array(assembly, 1, sizeof(*ret));
+    if (!ret) return;
+    *ret = (struct cm_end_to_end){
+        .state = primitive_state_name(from->measurement.state),
+        .reason = assembly_text(assembly, from->measurement.reason.text),
+        .median_ps = assembly_ps(timing->median),
+        .q1_ps = assembly_ps(timing->q1),
+        .q3_ps = assembly_ps(timing->q3),
+        .samples = timing->n_samples,
+        .sum_cold_ps = assembly_count(from->sum_cold_ps),
+        .sum_warm_ps = assembly_count(from->sum_warm_ps),
+    };
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        const int64_t macs = analysis->count.costs[id].macs;
+        if (!from->in_it[id]) continue;
+        ret->nodes++;
+        if (is_known(macs)) ret->macs = checked_add(ret->macs, macs);
+    }
+    ret->macs = assembly_count(ret->macs);
+    measure->end_to_end = ret;
+}
+
+void assemble_operators(struct assembly *assembly) {
+    const struct breakdown_table *table = &assembly->analysis->breakdown;
+    struct cm_operator *list = assembly_array(assembly, table->n_operators, sizeof(*list));
+    for (size_t i = 0; list && i < table->n_operators; i++) {
+        const struct operator_row *from = &table->operators[i];
+        list[i] = (struct cm_operator){
+            .op = assembly_text(assembly, from->name),
+            .nodes = from->nodes,
+            .macs = assembly_count(from->costs.macs),
+            .flops = assembly_count(from->costs.flops),
+            .bytes_read = assembly_count(from->costs.bytes_read),
+            .bytes_written = assembly_count(from->costs.bytes_written),
+            .latency_ps = assembly->analysis->estimate.done
+                              ? assembly_count(from->costs.latency_ps)
+                              : CM_UNKNOWN,
+        };
+        if (assembly->analysis->estimate.done)
+            list[i].states = list_states(assembly, from->states, &list[i].n_states);
+    }
+    assembly->result->n_operators = table->n_operators;
+    assembly->result->operators = list;
+}
+
+static const size_t *indices(struct assembly *assembly, const uint32_t *ids, size_t n) {
+    size_t *list = assembly_array(assembly, n, sizeof(*list));
+    for (size_t i = 0; list && i < n; i++) list[i] = ids[i];
+    return list;
+}
+
+void assemble_advice(struct assembly *assembly) {
+    const struct advice_table *table = &assembly->analysis->advice;
+    struct cm_advice *list = assembly_array(assembly, table->n, sizeof(*list));
+    for (size_t i = 0; list && i < table->n; i++) {
+        const struct advice *from = &table->items[i];
+        list[i] = (struct cm_advice){
+            .rule = from->rule->id,
+            .name = from->rule->name,
+            .text = assembly_text(assembly, from->text),
+            .gain_ps = assembly_count(from->gain_ps),
+            .n_nodes = from->n_nodes,
+            .nodes = indices(assembly, from->nodes, from->n_nodes),
+            .n_modules = from->n_modules,
+            .modules = indices(assembly, from->modules, from->n_modules),
+        };
+    }
+    assembly->result->n_advice = table->n;
+    assembly->result->advice = list;
+}
+
 void assemble_measure(struct assembly *assembly) {
     const struct analysis *analysis = assembly->analysis;
     if (analysis->options->backend == NULL) return;
@@ -152,11 +264,25 @@ void assemble_measure(struct assembly *assembly) {
     *measure = (struct cm_measure){
         .backend = assembly_text(assembly, analysis->options->backend),
         .problem = assembly_text(assembly, analysis->estimate.problem),
+        .planned = analysis->options->plan_only,
+        .precision = primitive_precision_name((int32_t)analysis->options->precision),
+        .layout = primitive_layout_name((int32_t)analysis->options->layout),
         .device = "",
         .version = "",
         .warning = "",
+        .architecture = "",
+        .address = "",
+        .memory_bytes = CM_UNKNOWN,
+        .cache_bytes = CM_UNKNOWN,
+        .units = CM_UNKNOWN,
+        .threads_per_unit = CM_UNKNOWN,
+        .bandwidth = CM_UNKNOWN,
+        .floor_ps = CM_UNKNOWN,
+        .measured_macs_share = CM_UNKNOWN,
+        .cached_since = "",
     };
     if (analysis->estimate.done) take_times(assembly, measure);
+    if (analysis->estimate.network.in_it) take_network(assembly, measure);
     if (analysis->estimate.has_ceilings) take_ceilings(assembly, measure);
     assembly->result->measure = measure;
 }

@@ -2,6 +2,9 @@
 /* What every part of a result is made with: see assembly.h. */
 #include "lib/assembly.h"
 
+#include <math.h>
+
+#include "passes/estimate.h"
 #include "support/arena.h"
 #include "support/checked.h"
 
@@ -22,6 +25,18 @@ const char *assembly_text(struct assembly *assembly, const char *text) {
 
 int64_t assembly_count(int64_t value) {
     return is_known(value) ? value : CM_UNKNOWN;
+}
+
+int64_t assembly_rounded(double value) {
+    return value >= 0 && value < 9.2e18 ? (int64_t)round(value) : CM_UNKNOWN;
+}
+
+int64_t assembly_ratio(double value) {
+    return assembly_rounded(value * CM_RATIO_ONE);
+}
+
+int64_t assembly_ps(double seconds) {
+    return seconds > 0 ? assembly_count(estimate_ps(seconds)) : CM_UNKNOWN;
 }
 
 struct cm_value assembly_value(const struct assembly *assembly, uint32_t id) {

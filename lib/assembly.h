@@ -27,16 +27,29 @@ void *assembly_array(struct assembly *assembly, size_t n, size_t size);
 const char *assembly_text(struct assembly *assembly, const char *text);
 /* An unknown or overflown count as the public API says it. */
 int64_t assembly_count(int64_t value);
+/* Rounded; what is negative, no number or past 2^63 is unknown. */
+int64_t assembly_rounded(double value);
+/* In millionths; negative is unknown. */
+int64_t assembly_ratio(double value);
+/* Seconds in picoseconds; none is unknown. */
+int64_t assembly_ps(double seconds);
 /* ID_NONE is an omitted operand. */
 struct cm_value assembly_value(const struct assembly *assembly, uint32_t id);
 const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t *ids,
                                        size_t n);
 
+/* Of enum cm_tensor_cores: "yes", "no", "unknown" for anything else. */
+const char *assembly_tensor_cores(int32_t said);
+struct cm_achieved assembly_achieved(const struct achieved *from);
+
 /* The parts that stand in files of their own. */
 void assemble_memory(struct assembly *assembly);
 void assemble_training(struct assembly *assembly);
 void assemble_explanations(struct assembly *assembly);
+void assemble_timed(struct assembly *assembly, size_t index, struct cm_timed *ret);
 void assemble_measure(struct assembly *assembly);
+void assemble_operators(struct assembly *assembly);
+void assemble_advice(struct assembly *assembly);
 void assemble_diagnostics(struct assembly *assembly, const struct message_list *first,
                           const struct message_list *then);
 

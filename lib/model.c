@@ -84,6 +84,10 @@ void cm_model_free(struct cm_model *model) {
     arena_free(model->arena);
 }
 
+const char *cm_model_path(const struct cm_model *model) {
+    return model->model->path;
+}
+
 /* A kind of name that an option takes, and those that there are. */
 struct name_kind {
     const char *what;

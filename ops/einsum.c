@@ -8,7 +8,8 @@
  * A label is a letter, or an axis of the ellipsis; the latter are numbered from the last one,
  * so that those of operands of different ranks line up as broadcasting wants.
  */
-#include <stdint.h>
+#include "ops/einsum.h"
+
 #include <string.h>
 
 #include "ops/common.h"
@@ -17,8 +18,8 @@
 
 #include "support/banned.h"
 
-#define N_LETTERS    52
-#define N_LABELS     (N_LETTERS + SHAPE_MAX_RANK)
+#define N_LETTERS    EINSUM_LETTERS
+#define N_LABELS     EINSUM_LABELS
 #define MAX_OPERANDS 32
 #define MAX_EXACT    6
 
@@ -345,6 +346,25 @@ static int64_t count_macs(const struct rule *rule) {
 
 static void einsum_macs(const struct rule *rule, struct product *ret) {
     product_add(ret, "contractions, two operands at a time", count_macs(rule));
+}
+
+bool einsum_read(const struct rule *rule, struct einsum_axes *ret) {
+    struct einsum einsum;
+    struct rule quiet = *rule;
+    quiet.diag = NULL;
+    if (rule->n_inputs < 1 || rule->n_inputs > 2) return false;
+    if (read_einsum(&quiet, &einsum) < 0 || einsum.ellipsis_rank == RANK_UNKNOWN) return false;
+    ret->n = (int)einsum.n;
+    for (size_t i = 0; i < einsum.n; i++) {
+        const struct term *term = &einsum.operands[i];
+        const int rank = rule_rank(rule, i);
+        if (rank == RANK_UNKNOWN) return false;
+        ret->operands[i].rank =
+            label_axes(term, rank - term->n_letters, ret->operands[i].labels);
+    }
+    ret->output.rank = label_axes(&einsum.output, einsum.ellipsis_rank, ret->output.labels);
+    memcpy(ret->sizes, einsum.sizes, sizeof(ret->sizes));
+    return true;
 }
 
 static const struct op_attr einsum_12[] = {REQUIRED_ATTR("equation", ATTR_STRING), {0}};

@@ -11,8 +11,10 @@
 
 #include "support/banned.h"
 
-static const struct lowering_row *const tables[] = {lowering_products, lowering_layers,
-                                                    lowering_elements};
+static const struct lowering_row *const tables[] = {
+    lowering_products, lowering_quantized, lowering_recurrent, lowering_einsum,
+    lowering_layers,   lowering_elements,  lowering_moves,     lowering_none,
+};
 
 static const int32_t elements[DTYPE_N] = {
     [DTYPE_FLOAT] = CM_F32,         [DTYPE_UINT8] = CM_U8,
@@ -25,11 +27,17 @@ static const int32_t elements[DTYPE_N] = {
     [DTYPE_FLOAT8E5M2] = CM_F8E5M2,
 };
 
+static bool is_of(const struct lowering_row *row, const char *domain, const char *type) {
+    const size_t n = strlen(domain);
+    if (n == 0) return text_equal(row->op, type);
+    return strncmp(row->op, domain, n) == 0 && row->op[n] == ':' &&
+           text_equal(row->op + n + 1, type);
+}
+
 const struct lowering_row *lowering_find(const char *domain, const char *type) {
-    if (domain[0] != '\0') return NULL;
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         for (const struct lowering_row *row = tables[i]; row->op != NULL; row++)
-            if (text_equal(row->op, type)) return row;
+            if (is_of(row, domain, type)) return row;
     return NULL;
 }
 
@@ -97,15 +105,59 @@ bool lowering_axis(int64_t axis, int rank, int *ret) {
     return true;
 }
 
+void lowering_swap(struct cm_tensor *tensor, int a, int b) {
+    const int64_t dim = tensor->dims[a];
+    const int64_t stride = tensor->strides[a];
+    tensor->dims[a] = tensor->dims[b];
+    tensor->strides[a] = tensor->strides[b];
+    tensor->dims[b] = dim;
+    tensor->strides[b] = stride;
+}
+
+bool lowering_step(struct cm_primitive *ret, int32_t function, int32_t operand) {
+    if (ret->n_steps == CM_MAX_STEPS) return false;
+    ret->steps[ret->n_steps++] = (struct cm_eltwise){.function = function, .operand = operand};
+    return true;
+}
+
+bool lowering_scaled(struct cm_primitive *ret, int32_t function, double alpha, double beta) {
+    if (!lowering_step(ret, function, 0)) return false;
+    ret->steps[ret->n_steps - 1].alpha = alpha;
+    ret->steps[ret->n_steps - 1].beta = beta;
+    return true;
+}
+
+static const char *fault_of(const struct fact *fact) {
+    if (fact->kind != CM_TYPE_TENSOR) return "sequences have no primitive";
+    if (!fact_is_complete(fact)) return "its shapes are not known before it runs";
+    if (fact->shape.rank > CM_MAX_RANK) return "a primitive has at most 8 dims";
+    return elements[fact->dtype] == CM_ELEMENT_NONE ? "its elements have no primitive" : NULL;
+}
+
+/* What no primitive could have, whatever the operator; NULL: it is the operator. */
+static const char *operand_fault(const struct rule *rule) {
+    const char *fault = NULL;
+    for (size_t i = 0; fault == NULL && i < rule->n_inputs; i++)
+        if (rule_has_input(rule, i)) fault = fault_of(rule->inputs[i]);
+    for (size_t i = 0; fault == NULL && i < rule->n_outputs; i++)
+        if (rule_has_output(rule, i)) fault = fault_of(&rule->outputs[i]);
+    return fault;
+}
+
 bool lowering_apply(const struct rule *rule, struct cm_primitive *ret, const char **ret_why) {
     const struct lowering_row *row = lowering_find(rule->op->domain, rule->op->type);
     struct cm_primitive primitive;
     memset(&primitive, 0, sizeof(primitive));
-    *ret_why = "the operator has no primitive";
-    if (row == NULL) return false;
+    if (row == NULL || row->lower == NULL) {
+        *ret_why = row ? row->why : "nothing is known of the operator";
+        return false;
+    }
     primitive.kind = row->kind;
-    *ret_why = "its operands have no primitive";
-    if (!row->lower(rule, row->which, &primitive)) return false;
-    *ret = primitive;
-    return true;
+    if (row->lower(rule, row->which, &primitive)) {
+        *ret = primitive;
+        return true;
+    }
+    *ret_why = operand_fault(rule);
+    if (*ret_why == NULL) *ret_why = row->why ? row->why : "its operands have no primitive";
+    return false;
 }

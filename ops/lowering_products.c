@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Convolutions, matrix products, recurrences. */
+/* Convolutions, matrix products, attention. */
 #include "ops/lowering.h"
 
 #include <string.h>
@@ -9,19 +9,16 @@
 
 #include "support/banned.h"
 
-/* x, weight, (bias); for a transposed convolution x and y change places in the window. */
-static bool lower_conv(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+/* Of a transposed convolution x and y change places. */
+bool lowering_convolution(const struct rule *rule, struct cm_primitive *ret) {
     struct window window;
     const struct cm_tensor *x = &ret->inputs[0];
     const struct cm_tensor *y = &ret->outputs[0];
-    (void)which;
-    if (!lowering_take(rule, 0, ret) || !lowering_take(rule, 1, ret)) return false;
-    if (rule_has_input(rule, 2) && !lowering_take(rule, 2, ret)) return false;
-    if (!lowering_give(rule, 0, ret) || y->rank != x->rank) return false;
-    const int n = x->rank - 2;
-    if (n < 1 || n > CM_MAX_SPATIAL || ret->inputs[1].rank != x->rank) return false;
-    if (window_read(rule, n, ret->inputs[1].dims + 2, &window) < 0) return false;
     const bool transposed = ret->kind == CM_DECONV;
+    const int n = x->rank - 2;
+    if (n < 1 || n > CM_MAX_SPATIAL || ret->inputs[1].rank != x->rank || y->rank != x->rank)
+        return false;
+    if (window_read(rule, n, ret->inputs[1].dims + 2, &window) < 0) return false;
     ret->window.n_spatial = n;
     for (int i = 0; i < n; i++)
         lowering_window(&window, i, (transposed ? y : x)->dims[2 + i],
@@ -30,15 +27,12 @@ static bool lower_conv(const struct rule *rule, int32_t which, struct cm_primiti
     return true;
 }
 
-static void swap_last(struct cm_tensor *tensor) {
-    const int a = tensor->rank - 2;
-    const int b = tensor->rank - 1;
-    const int64_t dim = tensor->dims[a];
-    const int64_t stride = tensor->strides[a];
-    tensor->dims[a] = tensor->dims[b];
-    tensor->strides[a] = tensor->strides[b];
-    tensor->dims[b] = dim;
-    tensor->strides[b] = stride;
+/* x, weight, (bias) */
+static bool lower_conv(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    (void)which;
+    if (!lowering_take(rule, 0, ret) || !lowering_take(rule, 1, ret)) return false;
+    if (rule_has_input(rule, 2) && !lowering_take(rule, 2, ret)) return false;
+    return lowering_give(rule, 0, ret) && lowering_convolution(rule, ret);
 }
 
 static bool lower_gemm(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
@@ -47,8 +41,8 @@ static bool lower_gemm(const struct rule *rule, int32_t which, struct cm_primiti
     if (rule_has_input(rule, 2) && !lowering_take(rule, 2, ret)) return false;
     if (!lowering_give(rule, 0, ret)) return false;
     if (ret->inputs[0].rank != 2 || ret->inputs[1].rank != 2) return false;
-    if (rule_attr_int(rule, "transA") != 0) swap_last(&ret->inputs[0]);
-    if (rule_attr_int(rule, "transB") != 0) swap_last(&ret->inputs[1]);
+    if (rule_attr_int(rule, "transA") != 0) lowering_swap(&ret->inputs[0], 0, 1);
+    if (rule_attr_int(rule, "transB") != 0) lowering_swap(&ret->inputs[1], 0, 1);
     return true;
 }
 
@@ -73,14 +67,10 @@ static void join_rows(struct cm_tensor *tensor) {
 }
 
 /* numpy's matmul: a vector is a row on the left, a column on the right. */
-static bool lower_matmul(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+bool lowering_matrices(struct cm_primitive *ret) {
     struct cm_tensor *a = &ret->inputs[0];
     struct cm_tensor *b = &ret->inputs[1];
     struct cm_tensor *y = &ret->outputs[0];
-    (void)which;
-    if (!lowering_take(rule, 0, ret) || !lowering_take(rule, 1, ret) ||
-        !lowering_give(rule, 0, ret))
-        return false;
     if (a->rank < 1 || b->rank < 1 || y->rank + 2 > CM_MAX_RANK) return false;
     if (a->rank == 1) {
         insert_one(a, 0);
@@ -97,28 +87,72 @@ static bool lower_matmul(const struct rule *rule, int32_t which, struct cm_primi
     return true;
 }
 
-/* X, W, R, (B); states and lengths are small. */
-static bool lower_rnn(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    for (size_t slot = 0; slot < 4; slot++)
-        if ((slot < 3 || rule_has_input(rule, slot)) && !lowering_take(rule, slot, ret))
-            return false;
-    const size_t result = rule_has_output(rule, 0) ? 0 : 1;
-    if (!lowering_give(rule, result, ret) || ret->inputs[2].rank != 3) return false;
-    ret->algorithm = which;
-    ret->directions = (int32_t)ret->inputs[2].dims[0];
-    ret->hidden = ret->inputs[2].dims[2];
+static bool lower_matmul(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    (void)which;
+    return lowering_take(rule, 0, ret) && lowering_take(rule, 1, ret) &&
+           lowering_give(rule, 0, ret) && lowering_matrices(ret);
+}
+
+/* [batch, length, heads * width] as it stands, [batch, heads, length, width] as it is read. */
+static bool split_heads(struct cm_tensor *tensor, int64_t heads) {
+    if (tensor->rank == 4) return true;
+    if (tensor->rank != 3 || heads < 1 || tensor->dims[2] % heads != 0) return false;
+    const int64_t length = tensor->dims[1];
+    const int64_t all = tensor->dims[2];
+    tensor->rank = 4;
+    tensor->dims[1] = heads;
+    tensor->dims[2] = length;
+    tensor->dims[3] = all / heads;
+    tensor->strides[1] = tensor->dims[3];
+    tensor->strides[2] = all;
+    tensor->strides[3] = 1;
     return true;
 }
 
+/* Keys or values of earlier calls, in front of those of this one: as if they stood there. */
+static bool add_past(const struct rule *rule, size_t slot, struct cm_tensor *ret) {
+    struct cm_tensor past;
+    if (!rule_has_input(rule, slot)) return true;
+    if (!lowering_input(rule, slot, &past) || past.rank != 4) return false;
+    ret->dims[2] = checked_add(ret->dims[2], past.dims[2]);
+    lowering_pack(ret);
+    return is_known(ret->dims[2]);
+}
+
+enum attention_slots { MASK = 3, PAST_KEYS = 4, PAST_VALUES = 5, SCORES = 3 };
+
+static bool lower_attention(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    const int64_t q_heads = rule_attr_int(rule, "q_num_heads");
+    const int64_t heads = rule_attr_int(rule, "kv_num_heads");
+    const bool windowed =
+        rule->op->since >= 25 && (rule_attr_int(rule, "left_window_size") >= 0 ||
+                                  rule_attr_int(rule, "right_window_size") >= 0);
+    (void)which;
+    if (windowed || rule_attr_float(rule, "softcap") != 0 || rule_has_output(rule, SCORES))
+        return false;
+    for (size_t slot = 0; slot < 3; slot++)
+        if (!lowering_take(rule, slot, ret) ||
+            !split_heads(&ret->inputs[slot], slot == 0 ? q_heads : heads))
+            return false;
+    if (!add_past(rule, PAST_KEYS, &ret->inputs[1]) ||
+        !add_past(rule, PAST_VALUES, &ret->inputs[2]))
+        return false;
+    if (rule_has_input(rule, MASK) && !lowering_take(rule, MASK, ret)) return false;
+    ret->causal = rule_attr_int(rule, "is_causal") != 0;
+    ret->scale = rule_attr_float(rule, "scale");
+    return lowering_give(rule, 0, ret) && split_heads(&ret->outputs[0], q_heads);
+}
+
+#define ATTENTION_WITHOUT                                                                      \
+    "attention with a window, a soft cap or scores as a result has no primitive"
+
 /* clang-format off */
 const struct lowering_row lowering_products[] = {
-    {"Conv",          lower_conv,   CM_CONV,   0},
-    {"ConvTranspose", lower_conv,   CM_DECONV, 0},
-    {"Gemm",          lower_gemm,   CM_GEMM,   0},
-    {"MatMul",        lower_matmul, CM_GEMM,   0},
-    {"RNN",           lower_rnn,    CM_RNN,    CM_RNN_TANH},
-    {"LSTM",          lower_rnn,    CM_RNN,    CM_RNN_LSTM},
-    {"GRU",           lower_rnn,    CM_RNN,    CM_RNN_GRU},
-    {NULL, NULL, 0, 0},
+    {"Conv",          lower_conv,      CM_CONV,      0, IMAGES_HERE, "more than 3 spatial dims have no primitive"},
+    {"ConvTranspose", lower_conv,      CM_DECONV,    0, IMAGES_HERE, "more than 3 spatial dims have no primitive"},
+    {"Gemm",          lower_gemm,      CM_GEMM,      0, IMAGES_NONE, NULL},
+    {"MatMul",        lower_matmul,    CM_GEMM,      0, IMAGES_NONE, NULL},
+    {"Attention",     lower_attention, CM_ATTENTION, 0, IMAGES_NONE, ATTENTION_WITHOUT},
+    {NULL, NULL, 0, 0, IMAGES_NONE, NULL},
 };
 /* clang-format on */

@@ -31,12 +31,12 @@ static bool writes_anything(const struct analysis *analysis, const struct node *
     return false;
 }
 
-static int64_t bytes_written(const struct analysis *analysis, const struct node *node) {
+static int64_t bytes_written(const struct analysis *analysis, const struct rule *rule) {
     int64_t bytes = 0;
-    for (size_t i = 0; i < node->n_outputs; i++) {
-        uint32_t value = node->outputs[i];
+    for (size_t i = 0; i < rule->n_outputs; i++) {
+        uint32_t value = rule->node->outputs[i];
         if (value == ID_NONE || !moves_bytes(analysis->lifetime.storage[value])) continue;
-        bytes = checked_add(bytes, lifetime_bytes(&analysis->infer.facts[value]));
+        bytes = checked_add(bytes, lifetime_bytes(&rule->outputs[i]));
     }
     return bytes;
 }
@@ -67,7 +67,7 @@ bool count_traffic(const struct analysis *analysis, const struct rule *rule, int
                    int64_t *ret_written) {
     bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
     *ret_read = moves ? bytes_read(rule) : 0;
-    *ret_written = moves ? bytes_written(analysis, rule->node) : 0;
+    *ret_written = moves ? bytes_written(analysis, rule) : 0;
     return moves;
 }
 

@@ -21,8 +21,9 @@ int count_terms(const struct analysis *analysis, const struct convention *conven
 int64_t count_flops(const struct count_terms *terms);
 
 /*
- * Bytes that one run of the node reads and writes. False: it does no work at run time: it makes
- * views, shape arithmetic, or what stands in the file already.
+ * Bytes that one run of the node reads and writes, by the types that the rule has. False: it
+ * does no work at run time: it makes views, shape arithmetic, or what stands in the file
+ * already.
  */
 bool count_traffic(const struct analysis *analysis, const struct rule *rule, int64_t *ret_read,
                    int64_t *ret_written);

@@ -6,12 +6,14 @@
 #include "passes/estimate.h"
 
 #include <math.h>
+#include <time.h>
 
 #include "backends/backends.h"
+#include "backends/cache.h"
 #include "backends/child.h"
-#include "backends/rounds.h"
 #include "backends/settings.h"
 #include "passes/pass.h"
+#include "passes/survey.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -20,6 +22,9 @@
 #include "support/banned.h"
 
 #define PS_PER_SECOND 1e12
+
+/* A plan may be a dozen engines that are compiled one after the other. */
+#define PLAN_TIMEOUT_S 120
 
 bool estimate_has_time(const struct cm_measurement *measurement) {
     return measurement->state == CM_MEASURED || measurement->state == CM_MODELLED ||
@@ -42,51 +47,18 @@ int64_t estimate_latency(const struct analysis *analysis, uint32_t node) {
     return estimate_has_time(measurement) ? estimate_ps(measurement->cold.median) : DIM_UNKNOWN;
 }
 
-struct survey {
-    const struct analysis *analysis;
-    struct child *child;
-};
-
-static void measure_one(void *context, size_t index, struct cm_measurement *ret) {
-    const struct survey *survey = context;
-    child_measure(survey->child, &survey->analysis->primitives.items[index], ret);
+enum cm_measure_state estimate_state(const struct analysis *analysis, uint32_t node) {
+    const struct primitives_table *primitives = &analysis->primitives;
+    if (primitives->lowered[node] == LOWERED_NOTHING) return CM_VIEW;
+    if (primitives->lowered[node] == LOWERED_NOT) return CM_UNSUPPORTED;
+    return (enum cm_measure_state)analysis->estimate.items[primitives->of_node[node]].state;
 }
 
-static void tell_progress(void *context, size_t done, size_t total) {
-    const struct survey *survey = context;
-    const struct cm_options *options = survey->analysis->options;
-    if (options->progress != NULL) options->progress(options->progress_context, done, total);
-}
-
-static void measure_primitive(void *context, const struct cm_primitive *primitive,
-                              struct cm_measurement *ret) {
-    const struct survey *survey = context;
-    child_measure(survey->child, primitive, ret);
-}
-
-/* Before the layers: a device that was idle raises its clock meanwhile. */
-static void find_ceilings(struct survey *survey, struct estimate_table *ret) {
-    const struct primitives_table *primitives = &survey->analysis->primitives;
-    const struct ceilings_job job = {measure_primitive, survey};
-    bool wanted[CM_N_ELEMENTS];
-    if (ret->facts.modelled || primitives->n == 0) return;
-    ceilings_wanted(primitives->items, primitives->n, wanted);
-    ceilings_measure(&job, &ret->facts, wanted, &ret->ceilings);
-    ret->has_ceilings = ceilings_any(&ret->ceilings);
-}
-
-static int measure_all(const struct analysis *analysis, struct child *child, double drift,
-                       struct estimate_table *ret) {
-    struct survey survey = {analysis, child};
-    const struct rounds_job job = {measure_one, tell_progress, &survey};
-    const size_t n = analysis->primitives.n;
-    ret->items = arena_array(analysis->arena, n, sizeof(*ret->items));
-    if (!ret->items) return diag_no_memory(analysis->diag);
-    ret->facts = *child_facts(child);
-    find_ceilings(&survey, ret);
-    rounds_run(&job, n, drift, ret->items);
-    ret->done = true;
-    return CM_OK;
+const struct cm_measurement *estimate_of_node(const struct analysis *analysis, uint32_t node) {
+    const uint32_t primitive = analysis->primitives.of_node[node];
+    if (primitive == ID_NONE) return NULL;
+    const struct cm_measurement *measurement = &analysis->estimate.items[primitive];
+    return estimate_has_time(measurement) ? measurement : NULL;
 }
 
 static int tell_problem(const struct analysis *analysis, const char *name,
@@ -99,37 +71,97 @@ static int tell_problem(const struct analysis *analysis, const char *name,
     return CM_OK;
 }
 
-static int ask(const struct analysis *analysis, const char *name,
+/* The backend that is asked, and how. */
+struct asked {
+    const char *name;
+    const struct cm_backend *backend;
+    const char *module; /* its file; NULL: built in */
+    struct child_setup setup;
+};
+
+static void tell_cache(const struct analysis *analysis, const struct cm_reason *reason) {
+    if (reason->text[0] == '\0') return;
+    diag_note(analysis->diag, DIAG_BACKEND, "the cache of times '%s' is not used: %s",
+              analysis->options->cache, reason->text);
+}
+
+/*
+ * Of a device that says itself that its times are doubtful nothing is kept, nor read; nor of a
+ * table, unless that is what is tested.
+ */
+static bool may_keep(const struct analysis *analysis, const struct asked *asked,
+                     const struct cm_device_facts *facts) {
+    const struct cm_settings *settings = &asked->setup.settings;
+    const char *kept = settings_get(settings, "cache");
+    if (asked->backend == &fake_backend && !text_equal(kept, "invented")) return false;
+    return analysis->options->cache != NULL && !facts->modelled && facts->warning[0] == '\0' &&
+           !settings->plan_only;
+}
+
+static int open_cache(const struct analysis *analysis, const struct asked *asked,
+                      const struct cm_device_facts *facts, struct cache **ret) {
+    const struct cache_key key = {asked->backend, asked->module, facts, &asked->setup.settings,
+                                  &asked->setup.policy};
+    struct cm_reason note = {""};
+    if (!may_keep(analysis, asked, facts)) return CM_OK;
+    const int status = cache_open(analysis->options->cache, &key,
+                                  asked->backend == &fake_backend, analysis->arena, ret, &note);
+    if (status != CM_BACKEND_OK) return diag_no_memory(analysis->diag);
+    tell_cache(analysis, &note);
+    return CM_OK;
+}
+
+static int measure_all(const struct analysis *analysis, const struct asked *asked,
+                       struct child *child, struct estimate_table *ret) {
+    struct cm_reason reason = {""};
+    struct survey survey = {.analysis = analysis,
+                            .child = child,
+                            .drift = asked->setup.policy.drift,
+                            .when = (int64_t)time(NULL)};
+    ret->facts = *child_facts(child);
+    int status = open_cache(analysis, asked, &ret->facts, &survey.cache);
+    if (status == CM_OK) status = survey_run(&survey, ret);
+    if (status != CM_OK) return status;
+    if (survey.cache && cache_save(survey.cache, &reason) != CM_BACKEND_OK)
+        tell_cache(analysis, &reason);
+    ret->done = true;
+    return CM_OK;
+}
+
+static int ask(const struct analysis *analysis, struct asked *asked,
                const struct cm_settings *settings, struct estimate_table *ret) {
     struct places places;
-    struct child_setup setup;
     struct child *child = NULL;
     struct cm_reason reason = {""};
-    const struct cm_backend *backend = NULL;
     if (places_find(analysis->arena, &places) != CM_OK) return diag_no_memory(analysis->diag);
-    if (backends_find(&places, name, analysis->arena, &backend, &reason) != CM_BACKEND_OK)
-        return tell_problem(analysis, name, &reason, ret);
-    child_setup_init(&setup, backend);
-    setup.settings = *settings;
-    if (child_start(&setup, analysis->arena, &child, &reason) != CM_BACKEND_OK)
-        return tell_problem(analysis, name, &reason, ret);
-    int status = measure_all(analysis, child, setup.policy.drift, ret);
+    if (backends_find(&places, asked->name, analysis->arena, &asked->backend, &reason) !=
+        CM_BACKEND_OK)
+        return tell_problem(analysis, asked->name, &reason, ret);
+    asked->module = backends_module(&places, asked->name, analysis->arena);
+    child_setup_init(&asked->setup, asked->backend);
+    asked->setup.settings = *settings;
+    if (settings->plan_only) asked->setup.measure_timeout_s = PLAN_TIMEOUT_S;
+    if (child_start(&asked->setup, analysis->arena, &child, &reason) != CM_BACKEND_OK)
+        return tell_problem(analysis, asked->name, &reason, ret);
+    const int status = measure_all(analysis, asked, child, ret);
     child_stop(child);
     return status;
 }
 
 static int run(const struct analysis *analysis, void *own) {
-    const char *asked = analysis->options->backend;
-    const char *name = NULL;
+    const char *text = analysis->options->backend;
+    struct asked asked = {.name = NULL};
     struct cm_settings settings;
     struct cm_reason reason = {""};
-    if (asked == NULL) return CM_OK;
-    int status = settings_parse(asked, analysis->arena, &name, &settings, &reason);
+    if (text == NULL) return CM_OK;
+    int status = settings_parse(text, analysis->arena, &asked.name, &settings, &reason);
     if (status == CM_BACKEND_NO_MEMORY) return diag_no_memory(analysis->diag);
     if (status != CM_BACKEND_OK)
-        return diag_error(analysis->diag, DIAG_USAGE, "backend '%s': %s", asked, reason.text);
+        return diag_error(analysis->diag, DIAG_USAGE, "backend '%s': %s", text, reason.text);
     settings.precision = (int32_t)analysis->options->precision;
-    return ask(analysis, name, &settings, own);
+    settings.plan_only = analysis->options->plan_only;
+    settings.layout = (int32_t)analysis->options->layout;
+    return ask(analysis, &asked, &settings, own);
 }
 
 const struct pass pass_estimate = {

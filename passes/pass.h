@@ -40,6 +40,9 @@ enum pass_facts {
     HAS_TRAINING = 1 << 13,    /* training, where options ask for an optimizer */
     HAS_PRIMITIVES = 1 << 14,  /* primitives */
     HAS_TIMES = 1 << 15,       /* estimate */
+    HAS_BOUNDS = 1 << 16,      /* bounds */
+    HAS_BREAKDOWN = 1 << 17,   /* breakdown */
+    HAS_ADVICE = 1 << 18,      /* advice */
 };
 
 struct symbol {
@@ -309,13 +312,122 @@ struct primitives_table {
     const char **why_not;       /* by node; static text */
 };
 
+/* The model's layers as one network. */
+struct network_time {
+    struct cm_measurement measurement; /* warm */
+    const bool *in_it;                 /* by node; NULL: not asked */
+    int64_t sum_cold_ps;               /* of these nodes */
+    int64_t sum_warm_ps;
+};
+
 struct estimate_table {
     bool done;                    /* there are times */
     const char *problem;          /* why there are none though they were asked for; NULL */
     struct cm_device_facts facts; /* of the device */
     struct cm_measurement *items; /* by primitive */
+    size_t n_cached;              /* of these: measured in earlier calls, */
+    int64_t cached_since;         /* the first at so many seconds since 1970 */
     bool has_ceilings;            /* not of a device that is modelled */
     struct ceilings ceilings;
+    struct network_time network;
+};
+
+/* What keeps a time from being shorter. */
+enum bound {
+    BOUND_UNKNOWN,
+    BOUND_COMPUTE,
+    BOUND_MEMORY,
+    BOUND_LAUNCH,    /* hardly longer than the shortest that anything takes */
+    BOUND_OCCUPANCY, /* the device is not full */
+    BOUND_MIXED,     /* of a module: none has more than half of its time */
+    N_BOUNDS
+};
+
+/* How near a time comes to what the device can do. */
+struct achieved {
+    bool present; /* it has a time */
+    double flops_per_s;
+    double bytes_per_s;
+    double roofline; /* the least time by the time; negative: not known */
+    double least_s;  /* that the ceilings allow; negative: not known */
+    enum bound bound;
+};
+
+struct bound_total {
+    int64_t nodes;
+    int64_t latency_ps;
+};
+
+/* Empty unless there are times. */
+struct bounds_table {
+    bool done;
+    struct achieved *of_primitive;
+    struct achieved *of_module; /* children included */
+    struct bound_total totals[N_BOUNDS];
+};
+
+/* Nodes whose time is in one state. */
+struct state_total {
+    int64_t nodes;
+    int64_t macs;
+};
+
+/* All nodes of one operator; sums of what is known. */
+struct operator_row {
+    const char *name; /* "Conv", "com.microsoft::Gelu" */
+    int64_t nodes;
+    struct cm_costs costs; /* all but what belongs to parameters */
+    struct state_total states[CM_N_MEASURE_STATES];
+};
+
+/* Nodes of one operator that have no time, for one reason. */
+struct untimed_row {
+    const char *op;
+    const char *reason;
+    int64_t nodes;
+    int64_t macs;
+};
+
+struct kernel_row {
+    const char *name;
+    uint32_t primitive; /* whose time it is; ID_NONE: a kernel's */
+    int32_t tensor_cores;
+    const char *rule;
+    int64_t calls;
+    int64_t total_ps;
+    int64_t mean_ps; /* of a call */
+    int64_t min_ps;
+    int64_t max_ps;
+    double blocks_per_unit; /* weighted by time; negative: not known */
+    double occupancy;
+};
+
+struct breakdown_table {
+    size_t n_operators;
+    struct operator_row *operators;
+    struct state_total states[CM_N_MEASURE_STATES]; /* of all of them */
+    double measured_share; /* of the MACs, by CM_MEASURED; negative: there are none */
+    size_t n_untimed;
+    struct untimed_row *untimed; /* what does most of the work first */
+    size_t n_kernels;
+    struct kernel_row *kernels;
+};
+
+struct advice_rule; /* passes/advice.h */
+
+struct advice {
+    const struct advice_rule *rule;
+    const char *text;
+    int64_t gain_ps; /* DIM_UNKNOWN */
+    size_t n_nodes;
+    const uint32_t *nodes; /* ascending */
+    size_t n_modules;
+    const uint32_t *modules; /* ascending */
+};
+
+struct advice_table {
+    size_t n;
+    struct advice *items; /* the largest gain first */
 };
 
 struct analysis {
@@ -339,6 +451,9 @@ struct analysis {
     struct demand_table demand;
     struct training_table training;
     struct explain_table explain;
+    struct bounds_table bounds;
+    struct breakdown_table breakdown;
+    struct advice_table advice;
 };
 
 struct pass {
@@ -353,6 +468,7 @@ struct pass {
 
 extern const struct pass pass_bind, pass_batch, pass_infer, pass_composites, pass_lifetime,
     pass_in_place, pass_plan, pass_params, pass_demand, pass_primitives, pass_estimate,
-    pass_count, pass_modules, pass_memory, pass_training, pass_explain;
+    pass_count, pass_modules, pass_memory, pass_training, pass_explain, pass_bounds,
+    pass_breakdown, pass_advice;
 
 #endif

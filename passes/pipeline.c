@@ -29,6 +29,9 @@ static const struct pass *const pipeline[] = {
     &pass_training,   /* what does a training step keep, and what does it cost? */
     &pass_demand,     /* how much of a device does all of it take? */
     &pass_explain,    /* how do the figures come about that were asked about? */
+    &pass_bounds,     /* what keeps each layer from being faster? */
+    &pass_breakdown,  /* what does each operator, and each kernel, take? */
+    &pass_advice,     /* what would make it faster? */
 };
 /* clang-format on */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass primitives: what of the model a backend could run. Nodes that do the same work have one
- * primitive, so that it is measured once. Does nothing unless a backend is asked.
+ * primitive, so that it is measured once. Does nothing unless a backend is asked. Elements and
+ * strides are those of the file, or what --precision and --layout make of them.
  */
 #include <string.h>
 
@@ -10,8 +11,10 @@
 #include "ops/lowering.h"
 #include "ops/product.h"
 #include "passes/count.h"
+#include "passes/layout.h"
 #include "passes/lifetime.h"
 #include "passes/pass.h"
+#include "passes/precision.h"
 #include "passes/rules.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -66,25 +69,62 @@ static int64_t bytes_touched(const struct rule *rule, const struct cm_primitive 
     return checked_add(checked_sub(read, whole), written);
 }
 
-/* *ret_why NULL: it has one. */
-static enum lowered lower(const struct analysis *analysis, const struct convention *exact,
-                          const struct rule *rule, struct cm_primitive *ret,
+struct lowering_job {
+    const struct analysis *analysis;
+    const struct convention *exact;
+    const bool *images; /* by node; NULL: strides stay row-major */
+    struct rule rule;
+};
+
+/* The primitive, with the elements and the strides that were asked for. */
+static int find_primitive(struct lowering_job *job, struct cm_primitive *ret, bool *ret_found,
                           const char **ret_why) {
+    const struct analysis *analysis = job->analysis;
+    *ret_found = lowering_apply(&job->rule, ret, ret_why);
+    if (*ret_found && precision_changes(analysis->options->precision)) {
+        const int status = precision_apply(analysis, ret->kind, &job->rule);
+        if (status < 0) return status;
+        *ret_found = lowering_apply(&job->rule, ret, ret_why);
+    }
+    if (*ret_found && job->images != NULL && job->images[job->rule.node_id]) layout_apply(ret);
+    return CM_OK;
+}
+
+/* Its work, that of the node in these elements. False: not known. */
+static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) {
+    const struct rule *rule = &job->rule;
     int64_t read = 0;
     int64_t written = 0;
-    if (!count_traffic(analysis, rule, &read, &written)) {
-        const bool is_body = rule->op->memory == MEMORY_CONTROL;
-        *ret_why = is_body ? "its bodies are measured" : NULL;
-        return LOWERED_NOTHING;
-    }
-    if (!lowering_apply(rule, ret, ret_why)) return LOWERED_NOT;
-    ret->flops = exact_flops(exact, rule);
+    (void)count_traffic(job->analysis, rule, &read, &written);
+    ret->flops = exact_flops(job->exact, rule);
     ret->bytes_read = bytes_touched(rule, ret, read, written);
     ret->bytes_written = written;
-    if (is_known(ret->flops) && is_known(ret->bytes_read) && is_known(written))
-        return LOWERED_PRIMITIVE;
-    *ret_why = "its work is not known";
-    return LOWERED_NOT;
+    return is_known(ret->flops) && is_known(ret->bytes_read) && is_known(written);
+}
+
+static bool does_nothing(const struct lowering_job *job) {
+    int64_t read = 0;
+    int64_t written = 0;
+    return !count_traffic(job->analysis, &job->rule, &read, &written);
+}
+
+/* *ret_why NULL: it has one, or needs none. */
+static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowered *ret_lowered,
+                 const char **ret_why) {
+    bool found = false;
+    *ret_lowered = LOWERED_NOTHING;
+    if (does_nothing(job)) {
+        const bool is_body = job->rule.op->memory == MEMORY_CONTROL;
+        *ret_why = is_body ? "its bodies are measured" : NULL;
+        return CM_OK;
+    }
+    *ret_lowered = LOWERED_NOT;
+    const int status = find_primitive(job, ret, &found, ret_why);
+    if (status < 0 || !found) return status;
+    const bool known = find_work(job, ret);
+    *ret_lowered = known ? LOWERED_PRIMITIVE : LOWERED_NOT;
+    *ret_why = known ? NULL : "its work is not known";
+    return CM_OK;
 }
 
 static int make_tables(const struct analysis *analysis, struct primitives_table *table,
@@ -103,28 +143,31 @@ static int make_tables(const struct analysis *analysis, struct primitives_table 
     return CM_OK;
 }
 
-static int lower_nodes(const struct analysis *analysis, struct primitives_table *table,
-                       struct index *index) {
-    const struct rule_source source = rules_source(analysis);
-    const struct convention *exact = convention_find("exact");
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
-        struct cm_primitive primitive;
-        struct rule rule;
-        table->of_node[id] = ID_NONE;
-        int status = rules_make_done(&source, id, &rule);
-        if (status < 0) return status;
-        table->lowered[id] = lower(analysis, exact, &rule, &primitive, &table->why_not[id]);
-        if (table->lowered[id] == LOWERED_PRIMITIVE)
-            table->of_node[id] = add_primitive(table, index, &primitive);
-    }
-    return CM_OK;
+static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_table *table,
+                      struct index *index) {
+    const struct rule_source source = rules_source(job->analysis);
+    const struct arena_mark mark = arena_save(job->analysis->arena);
+    struct cm_primitive primitive;
+    table->of_node[id] = ID_NONE;
+    int status = rules_make_done(&source, id, &job->rule);
+    if (status == CM_OK)
+        status = lower(job, &primitive, &table->lowered[id], &table->why_not[id]);
+    if (status == CM_OK && table->lowered[id] == LOWERED_PRIMITIVE)
+        table->of_node[id] = add_primitive(table, index, &primitive);
+    arena_restore(job->analysis->arena, mark);
+    return status;
 }
 
 static int run(const struct analysis *analysis, void *own) {
     struct index index;
+    struct lowering_job job = {.analysis = analysis, .exact = convention_find("exact")};
     if (analysis->options->backend == NULL) return CM_OK;
     int status = make_tables(analysis, own, &index);
-    return status < 0 ? status : lower_nodes(analysis, own, &index);
+    if (status == CM_OK && analysis->options->layout == CM_LAYOUT_NHWC)
+        status = layout_find(analysis, &job.images);
+    for (uint32_t id = 0; status == CM_OK && id < analysis->model->n_nodes; id++)
+        status = lower_node(&job, id, own, &index);
+    return status;
 }
 
 const struct pass pass_primitives = {

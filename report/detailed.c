@@ -14,6 +14,7 @@
 #include "report/number.h"
 #include "report/page.h"
 #include "report/times.h"
+#include "support/checked.h"
 
 #include "support/banned.h"
 
@@ -67,6 +68,25 @@ static void write_arguments(struct page *page, const char *arguments) {
     }
 }
 
+/* `, 4.1 TB/s, 85.42% roofline, memory bound`. Of a model the share is 1, but for the floor. */
+static void write_achieved(struct page *page, const struct cm_result *result,
+                           const struct cm_achieved *achieved) {
+    if (!achieved->present) return;
+    number_append(page_item(page), NUMBER_TRAFFIC, achieved->bytes_per_s);
+    page_item_end(page, STYLE_PLAIN);
+    if (!result->measure->modelled && is_known(achieved->roofline)) {
+        struct text *share = page_item(page);
+        times_append_ratio(share, achieved->roofline);
+        text_append(share, " roofline");
+        page_item_end(page, STYLE_SHARE);
+    }
+    if (text_equal(achieved->bound, "unknown")) return;
+    struct text *bound = page_item(page);
+    text_append_name(bound, achieved->bound);
+    text_append(bound, " bound");
+    page_item_end(page, STYLE_PLAIN);
+}
+
 /* `, 76.67 us, 37.93% latency, 15.86 TFLOPS` */
 static void write_times(struct page *page, const struct cm_result *result,
                         const struct cm_module *module) {
@@ -81,6 +101,7 @@ static void write_times(struct page *page, const struct cm_result *result,
     page_item_end(page, STYLE_SHARE);
     times_append_rate(page_item(page), module->costs.flops, module->costs.latency_ps);
     page_item_end(page, STYLE_PLAIN);
+    write_achieved(page, result, &module->achieved);
 }
 
 /* `3.46 M, 100.00% Params, 14.07 GMACs, 100.00% MACs, 3, 64, kernel_size=(1,)` */
@@ -169,7 +190,8 @@ static const char order[] =
 static const char timed_order[] =
     "Each module is listed with its figures in this order: params, percentage of total params, "
     "MACs, percentage of total MACs, fwd latency, percentage of total fwd latency, fwd FLOPS, "
-    "then the module's own arguments.";
+    "bandwidth, share of the roofline, what bounds it, then the module's own "
+    "arguments.";
 
 static const char *const notes[] = {
     "Note: 1. A module's figures include its children; operators that stand in no child are "

@@ -31,6 +31,29 @@ static int read_count(struct json_reader *reader, const struct json_field *field
     return status;
 }
 
+static int read_ratio(struct json_reader *reader, const struct json_field *field,
+                      const struct json_place *place, const cJSON *item, char *base) {
+    int64_t value = CM_UNKNOWN;
+    int status = cJSON_IsNull(item) ? CM_OK : reader_ratio(reader, place, item, &value);
+    STORE(base, field->offset, value);
+    return status;
+}
+
+static int read_triple(struct json_reader *reader, const struct json_field *field,
+                       const struct json_place *outer, const cJSON *item, char *base) {
+    struct json_place place = {outer, NULL, 0};
+    const cJSON *element = NULL;
+    if (!cJSON_IsArray(item) || reader_count_items(item) != 3)
+        return reader_wrong_kind(reader, outer, "an array of three", item);
+    cJSON_ArrayForEach(element, item) {
+        int64_t value = 0;
+        int status = reader_count(reader, &place, element, &value);
+        if (status != CM_OK) return status;
+        STORE(base, field->offset + place.index++ * sizeof(value), value);
+    }
+    return CM_OK;
+}
+
 static int read_index(struct json_reader *reader, const struct json_field *field,
                       const struct json_place *place, const cJSON *item, char *base) {
     size_t index = CM_NO_INDEX;
@@ -257,6 +280,7 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_LIST] = read_list,         [JSON_TEXTS] = read_texts,
     [JSON_INDICES] = read_indices,   [JSON_SIZES] = read_sizes,
     [JSON_OPSETS] = read_sizes,      [JSON_PART] = read_part,
+    [JSON_RATIO] = read_ratio,       [JSON_TRIPLE] = read_triple,
 };
 
 static int check_keys(struct json_reader *reader, const struct json_place *place,
@@ -318,29 +342,29 @@ int reader_record(struct json_reader *reader, const struct json_record *record,
     return status;
 }
 
-static int check_schema(struct cm_diagnostics *diag, const cJSON *root) {
+static int check_schema(const struct json_document *document, struct cm_diagnostics *diag,
+                        const cJSON *root) {
     const cJSON *schema = cJSON_GetObjectItemCaseSensitive(root, "schema");
     if (!cJSON_IsObject(root) || !is_string(schema))
-        return diag_error(diag, DIAG_FORMAT, "not a profile: it names no schema");
-    if (strcmp(schema->valuestring, JSON_SCHEMA) == 0) return CM_OK;
+        return diag_error(diag, DIAG_FORMAT, "not a %s: it names no schema", document->what);
+    if (strcmp(schema->valuestring, document->schema) == 0) return CM_OK;
     return diag_error(diag, DIAG_FORMAT, "schema is \"%.60s\", this program reads \"%s\"",
-                      schema->valuestring, JSON_SCHEMA);
+                      schema->valuestring, document->schema);
 }
 
-static int read_result(struct arena *arena, const cJSON *root, struct cm_diagnostics *diag,
-                       struct cm_result **ret_result) {
+/* The struct of the document's record, in `arena`. */
+static int read_document(const struct json_document *document, struct arena *arena,
+                         const cJSON *root, struct cm_diagnostics *diag, void **ret) {
     struct json_reader reader = {.diag = diag, .arena = arena};
-    reader.result = arena_alloc(arena, sizeof(*reader.result));
-    if (reader.result == NULL) return diag_no_memory(diag);
+    void *base = arena_alloc(arena, document->record->size);
+    if (base == NULL) return diag_no_memory(diag);
+    if (document->record == &json_result) reader.result = base;
     map_init(&reader.modules, arena);
-    int status = check_schema(diag, root);
-    if (status == CM_OK)
-        status = reader_record(&reader, &json_result, NULL, root, (char *)reader.result);
-    if (status == CM_OK) status = json_check(reader.result, arena, diag);
-    if (status != CM_OK) return status;
-    reader.result->arena = arena;
-    *ret_result = reader.result;
-    return CM_OK;
+    int status = check_schema(document, diag, root);
+    if (status == CM_OK) status = reader_record(&reader, document->record, NULL, root, base);
+    if (status == CM_OK && reader.result) status = json_check(reader.result, arena, diag);
+    if (status == CM_OK) *ret = base;
+    return status;
 }
 
 static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJSON **ret_root) {
@@ -360,26 +384,62 @@ static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJS
     return status;
 }
 
-static int read_text_of(const char *text, size_t size, struct cm_diagnostics *diag,
-                        struct cm_result **ret_result) {
+/* Text to parse, and what for. */
+struct json_text {
+    const char *text;
+    size_t size;
+    const char *name;
+};
+
+/* On CM_OK the caller owns *ret_arena, which *ret stands in. */
+static int read_root(const struct json_document *document, const struct json_text *text,
+                     struct cm_diagnostics *diag, struct arena **ret_arena, void **ret) {
     cJSON *root = NULL;
-    if (size > MAX_SIZE)
-        return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read", size,
-                          MAX_SIZE);
-    int status = parse(text, size, diag, &root);
+    if (text->size > MAX_SIZE)
+        return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read",
+                          text->size, MAX_SIZE);
+    int status = parse(text->text, text->size, diag, &root);
     if (status != CM_OK) return status;
     struct arena *arena = arena_new("result", 0);
-    status = arena == NULL ? diag_no_memory(diag) : read_result(arena, root, diag, ret_result);
+    status =
+        arena == NULL ? diag_no_memory(diag) : read_document(document, arena, root, diag, ret);
     cJSON_Delete(root);
-    if (status != CM_OK) arena_free(arena);
+    if (status == CM_OK)
+        *ret_arena = arena;
+    else
+        arena_free(arena);
+    return status;
+}
+
+static int read_text_of(const struct json_document *document, const struct json_text *text,
+                        struct cm_diagnostics *diag, struct arena **ret_arena, void **ret) {
+    struct diag_frame frame = {.label = "in", .what = text->name};
+    diag_push(diag, &frame);
+    const int status = read_root(document, text, diag, ret_arena, ret);
+    diag_pop(diag, &frame);
     return status;
 }
 
 int cm_result_read_json(const char *text, size_t size, const char *name,
                         struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
-    struct diag_frame frame = {.label = "in", .what = name};
-    diag_push(diagnostics, &frame);
-    int status = read_text_of(text, size, diagnostics, ret_result);
-    diag_pop(diagnostics, &frame);
-    return status;
+    const struct json_text from = {text, size, name};
+    struct arena *arena = NULL;
+    void *result = NULL;
+    const int status = read_text_of(&json_profile, &from, diagnostics, &arena, &result);
+    if (status != CM_OK) return status;
+    *ret_result = result;
+    (*ret_result)->arena = arena;
+    return CM_OK;
+}
+
+int cm_sweep_read_json(const char *text, size_t size, const char *name,
+                       struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep) {
+    const struct json_text from = {text, size, name};
+    struct arena *arena = NULL;
+    void *sweep = NULL;
+    const int status = read_text_of(&json_sweep, &from, diagnostics, &arena, &sweep);
+    if (status != CM_OK) return status;
+    *ret_sweep = sweep;
+    (*ret_sweep)->arena = arena;
+    return CM_OK;
 }

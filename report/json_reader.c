@@ -64,6 +64,41 @@ int reader_count(struct json_reader *reader, const struct json_place *place, con
     return CM_OK;
 }
 
+#define RATIO_PLACES 6
+
+/* "12.5" as "12500000". */
+static bool ratio_digits(const char *text, char *ret, size_t size) {
+    size_t n = 0;
+    size_t n_places = 0;
+    bool is_fraction = false;
+    for (; *text != '\0'; text++) {
+        if (*text == '.' && !is_fraction) {
+            is_fraction = true;
+            continue;
+        }
+        const bool is_sign = *text == '-' && n == 0;
+        if ((!is_sign && (*text < '0' || *text > '9')) || n + 1 == size) return false;
+        ret[n++] = *text;
+        n_places += is_fraction;
+    }
+    if (n_places > RATIO_PLACES) return false;
+    for (; n_places < RATIO_PLACES && n + 1 < size; n_places++) ret[n++] = '0';
+    ret[n] = '\0';
+    return n_places == RATIO_PLACES;
+}
+
+int reader_ratio(struct json_reader *reader, const struct json_place *place, const cJSON *item,
+                 int64_t *ret) {
+    char digits[32];
+    int64_t value = 0;
+    const char *text = number_digits(item);
+    if (text == NULL || !ratio_digits(text, digits, sizeof(digits)) ||
+        !text_to_int64(digits, strlen(digits), &value) || !is_known(value))
+        return reader_wrong_kind(reader, place, "a decimal of at most six places", item);
+    *ret = value;
+    return CM_OK;
+}
+
 int reader_index(struct json_reader *reader, const struct json_place *place, const cJSON *item,
                  size_t *ret) {
     int64_t value = 0;

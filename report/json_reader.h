@@ -51,6 +51,9 @@ int reader_integer(struct json_reader *reader, const struct json_place *place,
 /* null is CM_UNKNOWN. */
 int reader_count(struct json_reader *reader, const struct json_place *place,
                  const struct cJSON *item, int64_t *ret) __attribute__((warn_unused_result));
+/* A decimal of at most six places, in millionths. */
+int reader_ratio(struct json_reader *reader, const struct json_place *place,
+                 const struct cJSON *item, int64_t *ret) __attribute__((warn_unused_result));
 int reader_index(struct json_reader *reader, const struct json_place *place,
                  const struct cJSON *item, size_t *ret) __attribute__((warn_unused_result));
 /* A copy in the result's arena. */

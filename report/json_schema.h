@@ -14,11 +14,12 @@
 
 #include "report/columns.h"
 
-#define JSON_SCHEMA         "costmodel/profile/1"
 #define JSON_DEFAULT_DOMAIN "ai.onnx" /* ONNX writes it as "" */
 
 enum json_kind {
     JSON_COUNT,    /* int64_t; null is CM_UNKNOWN */
+    JSON_RATIO,    /* the same of millionths, written as a decimal: 0.25 */
+    JSON_TRIPLE,   /* int64_t[3], an array */
     JSON_INDEX,    /* size_t; null is CM_NO_INDEX */
     JSON_DEPTH,    /* int, >= 0 */
     JSON_FLAG,     /* bool */
@@ -57,8 +58,17 @@ struct json_record {
     const struct json_field *fields;
 };
 
-extern const struct json_record json_result; /* struct cm_result, without schema and tool */
-extern const struct json_record json_type;   /* struct cm_type: dtype and shape */
+/* A whole file: behind `schema` and `tool` the keys of the record. */
+struct json_document {
+    const char *schema;
+    const char *what; /* for messages */
+    const struct json_record *record;
+};
+
+extern const struct json_document json_profile; /* struct cm_result */
+extern const struct json_document json_sweep;   /* struct cm_sweep */
+extern const struct json_record json_result;    /* struct cm_result, without schema and tool */
+extern const struct json_record json_type;      /* struct cm_type: dtype and shape */
 
 /* "sequence", "optional", "map", "sparse_tensor"; NULL for what is written as a plain dtype. */
 const char *json_type_wrapper(enum cm_type_kind kind);

@@ -88,6 +88,30 @@ static cJSON *write_count(struct json_writer *writer, const struct json_field *f
     return integer_item(value);
 }
 
+/* All digits that there are, and one after the point: 0.25, 12.0. */
+static cJSON *write_ratio(struct json_writer *writer, const struct json_field *field,
+                          const char *base) {
+    char digits[40];
+    (void)writer;
+    LOAD(int64_t, value, base, field->offset);
+    if (!is_known(value)) return cJSON_CreateNull();
+    const uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    int n = snprintf(digits, sizeof(digits), "%s%" PRIu64 ".%06" PRIu64, value < 0 ? "-" : "",
+                     size / CM_RATIO_ONE, size % CM_RATIO_ONE);
+    while (digits[n - 1] == '0' && digits[n - 2] != '.') digits[--n] = '\0';
+    return cJSON_CreateRaw(digits);
+}
+
+static cJSON *write_triple(struct json_writer *writer, const struct json_field *field,
+                           const char *base) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < 3; i++) {
+        LOAD(int64_t, value, base, field->offset + i * sizeof(value));
+        add_to_array(writer, array, integer_item(value));
+    }
+    return array;
+}
+
 static cJSON *write_index(struct json_writer *writer, const struct json_field *field,
                           const char *base) {
     (void)writer;
@@ -250,6 +274,7 @@ static write_kind *const writers[JSON_N_KINDS] = {
     [JSON_LIST] = write_list,         [JSON_TEXTS] = write_texts,
     [JSON_INDICES] = write_indices,   [JSON_SIZES] = write_sizes,
     [JSON_OPSETS] = write_sizes,      [JSON_PART] = write_object,
+    [JSON_RATIO] = write_ratio,       [JSON_TRIPLE] = write_triple,
 };
 
 static void write_columns(struct json_writer *writer, cJSON *object,
@@ -309,8 +334,8 @@ static void print_item(struct json_writer *writer, cJSON *item) {
 }
 
 /* An element a line. */
-static void print_list(struct json_writer *writer, const struct json_field *field) {
-    const char *base = (const char *)writer->result;
+static void print_list(struct json_writer *writer, const struct json_field *field,
+                       const char *base) {
     LOAD(size_t, n, base, field->count_offset);
     LOAD(const char *, elements, base, field->offset);
     fputs("[", writer->out);
@@ -325,29 +350,39 @@ static void print_list(struct json_writer *writer, const struct json_field *fiel
     fputs(n == 0 ? "]" : "\n  ]", writer->out);
 }
 
-static void print_result(struct json_writer *writer) {
-    fprintf(writer->out, "{\n  \"schema\":\"%s\",\n", JSON_SCHEMA);
+static void print_document(struct json_writer *writer, const struct json_document *document,
+                           const char *base) {
+    fprintf(writer->out, "{\n  \"schema\":\"%s\",\n", document->schema);
     fprintf(writer->out, "  \"tool\":{\"name\":\"costmodel\",\"version\":\"%s\"}",
             CM_VERSION_STRING);
-    for (size_t i = 0; i < json_result.n_fields && !writer->failed; i++) {
-        const struct json_field *field = &json_result.fields[i];
-        if (is_left_out(field, (const char *)writer->result)) continue;
+    for (size_t i = 0; i < document->record->n_fields && !writer->failed; i++) {
+        const struct json_field *field = &document->record->fields[i];
+        if (is_left_out(field, base)) continue;
         fprintf(writer->out, ",\n  \"%s\":", field->key);
         if (field->kind == JSON_LIST)
-            print_list(writer, field);
+            print_list(writer, field, base);
         else
-            print_item(writer,
-                       writers[field->kind](writer, field, (const char *)writer->result));
+            print_item(writer, writers[field->kind](writer, field, base));
     }
     fputs("\n}\n", writer->out);
 }
 
+static int write_document(struct json_writer *writer, const struct json_document *document,
+                          const void *base) {
+    writer->arena = arena_new("json line", 0);
+    if (writer->arena == NULL) return CM_NO_MEMORY;
+    print_document(writer, document, base);
+    arena_free(writer->arena);
+    if (writer->failed) return CM_NO_MEMORY;
+    return fflush(writer->out) != 0 || ferror(writer->out) ? CM_IO : CM_OK;
+}
+
 int cm_result_write_json(const struct cm_result *result, FILE *out) {
     struct json_writer writer = {.result = result, .out = out};
-    writer.arena = arena_new("json line", 0);
-    if (writer.arena == NULL) return CM_NO_MEMORY;
-    print_result(&writer);
-    arena_free(writer.arena);
-    if (writer.failed) return CM_NO_MEMORY;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return write_document(&writer, &json_profile, result);
+}
+
+int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) {
+    struct json_writer writer = {.out = out};
+    return write_document(&writer, &json_sweep, sweep);
 }

@@ -86,6 +86,11 @@ static const struct magnitude magnitudes[][N_MAGNITUDES] = {
                      {1000000, " MFLOPS"},
                      {1000, " KFLOPS"},
                      {1, " FLOPS"}},
+    [NUMBER_TRAFFIC] = {{1000000000000, " TB/s"},
+                        {1000000000, " GB/s"},
+                        {1000000, " MB/s"},
+                        {1000, " kB/s"},
+                        {1, " B/s"}},
     [NUMBER_BYTES] = {{1000000000, " GB"}, {1000000, " MB"}, {1000, " kB"}, {1, " B"}},
 };
 

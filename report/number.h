@@ -20,7 +20,8 @@ enum number_unit {
     NUMBER_FLOPS,  /* "8.21 G", "5.0 M", "81.92 K", "0" (DeepSpeed leaves a space at its end) */
     NUMBER_TIME,   /* of picoseconds: "1.5 s", "12.5 ms", "76.67 us", "1.0 ns", "999 ps" */
     NUMBER_RATE,   /* "15.86 TFLOPS", "1.5 GFLOPS", "0 FLOPS" */
-    NUMBER_BYTES,  /* "1.5 GB", "12.5 MB", "1.0 kB", "999 B": decimal, as the others */
+    NUMBER_TRAFFIC, /* "1.5 TB/s", "12.5 GB/s", "0 B/s" */
+    NUMBER_BYTES,   /* "1.5 GB", "12.5 MB", "1.0 kB", "999 B": decimal, as the others */
 };
 
 void number_append(struct text *text, enum number_unit unit, int64_t value);

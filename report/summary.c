@@ -11,6 +11,7 @@
 #include "report/columns.h"
 #include "report/labels.h"
 #include "report/page.h"
+#include "report/times.h"
 #include "report/types.h"
 #include "support/checked.h"
 #include "support/conventions.h"
@@ -147,9 +148,10 @@ static void write_totals(struct page *page, const struct cm_result *result) {
         if (!column_is_there(&columns[i], result)) continue;
         label_figure(page, columns[i].heading, columns[i].unit,
                      column_get(&columns[i], &result->totals));
-        if (columns[i].timed)
-            page_print(page, STYLE_PLAIN, " ps%s",
-                       result->measure->modelled ? ", modelled" : "");
+        if (columns[i].timed) {
+            const char *kind = times_kind(result);
+            page_print(page, STYLE_PLAIN, " ps%s%s", *kind == '\0' ? "" : ", ", kind);
+        }
         page_end_line(page);
     }
 }

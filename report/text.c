@@ -28,8 +28,13 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
     page_init(&page, options, arena, out);
     summary_write(&page, result);
     curve_write(&page, result);
+    plan_write(&page, result);
     aggregated_write(&page, result);
     if (options->detailed) detailed_write(&page, result);
+    if (options->operators) operators_write(&page, result);
+    if (options->layers && cm_result_timed(result)) layers_write(&page, result);
+    if (options->kernels && cm_result_timed(result)) kernels_write(&page, result);
+    advice_write(&page, result);
     page_rule(&page, NULL);
     int status = page_finish(&page);
     arena_free(arena);

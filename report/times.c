@@ -20,8 +20,18 @@ void times_append(struct text *text, int64_t latency_ps) {
         number_append(text, NUMBER_TIME, latency_ps);
 }
 
+const char *times_kind(const struct cm_result *result) {
+    if (result->measure != NULL && result->measure->modelled) return "modelled";
+    return result->measure != NULL && result->measure->invented ? "invented" : "";
+}
+
 void times_append_kind(struct text *text, const struct cm_result *result) {
-    if (result->measure != NULL && result->measure->modelled) text_append(text, " modelled");
+    const char *kind = times_kind(result);
+    if (*kind != '\0') text_printf(text, " %s", kind);
+}
+
+void times_append_ratio(struct text *text, int64_t ratio) {
+    number_append_percent(text, ratio, CM_RATIO_ONE);
 }
 
 void times_append_rate(struct text *text, int64_t flops, int64_t latency_ps) {

@@ -17,7 +17,7 @@
 
 /* clang-format off */
 #define CUDA_DRIVER_FUNCTIONS(X)                                                               \
-    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString)                      \
+    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName)                      \
     X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute)              \
     X(cuDeviceTotalMem) X(cuDeviceGetPCIBusId)                                                 \
     X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuCtxSetCurrent)                \
@@ -25,7 +25,6 @@
     X(cuStreamBeginCapture) X(cuStreamEndCapture)                                              \
     X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize)                  \
     X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoDAsync)            \
-    X(cuMemsetD32Async)                                                                        \
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuLaunchKernel)             \
     X(cuGraphInstantiateWithFlags) X(cuGraphUpload) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)    \
     X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams)                     \
@@ -40,7 +39,28 @@
     X(cudnnCreate) X(cudnnDestroy) X(cudnnSetStream)                                           \
     X(cudnnBackendCreateDescriptor) X(cudnnBackendDestroyDescriptor)                           \
     X(cudnnBackendSetAttribute) X(cudnnBackendGetAttribute) X(cudnnBackendFinalize)            \
-    X(cudnnBackendExecute)
+    X(cudnnBackendExecute)                                                                     \
+    X(cudnnCreateTensorDescriptor) X(cudnnDestroyTensorDescriptor)                             \
+    X(cudnnSetTensorNdDescriptor) X(cudnnAddTensor)                                            \
+    X(cudnnSoftmaxForward) X(cudnnBatchNormalizationForwardInference)                          \
+    X(cudnnCreateLRNDescriptor) X(cudnnDestroyLRNDescriptor) X(cudnnSetLRNDescriptor)          \
+    X(cudnnLRNCrossChannelForward)                                                             \
+    X(cudnnCreateReduceTensorDescriptor) X(cudnnDestroyReduceTensorDescriptor)                 \
+    X(cudnnSetReduceTensorDescriptor) X(cudnnGetReductionWorkspaceSize) X(cudnnReduceTensor)   \
+    X(cudnnCreatePoolingDescriptor) X(cudnnDestroyPoolingDescriptor)                           \
+    X(cudnnSetPoolingNdDescriptor) X(cudnnPoolingForward)                                      \
+    X(cudnnCreateFilterDescriptor) X(cudnnDestroyFilterDescriptor)                             \
+    X(cudnnSetFilterNdDescriptor)                                                              \
+    X(cudnnCreateConvolutionDescriptor) X(cudnnDestroyConvolutionDescriptor)                   \
+    X(cudnnSetConvolutionNdDescriptor) X(cudnnSetConvolutionGroupCount)                        \
+    X(cudnnSetConvolutionMathType) X(cudnnGetConvolutionForwardAlgorithm_v7)                   \
+    X(cudnnConvolutionForward)                                                                 \
+    X(cudnnCreateDropoutDescriptor) X(cudnnDestroyDropoutDescriptor)                           \
+    X(cudnnSetDropoutDescriptor)                                                               \
+    X(cudnnCreateRNNDescriptor) X(cudnnDestroyRNNDescriptor) X(cudnnSetRNNDescriptor_v8)       \
+    X(cudnnCreateRNNDataDescriptor) X(cudnnDestroyRNNDataDescriptor)                           \
+    X(cudnnSetRNNDataDescriptor) X(cudnnGetRNNWeightSpaceSize) X(cudnnGetRNNTempSpaceSizes)    \
+    X(cudnnRNNForward)
 
 #define CUDA_CUBLASLT_FUNCTIONS(X)                                                             \
     X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtGetVersion)                                 \

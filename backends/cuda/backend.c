@@ -12,7 +12,15 @@
 #define MOST_BYTES        ((int64_t)1 << 60)
 #define DEFAULT_WORKSPACE ((int64_t)512 << 20)
 
-enum wish { WISH_DEVICE, WISH_LIBRARIES, WISH_WORKSPACE, WISH_MEMORY, N_WISHES };
+enum wish {
+    WISH_DEVICE,
+    WISH_LIBRARIES,
+    WISH_WORKSPACE,
+    WISH_MEMORY,
+    WISH_TARGET,
+    WISH_HEURISTICS,
+    N_WISHES
+};
 
 static const struct cm_backend_option options[N_WISHES + 1] = {
     [WISH_DEVICE] = {"device", "N", "the driver's number of it, instead of 0"},
@@ -21,6 +29,9 @@ static const struct cm_backend_option options[N_WISHES + 1] = {
          "folders between colons in which NVIDIA's libraries are looked for first"},
     [WISH_WORKSPACE] = {"workspace", "BYTES", "the most that an algorithm may take (512 MiB)"},
     [WISH_MEMORY] = {"memory", "BYTES", "that operands may take (half of what is free)"},
+    [WISH_TARGET] = {"target", "NAME",
+                     "with --plan: a device that need not be here, as h200, or a file (.json)"},
+    [WISH_HEURISTICS] = {"heuristics", "a|b", "of cuDNN: b knows more engines of convolutions"},
 };
 
 static int read_wish(const struct cm_setting *setting, const char **wishes,
@@ -47,6 +58,12 @@ static int read_number(const char *const *wishes, enum wish wish, int64_t least,
     return CM_BACKEND_OK;
 }
 
+static int read_heuristics(const char *text, bool *ret, struct cm_reason *reason) {
+    *ret = text != NULL && strcmp(text, "b") == 0;
+    if (text == NULL || *ret || strcmp(text, "a") == 0) return CM_BACKEND_OK;
+    return cuda_refuse(reason, CM_BACKEND_REFUSED, "heuristics wants a or b");
+}
+
 static int read_wishes(const struct cm_settings *settings, struct cuda_wishes *ret,
                        struct cm_reason *reason) {
     const char *wishes[N_WISHES] = {NULL};
@@ -61,7 +78,10 @@ static int read_wishes(const struct cm_settings *settings, struct cuda_wishes *r
         .plan_only = settings->plan_only != 0,
         .workspace_bytes = DEFAULT_WORKSPACE,
         .libraries = wishes[WISH_LIBRARIES],
+        .target = wishes[WISH_TARGET],
     };
+    if (status == CM_BACKEND_OK)
+        status = read_heuristics(wishes[WISH_HEURISTICS], &ret->slow_heuristics, reason);
     if (status == CM_BACKEND_OK)
         status = read_number(wishes, WISH_DEVICE, 0, MOST_DEVICES, &device, reason);
     if (status == CM_BACKEND_OK)
@@ -93,6 +113,7 @@ static const struct cm_backend backend = {
     .run = plan_run,
     .plan_facts = plan_facts,
     .drop = plan_drop,
+    .clocks = device_clocks,
     .network = plan_network,
 };
 

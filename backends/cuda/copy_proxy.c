@@ -68,7 +68,7 @@ static void find_largest(const struct cm_primitive *primitive, struct copy_proxy
 static int make(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason) {
     const int64_t bytes = checked_add(primitive->bytes_read, primitive->bytes_written);
-    if (candidate > 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "there is one");
+    if (candidate > 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "there are no more");
     if (primitive->n_inputs < 1 || primitive->n_outputs < 1 || bytes < 2)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "nothing to copy");
     struct copy_proxy *proxy = calloc(1, sizeof(*proxy));
@@ -84,7 +84,7 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     ret->drop = free;
     ret->state = CM_PROXY;
     (void)cuda_refuse(&ret->instead, 0, "a copy of %lld bytes",
-                      (long long)(proxy->across + proxy->within));
+                      (long long)proxy->across + proxy->within);
     return CM_BACKEND_OK;
 }
 

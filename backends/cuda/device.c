@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "backends/cuda/refuse.h"
+#include "backends/cuda/rouse.h"
+#include "backends/cuda/standin.h"
 
 #include "support/banned.h"
 
@@ -151,33 +153,54 @@ static void begin_cublaslt(struct cm_device *device) {
     (void)cuda_refuse(&has->why, 0, "cuBLASLt cannot begin: status %d", (int)status);
 }
 
-/* Plans without a device are cuDNN's: nothing else makes any. */
-static int open_parts(struct cm_device *device, struct cm_reason *reason) {
-    struct library_folders folders;
-    int status = library_find_folders(device->wishes.libraries, &folders, reason);
+/* The driver comes first: all that is loaded after it takes the one that is there. */
+static int take_target(struct cm_device *device, const struct library_folders *folders,
+                       struct cm_reason *reason) {
+    int status = standin_load(reason);
     if (status != CM_BACKEND_OK) return status;
-    status = api_load_driver(&folders, &device->driver, reason);
-    if (status == CM_BACKEND_OK) status = take_device(device, reason);
-    device->has_driver = status == CM_BACKEND_OK;
-    if (device->has_driver || device->wishes.plan_only) {
-        load_libraries(device, &folders);
-        begin_cudnn(device);
-        begin_cublaslt(device);
-        status = CM_BACKEND_OK;
+    load_libraries(device, folders);
+    if (!device->has_cudnn.here) {
+        *reason = device->has_cudnn.why;
+        return CM_BACKEND_REFUSED;
     }
-    library_drop_folders(&folders);
-    if (status != CM_BACKEND_OK || device->has_driver || device->has_cudnn.here) return status;
-    *reason = device->has_cudnn.why;
-    return CM_BACKEND_REFUSED;
+    const struct graph_target *target = &device->target;
+    status = graph_target_make(&device->cudnn, device->wishes.target, &device->target, reason);
+    if (status != CM_BACKEND_OK) return status;
+    device->sm = target->sm;
+    (void)snprintf(device->name, sizeof(device->name), "%s", target->name);
+    return CM_BACKEND_OK;
+}
+
+static int open_parts(struct cm_device *device, const struct library_folders *folders,
+                      struct cm_reason *reason) {
+    const struct cuda_wishes *wishes = &device->wishes;
+    int status = CM_BACKEND_REFUSED;
+    if (!wishes->plan_only || wishes->target == NULL) {
+        status = api_load_driver(folders, &device->driver, reason);
+        if (status == CM_BACKEND_OK) status = take_device(device, reason);
+    }
+    device->has_driver = status == CM_BACKEND_OK;
+    if (!device->has_driver)
+        return wishes->plan_only ? take_target(device, folders, reason) : status;
+    load_libraries(device, folders);
+    begin_cudnn(device);
+    begin_cublaslt(device);
+    nvml_open(folders, device->address, &device->nvml);
+    return wishes->plan_only ? CM_BACKEND_OK : rouse_device(device, reason);
 }
 
 int device_open(const struct cuda_wishes *wishes, struct cm_device **ret,
                 struct cm_reason *reason) {
     struct cm_device *device = calloc(1, sizeof(*device));
     if (device == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    struct library_folders folders;
     device->wishes = *wishes;
-    const int status = open_parts(device, reason);
-    device->wishes.libraries = NULL;
+    int status = library_find_folders(wishes->libraries, &folders, reason);
+    if (status == CM_BACKEND_OK) {
+        status = open_parts(device, &folders, reason);
+        library_drop_folders(&folders);
+    }
+    device->wishes.libraries = device->wishes.target = NULL;
     if (status == CM_BACKEND_OK)
         *ret = device;
     else
@@ -185,20 +208,51 @@ int device_open(const struct cuda_wishes *wishes, struct cm_device **ret,
     return status;
 }
 
+static void add_text(char *ret, size_t size, const char *between, const char *text) {
+    const size_t used = strlen(ret);
+    if (text[0] != '\0')
+        (void)snprintf(ret + used, size - used, "%s%s", used > 0 ? between : "", text);
+}
+
 static void print_versions(const struct cm_device *device, char *ret, size_t size) {
-    int length = 0;
-    if (device->has_cudnn.here) {
-        const size_t version = device->cudnn.cudnnGetVersion();
-        length = snprintf(ret, size, "cuDNN %zu.%zu.%zu", version / 10000, version / 100 % 100,
-                          version % 100);
+    char text[CM_WORD_SIZE] = "";
+    char driver[CM_WORD_SIZE] = "";
+    const size_t cudnn = device->has_cudnn.here ? device->cudnn.cudnnGetVersion() : 0;
+    const size_t lt = device->has_cublaslt.here ? device->cublaslt.cublasLtGetVersion() : 0;
+    if (cudnn > 0)
+        (void)snprintf(text, sizeof(text), "cuDNN %zu.%zu.%zu", cudnn / 10000,
+                       cudnn / 100 % 100, cudnn % 100);
+    add_text(ret, size, ", ", text);
+    text[0] = '\0';
+    if (lt > 0)
+        (void)snprintf(text, sizeof(text), "cuBLASLt %zu.%zu.%zu", lt / 10000, lt / 100 % 100,
+                       lt % 100);
+    add_text(ret, size, ", ", text);
+    if (!device->has_driver) return;
+    nvml_driver_version(&device->nvml, driver, sizeof(driver));
+    (void)snprintf(text, sizeof(text), "CUDA %d.%d", device->driver_version / 1000,
+                   device->driver_version % 1000 / 10);
+    add_text(ret, size, ", ", text);
+    if (driver[0] != '\0') add_text(ret, size, ", driver ", driver);
+}
+
+/* Missing libraries are no fault: what they would have done others do, or is refused. */
+static void print_warning(const struct cm_device *device, char *ret, size_t size) {
+    char text[CM_NAME_SIZE] = "";
+    const unsigned others = nvml_other_processes(&device->nvml);
+    const char *tf32 = getenv("NVIDIA_TF32_OVERRIDE");
+    if (others > 0)
+        (void)snprintf(text, sizeof(text), "%u other processes compute on the device", others);
+    add_text(ret, size, "; ", text);
+    if (tf32 != NULL) {
+        (void)snprintf(text, sizeof(text), "NVIDIA_TF32_OVERRIDE=%.16s is set", tf32);
+        add_text(ret, size, "; ", text);
     }
-    if (device->has_cublaslt.here)
-        length += snprintf(ret + length, size - (size_t)length, "%scuBLASLt %zu",
-                           length > 0 ? ", " : "", device->cublaslt.cublasLtGetVersion());
-    if (device->has_driver)
-        (void)snprintf(ret + length, size - (size_t)length, "%sdriver for CUDA %d.%d",
-                       length > 0 ? ", " : "", device->driver_version / 1000,
-                       device->driver_version % 1000 / 10);
+    if (nvml_is_partitioned(&device->nvml))
+        add_text(ret, size, "; ", "this is a part of a device (MIG)");
+    if (getenv("CUDA_MPS_PIPE_DIRECTORY") != NULL)
+        add_text(ret, size, "; ", "the device is shared by MPS");
+    if (!device->has_cudnn.here) add_text(ret, size, "; ", device->has_cudnn.why.text);
 }
 
 void device_facts(const struct cm_device *device, struct cm_device_facts *ret) {
@@ -208,6 +262,8 @@ void device_facts(const struct cm_device *device, struct cm_device_facts *ret) {
     if (device->sm > 0)
         (void)snprintf(ret->architecture, sizeof(ret->architecture), "sm_%d", device->sm);
     print_versions(device, ret->version, sizeof(ret->version));
+    if (device->has_driver) print_warning(device, ret->warning, sizeof(ret->warning));
+    ret->floor = device->floor;
     ret->memory_bytes = device->memory_bytes;
     ret->cache_bytes = device->cache_bytes;
     ret->n_units = device->n_units;
@@ -215,8 +271,13 @@ void device_facts(const struct cm_device *device, struct cm_device_facts *ret) {
     ret->has_tensor_cores = device->sm >= 70;
 }
 
+void device_clocks(struct cm_device *device, struct cm_clocks *ret) {
+    nvml_clocks(&device->nvml, ret);
+}
+
 void device_close(struct cm_device *device) {
     const struct cuda_driver *driver = &device->driver;
+    graph_target_drop(&device->target);
     if (device->cudnn_handle != NULL) (void)device->cudnn.cudnnDestroy(device->cudnn_handle);
     if (device->cublaslt_handle != NULL)
         (void)device->cublaslt.cublasLtDestroy(device->cublaslt_handle);

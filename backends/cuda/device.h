@@ -10,7 +10,9 @@
 #include <stdbool.h>
 
 #include "backends/cuda/api.h"
+#include "backends/cuda/graph_target.h"
 #include "backends/cuda/memory.h"
+#include "backends/cuda/nvml.h"
 
 /* What the user asked for; texts are borrowed for as long as `open` runs. */
 struct cuda_wishes {
@@ -18,10 +20,12 @@ struct cuda_wishes {
     int32_t layout;    /* enum cm_layout */
     int32_t autotune;
     bool plan_only;
+    bool slow_heuristics;    /* cuDNN's mode B */
     int ordinal;             /* of the device */
     int64_t workspace_bytes; /* the most that a plan may take */
     int64_t memory_bytes;    /* that operands may take; 0: half of what is free */
     const char *libraries;   /* NULL: none */
+    const char *target;      /* plan_only: a described device; NULL: the one that is here */
 };
 
 /* A library that a provider can do without. */
@@ -36,6 +40,8 @@ struct cm_device {
     struct cuda_cudnn cudnn;
     struct cuda_cublaslt cublaslt;
     struct cuda_nvrtc nvrtc;
+    struct graph_target target; /* what is planned for, where the device is not here */
+    struct nvml nvml;
     bool has_driver; /* always but with plan_only; without it the members below are zero */
     struct cuda_absent has_cudnn, has_cublaslt, has_nvrtc;
     int driver_version; /* 13000 */
@@ -59,6 +65,7 @@ struct cm_device {
 int device_open(const struct cuda_wishes *wishes, struct cm_device **ret,
                 struct cm_reason *reason);
 void device_facts(const struct cm_device *device, struct cm_device_facts *ret);
+void device_clocks(struct cm_device *device, struct cm_clocks *ret);
 void device_close(struct cm_device *device);
 
 /*

@@ -36,13 +36,14 @@ static void make_block(struct cm_device *device) {
     memory->base = 0;
 }
 
+/* `wish`, half of it, and so on, at last `least`. */
 static int take_own(struct cm_device *device, int64_t least, int64_t wish,
                     struct memory_block *ret, struct cm_reason *reason) {
-    struct memory_block block = {.bytes = wish};
-    CUresult result = allocate(device, wish, &block.base);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-        block.bytes = least;
-        result = allocate(device, least, &block.base);
+    struct memory_block block = {.bytes = is_known(wish) && wish > least ? wish : least};
+    CUresult result = allocate(device, block.bytes, &block.base);
+    while (result == CUDA_ERROR_OUT_OF_MEMORY && block.bytes > least) {
+        block.bytes = block.bytes / 2 > least ? block.bytes / 2 : least;
+        result = allocate(device, block.bytes, &block.base);
     }
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         return cuda_refuse(reason, CM_BACKEND_NO_MEMORY,

@@ -30,7 +30,7 @@ struct memory {
 /* A multiple of the alignment; DIM_OVERFLOW sticks. */
 int64_t memory_align(int64_t bytes);
 /* At least `least` bytes: the device's block, or, where that is too small or taken, one of its
- * own of `wish` bytes if there are as many. */
+ * own of up to `wish` bytes. */
 int memory_take(struct cm_device *device, int64_t least, int64_t wish, struct memory_block *ret,
                 struct cm_reason *reason);
 void memory_give_back(struct cm_device *device, const struct memory_block *block);

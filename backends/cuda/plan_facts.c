@@ -54,6 +54,9 @@ void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
     else
         tell_part(&plan->parts[0], ret);
     if (plan->device->wishes.plan_only) return;
+    struct cm_clocks clocks;
+    nvml_clocks(&plan->device->nvml, &clocks);
+    if (clocks.throttle[0] != '\0') ret->flags |= CM_FLAG_THROTTLED;
     if (plan->no_graphs) ret->flags |= CM_FLAG_LAUNCHES;
     if (!plan->is_network && !plan->sets.cold) ret->flags |= CM_FLAG_NOT_COLD;
 }

@@ -8,10 +8,24 @@
 
 /* Of arithmetic a copy would say nothing, so products have no proxy. */
 static const struct cuda_provider *const table[CM_N_PRIMITIVES][MOST_PROVIDERS + 1] = {
-    [CM_POOL] = {&copy_proxy_provider},    [CM_NORM] = {&copy_proxy_provider},
-    [CM_ELTWISE] = {&copy_proxy_provider}, [CM_SOFTMAX] = {&copy_proxy_provider},
-    [CM_REDUCE] = {&copy_proxy_provider},  [CM_COPY] = {&copy_proxy_provider},
-    [CM_GATHER] = {&copy_proxy_provider},  [CM_RESAMPLE] = {&copy_proxy_provider},
+    [CM_CONV] = {&cudnn_graph_provider, &legacy_provider},
+    [CM_DECONV] = {&cudnn_graph_provider},
+    [CM_GEMM] = {&cublaslt_provider, &cudnn_graph_provider},
+    [CM_RNN] = {&legacy_provider},
+    [CM_ATTENTION] = {&cudnn_graph_provider},
+    [CM_POOL] = {&cudnn_graph_provider, &legacy_provider, &nvrtc_provider,
+                 &copy_proxy_provider},
+    [CM_NORM] = {&legacy_provider, &cudnn_graph_provider, &nvrtc_provider,
+                 &copy_proxy_provider},
+    [CM_ELTWISE] = {&cudnn_graph_provider, &nvrtc_provider, &copy_proxy_provider},
+    [CM_SOFTMAX] = {&legacy_provider, &cudnn_graph_provider, &nvrtc_provider,
+                    &copy_proxy_provider},
+    [CM_REDUCE] = {&legacy_provider, &cudnn_graph_provider, &nvrtc_provider,
+                   &copy_proxy_provider},
+    [CM_COPY] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_GATHER] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_SCATTER] = {&nvrtc_provider, &copy_proxy_provider},
+    [CM_RESAMPLE] = {&nvrtc_provider, &copy_proxy_provider},
 };
 
 const struct cuda_provider *const *providers_for(int32_t kind) {

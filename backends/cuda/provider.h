@@ -59,6 +59,7 @@ struct cuda_provider {
 const struct cuda_provider *const *providers_for(int32_t kind);
 
 /* The providers, each in its file. */
-extern const struct cuda_provider copy_proxy_provider;
+extern const struct cuda_provider cublaslt_provider, cudnn_graph_provider, legacy_provider,
+    nvrtc_provider, copy_proxy_provider;
 
 #endif

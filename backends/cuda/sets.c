@@ -114,9 +114,9 @@ int sets_repeat(const struct cm_device *device, struct sets *sets, struct cm_rea
     const struct cuda_driver *driver = &device->driver;
     CUresult result = CUDA_SUCCESS;
     for (int64_t i = 1; i < sets->n && result == CUDA_SUCCESS; i++)
-        result =
-            driver->cuMemcpyDtoDAsync(sets->block.base + (CUdeviceptr)(i * sets->bytes),
-                                      sets->block.base, (size_t)sets->bytes, device->stream);
+        result = driver->cuMemcpyDtoDAsync(
+            sets->block.base + (CUdeviceptr)i * (CUdeviceptr)sets->bytes, sets->block.base,
+            (size_t)sets->bytes, device->stream);
     if (result == CUDA_SUCCESS) result = driver->cuStreamSynchronize(device->stream);
     return device_check(device, result, "fill operands", reason);
 }
@@ -129,7 +129,7 @@ void sets_drop(struct cm_device *device, struct sets *sets) {
 struct cuda_operands sets_at(const struct sets *sets, const struct cuda_operands *first,
                              int64_t index) {
     struct cuda_operands at = *first;
-    const CUdeviceptr offset = (CUdeviceptr)(index * sets->bytes);
+    const CUdeviceptr offset = (CUdeviceptr)index * (CUdeviceptr)sets->bytes;
     for (int i = 0; i < CM_MAX_INPUTS; i++)
         if (at.inputs[i] != 0) at.inputs[i] += offset;
     for (int i = 0; i < CM_MAX_OUTPUTS; i++)

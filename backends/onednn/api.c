@@ -25,20 +25,45 @@ static int api_version(const struct onednn_api *api, struct cm_reason *reason) {
                          version->major, version->minor, DNNL_VERSION_MAJOR);
 }
 
-int api_load(const char *path, struct onednn_api *ret, struct cm_reason *reason) {
-    /* Never unloaded: the threads that it began would run on into nothing. */
-    void *library = dlopen(path ? path : ONEDNN_SONAME, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        const char *why = dlerror();
-        return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN cannot be loaded: %s",
-                             why ? why : "?");
+/* Never unloaded: the threads that it began would run on into nothing. */
+static void *open_named(const char *name) {
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* By the name of its major version, else the youngest that has its minor one in its name. */
+static void *open_installed(struct cm_reason *reason) {
+    char name[sizeof(ONEDNN_SONAME) + 16];
+    void *library = open_named(ONEDNN_SONAME);
+    if (library != NULL) return library;
+    const char *why = dlerror();
+    (void)onednn_refuse(reason, 0, "oneDNN cannot be loaded: %s", why ? why : "?");
+    for (int minor = ONEDNN_MOST_MINOR; minor >= 0 && library == NULL; minor--) {
+        (void)snprintf(name, sizeof(name), "%s.%d", ONEDNN_SONAME, minor);
+        library = open_named(name);
     }
+    return library;
+}
+
+static void *open_path(const char *path, struct cm_reason *reason) {
+    void *library = open_named(path);
+    const char *why = library == NULL ? dlerror() : NULL;
+    if (library == NULL)
+        (void)onednn_refuse(reason, 0, "oneDNN cannot be loaded: %s", why ? why : "?");
+    return library;
+}
+
+int api_load(const char *path, struct onednn_api *ret, struct cm_reason *reason) {
+    void *library = path ? open_path(path, reason) : open_installed(reason);
+    if (library == NULL) return CM_BACKEND_REFUSED;
+    memset(reason, 0, sizeof(*reason));
     const char *missing = NULL;
     void *symbol = NULL;
 #define ONEDNN_LOAD(name)                                                                      \
     symbol = dlsym(library, #name);                                                            \
     memcpy(&ret->name, &symbol, sizeof(symbol));                                               \
     if (symbol == NULL) missing = #name;
+    ONEDNN_YOUNG(ONEDNN_LOAD)
+    missing = NULL; /* of those that it may be too old for */
     ONEDNN_COMMON(ONEDNN_LOAD)
     ONEDNN_OWN(ONEDNN_LOAD)
 #undef ONEDNN_LOAD

@@ -11,6 +11,11 @@
 
 #include "costmodel/backend.h"
 
+/* Whether the headers are of this version or a later one. */
+#define ONEDNN_HAS(major, minor)                                                               \
+    (DNNL_VERSION_MAJOR > (major) ||                                                           \
+     (DNNL_VERSION_MAJOR == (major) && DNNL_VERSION_MINOR >= (minor)))
+
 /* clang-format off */
 #define ONEDNN_COMMON(X)                                                                       \
     X(dnnl_version) X(dnnl_engine_create) X(dnnl_engine_destroy)                               \
@@ -19,10 +24,13 @@
     X(dnnl_primitive_desc_query_md) X(dnnl_primitive_desc_query_s32)                           \
     X(dnnl_primitive_create) X(dnnl_primitive_execute) X(dnnl_primitive_destroy)               \
     X(dnnl_memory_create) X(dnnl_memory_destroy) X(dnnl_memory_desc_get_size)                  \
+    X(dnnl_memory_desc_equal)                                                                  \
     X(dnnl_reorder_primitive_desc_create) X(dnnl_concat_primitive_desc_create)
 
 #if DNNL_VERSION_MAJOR >= 3
 #define ONEDNN_SONAME "libdnnl.so.3"
+/* Debian 13 and Ubuntu 24.04 put the minor version into the name. */
+#define ONEDNN_MOST_MINOR 31
 #define ONEDNN_OWN(X)                                                                          \
     X(dnnl_memory_desc_create_with_strides) X(dnnl_memory_desc_create_with_tag)                \
     X(dnnl_memory_desc_destroy)                                                                \
@@ -32,10 +40,24 @@
     X(dnnl_batch_normalization_forward_primitive_desc_create)                                  \
     X(dnnl_layer_normalization_forward_primitive_desc_create)                                  \
     X(dnnl_eltwise_forward_primitive_desc_create) X(dnnl_binary_primitive_desc_create)         \
-    X(dnnl_softmax_forward_primitive_desc_create) X(dnnl_reduction_primitive_desc_create)
+    X(dnnl_softmax_forward_primitive_desc_create) X(dnnl_reduction_primitive_desc_create)      \
+    X(dnnl_resampling_forward_primitive_desc_create)                                           \
+    X(dnnl_vanilla_rnn_forward_primitive_desc_create)                                          \
+    X(dnnl_lstm_forward_primitive_desc_create) X(dnnl_lbr_gru_forward_primitive_desc_create)
+/* Younger than 3.0: NULL where the library has it not. */
+#if ONEDNN_HAS(3, 7)
+#define ONEDNN_YOUNG(X)                                                                        \
+    X(dnnl_group_normalization_forward_primitive_desc_create)                                  \
+    X(dnnl_binary_primitive_desc_create_v2)
+#elif ONEDNN_HAS(3, 3)
+#define ONEDNN_YOUNG(X) X(dnnl_group_normalization_forward_primitive_desc_create)
+#else
+#define ONEDNN_YOUNG(X)
+#endif
 typedef const_dnnl_memory_desc_t onednn_desc;
 #else
 #define ONEDNN_SONAME "libdnnl.so.2"
+#define ONEDNN_MOST_MINOR -1
 #define ONEDNN_OWN(X)                                                                          \
     X(dnnl_memory_desc_init_by_strides) X(dnnl_memory_desc_init_by_tag)                        \
     X(dnnl_primitive_desc_create) X(dnnl_dilated_convolution_forward_desc_init)                \
@@ -43,7 +65,10 @@ typedef const_dnnl_memory_desc_t onednn_desc;
     X(dnnl_pooling_v2_forward_desc_init) X(dnnl_batch_normalization_forward_desc_init)         \
     X(dnnl_layer_normalization_forward_desc_init) X(dnnl_eltwise_forward_desc_init)            \
     X(dnnl_binary_desc_init) X(dnnl_softmax_forward_desc_init)                                 \
-    X(dnnl_logsoftmax_forward_desc_init) X(dnnl_reduction_desc_init)
+    X(dnnl_logsoftmax_forward_desc_init) X(dnnl_reduction_desc_init)                           \
+    X(dnnl_resampling_forward_desc_init) X(dnnl_vanilla_rnn_forward_desc_init)                 \
+    X(dnnl_lstm_forward_desc_init) X(dnnl_lbr_gru_forward_desc_init)
+#define ONEDNN_YOUNG(X)
 typedef const dnnl_memory_desc_t *onednn_desc;
 #endif
 /* clang-format on */
@@ -52,6 +77,7 @@ struct onednn_api {
 #define ONEDNN_MEMBER(name) __typeof__(&(name)) name;
     ONEDNN_COMMON(ONEDNN_MEMBER)
     ONEDNN_OWN(ONEDNN_MEMBER)
+    ONEDNN_YOUNG(ONEDNN_MEMBER)
 #undef ONEDNN_MEMBER
 };
 

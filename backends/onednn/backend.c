@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/onednn/machine.h"
+#include "backends/onednn/network.h"
 #include "backends/onednn/plan.h"
 
 #include "support/banned.h"
@@ -17,18 +18,16 @@
 struct cm_device {
     struct onednn lib;
     int n_threads;
-    bool plain;                /* convolutions keep the model's layout */
+    bool plain;                /* convolutions keep the layout of the primitive */
     struct plan_limits limits; /* 0: as the machine has it when a plan is made */
 };
 
-enum wish { WISH_LIBRARY, WISH_THREADS, WISH_LAYOUT, WISH_CACHE, WISH_MEMORY, N_WISHES };
+enum wish { WISH_LIBRARY, WISH_THREADS, WISH_CACHE, WISH_MEMORY, N_WISHES };
 
 static const struct cm_backend_option options[N_WISHES + 1] = {
     [WISH_LIBRARY] = {"library", "PATH",
                       "instead of " ONEDNN_SONAME " where the system has it"},
     [WISH_THREADS] = {"threads", "N", "instead of all processors that the program may use"},
-    [WISH_LAYOUT] = {"layout", "any|plain",
-                     "of convolutions: what the library likes best, or the model's"},
     [WISH_CACHE] = {"cache", "BYTES", "that a cold execution has to get past"},
     [WISH_MEMORY] = {"memory", "BYTES", "that operands may take (half of what is free)"},
 };
@@ -76,12 +75,6 @@ static int read_number(const struct wishes *wishes, enum wish wish, int64_t most
     return CM_BACKEND_OK;
 }
 
-static int read_layout(const char *text, bool *ret, struct cm_reason *reason) {
-    *ret = text != NULL && strcmp(text, "plain") == 0;
-    if (text == NULL || *ret || strcmp(text, "any") == 0) return CM_BACKEND_OK;
-    return onednn_refuse(reason, CM_BACKEND_REFUSED, "layout wants any or plain");
-}
-
 /* Before the library is loaded: OpenMP reads them once. What the user set stays. */
 static void set_threads(int n_threads, bool wished) {
     char text[16];
@@ -116,8 +109,6 @@ static int read_device(const struct wishes *wishes, struct cm_device *ret,
     if (status == CM_BACKEND_OK)
         status =
             read_number(wishes, WISH_MEMORY, MOST_BYTES, &ret->limits.memory_bytes, reason);
-    if (status == CM_BACKEND_OK)
-        status = read_layout(wishes->items[WISH_LAYOUT], &ret->plain, reason);
     ret->n_threads = (int)n_threads;
     return status;
 }
@@ -129,6 +120,7 @@ static int open_device(const struct cm_settings *settings, struct cm_device **re
     if (device == NULL) return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     int status = read_wishes(settings, &wishes, reason);
     if (status == CM_BACKEND_OK) status = read_device(&wishes, device, reason);
+    device->plain = settings->layout != CM_LAYOUT_AUTO;
     if (status == CM_BACKEND_OK) {
         set_threads(device->n_threads, wishes.items[WISH_THREADS] != NULL);
         status = api_load(wishes.items[WISH_LIBRARY], &device->lib.api, reason);
@@ -174,6 +166,18 @@ static int make_plan(struct cm_device *device, const struct cm_primitive *primit
     return plan_make(&device->lib, primitive, device->plain, &limits, ret, reason);
 }
 
+static int make_network(struct cm_device *device, const struct cm_network *network,
+                        struct cm_plan **ret, struct cm_reason *reason) {
+    struct plan_limits limits = device->limits;
+    if (limits.memory_bytes == 0) limits.memory_bytes = machine_free_bytes() / 2;
+    return network_make(&device->lib, network, device->plain, &limits, NULL, ret, reason);
+}
+
+static void read_clocks(struct cm_device *device, struct cm_clocks *ret) {
+    (void)device;
+    machine_clocks(ret);
+}
+
 static const struct cm_backend backend = {
     .abi = CM_BACKEND_ABI,
     .size = sizeof(struct cm_backend),
@@ -187,6 +191,8 @@ static const struct cm_backend backend = {
     .run = plan_run,
     .plan_facts = plan_facts,
     .drop = plan_drop,
+    .clocks = read_clocks,
+    .network = make_network,
 };
 
 __attribute__((visibility("default"))) cm_backend_entry costmodel_backend;

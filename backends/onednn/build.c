@@ -28,8 +28,11 @@ static const struct {
     [CM_SOFTMAX] = {build_softmax, OTHERWISE_REFUSE, build_softmax_rows},
     [CM_REDUCE] = {build_reduce, OTHERWISE_REFUSE, build_sum},
     [CM_COPY] = {build_copy, OTHERWISE_COPY, build_proxy},
+    [CM_RNN] = {build_rnn, OTHERWISE_REFUSE, NULL},
+    [CM_ATTENTION] = {build_attention, OTHERWISE_REFUSE, NULL},
     [CM_GATHER] = {NULL, OTHERWISE_COPY, NULL},
     [CM_SCATTER] = {NULL, OTHERWISE_COPY, NULL},
+    [CM_RESAMPLE] = {build_resample, OTHERWISE_REFUSE, NULL},
 };
 
 static const dnnl_data_type_t types[CM_N_ELEMENTS] = {
@@ -42,6 +45,14 @@ static const dnnl_data_type_t types[CM_N_ELEMENTS] = {
 
 dnnl_data_type_t build_type(int32_t element) {
     return types[element];
+}
+
+int64_t build_element_size(int32_t element) {
+    static const int8_t sizes[CM_N_ELEMENTS] = {
+        [CM_F64] = 8,    [CM_F32] = 4, [CM_F16] = 2, [CM_BF16] = 2, [CM_F8E4M3] = 1,
+        [CM_F8E5M2] = 1, [CM_I64] = 8, [CM_I32] = 4, [CM_I16] = 2,  [CM_I8] = 1,
+        [CM_U64] = 8,    [CM_U32] = 4, [CM_U16] = 2, [CM_U8] = 1,   [CM_BOOL] = 1};
+    return sizes[element];
 }
 
 dnnl_status_t build_desc(struct building *building, const struct cm_tensor *tensor,
@@ -62,9 +73,47 @@ dnnl_status_t build_any(struct building *building, const struct cm_tensor *tenso
                       NULL, ret);
 }
 
-void build_arg(struct building *building, int id, onednn_desc desc, int32_t element) {
+struct built_part *build_part(struct building *building) {
     struct built *built = building->built;
-    built->args[built->n_args++] = (struct built_arg){id, desc, build_type(element)};
+    if (built->n_parts == 0) built->n_parts = 1;
+    return &built->parts[built->n_parts - 1];
+}
+
+void build_next_part(struct building *building) {
+    building->built->n_parts++;
+}
+
+/* Parts that name the same operand share it; the largest of their wishes counts. */
+static int find_operand(struct built *built, int role) {
+    for (int i = 0; i < built->n_operands && role != BUILT_OWN; i++)
+        if (built->operands[i].role == role) return i;
+    built->operands[built->n_operands].role = role;
+    return built->n_operands++;
+}
+
+static struct built_operand *add_arg(struct building *building, int id, onednn_desc desc,
+                                     int32_t element, int role) {
+    struct built_part *part = build_part(building);
+    const int operand = find_operand(building->built, role);
+    struct built_operand *ret = &building->built->operands[operand];
+    const size_t bytes = building->lib->api.dnnl_memory_desc_get_size(desc);
+    if (bytes > ret->bytes) ret->bytes = bytes;
+    ret->type = build_type(element);
+    part->args[part->n_args++] = (struct built_arg){id, operand, desc};
+    return ret;
+}
+
+void build_arg(struct building *building, int id, onednn_desc desc, int32_t element, int role) {
+    (void)add_arg(building, id, desc, element, role);
+}
+
+void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,
+                   onednn_desc plain, int32_t element, int role) {
+    const struct onednn_api *api = &building->lib->api;
+    onednn_desc desc =
+        api->dnnl_primitive_desc_query_md(build_part(building)->primitive, what, index);
+    struct built_operand *operand = add_arg(building, id, desc, element, role);
+    if (plain != NULL && !api->dnnl_memory_desc_equal(desc, plain)) operand->plain = plain;
 }
 
 void build_instead(struct building *building, const char *what) {
@@ -85,6 +134,19 @@ struct onednn_window build_window(const struct cm_window *window) {
     return ret;
 }
 
+int64_t build_elements_from(const struct cm_tensor *tensor, int axis) {
+    int64_t n = 1;
+    for (int i = axis; i < tensor->rank; i++) n *= tensor->dims[i];
+    return n;
+}
+
+bool build_is_packed(const struct cm_tensor *tensor) {
+    for (int i = 0; i < tensor->rank; i++)
+        if (tensor->dims[i] != 1 && tensor->strides[i] != build_elements_from(tensor, i + 1))
+            return false;
+    return true;
+}
+
 static bool is_empty(const struct cm_primitive *primitive) {
     const struct cm_tensor *y = &primitive->outputs[0];
     for (int32_t i = 0; i < y->rank; i++)
@@ -92,7 +154,7 @@ static bool is_empty(const struct cm_primitive *primitive) {
     return primitive->bytes_read + primitive->bytes_written <= 0;
 }
 
-static void start_over(struct building *building) {
+void build_start_over(struct building *building) {
     build_drop(building->lib, building->built);
     memset(building->built, 0, sizeof(*building->built));
     building->built->state = CM_MEASURED;
@@ -109,20 +171,24 @@ static int refuse(const struct building *building, dnnl_status_t status) {
                          "oneDNN refuses it with status %d", (int)status);
 }
 
-/* Whether what oneDNN has for it is its reference: right, and as slow as it is plain. */
-static bool is_reference(const struct building *building) {
+/*
+ * Whether what oneDNN has for it is its reference, "ref:any" or "bnorm_ref:any": right, and as
+ * slow as it is plain. Of recurrent layers what is called so multiplies by fast code.
+ */
+bool build_is_reference(const struct building *building) {
     const char *name = NULL;
-    return building->lib->api.dnnl_primitive_desc_query(building->built->primitive,
+    if (building->primitive->kind == CM_RNN) return false;
+    return building->lib->api.dnnl_primitive_desc_query(building->built->parts[0].primitive,
                                                         dnnl_query_impl_info_str, 0,
                                                         &name) == dnnl_success &&
-           name != NULL && strncmp(name, "ref", 3) == 0;
+           name != NULL && strstr(name, "ref:") != NULL;
 }
 
 /* What no runtime would run so slowly is replaced by something of its size, or is told. */
 static dnnl_status_t replace_reference(struct building *building) {
     dnnl_status_t (*build)(struct building *) = kinds[building->primitive->kind].replace;
     if (build != NULL) {
-        start_over(building);
+        build_start_over(building);
         return build(building);
     }
     (void)onednn_refuse(&building->built->instead, 0, "the reference code of oneDNN ran");
@@ -132,7 +198,7 @@ static dnnl_status_t replace_reference(struct building *building) {
 static dnnl_status_t build_it(struct building *building) {
     dnnl_status_t (*build)(struct building *) = kinds[building->primitive->kind].build;
     const dnnl_status_t status = build ? build(building) : dnnl_unimplemented;
-    if (status != dnnl_success || !is_reference(building)) return status;
+    if (status != dnnl_success || !build_is_reference(building)) return status;
     return replace_reference(building);
 }
 
@@ -145,7 +211,7 @@ int build_primitive(const struct onednn *lib, const struct cm_primitive *primiti
         return onednn_refuse(reason, CM_BACKEND_REFUSED, "has no elements");
     dnnl_status_t status = build_it(&building);
     if (status != dnnl_success && kinds[primitive->kind].otherwise == OTHERWISE_COPY) {
-        start_over(&building);
+        build_start_over(&building);
         memset(reason, 0, sizeof(*reason));
         status = build_proxy(&building);
     }
@@ -155,7 +221,10 @@ int build_primitive(const struct onednn *lib, const struct cm_primitive *primiti
 }
 
 void build_drop(const struct onednn *lib, struct built *built) {
-    if (built->primitive != NULL) (void)lib->api.dnnl_primitive_desc_destroy(built->primitive);
-    built->primitive = NULL;
+    for (int i = 0; i < built->n_parts; i++) {
+        if (built->parts[i].primitive != NULL)
+            (void)lib->api.dnnl_primitive_desc_destroy(built->parts[i].primitive);
+        built->parts[i].primitive = NULL;
+    }
     calls_drop_descs(lib, &built->descs);
 }

@@ -5,19 +5,46 @@
 
 #include "backends/onednn/calls.h"
 
-#define MOST_ARGS 12
+#define MOST_ARGS     12
+#define MOST_PARTS    5
+#define MOST_OPERANDS 20
+
+/* Whose an operand is. Every BUILT_OWN is one more. */
+enum built_role {
+    BUILT_OWN = -1,     /* of nobody but the plan: what a proxy copies, initial states */
+    BUILT_INPUT = 0,    /* + i: of the primitive */
+    BUILT_OUTPUT = 16,  /* + i */
+    BUILT_BETWEEN = 32, /* + i: one part writes it, the next one reads it */
+};
+
+struct built_operand {
+    int role; /* enum built_role */
+    size_t bytes;
+    dnnl_data_type_t type;
+    /* Where it stands in a layout of oneDNN's: that of the primitive; of weights, grouped. */
+    onednn_desc plain;
+};
 
 struct built_arg {
     int id; /* DNNL_ARG_... */
+    int operand;
     onednn_desc desc;
-    dnnl_data_type_t type;
+};
+
+/* One primitive of oneDNN. */
+struct built_part {
+    dnnl_primitive_desc_t primitive;
+    int n_args;
+    struct built_arg args[MOST_ARGS];
 };
 
 struct built {
-    dnnl_primitive_desc_t primitive;
+    int n_parts; /* that run one after the other */
+    struct built_part parts[MOST_PARTS];
+    int n_operands;
+    struct built_operand operands[MOST_OPERANDS];
     struct onednn_descs descs;
-    int n_args;
-    struct built_arg args[MOST_ARGS];
+    const char *algorithm;    /* NULL: the name that oneDNN gives to the one part */
     int32_t state;            /* CM_MEASURED, CM_PROXY or CM_VIEW */
     struct cm_reason instead; /* what stands for it, of a proxy */
 };
@@ -46,21 +73,42 @@ dnnl_status_t build_eltwise(struct building *building);
 dnnl_status_t build_softmax(struct building *building);
 dnnl_status_t build_reduce(struct building *building);
 dnnl_status_t build_copy(struct building *building);
+dnnl_status_t build_rnn(struct building *building);
+dnnl_status_t build_attention(struct building *building);
+dnnl_status_t build_resample(struct building *building);
 /* In place of oneDNN's reference code: the last axis instead of another; a sum. */
 dnnl_status_t build_softmax_rows(struct building *building);
 dnnl_status_t build_sum(struct building *building);
 /* A copy of as many bytes as the primitive moves. */
 dnnl_status_t build_proxy(struct building *building);
 
+/* Bytes of an element. */
+int64_t build_element_size(int32_t element);
 /* What they share. dnnl_data_type_undef where oneDNN has no such element. */
 dnnl_data_type_t build_type(int32_t element);
 dnnl_status_t build_desc(struct building *building, const struct cm_tensor *tensor,
                          onednn_desc *ret);
 dnnl_status_t build_any(struct building *building, const struct cm_tensor *tensor,
                         onednn_desc *ret);
-void build_arg(struct building *building, int id, onednn_desc desc, int32_t element);
+/* The part that calls add operands to, and whose description they fill in. */
+struct built_part *build_part(struct building *building);
+/* The next call adds to a part behind. */
+void build_next_part(struct building *building);
+/* An operand of the part; `role` is one of enum built_role. */
+void build_arg(struct building *building, int id, onednn_desc desc, int32_t element, int role);
+/* The same of the index-th operand of its sort, whose layout is oneDNN's; the model has
+ * `plain`, NULL: nothing like it. */
+void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,
+                   onednn_desc plain, int32_t element, int role);
 /* Says what a proxy stands for. */
 void build_instead(struct building *building, const char *what);
 struct onednn_window build_window(const struct cm_window *window);
+/* Elements of the axes from `axis` on. */
+int64_t build_elements_from(const struct cm_tensor *tensor, int axis);
+bool build_is_packed(const struct cm_tensor *tensor);
+/* Whether the first part would run oneDNN's reference code. */
+bool build_is_reference(const struct building *building);
+/* Forgets what was built so far. */
+void build_start_over(struct building *building);
 
 #endif

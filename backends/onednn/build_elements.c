@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "backends/onednn/collapse.h"
+#include "backends/collapse.h"
 
 #include "support/banned.h"
 
@@ -78,15 +78,17 @@ static dnnl_status_t build_unary(struct building *building, const struct functio
     const float beta = function->own_constants ? function->beta : (float)step->beta;
     struct collapsed less;
     onednn_desc x = NULL;
+    onednn_desc y = NULL;
     if (both[0]->element != both[1]->element || !collapse(both, 2, both[1], &less) ||
         memcmp(less.own[0], less.own[1], sizeof(less.own[0])) != 0)
         return dnnl_unimplemented;
-    const dnnl_status_t status = describe(building, &less, 0, both[0]->element, &x);
+    dnnl_status_t status = describe(building, &less, 0, both[0]->element, &x);
+    if (status == dnnl_success) status = describe(building, &less, 1, both[1]->element, &y);
     if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_SRC, x, both[0]->element);
-    build_arg(building, DNNL_ARG_DST, x, both[0]->element);
-    return calls_eltwise(building->lib, function->algorithm, x, alpha, beta,
-                         &building->built->primitive);
+    build_arg(building, DNNL_ARG_SRC, x, both[0]->element, BUILT_INPUT);
+    build_arg(building, DNNL_ARG_DST, y, both[1]->element, BUILT_OUTPUT);
+    return calls_eltwise(building->lib, function->algorithm, x, y, alpha, beta,
+                         &build_part(building)->primitive);
 }
 
 /* The first operand has to be whole; which one it is makes no difference to the time. */
@@ -104,11 +106,41 @@ static dnnl_status_t build_binary(struct building *building, const struct functi
     }
     const bool whole = memcmp(less.own[0], less.own[2], sizeof(less.own[0])) == 0;
     const int first = whole ? 0 : 1;
-    build_arg(building, DNNL_ARG_SRC_0, descs[first], three[first]->element);
-    build_arg(building, DNNL_ARG_SRC_1, descs[1 - first], three[1 - first]->element);
-    build_arg(building, DNNL_ARG_DST, descs[2], three[2]->element);
+    const int roles[] = {BUILT_INPUT, BUILT_INPUT + primitive->steps[0].operand};
+    build_arg(building, DNNL_ARG_SRC_0, descs[first], three[first]->element, roles[first]);
+    build_arg(building, DNNL_ARG_SRC_1, descs[1 - first], three[1 - first]->element,
+              roles[1 - first]);
+    build_arg(building, DNNL_ARG_DST, descs[2], three[2]->element, BUILT_OUTPUT);
     return calls_binary(building->lib, function->algorithm, descs[first], descs[1 - first],
-                        descs[2], &building->built->primitive);
+                        descs[2], &build_part(building)->primitive);
+}
+
+static dnnl_status_t build_select(struct building *building) {
+    const struct cm_primitive *primitive = building->primitive;
+    const struct cm_tensor *y = &primitive->outputs[0];
+    const struct cm_tensor *const three[] = {&primitive->inputs[1], &primitive->inputs[2],
+                                             &primitive->inputs[0]};
+    static const int ids[] = {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1, DNNL_ARG_SRC_2};
+    static const int roles[] = {BUILT_INPUT + 1, BUILT_INPUT + 2, BUILT_INPUT};
+    struct collapsed less;
+    onednn_desc descs[3] = {NULL, NULL, NULL};
+    onednn_desc whole = NULL;
+    if (primitive->n_inputs != 3 || !build_is_packed(y) || !collapse(three, 3, y, &less))
+        return dnnl_unimplemented;
+    for (int i = 0; i < 3; i++) {
+        const int32_t element = i < 2 ? three[i]->element : CM_I8;
+        const dnnl_status_t status = describe(building, &less, i, element, &descs[i]);
+        if (status != dnnl_success) return status;
+        build_arg(building, ids[i], descs[i], element, roles[i]);
+    }
+    struct cm_tensor packed = {.element = y->element, .rank = less.rank};
+    memcpy(packed.dims, less.dims, sizeof(packed.dims));
+    for (int i = 0; i < less.rank; i++) packed.strides[i] = build_elements_from(&packed, i + 1);
+    const dnnl_status_t status = build_desc(building, &packed, &whole);
+    if (status != dnnl_success) return status;
+    build_arg(building, DNNL_ARG_DST, whole, y->element, BUILT_OUTPUT);
+    return calls_select(building->lib, descs[0], descs[1], descs[2], whole,
+                        &build_part(building)->primitive);
 }
 
 dnnl_status_t build_eltwise(struct building *building) {
@@ -116,6 +148,7 @@ dnnl_status_t build_eltwise(struct building *building) {
     const struct cm_eltwise *step = &primitive->steps[0];
     if (primitive->n_steps != 1) return dnnl_unimplemented;
     if (step->function == CM_CAST) return build_copy(building);
+    if (step->function == CM_SELECT) return build_select(building);
     const struct function *function = &functions[step->function];
     if (function->algorithm == dnnl_alg_kind_undef) return dnnl_unimplemented;
     if (function->instead != NULL) build_instead(building, function->instead);
@@ -143,7 +176,7 @@ static bool as_bytes(const struct cm_tensor *tensor, struct cm_tensor *ret) {
 
 static dnnl_status_t reorder(struct building *building, onednn_desc from, onednn_desc to) {
     const struct onednn *lib = building->lib;
-    return lib->api.dnnl_reorder_primitive_desc_create(&building->built->primitive, from,
+    return lib->api.dnnl_reorder_primitive_desc_create(&build_part(building)->primitive, from,
                                                        lib->engine, to, lib->engine, NULL);
 }
 
@@ -162,8 +195,8 @@ static dnnl_status_t copy_one(struct building *building) {
         const dnnl_status_t status = describe(building, &less, i, both[i]->element, &descs[i]);
         if (status != dnnl_success) return status;
     }
-    build_arg(building, DNNL_ARG_FROM, descs[0], x.element);
-    build_arg(building, DNNL_ARG_TO, descs[1], y.element);
+    build_arg(building, DNNL_ARG_FROM, descs[0], x.element, BUILT_INPUT);
+    build_arg(building, DNNL_ARG_TO, descs[1], y.element, BUILT_OUTPUT);
     return reorder(building, descs[0], descs[1]);
 }
 
@@ -176,18 +209,17 @@ static dnnl_status_t copy_many(struct building *building) {
         if (!as_bytes(&primitive->inputs[i], &bytes)) return dnnl_unimplemented;
         const dnnl_status_t status = build_desc(building, &bytes, &srcs[i]);
         if (status != dnnl_success) return status;
-        build_arg(building, DNNL_ARG_MULTIPLE_SRC + i, srcs[i], bytes.element);
+        build_arg(building, DNNL_ARG_MULTIPLE_SRC + i, srcs[i], bytes.element, BUILT_INPUT + i);
     }
     if (!as_bytes(&primitive->outputs[0], &bytes)) return dnnl_unimplemented;
     const dnnl_status_t status = build_desc(building, &bytes, &y);
     if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_DST, y, bytes.element);
+    build_arg(building, DNNL_ARG_DST, y, bytes.element, BUILT_OUTPUT);
     return calls_concat(building->lib, primitive->n_inputs, srcs, y, primitive->axis,
-                        &building->built->primitive);
+                        &build_part(building)->primitive);
 }
 
 dnnl_status_t build_copy(struct building *building) {
-    building->built->n_args = 0;
     return building->primitive->n_inputs > 1 ? copy_many(building) : copy_one(building);
 }
 
@@ -201,8 +233,9 @@ dnnl_status_t build_proxy(struct building *building) {
         const dnnl_status_t status = build_desc(building, &line, &descs[i]);
         if (status != dnnl_success) return status;
     }
-    build_arg(building, DNNL_ARG_FROM, descs[0], CM_F32);
-    build_arg(building, DNNL_ARG_TO, descs[1], CM_F32);
+    /* Not on the primitive's operands, which may be smaller. */
+    build_arg(building, DNNL_ARG_FROM, descs[0], CM_F32, BUILT_OWN);
+    build_arg(building, DNNL_ARG_TO, descs[1], CM_F32, BUILT_OWN);
     build_instead(building, "a copy of as many bytes ran in its place");
     return reorder(building, descs[0], descs[1]);
 }

@@ -1,14 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools, norms, softmax and reductions. */
+/* Pools, resampling, softmax and reductions. */
 #include "backends/onednn/build.h"
 
 #include <string.h>
 
-#include "backends/onednn/collapse.h"
+#include "backends/collapse.h"
 
 #include "support/banned.h"
 
-dnnl_status_t build_pool(struct building *building) {
+static dnnl_status_t describe_ends(struct building *building, onednn_desc *ret_x,
+                                   onednn_desc *ret_y) {
+    const struct cm_primitive *primitive = building->primitive;
+    dnnl_status_t status = build_desc(building, &primitive->inputs[0], ret_x);
+    if (status == dnnl_success) status = build_desc(building, &primitive->outputs[0], ret_y);
+    if (status != dnnl_success) return status;
+    build_arg(building, DNNL_ARG_SRC, *ret_x, primitive->inputs[0].element, BUILT_INPUT);
+    build_arg(building, DNNL_ARG_DST, *ret_y, primitive->outputs[0].element, BUILT_OUTPUT);
+    return status;
+}
+
+/* Whether one window is all that there is: then it is a reduction, and that code is faster. */
+static bool is_global(const struct cm_primitive *primitive) {
+    const struct cm_window *window = &primitive->window;
+    for (int i = 0; i < window->n_spatial; i++)
+        if (window->kernel[i] != primitive->inputs[0].dims[2 + i] ||
+            primitive->outputs[0].dims[2 + i] != 1 || window->pads_begin[i] != 0 ||
+            window->pads_end[i] != 0)
+            return false;
+    return window->n_spatial > 0;
+}
+
+struct reduction {
+    dnnl_alg_kind_t algorithm;
+    float p;
+    const char *instead; /* what runs in its place, of a proxy */
+    bool own_result;     /* that it does not leave where the primitive has its own */
+};
+
+static dnnl_status_t describe_reduced(struct building *building, const struct collapsed *less,
+                                      int which, int32_t element, onednn_desc *ret) {
+    struct cm_tensor tensor = {.element = element, .rank = less->rank};
+    memcpy(tensor.dims, less->own[which], sizeof(tensor.dims));
+    memcpy(tensor.strides, less->strides[which], sizeof(tensor.strides));
+    return build_desc(building, &tensor, ret);
+}
+
+static dnnl_status_t reduce(struct building *building, const struct reduction *reduction) {
+    const struct cm_primitive *primitive = building->primitive;
+    struct cm_tensor y = primitive->outputs[0];
+    const struct cm_tensor *const both[] = {&primitive->inputs[0], &y};
+    static const int ids[] = {DNNL_ARG_SRC, DNNL_ARG_DST};
+    const int roles[] = {BUILT_INPUT, reduction->own_result ? BUILT_OWN : BUILT_OUTPUT};
+    struct collapsed less;
+    onednn_desc descs[2] = {NULL, NULL};
+    if (reduction->own_result) y.element = primitive->inputs[0].element;
+    if (!collapse(both, 2, both[0], &less)) return dnnl_unimplemented;
+    /* Nothing is reduced where every axis that is has one element. */
+    if (memcmp(less.own[0], less.own[1], sizeof(less.own[0])) == 0) return build_copy(building);
+    for (int i = 0; i < 2; i++) {
+        const dnnl_status_t status =
+            describe_reduced(building, &less, i, both[i]->element, &descs[i]);
+        if (status != dnnl_success) return status;
+        build_arg(building, ids[i], descs[i], both[i]->element, roles[i]);
+    }
+    return calls_reduction(building->lib, reduction->algorithm, descs[0], descs[1],
+                           reduction->p, &build_part(building)->primitive);
+}
+
+static dnnl_status_t build_window_pool(struct building *building) {
     static const dnnl_alg_kind_t algorithms[CM_N_ALGORITHMS] = {
         [CM_POOL_MAX] = dnnl_pooling_max,
         [CM_POOL_AVERAGE] = dnnl_pooling_avg_exclude_padding,
@@ -18,183 +77,106 @@ dnnl_status_t build_pool(struct building *building) {
     const struct onednn_window window = build_window(&primitive->window);
     onednn_desc x = NULL;
     onednn_desc y = NULL;
-    dnnl_status_t status = build_desc(building, &primitive->inputs[0], &x);
-    if (status == dnnl_success) status = build_desc(building, &primitive->outputs[0], &y);
+    const dnnl_status_t status = describe_ends(building, &x, &y);
     if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_SRC, x, primitive->inputs[0].element);
-    build_arg(building, DNNL_ARG_DST, y, primitive->outputs[0].element);
     return calls_pool(building->lib, algorithms[primitive->algorithm], x, y, &window,
-                      &building->built->primitive);
+                      &build_part(building)->primitive);
 }
 
-/* A packed tensor of this shape. */
-static dnnl_status_t describe_packed(struct building *building, int rank, const int64_t *dims,
-                                     int32_t element, onednn_desc *ret) {
-    struct cm_tensor tensor = {.element = element, .rank = rank};
-    int64_t stride = 1;
-    for (int i = rank - 1; i >= 0; i--) {
-        tensor.dims[i] = dims[i];
-        tensor.strides[i] = stride;
-        stride *= dims[i];
-    }
-    return build_desc(building, &tensor, ret);
-}
-
-static dnnl_status_t add_vectors(struct building *building, const int *ids, int n,
-                                 int64_t size) {
-    for (int i = 0; i < n; i++) {
-        onednn_desc desc = NULL;
-        const dnnl_status_t status = describe_packed(building, 1, &size, CM_F32, &desc);
-        if (status != dnnl_success) return status;
-        build_arg(building, ids[i], desc, CM_F32);
-    }
-    return dnnl_success;
-}
-
-static dnnl_status_t build_batch_norm(struct building *building) {
-    static const int ids[] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE};
+dnnl_status_t build_pool(struct building *building) {
+    static const struct reduction reductions[CM_N_ALGORITHMS] = {
+        [CM_POOL_MAX] = {dnnl_reduction_max, 0, NULL, false},
+        [CM_POOL_AVERAGE] = {dnnl_reduction_mean, 0, NULL, false},
+        [CM_POOL_AVERAGE_PADDING] = {dnnl_reduction_mean, 0, NULL, false},
+    };
     const struct cm_primitive *primitive = building->primitive;
-    const struct cm_tensor *tensor = &primitive->inputs[0];
-    const bool training = primitive->algorithm == CM_NORM_BATCH_TRAINING;
-    unsigned flags = dnnl_use_scale | dnnl_use_shift;
+    if (is_global(primitive) &&
+        reduce(building, &reductions[primitive->algorithm]) == dnnl_success &&
+        !build_is_reference(building))
+        return dnnl_success;
+    build_start_over(building);
+    return build_window_pool(building);
+}
+
+dnnl_status_t build_resample(struct building *building) {
+    const struct cm_primitive *primitive = building->primitive;
+    const dnnl_alg_kind_t algorithm = primitive->algorithm == CM_RESAMPLE_NEAREST
+                                          ? dnnl_resampling_nearest
+                                          : dnnl_resampling_linear;
     onednn_desc x = NULL;
-    if (tensor->rank < 2) return dnnl_unimplemented;
-    if (!training) flags |= dnnl_use_global_stats;
-    dnnl_status_t status = build_desc(building, tensor, &x);
+    onednn_desc y = NULL;
+    const dnnl_status_t status = describe_ends(building, &x, &y);
     if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_SRC, x, tensor->element);
-    build_arg(building, DNNL_ARG_DST, x, tensor->element);
-    status = add_vectors(building, ids, 4, tensor->dims[1]);
-    if (status != dnnl_success) return status;
-    return calls_batch_norm(building->lib, training, x, (float)primitive->epsilon, flags,
-                            &building->built->primitive);
+    return calls_resampling(building->lib, algorithm, x, y, &build_part(building)->primitive);
 }
 
-/* Rows of `size` elements, each normalised by itself. */
-static dnnl_status_t build_rows(struct building *building, int64_t size, bool affine) {
-    static const int ids[] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT};
+static dnnl_status_t softmax_along(struct building *building, const struct cm_tensor *tensor,
+                                   int axis) {
     const struct cm_primitive *primitive = building->primitive;
-    const struct cm_tensor *tensor = &primitive->inputs[0];
-    int64_t n = 1;
-    for (int i = 0; i < tensor->rank; i++) n *= tensor->dims[i];
-    if (size <= 0 || n % size != 0) return dnnl_unimplemented;
-    const int64_t dims[] = {n / size, size};
-    onednn_desc x = NULL;
-    onednn_desc stat = NULL;
-    dnnl_status_t status = describe_packed(building, 2, dims, tensor->element, &x);
-    if (status == dnnl_success) status = describe_packed(building, 1, dims, CM_F32, &stat);
-    if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_SRC, x, tensor->element);
-    build_arg(building, DNNL_ARG_DST, x, tensor->element);
-    if (affine) status = add_vectors(building, ids, 2, size);
-    if (status != dnnl_success) return status;
-    return calls_layer_norm(building->lib, x, stat, (float)primitive->epsilon,
-                            affine ? dnnl_use_scale | dnnl_use_shift : 0U,
-                            &building->built->primitive);
-}
-
-static int64_t product_from(const struct cm_tensor *tensor, int axis) {
-    int64_t n = 1;
-    for (int i = axis; i < tensor->rank; i++) n *= tensor->dims[i];
-    return n;
-}
-
-dnnl_status_t build_norm(struct building *building) {
-    const struct cm_primitive *primitive = building->primitive;
-    const struct cm_tensor *x = &primitive->inputs[0];
-    switch (primitive->algorithm) {
-    case CM_NORM_BATCH:
-    case CM_NORM_BATCH_TRAINING:
-        return build_batch_norm(building);
-    case CM_NORM_LAYER:
-        return build_rows(building, product_from(x, primitive->axis), true);
-    case CM_NORM_RMS:
-        build_instead(building, "a layer norm of the same rows ran in its place");
-        return build_rows(building, product_from(x, primitive->axis), true);
-    case CM_NORM_INSTANCE:
-        build_instead(building, "a layer norm of the same elements ran in its place");
-        return build_rows(building, product_from(x, 2), false);
-    case CM_NORM_GROUP:
-        if (primitive->groups <= 0) return dnnl_unimplemented;
-        build_instead(building, "a layer norm of the same elements ran in its place");
-        return build_rows(building, product_from(x, 1) / primitive->groups, false);
-    default:
-        return dnnl_unimplemented;
-    }
-}
-
-static dnnl_status_t softmax_along(struct building *building, int rank, const int64_t *dims) {
-    const struct cm_primitive *primitive = building->primitive;
-    const int32_t element = primitive->inputs[0].element;
     onednn_desc desc = NULL;
-    const dnnl_status_t status = describe_packed(building, rank, dims, element, &desc);
+    const dnnl_status_t status = build_desc(building, tensor, &desc);
     if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_SRC, desc, element);
-    build_arg(building, DNNL_ARG_DST, desc, element);
-    return calls_softmax(building->lib, primitive->algorithm == CM_SOFTMAX_LOG, desc, 1,
-                         &building->built->primitive);
+    build_arg(building, DNNL_ARG_SRC, desc, tensor->element, BUILT_INPUT);
+    build_arg(building, DNNL_ARG_DST, desc, tensor->element, BUILT_OUTPUT);
+    return calls_softmax(building->lib, primitive->algorithm == CM_SOFTMAX_LOG, desc, axis,
+                         &build_part(building)->primitive);
+}
+
+/* The axis with those before it as one, and those behind. */
+static struct cm_tensor around(const struct cm_tensor *x, int axis) {
+    const int64_t inner = build_elements_from(x, axis + 1);
+    const int64_t size = x->dims[axis];
+    return (struct cm_tensor){.element = x->element,
+                              .rank = inner > 1 ? 3 : 2,
+                              .dims = {build_elements_from(x, 0) / (size * inner), size, inner},
+                              .strides = {size * inner, inner, 1}};
 }
 
 dnnl_status_t build_softmax(struct building *building) {
     const struct cm_primitive *primitive = building->primitive;
     const struct cm_tensor *x = &primitive->inputs[0];
     if (primitive->axis < 0 || primitive->axis >= x->rank) return dnnl_unimplemented;
-    const int64_t inner = product_from(x, primitive->axis + 1);
-    const int64_t size = x->dims[primitive->axis];
-    const int64_t dims[] = {product_from(x, 0) / (size * inner), size, inner};
-    return softmax_along(building, inner > 1 ? 3 : 2, dims);
+    if (!build_is_packed(x)) return softmax_along(building, x, primitive->axis);
+    const struct cm_tensor less = around(x, primitive->axis);
+    return softmax_along(building, &less, 1);
 }
 
 dnnl_status_t build_softmax_rows(struct building *building) {
     const struct cm_tensor *x = &building->primitive->inputs[0];
     const int64_t size = x->dims[building->primitive->axis];
-    const int64_t dims[] = {product_from(x, 0) / size, size};
+    const struct cm_tensor rows = {.element = x->element,
+                                   .rank = 2,
+                                   .dims = {build_elements_from(x, 0) / size, size},
+                                   .strides = {size, 1}};
     build_instead(building, "a softmax along the last axis ran in its place");
-    return softmax_along(building, 2, dims);
+    return softmax_along(building, &rows, 1);
 }
 
-struct reduction {
-    dnnl_alg_kind_t algorithm;
-    float p;
-};
-
-static dnnl_status_t reduce(struct building *building, const struct reduction *reduction) {
-    const struct cm_primitive *primitive = building->primitive;
-    const struct cm_tensor *const both[] = {&primitive->inputs[0], &primitive->outputs[0]};
-    const int32_t element = both[0]->element;
-    struct collapsed less;
-    onednn_desc descs[2] = {NULL, NULL};
-    if (!collapse(both, 2, both[0], &less)) return dnnl_unimplemented;
-    /* Nothing is reduced where every axis that is has one element. */
-    if (memcmp(less.own[0], less.own[1], sizeof(less.own[0])) == 0) return build_copy(building);
-    for (int i = 0; i < 2; i++) {
-        const dnnl_status_t status =
-            describe_packed(building, less.rank, less.own[i], element, &descs[i]);
-        if (status != dnnl_success) return status;
-    }
-    build_arg(building, DNNL_ARG_SRC, descs[0], element);
-    build_arg(building, DNNL_ARG_DST, descs[1], element);
-    return calls_reduction(building->lib, reduction->algorithm, descs[0], descs[1],
-                           reduction->p, &building->built->primitive);
-}
+static const char a_sum[] = "a sum ran in its place";
 
 dnnl_status_t build_reduce(struct building *building) {
     static const struct reduction reductions[CM_N_ALGORITHMS] = {
-        [CM_REDUCE_SUM] = {dnnl_reduction_sum, 0},
-        [CM_REDUCE_MEAN] = {dnnl_reduction_mean, 0},
-        [CM_REDUCE_MAX] = {dnnl_reduction_max, 0},
-        [CM_REDUCE_MIN] = {dnnl_reduction_min, 0},
-        [CM_REDUCE_PRODUCT] = {dnnl_reduction_mul, 0},
-        [CM_REDUCE_L1] = {dnnl_reduction_norm_lp_power_p_sum, 1},
-        [CM_REDUCE_L2] = {dnnl_reduction_norm_lp_sum, 2},
+        [CM_REDUCE_SUM] = {dnnl_reduction_sum, 0, NULL, false},
+        [CM_REDUCE_MEAN] = {dnnl_reduction_mean, 0, NULL, false},
+        [CM_REDUCE_MAX] = {dnnl_reduction_max, 0, NULL, false},
+        [CM_REDUCE_MIN] = {dnnl_reduction_min, 0, NULL, false},
+        [CM_REDUCE_PRODUCT] = {dnnl_reduction_mul, 0, NULL, false},
+        [CM_REDUCE_L1] = {dnnl_reduction_norm_lp_power_p_sum, 1, NULL, false},
+        [CM_REDUCE_L2] = {dnnl_reduction_norm_lp_sum, 2, NULL, false},
+        [CM_REDUCE_SUM_SQUARE] = {dnnl_reduction_norm_lp_power_p_sum, 2, NULL, false},
+        [CM_REDUCE_LOG_SUM] = {dnnl_reduction_sum, 0, a_sum, false},
+        [CM_REDUCE_LOG_SUM_EXP] = {dnnl_reduction_sum, 0, a_sum, false},
+        [CM_REDUCE_ARG_MAX] = {dnnl_reduction_max, 0, "a maximum ran in its place", true},
+        [CM_REDUCE_ARG_MIN] = {dnnl_reduction_min, 0, "a minimum ran in its place", true},
     };
     const struct reduction *reduction = &reductions[building->primitive->algorithm];
     if (reduction->algorithm == dnnl_alg_kind_undef) return dnnl_unimplemented;
+    if (reduction->instead != NULL) build_instead(building, reduction->instead);
     return reduce(building, reduction);
 }
 
 dnnl_status_t build_sum(struct building *building) {
-    static const struct reduction sum = {dnnl_reduction_sum, 0};
-    build_instead(building, "a sum ran in its place");
+    static const struct reduction sum = {dnnl_reduction_sum, 0, a_sum, true};
+    build_instead(building, a_sum);
     return reduce(building, &sum);
 }

@@ -11,6 +11,11 @@
 
 #include "support/banned.h"
 
+static void add_dim(struct cm_tensor *tensor, int at, int64_t dim, int64_t stride) {
+    tensor->dims[at] = dim;
+    tensor->strides[at] = stride;
+}
+
 /* [K, C/g, k..], of a transposed one [C, K/g, k..], as oneDNN has both: [g,] K/g, C/g, k.. */
 static bool group_weights(const struct cm_primitive *primitive, struct cm_tensor *ret) {
     const struct cm_tensor *weights = &primitive->inputs[1];
@@ -21,53 +26,65 @@ static bool group_weights(const struct cm_primitive *primitive, struct cm_tensor
     int at = 0;
     if (weights->rank + 1 > CM_MAX_RANK || weights->dims[0] % groups != 0) return false;
     memset(grouped.dims, 0, sizeof(grouped.dims));
-    if (groups > 1) grouped.dims[at++] = groups;
-    grouped.dims[at++] = transposed ? weights->dims[1] : rows;
-    grouped.dims[at++] = transposed ? rows : weights->dims[1];
-    for (int i = 2; i < weights->rank; i++) grouped.dims[at++] = weights->dims[i];
+    memset(grouped.strides, 0, sizeof(grouped.strides));
+    if (groups > 1) add_dim(&grouped, at++, groups, rows * weights->strides[0]);
+    if (transposed) add_dim(&grouped, at++, weights->dims[1], weights->strides[1]);
+    add_dim(&grouped, at++, rows, weights->strides[0]);
+    if (!transposed) add_dim(&grouped, at++, weights->dims[1], weights->strides[1]);
+    for (int i = 2; i < weights->rank; i++)
+        add_dim(&grouped, at++, weights->dims[i], weights->strides[i]);
     grouped.rank = at;
     *ret = grouped;
     return true;
 }
 
-static dnnl_status_t describe_activations(struct building *building, onednn_desc *ret_x,
-                                          onednn_desc *ret_y) {
-    const struct cm_primitive *primitive = building->primitive;
-    dnnl_status_t (*describe)(struct building *, const struct cm_tensor *, onednn_desc *) =
-        building->plain ? build_desc : build_any;
-    const dnnl_status_t status = describe(building, &primitive->inputs[0], ret_x);
-    return status == dnnl_success ? describe(building, &primitive->outputs[0], ret_y) : status;
-}
+/* What a convolution is asked for, and what the model has; the same of a plain one. */
+struct operands {
+    onednn_desc x, y, weights, bias;
+    onednn_desc plain_x, plain_y, plain_weights;
+};
 
-static onednn_desc query(const struct building *building, dnnl_query_t what) {
-    return building->lib->api.dnnl_primitive_desc_query_md(building->built->primitive, what, 0);
+static dnnl_status_t describe(struct building *building, const struct cm_tensor *grouped,
+                              struct operands *ret) {
+    const struct cm_primitive *primitive = building->primitive;
+    const bool any = !building->plain;
+    memset(ret, 0, sizeof(*ret));
+    dnnl_status_t status = build_desc(building, &primitive->inputs[0], &ret->plain_x);
+    if (status == dnnl_success)
+        status = build_desc(building, &primitive->outputs[0], &ret->plain_y);
+    if (status == dnnl_success) status = build_desc(building, grouped, &ret->plain_weights);
+    if (status == dnnl_success && primitive->n_inputs > 2)
+        status = build_desc(building, &primitive->inputs[2], &ret->bias);
+    if (status == dnnl_success) status = build_any(building, grouped, &ret->weights);
+    ret->x = ret->plain_x;
+    ret->y = ret->plain_y;
+    if (status == dnnl_success && any)
+        status = build_any(building, &primitive->inputs[0], &ret->x);
+    if (status == dnnl_success && any)
+        status = build_any(building, &primitive->outputs[0], &ret->y);
+    return status;
 }
 
 static dnnl_status_t build_conv(struct building *building) {
     const struct cm_primitive *primitive = building->primitive;
     const struct onednn_window window = build_window(&primitive->window);
-    const bool with_bias = primitive->n_inputs > 2;
     struct cm_tensor grouped;
-    onednn_desc x = NULL;
-    onednn_desc y = NULL;
-    onednn_desc weights = NULL;
-    onednn_desc bias = NULL;
+    struct operands all;
     if (!group_weights(primitive, &grouped)) return dnnl_unimplemented;
-    dnnl_status_t status = describe_activations(building, &x, &y);
-    if (status == dnnl_success) status = build_any(building, &grouped, &weights);
-    if (status == dnnl_success && with_bias)
-        status = build_desc(building, &primitive->inputs[2], &bias);
+    dnnl_status_t status = describe(building, &grouped, &all);
     if (status == dnnl_success)
-        status = calls_conv(building->lib, primitive->kind == CM_DECONV, x, weights, bias, y,
-                            &window, &building->built->primitive);
+        status = calls_conv(building->lib, primitive->kind == CM_DECONV, all.x, all.weights,
+                            all.bias, all.y, &window, &build_part(building)->primitive);
     if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_SRC, query(building, dnnl_query_src_md),
-              primitive->inputs[0].element);
-    build_arg(building, DNNL_ARG_WEIGHTS, query(building, dnnl_query_weights_md),
-              grouped.element);
-    if (with_bias) build_arg(building, DNNL_ARG_BIAS, bias, primitive->inputs[2].element);
-    build_arg(building, DNNL_ARG_DST, query(building, dnnl_query_dst_md),
-              primitive->outputs[0].element);
+    build_arg_any(building, DNNL_ARG_SRC, dnnl_query_src_md, 0, all.plain_x,
+                  primitive->inputs[0].element, BUILT_INPUT);
+    build_arg_any(building, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0, all.plain_weights,
+                  grouped.element, BUILT_INPUT + 1);
+    if (all.bias != NULL)
+        build_arg(building, DNNL_ARG_BIAS, all.bias, primitive->inputs[2].element,
+                  BUILT_INPUT + 2);
+    build_arg_any(building, DNNL_ARG_DST, dnnl_query_dst_md, 0, all.plain_y,
+                  primitive->outputs[0].element, BUILT_OUTPUT);
     return status;
 }
 
@@ -97,13 +114,13 @@ static dnnl_status_t build_gemm(struct building *building) {
         const struct cm_tensor wide = widen(&primitive->inputs[i], rank);
         const dnnl_status_t status = build_desc(building, &wide, &descs[i]);
         if (status != dnnl_success) return status;
-        build_arg(building, ids[i], descs[i], wide.element);
+        build_arg(building, ids[i], descs[i], wide.element, BUILT_INPUT + i);
     }
     const dnnl_status_t status = build_desc(building, &primitive->outputs[0], &y);
     if (status != dnnl_success) return status;
-    build_arg(building, DNNL_ARG_DST, y, primitive->outputs[0].element);
+    build_arg(building, DNNL_ARG_DST, y, primitive->outputs[0].element, BUILT_OUTPUT);
     return calls_matmul(building->lib, descs[0], descs[1], descs[2], y,
-                        &building->built->primitive);
+                        &build_part(building)->primitive);
 }
 
 dnnl_status_t build_products(struct building *building) {

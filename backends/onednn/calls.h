@@ -7,7 +7,7 @@
 
 #include "backends/onednn/api.h"
 
-#define MOST_DESCS 16
+#define MOST_DESCS 32
 
 /* Descriptions of operands, kept as long as the plan that they belong to. */
 struct onednn_descs {
@@ -45,10 +45,29 @@ dnnl_status_t calls_batch_norm(const struct onednn *lib, bool training, onednn_d
 dnnl_status_t calls_layer_norm(const struct onednn *lib, onednn_desc data, onednn_desc stat,
                                float epsilon, unsigned flags, dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_eltwise(const struct onednn *lib, dnnl_alg_kind_t algorithm,
-                            onednn_desc data, float alpha, float beta,
+                            onednn_desc src, onednn_desc dst, float alpha, float beta,
                             dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_binary(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc a,
                            onednn_desc b, onednn_desc dst, dnnl_primitive_desc_t *ret);
+/* dnnl_unimplemented before 3.3. */
+dnnl_status_t calls_group_norm(const struct onednn *lib, onednn_desc data, int64_t groups,
+                               float epsilon, unsigned flags, dnnl_primitive_desc_t *ret);
+/* `condition` ? a : b; dnnl_unimplemented before 3.7. */
+dnnl_status_t calls_select(const struct onednn *lib, onednn_desc a, onednn_desc b,
+                           onednn_desc condition, onednn_desc dst, dnnl_primitive_desc_t *ret);
+dnnl_status_t calls_resampling(const struct onednn *lib, dnnl_alg_kind_t algorithm,
+                               onednn_desc src, onednn_desc dst, dnnl_primitive_desc_t *ret);
+
+/* `memory` and its result of an LSTM alone. */
+struct onednn_rnn {
+    dnnl_alg_kind_t algorithm;  /* dnnl_vanilla_lstm, dnnl_lbr_gru, dnnl_vanilla_rnn */
+    dnnl_alg_kind_t activation; /* of dnnl_vanilla_rnn */
+    dnnl_rnn_direction_t direction;
+    onednn_desc src, state, memory, weights, recurrent, bias, dst;
+};
+
+dnnl_status_t calls_rnn(const struct onednn *lib, const struct onednn_rnn *rnn,
+                        dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_softmax(const struct onednn *lib, bool log, onednn_desc data, int axis,
                             dnnl_primitive_desc_t *ret);
 dnnl_status_t calls_reduction(const struct onednn *lib, dnnl_alg_kind_t algorithm,

@@ -92,12 +92,13 @@ dnnl_status_t calls_layer_norm(const struct onednn *lib, onednn_desc data, onedn
 }
 
 dnnl_status_t calls_eltwise(const struct onednn *lib, dnnl_alg_kind_t algorithm,
-                            onednn_desc data, float alpha, float beta,
+                            onednn_desc src, onednn_desc dst, float alpha, float beta,
                             dnnl_primitive_desc_t *ret) {
     dnnl_eltwise_desc_t operation;
+    if (!lib->api.dnnl_memory_desc_equal(src, dst)) return dnnl_unimplemented;
     return describe(lib,
                     lib->api.dnnl_eltwise_forward_desc_init(&operation, dnnl_forward_inference,
-                                                            algorithm, data, alpha, beta),
+                                                            algorithm, src, alpha, beta),
                     &operation, ret);
 }
 
@@ -106,6 +107,48 @@ dnnl_status_t calls_binary(const struct onednn *lib, dnnl_alg_kind_t algorithm, 
     dnnl_binary_desc_t operation;
     return describe(lib, lib->api.dnnl_binary_desc_init(&operation, algorithm, a, b, dst),
                     &operation, ret);
+}
+
+dnnl_status_t calls_group_norm(const struct onednn *lib, onednn_desc data, int64_t groups,
+                               float epsilon, unsigned flags, dnnl_primitive_desc_t *ret) {
+    (void)lib, (void)data, (void)groups, (void)epsilon, (void)flags, (void)ret;
+    return dnnl_unimplemented;
+}
+
+dnnl_status_t calls_select(const struct onednn *lib, onednn_desc a, onednn_desc b,
+                           onednn_desc condition, onednn_desc dst, dnnl_primitive_desc_t *ret) {
+    (void)lib, (void)a, (void)b, (void)condition, (void)dst, (void)ret;
+    return dnnl_unimplemented;
+}
+
+dnnl_status_t calls_resampling(const struct onednn *lib, dnnl_alg_kind_t algorithm,
+                               onednn_desc src, onednn_desc dst, dnnl_primitive_desc_t *ret) {
+    dnnl_resampling_desc_t operation;
+    return describe(lib,
+                    lib->api.dnnl_resampling_forward_desc_init(
+                        &operation, dnnl_forward_inference, algorithm, NULL, src, dst),
+                    &operation, ret);
+}
+
+dnnl_status_t calls_rnn(const struct onednn *lib, const struct onednn_rnn *rnn,
+                        dnnl_primitive_desc_t *ret) {
+    const struct onednn_api *api = &lib->api;
+    dnnl_rnn_desc_t operation;
+    dnnl_status_t status = dnnl_unimplemented;
+    if (rnn->algorithm == dnnl_vanilla_lstm)
+        status = api->dnnl_lstm_forward_desc_init(
+            &operation, dnnl_forward_inference, rnn->direction, rnn->src, rnn->state,
+            rnn->memory, rnn->weights, rnn->recurrent, rnn->bias, rnn->dst, rnn->state,
+            rnn->memory, 0);
+    if (rnn->algorithm == dnnl_lbr_gru)
+        status = api->dnnl_lbr_gru_forward_desc_init(
+            &operation, dnnl_forward_inference, rnn->direction, rnn->src, rnn->state,
+            rnn->weights, rnn->recurrent, rnn->bias, rnn->dst, rnn->state, 0);
+    if (rnn->algorithm == dnnl_vanilla_rnn)
+        status = api->dnnl_vanilla_rnn_forward_desc_init(
+            &operation, dnnl_forward_inference, rnn->activation, rnn->direction, rnn->src,
+            rnn->state, rnn->weights, rnn->recurrent, rnn->bias, rnn->dst, rnn->state, 0, 0, 0);
+    return describe(lib, status, &operation, ret);
 }
 
 dnnl_status_t calls_softmax(const struct onednn *lib, bool log, onednn_desc data, int axis,

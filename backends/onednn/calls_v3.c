@@ -64,16 +64,64 @@ dnnl_status_t calls_layer_norm(const struct onednn *lib, onednn_desc data, onedn
 }
 
 dnnl_status_t calls_eltwise(const struct onednn *lib, dnnl_alg_kind_t algorithm,
-                            onednn_desc data, float alpha, float beta,
+                            onednn_desc src, onednn_desc dst, float alpha, float beta,
                             dnnl_primitive_desc_t *ret) {
     return lib->api.dnnl_eltwise_forward_primitive_desc_create(
-        ret, lib->engine, dnnl_forward_inference, algorithm, data, data, alpha, beta, NULL);
+        ret, lib->engine, dnnl_forward_inference, algorithm, src, dst, alpha, beta, NULL);
 }
 
 dnnl_status_t calls_binary(const struct onednn *lib, dnnl_alg_kind_t algorithm, onednn_desc a,
                            onednn_desc b, onednn_desc dst, dnnl_primitive_desc_t *ret) {
     return lib->api.dnnl_binary_primitive_desc_create(ret, lib->engine, algorithm, a, b, dst,
                                                       NULL);
+}
+
+dnnl_status_t calls_group_norm(const struct onednn *lib, onednn_desc data, int64_t groups,
+                               float epsilon, unsigned flags, dnnl_primitive_desc_t *ret) {
+#if ONEDNN_HAS(3, 3)
+    if (lib->api.dnnl_group_normalization_forward_primitive_desc_create != NULL)
+        return lib->api.dnnl_group_normalization_forward_primitive_desc_create(
+            ret, lib->engine, dnnl_forward_inference, data, data, groups, epsilon, flags, NULL);
+#else
+    (void)lib, (void)data, (void)groups, (void)epsilon, (void)flags, (void)ret;
+#endif
+    return dnnl_unimplemented;
+}
+
+dnnl_status_t calls_select(const struct onednn *lib, onednn_desc a, onednn_desc b,
+                           onednn_desc condition, onednn_desc dst, dnnl_primitive_desc_t *ret) {
+#if ONEDNN_HAS(3, 7)
+    if (lib->api.dnnl_binary_primitive_desc_create_v2 != NULL)
+        return lib->api.dnnl_binary_primitive_desc_create_v2(
+            ret, lib->engine, dnnl_binary_select, a, b, condition, dst, NULL);
+#else
+    (void)lib, (void)a, (void)b, (void)condition, (void)dst, (void)ret;
+#endif
+    return dnnl_unimplemented;
+}
+
+dnnl_status_t calls_resampling(const struct onednn *lib, dnnl_alg_kind_t algorithm,
+                               onednn_desc src, onednn_desc dst, dnnl_primitive_desc_t *ret) {
+    return lib->api.dnnl_resampling_forward_primitive_desc_create(
+        ret, lib->engine, dnnl_forward_inference, algorithm, NULL, src, dst, NULL);
+}
+
+dnnl_status_t calls_rnn(const struct onednn *lib, const struct onednn_rnn *rnn,
+                        dnnl_primitive_desc_t *ret) {
+    const struct onednn_api *api = &lib->api;
+    if (rnn->algorithm == dnnl_vanilla_lstm)
+        return api->dnnl_lstm_forward_primitive_desc_create(
+            ret, lib->engine, dnnl_forward_inference, rnn->direction, rnn->src, rnn->state,
+            rnn->memory, rnn->weights, rnn->recurrent, NULL, NULL, rnn->bias, rnn->dst,
+            rnn->state, rnn->memory, 0, NULL);
+    if (rnn->algorithm == dnnl_lbr_gru)
+        return api->dnnl_lbr_gru_forward_primitive_desc_create(
+            ret, lib->engine, dnnl_forward_inference, rnn->direction, rnn->src, rnn->state,
+            rnn->weights, rnn->recurrent, rnn->bias, rnn->dst, rnn->state, 0, NULL);
+    return api->dnnl_vanilla_rnn_forward_primitive_desc_create(
+        ret, lib->engine, dnnl_forward_inference, rnn->activation, rnn->direction, rnn->src,
+        rnn->state, rnn->weights, rnn->recurrent, rnn->bias, rnn->dst, rnn->state, 0, 0, 0,
+        NULL);
 }
 
 dnnl_status_t calls_softmax(const struct onednn *lib, bool log, onednn_desc data, int axis,

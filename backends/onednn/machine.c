@@ -2,6 +2,7 @@
 /* From /proc and /sys: sysconf was seen to give ten times the cache that there is. */
 #include "backends/onednn/machine.h"
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +11,13 @@
 
 #include "support/banned.h"
 
-#define KIB           1024
-#define ASSUMED_CACHE ((int64_t)32 << 20) /* of a machine that does not tell */
-#define LONGEST_LINE  512
-#define MOST_LINES    128
-#define MOST_LEVELS   8
+#define KIB             1024
+#define ASSUMED_CACHE   ((int64_t)32 << 20) /* of a machine that does not tell */
+#define LONGEST_LINE    512
+#define MOST_LINES      128
+#define MOST_LEVELS     8
+#define MOST_PROCESSORS 1024
+#define MOST_SENSORS    16
 
 /* The rest of the first line of `path` that begins with `key`; false: there is none. */
 static bool find_line(const char *path, const char *key, char *ret, size_t size) {
@@ -80,6 +83,57 @@ int64_t machine_free_bytes(void) {
 
 int64_t machine_memory_bytes(void) {
     return meminfo("MemTotal");
+}
+
+/* Nanoseconds on a processor, nanoseconds of waiting for one, number of slices. */
+static double thread_waited(const char *thread) {
+    char path[96];
+    char text[96];
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%.20s/schedstat", thread);
+    if (!find_line(path, "", text, sizeof(text))) return 0;
+    char *end = text;
+    (void)strtoull(text, &end, 10);
+    return 1e-9 * strtod(end, NULL);
+}
+
+double machine_waited(void) {
+    double seconds = 0;
+    DIR *threads = opendir("/proc/self/task");
+    if (threads == NULL) return 0;
+    for (const struct dirent *entry = readdir(threads); entry != NULL; entry = readdir(threads))
+        if (entry->d_name[0] != '.') seconds += thread_waited(entry->d_name);
+    (void)closedir(threads);
+    return seconds;
+}
+
+/* Of the file of one processor or sensor; 0: there is none. */
+static int64_t read_number(const char *before, int which, const char *after) {
+    char path[96];
+    char text[32];
+    (void)snprintf(path, sizeof(path), "%s%d/%s", before, which, after);
+    return find_line(path, "", text, sizeof(text)) ? strtoll(text, NULL, 10) : 0;
+}
+
+void machine_clocks(struct cm_clocks *ret) {
+    static const char processor[] = "/sys/devices/system/cpu/cpu";
+    static const char sensor[] = "/sys/class/thermal/thermal_zone";
+    int64_t sum = 0;
+    int64_t warmest = 0;
+    int n = 0;
+    memset(ret, 0, sizeof(*ret));
+    for (; n < MOST_PROCESSORS; n++) {
+        const int64_t khz = read_number(processor, n, "cpufreq/scaling_cur_freq");
+        if (khz <= 0) break;
+        sum += khz;
+    }
+    for (int i = 0; i < MOST_SENSORS; i++) {
+        const int64_t degrees = read_number(sensor, i, "temp") / 1000;
+        warmest = degrees > warmest ? degrees : warmest;
+    }
+    ret->unit_mhz = n > 0 ? (int32_t)(sum / n / 1000) : 0;
+    ret->unit_most_mhz =
+        (int32_t)(read_number(processor, 0, "cpufreq/cpuinfo_max_freq") / 1000);
+    ret->temperature_c = (int32_t)warmest;
 }
 
 double machine_load(void) {

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "costmodel/backend.h"
+
 /* Processors that this process may run on. */
 int machine_processors(void);
 /* "AMD EPYC 7B13"; "" not known. */
@@ -15,7 +17,13 @@ int64_t machine_cache_bytes(void);
 /* Bytes that may be had without swapping, and all that there are; 0 not known. */
 int64_t machine_free_bytes(void);
 int64_t machine_memory_bytes(void);
+/* Seconds that threads of this process wanted to run and others were let; 0 not known. */
+double machine_waited(void);
 /* Processes that wanted to run, on average over the last minute; < 0 not known. */
 double machine_load(void);
+
+/* The mean clock of the processors and the warmest sensor; what /sys does not
+ * tell, as in most virtual machines, is 0. */
+void machine_clocks(struct cm_clocks *ret);
 
 #endif

@@ -118,6 +118,14 @@ enum cm_schedule {
     CM_SCHEDULE_MIN_MEMORY, /* one of a lower peak, where a bounded search finds one */
 };
 
+/* How far the measuring is. */
+struct cm_progress {
+    const char *what; /* "device", "layers", "network": static text */
+    int round;        /* of layers: 1, 2, 3 */
+    size_t done;      /* measurings, of `total`, 0 where that is not known */
+    size_t total;     /* may grow */
+};
+
 /*
  * What to profile. cm_options_init gives the defaults; everything pointed to is borrowed for
  * the time of the call.
@@ -160,8 +168,14 @@ struct cm_options {
      * process of its own, which is forked from this one and ends before the call returns. */
     const char *backend;
     enum cm_precision precision; /* of what it runs */
+    bool plan_only; /* the backend says how it would run each layer, and runs nothing */
+    bool e2e;       /* run what is measured once more, as one network */
+    /* A folder in which measured times are kept from one call to the next, made where it is
+     * missing; NULL: none. */
+    const char *cache;
+    enum cm_layout layout; /* of images in what it runs */
     /* Called before each measuring; NULL: never. */
-    void (*progress)(void *context, size_t done, size_t total);
+    void (*progress)(void *context, const struct cm_progress *at);
     void *progress_context;
 };
 
@@ -196,6 +210,9 @@ CM_API int cm_model_load_memory(const void *data, size_t size, const char *name,
 
 CM_API void cm_model_free(struct cm_model *model);
 
+/* As it was given; borrowed. */
+CM_API const char *cm_model_path(const struct cm_model *model);
+
 /*
  * Runs the passes and gives the result: plain data that does not point into the model and is
  * freed with cm_result_free. One model may be profiled many times, with different options.
@@ -206,20 +223,41 @@ CM_API int cm_model_profile(struct cm_model *model, const struct cm_options *opt
 
 CM_API void cm_result_free(struct cm_result *result);
 
+/*
+ * The same model at each of `n` batches, options->batch aside; each is measured anew, so that
+ * a backend picks what is best at it. A batch that cannot be profiled is a row that says why.
+ * CM_OK, CM_USAGE (a batch below 1), CM_NO_MEMORY. Freed with cm_sweep_free.
+ */
+CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
+                          const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
+                          struct cm_sweep **ret_sweep) CM_MUST_CHECK;
+CM_API void cm_sweep_free(struct cm_sweep *sweep);
+
+/*
+ * Measures what the device of options->backend reaches at its best, and writes a description
+ * that `roofline:device=FILE.json` takes. CM_OK, CM_REFUSED (it cannot be used, or not
+ * measured), CM_NO_MEMORY; the stream is for the caller to flush.
+ */
+CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
+                        FILE *out) CM_MUST_CHECK;
+
 /* How the text report looks. cm_text_options_init gives the defaults. */
 struct cm_text_options {
-    int depth;     /* aggregated section: depths 0..depth; -1 all */
-    int top;       /* aggregated section: modules named for each metric; 0 all */
-    bool detailed; /* print the module tree */
-    bool color;    /* ANSI colours */
-    bool unicode;  /* charts of block elements in UTF-8, else of ASCII */
-    int width;     /* columns at which long lines are folded; 0 never */
+    int depth;      /* aggregated section: depths 0..depth; -1 all */
+    int top;        /* aggregated section: modules named for each metric; 0 all */
+    bool detailed;  /* print the module tree */
+    bool operators; /* print the costs by operator */
+    bool layers;    /* print each distinct piece of work with its time, if there are times */
+    bool kernels;   /* print the time by kernel, if there are times */
+    bool color;     /* ANSI colours */
+    bool unicode;   /* charts of block elements in UTF-8, else of ASCII */
+    int width;      /* columns at which long lines are folded; 0 never */
 };
 
 CM_API void cm_text_options_init(struct cm_text_options *options);
 
-/* The three sections of a DeepSpeed profile: summary, by depth, module tree; and the memory
- * curve where the result has one. CM_OK, CM_IO. */
+/* The three sections of a DeepSpeed profile: summary, by depth, module tree; the memory curve
+ * and the advice where the result has some; and what the options ask for. CM_OK, CM_IO. */
 CM_API int cm_result_write_text(const struct cm_result *result,
                                 const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
 
@@ -233,12 +271,30 @@ CM_API int cm_result_write_explanations(const struct cm_result *result,
 CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
 /*
+ * The layers as a timeline for chrome://tracing and Perfetto (Trace Event Format), medians back
+ * to back in the order of the nodes, modules by depth above them, and what is alive where the
+ * result has a memory curve. CM_USAGE of a result without times (nothing is written), CM_OK,
+ * CM_IO, CM_NO_MEMORY.
+ */
+CM_API int cm_result_write_trace(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
+
+/*
  * Reads back what cm_result_write_json wrote; writing it again gives the same bytes. `text`
  * need not end in NUL; `name` names the place in messages.
  */
 CM_API int cm_result_read_json(const char *text, size_t size, const char *name,
                                struct cm_diagnostics *diagnostics,
                                struct cm_result **ret_result) CM_MUST_CHECK;
+
+/* A line a batch. CM_OK, CM_IO, CM_NO_MEMORY. */
+CM_API int cm_sweep_write_text(const struct cm_sweep *sweep,
+                               const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
+
+/* One JSON object, schema "costmodel/sweep/1" (docs/json.md), and back. */
+CM_API int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) CM_MUST_CHECK;
+CM_API int cm_sweep_read_json(const char *text, size_t size, const char *name,
+                              struct cm_diagnostics *diagnostics,
+                              struct cm_sweep **ret_sweep) CM_MUST_CHECK;
 
 #ifdef __cplusplus
 }

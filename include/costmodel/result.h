@@ -20,6 +20,9 @@
 #define CM_UNKNOWN  INT64_MIN
 #define CM_NO_INDEX SIZE_MAX
 
+/* A ratio is an integer of millionths. */
+#define CM_RATIO_ONE 1000000
+
 enum cm_type_kind {
     CM_TYPE_UNKNOWN,
     CM_TYPE_TENSOR,
@@ -64,6 +67,18 @@ struct cm_step {
     int64_t kept_bytes;    /* of what it made that stays from forward to backward */
 };
 
+/*
+ * What a time makes of the work that was done in it. Work is that of the primitives: FLOPs by
+ * the exact convention, bytes of operands and results. A ratio is in millionths.
+ */
+struct cm_achieved {
+    bool present;        /* false: nothing of it has a time */
+    int64_t flops_per_s; /* of these three CM_UNKNOWN what is not known */
+    int64_t bytes_per_s;
+    int64_t roofline;  /* ratio: the least time that the device's ceilings allow, by the time */
+    const char *bound; /* "compute", "memory", "launch", "occupancy", "mixed", "unknown" */
+};
+
 struct cm_node {
     size_t index;       /* place in the file's order, bodies of control flow after their node */
     const char *name;   /* as in the file; "" where it has none */
@@ -91,6 +106,7 @@ struct cm_module {
     int64_t calls; /* how often its scope was entered; 0 when it only holds parameters */
     struct cm_costs costs;         /* children included; params are a union */
     struct cm_step training;       /* children included */
+    struct cm_achieved achieved;   /* children included */
     int64_t peak_activation_bytes; /* most alive at once of what is made inside; CM_UNKNOWN */
     size_t n_outputs;              /* values of its first call that leave the module */
     const struct cm_value *outputs;
@@ -294,20 +310,66 @@ struct cm_named_size {
     int64_t size;
 };
 
+/* A function that ran on the device; 0 and "" where not known. */
+struct cm_kernel_run {
+    const char *name;
+    int64_t calls; /* in one execution of the primitive */
+    int64_t grid[3];
+    int64_t block[3];
+    int64_t registers;        /* of a thread */
+    int64_t shared_bytes;     /* of a block */
+    const char *tensor_cores; /* "yes", "no", "unknown" */
+    const char *rule;         /* by what that was decided */
+    int64_t blocks_per_unit;  /* ratio: blocks of the grid by multiprocessors */
+    int64_t occupancy;        /* ratio: resident threads by those there is room for */
+};
+
+/* The device's own state right after a measuring; 0 and "" where not known. */
+struct cm_clock_state {
+    bool present;
+    int64_t unit_mhz;
+    int64_t unit_most_mhz;
+    int64_t memory_mhz;
+    int64_t temperature_c;
+    int64_t power_mw;
+    const char *throttle; /* why it holds its clock back; "" it does not */
+};
+
 /* A primitive (backend.h) and its time: of one execution, in picoseconds. */
 struct cm_timed {
     const char *primitive; /* "conv f32 1x3x224x224 64x3x7x7 64 -> …" */
     const char *state;     /* "measured", "modelled", "proxy" …: docs/measuring.md */
     const char *reason;    /* why there is no time, what ran in its place; "" */
-    const char *kernels;   /* what ran, a name a line; "" */
     int64_t median_ps;     /* cold; this and the rest CM_UNKNOWN without a time */
     int64_t q1_ps;
     int64_t q3_ps;
+    int64_t min_ps;
+    int64_t max_ps;
     int64_t warm_ps; /* median */
+    int64_t warm_q1_ps;
+    int64_t warm_q3_ps;
     int64_t samples; /* 0 of a model */
+    int64_t drift;   /* ratio: how far the rounds were apart */
     bool unstable;
     bool few_samples;
     bool not_cold;
+    bool throttled;
+    bool launches; /* each execution was launched by the host */
+    bool cached;   /* it ran in an earlier call of the program */
+    int64_t flops; /* of one execution, by the exact convention */
+    int64_t bytes; /* read and written */
+    struct cm_achieved achieved;
+    const char *provider;     /* part of the backend: "cublaslt"; "" */
+    const char *algorithm;    /* "engine 62"; "" */
+    const char *tensor_cores; /* "yes", "no", "unknown" */
+    int64_t plans_tried;      /* until one was accepted; 0 not known */
+    int64_t sets;             /* of operands that cold executions went round; 0 not known */
+    int64_t workspace_bytes;
+    int64_t plan_ps; /* to find and compile it; in no time */
+    struct cm_clock_state clocks;
+    size_t n_kernels;
+    const struct cm_kernel_run *kernels;
+    int64_t more_kernels; /* that are not listed */
     size_t n_nodes;
     const size_t *nodes; /* indices into nodes */
 };
@@ -317,6 +379,39 @@ struct cm_state_share {
     const char *state; /* as in cm_timed; "view": nothing to do */
     int64_t nodes;
     int64_t macs;
+};
+
+/* Nodes of one operator that have no time, for one reason. */
+struct cm_untimed {
+    const char *op; /* "NonZero", "com.microsoft::Gelu" */
+    const char *reason;
+    int64_t nodes;
+    int64_t macs;
+};
+
+/* What bounds how much of the time. */
+struct cm_bound_share {
+    const char *bound; /* as in cm_achieved */
+    int64_t nodes;
+    int64_t latency_ps;
+};
+
+/*
+ * A row of the kernel table. Where a primitive is one kernel, its time is the kernel's; where
+ * it is several, or nobody knows which, the row is the primitive itself.
+ */
+struct cm_kernel_row {
+    const char *name;         /* of the kernel, or the line of the primitive */
+    size_t primitive;         /* index into primitives; CM_NO_INDEX of a kernel */
+    const char *tensor_cores; /* "yes", "no", "unknown" */
+    const char *rule;
+    int64_t calls; /* in one pass through the model */
+    int64_t total_ps;
+    int64_t mean_ps; /* of a call */
+    int64_t min_ps;  /* the least of the primitives' medians */
+    int64_t max_ps;
+    int64_t blocks_per_unit; /* ratio, a mean weighted by time; CM_UNKNOWN */
+    int64_t occupancy;       /* the same */
 };
 
 /* What the device reaches at its best, measured as layers are: what their times are compared
@@ -329,19 +424,84 @@ struct cm_ceilings {
     const struct cm_named_size *flops_per_s; /* of a large product, by element: "f32", "tf32" */
 };
 
+/*
+ * Everything that was measured, once more as one network (cm_options.e2e): every node behind
+ * the one before it, activations warm. What the sum of its layers is to be compared with.
+ */
+struct cm_end_to_end {
+    const char *state;  /* as in cm_timed */
+    const char *reason; /* why there is no time; "" */
+    int64_t median_ps;  /* this and the quartiles CM_UNKNOWN without a time */
+    int64_t q1_ps;
+    int64_t q3_ps;
+    int64_t samples;
+    int64_t sum_cold_ps; /* of the medians of exactly the nodes that are in it */
+    int64_t sum_warm_ps;
+    int64_t nodes; /* that are in it */
+    int64_t macs;  /* of them */
+};
+
 /* What a backend said, and of how much of the model. */
 struct cm_measure {
-    const char *backend; /* as it was asked for: "roofline:device=h200" */
-    const char *problem; /* why there are no times; "" there are */
-    bool modelled;       /* no time was measured: all are computed */
+    const char *backend;   /* as it was asked for: "roofline:device=h200" */
+    const char *problem;   /* why there are no times; "" there are */
+    bool modelled;         /* no time was measured: all are computed */
+    bool invented;         /* no time was measured: they stand in a table, for tests */
+    bool planned;          /* nothing ran, and there are no times: how it would */
+    const char *precision; /* what fp32 was computed in: "fp32", "tf32", "fp16" … */
+    const char *layout;    /* of images: "auto", "nchw", "nhwc" */
     const char *device;
-    const char *version;                /* of what ran, or where the figures of a model stand */
-    const char *warning;                /* what makes the times doubtful; "" */
+    const char *version;      /* of what ran, or where the figures of a model stand */
+    const char *warning;      /* what makes the times doubtful; "" */
+    const char *architecture; /* "sm_90"; "" */
+    const char *address;      /* of the device in its machine; "" */
+    int64_t memory_bytes;     /* this and the rest CM_UNKNOWN where not known */
+    int64_t cache_bytes;      /* the last level */
+    int64_t units;            /* multiprocessors, threads */
+    int64_t threads_per_unit; /* that are resident at once */
+    int64_t bandwidth;        /* bytes a second */
+    int64_t floor_ps;         /* that even an empty primitive takes */
+    bool has_tensor_cores;
+    int64_t measured_macs_share;        /* ratio: of all MACs, those of nodes whose work ran */
     const struct cm_ceilings *ceilings; /* NULL: none were measured */
+    const struct cm_end_to_end *end_to_end; /* NULL: not asked */
+    int64_t n_cached;                       /* of the primitives: measured in earlier calls, */
+    const char *cached_since;               /* the first at "2026-11-21T23:07:08Z"; "" none */
     size_t n_states;
     const struct cm_state_share *states; /* those that there are, what has a time first */
+    size_t n_untimed;
+    const struct cm_untimed *untimed; /* what has no time, the most work first */
+    size_t n_bounds;
+    const struct cm_bound_share *bounds; /* those that there are */
     size_t n_primitives;
     const struct cm_timed *primitives;
+    size_t n_kernels;
+    const struct cm_kernel_row *kernels; /* the largest total first */
+};
+
+/* All nodes of one operator. Sums leave out what is unknown. */
+struct cm_operator {
+    const char *op; /* "Conv", "com.microsoft::Gelu" */
+    int64_t nodes;
+    int64_t macs;
+    int64_t flops;
+    int64_t bytes_read;
+    int64_t bytes_written;
+    int64_t latency_ps; /* CM_UNKNOWN unless cm_result_timed */
+    size_t n_states;    /* 0 unless cm_result_timed */
+    const struct cm_state_share *states;
+};
+
+/* Something that would make the model faster, or let it run at all, by its times. */
+struct cm_advice {
+    const char *rule; /* "R3": docs/measuring.md */
+    const char *name; /* "channels-last" */
+    const char *text; /* what was seen, and what to do: sentences */
+    int64_t gain_ps;  /* of the total latency, an estimate; CM_UNKNOWN */
+    size_t n_nodes;
+    const size_t *nodes; /* indices of those that it is about */
+    size_t n_modules;
+    const size_t *modules; /* the ones that they stand in */
 };
 
 struct cm_result {
@@ -384,13 +544,51 @@ struct cm_result {
     const struct cm_explanation *explanations;
     size_t n_diagnostics; /* notes and warnings: assumptions, unknown operators */
     const struct cm_diagnostic *diagnostics;
-    const struct cm_measure *measure; /* NULL: no backend was asked */
-    void *arena;                      /* the library's */
+    size_t n_operators;
+    const struct cm_operator *operators; /* what takes longest, else does most, first */
+    const struct cm_measure *measure;    /* NULL: no backend was asked */
+    size_t n_advice;
+    const struct cm_advice *advice; /* the largest gain first; none without times */
+    void *arena;                    /* the library's */
+};
+
+/* A model at one batch, in a sweep over some. */
+struct cm_sweep_row {
+    int64_t batch;
+    /*
+     * "done"; "incomplete": operators are not known, or times that were asked for are missing;
+     * "misfit": more than the memory limit. The rest have no figures: "refused", "usage",
+     * "failed".
+     */
+    const char *state;
+    const char *problem; /* why it is not done: the first message; "" */
+    int64_t params;      /* this and all that follows CM_UNKNOWN where not known */
+    int64_t macs;
+    int64_t flops;
+    int64_t peak_activation_bytes;
+    int64_t arena_bytes;
+    int64_t required_bytes;
+    int64_t latency_ps; /* CM_UNKNOWN unless there are times */
+    int64_t timed_macs; /* of nodes that have one */
+    int64_t cached;     /* primitives whose time was measured in an earlier call */
+};
+
+struct cm_sweep {
+    const char *model; /* path */
+    const char *convention;
+    const char *backend;  /* as it was asked for; "" none */
+    const char *device;   /* of the times; "" */
+    const char *times;    /* what they are: "measured", "modelled", "invented"; "" none */
+    int64_t memory_limit; /* bytes; CM_UNKNOWN: not asked */
+    size_t n_rows;
+    const struct cm_sweep_row *rows; /* in the order that was asked for */
+    void *arena;                     /* the library's */
 };
 
 /* Whether latency_ps says anything. */
 static inline bool cm_result_timed(const struct cm_result *result) {
-    return result->measure != NULL && result->measure->problem[0] == '\0';
+    return result->measure != NULL && result->measure->problem[0] == '\0' &&
+           !result->measure->planned;
 }
 
 /* Whether everything was understood: no unknown operator, and no message above a note. */

@@ -302,6 +302,81 @@ static void what_is_no_result_is_not_taken_for_one(void **state) {
     expect_no_children();
 }
 
+/* A ReLU of 64 elements, twice, from one place to the other and back. */
+static struct cm_measurement measure_twice(struct fixture *f, uint32_t n_steps) {
+    const struct cm_primitive relu = fixture_relu(64);
+    const struct cm_network_step steps[] = {
+        {.outputs = {{.offset = 256}}},
+        {.inputs = {{.offset = 256}}},
+    };
+    const struct cm_network network = {1, n_steps, &relu, steps, 512, 0};
+    struct cm_measurement measurement;
+    child_measure_network(f->child, &network, &measurement);
+    return measurement;
+}
+
+static void a_network_is_timed_warm(void **state) {
+    (void)state;
+    struct fixture f;
+    assert_int_equal(prepare(&f, "network: 5 / 0.25\neltwise: 1\n"), CM_BACKEND_OK);
+    struct cm_measurement got = measure_twice(&f, 2);
+    assert_int_equal(got.state, CM_INVENTED);
+    assert_true(got.warm.median == 0.25);
+    assert_true(got.cold.median == 0 && got.warm.n_samples > 0);
+    const struct cm_primitive relu = fixture_relu(8);
+    assert_int_equal(measure(&f, &relu).state, CM_INVENTED); /* the process is still there */
+    assert_int_equal(child_n_processes(f.child), 1);
+    got = measure_twice(&f, CHILD_MOST_STEPS + 1);
+    assert_int_equal(got.state, CM_UNSUPPORTED);
+    assert_string_equal(got.reason.text, "the network has 16385 steps, at most 16384 are run");
+    finish(&f);
+}
+
+static void a_network_may_fail_as_a_primitive_may(void **state) {
+    static const struct {
+        const char *table;
+        int32_t state;
+        const char *reason;
+    } cases[] = {
+        {"network: hang\n", CM_TIMED_OUT, "no answer within 0.3 s"},
+        {"network: crash\n", CM_CRASHED, "the measuring process was ended by signal 9"},
+        {"network: lost\n", CM_CRASHED, "the table loses the device"},
+        {"network: memory\n", CM_OUT_OF_MEMORY, "the table has no memory for it"},
+        {"conv: 1\n", CM_UNSUPPORTED, "the table has no row for a network"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fixture f;
+        char table[64];
+        snprintf(table, sizeof(table), "%seltwise: 1\n", cases[i].table);
+        assert_int_equal(prepare(&f, table), CM_BACKEND_OK);
+        child_stop(f.child);
+        f.setup.network_timeout_s = 0.3;
+        assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_OK);
+        const struct cm_measurement got = measure_twice(&f, 2);
+        assert_int_equal(got.state, cases[i].state);
+        assert_string_equal(got.reason.text, cases[i].reason);
+        const struct cm_primitive relu = fixture_relu(8);
+        assert_int_equal(measure(&f, &relu).state, CM_INVENTED); /* by another process */
+        finish(&f);
+        expect_no_children();
+    }
+}
+
+static void a_backend_without_the_slot_says_so(void **state) {
+    (void)state;
+    struct fixture f;
+    assert_int_equal(prepare(&f, "network: 1\n"), CM_BACKEND_OK);
+    child_stop(f.child);
+    struct cm_backend without = fake_backend;
+    without.network = NULL;
+    f.setup.backend = &without;
+    assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_OK);
+    assert_string_equal(measure_twice(&f, 2).reason.text,
+                        "the backend does not run whole networks");
+    finish(&f);
+}
+
 static void a_program_without_descriptors_says_so(void **state) {
     (void)state;
     struct arena *arena = arena_new("test", 0);
@@ -337,6 +412,9 @@ int main(void) {
         cmocka_unit_test(a_device_that_is_gone_for_good_is_asked_once),
         cmocka_unit_test(whoever_ignores_its_children_is_served_as_well),
         cmocka_unit_test(what_is_no_result_is_not_taken_for_one),
+        cmocka_unit_test(a_network_is_timed_warm),
+        cmocka_unit_test(a_network_may_fail_as_a_primitive_may),
+        cmocka_unit_test(a_backend_without_the_slot_says_so),
         cmocka_unit_test(a_program_without_descriptors_says_so),
         cmocka_unit_test(stopping_nothing_is_fine),
     };

@@ -31,7 +31,7 @@ static void the_text_says_all_that_differs_from_nothing(void **state) {
     conv.inputs[0].strides[1] = 1;
     conv.inputs[0].strides[2] = 672;
     conv.inputs[0].strides[3] = 3;
-    expect_text(&conv, "conv f32 1x3x224x224/150528x1x672x3 64x3x7x7 64 -> 1x64x112x112 "
+    expect_text(&conv, "conv f32 1x3x224x224:nhwc 64x3x7x7 64 -> 1x64x112x112 "
                        "kernel 7x7 stride 2x2 dilation 1x2 pad 3x3+3x3 groups 3");
 }
 
@@ -66,6 +66,34 @@ static void the_text_has_what_only_some_kinds_have(void **state) {
     attention.axis = 1;
     expect_text(&attention, "rnn lstm bf16 1x8x128x64 1x8x128x64 1x8x128x64 -> 1x8x128x64 "
                             "axis 1 hidden 64 both directions");
+}
+
+static void put_channels_last(struct cm_tensor *tensor) {
+    const int64_t *d = tensor->dims;
+    const int64_t strides[] = {d[1] * d[2] * d[3], 1, d[3] * d[1], d[1]};
+    memcpy(tensor->strides, strides, sizeof(strides));
+}
+
+static void channels_last_has_a_name(void **state) {
+    (void)state;
+    struct cm_primitive conv = fixture_conv();
+    put_channels_last(&conv.inputs[0]);
+    put_channels_last(&conv.inputs[1]);
+    put_channels_last(&conv.outputs[0]);
+    expect_text(&conv, "conv f32 1x3x224x224:nhwc 64x3x7x7:nhwc 64 -> 1x64x112x112:nhwc "
+                       "kernel 7x7 stride 2x2 pad 3x3+3x3");
+    /* a part of a larger image has strides alone */
+    conv.inputs[0].dims[1] = 2;
+    conv.inputs[1].dims[2] = 1; /* one element: any stride is right */
+    conv.inputs[1].dims[3] = 1;
+    expect_text(&conv, "conv f32 1x2x224x224/150528x1x672x3 64x3x1x1/147x1x21x3 64 -> "
+                       "1x64x112x112:nhwc kernel 7x7 stride 2x2 pad 3x3+3x3");
+    struct cm_primitive relu = fixture_relu(1);
+    relu.inputs[0] = fixture_tensor(CM_F32, 3, (const int64_t[]){2, 3, 5});
+    relu.inputs[0].strides[1] = 1;
+    relu.inputs[0].strides[2] = 3;
+    relu.outputs[0] = fixture_tensor(CM_F32, 2, (const int64_t[]){2, 3});
+    expect_text(&relu, "eltwise relu f32 2x3x5:nwc -> 2x3");
 }
 
 static void a_scalar_has_no_dims(void **state) {
@@ -125,6 +153,8 @@ static void every_value_of_every_enum_has_a_name(void **state) {
     for (int32_t i = 0; i < CM_N_ALGORITHMS; i++) assert_non_null(primitive_algorithm_name(i));
     for (int32_t i = 0; i < CM_N_FUNCTIONS; i++) assert_non_null(primitive_function_name(i));
     for (int32_t i = 0; i < CM_N_MEASURE_STATES; i++) assert_non_null(primitive_state_name(i));
+    for (int32_t i = 0; i < CM_N_PRECISIONS; i++) assert_non_null(primitive_precision_name(i));
+    for (int32_t i = 0; i < CM_N_LAYOUTS; i++) assert_non_null(primitive_layout_name(i));
     assert_string_equal(primitive_kind_name(CM_N_PRIMITIVES), "?");
     assert_string_equal(primitive_kind_name(-1), "?");
 }
@@ -195,6 +225,7 @@ int main(void) {
         cmocka_unit_test(the_text_says_all_that_differs_from_nothing),
         cmocka_unit_test(the_text_names_functions_and_mixed_elements),
         cmocka_unit_test(the_text_has_what_only_some_kinds_have),
+        cmocka_unit_test(channels_last_has_a_name),
         cmocka_unit_test(a_scalar_has_no_dims),
         cmocka_unit_test(equal_means_the_same_work),
         cmocka_unit_test(packing_is_row_major_and_clears_the_rest),

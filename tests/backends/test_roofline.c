@@ -40,6 +40,21 @@ static struct cm_measurement estimate(const char *name, int32_t precision,
     return measurement;
 }
 
+static void a_model_makes_no_plan(void **state) {
+    (void)state;
+    struct cm_measurement measurement;
+    struct cm_device *device = NULL;
+    struct cm_reason reason = {""};
+    const struct cm_primitive conv = fixture_conv();
+    assert_int_equal(open_device("h200", CM_PRECISION_AS_STORED, &device, &reason),
+                     CM_BACKEND_OK);
+    assert_int_equal(measure_plan(&roofline_backend, device, &conv, &measurement),
+                     CM_BACKEND_REFUSED);
+    roofline_backend.close(device);
+    assert_int_equal(measurement.state, CM_UNSUPPORTED);
+    assert_string_equal(measurement.reason.text, "it computes times, and makes no plans");
+}
+
 static void expect_near(double have, double want) {
     if (fabs(have - want) > 1e-9 * want) fail_msg("have %.17g, want %.17g", have, want);
 }
@@ -76,7 +91,7 @@ static void products_run_at_the_rate_of_their_element(void **state) {
         {"v100", CM_F16, 0, 125e12, "matrix_fp16"},
         {"gtx-1080", CM_F16, 0, 8.873e12, "fp32"},
         {"t4", CM_BF16, 0, 8.1e12, "fp32"},
-        {"h100-sxm", CM_F8E4M3, 0, 1979e12, "matrix_fp8"},
+        {"h100-sxm", CM_F8E4M3, 0, 1978.9e12, "matrix_fp8"},
         {"a100-80gb", CM_F8E5M2, 0, 312e12, "matrix_fp16"},
         {"p40", CM_I8, 0, 47e12, "int8"},
         {"t4", CM_U8, 0, 130e12, "matrix_int8"},
@@ -90,6 +105,10 @@ static void products_run_at_the_rate_of_their_element(void **state) {
         snprintf(want, sizeof(want), "bound by arithmetic at %s", cases[i].name);
         assert_string_equal(have.reason.text, want);
         expect_near(have.cold.median, 2.0 * 4096 * 4096 * 4096 / cases[i].rate);
+        assert_string_equal(have.how.algorithm, cases[i].name);
+        assert_int_equal(have.how.tensor_cores, strncmp(cases[i].name, "matrix_", 7) == 0
+                                                    ? CM_TENSOR_CORES_YES
+                                                    : CM_TENSOR_CORES_NO);
     }
 }
 
@@ -97,8 +116,10 @@ static void elementwise_work_gets_no_matrix_units(void **state) {
     (void)state;
     struct cm_primitive relu = fixture_relu(1 << 20);
     relu.flops = (int64_t)1 << 40; /* as if each element took a million */
-    relu.inputs[0].element = CM_F16;
+    relu.inputs[0].element = CM_BF16;
     expect_near(estimate("h200", 0, &relu).cold.median, (double)((int64_t)1 << 40) / 67e12);
+    relu.inputs[0].element = CM_F16;
+    expect_near(estimate("h200", 0, &relu).cold.median, (double)((int64_t)1 << 40) / 133.8e12);
     relu.inputs[0].element = CM_F64;
     expect_near(estimate("h200", 0, &relu).cold.median, (double)((int64_t)1 << 40) / 34e12);
 }
@@ -129,20 +150,44 @@ static void work_that_is_not_known_has_no_time(void **state) {
     assert_string_equal(have.reason.text, "its work is not known");
 }
 
-static void a_file_may_have_a_floor(void **state) {
-    (void)state;
+/* On a device of 1 TFLOP/s and 100 GB/s that takes 2 us to start anything. */
+static struct cm_measurement estimate_with_floor(const struct cm_primitive *primitive) {
     char path[FIXTURE_PATH + 8];
     char bare[FIXTURE_PATH];
-    const struct cm_primitive relu = fixture_relu(16);
     fixture_write("{\"schema\": \"costmodel/device/1\", \"name\": \"a\", \"floor\": 2e-6,"
                   " \"rates\": {\"fp32\": 1e12}, \"bandwidth\": 1e11}",
                   bare);
     snprintf(path, sizeof(path), "%s.json", bare);
     assert_int_equal(rename(bare, path), 0);
-    const struct cm_measurement have = estimate(path, 0, &relu);
+    const struct cm_measurement have = estimate(path, 0, primitive);
     unlink(path);
-    expect_near(have.cold.median, 2e-6);
-    assert_string_equal(have.reason.text, "the shortest that anything takes");
+    return have;
+}
+
+static void the_floor_comes_on_top_of_the_roofs(void **state) {
+    (void)state;
+    struct cm_primitive relu = fixture_relu(16);
+    const struct cm_measurement tiny = estimate_with_floor(&relu);
+    expect_near(tiny.cold.median, 2e-6 + 2 * 16 * 4 / 1e11);
+    assert_string_equal(tiny.reason.text, "bound by the start of a kernel");
+    relu = fixture_relu(1 << 20);
+    const struct cm_measurement large = estimate_with_floor(&relu);
+    expect_near(large.cold.median, 2e-6 + 2.0 * (1 << 20) * 4 / 1e11);
+    assert_string_equal(large.reason.text, "bound by memory");
+}
+
+static void a_memory_bound_layer_names_its_rate_too(void **state) {
+    (void)state;
+    const struct cm_primitive relu = fixture_relu(1 << 20);
+    const struct cm_measurement have = estimate("h200", 0, &relu);
+    assert_string_equal(have.reason.text, "bound by memory");
+    assert_string_equal(have.how.algorithm, "fp32");
+    assert_int_equal(have.how.tensor_cores, CM_TENSOR_CORES_NO);
+    struct cm_primitive copy = relu;
+    copy.flops = 0;
+    const struct cm_measurement idle = estimate("h200", 0, &copy);
+    assert_string_equal(idle.how.algorithm, "");
+    assert_int_equal(idle.how.tensor_cores, CM_TENSOR_CORES_UNKNOWN);
 }
 
 static void a_device_must_be_named(void **state) {
@@ -167,20 +212,26 @@ static void the_facts_name_the_source(void **state) {
     roofline_backend.facts(device, &facts);
     roofline_backend.close(device);
     assert_string_equal(facts.name, "NVIDIA Tesla K80 (one of its two GPUs)");
-    assert_string_equal(facts.version, "NVIDIA Tesla K80 data sheet, with GPU Boost");
+    assert_string_equal(facts.version, "NVIDIA Tesla K80 data sheet, with GPU Boost; …");
+    assert_string_equal(facts.architecture, "sm_37");
+    assert_int_equal(facts.n_units, 13);
+    assert_int_equal(facts.threads_a_unit, 2048);
+    assert_int_equal(facts.has_tensor_cores, 0);
     assert_int_equal(facts.modelled, 1);
     assert_true(facts.bandwidth == 240e9);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_makes_no_plan),
         cmocka_unit_test(the_first_convolution_of_resnet50),
         cmocka_unit_test(products_run_at_the_rate_of_their_element),
         cmocka_unit_test(elementwise_work_gets_no_matrix_units),
         cmocka_unit_test(a_device_without_the_rate_says_so),
         cmocka_unit_test(what_does_not_fit_has_no_time),
         cmocka_unit_test(work_that_is_not_known_has_no_time),
-        cmocka_unit_test(a_file_may_have_a_floor),
+        cmocka_unit_test(the_floor_comes_on_top_of_the_roofs),
+        cmocka_unit_test(a_memory_bound_layer_names_its_rate_too),
         cmocka_unit_test(a_device_must_be_named),
         cmocka_unit_test(the_facts_name_the_source),
     };

@@ -40,8 +40,9 @@ static void measure(void *context, size_t index, struct cm_measurement *ret) {
     ret->how.workspace_bytes = round + 1; /* which round it was */
 }
 
-static void progress(void *context, size_t done, size_t total) {
+static void progress(void *context, int round, size_t done, size_t total) {
     struct script *script = context;
+    assert_in_range(round, 1, MOST_ROUNDS);
     script->last_done = done;
     script->last_total = total;
 }

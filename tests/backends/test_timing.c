@@ -101,7 +101,7 @@ static void samples_that_agree_end_at_the_fewest(void **state) {
     assert_int_equal(timing.n_samples, 11);
     assert_int_equal(timing.per_sample, 1);
     expect_near(timing.median, 2e-3);
-    expect_near(timing_spread(&timing), 0);
+    expect_near(timing_doubt(&timing), 0);
     /* 3 runs of 2 ms warm up for 5 ms */
     assert_int_equal(device.executions, 3 + 11);
 }
@@ -139,12 +139,31 @@ static void the_shortest_fills_no_sample(void **state) {
 
 static void samples_that_differ_go_on_to_the_budget(void **state) {
     (void)state;
-    const double two[] = {2e-3, 2.2e-3};
+    const double two[] = {2e-3, 3e-3};
     struct device device = {.seconds = two, .n = 2};
     const struct cm_timing timing = expect_timing(&device, CM_FLAG_UNSTABLE);
-    /* 200 ms at 2.1 ms each */
-    assert_in_range(timing.n_samples, 95, 96);
-    assert_true(timing_spread(&timing) > 0.05);
+    /* 200 ms at 2.5 ms each */
+    assert_in_range(timing.n_samples, 79, 81);
+    assert_true(timing_doubt(&timing) > 0.05);
+}
+
+/* 1.57 (4 - 2) / sqrt(16) / 3, and what has no time is not doubted. */
+static void doubt_is_the_notch_of_a_box(void **state) {
+    (void)state;
+    const struct cm_timing timing = {.median = 3, .q1 = 2, .q3 = 4, .n_samples = 16};
+    const struct cm_timing none = {.n_samples = 0};
+    expect_near(timing_doubt(&timing), 1.57 * 2 / 4 / 3);
+    expect_near(timing_doubt(&none), 0);
+}
+
+/* A spread of 4 %: eleven say too little of the median, forty enough. */
+static void many_samples_make_up_for_their_spread(void **state) {
+    (void)state;
+    const double five[] = {2e-3, 2.04e-3, 2.08e-3, 2.04e-3, 2e-3, 2.08e-3};
+    struct device device = {.seconds = five, .n = N(five)};
+    const struct cm_timing timing = expect_timing(&device, 0);
+    assert_in_range(timing.n_samples, 12, 60);
+    assert_true(timing_doubt(&timing) <= timing_default_policy.doubt);
 }
 
 static void samples_end_at_the_most(void **state) {
@@ -231,6 +250,8 @@ int main(void) {
         cmocka_unit_test(a_short_one_is_run_many_times_in_a_sample),
         cmocka_unit_test(the_shortest_fills_no_sample),
         cmocka_unit_test(samples_that_differ_go_on_to_the_budget),
+        cmocka_unit_test(doubt_is_the_notch_of_a_box),
+        cmocka_unit_test(many_samples_make_up_for_their_spread),
         cmocka_unit_test(samples_end_at_the_most),
         cmocka_unit_test(a_slow_one_ends_with_few_samples_and_says_so),
         cmocka_unit_test(one_that_takes_longer_than_all_is_run_twice),

@@ -246,6 +246,7 @@ static const struct cm_module odd_modules[] = {
         .calls = 0,
         .costs = {CM_UNKNOWN, 0, CM_UNKNOWN, CM_UNKNOWN, 0, 0, 0, CM_UNKNOWN, CM_UNKNOWN},
         .training = {true, INT64_MAX, 0},
+        .achieved = {true, CM_UNKNOWN, INT64_MAX, CM_UNKNOWN, ESCAPE},
     },
     {
         .path = "quote\"back\\slash",
@@ -340,11 +341,55 @@ static const char *const odd_patterns[] = {ESCAPE, "*", NO_UTF8};
 static const size_t timed_nodes[] = {0, 1};
 static const struct cm_state_share states[] = {{"measured", 1, CM_UNKNOWN},
                                                {"crashed\x07", INT64_MAX, 0}};
+static const struct cm_kernel_run kernel_runs[] = {
+    {.name = "a",
+     .calls = 1,
+     .grid = {1, 2, INT64_MAX},
+     .block = {128, 1, 1},
+     .registers = 255,
+     .shared_bytes = 49152,
+     .tensor_cores = "yes",
+     .rule = "name",
+     .blocks_per_unit = 500001,
+     .occupancy = INT64_MAX},
+    {.name = "b \"c\"" ESCAPE, .tensor_cores = "unknown", .rule = ESCAPE},
+};
+static const struct cm_untimed untimed[] = {{"NonZero", "the data decides its size", 3, 0},
+                                            {ESCAPE, FORGERY, INT64_MAX, CM_UNKNOWN}};
+static const struct cm_bound_share bounds[] = {{"memory", 1, INT64_MAX}, {ESCAPE, 0, 0}};
+static const struct cm_kernel_row kernel_rows[] = {
+    {"a", CM_NO_INDEX, "yes", "name", 1, INT64_MAX, 1, 2, 3, 250000, CM_UNKNOWN},
+    {"gemm" ESCAPE, 1, "unknown", "", INT64_MAX, CM_UNKNOWN, CM_UNKNOWN, 0, 0, CM_UNKNOWN,
+     CM_UNKNOWN},
+    {"conv", 0, "no", FORGERY, 2, 1000, 500, 400, 600, CM_UNKNOWN, 1000000},
+    {"past the end", 7, "no", "", 2, 1000, 500, 400, 600, CM_UNKNOWN, 1000000},
+};
 static const struct cm_timed timed[] = {
     {.primitive = "conv f32 1x1x1 -> 1x1x1",
      .state = "measured",
      .reason = "",
-     .kernels = "a\nb \"c\"",
+     .n_kernels = N(kernel_runs),
+     .kernels = kernel_runs,
+     .more_kernels = 3,
+     .provider = "cublaslt" ESCAPE,
+     .algorithm = "engine 62",
+     .tensor_cores = "yes",
+     .plans_tried = 2,
+     .sets = 117,
+     .workspace_bytes = INT64_MAX,
+     .plan_ps = 1000000000000,
+     .clocks = {true, 1980, 1980, 3201, 45, 350500, "power cap"},
+     .achieved = {true, INT64_MAX, 1, 1500000, "memory"},
+     .flops = 2,
+     .bytes = 12,
+     .min_ps = 0,
+     .max_ps = INT64_MAX,
+     .warm_q1_ps = 1,
+     .warm_q3_ps = CM_UNKNOWN,
+     .drift = 31000,
+     .throttled = true,
+     .launches = true,
+     .cached = true,
      .median_ps = INT64_MAX,
      .q1_ps = 0,
      .q3_ps = 1,
@@ -357,12 +402,15 @@ static const struct cm_timed timed[] = {
     {.primitive = "gemm\x1b[31m",
      .state = "crashed",
      .reason = "the measuring process was ended by signal 11",
-     .kernels = "",
+     .provider = "",
+     .algorithm = "",
+     .tensor_cores = "unknown",
      .median_ps = CM_UNKNOWN,
      .q1_ps = CM_UNKNOWN,
      .q3_ps = CM_UNKNOWN,
      .warm_ps = CM_UNKNOWN,
-     .few_samples = true},
+     .few_samples = true,
+     .cached = true},
 };
 static const struct cm_named_size odd_rates[] = {{"f32", CM_UNKNOWN}, {"tf32", 1}};
 
@@ -372,17 +420,62 @@ static const struct cm_ceilings odd_ceilings = {.state = "invented",
                                                 .n_flops_per_s = N(odd_rates),
                                                 .flops_per_s = odd_rates};
 
+static const struct cm_end_to_end odd_network = {.state = "invented",
+                                                 .reason = "\x07",
+                                                 .median_ps = INT64_MAX,
+                                                 .q1_ps = CM_UNKNOWN,
+                                                 .q3_ps = 0,
+                                                 .samples = 11,
+                                                 .sum_cold_ps = 1,
+                                                 .sum_warm_ps = CM_UNKNOWN,
+                                                 .nodes = 2,
+                                                 .macs = INT64_MAX};
+
 static const struct cm_measure odd_measure = {
     .backend = "odd:key=\x07",
     .problem = "",
     .device = "a \"device\"",
     .version = "",
     .ceilings = &odd_ceilings,
+    .end_to_end = &odd_network,
+    .n_cached = INT64_MAX,
+    .cached_since = "yesterday\x1b",
+    .precision = "fp16",
+    .layout = "nhwc",
     .warning = "the machine is busy (load 13.1)",
+    .architecture = "sm_90",
+    .address = ESCAPE,
+    .memory_bytes = INT64_MAX,
+    .cache_bytes = CM_UNKNOWN,
+    .units = 132,
+    .threads_per_unit = 2048,
+    .bandwidth = 4800000000000,
+    .floor_ps = 1500000,
+    .has_tensor_cores = true,
+    .measured_macs_share = CM_UNKNOWN,
+    .n_untimed = N(untimed),
+    .untimed = untimed,
+    .n_bounds = N(bounds),
+    .bounds = bounds,
+    .n_kernels = N(kernel_rows),
+    .kernels = kernel_rows,
     .n_states = N(states),
     .states = states,
     .n_primitives = N(timed),
     .primitives = timed,
+};
+
+static const struct cm_operator odd_operators[] = {
+    {"com.example::Magic", 1, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 76670000,
+     N(states), states},
+    {ESCAPE, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, CM_UNKNOWN, 0, NULL},
+};
+
+static const size_t advised[] = {0, 4294967295};
+static const struct cm_advice odd_advice[] = {
+    {"R3", "channels-last", "What was seen, 3.5 GB of it. What to do.", 1000000, N(advised),
+     advised, N(advised), advised},
+    {ESCAPE, FORGERY, NO_UTF8, CM_UNKNOWN, 0, NULL, 0, NULL},
 };
 
 const struct cm_result fixture_hostile = {
@@ -425,7 +518,11 @@ const struct cm_result fixture_hostile = {
     .rebatched = odd_places,
     .n_diagnostics = N(odd_diagnostics),
     .diagnostics = odd_diagnostics,
+    .n_operators = N(odd_operators),
+    .operators = odd_operators,
     .measure = &odd_measure,
+    .n_advice = N(odd_advice),
+    .advice = odd_advice,
 };
 
 static FILE *open_memory(char **text, size_t *size) {

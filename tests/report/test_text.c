@@ -42,6 +42,19 @@ static void a_known_model_has_three_sections(void **state) {
     expect(&fixture_pointnet, defaults(), "pointnet.txt");
 }
 
+/* Of nodes that are none, too. */
+static void a_plan_has_no_times(void **state) {
+    (void)state;
+    struct cm_measure measure = *fixture_hostile.measure;
+    struct cm_result result = fixture_hostile;
+    struct cm_text_options options = defaults();
+    measure.planned = true;
+    result.measure = &measure;
+    options.detailed = false;
+    assert_false(cm_result_timed(&result));
+    expect(&result, options, "hostile_plan.txt");
+}
+
 static void all_modules_are_ranked_when_top_is_0(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
@@ -128,6 +141,16 @@ static void what_fits_is_said(void **state) {
 static void what_is_not_known_is_said(void **state) {
     (void)state;
     expect(&fixture_hostile, defaults(), "hostile.txt");
+}
+
+static void what_is_asked_for_follows_the_tree(void **state) {
+    (void)state;
+    struct cm_text_options options = defaults();
+    options.detailed = false;
+    options.operators = true;
+    options.layers = true;
+    options.kernels = true;
+    expect(&fixture_hostile, options, "hostile_breakdown.txt");
 }
 
 static void a_known_model_has_no_question_mark(void **state) {
@@ -219,6 +242,7 @@ static void a_figure_is_explained_by_its_terms(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_known_model_has_three_sections),
+        cmocka_unit_test(a_plan_has_no_times),
         cmocka_unit_test(all_modules_are_ranked_when_top_is_0),
         cmocka_unit_test(depth_limits_the_aggregated_section_alone),
         cmocka_unit_test(narrow_pages_are_folded_between_items),
@@ -227,6 +251,7 @@ int main(void) {
         cmocka_unit_test(a_curve_is_drawn_in_block_elements_where_they_can_be_shown),
         cmocka_unit_test(what_fits_is_said),
         cmocka_unit_test(what_is_not_known_is_said),
+        cmocka_unit_test(what_is_asked_for_follows_the_tree),
         cmocka_unit_test(a_known_model_has_no_question_mark),
         cmocka_unit_test(no_name_reaches_the_terminal_raw),
         cmocka_unit_test(the_default_page_has_100_columns),

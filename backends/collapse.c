@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stride of 0 stands for an axis along which an operand repeats itself, until the end. */
-#include "backends/onednn/collapse.h"
+#include "backends/collapse.h"
 
 #include <string.h>
 

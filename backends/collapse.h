@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The same work in fewer dims. oneDNN has fast code for few dims and a reference for the rest:
- * a ReLU over 1x64x56x56 is one over 200704 elements, a bias over its channels has three dims.
+ * The same work in fewer dims: a ReLU over 1x64x56x56 is one over 200704 elements, a bias over
+ * its channels has three dims. oneDNN has fast code for few dims and a reference for the rest,
+ * cuDNN refuses more than three of them. Modules compile this file into themselves.
  */
-#ifndef BACKENDS_ONEDNN_COLLAPSE_H
-#define BACKENDS_ONEDNN_COLLAPSE_H
+#ifndef BACKENDS_COLLAPSE_H
+#define BACKENDS_COLLAPSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "costmodel/backend.h"
 
-#define COLLAPSE_OPERANDS 3
+#define COLLAPSE_OPERANDS (CM_MAX_INPUTS + 1)
 
 struct collapsed {
     int rank;                  /* >= 1 */

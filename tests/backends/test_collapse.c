@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fewer dims, the same work. */
-#include "backends/onednn/collapse.h"
+#include "backends/collapse.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Matrix products by cuBLASLt. It reads matrices by columns: y = a b by rows is y' = b' a' by
+ * columns, so b goes first. Integers and floats of 8 bits it multiplies only where both lie
+ * along k; a runtime lays weights out like that once, and so are operands taken here.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "backends/cuda/gemm.h"
+#include "backends/cuda/operands.h"
+#include "backends/cuda/provider.h"
+#include "backends/cuda/refuse.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define MOST_RESULTS   16
+#define MOST_WORKSPACE ((int64_t)32 << 20) /* what NVIDIA asks for on sm_90 */
+#define ALIGNED_CALLS  16                  /* bytes, of the parts of a loop */
+
+/* What cuBLASLt is told of elements; the result decides where it may be of several. */
+struct products {
+    int32_t a, y;
+    cublasComputeType_t compute;
+    cudaDataType_t scale;
+    bool along_k;
+};
+
+/* clang-format off */
+static const struct products products[] = {
+    {CM_F64,    CM_F64,  CUBLAS_COMPUTE_64F, CUDA_R_64F, false},
+    {CM_F32,    CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false},
+    {CM_F16,    CM_F16,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false},
+    {CM_F16,    CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false},
+    {CM_BF16,   CM_BF16, CUBLAS_COMPUTE_32F, CUDA_R_32F, false},
+    {CM_BF16,   CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, false},
+    {CM_I8,     CM_I32,  CUBLAS_COMPUTE_32I, CUDA_R_32I, true},
+    {CM_I8,     CM_I8,   CUBLAS_COMPUTE_32I, CUDA_R_32F, true},
+    {CM_F8E4M3, CM_F32,  CUBLAS_COMPUTE_32F, CUDA_R_32F, true},
+    {CM_F8E4M3, CM_F16,  CUBLAS_COMPUTE_32F, CUDA_R_32F, true},
+    {CM_F8E4M3, CM_BF16, CUBLAS_COMPUTE_32F, CUDA_R_32F, true},
+};
+/* clang-format on */
+
+static const cudaDataType_t data_types[CM_N_ELEMENTS] = {
+    [CM_F64] = CUDA_R_64F,        [CM_F32] = CUDA_R_32F, [CM_F16] = CUDA_R_16F,
+    [CM_BF16] = CUDA_R_16BF,      [CM_I8] = CUDA_R_8I,   [CM_I32] = CUDA_R_32I,
+    [CM_F8E4M3] = CUDA_R_8F_E4M3,
+};
+
+struct cublaslt {
+    const struct cm_device *device;
+    struct gemm gemm;
+    const struct products *kind;
+    int64_t sizes[4]; /* of one element of a, b, y, the addend */
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t a, b, y, c;
+    cublasLtMatmulHeuristicResult_t chosen;
+    int64_t workspace_bytes;
+};
+
+static void drop(void *own) {
+    struct cublaslt *lt = own;
+    const struct cuda_cublaslt *api = &lt->device->cublaslt;
+    cublasLtMatrixLayout_t const layouts[] = {lt->a, lt->b, lt->y, lt->c};
+    for (int i = 0; i < 4; i++)
+        if (layouts[i] != NULL) (void)api->cublasLtMatrixLayoutDestroy(layouts[i]);
+    if (lt->desc != NULL) (void)api->cublasLtMatmulDescDestroy(lt->desc);
+    free(lt);
+}
+
+/* 1 and 0 in the type that scales are of. */
+static const void *scale_of(cudaDataType_t type, int value) {
+    static const double doubles[] = {0, 1};
+    static const float floats[] = {0, 1};
+    static const int32_t integers[] = {0, 1};
+    if (type == CUDA_R_64F) return &doubles[value];
+    return type == CUDA_R_32I ? (const void *)&integers[value] : (const void *)&floats[value];
+}
+
+static CUdeviceptr part(const struct cublaslt *lt, int which, CUdeviceptr base, int64_t call) {
+    const struct gemm_matrix *const matrices[] = {&lt->gemm.a, &lt->gemm.b, &lt->gemm.y,
+                                                  &lt->gemm.c};
+    return base +
+           (CUdeviceptr)(gemm_offset(&lt->gemm, matrices[which], call) * lt->sizes[which]);
+}
+
+/* The driver's addresses are numbers, cuBLASLt's are pointers. */
+static void *pointer(CUdeviceptr address) {
+    return (void *)(uintptr_t)address;
+}
+
+static cublasStatus_t launch_call(struct cublaslt *lt, const struct cuda_operands *operands,
+                                  int64_t call, CUstream stream) {
+    const struct cuda_cublaslt *api = &lt->device->cublaslt;
+    const bool adds = lt->gemm.addend == GEMM_MATRIX;
+    const CUdeviceptr y = part(lt, 2, operands->outputs[0], call);
+    const CUdeviceptr c = adds ? part(lt, 3, operands->inputs[2], call) : y;
+    return api->cublasLtMatmul(
+        lt->device->cublaslt_handle, lt->desc, scale_of(lt->kind->scale, 1),
+        pointer(part(lt, 1, operands->inputs[1], call)), lt->b,
+        pointer(part(lt, 0, operands->inputs[0], call)), lt->a,
+        scale_of(lt->kind->scale, adds ? 1 : 0), pointer(c), adds ? lt->c : lt->y, pointer(y),
+        lt->y, &lt->chosen.algo, pointer(operands->workspace), (size_t)lt->workspace_bytes,
+        stream);
+}
+
+static int launch(void *own, const struct cuda_operands *operands, CUstream stream,
+                  struct cm_reason *reason) {
+    struct cublaslt *lt = own;
+    const struct cuda_cublaslt *api = &lt->device->cublaslt;
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    if (lt->gemm.addend == GEMM_BIAS) {
+        const void *bias = pointer(operands->inputs[2]);
+        status = api->cublasLtMatmulDescSetAttribute(
+            lt->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias));
+    }
+    for (int64_t i = 0; i < lt->gemm.n_calls && status == CUBLAS_STATUS_SUCCESS; i++)
+        status = launch_call(lt, operands, i, stream);
+    if (status == CUBLAS_STATUS_SUCCESS) return CM_BACKEND_OK;
+    return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuBLASLt cannot run it: status %d",
+                       (int)status);
+}
+
+static const struct products *find_products(const struct cm_primitive *primitive) {
+    const int32_t a = primitive->inputs[0].element;
+    if (primitive->inputs[1].element != a) return NULL;
+    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++)
+        if (products[i].a == a && products[i].y == primitive->outputs[0].element)
+            return &products[i];
+    return NULL;
+}
+
+/* Both operands of a product of 8 bits lie along k, wherever the primitive has them. */
+static void lay_along_k(struct gemm *gemm) {
+    gemm->a.column_major = false;
+    gemm->a.leading = gemm->k;
+    gemm->b.column_major = true;
+    gemm->b.leading = gemm->k;
+}
+
+static cublasStatus_t set_desc(struct cublaslt *lt, cublasLtMatmulDescAttributes_t which,
+                               int32_t value) {
+    return lt->device->cublaslt.cublasLtMatmulDescSetAttribute(lt->desc, which, &value,
+                                                               sizeof(value));
+}
+
+static cublasStatus_t make_desc(struct cublaslt *lt) {
+    const bool tf32 =
+        lt->kind->a == CM_F32 && lt->device->wishes.precision == CM_PRECISION_TF32;
+    const bool bias = lt->gemm.addend == GEMM_BIAS;
+    cublasStatus_t status = lt->device->cublaslt.cublasLtMatmulDescCreate(
+        &lt->desc, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : lt->kind->compute, lt->kind->scale);
+    /* b' is read by columns as it stands if b stands by rows. */
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = set_desc(lt, CUBLASLT_MATMUL_DESC_TRANSA,
+                          lt->gemm.b.column_major ? CUBLAS_OP_T : CUBLAS_OP_N);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = set_desc(lt, CUBLASLT_MATMUL_DESC_TRANSB,
+                          lt->gemm.a.column_major ? CUBLAS_OP_T : CUBLAS_OP_N);
+    if (status == CUBLAS_STATUS_SUCCESS && bias)
+        status = set_desc(lt, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    return status;
+}
+
+/* `rows` by `columns` of the primitive. */
+static cublasStatus_t make_layout(const struct cublaslt *lt, const struct gemm_matrix *matrix,
+                                  int32_t element, int64_t rows, int64_t columns,
+                                  cublasLtMatrixLayout_t *ret) {
+    const struct cuda_cublaslt *api = &lt->device->cublaslt;
+    const uint64_t down = (uint64_t)(matrix->column_major ? rows : columns);
+    const uint64_t right = (uint64_t)(matrix->column_major ? columns : rows);
+    const int32_t batch = (int32_t)lt->gemm.batch;
+    cublasStatus_t status =
+        api->cublasLtMatrixLayoutCreate(ret, data_types[element], down, right, matrix->leading);
+    if (status == CUBLAS_STATUS_SUCCESS && batch > 1)
+        status = api->cublasLtMatrixLayoutSetAttribute(*ret, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                                                       &batch, sizeof(batch));
+    if (status == CUBLAS_STATUS_SUCCESS && batch > 1)
+        status = api->cublasLtMatrixLayoutSetAttribute(
+            *ret, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &matrix->batch,
+            sizeof(matrix->batch));
+    return status;
+}
+
+static cublasStatus_t make_layouts(struct cublaslt *lt) {
+    const struct gemm *gemm = &lt->gemm;
+    cublasStatus_t status = make_layout(lt, &gemm->a, lt->kind->a, gemm->m, gemm->k, &lt->a);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = make_layout(lt, &gemm->b, lt->kind->a, gemm->k, gemm->n, &lt->b);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = make_layout(lt, &gemm->y, lt->kind->y, gemm->m, gemm->n, &lt->y);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = make_layout(lt, &gemm->c, lt->kind->y, gemm->m, gemm->n, &lt->c);
+    return status;
+}
+
+static cublasStatus_t prefer(const struct cublaslt *lt, cublasLtMatmulPreference_t preference) {
+    static const cublasLtMatmulPreferenceAttributes_t alignments[] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+    const struct cuda_cublaslt *api = &lt->device->cublaslt;
+    const int64_t wished = lt->device->wishes.workspace_bytes;
+    const uint64_t most = (uint64_t)(wished < MOST_WORKSPACE ? wished : MOST_WORKSPACE);
+    const uint32_t alignment = ALIGNED_CALLS;
+    cublasStatus_t status = api->cublasLtMatmulPreferenceSetAttribute(
+        preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof(most));
+    for (int i = 0; i < 4 && lt->gemm.n_calls > 1 && status == CUBLAS_STATUS_SUCCESS; i++)
+        status = api->cublasLtMatmulPreferenceSetAttribute(preference, alignments[i],
+                                                           &alignment, sizeof(alignment));
+    return status;
+}
+
+/* Results come ordered by the time that is expected of them. */
+static bool take_result(struct cublaslt *lt, const cublasLtMatmulHeuristicResult_t *results,
+                        int n, int32_t candidate) {
+    for (int i = 0; i < n; i++) {
+        if (results[i].state != CUBLAS_STATUS_SUCCESS || candidate-- > 0) continue;
+        lt->chosen = results[i];
+        lt->workspace_bytes = (int64_t)results[i].workspaceSize;
+        return true;
+    }
+    return false;
+}
+
+static int search(struct cublaslt *lt, int32_t candidate, struct cm_reason *reason) {
+    const struct cuda_cublaslt *api = &lt->device->cublaslt;
+    cublasLtMatmulHeuristicResult_t results[MOST_RESULTS];
+    cublasLtMatmulPreference_t preference = NULL;
+    int n = 0;
+    const bool adds = lt->gemm.addend == GEMM_MATRIX;
+    cublasStatus_t status = api->cublasLtMatmulPreferenceCreate(&preference);
+    if (status == CUBLAS_STATUS_SUCCESS) status = prefer(lt, preference);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = api->cublasLtMatmulAlgoGetHeuristic(lt->device->cublaslt_handle, lt->desc,
+                                                     lt->b, lt->a, adds ? lt->c : lt->y, lt->y,
+                                                     preference, MOST_RESULTS, results, &n);
+    if (preference != NULL) (void)api->cublasLtMatmulPreferenceDestroy(preference);
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no algorithm: status %d", (int)status);
+    if (take_result(lt, results, n, candidate)) return CM_BACKEND_OK;
+    return cuda_refuse(reason, CM_BACKEND_REFUSED, "there are no more");
+}
+
+static uint32_t config(const struct cublaslt *lt, cublasLtMatmulAlgoConfigAttributes_t which) {
+    uint32_t value = 0;
+    size_t written = 0;
+    if (lt->device->cublaslt.cublasLtMatmulAlgoConfigGetAttribute(
+            &lt->chosen.algo, which, &value, sizeof(value), &written) != CUBLAS_STATUS_SUCCESS)
+        return 0;
+    return value;
+}
+
+static void facts(const void *own, struct cm_how *ret) {
+    const struct cublaslt *lt = own;
+    uint64_t flags = 0;
+    size_t written = 0;
+    (void)snprintf(ret->algorithm, sizeof(ret->algorithm),
+                   "algorithm %u, tile %u, stages %u, split-k %u, %.2f waves",
+                   config(lt, CUBLASLT_ALGO_CONFIG_ID),
+                   config(lt, CUBLASLT_ALGO_CONFIG_TILE_ID),
+                   config(lt, CUBLASLT_ALGO_CONFIG_STAGES_ID),
+                   config(lt, CUBLASLT_ALGO_CONFIG_SPLITK_NUM), (double)lt->chosen.wavesCount);
+    if (lt->device->cublaslt.cublasLtMatmulAlgoCapGetAttribute(
+            &lt->chosen.algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags, sizeof(flags),
+            &written) != CUBLAS_STATUS_SUCCESS)
+        return;
+    ret->tensor_cores = (flags & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK) != 0
+                            ? CM_TENSOR_CORES_YES
+                            : CM_TENSOR_CORES_NO;
+}
+
+static int build(struct cublaslt *lt, const struct cm_primitive *primitive, int32_t candidate,
+                 struct cm_reason *reason) {
+    if (!lt->device->has_cublaslt.here) {
+        *reason = lt->device->has_cublaslt.why;
+        return CM_BACKEND_REFUSED;
+    }
+    lt->kind = find_products(primitive);
+    if (lt->kind == NULL)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no product of these elements");
+    if (!gemm_read(primitive, &lt->gemm, reason)) return CM_BACKEND_REFUSED;
+    if (lt->gemm.batch > INT32_MAX)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "more matrices than 2^31");
+    if (lt->kind->along_k) lay_along_k(&lt->gemm);
+    for (int i = 0; i < 4; i++)
+        lt->sizes[i] = operands_element_size(primitive->outputs[0].element);
+    lt->sizes[0] = lt->sizes[1] = operands_element_size(primitive->inputs[0].element);
+    cublasStatus_t status = make_desc(lt);
+    if (status == CUBLAS_STATUS_SUCCESS) status = make_layouts(lt);
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuBLASLt cannot describe it: status %d",
+                           (int)status);
+    return search(lt, candidate, reason);
+}
+
+static int make(struct cm_device *device, const struct cm_primitive *primitive,
+                int32_t candidate, struct cuda_step *ret, struct cm_reason *reason) {
+    struct cublaslt *lt = calloc(1, sizeof(*lt));
+    if (lt == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    lt->device = device;
+    const int status = build(lt, primitive, candidate, reason);
+    if (status != CM_BACKEND_OK) {
+        drop(lt);
+        return status;
+    }
+    ret->own = lt;
+    ret->launch = launch;
+    ret->facts = facts;
+    ret->drop = drop;
+    ret->workspace_bytes = lt->workspace_bytes;
+    ret->state = CM_MEASURED;
+    return CM_BACKEND_OK;
+}
+
+const struct cuda_provider cublaslt_provider = {
+    .name = "cublaslt",
+    .tensor_core_rule = "cublaslt flags",
+    .make = make,
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/cuda/nvml.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/banned.h"
+
+/* Values of nvml.h. */
+#define NVML_SUCCESS           0
+#define NVML_INSUFFICIENT_SIZE 7
+#define NVML_CLOCK_SM          1
+#define NVML_CLOCK_MEM         2
+#define NVML_TEMPERATURE_GPU   0
+
+#define MILLI 1e-3
+
+#define ROW(name, optional)                                                                    \
+    { #name, offsetof(struct nvml, name), optional }
+static const struct library_symbol symbols[] = {
+    ROW(nvmlInit_v2, false),
+    ROW(nvmlDeviceGetHandleByPciBusId_v2, false),
+    ROW(nvmlDeviceGetClockInfo, false),
+    ROW(nvmlDeviceGetMaxClockInfo, false),
+    ROW(nvmlDeviceGetTemperature, false),
+    ROW(nvmlDeviceGetPowerUsage, false),
+    ROW(nvmlDeviceGetCurrentClocksThrottleReasons, false),
+    ROW(nvmlSystemGetDriverVersion, true),
+    ROW(nvmlDeviceGetComputeRunningProcesses_v3, true),
+    ROW(nvmlDeviceGetMigMode, true),
+};
+
+/* Reasons that hold a clock below what it could be; idle and what an administrator set do not
+ * count. */
+static const struct {
+    unsigned long long bit;
+    const char *name;
+} throttles[] = {
+    {0x04, "power cap"},   {0x08, "slowdown"},    {0x20, "temperature"},
+    {0x40, "temperature"}, {0x80, "power brake"}, {0x10, "sync boost"},
+};
+
+void nvml_open(const struct library_folders *folders, const char *address, struct nvml *ret) {
+    static const struct library_name name = {"NVML", {"libnvidia-ml.so.1", NULL}, true};
+    struct library library;
+    struct cm_reason unused;
+    struct nvml nvml;
+    memset(ret, 0, sizeof(*ret));
+    memset(&nvml, 0, sizeof(nvml));
+    if (library_open(&name, folders, &library, &unused) != CM_BACKEND_OK) return;
+    if (library_bind(&library, name.name, symbols, sizeof(symbols) / sizeof(symbols[0]), &nvml,
+                     &unused) != CM_BACKEND_OK)
+        return;
+    if (nvml.nvmlInit_v2() != NVML_SUCCESS ||
+        nvml.nvmlDeviceGetHandleByPciBusId_v2(address, &nvml.device) != NVML_SUCCESS)
+        return;
+    *ret = nvml;
+}
+
+static void print_throttle(unsigned long long bits, struct cm_clocks *ret) {
+    for (size_t i = 0; i < sizeof(throttles) / sizeof(throttles[0]); i++) {
+        if ((bits & throttles[i].bit) == 0 || strstr(ret->throttle, throttles[i].name))
+            continue;
+        const size_t used = strlen(ret->throttle);
+        (void)snprintf(ret->throttle + used, sizeof(ret->throttle) - used, "%s%s",
+                       used > 0 ? ", " : "", throttles[i].name);
+    }
+}
+
+void nvml_clocks(const struct nvml *nvml, struct cm_clocks *ret) {
+    struct nvml_device *device = nvml->device;
+    unsigned value = 0;
+    unsigned long long bits = 0;
+    memset(ret, 0, sizeof(*ret));
+    if (device == NULL) return;
+    if (nvml->nvmlDeviceGetClockInfo(device, NVML_CLOCK_SM, &value) == NVML_SUCCESS)
+        ret->unit_mhz = (int32_t)value;
+    if (nvml->nvmlDeviceGetMaxClockInfo(device, NVML_CLOCK_SM, &value) == NVML_SUCCESS)
+        ret->unit_most_mhz = (int32_t)value;
+    if (nvml->nvmlDeviceGetClockInfo(device, NVML_CLOCK_MEM, &value) == NVML_SUCCESS)
+        ret->memory_mhz = (int32_t)value;
+    if (nvml->nvmlDeviceGetTemperature(device, NVML_TEMPERATURE_GPU, &value) == NVML_SUCCESS)
+        ret->temperature_c = (int32_t)value;
+    if (nvml->nvmlDeviceGetPowerUsage(device, &value) == NVML_SUCCESS)
+        ret->power_w = MILLI * value;
+    if (nvml->nvmlDeviceGetCurrentClocksThrottleReasons(device, &bits) == NVML_SUCCESS)
+        print_throttle(bits, ret);
+}
+
+/* This process has a context by now and is one of those. */
+unsigned nvml_other_processes(const struct nvml *nvml) {
+    unsigned n = 0;
+    if (nvml->device == NULL || nvml->nvmlDeviceGetComputeRunningProcesses_v3 == NULL) return 0;
+    const int status = nvml->nvmlDeviceGetComputeRunningProcesses_v3(nvml->device, &n, NULL);
+    if (status != NVML_SUCCESS && status != NVML_INSUFFICIENT_SIZE) return 0;
+    return n > 0 ? n - 1 : 0;
+}
+
+bool nvml_is_partitioned(const struct nvml *nvml) {
+    unsigned now = 0;
+    unsigned pending = 0;
+    if (nvml->device == NULL || nvml->nvmlDeviceGetMigMode == NULL) return false;
+    return nvml->nvmlDeviceGetMigMode(nvml->device, &now, &pending) == NVML_SUCCESS && now == 1;
+}
+
+void nvml_driver_version(const struct nvml *nvml, char *ret, size_t size) {
+    ret[0] = '\0';
+    if (nvml->device == NULL || nvml->nvmlSystemGetDriverVersion == NULL) return;
+    if (nvml->nvmlSystemGetDriverVersion(ret, (unsigned)size) != NVML_SUCCESS) ret[0] = '\0';
+    ret[size - 1] = '\0';
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attention as what it is: scores = q k^T, scaled and masked, a softmax over the keys, and
+ * scores times v. The scale is applied to q, which is the smaller. Heads that share keys are
+ * rows of one product.
+ */
+#include "backends/onednn/build.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "support/banned.h"
+
+enum between { SCALED, SCORES, WEIGHTS };
+
+struct heads {
+    int64_t batch, heads, groups, queries, keys, depth, values;
+    int32_t element;
+};
+
+static bool read_heads(const struct cm_primitive *primitive, struct heads *ret) {
+    const struct cm_tensor *q = &primitive->inputs[0];
+    const struct cm_tensor *k = &primitive->inputs[1];
+    const struct cm_tensor *v = &primitive->inputs[2];
+    if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->dims[1] <= 0) return false;
+    *ret = (struct heads){q->dims[0], q->dims[1], k->dims[1], q->dims[2],
+                          k->dims[2], q->dims[3], v->dims[3], q->element};
+    return q->dims[1] % k->dims[1] == 0 && build_is_packed(q) && build_is_packed(k) &&
+           build_is_packed(v);
+}
+
+/* [batch, groups, rows, columns], row-major or with its matrices turned. */
+static dnnl_status_t describe(struct building *building, const struct heads *is, int64_t rows,
+                              int64_t columns, bool turned, onednn_desc *ret) {
+    const int64_t size = rows * columns;
+    const struct cm_tensor tensor = {
+        .element = is->element,
+        .rank = 4,
+        .dims = {is->batch, is->groups, rows, columns},
+        .strides = {is->groups * size, size, turned ? 1 : columns, turned ? rows : 1}};
+    return build_desc(building, &tensor, ret);
+}
+
+/* Of one operand and one result, or of two and one. */
+static void add_args(struct building *building, const struct heads *is, const int *roles,
+                     const onednn_desc *descs, int n) {
+    static const int ids[] = {DNNL_ARG_SRC_0, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
+    for (int i = 0; i < n; i++)
+        build_arg(building, i == n - 1 ? DNNL_ARG_DST : ids[i], descs[i], is->element,
+                  roles[i]);
+}
+
+static dnnl_status_t scale_queries(struct building *building, const struct heads *is,
+                                   onednn_desc q) {
+    const int roles[] = {BUILT_INPUT, BUILT_BETWEEN + SCALED};
+    const onednn_desc descs[] = {q, q};
+    const double scale = building->primitive->scale;
+    add_args(building, is, roles, descs, 2);
+    return calls_eltwise(building->lib, dnnl_eltwise_linear, q, q,
+                         (float)(scale != 0 ? scale : 1 / sqrt((double)is->depth)), 0,
+                         &build_part(building)->primitive);
+}
+
+static dnnl_status_t multiply(struct building *building, const struct heads *is,
+                              const int *roles, const onednn_desc *descs) {
+    build_next_part(building);
+    add_args(building, is, roles, descs, 3);
+    return calls_matmul(building->lib, descs[0], descs[1], NULL, descs[2],
+                        &build_part(building)->primitive);
+}
+
+/* What the model gives, broadcast to the scores; a mask of its own where keys that come later
+ * are masked, or where the model's is not of numbers. */
+static dnnl_status_t describe_mask(struct building *building, const struct heads *is,
+                                   onednn_desc *ret, int *ret_role) {
+    const struct cm_primitive *primitive = building->primitive;
+    struct cm_tensor mask = {
+        .element = is->element,
+        .rank = 4,
+        .dims = {1, 1, is->queries, is->keys},
+        .strides = {is->queries * is->keys, is->queries * is->keys, is->keys, 1}};
+    const struct cm_tensor *given = &primitive->inputs[3];
+    *ret_role = BUILT_OWN;
+    if (primitive->n_inputs > 3 && given->element == is->element && given->rank <= 4) {
+        const int more = 4 - given->rank;
+        const int64_t size = build_elements_from(given, 0);
+        *ret_role = BUILT_INPUT + 3;
+        for (int i = 0; i < 4; i++) mask.dims[i] = i < more ? 1 : given->dims[i - more];
+        for (int i = 3; i >= 0; i--)
+            mask.strides[i] = i < more ? size : given->strides[i - more];
+    }
+    return build_desc(building, &mask, ret);
+}
+
+static dnnl_status_t add_mask(struct building *building, const struct heads *is) {
+    const struct heads whole = {is->batch, is->heads, is->heads,  is->queries,
+                                is->keys,  is->depth, is->values, is->element};
+    int roles[] = {BUILT_BETWEEN + SCORES, BUILT_OWN, BUILT_BETWEEN + SCORES};
+    onednn_desc descs[3] = {NULL, NULL, NULL};
+    build_next_part(building);
+    dnnl_status_t status = describe(building, &whole, is->queries, is->keys, false, &descs[0]);
+    descs[2] = descs[0];
+    if (status == dnnl_success) status = describe_mask(building, is, &descs[1], &roles[1]);
+    if (status != dnnl_success) return status;
+    build_arg(building, DNNL_ARG_SRC_0, descs[0], is->element, roles[0]);
+    build_arg(building, DNNL_ARG_SRC_1, descs[1], is->element, roles[1]);
+    build_arg(building, DNNL_ARG_DST, descs[2], is->element, roles[2]);
+    return calls_binary(building->lib, dnnl_binary_add, descs[0], descs[1], descs[2],
+                        &build_part(building)->primitive);
+}
+
+static dnnl_status_t take_softmax(struct building *building, const struct heads *is,
+                                  onednn_desc scores) {
+    const int roles[] = {BUILT_BETWEEN + SCORES, BUILT_BETWEEN + WEIGHTS};
+    const onednn_desc descs[] = {scores, scores};
+    build_next_part(building);
+    add_args(building, is, roles, descs, 2);
+    return calls_softmax(building->lib, false, scores, 3, &build_part(building)->primitive);
+}
+
+struct shapes {
+    onednn_desc q, k, v, scores, y;
+};
+
+static dnnl_status_t describe_all(struct building *building, const struct heads *is,
+                                  struct shapes *ret) {
+    const int64_t rows = is->heads / is->groups * is->queries;
+    dnnl_status_t status = describe(building, is, rows, is->depth, false, &ret->q);
+    if (status == dnnl_success)
+        status = describe(building, is, is->depth, is->keys, true, &ret->k);
+    if (status == dnnl_success)
+        status = describe(building, is, is->keys, is->values, false, &ret->v);
+    if (status == dnnl_success)
+        status = describe(building, is, rows, is->keys, false, &ret->scores);
+    if (status == dnnl_success)
+        status = describe(building, is, rows, is->values, false, &ret->y);
+    return status;
+}
+
+dnnl_status_t build_attention(struct building *building) {
+    static const int first[] = {BUILT_BETWEEN + SCALED, BUILT_INPUT + 1,
+                                BUILT_BETWEEN + SCORES};
+    static const int second[] = {BUILT_BETWEEN + WEIGHTS, BUILT_INPUT + 2, BUILT_OUTPUT};
+    const struct cm_primitive *primitive = building->primitive;
+    struct heads heads;
+    struct shapes is;
+    if (!read_heads(primitive, &heads)) return dnnl_unimplemented;
+    dnnl_status_t status = describe_all(building, &heads, &is);
+    if (status == dnnl_success) status = scale_queries(building, &heads, is.q);
+    if (status == dnnl_success)
+        status =
+            multiply(building, &heads, first, (const onednn_desc[]){is.q, is.k, is.scores});
+    if (status == dnnl_success && (primitive->n_inputs > 3 || primitive->causal != 0))
+        status = add_mask(building, &heads);
+    if (status == dnnl_success) status = take_softmax(building, &heads, is.scores);
+    if (status == dnnl_success)
+        status =
+            multiply(building, &heads, second, (const onednn_desc[]){is.scores, is.v, is.y});
+    building->built->algorithm = "two matmuls and a softmax";
+    return status;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * LSTM, GRU and plain recurrent layers. Weights stand in oneDNN's layout: a runtime brings them
+ * there once, and theirs is another order of gates than the model's, so they are of the plan's
+ * own. A GRU is the one that is linear before its reset, which is what frameworks export.
+ */
+#include "backends/onednn/build.h"
+
+#include <string.h>
+
+#include "support/banned.h"
+
+struct sizes {
+    int64_t time, batch, input, hidden, directions, gates;
+    int32_t element;
+};
+
+static bool read_sizes(const struct cm_primitive *primitive, struct sizes *ret) {
+    static const int64_t gates[CM_N_ALGORITHMS] = {
+        [CM_RNN_TANH] = 1, [CM_RNN_RELU] = 1, [CM_RNN_LSTM] = 4, [CM_RNN_GRU] = 3};
+    const struct cm_tensor *x = &primitive->inputs[0];
+    if (x->rank != 3 || gates[primitive->algorithm] == 0 || primitive->hidden <= 0)
+        return false;
+    *ret = (struct sizes){.time = x->dims[0],
+                          .batch = x->dims[1],
+                          .input = x->dims[2],
+                          .hidden = primitive->hidden,
+                          .directions = primitive->directions > 1 ? 2 : 1,
+                          .gates = gates[primitive->algorithm],
+                          .element = x->element};
+    return true;
+}
+
+/* Layers, of which there is one, come first; then directions. */
+static dnnl_status_t describe(struct building *building, int rank, const int64_t *dims,
+                              int32_t element, bool any, onednn_desc *ret) {
+    struct cm_tensor tensor = {.element = element, .rank = rank};
+    int64_t stride = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        tensor.dims[i] = dims[i];
+        tensor.strides[i] = stride;
+        stride *= dims[i];
+    }
+    return any ? build_any(building, &tensor, ret) : build_desc(building, &tensor, ret);
+}
+
+static dnnl_status_t describe_all(struct building *building, const struct sizes *is,
+                                  struct onednn_rnn *ret) {
+    const int64_t more = ret->algorithm == dnnl_lbr_gru ? 1 : 0;
+    const struct {
+        onednn_desc *desc;
+        int rank;
+        bool any;
+        int64_t dims[5];
+    } rows[] = {
+        {&ret->src, 3, false, {is->time, is->batch, is->input}},
+        {&ret->state, 4, false, {1, is->directions, is->batch, is->hidden}},
+        {&ret->memory, 4, false, {1, is->directions, is->batch, is->hidden}},
+        {&ret->weights, 5, true, {1, is->directions, is->input, is->gates, is->hidden}},
+        {&ret->recurrent, 5, true, {1, is->directions, is->hidden, is->gates, is->hidden}},
+        {&ret->bias, 4, false, {1, is->directions, is->gates + more, is->hidden}},
+        {&ret->dst, 3, false, {is->time, is->batch, is->directions * is->hidden}},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        /* Biases and what an LSTM remembers are of 32 bits whatever the rest is. */
+        const bool wide = rows[i].desc == &ret->bias || rows[i].desc == &ret->memory;
+        const dnnl_status_t status =
+            describe(building, rows[i].rank, rows[i].dims, wide ? CM_F32 : is->element,
+                     rows[i].any, rows[i].desc);
+        if (status != dnnl_success) return status;
+    }
+    return dnnl_success;
+}
+
+static void add_args(struct building *building, const struct onednn_rnn *rnn,
+                     const struct sizes *is) {
+    const struct cm_primitive *primitive = building->primitive;
+    const bool whole = build_elements_from(&primitive->outputs[0], 0) ==
+                       is->time * is->batch * is->directions * is->hidden;
+    build_arg(building, DNNL_ARG_SRC_LAYER, rnn->src, is->element, BUILT_INPUT);
+    build_arg(building, DNNL_ARG_SRC_ITER, rnn->state, is->element, BUILT_OWN);
+    build_arg(building, DNNL_ARG_DST_ITER, rnn->state, is->element, BUILT_OWN);
+    if (rnn->algorithm == dnnl_vanilla_lstm) {
+        build_arg(building, DNNL_ARG_SRC_ITER_C, rnn->memory, CM_F32, BUILT_OWN);
+        build_arg(building, DNNL_ARG_DST_ITER_C, rnn->memory, CM_F32, BUILT_OWN);
+    }
+    build_arg_any(building, DNNL_ARG_WEIGHTS_LAYER, dnnl_query_weights_md, 0, NULL, is->element,
+                  BUILT_OWN);
+    build_arg_any(building, DNNL_ARG_WEIGHTS_ITER, dnnl_query_weights_md, 1, NULL, is->element,
+                  BUILT_OWN);
+    build_arg(building, DNNL_ARG_BIAS, rnn->bias, CM_F32, BUILT_OWN);
+    /* The states of all steps, even where the model asks for the last one alone. */
+    build_arg(building, DNNL_ARG_DST_LAYER, rnn->dst, is->element,
+              whole ? BUILT_OUTPUT : BUILT_OWN);
+}
+
+dnnl_status_t build_rnn(struct building *building) {
+    const struct cm_primitive *primitive = building->primitive;
+    struct onednn_rnn rnn = {.algorithm = dnnl_vanilla_rnn, .activation = dnnl_eltwise_tanh};
+    struct sizes sizes;
+    if (!read_sizes(primitive, &sizes)) return dnnl_unimplemented;
+    if (primitive->algorithm == CM_RNN_LSTM) rnn.algorithm = dnnl_vanilla_lstm;
+    if (primitive->algorithm == CM_RNN_GRU) rnn.algorithm = dnnl_lbr_gru;
+    if (primitive->algorithm == CM_RNN_RELU) rnn.activation = dnnl_eltwise_relu;
+    rnn.direction =
+        sizes.directions > 1 ? dnnl_bidirectional_concat : dnnl_unidirectional_left2right;
+    dnnl_status_t status = describe_all(building, &sizes, &rnn);
+    if (status == dnnl_success)
+        status = calls_rnn(building->lib, &rnn, &build_part(building)->primitive);
+    if (status == dnnl_success) add_args(building, &rnn, &sizes);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A network of primitives as one plan. */
+#ifndef BACKENDS_ONEDNN_NETWORK_H
+#define BACKENDS_ONEDNN_NETWORK_H
+
+#include "backends/onednn/plan.h"
+
+/* Puts what it likes into the two blocks, before weights are brought into other layouts. */
+struct network_filling {
+    void (*fill)(void *context, const struct cm_network *network, char *arena, char *weights);
+    void *context;
+};
+
+/* In plan.blocks. */
+enum network_block { NETWORK_ARENA, NETWORK_WEIGHTS, NETWORK_PRIVATE };
+
+/* `filling` NULL: random numbers. `plain` and what is returned: as of plan_make. */
+int network_make(const struct onednn *lib, const struct cm_network *network, bool plain,
+                 const struct plan_limits *limits, const struct network_filling *filling,
+                 struct cm_plan **ret, struct cm_reason *reason);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operands of one primitive, in as many sets as it takes for the cache to have forgotten the
+ * first one when its turn comes again: three times the cache, so that no way of replacing lines
+ * keeps it. What parts hand to each other is there once, as a runtime has it.
+ */
+#include <string.h>
+
+#include "backends/onednn/memory.h"
+#include "backends/onednn/plan.h"
+
+#include "support/banned.h"
+
+#define CACHES    3
+#define MOST_SETS 4096
+
+struct operands {
+    struct cm_plan *plan;
+    int64_t n_sets;
+    bool cold;
+    size_t set_bytes;
+    size_t shared_bytes;
+    size_t offsets[MOST_OPERANDS]; /* in a set, or in what is shared */
+};
+
+static bool is_shared(const struct built_operand *operand) {
+    return operand->role >= BUILT_BETWEEN;
+}
+
+static void place(const struct built *built, struct operands *ret) {
+    for (int i = 0; i < built->n_operands; i++) {
+        size_t *end = is_shared(&built->operands[i]) ? &ret->shared_bytes : &ret->set_bytes;
+        ret->offsets[i] = *end;
+        *end += memory_aligned(built->operands[i].bytes);
+    }
+}
+
+static int count_sets(struct operands *operands, const struct plan_limits *limits,
+                      struct cm_reason *reason) {
+    const int64_t set = (int64_t)operands->set_bytes;
+    const int64_t want = 1 + CACHES * limits->cache_bytes / set;
+    int64_t most = MOST_SETS;
+    if (limits->memory_bytes > 0)
+        most = (limits->memory_bytes - (int64_t)operands->shared_bytes) / set;
+    if (most < 1)
+        return onednn_refuse(reason, CM_BACKEND_NO_MEMORY,
+                             "takes %lld bytes, at most %lld may be taken",
+                             (long long)(set + (int64_t)operands->shared_bytes),
+                             (long long)limits->memory_bytes);
+    operands->n_sets = want < MOST_SETS ? want : MOST_SETS;
+    if (operands->n_sets > most) operands->n_sets = most;
+    operands->cold = operands->n_sets >= want;
+    return CM_BACKEND_OK;
+}
+
+static char *bytes_of(const struct operands *operands, int64_t set, int operand) {
+    const struct cm_plan *plan = operands->plan;
+    if (is_shared(&plan->built->operands[operand]))
+        return (char *)plan->blocks[1] + operands->offsets[operand];
+    return (char *)plan->blocks[0] + (size_t)set * operands->set_bytes +
+           operands->offsets[operand];
+}
+
+static void fill(const struct operands *operands, int64_t set) {
+    const struct built *built = operands->plan->built;
+    for (int i = 0; i < built->n_operands; i++)
+        memory_fill(bytes_of(operands, set, i), built->operands[i].bytes,
+                    built->operands[i].type, 1);
+}
+
+static dnnl_status_t make_calls(const struct operands *operands, int64_t set) {
+    struct cm_plan *plan = operands->plan;
+    for (int i = 0; i < plan->built->n_parts; i++) {
+        const struct built_part *part = &plan->built->parts[i];
+        struct call *call = &plan->calls[(size_t)set * plan->n_calls + (size_t)i];
+        call->primitive = plan->primitives[i];
+        for (int j = 0; j < part->n_args; j++) {
+            const struct built_arg *arg = &part->args[j];
+            const dnnl_status_t status = plan_add_arg(plan, call, arg->id, arg->desc,
+                                                      bytes_of(operands, set, arg->operand));
+            if (status != dnnl_success) return status;
+        }
+    }
+    return dnnl_success;
+}
+
+static int make_sets(struct operands *operands, struct cm_reason *reason) {
+    struct cm_plan *plan = operands->plan;
+    plan->n_calls = (size_t)plan->built->n_parts;
+    plan->n_sets = operands->n_sets;
+    plan->cold = operands->cold;
+    plan->blocks[0] = memory_new((size_t)plan->n_sets * operands->set_bytes);
+    plan->blocks[1] = memory_new(operands->shared_bytes);
+    if (plan->blocks[0] == NULL || plan->blocks[1] == NULL ||
+        !plan_reserve(plan, (size_t)plan->n_sets * plan->n_calls))
+        return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    for (int64_t set = 0; set < plan->n_sets; set++) {
+        fill(operands, set);
+        if (make_calls(operands, set) != dnnl_success)
+            return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    }
+    return CM_BACKEND_OK;
+}
+
+int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bool plain,
+              const struct plan_limits *limits, struct cm_plan **ret,
+              struct cm_reason *reason) {
+    struct operands operands;
+    struct cm_plan *plan = plan_new(lib, 1);
+    if (plan == NULL) return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    memset(&operands, 0, sizeof(operands));
+    operands.plan = plan;
+    int status = build_primitive(lib, primitive, plain, plan->built, reason);
+    if (status == CM_BACKEND_OK) {
+        place(plan->built, &operands);
+        status = count_sets(&operands, limits, reason);
+    }
+    if (status == CM_BACKEND_OK) status = plan_create(plan, 0, reason);
+    if (status == CM_BACKEND_OK) status = make_sets(&operands, reason);
+    plan->algorithm = plan->built->algorithm;
+    plan->state = plan->built->state;
+    plan->instead = plan->built->instead;
+    if (status == CM_BACKEND_OK)
+        *ret = plan;
+    else
+        plan_drop(plan);
+    return status;
+}

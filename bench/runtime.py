@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+ONNX Runtime's time of whole models on processors, beside what costmodel measures of them.
+
+usage: runtime.py --costmodel PROG [--threads N] [--runs N] [MODEL:BATCH ...]
+
+Wants the packages onnx, numpy and onnxruntime; without them it says so and ends with 0. The
+models of this repository have no weights: they get random ones. Times are medians of N runs
+after as many as warm up, with and without the runtime's own changes of the graph.
+"""
+import sys
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+MODELS = ("torch/pointnet_torchscript.onnx:32", "resnet50.onnx:1")
+HERE = Path(__file__).resolve().parent
+
+
+def packages():
+    try:
+        import numpy
+        import onnx
+        import onnxruntime
+    except ImportError as error:
+        print(f"skipped: {error}")
+        sys.exit(0)
+    return numpy, onnx, onnxruntime
+
+
+def tensors(onnx, graph):
+    yield from graph.initializer
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.TENSOR:
+                yield attribute.t
+
+
+def with_weights(numpy, onnx, path):
+    """Random ones that keep activations of one size: no denormals, nothing that overflows."""
+    model = onnx.load(path, load_external_data=False)
+    random = numpy.random.default_rng(0)
+    for tensor in tensors(onnx, model.graph):
+        if tensor.data_location != onnx.TensorProto.EXTERNAL:
+            continue
+        dims = list(tensor.dims)
+        kind = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
+        fan = max(1, int(numpy.prod(dims[1:])) if len(dims) > 1 else 1)
+        values = random.uniform(0.5, 1.5, dims) if len(dims) < 2 else \
+            random.standard_normal(dims) / fan ** 0.5
+        del tensor.external_data[:]
+        tensor.ClearField("data_location")
+        tensor.raw_data = values.astype(kind).tobytes()
+    return model.SerializeToString()
+
+
+def feeds(numpy, session, batch):
+    random = numpy.random.default_rng(1)
+    values = {}
+    for want in session.get_inputs():
+        dims = [d if isinstance(d, int) else batch for d in want.shape]
+        if "int" in want.type:
+            values[want.name] = random.integers(0, 2, dims).astype(numpy.int64)
+        else:
+            values[want.name] = random.uniform(0.25, 1.25, dims).astype(numpy.float32)
+    return values
+
+
+def time_runtime(modules, model, batch, args, optimised):
+    numpy, _, onnxruntime = modules
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = args.threads
+    level = onnxruntime.GraphOptimizationLevel
+    options.graph_optimization_level = level.ORT_ENABLE_ALL if optimised else \
+        level.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    values = feeds(numpy, session, batch)
+    times = []
+    for _ in range(2 * args.runs):
+        begin = time.perf_counter()
+        session.run(None, values)
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times[args.runs:]), min(times)
+
+
+def time_costmodel(args, path, batch):
+    text = subprocess.run([args.costmodel, "--help"], stdout=subprocess.PIPE, text=True,
+                          check=False).stdout
+    command = [args.costmodel, str(path), "--batch", str(batch), "--backend",
+               f"onednn:threads={args.threads}", "--format", "json"]
+    command += [option for option in ("--no-cache", "--e2e") if option in text]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    if not done.stdout:
+        sys.exit(f"runtime: {' '.join(command)}: status {done.returncode}")
+    measure = json.loads(done.stdout)["measure"]
+    sums = {key: sum(p.get(key, 0) * len(p["nodes"]) for p in measure["primitives"]) / 1e9
+            for key in ("median_ps", "warm_ps")}
+    return sums["median_ps"], sums["warm_ps"], measure
+
+
+def row(modules, args, name):
+    path, _, batch = name.partition(":")
+    path = HERE.parent / "models" / path
+    batch = int(batch or 1)
+    model = with_weights(modules[0], modules[1], path)
+    plain, _ = time_runtime(modules, model, batch, args, False)
+    best, least = time_runtime(modules, model, batch, args, True)
+    cold, warm, measure = time_costmodel(args, path, batch)
+    print(f"| {path.stem} | {batch} | {plain * 1e3:.2f} | {best * 1e3:.2f} | {least * 1e3:.2f} "
+          f"| {cold:.2f} | {warm:.2f} | {cold / (plain * 1e3):.2f} | {cold / (best * 1e3):.2f} "
+          f"| {measure['version']} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--costmodel", required=True, help="the program")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--runs", type=int, default=30)
+    parser.add_argument("names", nargs="*", default=MODELS, metavar="MODEL:BATCH")
+    args = parser.parse_args()
+    modules = packages()
+    print(f"{time.strftime('%Y-%m-%d')}, {platform.machine()}, {args.threads} threads, "
+          f"ONNX Runtime {modules[2].__version__}, load {os.getloadavg()[0]:.2f}; milliseconds\n")
+    print("| model | batch | runtime plain | optimised | its least | sum cold | sum warm "
+          "| cold / plain | cold / optimised | costmodel by |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name in args.names:
+        row(modules, args, name)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# devices/*.json become part of the program, and are installed as examples to start from.
+file(GLOB device_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/devices/*.json)
+list(SORT device_files COMPARE NATURAL)
+set(device_table ${PROJECT_BINARY_DIR}/devices/device_texts.c)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/devices)
+add_custom_command(
+  OUTPUT ${device_table}
+  COMMAND ${CMAKE_COMMAND} "-DFILES=${device_files}" -DOUTPUT=${device_table}
+    -P ${PROJECT_SOURCE_DIR}/cmake/EmbedDevices.cmake
+  DEPENDS ${device_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedDevices.cmake
+  VERBATIM)
+target_sources(layer_backends PRIVATE ${device_table})
+install(FILES ${device_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel/devices)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# protobuf-c and cJSON: the machine's own, or with COSTMODEL_STATIC from their sources and inside
+# the program (docs/static.md). Under the same names, so that nothing else tells them apart.
+set(COSTMODEL_STATIC OFF CACHE STRING
+  "One program without foreign libraries: OFF, ON (libc alone, with modules), FULL (no modules)")
+set_property(CACHE COSTMODEL_STATIC PROPERTY STRINGS OFF ON FULL)
+set(COSTMODEL_FOREIGN_SOURCES ${PROJECT_SOURCE_DIR}/build/foreign CACHE PATH
+  "The folder with cjson/ and protobuf-c/ of tools/foreign_sources, for COSTMODEL_STATIC")
+
+find_package(PkgConfig REQUIRED)
+if(NOT COSTMODEL_STATIC)
+  pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
+  pkg_check_modules(CJSON REQUIRED IMPORTED_TARGET libcjson)
+  return()
+endif()
+
+function(costmodel_foreign target includes source)
+  if(NOT EXISTS ${source})
+    message(FATAL_ERROR "COSTMODEL_STATIC wants ${source}: run tools/foreign_sources, "
+      "or set COSTMODEL_FOREIGN_SOURCES")
+  endif()
+  add_library(foreign_${target} STATIC ${source})
+  target_include_directories(foreign_${target} SYSTEM PUBLIC ${includes})
+  target_compile_options(foreign_${target} PRIVATE -w)
+  add_library(PkgConfig::${target} ALIAS foreign_${target})
+endfunction()
+costmodel_foreign(CJSON ${COSTMODEL_FOREIGN_SOURCES} ${COSTMODEL_FOREIGN_SOURCES}/cjson/cJSON.c)
+costmodel_foreign(PROTOBUF_C ${COSTMODEL_FOREIGN_SOURCES}/protobuf-c
+  ${COSTMODEL_FOREIGN_SOURCES}/protobuf-c/protobuf-c/protobuf-c.c)
+
+if(COSTMODEL_STATIC STREQUAL "FULL") # what has no loader cannot load modules
+  set(COSTMODEL_ONEDNN OFF)
+  set(COSTMODEL_CUDA OFF)
+  add_link_options(-static)
+else()
+  add_link_options(-static-libgcc)
+endif()

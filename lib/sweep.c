@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One profile after the other, of each what a table of batches wants. */
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct sweeping {
+    struct cm_model *model;
+    struct cm_options options;
+    struct cm_sweep *ret;
+    bool failed; /* out of memory */
+};
+
+static const char *copy(struct sweeping *sweeping, const char *text) {
+    const char *ret = arena_strdup(sweeping->ret->arena, text ? text : "");
+    if (ret == NULL) sweeping->failed = true;
+    return ret ? ret : "";
+}
+
+/* The first error, else the first warning, else nothing. */
+static const char *first_message(const struct cm_diagnostics *diag) {
+    const char *warning = "";
+    for (size_t i = cm_diagnostics_count(diag); i > 0; i--) {
+        const struct cm_diagnostic *item = cm_diagnostics_get(diag, i - 1);
+        if (item->severity == CM_WARNING) warning = item->message;
+    }
+    for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
+        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
+            return cm_diagnostics_get(diag, i)->message;
+    return warning;
+}
+
+/* MACs of the nodes whose primitives have a time. */
+static int64_t timed_macs(const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    int64_t sum = 0;
+    for (size_t i = 0; i < measure->n_primitives; i++) {
+        const struct cm_timed *timed = &measure->primitives[i];
+        if (!is_known(timed->median_ps)) continue;
+        for (size_t k = 0; k < timed->n_nodes; k++) {
+            const int64_t macs = result->nodes[timed->nodes[k]].costs.macs;
+            if (is_known(macs)) sum = checked_add(sum, macs);
+        }
+    }
+    return is_known(sum) ? sum : CM_UNKNOWN;
+}
+
+/* The state in which a time of this sweep is: that of the first primitive that has one. */
+static const char *state_of_times(const struct cm_result *result) {
+    for (size_t i = 0; i < result->measure->n_primitives; i++)
+        if (is_known(result->measure->primitives[i].median_ps))
+            return result->measure->primitives[i].state;
+    return "";
+}
+
+static void take_times(struct sweeping *sweeping, const struct cm_result *result,
+                       struct cm_sweep_row *row) {
+    if (!cm_result_timed(result)) return;
+    row->latency_ps = result->totals.latency_ps;
+    row->timed_macs = timed_macs(result);
+    row->cached = result->measure->n_cached;
+    if (sweeping->ret->times[0] != '\0') return;
+    sweeping->ret->times = copy(sweeping, state_of_times(result));
+    sweeping->ret->device = copy(sweeping, result->measure->device);
+}
+
+static void take_result(struct sweeping *sweeping, const struct cm_result *result,
+                        const struct cm_diagnostics *diag, struct cm_sweep_row *row) {
+    const bool timeless = result->measure && !cm_result_timed(result);
+    row->params = result->totals.params;
+    row->macs = result->totals.macs;
+    row->flops = result->totals.flops;
+    row->peak_activation_bytes = result->memory.peak_activation_bytes;
+    row->arena_bytes = result->memory.arena_bytes;
+    row->required_bytes = result->memory.required_bytes;
+    take_times(sweeping, result, row);
+    if (timeless || !cm_result_complete(result)) {
+        row->state = "incomplete";
+        row->problem = copy(sweeping, first_message(diag));
+    }
+    const int64_t limit = sweeping->ret->memory_limit;
+    if (!is_known(limit) || (is_known(row->required_bytes) && row->required_bytes <= limit))
+        return;
+    row->state = "misfit";
+    row->problem = "more memory is required than the limit";
+}
+
+static const char *state_of(int status) {
+    if (status == CM_OK) return "done";
+    if (status == CM_USAGE) return "usage";
+    return status == CM_REFUSED ? "refused" : "failed";
+}
+
+static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
+                        struct cm_sweep_row *row) {
+    struct cm_result *result = NULL;
+    sweeping->options.batch = row->batch;
+    const int status = cm_model_profile(sweeping->model, &sweeping->options, diag, &result);
+    row->state = state_of(status);
+    if (status == CM_NO_MEMORY) sweeping->failed = true;
+    if (status == CM_OK)
+        take_result(sweeping, result, diag, row);
+    else
+        row->problem = copy(sweeping, first_message(diag));
+    cm_result_free(result);
+}
+
+static void sweep_all(struct sweeping *sweeping, const int64_t *batches,
+                      struct cm_sweep_row *rows) {
+    for (size_t i = 0; i < sweeping->ret->n_rows && !sweeping->failed; i++) {
+        struct cm_diagnostics *diag = cm_diagnostics_new();
+        rows[i] = (struct cm_sweep_row){batches[i], "done",     "",         CM_UNKNOWN,
+                                        CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN,
+                                        CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0};
+        if (diag == NULL)
+            sweeping->failed = true;
+        else
+            profile_one(sweeping, diag, &rows[i]);
+        cm_diagnostics_free(diag);
+    }
+}
+
+static struct cm_sweep *new_sweep(size_t n, struct cm_sweep_row **ret_rows) {
+    struct arena *arena = arena_new("result", 0);
+    struct cm_sweep *sweep = arena ? arena_alloc(arena, sizeof(*sweep)) : NULL;
+    *ret_rows = arena ? arena_array(arena, n, sizeof(**ret_rows)) : NULL;
+    if (sweep == NULL || *ret_rows == NULL) {
+        arena_free(arena);
+        return NULL;
+    }
+    *sweep = (struct cm_sweep){.device = "", .times = "", .n_rows = n, .rows = *ret_rows};
+    sweep->arena = arena;
+    return sweep;
+}
+
+int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
+                   const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
+                   struct cm_sweep **ret_sweep) {
+    struct cm_sweep_row *rows = NULL;
+    struct sweeping sweeping = {.model = model, .options = *options};
+    for (size_t i = 0; i < n; i++)
+        if (batches[i] < 1)
+            return diag_error(diagnostics, DIAG_USAGE, "the batch is %lld, at least 1 wanted",
+                              (long long)batches[i]);
+    sweeping.ret = new_sweep(n, &rows);
+    if (sweeping.ret == NULL) return diag_no_memory(diagnostics);
+    sweeping.ret->memory_limit = options->memory_limit > 0 ? options->memory_limit : CM_UNKNOWN;
+    /* The row says whether it fits; the largest batch that does is no matter of a sweep. */
+    sweeping.options.memory_limit = 0;
+    sweeping.ret->model = copy(&sweeping, cm_model_path(model));
+    sweeping.ret->convention = copy(&sweeping, options->convention);
+    sweeping.ret->backend = copy(&sweeping, options->backend);
+    sweep_all(&sweeping, batches, rows);
+    if (sweeping.failed) {
+        cm_sweep_free(sweeping.ret);
+        return diag_no_memory(diagnostics);
+    }
+    *ret_sweep = sweeping.ret;
+    return CM_OK;
+}
+
+void cm_sweep_free(struct cm_sweep *sweep) {
+    if (sweep) arena_free(sweep->arena);
+}

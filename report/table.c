@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/table.h"
+
+#include <string.h>
+
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+#define GAP 2
+
+bool table_init(struct table *table, struct page *page, const char *const *headings,
+                size_t n_columns, size_t n_rows) {
+    *table = (struct table){.page = page, .n_columns = n_columns, .headings = headings};
+    table->cells = page_array(page, n_rows * n_columns, sizeof(*table->cells));
+    return table->cells != NULL;
+}
+
+struct text *table_cell(struct table *table) {
+    return page_item(table->page);
+}
+
+void table_end_cell(struct table *table) {
+    const char *cell = arena_strdup(table->page->arena, text_string(&table->page->item));
+    if (cell == NULL) table->page->item.failed = true;
+    table->cells[table->n_cells++] = cell ? cell : "";
+}
+
+static size_t width_of(const struct table *table, size_t column) {
+    size_t width = strlen(table->headings[column]);
+    for (size_t i = column; i < table->n_cells; i += table->n_columns) {
+        const size_t length = strlen(table->cells[i]);
+        if (length > width) width = length;
+    }
+    return width;
+}
+
+/* The last column is not filled up. */
+static void write_row(struct table *table, enum style style, const char *const *cells,
+                      const size_t *widths) {
+    const size_t last = table->n_columns - 1;
+    for (size_t i = 0; i < last; i++) {
+        page_indent(table->page, widths[i] - strlen(cells[i]));
+        page_print(table->page, style, "%s", cells[i]);
+        page_indent(table->page, GAP);
+    }
+    page_print(table->page, style, "%s", cells[last]);
+    page_end_line(table->page);
+}
+
+void table_write(struct table *table) {
+    size_t *widths = page_array(table->page, table->n_columns, sizeof(*widths));
+    if (widths == NULL || table->page->item.failed) return;
+    for (size_t i = 0; i < table->n_columns; i++) widths[i] = width_of(table, i);
+    write_row(table, STYLE_TITLE, table->headings, widths);
+    for (size_t i = 0; i + table->n_columns <= table->n_cells; i += table->n_columns)
+        write_row(table, STYLE_PLAIN, &table->cells[i], widths);
+}

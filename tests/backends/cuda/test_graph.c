@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The provider of cuDNN's graphs against a table of functions that only count: what is created
+ * is destroyed, whatever fails on the way, and hostile primitives are refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/cuda/graph_target.h"
+#include "backends/cuda/provider.h"
+#include "fixture.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What the counting cuDNN did, and what it is to refuse. */
+static struct counts {
+    int created, destroyed, calls;
+    int fail_at;       /* the call that fails; 0: none */
+    int n_engines;     /* that the heuristics name */
+    int n_refused;     /* plans that do not finalize, the first ones */
+    int plans;         /* so far */
+    int64_t workspace; /* of each plan */
+    int64_t note;      /* of each engine; -1: none */
+} counts;
+
+static cudnnStatus_t step_on(void) {
+    counts.calls++;
+    return counts.calls == counts.fail_at ? CUDNN_STATUS_NOT_SUPPORTED : CUDNN_STATUS_SUCCESS;
+}
+
+struct counted {
+    cudnnBackendDescriptorType_t type;
+};
+
+static cudnnStatus_t create(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t *ret) {
+    const cudnnStatus_t status = step_on();
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    struct counted *made = malloc(sizeof(*made));
+    assert_non_null(made);
+    made->type = type;
+    counts.created++;
+    *ret = made;
+    return status;
+}
+
+static cudnnStatus_t destroy(cudnnBackendDescriptor_t descriptor) {
+    counts.destroyed++;
+    free(descriptor);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+static cudnnStatus_t set(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name,
+                         cudnnBackendAttributeType_t type, int64_t n, const void *values) {
+    (void)name, (void)type, (void)n;
+    assert_non_null(descriptor);
+    assert_non_null(values);
+    return step_on();
+}
+
+static cudnnStatus_t get(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name,
+                         cudnnBackendAttributeType_t type, int64_t n, int64_t *ret_n,
+                         void *ret) {
+    const cudnnStatus_t status = step_on();
+    (void)descriptor, (void)type;
+    *ret_n = n;
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    if (name == CUDNN_ATTR_ENGINEHEUR_RESULTS)
+        *ret_n = counts.n_engines;
+    else if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)
+        memcpy(ret, &counts.workspace, sizeof(counts.workspace));
+    else if (name == CUDNN_ATTR_ENGINE_NUMERICAL_NOTE && counts.note >= 0) {
+        const int32_t note = (int32_t)counts.note;
+        memcpy(ret, &note, sizeof(note));
+        *ret_n = 1;
+    } else if (name == CUDNN_ATTR_ENGINE_NUMERICAL_NOTE ||
+               name == CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE)
+        *ret_n = 0;
+    else if (name == CUDNN_ATTR_ENGINE_GLOBAL_INDEX)
+        *(int64_t *)ret = counts.plans;
+    return status;
+}
+
+static cudnnStatus_t finalize(cudnnBackendDescriptor_t descriptor) {
+    const struct counted *made = descriptor;
+    const cudnnStatus_t status = step_on();
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    if (made->type != CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) return status;
+    return counts.plans++ < counts.n_refused ? CUDNN_STATUS_NOT_SUPPORTED : status;
+}
+
+static const char *error_string(cudnnStatus_t status) {
+    return status == CUDNN_STATUS_NOT_SUPPORTED ? "NOT_SUPPORTED" : "?";
+}
+
+static void last_error(char *ret, size_t size) {
+    (void)snprintf(
+        ret, size,
+        "{\"engineId\":1}\nWarning: X; Reason: is_NHWC\nWarning: Y; Reason: other\n");
+}
+
+static size_t version(void) {
+    return 91900;
+}
+
+static struct cm_device *begin(void) {
+    static const struct counts usual = {.n_engines = 3, .note = -1};
+    struct cm_device *device = calloc(1, sizeof(*device));
+    struct cm_reason reason = {""};
+    assert_non_null(device);
+    counts = usual;
+    device->wishes.workspace_bytes = 1024;
+    device->wishes.plan_only = true;
+    device->cudnn = (struct cuda_cudnn){
+        .cudnnGetVersion = version,
+        .cudnnGetErrorString = error_string,
+        .cudnnGetLastErrorString = last_error,
+        .cudnnBackendCreateDescriptor = create,
+        .cudnnBackendDestroyDescriptor = destroy,
+        .cudnnBackendSetAttribute = set,
+        .cudnnBackendGetAttribute = get,
+        .cudnnBackendFinalize = finalize,
+    };
+    device->has_cudnn.here = true;
+    assert_int_equal(graph_target_make(&device->cudnn, NULL, &device->target, &reason),
+                     CM_BACKEND_OK);
+    return device;
+}
+
+static void end(struct cm_device *device) {
+    graph_target_drop(&device->target);
+    assert_int_equal(counts.created, counts.destroyed);
+    free(device);
+}
+
+static int make(struct cm_device *device, const struct cm_primitive *primitive, int candidate,
+                struct cm_how *ret, struct cm_reason *reason) {
+    struct cuda_step step = {.own = NULL};
+    const int status = cudnn_graph_provider.make(device, primitive, candidate, &step, reason);
+    memset(ret, 0, sizeof(*ret));
+    if (status != CM_BACKEND_OK) return status;
+    assert_null(step.launch); /* there is no device */
+    step.facts(step.own, ret);
+    ret->workspace_bytes = step.workspace_bytes;
+    ret->plans_tried = step.plans_tried;
+    step.drop(step.own);
+    return status;
+}
+
+static void expect_refused(struct cm_device *device, const struct cm_primitive *primitive,
+                           const char *want) {
+    struct cm_how how;
+    struct cm_reason reason = {""};
+    assert_int_equal(make(device, primitive, 0, &how, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, want);
+}
+
+static void the_first_engine_that_accepts_is_taken(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    struct cm_how how;
+    struct cm_reason reason = {""};
+    const struct cm_primitive conv = fixture_conv();
+    counts.n_refused = 1;
+    assert_int_equal(make(device, &conv, 0, &how, &reason), CM_BACKEND_OK);
+    assert_int_equal(how.plans_tried, 2);
+    assert_string_equal(how.algorithm, "engine 1");
+    assert_int_equal(how.tensor_cores, CM_TENSOR_CORES_NO);
+    end(device);
+}
+
+static void a_candidate_is_one_of_those_that_accept(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    struct cm_how how;
+    struct cm_reason reason = {""};
+    struct cm_primitive conv = fixture_conv();
+    conv.n_inputs = 2;
+    counts.n_refused = 1;
+    assert_int_equal(make(device, &conv, 1, &how, &reason), CM_BACKEND_OK);
+    assert_int_equal(how.plans_tried, 3);
+    counts.plans = 0;
+    assert_int_equal(make(device, &conv, 9, &how, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "5 plans, no more"); /* two modes of three engines */
+    end(device);
+}
+
+static void fp32_is_not_rounded_unless_asked(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    struct cm_how how;
+    struct cm_reason reason = {""};
+    const struct cm_primitive conv = fixture_conv();
+    counts.note = CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+    expect_refused(device, &conv,
+                   "no engine without tensor cores takes it, and fp32 is not to be rounded");
+    device->wishes.precision = CM_PRECISION_TF32;
+    assert_int_equal(make(device, &conv, 0, &how, &reason), CM_BACKEND_OK);
+    assert_int_equal(how.tensor_cores, CM_TENSOR_CORES_YES);
+    const struct cm_primitive relu = fixture_relu(4096);
+    assert_int_equal(make(device, &relu, 0, &how, &reason), CM_BACKEND_OK);
+    assert_int_equal(how.tensor_cores, CM_TENSOR_CORES_UNKNOWN);
+    end(device);
+}
+
+static void refusals_have_their_words(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    struct cm_primitive conv = fixture_conv();
+    counts.workspace = 4096;
+    expect_refused(device, &conv,
+                   "every plan takes more workspace than 1024 bytes, at least 4096");
+    counts.n_refused = 1000;
+    expect_refused(device, &conv, "no engine takes it: NOT_SUPPORTED, is_NHWC");
+    counts.n_engines = 0;
+    expect_refused(device, &conv, "no engine takes it");
+    counts.fail_at = counts.calls + 2;
+    conv.n_inputs = 2;
+    expect_refused(device, &conv, "attribute 901: NOT_SUPPORTED, is_NHWC");
+    end(device);
+}
+
+/* Whichever call fails, nothing is left behind and nothing is touched that is not there. */
+static void any_call_may_fail(void **state) {
+    (void)state;
+    const struct cm_primitive works[] = {fixture_conv(), fixture_relu(64),
+                                         fixture_gemm(CM_F32, 8, 8, 8)};
+    for (size_t i = 0; i < N(works); i++) {
+        struct cm_device *device = begin();
+        struct cm_how how;
+        struct cm_reason reason = {""};
+        assert_int_equal(make(device, &works[i], 0, &how, &reason), CM_BACKEND_OK);
+        const int n_calls = counts.calls;
+        for (int at = 1; at <= n_calls; at++) {
+            counts.calls = counts.plans = 0;
+            counts.fail_at = at;
+            (void)make(device, &works[i], 0, &how, &reason);
+        }
+        counts.fail_at = 0;
+        end(device);
+    }
+}
+
+static struct cm_primitive eltwise(int32_t function, const struct cm_tensor *a,
+                                   const struct cm_tensor *b, const struct cm_tensor *y) {
+    struct cm_primitive ret;
+    memset(&ret, 0, sizeof(ret));
+    ret.kind = CM_ELTWISE;
+    ret.n_inputs = b != NULL ? 2 : 1;
+    ret.n_outputs = ret.n_steps = 1;
+    ret.inputs[0] = *a;
+    if (b != NULL) ret.inputs[1] = *b;
+    ret.outputs[0] = *y;
+    ret.steps[0].function = function;
+    ret.steps[0].operand = b != NULL ? 1 : 0;
+    return ret;
+}
+
+static void hostile_primitives_are_refused(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    const struct cm_tensor empty = fixture_tensor(CM_F32, 2, (const int64_t[]){0, 4});
+    const struct cm_tensor deep =
+        fixture_tensor(CM_F32, 8, (const int64_t[]){2, 2, 2, 2, 2, 2, 2, 2});
+    struct cm_tensor other = deep;
+    other.strides[1] = 1;
+    other.strides[7] = 64;
+    const struct cm_tensor odd = fixture_tensor(CM_U64, 1, (const int64_t[]){4});
+    const struct cm_primitive nothing = eltwise(CM_RELU, &empty, NULL, &empty);
+    const struct cm_primitive twisted = eltwise(CM_ADD, &deep, &other, &deep);
+    const struct cm_primitive unknown = eltwise(CM_RELU, &odd, NULL, &odd);
+    const struct cm_primitive round = eltwise(CM_ROUND, &deep, NULL, &deep);
+    struct cm_primitive conv = fixture_conv();
+    struct cm_primitive gemm = fixture_gemm(CM_F32, 2, 2, 2);
+    struct cm_primitive rnn = fixture_conv();
+    expect_refused(device, &nothing, "an operand is empty");
+    expect_refused(device, &twisted,
+                   "its operands are not three dims in rows, or of an element that cuDNN has "
+                   "not got");
+    expect_refused(device, &unknown,
+                   "its operands are not three dims in rows, or of an element that cuDNN has "
+                   "not got");
+    expect_refused(device, &round, "cuDNN has not got this function");
+    conv.inputs[2].dims[0] = 3;
+    expect_refused(device, &conv, "the biases are not one a channel");
+    conv.inputs[0].rank = conv.inputs[1].rank = conv.outputs[0].rank = 2;
+    expect_refused(device, &conv,
+                   "no image of 1 to 3 dims, or of an element that cuDNN has not got");
+    gemm.inputs[0].rank = 1;
+    expect_refused(device, &gemm,
+                   "its matrices do not lie evenly, or are of an element that cuDNN has not "
+                   "got");
+    rnn.kind = CM_RNN;
+    expect_refused(device, &rnn, "cuDNN's graphs do nothing of the kind");
+    end(device);
+}
+
+static struct cm_primitive layer(int32_t kind, int32_t algorithm, int32_t rank,
+                                 const int64_t *x, const int64_t *y) {
+    struct cm_primitive ret;
+    memset(&ret, 0, sizeof(ret));
+    ret.kind = kind;
+    ret.algorithm = algorithm;
+    ret.n_inputs = ret.n_outputs = 1;
+    ret.inputs[0] = fixture_tensor(CM_F32, rank, x);
+    ret.outputs[0] = fixture_tensor(CM_F32, rank, y);
+    ret.groups = 1;
+    return ret;
+}
+
+static void what_no_engine_has_is_said(void **state) {
+    (void)state;
+    static const int64_t image[] = {2, 4, 8, 8};
+    static const int64_t half[] = {2, 4, 4, 4};
+    static const int64_t column[] = {2, 1, 8, 8};
+    static const int64_t none[] = {2, 0, 8, 8};
+    static const int64_t cube[] = {2, 3, 4};
+    struct cm_device *device = begin();
+    struct cm_primitive pool = layer(CM_POOL, CM_POOL_MAX, 4, image, half);
+    pool.window = (struct cm_window){
+        .n_spatial = 2, .kernel = {2, 2}, .strides = {2, 2}, .dilations = {2, 2}};
+    expect_refused(device, &pool, "cuDNN's pools have no dilation");
+    pool.window.n_spatial = 1;
+    pool.window.dilations[0] = 1;
+    expect_refused(device, &pool, "its shape or its element is nothing that cuDNN has got");
+    struct cm_primitive norm = layer(CM_NORM, CM_NORM_GROUP, 4, image, image);
+    expect_refused(device, &norm, "cuDNN's engines take no such norm");
+    norm.algorithm = CM_NORM_INSTANCE;
+    norm.n_inputs = 2;
+    norm.inputs[1] = fixture_tensor(CM_F32, 1, (const int64_t[]){3});
+    expect_refused(device, &norm, "an operand of the norm is not one a channel");
+    const struct cm_primitive reduce = layer(CM_REDUCE, CM_REDUCE_SUM, 4, image, column);
+    expect_refused(device, &reduce, "its engines reduce the last dims, and no others");
+    const struct cm_primitive nothing = layer(CM_REDUCE, CM_REDUCE_SUM, 4, image, none);
+    expect_refused(device, &nothing, "the result is empty");
+    struct cm_primitive softmax = layer(CM_SOFTMAX, CM_SOFTMAX_LOG, 4, image, image);
+    expect_refused(device, &softmax,
+                   "its engines know softmax of the last dim, and no logarithm of it");
+    struct cm_primitive attention = layer(CM_ATTENTION, 0, 4, image, image);
+    attention.n_inputs = 3;
+    attention.causal = 1;
+    attention.inputs[1] = attention.inputs[2] = attention.inputs[0];
+    expect_refused(device, &attention, "the attention node of cuDNN has no mask");
+    struct cm_primitive select = layer(CM_ELTWISE, 0, 3, cube, cube);
+    select.n_steps = 1;
+    select.steps[0].function = CM_SELECT;
+    expect_refused(device, &select, "a selection wants three operands");
+    struct cm_primitive chain = layer(CM_ELTWISE, 0, 3, cube, cube);
+    chain.n_steps = CM_MAX_STEPS;
+    for (int i = 0; i < CM_MAX_STEPS; i++) chain.steps[i].function = CM_HARD_SWISH;
+    expect_refused(device, &chain, "more than 12 operations");
+    end(device);
+}
+
+/* No product of fp32 without rounding, then no image that it could be. */
+static void a_product_of_columns_is_no_image(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    struct cm_primitive gemm = fixture_gemm(CM_F32, 4, 6, 8);
+    struct cm_how how;
+    struct cm_reason reason = {""};
+    counts.n_refused = 6;
+    assert_int_equal(make(device, &gemm, 0, &how, &reason), CM_BACKEND_OK);
+    assert_string_equal(how.algorithm, "engine 6, as a 1x1 convolution");
+    gemm.inputs[0].strides[0] = 1; /* a of columns */
+    gemm.inputs[0].strides[1] = 4;
+    counts.plans = 0;
+    expect_refused(device, &gemm, "no engine takes it: NOT_SUPPORTED, is_NHWC");
+    end(device);
+}
+
+/* A tensor of 2^40 elements and of 2^59: numbers that no product here may pass 2^63 with. */
+static void sizes_near_the_end_of_numbers_are_no_fault(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    struct cm_how how;
+    struct cm_reason reason = {""};
+    const int64_t sizes[] = {(int64_t)1 << 40, (int64_t)1 << 59};
+    for (size_t i = 0; i < N(sizes); i++) {
+        const struct cm_tensor x = fixture_tensor(CM_F16, 1, &sizes[i]);
+        const struct cm_primitive relu = eltwise(CM_RELU, &x, NULL, &x);
+        assert_int_equal(make(device, &relu, 0, &how, &reason), CM_BACKEND_OK);
+    }
+    end(device);
+}
+
+static void a_target_is_named_or_a_file(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    struct graph_target target;
+    struct cm_reason reason = {""};
+    assert_string_equal(device->target.name, "NVIDIA H200");
+    assert_int_equal(device->target.sm, 90);
+    assert_int_equal(graph_target_make(&device->cudnn, "h20", &target, &reason),
+                     CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text,
+                        "no device 'h20' to plan for, have t4, a100-40gb, a100-80gb, a10, "
+                        "rtx-3090, l4, l40s, rtx-4090, h100-pcie, h100-sxm, h200, b200, "
+                        "rtx-5090, or a file (.json)");
+    assert_int_equal(graph_target_make(&device->cudnn, "/nowhere.json", &target, &reason),
+                     CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "the device '/nowhere.json' cannot be read");
+    char path[FIXTURE_PATH + 8];
+    fixture_write("", path);
+    char named[sizeof(path) + 8];
+    (void)snprintf(named, sizeof(named), "%s.json", path);
+    assert_int_equal(rename(path, named), 0);
+    assert_int_equal(graph_target_make(&device->cudnn, named, &target, &reason),
+                     CM_BACKEND_REFUSED);
+    assert_non_null(strstr(reason.text, "' describes no device"));
+    assert_int_equal(remove(named), 0);
+    counts.fail_at = counts.calls + 3;
+    assert_int_equal(graph_target_make(&device->cudnn, "t4", &target, &reason),
+                     CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text,
+                        "cuDNN does not take this description of a device: NOT_SUPPORTED, "
+                        "is_NHWC");
+    end(device);
+}
+
+static size_t old_version(void) {
+    return 90500;
+}
+
+static void an_older_cudnn_wants_the_device(void **state) {
+    (void)state;
+    struct cm_device *device = begin();
+    struct graph_target target;
+    struct cm_reason reason = {""};
+    device->cudnn.cudnnGetVersion = old_version;
+    assert_int_equal(graph_target_make(&device->cudnn, "h200", &target, &reason),
+                     CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "cuDNN 9.5.0 makes no plan without a device, 9.8 does");
+    end(device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_engine_that_accepts_is_taken),
+        cmocka_unit_test(a_candidate_is_one_of_those_that_accept),
+        cmocka_unit_test(fp32_is_not_rounded_unless_asked),
+        cmocka_unit_test(refusals_have_their_words),
+        cmocka_unit_test(any_call_may_fail),
+        cmocka_unit_test(hostile_primitives_are_refused),
+        cmocka_unit_test(what_no_engine_has_is_said),
+        cmocka_unit_test(a_product_of_columns_is_no_image),
+        cmocka_unit_test(sizes_near_the_end_of_numbers_are_no_fault),
+        cmocka_unit_test(a_target_is_named_or_a_file),
+        cmocka_unit_test(an_older_cudnn_wants_the_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of the module that need neither device nor library. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/cuda/fill.h"
+#include "backends/cuda/gemm.h"
+#include "backends/cuda/lattice.h"
+#include "backends/cuda/library.h"
+#include "works.h"
+
+static void libraries_are_not_looked_for_beside_the_user(void **state) {
+    struct library_folders folders;
+    struct cm_reason reason = {""};
+    (void)state;
+    (void)setenv("CUDA_HOME", "relative", 1);
+    (void)setenv("CONDA_PREFIX", "", 1);
+    assert_int_equal(library_find_folders("/first:/second", &folders, &reason), CM_BACKEND_OK);
+    assert_string_equal(folders.items[0], "/first");
+    assert_string_equal(folders.items[1], "/second");
+    assert_string_equal(folders.items[2], "");
+    for (size_t i = 0; i < folders.n; i++) assert_true(i == 2 || folders.items[i][0] == '/');
+    library_drop_folders(&folders);
+    assert_int_equal(library_find_folders("/first:second", &folders, &reason),
+                     CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "libraries wants absolute paths");
+    (void)unsetenv("CUDA_HOME");
+    (void)unsetenv("CONDA_PREFIX");
+}
+
+static void what_is_missing_is_named(void **state) {
+    static char places[2][LIBRARY_PATH] = {"", "/nonexistent"};
+    const struct library_folders folders = {2, places};
+    struct library_name name = {"thing", {"libnowhere.so.1", NULL}, true};
+    struct library library = {NULL, "libx"};
+    struct cm_reason reason = {""};
+    void *table = NULL;
+    const struct library_symbol symbol = {"nowhere", 0, false};
+    (void)state;
+    assert_int_equal(library_open(&name, &folders, &library, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "no thing: libnowhere.so.1 is not on this machine");
+    name.of_system = false;
+    assert_int_equal(library_open(&name, &folders, &library, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text,
+                        "no thing: libnowhere.so.1 is neither where the loader looks nor in 1 "
+                        "folders of deb, rpm, conda, pip and the toolkit; "
+                        "cuda:libraries=PATH names another");
+    assert_int_equal(library_bind(&library, "thing", &symbol, 1, (void *)&table, &reason),
+                     CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "thing (libx) has no function 'nowhere': it is too old");
+}
+
+/* Decoded by hand: value = (-1)^s 2^(e - bias) (1 + m / 2^M). */
+static double value_of(uint64_t bits, int exponent, int mantissa) {
+    const int biased = (int)(bits >> mantissa & ((1U << exponent) - 1U));
+    double value = 1 + (double)(bits & (((uint64_t)1 << mantissa) - 1)) /
+                           (double)((uint64_t)1 << mantissa);
+    assert_true(biased > 0 && biased < (1 << exponent) - 1);
+    for (int e = (1 << (exponent - 1)) - 1; e > biased; e--) value /= 2;
+    return value;
+}
+
+static void patterns_are_numbers_within_a_half(void **state) {
+    static const struct {
+        int32_t element;
+        size_t size;
+        int exponent, mantissa;
+    } formats[] = {{CM_F32, 4, 8, 23},  {CM_F16, 2, 5, 10},   {CM_BF16, 2, 8, 7},
+                   {CM_F64, 8, 11, 52}, {CM_F8E4M3, 1, 4, 3}, {CM_F8E5M2, 1, 5, 2}};
+    char pattern[8192];
+    (void)state;
+    for (size_t f = 0; f < sizeof(formats) / sizeof(formats[0]); f++) {
+        const struct fill fill = {.element = formats[f].element};
+        const size_t n = sizeof(pattern) / formats[f].size;
+        size_t n_negative = 0;
+        fill_pattern(&fill, pattern, sizeof(pattern));
+        for (size_t i = 0; i < n; i++) {
+            uint64_t bits = 0;
+            memcpy(&bits, pattern + i * formats[f].size, formats[f].size);
+            const int sign = formats[f].exponent + formats[f].mantissa;
+            n_negative += bits >> sign & 1;
+            bits &= ((uint64_t)1 << sign) - 1;
+            const double value = value_of(bits, formats[f].exponent, formats[f].mantissa);
+            assert_true(value >= 0x1p-6 && value < 0.5);
+        }
+        assert_true(n_negative > n * 2 / 5 && n_negative < n * 3 / 5);
+    }
+}
+
+static void indices_stay_within_their_axis(void **state) {
+    struct cm_primitive gather =
+        works_of(CM_GATHER, 0, fixture_tensor(CM_F32, 2, (const int64_t[]){37, 64}),
+                 works_line(CM_F32, 64));
+    int64_t pattern[1024];
+    int64_t most = 0;
+    (void)state;
+    gather.n_inputs = 2;
+    gather.inputs[1] = works_line(CM_I64, 1024);
+    const struct fill fill = fill_for(&gather, 1);
+    fill_pattern(&fill, pattern, sizeof(pattern));
+    for (int i = 0; i < 1024; i++) {
+        assert_true(pattern[i] >= 0 && pattern[i] < 37);
+        most = pattern[i] > most ? pattern[i] : most;
+    }
+    assert_int_equal(most, 36);
+}
+
+static void products_are_read_as_a_blas_has_them(void **state) {
+    struct cm_primitive work = fixture_gemm(CM_F32, 3, 5, 7);
+    struct gemm gemm;
+    struct cm_reason reason = {""};
+    (void)state;
+    work.inputs[1].strides[0] = 1; /* b is a transposed [7, 5] */
+    work.inputs[1].strides[1] = 5;
+    work.n_inputs = 3;
+    work.inputs[2] = works_line(CM_F32, 7);
+    assert_true(gemm_read(&work, &gemm, &reason));
+    assert_int_equal(gemm.m, 3);
+    assert_int_equal(gemm.n, 7);
+    assert_int_equal(gemm.k, 5);
+    assert_false(gemm.a.column_major);
+    assert_int_equal(gemm.a.leading, 5);
+    assert_true(gemm.b.column_major);
+    assert_int_equal(gemm.b.leading, 5);
+    assert_int_equal(gemm.y.leading, 7);
+    assert_int_equal(gemm.addend, GEMM_BIAS);
+    work.inputs[2] = works_line(CM_F32, 2);
+    assert_false(gemm_read(&work, &gemm, &reason));
+    assert_string_equal(reason.text, "the batches or the addend do not fit together");
+    work.n_inputs = 2;
+    work.inputs[0] = works_line(CM_F32, 5);
+    assert_false(gemm_read(&work, &gemm, &reason));
+    assert_string_equal(reason.text, "an operand is no matrix");
+}
+
+static void batches_of_one_stride_are_one(void **state) {
+    struct cm_primitive work = fixture_gemm(CM_F32, 8, 8, 8);
+    struct gemm gemm;
+    struct cm_reason reason = {""};
+    const int64_t dims[] = {2, 3, 8, 8};
+    (void)state;
+    for (int i = 0; i < 2; i++) work.inputs[i] = fixture_tensor(CM_F32, 4, dims);
+    work.outputs[0] = fixture_tensor(CM_F32, 4, dims);
+    assert_true(gemm_read(&work, &gemm, &reason));
+    assert_int_equal(gemm.batch, 6);
+    assert_int_equal(gemm.n_calls, 1);
+    assert_int_equal(gemm.a.batch, 64);
+    work.inputs[1] = fixture_tensor(CM_F32, 2, dims + 2);
+    assert_true(gemm_read(&work, &gemm, &reason));
+    assert_int_equal(gemm.batch, 6);
+    assert_int_equal(gemm.b.batch, 0);
+}
+
+static void neighbours_that_lie_behind_each_other_are_one(void **state) {
+    const struct cm_tensor x = works_image(CM_F32, 2, 3, 4, 8);
+    const struct cm_tensor bias = fixture_tensor(CM_F32, 3, (const int64_t[]){3, 1, 1});
+    const struct cm_tensor *const operands[] = {&x, &bias, &x};
+    struct lattice lattice;
+    (void)state;
+    assert_true(lattice_read(&x, operands, 3, &lattice));
+    assert_int_equal(lattice.rank, 3);
+    assert_int_equal(lattice.dims[2], 32);
+    assert_int_equal(lattice.strides[1][0], 0);
+    assert_int_equal(lattice.strides[1][1], 1);
+    assert_int_equal(lattice.strides[1][2], 0);
+    assert_int_equal(lattice_vector(&lattice, 4), 4);
+    const struct cm_tensor *const same[] = {&x, &x};
+    assert_true(lattice_read(&x, same, 2, &lattice));
+    assert_int_equal(lattice.rank, 1);
+    assert_int_equal(lattice_elements(&lattice), 192);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(libraries_are_not_looked_for_beside_the_user),
+        cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(patterns_are_numbers_within_a_half),
+        cmocka_unit_test(indices_stay_within_their_axis),
+        cmocka_unit_test(products_are_read_as_a_blas_has_them),
+        cmocka_unit_test(batches_of_one_stride_are_one),
+        cmocka_unit_test(neighbours_that_lie_behind_each_other_are_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

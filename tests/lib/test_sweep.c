@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Some batches of a model: each row is what a profile of that batch alone says. */
+#include "costmodel/costmodel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+struct fixture {
+    struct cm_diagnostics *diag;
+    struct cm_model *model;
+    struct cm_options options;
+};
+
+static void set_up(struct fixture *f) {
+    f->diag = cm_diagnostics_new();
+    assert_non_null(f->diag);
+    cm_options_init(&f->options);
+    assert_int_equal(cm_model_load_file(TEST_MODELS_DIR "/resnet50.onnx", f->diag, &f->model),
+                     CM_OK);
+}
+
+static void tear_down(struct fixture *f) {
+    cm_model_free(f->model);
+    cm_diagnostics_free(f->diag);
+}
+
+static void a_row_is_the_profile_of_its_batch(void **state) {
+    static const int64_t batches[] = {8, 1};
+    struct fixture f;
+    struct cm_sweep *sweep = NULL;
+    (void)state;
+    set_up(&f);
+    f.options.backend = "roofline:device=h200";
+    assert_int_equal(cm_model_sweep(f.model, &f.options, batches, 2, f.diag, &sweep), CM_OK);
+    assert_int_equal(sweep->n_rows, 2);
+    assert_string_equal(sweep->times, "modelled");
+    for (size_t i = 0; i < N(batches); i++) {
+        const struct cm_sweep_row *row = &sweep->rows[i];
+        struct cm_result *result = NULL;
+        f.options.batch = batches[i];
+        assert_int_equal(cm_model_profile(f.model, &f.options, f.diag, &result), CM_OK);
+        assert_int_equal(row->batch, batches[i]);
+        assert_string_equal(row->state, "done");
+        assert_int_equal(row->macs, result->totals.macs);
+        assert_int_equal(row->flops, result->totals.flops);
+        assert_int_equal(row->params, result->totals.params);
+        assert_int_equal(row->required_bytes, result->memory.required_bytes);
+        assert_int_equal(row->arena_bytes, result->memory.arena_bytes);
+        assert_int_equal(row->latency_ps, result->totals.latency_ps);
+        assert_int_equal(row->timed_macs, result->totals.macs);
+        cm_result_free(result);
+    }
+    cm_sweep_free(sweep);
+    tear_down(&f);
+}
+
+static void one_that_fails_does_not_end_it(void **state) {
+    static const int64_t batches[] = {1, INT64_MAX / 2, 2};
+    struct fixture f;
+    struct cm_sweep *sweep = NULL;
+    (void)state;
+    set_up(&f);
+    f.options.memory_limit = 115000000; /* batch 1 takes 112 MB, 2 more */
+    assert_int_equal(cm_model_sweep(f.model, &f.options, batches, 3, f.diag, &sweep), CM_OK);
+    assert_string_equal(sweep->rows[0].state, "done");
+    assert_string_equal(sweep->rows[1].state, "refused");
+    assert_true(sweep->rows[1].problem[0] != '\0');
+    assert_int_equal(sweep->rows[1].macs, CM_UNKNOWN);
+    assert_string_equal(sweep->rows[2].state, "misfit");
+    assert_int_equal(sweep->rows[2].latency_ps, CM_UNKNOWN);
+    assert_string_equal(sweep->times, "");
+    cm_sweep_free(sweep);
+    tear_down(&f);
+}
+
+static void a_batch_of_nothing_is_refused(void **state) {
+    static const int64_t batches[] = {1, 0};
+    struct fixture f;
+    struct cm_sweep *sweep = NULL;
+    (void)state;
+    set_up(&f);
+    assert_int_equal(cm_model_sweep(f.model, &f.options, batches, 2, f.diag, &sweep), CM_USAGE);
+    assert_string_equal(cm_diagnostics_get(f.diag, 0)->message,
+                        "the batch is 0, at least 1 wanted");
+    assert_null(sweep);
+    tear_down(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_is_the_profile_of_its_batch),
+        cmocka_unit_test(one_that_fails_does_not_end_it),
+        cmocka_unit_test(a_batch_of_nothing_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Costs by operator, and time by kernel: what is added to what, and what is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+#include "timed_harness.h"
+
+static const char network[] =
+    "in x float[1,4,8,8]\ninit a.weight float[4,4,1,1]\ninit b.weight float[4,4,3,3]\n"
+    "node a Conv x a.weight -> p\nnode r Relu p -> q\n"
+    "node b Conv q b.weight -> s pads=[1,1,1,1]\nnode t Relu s -> u\n"
+    "node f Flatten u -> v\nout v\n";
+
+#define TABLE "conv f32 1x4x8x8 4x4x1x1: 0.002\nconv: 0.006\neltwise: 0.0005\n"
+
+static struct cm_measurement *find(struct bench *bench, const char *node) {
+    const uint32_t id = bench_node(bench, node);
+    return &bench->analysis.estimate.items[bench->analysis.primitives.of_node[id]];
+}
+
+static void name_kernel(struct cm_measurement *measurement, const char *name, double blocks) {
+    struct cm_kernel *kernel = &measurement->how.kernels[0];
+    memset(&measurement->how, 0, sizeof(measurement->how));
+    memcpy(kernel->name, name, strlen(name));
+    kernel->blocks_per_unit = blocks;
+    kernel->tensor_cores = CM_TENSOR_CORES_YES;
+    measurement->how.n_kernels = 1;
+}
+
+static void operators_are_summed_the_slowest_first(void **state) {
+    struct bench *bench = timed_open(network, TABLE);
+    (void)state;
+    const struct breakdown_table *table = &bench->analysis.breakdown;
+    assert_int_equal(table->n_operators, 3);
+    assert_string_equal(table->operators[0].name, "Conv");
+    assert_int_equal(table->operators[0].nodes, 2);
+    assert_int_equal(table->operators[0].costs.macs, 64 * 4 * (4 + 36));
+    assert_int_equal(table->operators[0].costs.latency_ps, 8000000000);
+    assert_int_equal(table->operators[0].states[CM_INVENTED].nodes, 2);
+    assert_string_equal(table->operators[1].name, "Relu");
+    assert_int_equal(table->operators[1].costs.latency_ps, 1000000000);
+    assert_int_equal(table->operators[2].states[CM_VIEW].nodes, 1);
+    bench_close(bench);
+}
+
+static void without_times_what_does_most_is_first(void **state) {
+    struct bench *bench = bench_open("in x float[4,4]\ninit w float[4,4]\n"
+                                     "node r Relu x -> p\nnode m MatMul p w -> y\nout y\n");
+    (void)state;
+    const struct breakdown_table *table = &bench->analysis.breakdown;
+    assert_string_equal(table->operators[0].name, "MatMul");
+    assert_int_equal(table->operators[0].costs.latency_ps, DIM_UNKNOWN);
+    assert_int_equal(table->n_kernels, 0);
+    bench_close(bench);
+}
+
+/* 2 ms and 6 ms of one kernel; its blocks are weighted by them. */
+static void a_kernel_of_several_layers_is_one_row(void **state) {
+    struct bench *bench = timed_open(network, TABLE);
+    (void)state;
+    name_kernel(find(bench, "a"), "sgemm", 1);
+    name_kernel(find(bench, "b"), "sgemm", 3);
+    timed_again(bench);
+    const struct kernel_row *row = &bench->analysis.breakdown.kernels[0];
+    assert_int_equal(bench->analysis.breakdown.n_kernels, 2);
+    assert_string_equal(row->name, "sgemm");
+    assert_int_equal(row->primitive, ID_NONE);
+    assert_int_equal(row->calls, 2);
+    assert_int_equal(row->total_ps, 8000000000);
+    assert_int_equal(row->mean_ps, 4000000000);
+    assert_int_equal(row->min_ps, 2000000000);
+    assert_int_equal(row->max_ps, 6000000000);
+    assert_true(row->blocks_per_unit == 2.5);
+    assert_true(row->occupancy < 0);
+    bench_close(bench);
+}
+
+static void time_of_several_kernels_stays_with_the_layer(void **state) {
+    struct bench *bench = timed_open(network, TABLE);
+    (void)state;
+    name_kernel(find(bench, "b"), "first", 1);
+    find(bench, "b")->how.n_kernels = 2;
+    timed_again(bench);
+    const struct kernel_row *row = &bench->analysis.breakdown.kernels[0];
+    const uint32_t b = bench->analysis.primitives.of_node[bench_node(bench, "b")];
+    assert_int_equal(row->primitive, b);
+    assert_int_equal(row->total_ps, 6000000000);
+    assert_string_equal(row->name,
+                        "conv f32 1x4x8x8 4x4x3x3 -> 1x4x8x8 kernel 3x3 pad 1x1+1x1");
+    bench_close(bench);
+}
+
+/* Two launches of 1 ms each in one execution of 2 ms. */
+static void a_kernel_that_is_called_twice_takes_half(void **state) {
+    struct bench *bench = timed_open(network, TABLE);
+    (void)state;
+    name_kernel(find(bench, "a"), "twice", 1);
+    find(bench, "a")->how.kernels[0].calls = 2;
+    timed_again(bench);
+    const struct breakdown_table *table = &bench->analysis.breakdown;
+    const struct kernel_row *row = NULL;
+    for (size_t i = 0; i < table->n_kernels; i++)
+        if (strcmp(table->kernels[i].name, "twice") == 0) row = &table->kernels[i];
+    assert_non_null(row);
+    assert_int_equal(row->calls, 2);
+    assert_int_equal(row->total_ps, 2000000000);
+    assert_int_equal(row->mean_ps, 1000000000);
+    bench_close(bench);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operators_are_summed_the_slowest_first),
+        cmocka_unit_test(without_times_what_does_most_is_first),
+        cmocka_unit_test(a_kernel_of_several_layers_is_one_row),
+        cmocka_unit_test(time_of_several_kernels_stays_with_the_layer),
+        cmocka_unit_test(a_kernel_that_is_called_twice_takes_half),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

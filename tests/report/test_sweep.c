@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sweep is read back as it was written, and printed whatever is in it. */
+#include "costmodel/costmodel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/arena.h"
+
+static const struct cm_sweep_row rows[] = {
+    {1, "done", "", 1, 2, 3, 4, 5, 6, 7, 2, 0},
+    {INT64_MAX, "misfit", "more\x1b[2J", INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
+     INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX},
+    {0, "usage", "no \"reason\"", CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN,
+     CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0},
+};
+
+static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d", "invented",
+                                    5,           3,       rows,     NULL};
+
+static char *written(const struct cm_sweep *sweep, bool json, size_t *ret_size) {
+    char *text = NULL;
+    struct cm_text_options options;
+    FILE *stream = open_memstream(&text, ret_size);
+    assert_non_null(stream);
+    cm_text_options_init(&options);
+    assert_int_equal(json ? cm_sweep_write_json(sweep, stream)
+                          : cm_sweep_write_text(sweep, &options, stream),
+                     CM_OK);
+    fclose(stream);
+    return text;
+}
+
+static void what_is_written_is_read(void **state) {
+    size_t size = 0;
+    size_t size_again = 0;
+    struct cm_sweep *read = NULL;
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    char *text = written(&odd, true, &size);
+    (void)state;
+    assert_int_equal(cm_sweep_read_json(text, size, "text", diag, &read), CM_OK);
+    assert_int_equal(read->n_rows, 3);
+    assert_int_equal(read->rows[1].batch, INT64_MAX);
+    assert_int_equal(read->rows[2].macs, CM_UNKNOWN);
+    assert_string_equal(read->model, odd.model);
+    char *again = written(read, true, &size_again);
+    assert_string_equal(again, text);
+    arena_free(read->arena);
+    cm_diagnostics_free(diag);
+    free(again);
+    free(text);
+}
+
+static void another_document_is_refused(void **state) {
+    static const struct {
+        const char *text;
+        const char *message;
+    } cases[] = {
+        {"{\"schema\":\"costmodel/profile/1\"}",
+         "schema is \"costmodel/profile/1\", this program reads \"costmodel/sweep/1\""},
+        {"{}", "not a sweep: it names no schema"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cm_sweep *read = NULL;
+        struct cm_diagnostics *diag = cm_diagnostics_new();
+        assert_int_equal(
+            cm_sweep_read_json(cases[i].text, strlen(cases[i].text), "text", diag, &read),
+            CM_REFUSED);
+        assert_string_equal(cm_diagnostics_get(diag, 0)->message, cases[i].message);
+        cm_diagnostics_free(diag);
+    }
+}
+
+static void text_is_safe_and_has_every_row(void **state) {
+    size_t size = 0;
+    char *text = written(&odd, false, &size);
+    (void)state;
+    assert_null(strchr(text, '\x1b'));
+    assert_non_null(strstr(text, "9223372036854775807"));
+    assert_non_null(strstr(text, "usage: no \"reason\""));
+    assert_non_null(strstr(text, "samples/second"));
+    assert_non_null(strstr(text, "fits"));
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(another_document_is_refused),
+        cmocka_unit_test(text_is_safe_and_has_every_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
