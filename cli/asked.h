@@ -17,10 +17,10 @@ struct asked {
     const char *backend;
     const char *device; /* of the roofline, or of a plan */
     bool plan;
-    int precision;      /* enum cm_precision */
-    bool e2e;           /* the whole network too */
-    bool cache;         /* keep what is measured */
-    int layout;         /* enum cm_layout */
+    int precision; /* enum cm_precision */
+    bool e2e;      /* the whole network too */
+    bool cache;    /* keep what is measured */
+    int layout;    /* enum cm_layout */
 };
 
 /* Sets options->backend. CM_OK, CM_USAGE (more than one is asked), CM_NO_MEMORY. */
