@@ -182,6 +182,7 @@ const struct lowering_row lowering_elements[] = {
     OTHER("SwiGLU",          lower_gated,    CM_SWISH,        NULL),
     OTHER("ThresholdedRelu", lower_scaled,   CM_THRESHOLD,    NULL),
     OTHER("Where",           lower_select,   CM_SELECT,       NULL),
+    OTHER("com.microsoft:Gelu", lower_gelu,       CM_GELU,   NULL),
     OTHER("com.microsoft:QuickGelu", lower_scaled, CM_SWISH,  NULL),
     {NULL, NULL, 0, 0, IMAGES_NONE, NULL},
 };

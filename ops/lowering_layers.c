@@ -185,6 +185,7 @@ const struct lowering_row lowering_layers[] = {
     {"LRN",                   lower_lrn,         CM_NORM,     CM_NORM_LRN,            IMAGES_HERE,   SPATIAL},
     {"MeanVarianceNormalization", lower_mean_variance, CM_NORM, CM_NORM_BATCH_TRAINING, IMAGES_HERE, "other axes than all but the channels have no primitive"},
     {"LayerNormalization",    lower_norm,        CM_NORM,     CM_NORM_LAYER,          IMAGES_NONE,   NULL},
+    {"SimplifiedLayerNormalization", lower_norm,  CM_NORM,     CM_NORM_RMS,            IMAGES_NONE,   NULL},
     {"RMSNormalization",      lower_norm,        CM_NORM,     CM_NORM_RMS,            IMAGES_NONE,   NULL},
     {"Softmax",               lower_softmax,     CM_SOFTMAX,  CM_SOFTMAX_PLAIN,       IMAGES_NONE,   NULL},
     {"LogSoftmax",            lower_softmax,     CM_SOFTMAX,  CM_SOFTMAX_LOG,         IMAGES_NONE,   NULL},

@@ -17,6 +17,10 @@
 #define STEPS     "no primitive is a step of an optimizer"
 #define SPECTRA   "no primitive transforms to frequencies"
 #define LOSSES    "a softmax, a selection and a reduction are more than one primitive"
+#define FUSED     "what ONNX Runtime fused is more than one primitive"
+#define PACKED    "no primitive has packed weights or chooses experts"
+#define INTEGERS  "of integers that ONNX Runtime quantizes no primitive is known"
+#define LAST      "its channels stand last, which no primitive is asked for"
 
 #define NONE(type, why)                                                                        \
     { type, NULL, CM_PRIMITIVE_NONE, 0, IMAGES_NONE, why }
@@ -104,5 +108,54 @@ const struct lowering_row lowering_none[] = {
     NONE("ai.onnx.ml:TreeEnsembleRegressor", LEARNERS),
     NONE("ai.onnx.ml:TreeEnsemble", LEARNERS),
     NONE("ai.onnx.ml:ZipMap", LEARNERS),
+    NONE("com.microsoft:Attention", FUSED),
+    NONE("com.microsoft:QAttention", FUSED),
+    NONE("com.microsoft:PackedAttention", FUSED),
+    NONE("com.microsoft:MultiHeadAttention", FUSED),
+    NONE("com.microsoft:DecoderMaskedMultiHeadAttention", FUSED),
+    NONE("com.microsoft:PackedMultiHeadAttention", FUSED),
+    NONE("com.microsoft:GroupQueryAttention", FUSED),
+    NONE("com.microsoft:FusedMatMul", FUSED),
+    NONE("com.microsoft:TransposeMatMul", FUSED),
+    NONE("com.microsoft:FusedMatMulActivation", FUSED),
+    NONE("com.microsoft:FusedGemm", FUSED),
+    NONE("com.microsoft:FusedConv", FUSED),
+    NONE("com.microsoft:NhwcFusedConv", FUSED),
+    NONE("com.microsoft:BiasGelu", FUSED),
+    NONE("com.microsoft:FastGelu", FUSED),
+    NONE("com.microsoft:BiasSplitGelu", FUSED),
+    NONE("com.microsoft:BiasAdd", FUSED),
+    NONE("com.microsoft:BiasSoftmax", FUSED),
+    NONE("com.microsoft:SkipLayerNormalization", FUSED),
+    NONE("com.microsoft:SkipSimplifiedLayerNormalization", FUSED),
+    NONE("com.microsoft:EmbedLayerNormalization", FUSED),
+    NONE("com.microsoft:GroupNorm", FUSED),
+    NONE("com.microsoft:SkipGroupNorm", FUSED),
+    NONE("com.microsoft:RotaryEmbedding",
+         "two products and what joins them are more than one primitive"),
+    NONE("com.microsoft:MatMulNBits", PACKED),
+    NONE("com.microsoft:MatMulBnb4", PACKED),
+    NONE("com.microsoft:MoE", PACKED),
+    NONE("com.microsoft:QMoE", PACKED),
+    NONE("com.microsoft:QGemm", INTEGERS),
+    NONE("com.microsoft:MatMulIntegerToFloat", INTEGERS),
+    NONE("com.microsoft:DynamicQuantizeMatMul", INTEGERS),
+    NONE("com.microsoft:MatMulInteger16", INTEGERS),
+    NONE("com.microsoft:MulInteger", INTEGERS),
+    NONE("com.microsoft:QLinearConv", INTEGERS),
+    NONE("com.microsoft:QLinearAdd", INTEGERS),
+    NONE("com.microsoft:QLinearMul", INTEGERS),
+    NONE("com.microsoft:QLinearWhere", INTEGERS),
+    NONE("com.microsoft:QLinearSigmoid", INTEGERS),
+    NONE("com.microsoft:QLinearLeakyRelu", INTEGERS),
+    NONE("com.microsoft:QLinearSoftmax", INTEGERS),
+    NONE("com.microsoft:QLinearConcat", INTEGERS),
+    NONE("com.microsoft:QLinearGlobalAveragePool", INTEGERS),
+    NONE("com.microsoft:QLinearAveragePool", INTEGERS),
+    NONE("com.microsoft:QLinearReduceMean", INTEGERS),
+    NONE("com.microsoft:QuantizeLinear", INTEGERS),
+    NONE("com.microsoft:DequantizeLinear", INTEGERS),
+    NONE("com.microsoft:NhwcConv", LAST),
+    NONE("com.microsoft:NhwcMaxPool", LAST),
     {NULL, NULL, 0, 0, IMAGES_NONE, NULL},
 };

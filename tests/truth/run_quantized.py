@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+One transformer, as exported, optimized and quantized in seven ways (models/quantized/): every
+file has the MACs of the layer on paper, and its FLOPs but for what stands in DIFFERENCES. A row
+that is no longer needed is a fault too.
+
+    run_quantized.py --costmodel PROGRAM
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent.parent / "models" / "quantized"
+TOKENS, WIDTH, HEADS, INNER = 16, 32, 4, 64
+
+# Projection of queries, keys and values, and of what attention gives; two layers of the MLP;
+# each head's scores and their product with the values.
+MACS = (TOKENS * WIDTH * 3 * WIDTH + TOKENS * WIDTH * WIDTH + 2 * TOKENS * WIDTH * INNER
+        + 2 * TOKENS * TOKENS * WIDTH)
+# 2 a MAC, 1 a score for softmax, 5 an element of two LayerNorms, 1 an element of the GELU.
+FLOPS = 2 * MACS + HEADS * TOKENS * TOKENS + 2 * 5 * TOKENS * WIDTH + TOKENS * INNER
+
+# file -> (FLOPs more, why)
+GELU = "the parts of the GELU are quantized one by one, which is no GELU any more"
+DIFFERENCES = {
+    "encoder_static.onnx": (-TOKENS * INNER, GELU),
+    "encoder_qlinear.onnx": (-TOKENS * INNER, GELU),
+}
+
+
+def totals(program, path):
+    out = subprocess.run([program, str(path), "--format", "json"], check=True,
+                         capture_output=True, text=True).stdout
+    report = json.loads(out)
+    return report["totals"], report["coverage"]
+
+
+def faults(program, path):
+    found, coverage = totals(program, path)
+    more = DIFFERENCES.get(path.name, (0, ""))[0]
+    if coverage["unknown_ops"] or coverage["unknown_shapes"]:
+        yield f"not all is known: {coverage}"
+    if found["macs"] != MACS:
+        yield f"{found['macs']} MACs, {MACS} on paper"
+    if found["flops"] != FLOPS + more:
+        yield f"{found['flops']} FLOPs, {FLOPS + more} on paper"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--costmodel", required=True)
+    program = parser.parse_args().costmodel
+    paths = sorted(FOLDER.glob("*.onnx"))
+    n_faults = 0
+    for path in paths:
+        wrong = list(faults(program, path))
+        n_faults += len(wrong)
+        why = DIFFERENCES.get(path.name, (0, ""))[1]
+        print(f"{path.name}: {'; '.join(wrong) or 'pass'}{f' ({why})' if why else ''}")
+    if len(paths) != 7:
+        print(f"{len(paths)} files, 7 wanted")
+        n_faults += 1
+    return 1 if n_faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
