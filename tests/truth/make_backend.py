@@ -151,13 +151,10 @@ def add_file(archive, name, data):
     archive.addfile(info, io.BytesIO(data))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
-    args = parser.parse_args()
+def make(path):
+    """Writes the archive; gives the number of models."""
     rows = []
-    with tarfile.open(args.folder / "onnx_backend.tar.xz", "w:xz") as archive:
+    with tarfile.open(path, "w:xz") as archive:
         for suite, name, model, inputs, outputs in package_cases():
             row = case_row(f"{suite}/{name}.onnx", model, inputs, outputs)
             silence(model.graph)
@@ -167,7 +164,15 @@ def main():
         text = (f'{{"onnx": "{onnx.__version__}", "license": "Apache-2.0", "cases": [\n'
                 f'{lines}\n]}}\n')
         add_file(archive, "cases.json", text.encode())
-    print(f"{len(rows)} models of onnx {onnx.__version__}")
+    return len(rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    folder = parser.parse_args().folder
+    print(f"{make(folder / 'onnx_backend.tar.xz')} models of onnx {onnx.__version__}")
 
 
 if __name__ == "__main__":

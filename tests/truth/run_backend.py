@@ -5,7 +5,9 @@ Compares the program with ONNX's own backend tests (onnx_backend.tar.xz, see mak
 every output of every model its element type and dims, given the model and the values of its
 small inputs. What the files declare of their outputs was taken out of them beforehand.
 
-    run_backend.py --costmodel PROGRAM [--archive FILE] [--only PATTERN] [--verbose]
+    run_backend.py --costmodel PROGRAM [--archive FILE] [--installed] [--only PATTERN] [--verbose]
+
+--installed takes the tests of the installed Python package onnx instead, of whatever version.
 
 Prints how many outputs of each operator came out right, open (a type or dim is unknown) or
 wrong, and exits 1 when one that is not in EXCEPTIONS did not come out right, or one that is did.
@@ -27,6 +29,7 @@ from backend_exceptions import EXCEPTIONS
 
 HERE = pathlib.Path(__file__).resolve().parent
 WORKERS = 2
+SKIPPED = 77
 TIMEOUT = 120  # seconds for one file; a sanitized build is slow
 RIGHT, OPEN, WRONG = "right", "open", "wrong"
 
@@ -145,17 +148,34 @@ class Tally:
               f"{len(self.faults)} faults")
 
 
+def make_installed(path):
+    """False where the package is not there."""
+    try:
+        import make_backend
+    except ImportError:
+        return False
+    make_backend.make(path)
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--costmodel", required=True)
     parser.add_argument("--archive", default=HERE / "onnx_backend.tar.xz")
+    parser.add_argument("--installed", action="store_true",
+                        help="the tests of the installed onnx; status 77 where there is none")
     parser.add_argument("--only", default="*", help="pattern of models, without folders")
     parser.add_argument("--verbose", action="store_true", help="operators without faults too")
     args = parser.parse_args()
     tally = Tally(args.verbose)
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
+        if args.installed and not make_installed(folder / "installed.tar.xz"):
+            print("the Python package onnx is not installed: nothing to compare with")
+            return SKIPPED
+        if args.installed:
+            args.archive = folder / "installed.tar.xz"
         with tarfile.open(args.archive) as archive:
             archive.extractall(folder)
         data = json.loads((folder / "cases.json").read_text())
