@@ -23,6 +23,8 @@
 
 #include "support/banned.h"
 
+#define MOST_SECONDS 8.64e6 /* 100 days: in picoseconds, near what 63 bits hold */
+
 struct cm_device {
     struct arena *arena;
     struct device_model model;
@@ -93,6 +95,8 @@ static int roofline_estimate(struct cm_device *device, const struct cm_primitive
     const int status = find_roofs(device, primitive, &roofs, reason);
     if (status != CM_BACKEND_OK) return status;
     const double seconds = fmax(roofs.compute, roofs.memory) + device->model.floor;
+    if (!(seconds < MOST_SECONDS))
+        return reason_fail(reason, CM_BACKEND_REFUSED, "takes more than 100 days");
     ret->state = CM_MODELLED;
     ret->cold = (struct cm_timing){
         .median = seconds, .q1 = seconds, .q3 = seconds, .min = seconds, .max = seconds};

@@ -49,12 +49,11 @@ static int64_t timed_macs(const struct cm_result *result) {
     return is_known(sum) ? sum : CM_UNKNOWN;
 }
 
-/* The state in which a time of this sweep is: that of the first primitive that has one. */
+/* What the times of this sweep are. A proxy was measured too; which layers are none, a profile
+ * of one batch says. */
 static const char *state_of_times(const struct cm_result *result) {
-    for (size_t i = 0; i < result->measure->n_primitives; i++)
-        if (is_known(result->measure->primitives[i].median_ps))
-            return result->measure->primitives[i].state;
-    return "";
+    if (result->measure->modelled) return "modelled";
+    return result->measure->invented ? "invented" : "measured";
 }
 
 static void take_times(struct sweeping *sweeping, const struct cm_result *result,

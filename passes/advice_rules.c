@@ -131,7 +131,8 @@ static bool hides_transposes(const struct advice_case *advice, uint32_t node) {
     const double images = tensor_bytes(x) + tensor_bytes(&primitive->outputs[0]);
     if (primitive->kind != CM_CONV && primitive->kind != CM_DECONV) return false;
     if (x->rank < 3 || x->dims[1] < 2 || !primitive_is_packed(x)) return false;
-    return workspace >= LEAST_TRANSPOSE * images && workspace <= MOST_TRANSPOSE * images;
+    return images > 0 && workspace >= LEAST_TRANSPOSE * images &&
+           workspace <= MOST_TRANSPOSE * images;
 }
 
 /* The images are read and written once more each. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "report/json_rows.h"
 #include "support/diag.h"
 
 #include "support/banned.h"
@@ -14,31 +15,6 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
                    offsetof(struct cm_named_size, size) ==
                        offsetof(struct cm_name_count, count),
                "JSON_SIZES is both");
-
-#define N(array) (sizeof(array) / sizeof((array)[0]))
-#define RECORD(type, rows)                                                                     \
-    { sizeof(type), N(rows), rows }
-
-/* One row: of struct `type`, the member that the key names; lists name their count too. */
-#define VALUE(key, kind, type, member)                                                         \
-    { key, kind, false, offsetof(type, member), 0, NULL, NULL }
-#define OPTIONAL(key, kind, type, member)                                                      \
-    { key, kind, true, offsetof(type, member), 0, NULL, NULL }
-#define COSTS(kind, type, member, first)                                                       \
-    { NULL, kind, (kind) == JSON_OTHERS, offsetof(type, member), 0, NULL, first }
-#define MANY(key, kind, type, member, count)                                                   \
-    { key, kind, false, offsetof(type, member), offsetof(type, count), NULL, NULL }
-#define OPTIONAL_MANY(key, kind, type, member, count, record)                                  \
-    { key, kind, true, offsetof(type, member), offsetof(type, count), record, NULL }
-#define OBJECT(key, type, member, record)                                                      \
-    { key, JSON_OBJECT, false, offsetof(type, member), 0, &(record), NULL }
-#define PART(key, type, member, record)                                                        \
-    {                                                                                          \
-        key, JSON_PART, true, offsetof(type, member), offsetof(type, member.present),          \
-            &(record), NULL                                                                    \
-    }
-#define LIST(key, type, member, count, record)                                                 \
-    { key, JSON_LIST, false, offsetof(type, member), offsetof(type, count), &(record), NULL }
 
 static const struct json_field type_fields[] = {
     {"dtype", JSON_DTYPE, false, 0, 0, NULL, NULL},
@@ -100,15 +76,6 @@ static const struct json_field step_fields[] = {
 
 static const struct json_record step_record = RECORD(struct cm_step, step_fields);
 
-static const struct json_field achieved_fields[] = {
-    VALUE("flops_per_s", JSON_COUNT, struct cm_achieved, flops_per_s),
-    VALUE("bytes_per_s", JSON_COUNT, struct cm_achieved, bytes_per_s),
-    VALUE("roofline", JSON_RATIO, struct cm_achieved, roofline),
-    VALUE("bound", JSON_TEXT, struct cm_achieved, bound),
-};
-
-static const struct json_record achieved_record = RECORD(struct cm_achieved, achieved_fields);
-
 static const char *const module_columns[] = {"params",           "macs",         "flops",
                                              "activation_bytes", "weight_bytes", NULL};
 
@@ -127,7 +94,7 @@ static const struct json_field module_fields[] = {
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes),
     PART("training", struct cm_module, training, step_record),
-    PART("achieved", struct cm_module, achieved, achieved_record),
+    PART("achieved", struct cm_module, achieved, json_achieved),
 };
 
 static const struct json_record module_record = RECORD(struct cm_module, module_fields);
@@ -331,200 +298,6 @@ static const struct json_field explanation_fields[] = {
 static const struct json_record explanation_record =
     RECORD(struct cm_explanation, explanation_fields);
 
-static const struct json_field kernel_run_fields[] = {
-    VALUE("name", JSON_TEXT, struct cm_kernel_run, name),
-    VALUE("calls", JSON_COUNT, struct cm_kernel_run, calls),
-    VALUE("grid", JSON_TRIPLE, struct cm_kernel_run, grid),
-    VALUE("block", JSON_TRIPLE, struct cm_kernel_run, block),
-    VALUE("registers", JSON_COUNT, struct cm_kernel_run, registers),
-    VALUE("shared_bytes", JSON_COUNT, struct cm_kernel_run, shared_bytes),
-    VALUE("tensor_cores", JSON_TEXT, struct cm_kernel_run, tensor_cores),
-    VALUE("rule", JSON_TEXT, struct cm_kernel_run, rule),
-    VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_run, blocks_per_unit),
-    VALUE("occupancy", JSON_RATIO, struct cm_kernel_run, occupancy),
-};
-
-static const struct json_record kernel_run_record =
-    RECORD(struct cm_kernel_run, kernel_run_fields);
-
-static const struct json_field clocks_fields[] = {
-    VALUE("unit_mhz", JSON_COUNT, struct cm_clock_state, unit_mhz),
-    VALUE("unit_most_mhz", JSON_COUNT, struct cm_clock_state, unit_most_mhz),
-    VALUE("memory_mhz", JSON_COUNT, struct cm_clock_state, memory_mhz),
-    VALUE("temperature_c", JSON_COUNT, struct cm_clock_state, temperature_c),
-    VALUE("power_mw", JSON_COUNT, struct cm_clock_state, power_mw),
-    VALUE("throttle", JSON_TEXT, struct cm_clock_state, throttle),
-};
-
-static const struct json_record clocks_record = RECORD(struct cm_clock_state, clocks_fields);
-
-static const struct json_field timed_fields[] = {
-    VALUE("primitive", JSON_TEXT, struct cm_timed, primitive),
-    VALUE("state", JSON_TEXT, struct cm_timed, state),
-    VALUE("median_ps", JSON_COUNT, struct cm_timed, median_ps),
-    VALUE("q1_ps", JSON_COUNT, struct cm_timed, q1_ps),
-    VALUE("q3_ps", JSON_COUNT, struct cm_timed, q3_ps),
-    VALUE("min_ps", JSON_COUNT, struct cm_timed, min_ps),
-    VALUE("max_ps", JSON_COUNT, struct cm_timed, max_ps),
-    VALUE("warm_ps", JSON_COUNT, struct cm_timed, warm_ps),
-    VALUE("warm_q1_ps", JSON_COUNT, struct cm_timed, warm_q1_ps),
-    VALUE("warm_q3_ps", JSON_COUNT, struct cm_timed, warm_q3_ps),
-    VALUE("samples", JSON_COUNT, struct cm_timed, samples),
-    VALUE("drift", JSON_RATIO, struct cm_timed, drift),
-    OPTIONAL("unstable", JSON_FLAG, struct cm_timed, unstable),
-    OPTIONAL("few_samples", JSON_FLAG, struct cm_timed, few_samples),
-    OPTIONAL("not_cold", JSON_FLAG, struct cm_timed, not_cold),
-    OPTIONAL("throttled", JSON_FLAG, struct cm_timed, throttled),
-    OPTIONAL("launches", JSON_FLAG, struct cm_timed, launches),
-    OPTIONAL("cached", JSON_FLAG, struct cm_timed, cached),
-    VALUE("flops", JSON_COUNT, struct cm_timed, flops),
-    VALUE("bytes", JSON_COUNT, struct cm_timed, bytes),
-    PART("achieved", struct cm_timed, achieved, achieved_record),
-    VALUE("provider", JSON_TEXT, struct cm_timed, provider),
-    VALUE("algorithm", JSON_TEXT, struct cm_timed, algorithm),
-    VALUE("tensor_cores", JSON_TEXT, struct cm_timed, tensor_cores),
-    VALUE("plans_tried", JSON_COUNT, struct cm_timed, plans_tried),
-    VALUE("sets", JSON_COUNT, struct cm_timed, sets),
-    VALUE("workspace_bytes", JSON_COUNT, struct cm_timed, workspace_bytes),
-    VALUE("plan_ps", JSON_COUNT, struct cm_timed, plan_ps),
-    PART("clocks", struct cm_timed, clocks, clocks_record),
-    OPTIONAL_MANY("kernels", JSON_LIST, struct cm_timed, kernels, n_kernels,
-                  &kernel_run_record),
-    VALUE("more_kernels", JSON_COUNT, struct cm_timed, more_kernels),
-    VALUE("reason", JSON_TEXT, struct cm_timed, reason),
-    MANY("nodes", JSON_INDICES, struct cm_timed, nodes, n_nodes),
-};
-
-static const struct json_record timed_record = RECORD(struct cm_timed, timed_fields);
-
-static const struct json_field state_fields[] = {
-    VALUE("state", JSON_TEXT, struct cm_state_share, state),
-    VALUE("nodes", JSON_COUNT, struct cm_state_share, nodes),
-    VALUE("macs", JSON_COUNT, struct cm_state_share, macs),
-};
-
-static const struct json_record state_record = RECORD(struct cm_state_share, state_fields);
-
-static const struct json_field untimed_fields[] = {
-    VALUE("op", JSON_TEXT, struct cm_untimed, op),
-    VALUE("reason", JSON_TEXT, struct cm_untimed, reason),
-    VALUE("nodes", JSON_COUNT, struct cm_untimed, nodes),
-    VALUE("macs", JSON_COUNT, struct cm_untimed, macs),
-};
-
-static const struct json_record untimed_record = RECORD(struct cm_untimed, untimed_fields);
-
-static const struct json_field bound_fields[] = {
-    VALUE("bound", JSON_TEXT, struct cm_bound_share, bound),
-    VALUE("nodes", JSON_COUNT, struct cm_bound_share, nodes),
-    VALUE("latency_ps", JSON_COUNT, struct cm_bound_share, latency_ps),
-};
-
-static const struct json_record bound_record = RECORD(struct cm_bound_share, bound_fields);
-
-static const struct json_field kernel_row_fields[] = {
-    VALUE("name", JSON_TEXT, struct cm_kernel_row, name),
-    VALUE("primitive", JSON_INDEX, struct cm_kernel_row, primitive),
-    VALUE("tensor_cores", JSON_TEXT, struct cm_kernel_row, tensor_cores),
-    VALUE("rule", JSON_TEXT, struct cm_kernel_row, rule),
-    VALUE("calls", JSON_COUNT, struct cm_kernel_row, calls),
-    VALUE("total_ps", JSON_COUNT, struct cm_kernel_row, total_ps),
-    VALUE("mean_ps", JSON_COUNT, struct cm_kernel_row, mean_ps),
-    VALUE("min_ps", JSON_COUNT, struct cm_kernel_row, min_ps),
-    VALUE("max_ps", JSON_COUNT, struct cm_kernel_row, max_ps),
-    VALUE("blocks_per_unit", JSON_RATIO, struct cm_kernel_row, blocks_per_unit),
-    VALUE("occupancy", JSON_RATIO, struct cm_kernel_row, occupancy),
-};
-
-static const struct json_record kernel_row_record =
-    RECORD(struct cm_kernel_row, kernel_row_fields);
-
-static const struct json_field ceilings_fields[] = {
-    VALUE("state", JSON_TEXT, struct cm_ceilings, state),
-    VALUE("copy_bytes_per_s", JSON_COUNT, struct cm_ceilings, copy_bytes_per_s),
-    VALUE("floor_ps", JSON_COUNT, struct cm_ceilings, floor_ps),
-    MANY("flops_per_s", JSON_SIZES, struct cm_ceilings, flops_per_s, n_flops_per_s),
-};
-
-static const struct json_record ceilings_record = RECORD(struct cm_ceilings, ceilings_fields);
-
-static const struct json_field end_to_end_fields[] = {
-    VALUE("state", JSON_TEXT, struct cm_end_to_end, state),
-    VALUE("median_ps", JSON_COUNT, struct cm_end_to_end, median_ps),
-    VALUE("q1_ps", JSON_COUNT, struct cm_end_to_end, q1_ps),
-    VALUE("q3_ps", JSON_COUNT, struct cm_end_to_end, q3_ps),
-    VALUE("samples", JSON_COUNT, struct cm_end_to_end, samples),
-    VALUE("sum_cold_ps", JSON_COUNT, struct cm_end_to_end, sum_cold_ps),
-    VALUE("sum_warm_ps", JSON_COUNT, struct cm_end_to_end, sum_warm_ps),
-    VALUE("nodes", JSON_COUNT, struct cm_end_to_end, nodes),
-    VALUE("macs", JSON_COUNT, struct cm_end_to_end, macs),
-    VALUE("reason", JSON_TEXT, struct cm_end_to_end, reason),
-};
-
-static const struct json_record end_to_end_record =
-    RECORD(struct cm_end_to_end, end_to_end_fields);
-
-static const struct json_field measure_fields[] = {
-    VALUE("backend", JSON_TEXT, struct cm_measure, backend),
-    VALUE("problem", JSON_TEXT, struct cm_measure, problem),
-    VALUE("precision", JSON_TEXT, struct cm_measure, precision),
-    VALUE("layout", JSON_TEXT, struct cm_measure, layout),
-    VALUE("modelled", JSON_FLAG, struct cm_measure, modelled),
-    OPTIONAL("invented", JSON_FLAG, struct cm_measure, invented),
-    OPTIONAL("planned", JSON_FLAG, struct cm_measure, planned),
-    VALUE("device", JSON_TEXT, struct cm_measure, device),
-    VALUE("version", JSON_TEXT, struct cm_measure, version),
-    VALUE("warning", JSON_TEXT, struct cm_measure, warning),
-    VALUE("architecture", JSON_TEXT, struct cm_measure, architecture),
-    VALUE("address", JSON_TEXT, struct cm_measure, address),
-    VALUE("memory_bytes", JSON_COUNT, struct cm_measure, memory_bytes),
-    VALUE("cache_bytes", JSON_COUNT, struct cm_measure, cache_bytes),
-    VALUE("units", JSON_COUNT, struct cm_measure, units),
-    VALUE("threads_per_unit", JSON_COUNT, struct cm_measure, threads_per_unit),
-    VALUE("bandwidth", JSON_COUNT, struct cm_measure, bandwidth),
-    VALUE("floor_ps", JSON_COUNT, struct cm_measure, floor_ps),
-    OPTIONAL("has_tensor_cores", JSON_FLAG, struct cm_measure, has_tensor_cores),
-    VALUE("measured_macs_share", JSON_RATIO, struct cm_measure, measured_macs_share),
-    {"ceilings", JSON_POINTER, true, offsetof(struct cm_measure, ceilings), 0, &ceilings_record,
-     NULL},
-    {"end_to_end", JSON_POINTER, true, offsetof(struct cm_measure, end_to_end), 0,
-     &end_to_end_record, NULL},
-    VALUE("cached", JSON_COUNT, struct cm_measure, n_cached),
-    VALUE("cached_since", JSON_TEXT, struct cm_measure, cached_since),
-    LIST("states", struct cm_measure, states, n_states, state_record),
-    LIST("untimed", struct cm_measure, untimed, n_untimed, untimed_record),
-    LIST("bounds", struct cm_measure, bounds, n_bounds, bound_record),
-    LIST("primitives", struct cm_measure, primitives, n_primitives, timed_record),
-    OPTIONAL_MANY("kernels", JSON_LIST, struct cm_measure, kernels, n_kernels,
-                  &kernel_row_record),
-};
-
-static const struct json_record measure_record = RECORD(struct cm_measure, measure_fields);
-
-static const struct json_field operator_fields[] = {
-    VALUE("op", JSON_TEXT, struct cm_operator, op),
-    VALUE("nodes", JSON_COUNT, struct cm_operator, nodes),
-    VALUE("macs", JSON_COUNT, struct cm_operator, macs),
-    VALUE("flops", JSON_COUNT, struct cm_operator, flops),
-    VALUE("bytes_read", JSON_COUNT, struct cm_operator, bytes_read),
-    VALUE("bytes_written", JSON_COUNT, struct cm_operator, bytes_written),
-    VALUE("latency_ps", JSON_COUNT, struct cm_operator, latency_ps),
-    OPTIONAL_MANY("states", JSON_LIST, struct cm_operator, states, n_states, &state_record),
-};
-
-static const struct json_record operator_record = RECORD(struct cm_operator, operator_fields);
-
-static const struct json_field advice_fields[] = {
-    VALUE("rule", JSON_TEXT, struct cm_advice, rule),
-    VALUE("name", JSON_TEXT, struct cm_advice, name),
-    VALUE("text", JSON_TEXT, struct cm_advice, text),
-    VALUE("gain_ps", JSON_COUNT, struct cm_advice, gain_ps),
-    MANY("nodes", JSON_INDICES, struct cm_advice, nodes, n_nodes),
-    MANY("modules", JSON_INDICES, struct cm_advice, modules, n_modules),
-};
-
-static const struct json_record advice_record = RECORD(struct cm_advice, advice_fields);
-
 /* Modules stand before nodes: a node's module is looked up by its path. */
 static const struct json_field result_fields[] = {
     {"model", JSON_OBJECT, false, 0, 0, &model_record, NULL},
@@ -544,10 +317,10 @@ static const struct json_field result_fields[] = {
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources,
                   n_module_sources, NULL),
     OPTIONAL_MANY("operators", JSON_LIST, struct cm_result, operators, n_operators,
-                  &operator_record),
-    {"measure", JSON_POINTER, true, offsetof(struct cm_result, measure), 0, &measure_record,
+                  &json_operator),
+    {"measure", JSON_POINTER, true, offsetof(struct cm_result, measure), 0, &json_measure,
      NULL},
-    OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &advice_record),
+    OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &json_advice),
 };
 
 const struct json_record json_result = RECORD(struct cm_result, result_fields);

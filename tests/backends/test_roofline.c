@@ -150,18 +150,43 @@ static void work_that_is_not_known_has_no_time(void **state) {
     assert_string_equal(have.reason.text, "its work is not known");
 }
 
-/* On a device of 1 TFLOP/s and 100 GB/s that takes 2 us to start anything. */
-static struct cm_measurement estimate_with_floor(const struct cm_primitive *primitive) {
+static struct cm_measurement estimate_by_file(const char *text,
+                                              const struct cm_primitive *primitive) {
     char path[FIXTURE_PATH + 8];
     char bare[FIXTURE_PATH];
-    fixture_write("{\"schema\": \"costmodel/device/1\", \"name\": \"a\", \"floor\": 2e-6,"
-                  " \"rates\": {\"fp32\": 1e12}, \"bandwidth\": 1e11}",
-                  bare);
+    fixture_write(text, bare);
     snprintf(path, sizeof(path), "%s.json", bare);
     assert_int_equal(rename(bare, path), 0);
     const struct cm_measurement have = estimate(path, 0, primitive);
     unlink(path);
     return have;
+}
+
+/* On a device of 1 TFLOP/s and 100 GB/s that takes 2 us to start anything. */
+static struct cm_measurement estimate_with_floor(const struct cm_primitive *primitive) {
+    return estimate_by_file("{\"schema\": \"costmodel/device/1\", \"name\": \"a\","
+                            " \"floor\": 2e-6, \"rates\": {\"fp32\": 1e12},"
+                            " \"bandwidth\": 1e11}",
+                            primitive);
+}
+
+static void what_nobody_could_count_has_no_time(void **state) {
+    static const char *const texts[] = {
+        "{\"schema\": \"costmodel/device/1\", \"name\": \"a\","
+        " \"rates\": {\"fp32\": 1e12}, \"bandwidth\": 1e-300}",
+        "{\"schema\": \"costmodel/device/1\", \"name\": \"a\","
+        " \"rates\": {\"fp32\": 1e-308}, \"bandwidth\": 1e12}",
+        "{\"schema\": \"costmodel/device/1\", \"name\": \"a\", \"floor\": 8.64e6,"
+        " \"rates\": {\"fp32\": 1e12}, \"bandwidth\": 1e12}",
+    };
+    (void)state;
+    const struct cm_primitive conv = fixture_conv();
+    for (size_t i = 0; i < N(texts); i++) {
+        const struct cm_measurement have = estimate_by_file(texts[i], &conv);
+        assert_int_equal(have.state, CM_UNSUPPORTED);
+        assert_string_equal(have.reason.text, "takes more than 100 days");
+        assert_true(have.cold.median == 0);
+    }
 }
 
 static void the_floor_comes_on_top_of_the_roofs(void **state) {
@@ -230,6 +255,7 @@ int main(void) {
         cmocka_unit_test(a_device_without_the_rate_says_so),
         cmocka_unit_test(what_does_not_fit_has_no_time),
         cmocka_unit_test(work_that_is_not_known_has_no_time),
+        cmocka_unit_test(what_nobody_could_count_has_no_time),
         cmocka_unit_test(the_floor_comes_on_top_of_the_roofs),
         cmocka_unit_test(a_memory_bound_layer_names_its_rate_too),
         cmocka_unit_test(a_device_must_be_named),

@@ -6,7 +6,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -61,6 +64,29 @@ static void a_row_is_the_profile_of_its_batch(void **state) {
     tear_down(&f);
 }
 
+/* The first layer is something else of its size; that says nothing of the other times. */
+static void a_proxy_among_the_layers_is_not_what_times_are(void **state) {
+    static const char table[] = "conv: proxy 0.001\neltwise: 0.001\n";
+    static const int64_t batches[] = {1};
+    char path[] = "/tmp/test_sweep_XXXXXX";
+    char backend[64];
+    struct fixture f;
+    struct cm_sweep *sweep = NULL;
+    const int file = mkstemp(path);
+    (void)state;
+    assert_true(file >= 0);
+    assert_int_equal(write(file, table, strlen(table)), (ssize_t)strlen(table));
+    close(file);
+    snprintf(backend, sizeof(backend), "fake:table=%s", path);
+    set_up(&f);
+    f.options.backend = backend;
+    assert_int_equal(cm_model_sweep(f.model, &f.options, batches, 1, f.diag, &sweep), CM_OK);
+    unlink(path);
+    assert_string_equal(sweep->times, "invented");
+    cm_sweep_free(sweep);
+    tear_down(&f);
+}
+
 static void one_that_fails_does_not_end_it(void **state) {
     static const int64_t batches[] = {1, INT64_MAX / 2, 2};
     struct fixture f;
@@ -96,6 +122,7 @@ static void a_batch_of_nothing_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_is_the_profile_of_its_batch),
+        cmocka_unit_test(a_proxy_among_the_layers_is_not_what_times_are),
         cmocka_unit_test(one_that_fails_does_not_end_it),
         cmocka_unit_test(a_batch_of_nothing_is_refused),
     };

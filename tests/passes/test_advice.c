@@ -85,6 +85,11 @@ static void channels_last(struct bench *bench) {
     work(bench, "c")->inputs[0].strides[1] = 1;
 }
 
+/* Of the same size as none of it. */
+static void empty_images(struct bench *bench) {
+    work(bench, "c")->inputs[0].dims[0] = work(bench, "c")->outputs[0].dims[0] = 0;
+}
+
 static void half_of_12(struct bench *bench) {
     bench->analysis.estimate.facts.has_tensor_cores = 1;
     work(bench, "m")->inputs[0].element = CM_F16;
@@ -182,6 +187,7 @@ static const struct row rows[] = {
     {"R3", transposing_workspace, "c", 2.097152}, /* 4 images at 1 GB/s */
     {"R3", small_workspace, NULL, 0},
     {"R3", channels_last, NULL, 0},
+    {"R3", empty_images, NULL, 0},
     {"R4", half_of_12, "m", -1}, /* no rate of f16 is known */
     {"R4", bytes_of_24, "m", -1},
     {"R4", half_of_16, NULL, 0},

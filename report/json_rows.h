@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the tables of the schema are written, and the records that one of them has of another. */
+#ifndef REPORT_JSON_ROWS_H
+#define REPORT_JSON_ROWS_H
+
+#include "report/json_schema.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+#define RECORD(type, rows)                                                                     \
+    { sizeof(type), N(rows), rows }
+
+/* One row: of struct `type`, the member that the key names; lists name their count too. */
+#define VALUE(key, kind, type, member)                                                         \
+    { key, kind, false, offsetof(type, member), 0, NULL, NULL }
+#define OPTIONAL(key, kind, type, member)                                                      \
+    { key, kind, true, offsetof(type, member), 0, NULL, NULL }
+#define COSTS(kind, type, member, first)                                                       \
+    { NULL, kind, (kind) == JSON_OTHERS, offsetof(type, member), 0, NULL, first }
+#define MANY(key, kind, type, member, count)                                                   \
+    { key, kind, false, offsetof(type, member), offsetof(type, count), NULL, NULL }
+#define OPTIONAL_MANY(key, kind, type, member, count, record)                                  \
+    { key, kind, true, offsetof(type, member), offsetof(type, count), record, NULL }
+#define OBJECT(key, type, member, record)                                                      \
+    { key, JSON_OBJECT, false, offsetof(type, member), 0, &(record), NULL }
+#define PART(key, type, member, record)                                                        \
+    {                                                                                          \
+        key, JSON_PART, true, offsetof(type, member), offsetof(type, member.present),          \
+            &(record), NULL                                                                    \
+    }
+#define LIST(key, type, member, count, record)                                                 \
+    { key, JSON_LIST, false, offsetof(type, member), offsetof(type, count), &(record), NULL }
+
+extern const struct json_record json_achieved; /* struct cm_achieved */
+extern const struct json_record json_measure;  /* struct cm_measure */
+extern const struct json_record json_operator; /* struct cm_operator */
+extern const struct json_record json_advice;   /* struct cm_advice */
+
+#endif
