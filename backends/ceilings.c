@@ -145,16 +145,11 @@ bool ceilings_any(const struct ceilings *ceilings) {
     return most > 0;
 }
 
-static bool multiplies(int32_t kind) {
-    return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM || kind == CM_RNN ||
-           kind == CM_ATTENTION;
-}
-
 void ceilings_wanted(const struct cm_primitive *primitives, size_t n, bool *ret) {
     memset(ret, 0, CM_N_ELEMENTS * sizeof(*ret));
     for (size_t i = 0; i < n; i++) {
         const int32_t element = primitives[i].inputs[0].element;
-        if (multiplies(primitives[i].kind) && element > CM_ELEMENT_NONE &&
+        if (primitive_is_product(&primitives[i]) && element > CM_ELEMENT_NONE &&
             element < CM_N_ELEMENTS)
             ret[element] = true;
     }

@@ -148,6 +148,12 @@ int64_t primitive_element_size(int32_t element) {
     return is_element(element) ? elements[element].size : 0;
 }
 
+bool primitive_is_product(const struct cm_primitive *primitive) {
+    return primitive->kind == CM_CONV || primitive->kind == CM_DECONV ||
+           primitive->kind == CM_GEMM || primitive->kind == CM_RNN ||
+           primitive->kind == CM_ATTENTION;
+}
+
 void primitive_pack(struct cm_tensor *tensor) {
     int64_t stride = 1;
     for (int32_t i = CM_MAX_RANK - 1; i >= 0; i--) {

@@ -23,6 +23,9 @@ int32_t primitive_element_by_name(const char *name);
 /* Bytes of one element; 0 for what is no element. */
 int64_t primitive_element_size(int32_t element);
 
+/* Whether it multiplies matrices, so that units that do nothing else could do it. */
+bool primitive_is_product(const struct cm_primitive *primitive);
+
 /* Row-major strides for its dims; what dims do not use is zero. */
 void primitive_pack(struct cm_tensor *tensor);
 bool primitive_is_packed(const struct cm_tensor *tensor);

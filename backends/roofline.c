@@ -31,16 +31,11 @@ struct cm_device {
     int32_t precision; /* enum cm_precision */
 };
 
-static bool is_product(int32_t kind) {
-    return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM || kind == CM_RNN ||
-           kind == CM_ATTENTION;
-}
-
 static int find_rate(const struct cm_device *device, const struct cm_primitive *primitive,
                      enum device_rate *ret, struct cm_reason *reason) {
     const enum cm_element element = (enum cm_element)primitive->inputs[0].element;
     *ret =
-        is_product(primitive->kind)
+        primitive_is_product(primitive)
             ? device_product_rate(&device->model, element, (enum cm_precision)device->precision)
             : device_plain_rate(&device->model, element);
     if (*ret != RATE_NONE) return CM_BACKEND_OK;

@@ -60,7 +60,7 @@ static double above_roofline(const struct advice_case *advice, uint32_t node) {
 static bool is_eligible(const struct advice_case *advice,
                         const struct cm_primitive *primitive) {
     const int32_t element = primitive->inputs[0].element;
-    if (!bounds_is_product(primitive)) return false;
+    if (!primitive_is_product(primitive)) return false;
     if (element == CM_F32) return advice->analysis->options->precision == CM_PRECISION_TF32;
     return element == CM_F16 || element == CM_BF16 || element == CM_I8 || element == CM_U8 ||
            element == CM_F8E4M3 || element == CM_F8E5M2;
@@ -97,7 +97,7 @@ static void tell_idle(struct advice_case *advice) {
 static bool runs_without(const struct advice_case *advice, uint32_t node) {
     const struct cm_primitive *primitive = primitive_of(advice, node);
     const struct cm_measurement *measurement = measurement_of(advice, node);
-    if (!bounds_is_product(primitive)) return false;
+    if (!primitive_is_product(primitive)) return false;
     if (primitive->inputs[0].element == CM_F64) return false;
     if (measurement->state == CM_MODELLED)
         return primitive->inputs[0].element == CM_F32 && !is_eligible(advice, primitive);
@@ -203,8 +203,8 @@ static uint32_t fusable_maker(const struct advice_case *advice, uint32_t input) 
     if (values[input].n_uses != 1 || values[input].is_graph_output) return ID_NONE;
     if (advice->seconds[maker] <= 0) return ID_NONE;
     const struct cm_primitive *primitive = primitive_of(advice, maker);
-    const bool takes_more =
-        is_elementwise(primitive) || bounds_is_product(primitive) || primitive->kind == CM_NORM;
+    const bool takes_more = is_elementwise(primitive) || primitive_is_product(primitive) ||
+                            primitive->kind == CM_NORM;
     return takes_more ? maker : ID_NONE;
 }
 

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "backends/primitive.h"
 #include "passes/estimate.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -27,12 +28,6 @@ static const char *const names[N_BOUNDS] = {
 
 const char *bounds_name(enum bound bound) {
     return names[bound];
-}
-
-bool bounds_is_product(const struct cm_primitive *primitive) {
-    return primitive->kind == CM_CONV || primitive->kind == CM_DECONV ||
-           primitive->kind == CM_GEMM || primitive->kind == CM_RNN ||
-           primitive->kind == CM_ATTENTION;
 }
 
 double bounds_bytes(const struct cm_primitive *primitive) {
@@ -67,7 +62,7 @@ static double least_by_compute(const struct analysis *analysis,
                                const struct cm_primitive *primitive) {
     const double rate = bounds_rate(analysis, primitive->inputs[0].element);
     if (rate > 0) return (double)primitive->flops / rate;
-    return bounds_is_product(primitive) ? -1 : 0;
+    return primitive_is_product(primitive) ? -1 : 0;
 }
 
 /* Whether every kernel leaves multiprocessors without a block. */

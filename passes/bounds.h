@@ -8,8 +8,6 @@
 /* "compute", "memory" …; static texts. */
 const char *bounds_name(enum bound bound);
 
-/* Whether it multiplies matrices, so that units that do nothing else could do it. */
-bool bounds_is_product(const struct cm_primitive *primitive);
 /* Read and written, in bytes. */
 double bounds_bytes(const struct cm_primitive *primitive);
 /* Bytes a second at best; 0: not known. */
