@@ -58,19 +58,20 @@ int asked_read(const struct invocation *call, const struct asked *asked,
                struct cm_options *options) {
     const int n =
         (asked->measure != ASKED_NOTHING) + (asked->backend != NULL) + (asked->device != NULL);
+    if (asked->e2e && (n == 0 || asked->plan || asked->device != NULL))
+        return options_fault(call, "option --e2e runs layers: want --measure or --backend");
     if (n == 0 && !asked->plan && asked->precision != CM_PRECISION_AS_STORED)
         return options_fault(call,
-                             "--precision is of times: want --measure, --backend or --device");
+                             "--precision is of times and plans: want --measure, --backend, "
+                             "--device or --plan");
     if (n == 0 && !asked->plan && asked->layout != CM_LAYOUT_AUTO)
-        return options_fault(call,
-                             "--layout is of times: want --measure, --backend or --device");
+        return options_fault(call, "--layout is of times and plans: want --measure, --backend, "
+                                   "--device or --plan");
     options->precision = (enum cm_precision)asked->precision;
     options->layout = (enum cm_layout)asked->layout;
     if (asked->plan) return read_plan(call, asked, options);
     if (n > 1)
         return options_fault(call, "want one of --measure, --backend and --device, got %d", n);
-    if (asked->e2e && n == 0)
-        return options_fault(call, "option --e2e wants --measure or --backend");
     options->e2e = asked->e2e;
     if (asked->cache && find_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
