@@ -65,6 +65,12 @@ static int check_number(const struct reading *reading, const cJSON *item) {
     return key_fault(reading, item, "is no number above 0");
 }
 
+/* JSON does not say which of two counts. */
+static int check_once(const struct reading *reading, const cJSON *object, const cJSON *item) {
+    if (cJSON_GetObjectItemCaseSensitive(object, item->string) == item) return CM_BACKEND_OK;
+    return key_fault(reading, item, "is given twice");
+}
+
 /* Each of `object` has one of these keys, and is a text. */
 static int check_texts(const struct reading *reading, const cJSON *object,
                        const char *const *keys) {
@@ -124,7 +130,8 @@ static int take_figure(const struct reading *reading, const cJSON *item, double 
         return status;
     }
     cJSON_ArrayForEach(part, item) {
-        const int status = check_part(reading, part);
+        int status = check_once(reading, item, part);
+        if (status == CM_BACKEND_OK) status = check_part(reading, part);
         if (status != CM_BACKEND_OK) return status;
     }
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(item, "value");
@@ -147,6 +154,7 @@ static int take_rates(const struct reading *reading, const cJSON *rates) {
     const cJSON *item = NULL;
     if (!cJSON_IsObject(rates)) return key_fault(reading, rates, "is no object");
     cJSON_ArrayForEach(item, rates) {
+        if (status == CM_BACKEND_OK) status = check_once(reading, rates, item);
         if (status == CM_BACKEND_OK) status = take_rate(reading, item);
     }
     return status;
@@ -247,7 +255,8 @@ static int take_object(const struct reading *reading) {
     if (cJSON_GetObjectItemCaseSensitive(reading->root, "schema") == NULL)
         return device_fault(reading, "want the schema \"costmodel/device/1\"");
     cJSON_ArrayForEach(item, reading->root) {
-        const int status = take_member(reading, item);
+        int status = check_once(reading, reading->root, item);
+        if (status == CM_BACKEND_OK) status = take_member(reading, item);
         if (status != CM_BACKEND_OK) return status;
     }
     return check_whole(reading);

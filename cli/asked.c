@@ -54,26 +54,35 @@ static int find_cache(struct arena *arena, const char **ret) {
     return CM_OK;
 }
 
+/* An option of times wants somebody who tells them, one of running somebody who runs. */
+static int check_asked(const struct invocation *call, const struct asked *asked, int n) {
+    const bool is_timed = n > 0 || asked->plan;
+    const bool is_run = n > 0 && !asked->plan && asked->device == NULL;
+    if (asked->e2e && !is_run)
+        return options_fault(call, "option --e2e runs layers: want --measure or --backend");
+    if (asked->autotune > 0 && !is_run)
+        return options_fault(call, "--autotune runs layers: want --measure or --backend");
+    if (asked->precision != CM_PRECISION_AS_STORED && !is_timed)
+        return options_fault(call, "--precision is of times and plans: want --measure, "
+                                   "--backend, --device or --plan");
+    if (asked->layout != CM_LAYOUT_AUTO && !is_timed)
+        return options_fault(call, "--layout is of times and plans: want --measure, --backend, "
+                                   "--device or --plan");
+    if (n > 1 && !asked->plan)
+        return options_fault(call, "want one of --measure, --backend and --device, got %d", n);
+    return CM_OK;
+}
+
 int asked_read(const struct invocation *call, const struct asked *asked,
                struct cm_options *options) {
     const int n =
         (asked->measure != ASKED_NOTHING) + (asked->backend != NULL) + (asked->device != NULL);
-    if (n == 0 && !asked->plan && asked->precision != CM_PRECISION_AS_STORED)
-        return options_fault(call,
-                             "--precision is of times: want --measure, --backend or --device");
-    if (n == 0 && !asked->plan && asked->layout != CM_LAYOUT_AUTO)
-        return options_fault(call,
-                             "--layout is of times: want --measure, --backend or --device");
-    if (asked->autotune > 0 && (asked->plan || n == 0 || asked->device != NULL))
-        return options_fault(call, "--autotune runs layers: want --measure or --backend");
+    const int status = check_asked(call, asked, n);
+    if (status != CM_OK) return status;
     options->autotune = asked->autotune;
     options->precision = (enum cm_precision)asked->precision;
     options->layout = (enum cm_layout)asked->layout;
     if (asked->plan) return read_plan(call, asked, options);
-    if (n > 1)
-        return options_fault(call, "want one of --measure, --backend and --device, got %d", n);
-    if (asked->e2e && n == 0)
-        return options_fault(call, "option --e2e wants --measure or --backend");
     options->e2e = asked->e2e;
     if (asked->cache && find_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);

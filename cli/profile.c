@@ -223,6 +223,11 @@ static int check_sweep(const struct invocation *call, const struct request *requ
                          : request->memory_curve           ? "memory-curve"
                          : request->memory_plan            ? "memory-plan"
                          : request->dump_after != NULL     ? "dump-after"
+                         : request->asked.plan             ? "plan"
+                         : request->asked.e2e              ? "e2e"
+                         : request->operators              ? "operators"
+                         : request->layers                 ? "layers"
+                         : request->kernels                ? "kernels"
                          : request->format == FORMAT_TRACE ? "format trace"
                                                            : NULL;
     if (request->batches.n < 2 || single == NULL) return CM_OK;
@@ -295,7 +300,8 @@ static int read_request(const struct invocation *call, struct request *request,
     options->memory_curve = request->memory_curve || request->format == FORMAT_TRACE;
     options->memory_plan = request->memory_plan;
     if (status == CM_OK) status = asked_read(call, &request->asked, options);
-    if (status == CM_OK && request->format == FORMAT_TRACE && options->backend == NULL)
+    if (status == CM_OK && request->format == FORMAT_TRACE &&
+        (options->backend == NULL || options->plan_only))
         status = options_fault(call, "--format trace draws times: give --measure, --device or "
                                      "--backend");
     options->n_explain = request->explain.n;

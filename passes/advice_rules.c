@@ -287,7 +287,7 @@ static void tell_launches(struct advice_case *advice) {
     advice_append_picked(advice, "node");
     text_append(&advice->text,
                 " within three times the shortest that anything takes, launches rather than "
-                "work: take a larger batch, fuse them, or replay them as one CUDA graph.");
+                "work: take a larger batch, fuse them, or replay them as one graph.");
 }
 
 /* R8. */

@@ -208,6 +208,6 @@ void measured_write(struct page *page, const struct cm_result *result) {
                    "nothing. Nothing was run.");
     if (measure->modelled)
         write_line(page, "note",
-                   "every latency is modelled, computed from the device's published figures: "
-                   "the least that it could be. Nothing was run.");
+                   "every latency is modelled, computed from the figures that are known of the "
+                   "device: the least that it could be. Nothing was run.");
 }

@@ -159,6 +159,8 @@ static void a_figure_that_is_wrong_says_what(void **state) {
          "device file 'x.json': 'where' is no text"},
         {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"m\", \"unit\": \"T\"}"),
          "device file 'x.json': 'unit' is no known key"},
+        {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"m\", \"value\": 2}"),
+         "device file 'x.json': 'value' is given twice"},
         {FIGURES("\"fp32\": [1]"), "device file 'x.json': 'fp32' is no number above 0"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -193,6 +195,10 @@ static void a_file_that_is_wrong_says_where(void **state) {
         {HEAD "\"rates\": 5}", "device file 'x.json': 'rates' is no object"},
         {HEAD "\"rates\": {\"fp33\": 1}}", "device file 'x.json': 'fp33' is no known key"},
         {HEAD "\"rates\": {\"none\": 1}}", "device file 'x.json': 'none' is no known key"},
+        {HEAD "\"rates\": {\"fp32\": 1, \"fp32\": 2}}",
+         "device file 'x.json': 'fp32' is given twice"},
+        {HEAD "\"bandwidth\": 1, \"bandwidth\": 1e9}",
+         "device file 'x.json': 'bandwidth' is given twice"},
         {HEAD "\"bandwith\": 1e9}", "device file 'x.json': 'bandwith' is no known key"},
         {HEAD "\"sources\": []}", "device file 'x.json': 'sources' is no object"},
         {HEAD "\"sources\": {\"m\": 1}}", "device file 'x.json': 'm' is no object"},
