@@ -25,9 +25,11 @@ struct building {
     struct arena *arena;
     struct network *ret;
     struct cm_network_step *steps;
-    uint32_t *node_of; /* by step */
-    int64_t *bytes;    /* by value: of its root, as the primitives have it */
-    int64_t *offsets;  /* by value: of its root */
+    struct cm_primitive *primitives; /* those of the steps, each once */
+    uint32_t *numbers;               /* of them, from 1 on, by the analysis's; 0: not in it */
+    uint32_t *node_of;               /* by step */
+    int64_t *bytes;                  /* by value: of its root, as the primitives have it */
+    int64_t *offsets;                /* by value: of its root */
     uint32_t (*operands)[CM_MAX_INPUTS + CM_MAX_OUTPUTS]; /* by step: roots, ID_NONE */
     int64_t own_bytes; /* of operands with a place of their own, behind the weights */
 };
@@ -93,6 +95,19 @@ static void need_operands(struct building *building, uint32_t step) {
         need(building, operands[CM_MAX_INPUTS + i], &primitive->outputs[i]);
 }
 
+/* A backend refuses the whole for a primitive that it cannot run: what is no step is left out.
+ */
+static uint32_t number_of(struct building *building, uint32_t primitive) {
+    struct cm_network *network = &building->ret->network;
+    uint32_t *number = &building->numbers[primitive];
+    if (*number == 0) {
+        building->primitives[network->n_primitives] =
+            building->analysis->primitives.items[primitive];
+        *number = ++network->n_primitives;
+    }
+    return *number - 1;
+}
+
 /* The steps, and which values they are about. False: a body would have to be run. */
 static bool list_steps(struct building *building, const struct estimate_table *times) {
     const struct analysis *analysis = building->analysis;
@@ -105,7 +120,7 @@ static bool list_steps(struct building *building, const struct estimate_table *t
         if (analysis->model->nodes[node].graph != 0) return false;
         building->ret->in_it[node] = true;
         building->node_of[n] = node;
-        building->steps[n++].primitive = primitive;
+        building->steps[n++].primitive = number_of(building, primitive);
     }
     building->ret->network.n_steps = n;
     return true;
@@ -190,14 +205,18 @@ static bool make_tables(struct building *building) {
     const struct model *model = building->analysis->model;
     struct arena *arena = building->arena;
     const size_t n = building->analysis->lifetime.n_steps;
+    const size_t n_primitives = building->analysis->primitives.n;
     building->ret->in_it = arena_array(arena, model->n_nodes, sizeof(bool));
     building->steps = arena_array(arena, n, sizeof(*building->steps));
+    building->primitives = arena_array(arena, n_primitives, sizeof(*building->primitives));
+    building->numbers = arena_array(arena, n_primitives, sizeof(*building->numbers));
     building->node_of = arena_array(arena, n, sizeof(*building->node_of));
     building->operands = arena_array(arena, n, sizeof(*building->operands));
     building->bytes = arena_array(arena, model->n_values, sizeof(*building->bytes));
     building->offsets = arena_array(arena, model->n_values, sizeof(*building->offsets));
-    return building->ret->in_it && building->steps && building->node_of && building->operands &&
-           building->bytes && building->offsets;
+    return building->ret->in_it && building->steps && building->primitives &&
+           building->numbers && building->node_of && building->operands && building->bytes &&
+           building->offsets;
 }
 
 int network_build(const struct analysis *analysis, const struct estimate_table *times,
@@ -205,8 +224,7 @@ int network_build(const struct analysis *analysis, const struct estimate_table *
     struct building building = {.analysis = analysis, .arena = analysis->arena, .ret = ret};
     memset(ret, 0, sizeof(*ret));
     if (!make_tables(&building)) return diag_no_memory(analysis->diag);
-    ret->network.n_primitives = (uint32_t)analysis->primitives.n;
-    ret->network.primitives = analysis->primitives.items;
+    ret->network.primitives = building.primitives;
     ret->network.steps = building.steps;
     if (!list_steps(&building, times)) {
         ret->why_not = "the model has control flow: its bodies run as the data has it";

@@ -89,7 +89,11 @@ static void what_did_not_run_is_not_in_it_and_in_no_sum(void **state) {
         open_with(chain, "conv: crash\neltwise: 1 / 0.5\ngemm: 2\nnetwork: 3\n");
     const struct network_time *time = &bench->analysis.estimate.network;
     (void)state;
-    assert_int_equal(build(bench).network.n_steps, 3);
+    const struct cm_network network = build(bench).network;
+    assert_int_equal(network.n_steps, 3);
+    assert_int_equal(network.n_primitives, 2); /* what crashed is not even planned */
+    assert_int_equal(network.primitives[network.steps[0].primitive].kind, CM_ELTWISE);
+    assert_int_equal(network.primitives[network.steps[2].primitive].kind, CM_GEMM);
     assert_false(time->in_it[0]);
     assert_true(time->in_it[1]);
     assert_int_equal(time->sum_cold_ps, 5000000000000);
