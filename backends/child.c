@@ -34,9 +34,11 @@ void child_setup_init(struct child_setup *setup, const struct cm_backend *backen
     *setup = (struct child_setup){
         .backend = backend,
         .policy = timing_default_policy,
-        .open_timeout_s = 30,
-        .measure_timeout_s = 20,
-        .network_timeout_s = 120,
+        /* Libraries of a gigabyte come from disk, when opened and with the first layer, and
+         * plans are compiled for a second each, a network's one after the other. */
+        .open_timeout_s = 90,
+        .measure_timeout_s = 60,
+        .network_timeout_s = 300,
     };
 }
 

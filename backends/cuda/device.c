@@ -33,6 +33,7 @@ static bool sticks(CUresult result) {
         CUDA_ERROR_HARDWARE_STACK_ERROR,
         CUDA_ERROR_ASSERT,
         CUDA_ERROR_ECC_UNCORRECTABLE,
+        CUDA_ERROR_NVLINK_UNCORRECTABLE,
         CUDA_ERROR_CONTEXT_IS_DESTROYED,
         CUDA_ERROR_UNKNOWN,
     };
@@ -57,6 +58,13 @@ static int attribute(const struct cm_device *device, CUdevice_attribute which) {
     return value;
 }
 
+/* Memory moves its width twice a clock, of which the driver tells thousands a second. */
+static double read_bandwidth(const struct cm_device *device) {
+    const double khz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    const double bits = attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    return 2 * 1e3 * khz * bits / 8;
+}
+
 static void read_attributes(struct cm_device *device) {
     size_t bytes = 0;
     const struct cuda_driver *driver = &device->driver;
@@ -74,6 +82,7 @@ static void read_attributes(struct cm_device *device) {
     device->threads_a_unit =
         attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
     device->cache_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    device->bandwidth = read_bandwidth(device);
 }
 
 static int find_device(struct cm_device *device, struct cm_reason *reason) {
@@ -263,6 +272,7 @@ void device_facts(const struct cm_device *device, struct cm_device_facts *ret) {
         (void)snprintf(ret->architecture, sizeof(ret->architecture), "sm_%d", device->sm);
     print_versions(device, ret->version, sizeof(ret->version));
     if (device->has_driver) print_warning(device, ret->warning, sizeof(ret->warning));
+    ret->bandwidth = device->bandwidth;
     ret->floor = device->floor;
     ret->memory_bytes = device->memory_bytes;
     ret->cache_bytes = device->cache_bytes;

@@ -58,6 +58,7 @@ struct cm_device {
     int threads_a_unit;
     int64_t cache_bytes; /* L2 */
     int64_t memory_bytes;
+    double bandwidth; /* of the memory by its clock and width, bytes a second; 0 not known */
     char name[CM_NAME_SIZE];
     char address[CM_WORD_SIZE];
 };

@@ -50,15 +50,16 @@ static int make_candidate(struct cm_plan *plan, const struct cuda_provider *prov
 /* The least of a few, each of several executions, one behind the other. */
 static int time_candidate(struct cm_plan *plan, double *ret_seconds, struct cm_reason *reason) {
     double least = INFINITY;
-    for (int i = 0; i < AUTOTUNE_TAKES; i++) {
+    int status = CM_BACKEND_OK;
+    for (int i = 0; i < AUTOTUNE_TAKES && status == CM_BACKEND_OK; i++) {
         double seconds = 0;
-        const int status = plan_run(plan, AUTOTUNE_RUNS, CM_WARM, &seconds, reason);
-        if (status != CM_BACKEND_OK) return status;
+        status = plan_run(plan, AUTOTUNE_RUNS, CM_WARM, &seconds, reason);
         least = fmin(least, seconds);
     }
+    /* Also of one that failed: the next would be timed by its graphs. */
     plan_forget(plan);
     *ret_seconds = least;
-    return CM_BACKEND_OK;
+    return status;
 }
 
 /* Leaves the number of the fastest of `n` candidates in *ret; 0 where none runs. */

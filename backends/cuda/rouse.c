@@ -15,7 +15,7 @@
 #include "support/banned.h"
 
 #define ROUSE_S       0.3
-#define FLOOR_KERNELS 64
+#define FLOOR_KERNELS 512 /* what lies before the first of them is shared by all */
 #define FLOOR_SAMPLES 11
 #define SPIN_BLOCK    256
 

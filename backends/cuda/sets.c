@@ -37,23 +37,29 @@ static int64_t lay_out(const struct cm_primitive *primitive, struct cuda_operand
     return bytes == 0 ? MEMORY_ALIGNMENT : bytes;
 }
 
+/*
+ * In the order of the stream: a plain copy returns when the host's memory has been read, which
+ * is before the device's has been written, and no stream of ours waits for it. The pattern
+ * lasts until all is done.
+ */
 int sets_fill(const struct cm_device *device, const struct fill *fill, CUdeviceptr at,
               int64_t bytes, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
     const int64_t head = bytes < PATTERN_BYTES ? bytes : PATTERN_BYTES;
     if (bytes == 0) return CM_BACKEND_OK;
-    void *pattern = malloc((size_t)PATTERN_BYTES);
+    void *pattern = malloc((size_t)head);
     if (pattern == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    fill_pattern(fill, pattern, (size_t)PATTERN_BYTES);
-    CUresult result = driver->cuMemcpyHtoD(at, pattern, (size_t)head);
-    free(pattern);
+    fill_pattern(fill, pattern, (size_t)head);
+    CUresult result = driver->cuMemcpyHtoDAsync(at, pattern, (size_t)head, device->stream);
     for (int64_t done = head; done < bytes && result == CUDA_SUCCESS; done *= 2) {
         const int64_t more = bytes - done < done ? bytes - done : done;
         result =
             driver->cuMemcpyDtoDAsync(at + (CUdeviceptr)done, at, (size_t)more, device->stream);
     }
-    if (result == CUDA_SUCCESS) result = driver->cuStreamSynchronize(device->stream);
-    return device_check(device, result, "fill operands", reason);
+    const CUresult waited = driver->cuStreamSynchronize(device->stream);
+    free(pattern);
+    return device_check(device, result != CUDA_SUCCESS ? result : waited, "fill operands",
+                        reason);
 }
 
 static int fill_first(const struct cm_device *device, const struct cm_primitive *primitive,

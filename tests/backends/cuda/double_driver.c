@@ -45,6 +45,10 @@ EXPORT bool double_fails(const char *name, int *ret) {
     if (double_state.fail == NULL || strcmp(double_state.fail, name) != 0) return false;
     if (double_state.fail_after-- > 0) return false;
     *ret = double_state.fail_with;
+    if (double_state.loses) {
+        lost = true;
+        lost_with = CUDA_ERROR_ILLEGAL_ADDRESS;
+    }
     return true;
 }
 
@@ -143,6 +147,8 @@ EXPORT CUresult cuDeviceGetAttribute(int *ret, CUdevice_attribute which, CUdevic
            : which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT           ? 4
            : which == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ? 2048
            : which == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE                  ? 1 << 20
+           : which == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE              ? 3201000
+           : which == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH        ? 6144
                                                                          : 0;
     return CUDA_SUCCESS;
 }
@@ -288,8 +294,12 @@ EXPORT CUresult cuMemFree(CUdeviceptr base) {
     return CUDA_SUCCESS;
 }
 
-EXPORT CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) {
-    TRY("cuMemcpyHtoD");
+EXPORT CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size,
+                                  CUstream stream);
+EXPORT CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size,
+                                  CUstream stream) {
+    TRY("cuMemcpyHtoDAsync");
+    double_state.unordered |= stream == NULL;
     memcpy((void *)(uintptr_t)to, from, size);
     return CUDA_SUCCESS;
 }

@@ -173,6 +173,7 @@ static void the_device_is_described(void **state) {
     assert_int_equal(facts.cache_bytes, 1 << 20);
     assert_int_equal(facts.n_units, 4);
     assert_int_equal(facts.threads_a_unit, 2048);
+    assert_true(fabs(facts.bandwidth - 2 * 3.201e9 * 6144 / 8) < 1); /* an H200's 4.9 TB/s */
     assert_true(fabs(facts.floor - DOUBLE_S) < 1e-9);
     assert_string_equal(facts.warning, "2 other processes compute on the device; "
                                        "NVIDIA_TF32_OVERRIDE=1 is set");
@@ -261,6 +262,7 @@ static void operands_are_random_and_finite(void **state) {
     }
     assert_true(fabs(sum / 16384 - 0.2578) < 0.01);
     assert_memory_equal(x, of_another, 65536);
+    assert_false(f->seen->unordered);
     f->backend->drop(made);
     f->backend->close(device);
 }
@@ -347,6 +349,26 @@ static void autotune_keeps_the_fastest(void **state) {
     f->backend->close(device);
 }
 
+/* Each is captured anew: 5 executions of two kernels, 5 of one, and the one that is kept. */
+static void a_candidate_that_cannot_be_timed_leaves_no_graph(void **state) {
+    const struct fixture *f = *state;
+    const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
+    struct cm_device *device = NULL;
+    struct cm_reason reason;
+    size_t captured = 0;
+    assert_int_equal(open_with(f, (struct cm_settings){.autotune = 2}, &device, &reason),
+                     CM_BACKEND_OK);
+    const size_t before = f->seen->n_launches;
+    f->seen->fail = "cuGraphLaunch";
+    f->seen->fail_with = CUDA_ERROR_INVALID_VALUE;
+    struct cm_plan *made = plan(f, device, &gemm);
+    for (size_t i = before; i < f->seen->n_launches; i++)
+        captured += f->seen->launches[i].captured;
+    assert_int_equal(captured, 5 * 2 + 5 + 2);
+    f->backend->drop(made);
+    f->backend->close(device);
+}
+
 static void a_candidate_that_fails_makes_room_for_the_next(void **state) {
     const struct fixture *f = *state;
     const struct cm_primitive gemm = fixture_gemm(CM_F16, 64, 128, 256);
@@ -367,6 +389,9 @@ static void a_candidate_that_fails_makes_room_for_the_next(void **state) {
     f->seen->fail_with = 13;
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
     assert_non_null(strstr(reason.text, "cublaslt: cuBLASLt cannot run it: status 13"));
+    f->seen->loses = true; /* which cuBLASLt has no number for */
+    assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_BROKEN);
+    assert_string_equal(reason.text, "cannot run it: CUDA_ERROR_ILLEGAL_ADDRESS");
     f->backend->close(device);
 }
 
@@ -612,7 +637,7 @@ static void calls_that_fail_while_planning_are_told(void **state) {
     none.bytes_read = none.bytes_written = 0;
     static const struct fault memory[] = {
         {"cuMemAlloc", "cannot allocate memory: CUDA_ERROR_INVALID_VALUE"},
-        {"cuMemcpyHtoD", "cannot fill operands: CUDA_ERROR_INVALID_VALUE"},
+        {"cuMemcpyHtoDAsync", "cannot fill operands: CUDA_ERROR_INVALID_VALUE"},
         {"cuMemcpyDtoDAsync", "copy proxy: cannot copy: CUDA_ERROR_INVALID_VALUE"},
     };
     for (size_t i = 0; i < N(memory); i++) says(f, &gather, CM_BACKEND_REFUSED, &memory[i]);
@@ -748,6 +773,7 @@ int main(void) {
         CASE(products_give_b_first),
         CASE(batches_without_a_common_stride_are_looped_over),
         CASE(autotune_keeps_the_fastest),
+        CASE(a_candidate_that_cannot_be_timed_leaves_no_graph),
         CASE(a_candidate_that_fails_makes_room_for_the_next),
         CASE(what_is_larger_than_the_device_is_said),
         CASE(one_set_may_take_more_than_half),
