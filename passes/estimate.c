@@ -11,6 +11,7 @@
 #include "backends/backends.h"
 #include "backends/cache.h"
 #include "backends/child.h"
+#include "backends/reason.h"
 #include "backends/settings.h"
 #include "passes/pass.h"
 #include "passes/survey.h"
@@ -128,6 +129,24 @@ static int measure_all(const struct analysis *analysis, const struct asked *aske
     return CM_OK;
 }
 
+/* A sum of views alone would read as a model that takes no time. */
+static int refuse_nothing(const struct analysis *analysis, const char *name,
+                          struct estimate_table *ret) {
+    const size_t n = analysis->primitives.n;
+    struct cm_reason reason = {""};
+    size_t first = n;
+    for (size_t i = 0; i < n; i++) {
+        const bool is_view = ret->items[i].state == CM_VIEW;
+        if (estimate_has_time(&ret->items[i])) return CM_OK;
+        if (!is_view && first == n) first = i;
+    }
+    if (first == n) return CM_OK;
+    (void)reason_fail(&reason, 0, "it has no time for any layer, for the first one because %s",
+                      ret->items[first].reason.text);
+    ret->done = false;
+    return tell_problem(analysis, name, &reason, ret);
+}
+
 static int ask(const struct analysis *analysis, struct asked *asked,
                const struct cm_settings *settings, struct estimate_table *ret) {
     struct places places;
@@ -141,10 +160,14 @@ static int ask(const struct analysis *analysis, struct asked *asked,
     child_setup_init(&asked->setup, asked->backend);
     asked->setup.settings = *settings;
     if (settings->plan_only) asked->setup.measure_timeout_s = PLAN_TIMEOUT_S;
+    /* Each algorithm that is tried is built and run anew. */
+    if (settings->autotune > 1) asked->setup.measure_timeout_s *= settings->autotune;
     if (child_start(&asked->setup, analysis->arena, &child, &reason) != CM_BACKEND_OK)
         return tell_problem(analysis, asked->name, &reason, ret);
-    const int status = measure_all(analysis, asked, child, ret);
+    int status = measure_all(analysis, asked, child, ret);
     child_stop(child);
+    if (status == CM_OK && !settings->plan_only)
+        status = refuse_nothing(analysis, asked->name, ret);
     return status;
 }
 
