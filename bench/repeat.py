@@ -44,6 +44,8 @@ def measure(args, model, batch):
         sys.exit(f"repeat: {' '.join(command)}: status {done.returncode}")
     after = jiffies()
     profile = json.loads(done.stdout)["measure"]
+    if profile["problem"]:
+        sys.exit(f"repeat: {profile['problem']}")
     profile["stolen"] = (after[1] - before[1]) / max(1, after[0] - before[0])
     return profile
 
