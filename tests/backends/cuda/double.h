@@ -26,7 +26,7 @@ struct double_state {
     const char *fail; /* the call that fails; NULL: none */
     int fail_after;   /* so many calls of it succeed before */
     int fail_with;
-    bool loses; /* and with that the device is lost */
+    bool loses;          /* and with that the device is lost */
     size_t memory;       /* bytes that there are */
     bool refuse_capture; /* launches fail while one is on */
     int driver_version;
@@ -37,7 +37,7 @@ struct double_state {
     size_t n_launches; /* in order, replays not among them */
     struct double_launch launches[DOUBLE_LAUNCHES];
     size_t n_replays;
-    bool unordered; /* a copy to the device went past the streams */
+    bool unordered;       /* a copy to the device went past the streams */
     size_t n_allocations; /* that live */
     size_t n_allocated;   /* bytes of them */
     size_t n_objects;     /* streams, events, modules, graphs, descriptors that live */
