@@ -32,7 +32,6 @@ void graph_fail(struct graph *graph, int status, const char *format, ...) {
     if (graph->status != CM_BACKEND_OK) return;
     graph->status = status;
     va_start(args, format);
-    /* clang-tidy 14 takes va_start for nothing. NOLINTNEXTLINE(clang-analyzer-valist.*) */
     (void)vsnprintf(graph->reason.text, sizeof(graph->reason.text), format, args);
     va_end(args);
 }

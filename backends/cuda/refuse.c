@@ -9,7 +9,6 @@
 int cuda_refuse(struct cm_reason *reason, int status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    /* clang-tidy 14 takes va_start for nothing. NOLINTNEXTLINE(clang-analyzer-valist.*) */
     (void)vsnprintf(reason->text, sizeof(reason->text), format, args);
     va_end(args);
     return status;

@@ -42,10 +42,10 @@ static int count_sets(struct operands *operands, const struct plan_limits *limit
     int64_t most = MOST_SETS;
     if (limits->memory_bytes > 0)
         most = (limits->memory_bytes - (int64_t)operands->shared_bytes) / set;
+    const int64_t one = set + (int64_t)operands->shared_bytes;
     if (most < 1)
         return onednn_refuse(reason, CM_BACKEND_NO_MEMORY,
-                             "takes %lld bytes, at most %lld may be taken",
-                             (long long)(set + (int64_t)operands->shared_bytes),
+                             "takes %lld bytes, at most %lld may be taken", (long long)one,
                              (long long)limits->memory_bytes);
     operands->n_sets = want < MOST_SETS ? want : MOST_SETS;
     if (operands->n_sets > most) operands->n_sets = most;

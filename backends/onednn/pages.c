@@ -3,7 +3,8 @@
  * Which pages of 4 KiB a block gets differs from run to run, and with it which of its lines
  * share a set of the cache and how often addresses have to be looked up.
  */
-#define _DEFAULT_SOURCE /* madvise */
+#define _DEFAULT_SOURCE  /* madvise; the name is libc's: NOLINT(bugprone-reserved-identifier)  \
+                          */
 
 #include "backends/onednn/pages.h"
 
