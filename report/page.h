@@ -39,6 +39,9 @@ struct page {
     bool first_item; /* no separator before the next one */
 };
 
+/* How many columns of a terminal a text takes. */
+size_t page_width(const char *string);
+
 void page_init(struct page *page, const struct cm_text_options *options, struct arena *arena,
                FILE *out);
 /* Flushes. CM_OK, CM_IO, CM_NO_MEMORY. */
