@@ -35,7 +35,7 @@ struct option_choice {
 
 struct option {
     const char *heading; /* of the group that begins with this row, or NULL */
-    const char *name;    /* without the dashes; NULL ends the table */
+    const char *name;    /* without the dashes; NULL, and no `rows`: ends the table */
     char letter;         /* '\0': none */
     enum option_kind kind;
     size_t offset;     /* in the struct to fill: OPTION_AT */
@@ -45,6 +45,8 @@ struct option {
     const char *help;  /* a line each */
     int64_t min, max;
     const struct option_choice *choices;
+    const struct option *rows; /* instead of a row of its own: those of another table, which
+                                  fill the struct at `offset` and include no third table */
 };
 
 /* Where `member` stands in `type`; does not compile unless it is a `want`. */
