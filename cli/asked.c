@@ -76,6 +76,18 @@ const struct option asked_times[] = {
 };
 /* clang-format on */
 
+void asked_defaults(struct asked *asked) {
+    *asked = (struct asked){.cache = true};
+}
+
+const char *asked_given(const struct asked *asked) {
+    struct asked defaults;
+    asked_defaults(&defaults);
+    if (asked->plan) return "plan";
+    if (asked->e2e) return "e2e";
+    return options_changed(asked_times, asked, &defaults);
+}
+
 static int set_backend(const struct invocation *call, const char *setting, const char *device,
                        struct cm_options *options) {
     options->backend = arena_printf(call->arena, "%s=%s", setting, device);

@@ -26,6 +26,10 @@ struct asked {
 /* The rows of the help's group of times; --plan and --e2e are only the profile's. */
 extern const struct option asked_times[];
 
+void asked_defaults(struct asked *asked);
+/* The name of an option that is not at its default; NULL: none. */
+const char *asked_given(const struct asked *asked);
+
 /* Sets options->backend. CM_OK, CM_USAGE (more than one is asked), CM_NO_MEMORY. */
 int asked_read(const struct invocation *call, const struct asked *asked,
                struct cm_options *options) CM_MUST_CHECK;

@@ -154,6 +154,18 @@ int binding_read(const struct invocation *call, struct binding *binding,
     return status;
 }
 
+const char *binding_given(const struct binding *binding) {
+    static const struct option *const tables[] = {binding_batch,    binding_model,
+                                                  binding_counting, binding_training,
+                                                  binding_modules,  binding_memory};
+    struct binding defaults;
+    const char *name = NULL;
+    binding_defaults(&defaults);
+    for (size_t i = 0; name == NULL && i < sizeof(tables) / sizeof(tables[0]); i++)
+        name = options_changed(tables[i], binding, &defaults);
+    return name;
+}
+
 int binding_check_one(const struct invocation *call, const struct binding *binding) {
     if (binding->batches.n < 2) return CM_OK;
     return options_fault(call, "%s wants one batch, got '%s'", call->name, binding->batch);

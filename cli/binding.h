@@ -54,6 +54,9 @@ void binding_defaults(struct binding *binding);
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) CM_MUST_CHECK;
 
+/* The name of an option that is not at its default; NULL: none. */
+const char *binding_given(const struct binding *binding);
+
 /* CM_USAGE where several batches were given to a command that takes one. */
 int binding_check_one(const struct invocation *call,
                       const struct binding *binding) CM_MUST_CHECK;

@@ -36,12 +36,14 @@ static const char exit_statuses[] =
     "  3  done, but the model has operators that are not known, or the backend that was asked\n"
     "     for cannot be used\n";
 
-static const char about[] = "\n"
-                            "Says what an ONNX model costs, from its file alone: parameters, "
-                            "MACs, FLOPs, bytes moved and\n"
-                            "activation memory, of every node and every module, at any batch "
-                            "size. MODEL.onnx may be - for\n"
-                            "standard input. Weights are never read.\n";
+static const char about[] =
+    "\n"
+    "Says what an ONNX model costs, from its file alone: parameters, "
+    "MACs, FLOPs, bytes moved and\n"
+    "activation memory, of every node and every module, at any batch "
+    "size. MODEL.onnx may be - for\n"
+    "standard input, or a profile that was written as JSON. Weights are "
+    "never read.\n";
 
 static const char about_conventions[] = "\n"
                                         "Counts the FLOPs of one model by every convention, "

@@ -222,6 +222,36 @@ int options_parse(const struct option *table, const struct invocation *call, voi
     return CM_OK;
 }
 
+static bool differs(const struct option *row, const char *target, const char *defaults) {
+    const void *have = target + row->offset;
+    const void *was = defaults + row->offset;
+    switch (row->kind) {
+    case OPTION_SET:
+    case OPTION_UNSET:
+        return *(const bool *)have != *(const bool *)was;
+    case OPTION_INT:
+    case OPTION_CHOICE:
+        return *(const int *)have != *(const int *)was;
+    case OPTION_INT64:
+    case OPTION_BYTES:
+        return *(const int64_t *)have != *(const int64_t *)was;
+    case OPTION_TEXT:
+        return !text_equal(*(const char *const *)have, *(const char *const *)was);
+    case OPTION_LIST:
+        return ((const struct option_list *)have)->n != ((const struct option_list *)was)->n;
+    }
+    BUG("a kind of option without a rule");
+}
+
+const char *options_changed(const struct option *table, const void *target,
+                            const void *defaults) {
+    for (struct walk walk = walk_begin(table); walk.row != NULL; walk_next(&walk)) {
+        const char *have = (const char *)target + walk.base;
+        if (differs(walk.row, have, (const char *)defaults + walk.base)) return walk.row->name;
+    }
+    return NULL;
+}
+
 #define HELP_COLUMN 28
 
 static void help_row(const struct option *row, FILE *out) {

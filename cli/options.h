@@ -61,6 +61,11 @@ struct option {
 int options_parse(const struct option *table, const struct invocation *call, void *target,
                   struct option_list *operands) __attribute__((warn_unused_result));
 
+/* The name of the first option of which `target` holds something else than `defaults`; NULL:
+ * all are as they were. */
+const char *options_changed(const struct option *table, const void *target,
+                            const void *defaults);
+
 /* Prints the rows, aligned, group by group. */
 void options_help(const struct option *table, FILE *out);
 

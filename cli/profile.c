@@ -106,6 +106,32 @@ static int write_findings(const struct invocation *call, const struct request *r
     return status == CM_NO_MEMORY ? diag_no_memory(call->diag) : status;
 }
 
+/* What would have to profile anew; NULL: nothing of the kind was asked. */
+static const char *asks_anew(const struct request *request) {
+    const char *name = binding_given(&request->binding);
+    if (name == NULL) name = asked_given(&request->asked);
+    if (name != NULL) return name;
+    return request->explain.n > 0        ? "explain"
+           : request->dump_after != NULL ? "dump-after"
+           : request->memory_limit > 0   ? "memory-limit"
+           : request->memory_curve       ? "memory-curve"
+           : request->memory_plan        ? "memory-plan"
+                                         : NULL;
+}
+
+/* Takes over what was read back from a file of JSON. */
+static int take_profile(const struct request *request, struct cm_result *result,
+                        struct cm_diagnostics *diag, struct cm_result **ret) {
+    const char *anew = asks_anew(request);
+    if (anew == NULL) {
+        *ret = result;
+        return CM_OK;
+    }
+    cm_result_free(result);
+    return diag_error(diag, DIAG_USAGE,
+                      "a profile stays as it was taken, option --%s wants a model", anew);
+}
+
 /* A profile into *ret, or of several batches a sweep into *ret_sweep. */
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret,
@@ -114,8 +140,15 @@ static int profile_model(const struct request *request, const struct cm_options 
     struct cm_model *model = NULL;
     struct progress progress = {.shown = false};
     struct cm_options shown = *options;
-    int status = cm_model_load_file(request->model, diag, &model);
+    struct cm_result *taken = NULL;
+    int status = cm_load_file(request->model, diag, &model, &taken);
     if (status != CM_OK) return status;
+    if (taken != NULL) return take_profile(request, taken, diag, ret);
+    if (request->format == FORMAT_TRACE && (options->backend == NULL || options->plan_only)) {
+        cm_model_free(model);
+        return diag_error(diag, DIAG_USAGE,
+                          "--format trace draws times: give --measure, --device or --backend");
+    }
     shown.progress = progress_show;
     shown.progress_context = &progress;
     status = ret_sweep
@@ -286,10 +319,6 @@ static int read_request(const struct invocation *call, struct request *request,
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
     if (status == CM_OK) status = asked_read(call, &request->asked, options);
-    if (status == CM_OK && request->format == FORMAT_TRACE &&
-        (options->backend == NULL || options->plan_only))
-        status = options_fault(call, "--format trace draws times: give --measure, --device or "
-                                     "--backend");
     return status;
 }
 

@@ -104,7 +104,6 @@ void request_defaults(struct request *request) {
         .memory_limit = options.memory_limit,
         .memory_curve = options.memory_curve,
         .memory_plan = options.memory_plan,
-        .asked = {.cache = true},
         .format = FORMAT_TEXT,
         .depth = text.depth,
         .top = text.top,
@@ -113,4 +112,5 @@ void request_defaults(struct request *request) {
         .color = COLOR_AUTO,
     };
     binding_defaults(&request->binding);
+    asked_defaults(&request->asked);
 }
