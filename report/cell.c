@@ -8,15 +8,16 @@
 #include "support/banned.h"
 
 bool cell_is_known(const struct cell *cell) {
-    if (cell->kind == CELL_SHARE)
-        return is_known(cell->value) && is_known(cell->whole) && cell->whole > 0;
+    if (cell->kind == CELL_SHARE) return is_known(cell->value) && is_known(cell->whole);
     if (cell->kind == CELL_COUNT || cell->kind == CELL_FIGURE) return is_known(cell->value);
     return cell->kind == CELL_TEXT || (cell->kind == CELL_REAL && cell->real >= 0);
 }
 
 double cell_real(const struct cell *cell) {
     if (cell->kind == CELL_REAL) return cell->real;
-    if (cell->kind == CELL_SHARE) return (double)cell->value / (double)cell->whole;
+    if (cell->kind == CELL_SHARE && cell->whole > 0)
+        return (double)cell->value / (double)cell->whole;
+    if (cell->kind == CELL_SHARE) return 0;
     return (double)cell->value;
 }
 
@@ -32,9 +33,9 @@ static void append_share(struct text *text, const struct cell *cell) {
 void cell_append(struct text *text, const struct cell *cell, enum number_units units) {
     if (cell->kind == CELL_NONE || cell->kind == CELL_TEXT) return;
     if (cell->kind == CELL_COUNT)
-        number_append_in(text, NUMBERS_EXACT, cell->unit, cell->value);
+        number_append(text, NUMBERS_EXACT, cell->unit, cell->value);
     else if (cell->kind == CELL_FIGURE)
-        number_append_in(text, units, cell->unit, cell->value);
+        number_append(text, units, cell->unit, cell->value);
     else if (cell->kind == CELL_SHARE && units != NUMBERS_EXACT)
         append_share(text, cell);
     else

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "costmodel/costmodel.h"
+#include "report/folded.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -247,11 +248,13 @@ void cm_table_options_init(struct cm_table_options *options) {
 int cm_table_options_check(const struct cm_table_options *options, bool of_sweep,
                            struct cm_diagnostics *diagnostics) {
     const enum rows rows = of_sweep ? ROWS_BATCHES : rows_of_option[options->rows];
+    const struct column *metric = NULL;
     struct listing listing;
+    int status = folded_find_metric(options->metric, diagnostics, &metric);
+    if (status != CM_OK) return status;
     struct arena *arena = arena_new("options", 0);
     if (arena == NULL) return CM_NO_MEMORY;
-    const int status =
-        listing_read(options, rows, fields_usual(rows), arena, diagnostics, &listing);
+    status = listing_read(options, rows, fields_usual(rows), arena, diagnostics, &listing);
     arena_free(arena);
     return status;
 }

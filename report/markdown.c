@@ -116,8 +116,8 @@ static void put_coverage(struct text *text, const struct cm_coverage *coverage) 
         n = checked_add_known(n, coverage->unknown_ops[i].count);
     if (n == 0 && coverage->unknown_shapes == 0) return;
     text_printf(text,
-                "\n\nLeft out of these figures: %" PRId64
-                " nodes of unknown operators, %" PRId64 " outputs of unknown shape.",
+                "\n\nLeft out of these figures: nodes of unknown operators (%" PRId64
+                "), outputs of unknown shape (%" PRId64 ").",
                 n, coverage->unknown_shapes);
 }
 
@@ -131,12 +131,11 @@ static void put_result(struct text *text, const struct cm_result *result,
     for (size_t i = 0; i < n_columns; i++) {
         if (columns[i].ranking == NULL || !column_is_there(&columns[i], result)) continue;
         text_printf(text, " %s **", columns[i].ranking);
-        number_append_in(text, units, columns[i].unit,
-                         column_get(&columns[i], &result->totals));
+        number_append(text, units, columns[i].unit, column_get(&columns[i], &result->totals));
         text_append(text, "**,");
     }
     text_append(text, " peak activation **");
-    number_append_in(text, units, NUMBER_BYTES, result->memory.peak_activation_bytes);
+    number_append(text, units, NUMBER_BYTES, result->memory.peak_activation_bytes);
     text_append(text, "**");
     put_coverage(text, &result->coverage);
     text_append(text, "\n\n");

@@ -103,11 +103,7 @@ static void append_hundredths(struct text *text, uint64_t hundredths) {
         text_printf(text, "%" PRIu64 ".%02" PRIu64, hundredths / 100, cents);
 }
 
-void number_append(struct text *text, enum number_unit unit, int64_t value) {
-    if (!is_known(value)) {
-        text_append(text, "?");
-        return;
-    }
+static void append_plain(struct text *text, enum number_unit unit, int64_t value) {
     const struct magnitude *row = magnitudes[unit];
     while (row->divisor > 1 && value / (int64_t)row->divisor <= 0) row++;
     if (row->divisor == 1)
@@ -199,10 +195,12 @@ static void append_scaled(struct text *text, enum number_units units, enum numbe
         text_printf(text, " %s%s", of.prefixes[power], base_units[unit]);
 }
 
-void number_append_in(struct text *text, enum number_units units, enum number_unit unit,
-                      int64_t value) {
-    if (units == NUMBERS_PLAIN || !is_known(value))
-        number_append(text, unit, value);
+void number_append(struct text *text, enum number_units units, enum number_unit unit,
+                   int64_t value) {
+    if (!is_known(value))
+        text_append(text, "?");
+    else if (units == NUMBERS_PLAIN)
+        append_plain(text, unit, value);
     else if (units == NUMBERS_EXACT || value < 0)
         text_printf(text, "%" PRId64, value);
     else

@@ -32,9 +32,8 @@ enum number_units {
     NUMBERS_EXACT,  /* the integer: "14068146176"; of a time in picoseconds */
 };
 
-void number_append(struct text *text, enum number_unit unit, int64_t value);
-void number_append_in(struct text *text, enum number_units units, enum number_unit unit,
-                      int64_t value);
+void number_append(struct text *text, enum number_units units, enum number_unit unit,
+                   int64_t value);
 
 /*
  * A quotient that is not negative, rounded to so many places (at most 9), of which zeros at the

@@ -12,9 +12,18 @@
 
 #define RULE_WIDTH 78 /* DeepSpeed's */
 
+/* By itself the report rounds as DeepSpeed does. */
+static const enum number_units units_of[] = {
+    [CM_UNITS_AUTO] = NUMBERS_PLAIN,
+    [CM_UNITS_EXACT] = NUMBERS_EXACT,
+    [CM_UNITS_SI] = NUMBERS_SI,
+    [CM_UNITS_BINARY] = NUMBERS_BINARY,
+};
+
 void page_init(struct page *page, const struct cm_text_options *options, struct arena *arena,
                FILE *out) {
-    *page = (struct page){.options = options, .out = out, .arena = arena};
+    *page = (struct page){
+        .options = options, .units = units_of[options->units], .out = out, .arena = arena};
     text_init(&page->line, arena);
     text_init(&page->item, arena);
 }

@@ -251,6 +251,17 @@ CM_API void cm_sweep_free(struct cm_sweep *sweep);
 CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
                         FILE *out) CM_MUST_CHECK;
 
+/* What the rows of a table are; of a sweep they are its batches. */
+enum cm_rows { CM_ROWS_MODULES, CM_ROWS_NODES, CM_ROWS_OPERATORS };
+
+/* How figures are written. */
+enum cm_units {
+    CM_UNITS_AUTO,   /* CSV: exact; else si, but the text report as DeepSpeed rounds */
+    CM_UNITS_EXACT,  /* integers: of bytes, of picoseconds; shares and quotients as decimals */
+    CM_UNITS_SI,     /* three significant digits: "14.1 GMACs", "1.35 GB" */
+    CM_UNITS_BINARY, /* the same, bytes by powers of 1024: "1.26 GiB" */
+};
+
 /* How the text report looks. cm_text_options_init gives the defaults. */
 struct cm_text_options {
     int depth;      /* aggregated section: depths 0..depth; -1 all */
@@ -262,20 +273,10 @@ struct cm_text_options {
     bool color;     /* ANSI colours */
     bool unicode;   /* charts of block elements in UTF-8, else of ASCII */
     int width;      /* columns at which long lines are folded; 0 never */
+    enum cm_units units;
 };
 
 CM_API void cm_text_options_init(struct cm_text_options *options);
-
-/* What the rows of a table are; of a sweep they are its batches. */
-enum cm_rows { CM_ROWS_MODULES, CM_ROWS_NODES, CM_ROWS_OPERATORS };
-
-/* How figures are written. */
-enum cm_units {
-    CM_UNITS_AUTO,   /* CSV: exact; else si, but the text report as DeepSpeed rounds */
-    CM_UNITS_EXACT,  /* integers: of bytes, of picoseconds; shares and quotients as decimals */
-    CM_UNITS_SI,     /* three significant digits: "14.1 GMACs", "1.35 GB" */
-    CM_UNITS_BINARY, /* the same, bytes by powers of 1024: "1.26 GiB" */
-};
 
 /*
  * What formats with columns show, and of which rows (docs/formats.md has the columns).
@@ -316,6 +317,24 @@ CM_API int cm_result_write_markdown(const struct cm_result *result,
                                     const struct cm_table_options *options,
                                     struct cm_diagnostics *diagnostics,
                                     FILE *out) CM_MUST_CHECK;
+
+/*
+ * Stacks for a flame graph, `model;layer1;conv1;Conv 118013952`: of options->metric, and those
+ * of modules deeper than options->depth added to the one at it. Their sum is the total. CM_OK,
+ * CM_USAGE, CM_IO, CM_NO_MEMORY.
+ */
+CM_API int cm_result_write_folded(const struct cm_result *result,
+                                  const struct cm_table_options *options,
+                                  struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+
+/* The module tree for Graphviz, and for Mermaid, down to options->depth and with what
+ * options->columns say in each box. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */
+CM_API int cm_result_write_dot(const struct cm_result *result,
+                               const struct cm_table_options *options,
+                               struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+CM_API int cm_result_write_mermaid(const struct cm_result *result,
+                                   const struct cm_table_options *options,
+                                   struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
 /* The three sections of a DeepSpeed profile: summary, by depth, module tree; the memory curve
  * and the advice where the result has some; and what the options ask for. CM_OK, CM_IO. */
