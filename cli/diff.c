@@ -8,6 +8,7 @@
 
 #include "cli/asked.h"
 #include "cli/binding.h"
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/messages.h"
 #include "cli/options.h"
@@ -20,7 +21,7 @@
 
 #include "support/banned.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
 
 struct request {
     struct binding binding;
@@ -29,6 +30,7 @@ struct request {
     int top;
     int depth;
     int format; /* enum format */
+    int units;  /* enum cm_units */
     const char *output;
     bool exit_code;
     int color; /* enum color_choice */
@@ -37,13 +39,7 @@ struct request {
 static const struct option_choice formats[] = {
     {"text", FORMAT_TEXT},
     {"json", FORMAT_JSON},
-    {NULL, 0},
-};
-
-static const struct option_choice colors[] = {
-    {"auto", COLOR_AUTO},
-    {"always", COLOR_ALWAYS},
-    {"never", COLOR_NEVER},
+    {"markdown", FORMAT_MARKDOWN},
     {NULL, 0},
 };
 
@@ -60,7 +56,8 @@ const struct option diff_options[] = {
     {.rows = asked_times, .offset = AT(struct asked, asked)},
     {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
      .value = "FORMAT", .choices = formats,
-     .help = "text for people (default), json for programs"},
+     .help = "text for people (default), json for programs, markdown for a comment\n"
+             "to a pull request"},
     {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
      .value = "FILE",
      .help = "write there, whole or not at all (default: standard output)"},
@@ -75,10 +72,14 @@ const struct option diff_options[] = {
     {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N",
      .min = 0, .max = INT_MAX,
      .help = "list N modules and N operators (default 10, 0: all); json: all"},
+    {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
+     .choices = choices_units,
+     .help = "exact: integers; si: three digits and k, M, G; binary: bytes in KiB,\n"
+             "MiB, GiB; auto (default)"},
     {.name = "exit-code", .kind = OPTION_SET, .offset = AT(bool, exit_code),
      .help = "end with 1 when the two differ, times aside"},
     {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
-     .choices = colors,
+     .choices = choices_color,
      .help = "auto (default: on a terminal, unless NO_COLOR is set), always or\n"
              "never"},
     {.name = NULL},
@@ -162,6 +163,8 @@ static int write_diff(const void *context, FILE *out) {
     struct cm_diff_options look = job->look;
     look.color = streams_color(out, (enum color_choice)job->request.color);
     if (job->request.format == FORMAT_JSON) return cm_diff_write_json(job->diff, &look, out);
+    if (job->request.format == FORMAT_MARKDOWN)
+        return cm_diff_write_markdown(job->diff, &look, out);
     return cm_diff_write_text(job->diff, &look, out);
 }
 
@@ -250,6 +253,7 @@ static int read_job(struct job *job) {
     if (status == CM_OK) status = read_metric(call, request->sort, &job->look.metric);
     job->look.top = request->top;
     job->look.depth = request->depth;
+    job->look.units = (enum cm_units)request->units;
     return status;
 }
 

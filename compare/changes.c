@@ -11,40 +11,51 @@
 
 #include "support/banned.h"
 
-static const enum number_unit units[] = {
+static const enum number_unit unit_names[] = {
     [CM_UNIT_ELEMENTS] = NUMBER_PARAMS, [CM_UNIT_MACS] = NUMBER_MACS,
     [CM_UNIT_FLOPS] = NUMBER_FLOPS,     [CM_UNIT_BYTES] = NUMBER_BYTES,
     [CM_UNIT_PS] = NUMBER_TIME,
+};
+
+static const enum number_units scales[] = {
+    [CM_UNITS_AUTO] = NUMBERS_PLAIN,
+    [CM_UNITS_EXACT] = NUMBERS_EXACT,
+    [CM_UNITS_SI] = NUMBERS_SI,
+    [CM_UNITS_BINARY] = NUMBERS_BINARY,
 };
 
 static int64_t magnitude(int64_t value) {
     return value < 0 ? -value : value; /* what is known is above INT64_MIN */
 }
 
-static void append_value(struct text *text, enum cm_unit unit, bool is_there, int64_t value) {
+static void append_value(struct text *text, struct change_look look, bool is_there,
+                         int64_t value) {
     if (!is_there) {
         text_append(text, "-");
         return;
     }
     if (is_known(value) && value < 0) text_append(text, "-");
-    number_append(text, units[unit], is_known(value) ? magnitude(value) : value);
+    number_append(text, scales[look.units], unit_names[look.unit],
+                  is_known(value) ? magnitude(value) : value);
 }
 
-void change_append_old(struct text *text, enum cm_unit unit, const struct cm_change *change) {
-    append_value(text, unit, change->in_old, change->old_value);
+void change_append_old(struct text *text, struct change_look look,
+                       const struct cm_change *change) {
+    append_value(text, look, change->in_old, change->old_value);
 }
 
-void change_append_new(struct text *text, enum cm_unit unit, const struct cm_change *change) {
-    append_value(text, unit, change->in_new, change->new_value);
+void change_append_new(struct text *text, struct change_look look,
+                       const struct cm_change *change) {
+    append_value(text, look, change->in_new, change->new_value);
 }
 
-void change_append_difference(struct text *text, enum cm_unit unit, int64_t difference) {
+void change_append_difference(struct text *text, struct change_look look, int64_t difference) {
     if (difference == 0) {
         text_append(text, "=");
         return;
     }
     if (is_known(difference) && difference > 0) text_append(text, "+");
-    append_value(text, unit, true, difference);
+    append_value(text, look, true, difference);
 }
 
 #define HUGE_RATIO 1000000 /* where number_append_percent gives up */

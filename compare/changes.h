@@ -8,12 +8,20 @@
 
 struct text;
 
+/* How the figures of one metric are written. */
+struct change_look {
+    enum cm_units units;
+    enum cm_unit unit;
+};
+
 /* "14.07 GMACs", "-3.0 k", "?" not known, "-" not there. */
-void change_append_old(struct text *text, enum cm_unit unit, const struct cm_change *change);
-void change_append_new(struct text *text, enum cm_unit unit, const struct cm_change *change);
+void change_append_old(struct text *text, struct change_look look,
+                       const struct cm_change *change);
+void change_append_new(struct text *text, struct change_look look,
+                       const struct cm_change *change);
 
 /* "+4.56 M", "-1", "=", "?". */
-void change_append_difference(struct text *text, enum cm_unit unit, int64_t difference);
+void change_append_difference(struct text *text, struct change_look look, int64_t difference);
 
 /* "+17.85%", "+<0.01%", "new" of what was nothing, "gone" of what is not there any more, "?"
  * and

@@ -62,14 +62,18 @@ static void write_head(struct writer *writer) {
     page_end_line(&writer->page);
 }
 
+static struct change_look look_of(const struct writer *writer, enum cm_unit unit) {
+    return (struct change_look){writer->options->units, unit};
+}
+
 /* Old, new, change, percent. */
-static void fill_change(struct table *table, enum cm_unit unit,
+static void fill_change(struct table *table, struct change_look look,
                         const struct cm_change *change) {
-    change_append_old(table_cell(table), unit, change);
+    change_append_old(table_cell(table), look, change);
     table_end_cell(table);
-    change_append_new(table_cell(table), unit, change);
+    change_append_new(table_cell(table), look, change);
     table_end_cell(table);
-    change_append_difference(table_cell(table), unit, change->difference);
+    change_append_difference(table_cell(table), look, change->difference);
     table_end_cell(table);
     change_append_percent(table_cell(table), change);
     table_end_cell(table);
@@ -84,7 +88,7 @@ static void write_totals(struct writer *writer) {
         const struct cm_change total = cm_diff_total(diff, diff->metrics[i]);
         struct cm_metric metric;
         (void)cm_metric_at(diff->metrics[i], &metric);
-        fill_change(&table, metric.unit, &total);
+        fill_change(&table, look_of(writer, metric.unit), &total);
         text_append(table_cell(&table), metric.heading);
         table_end_cell(&table);
     }
@@ -121,8 +125,9 @@ static void write_modules(struct writer *writer) {
     for (size_t i = 0; i < n; i++) {
         const struct view_module *module = &view->modules[i];
         const struct cm_change change = change_of_blame(writer->diff, &module->blame);
-        fill_change(&table, view->by.unit, &change);
-        change_append_difference(table_cell(&table), view->beside_by.unit, module->beside);
+        fill_change(&table, look_of(writer, view->by.unit), &change);
+        change_append_difference(table_cell(&table), look_of(writer, view->beside_by.unit),
+                                 module->beside);
         table_end_cell(&table);
         struct text *label = table_cell(&table);
         append_label(writer, label, module->blame.module);
@@ -166,8 +171,9 @@ static void write_operators(struct writer *writer) {
     if (!table_init(&table, &writer->page, headings, 6, n)) return;
     for (size_t i = 0; i < n; i++) {
         const struct view_operator *row = &view->operators[i];
-        fill_change(&table, view->operator_by.unit, &row->change);
-        change_append_difference(table_cell(&table), CM_UNIT_ELEMENTS, row->nodes.difference);
+        fill_change(&table, look_of(writer, view->operator_by.unit), &row->change);
+        change_append_difference(table_cell(&table), look_of(writer, CM_UNIT_ELEMENTS),
+                                 row->nodes.difference);
         table_end_cell(&table);
         text_append_name(table_cell(&table), writer->diff->operators[row->row].op);
         table_end_cell(&table);

@@ -153,7 +153,8 @@ struct cm_diff_options {
                       changed instead */
     int depth;     /* of modules; deeper ones count as part of their parent there; -1 all */
     int top;       /* modules and operators that are listed; 0 all; JSON has all */
-    bool color;    /* ANSI colours */
+    enum cm_units units; /* CM_UNITS_AUTO: as the text report has them */
+    bool color;          /* ANSI colours */
 };
 
 CM_API void cm_diff_options_init(struct cm_diff_options *options);
@@ -167,6 +168,11 @@ CM_API int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_o
  * of the options only `depth` and the order matter. */
 CM_API int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
                               FILE *out) CM_MUST_CHECK;
+
+/* For a comment to a pull request, which it is cut to fit. */
+CM_API int cm_diff_write_markdown(const struct cm_diff *diff,
+                                  const struct cm_diff_options *options,
+                                  FILE *out) CM_MUST_CHECK;
 
 #ifdef __cplusplus
 }
