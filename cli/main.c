@@ -9,10 +9,10 @@
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/streams.h"
-#include "cli/suggest.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/suggest.h"
 #include "support/text.h"
 
 #include "support/banned.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/suggest.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/suggest.h"
 #include "support/text.h"
 
 #include "support/banned.h"

@@ -4,7 +4,7 @@
  *
  *     struct cm_diff *diff = NULL;
  *     if (cm_diff_make(before, after, diagnostics, &diff) == CM_OK && cm_diff_comparable(diff))
- *         ... diff->totals[0].difference ...
+ *         ... cm_diff_total(diff, cm_metric_find("macs")).difference ...
  *     cm_diff_free(diff);
  */
 #ifndef COSTMODEL_COMPARE_H
@@ -51,7 +51,7 @@ struct cm_change {
     bool in_new;
     int64_t old_value; /* CM_UNKNOWN: not known; 0 unless in_old */
     int64_t new_value;
-    int64_t difference; /* new - old; CM_UNKNOWN where one of them is not known */
+    int64_t difference; /* new - old, of what is missing 0; CM_UNKNOWN where one is not known */
 };
 
 enum cm_diff_status {
@@ -71,12 +71,12 @@ struct cm_diff_module {
     int depth;
     bool is_part;  /* of a parent that was added or removed as a whole, which says it all */
     bool reworked; /* it has another class or other arguments */
-    const struct cm_change *changes; /* cm_diff.n_metrics, children included */
 };
 
 struct cm_diff_operator {
-    const char *op; /* "Conv", "com.microsoft::Gelu" */
-    const struct cm_change *changes;
+    const char *op;      /* "Conv", "com.microsoft::Gelu" */
+    size_t old_operator; /* index into the result's operators; CM_NO_INDEX */
+    size_t new_operator;
 };
 
 /* What a difference in how both were profiled does to a comparison. */
@@ -101,8 +101,7 @@ struct cm_diff {
     size_t n_conditions;
     const struct cm_condition *conditions; /* the heaviest first */
     size_t n_metrics;
-    const size_t *metrics; /* that a side has, as cm_metric_at counts; all `changes` go by it */
-    const struct cm_change *totals;
+    const size_t *metrics; /* of which a side has a total, as cm_metric_at counts */
     size_t n_modules; /* parents before children, as the new side has them; [0] is the root */
     const struct cm_diff_module *modules;
     size_t n_operators;
@@ -120,8 +119,14 @@ CM_API void cm_diff_free(struct cm_diff *diff);
 CM_API bool cm_diff_comparable(const struct cm_diff *diff);
 /* Whether anything differs that is not a time: a total, an operator, a module. */
 CM_API bool cm_diff_differs(const struct cm_diff *diff);
-/* Where cm_diff.metrics has this metric; CM_NO_INDEX: neither side has it. */
-CM_API size_t cm_diff_metric(const struct cm_diff *diff, size_t metric);
+
+/* One metric, as cm_metric_at counts: of the whole, of a row of modules, of one of operators.
+ */
+CM_API struct cm_change cm_diff_total(const struct cm_diff *diff, size_t metric);
+CM_API struct cm_change cm_diff_of_module(const struct cm_diff *diff, size_t row,
+                                          size_t metric);
+CM_API struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row,
+                                            size_t metric);
 
 /* A module that accounts for a part of a change. */
 struct cm_blame {
@@ -131,11 +136,11 @@ struct cm_blame {
 };
 
 /*
- * Who accounts for the change of a metric (index into cm_diff.metrics), the largest first. Of a
- * metric that is a sum, the parts of all of them add up to the change of the total: a module
- * counts what no child counts. Of another one, each is the deepest module that changed. Modules
- * deeper than `depth` count as part of their parent at that depth; -1: there are none. `ret`
- * has room for cm_diff.n_modules; gives how many there are.
+ * Who accounts for the change of a metric, the largest first. Of a metric that is a sum, the
+ * parts of all of them add up to the change of the total: a module counts what no child counts.
+ * Of another one, each is the deepest module that changed. Modules deeper than `depth` count as
+ * part of their parent at that depth; -1: there are none. `ret` has room for cm_diff.n_modules;
+ * gives how many there are.
  */
 CM_API size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
                             struct cm_blame *ret);
