@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "compare/baseline.h"
 #include "compare/judge.h"
 #include "compare/limit.h"
 #include "compare/side.h"
@@ -258,6 +259,13 @@ static const char *worst_state(const struct cm_verdict *verdict) {
                                                       : JUDGED_PASS);
 }
 
+static const char *say_times(struct gate *gate, const struct cm_result *result) {
+    const struct cm_baseline_times times = baseline_times(result);
+    if (!times.present) return "";
+    const char *text = arena_printf(gate->arena, "%s, %s", times.state, times.device);
+    return text == NULL ? "" : text;
+}
+
 static int check_all(struct gate *gate, const struct cm_result *const *results, size_t n) {
     struct cm_verdict *verdict = gate->verdict;
     const struct cm_baseline *baseline = gate->options->baseline;
@@ -270,6 +278,7 @@ static int check_all(struct gate *gate, const struct cm_result *const *results, 
     if (is_used == NULL || cases == NULL) return diag_no_memory(gate->diag);
     verdict->model = keep(gate, results[0]->model.path);
     verdict->convention = keep(gate, results[0]->options.convention);
+    verdict->times = say_times(gate, results[0]);
     verdict->fail_ambiguous = gate->options->fail_ambiguous;
     verdict->baseline = baseline == NULL ? "" : keep(gate, baseline->model);
     verdict->accept = keep(gate, gate->options->accept);

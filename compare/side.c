@@ -45,7 +45,10 @@ static int read_conditions(struct side *side, struct arena *arena) {
 static int compare(struct side *side, const struct cm_baseline *baseline,
                    const struct cm_baseline_profile *profile, struct arena *arena,
                    struct cm_diagnostics *diag) {
+    struct diag_frame frame = {.label = "in", .what = "the baseline"};
+    diag_push(diag, &frame);
     int status = baseline_result(baseline, profile, arena, diag, &side->old);
+    diag_pop(diag, &frame);
     if (status != CM_OK) return status;
     side->has_old = true;
     side->old_times = profile->times;
@@ -69,6 +72,22 @@ static const char *find_unknown(const struct cm_result *result, const char *whos
     return NULL;
 }
 
+static const char *find_untimed(const struct cm_baseline_times *times, const char *whose,
+                                struct arena *arena) {
+    if (!times->present || times->untimed_nodes == 0) return NULL;
+    return arena_printf(arena, "%s has %" PRId64 " nodes without a time", whose,
+                        times->untimed_nodes);
+}
+
+/* What is allowed to be incomplete is compared as far as it is known. */
+static void find_gaps(struct side *side, struct arena *arena) {
+    side->unknown = find_unknown(side->now, "the model", arena);
+    side->untimed = find_untimed(&side->times, "the model", arena);
+    if (!side->has_old) return;
+    side->old_unknown = find_unknown(&side->old, "the baseline", arena);
+    side->old_untimed = find_untimed(&side->old_times, "the baseline", arena);
+}
+
 static const char *missing_batch(const struct cm_result *now, struct arena *arena) {
     if (!is_known(now->options.batch)) return "the baseline has batches, the model has none";
     return arena_printf(arena, "the baseline has no batch %" PRId64, now->options.batch);
@@ -80,15 +99,12 @@ int side_make(const struct cm_result *now, const struct cm_check_options *option
     const struct cm_baseline_profile *profile =
         baseline == NULL ? NULL : baseline_find(baseline, now->options.batch);
     *ret = (struct side){.now = now, .times = baseline_times(now)};
-    if (!options->allow_incomplete) ret->unknown = find_unknown(now, "the model", arena);
     if (baseline == NULL)
         ret->no_old = options->no_baseline;
     else if (profile == NULL)
         ret->no_old = missing_batch(now, arena);
-    if (profile == NULL) return CM_OK;
-    const int status = compare(ret, baseline, profile, arena, diag);
-    if (status == CM_OK && !options->allow_incomplete)
-        ret->old_unknown = find_unknown(&ret->old, "the baseline", arena);
+    const int status = profile == NULL ? CM_OK : compare(ret, baseline, profile, arena, diag);
+    if (status == CM_OK && !options->allow_incomplete) find_gaps(ret, arena);
     return status;
 }
 
@@ -147,8 +163,11 @@ struct figure side_figure(const struct side *side, const struct limit *limit, si
     };
     if (limit->of.timed && figure.no_old == NULL) figure.no_old = side->no_old_times;
     if (figure.no_old == NULL) figure.no_old = side->old_unknown;
+    if (limit->of.timed && figure.no_value == NULL) figure.no_value = side->untimed;
+    if (limit->of.timed && figure.no_old == NULL) figure.no_old = side->old_untimed;
     if (!is_known(figure.now.value) && figure.no_value == NULL)
-        figure.no_value = "the profile has no such figure";
+        figure.no_value =
+            limit->of.timed ? "there are no times" : "the profile has no such figure";
     if (figure.no_old == NULL) {
         figure.old = exactly(old_value(side, limit, module));
         if (!is_known(figure.old.value)) figure.no_old = "the baseline has no such figure";

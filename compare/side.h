@@ -21,6 +21,8 @@ struct side {
     const char *no_old_times;
     const char *unknown; /* why sums are not all of it; NULL: they are */
     const char *old_unknown;
+    const char *untimed; /* the same of times */
+    const char *old_untimed;
 };
 
 /* CM_OK, CM_REFUSED (the baseline is broken), CM_NO_MEMORY. side_free frees it also then. */

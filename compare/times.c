@@ -52,6 +52,8 @@ struct cm_baseline_times baseline_times(const struct cm_result *result) {
     times.device = measure->device;
     times.precision = measure->precision;
     times.layout = measure->layout;
+    for (size_t i = 0; i < measure->n_untimed; i++)
+        times.untimed_nodes = checked_add(times.untimed_nodes, measure->untimed[i].nodes);
     if (measure->modelled) {
         times.low_ps = result->totals.latency_ps;
         times.high_ps = result->totals.latency_ps;

@@ -128,7 +128,12 @@ static void write_head(struct comment *comment) {
         text_append(&head, "the baseline of ");
         markdown_append_code(&head, verdict->baseline);
     }
-    text_printf(&head, ", convention %s: ", verdict->convention);
+    text_printf(&head, ", convention %s", verdict->convention);
+    if (verdict->times[0] != '\0') {
+        text_append(&head, ", times ");
+        markdown_append_words(&head, verdict->times);
+    }
+    text_append(&head, ": ");
     gate_append_counts(&head, verdict);
     text_append(&head, ".\n");
     comment->failed |= head.failed;

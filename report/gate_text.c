@@ -25,7 +25,12 @@ static void write_head(struct page *page, const struct cm_verdict *verdict) {
     text_append_name(&text, verdict->model);
     text_append(&text, " against ");
     gate_append_against(&text, verdict);
-    text_printf(&text, ", convention %s: ", verdict->convention);
+    text_printf(&text, ", convention %s", verdict->convention);
+    if (verdict->times[0] != '\0') {
+        text_append(&text, ", times ");
+        text_append_name(&text, verdict->times);
+    }
+    text_append(&text, ": ");
     print_text(page, STYLE_PLAIN, &text);
     page_print(page, gate_look(verdict, verdict->state)->style, "%s", verdict->state);
     page_end_line(page);

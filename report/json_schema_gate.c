@@ -25,6 +25,7 @@ static const struct json_field times_fields[] = {
     VALUE("layout", JSON_TEXT, struct cm_baseline_times, layout),
     VALUE("low_ps", JSON_COUNT, struct cm_baseline_times, low_ps),
     VALUE("high_ps", JSON_COUNT, struct cm_baseline_times, high_ps),
+    OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_baseline_times, untimed_nodes),
     OPTIONAL("doubt", JSON_TEXT, struct cm_baseline_times, doubt),
 };
 
@@ -131,6 +132,7 @@ static const struct json_field verdict_fields[] = {
     VALUE("model", JSON_TEXT, struct cm_verdict, model),
     VALUE("convention", JSON_TEXT, struct cm_verdict, convention),
     VALUE("baseline", JSON_TEXT, struct cm_verdict, baseline),
+    VALUE("times", JSON_TEXT, struct cm_verdict, times),
     VALUE("state", JSON_TEXT, struct cm_verdict, state),
     VALUE("passed", JSON_COUNT, struct cm_verdict, passed),
     VALUE("regressions", JSON_COUNT, struct cm_verdict, regressions),

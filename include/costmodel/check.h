@@ -42,6 +42,7 @@ struct cm_baseline_times {
     const char *layout;    /* of images: "auto" */
     int64_t low_ps;        /* the sum of the first quartiles of what ran; equal for a model */
     int64_t high_ps;       /* of the third ones */
+    int64_t untimed_nodes; /* that have none */
     const char *doubt;     /* why the times say little: "unstable"; "" */
 };
 
@@ -143,6 +144,7 @@ struct cm_verdict {
     const char *convention;
     bool fail_ambiguous;
     const char *baseline; /* what was compared with: "" nothing, or the name of its model */
+    const char *times;    /* what they are and of which device: "modelled, NVIDIA H200"; "" */
     const char *accept;   /* the command that accepts what changed; "" */
     size_t n_cases;
     const struct cm_check_case *cases; /* batch by batch, limits in their order */
