@@ -30,12 +30,14 @@ struct invocation {
 /* Each gives an exit status, and has the rows of its options for the help. */
 int command_profile(const struct invocation *call);
 int command_diff(const struct invocation *call);
+int command_check(const struct invocation *call);
 int command_conventions(const struct invocation *call);
 int command_backends(const struct invocation *call);
 int command_ops(const struct invocation *call);
 int command_passes(const struct invocation *call);
 extern const struct option profile_options[];
 extern const struct option diff_options[];
+extern const struct option check_options[];
 extern const struct option conventions_options[];
 extern const struct option backends_options[];
 extern const struct option ops_options[];

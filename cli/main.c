@@ -62,6 +62,23 @@ static const char exit_statuses_diff[] =
     "  3  not compared: the two were profiled at another batch, by another convention or with\n"
     "     other options\n";
 
+static const char about_check[] =
+    "\n"
+    "Holds what a model costs against limits, absolute ones and those from a baseline on, and\n"
+    "names the modules that a regression comes from. MODEL is an ONNX file, - for standard\n"
+    "input, or a profile that was written as JSON.\n";
+
+static const char exit_statuses_check[] =
+    "\n"
+    "Exit status:\n"
+    "  0  it keeps within every limit\n"
+    "  1  a regression: it costs more than a limit allows\n"
+    "  2  the command line or the budget is at fault, or leaves a free dim unbound\n"
+    "  3  it could not be compared: there is no baseline, or one of another batch, convention "
+    "or\n"
+    "     device; a figure is not known; the model was refused, a file cannot be read or "
+    "written\n";
+
 static const char about_conventions[] = "\n"
                                         "Counts the FLOPs of one model by every convention, "
                                         "and names the operators that part each\n"
@@ -87,6 +104,8 @@ static const struct command commands[] = {
      "what a model costs", about, NULL},
     {"diff", command_diff, diff_options, "diff OLD NEW [options]", "what changed between two",
      about_diff, exit_statuses_diff},
+    {"check", command_check, check_options, "check MODEL [options]",
+     "whether it costs more than it may", about_check, exit_statuses_check},
     {"conventions", command_conventions, conventions_options,
      "conventions MODEL.onnx [options]", "what it costs by each tool's rules",
      about_conventions, NULL},

@@ -7,7 +7,9 @@
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 #define RECORD(type, rows)                                                                     \
-    { sizeof(type), N(rows), rows }
+    { sizeof(type), N(rows), rows, false }
+#define CLOSED_RECORD(type, rows)                                                              \
+    { sizeof(type), N(rows), rows, true }
 
 /* One row: of struct `type`, the member that the key names; lists name their count too. */
 #define VALUE(key, kind, type, member)                                                         \
@@ -30,6 +32,11 @@
 #define LIST(key, type, member, count, record)                                                 \
     { key, JSON_LIST, false, offsetof(type, member), offsetof(type, count), &(record), NULL }
 
+extern const struct json_record json_options;  /* struct cm_result: its options */
+extern const struct json_record json_totals;   /* struct cm_result: its totals */
+extern const struct json_record json_coverage; /* struct cm_coverage */
+extern const struct json_record json_training; /* struct cm_training */
+extern const struct json_record json_step;     /* struct cm_step */
 extern const struct json_record json_achieved; /* struct cm_achieved */
 extern const struct json_record json_measure;  /* struct cm_measure */
 extern const struct json_record json_operator; /* struct cm_operator */

@@ -55,7 +55,7 @@ static const struct json_field options_fields[] = {
     OPTIONAL("group", JSON_TEXT, struct cm_result, options.group),
 };
 
-static const struct json_record options_record = RECORD(struct cm_result, options_fields);
+const struct json_record json_options = RECORD(struct cm_result, options_fields);
 
 static const char *const no_columns[] = {NULL};
 
@@ -67,14 +67,14 @@ static const struct json_field totals_fields[] = {
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes),
 };
 
-static const struct json_record totals_record = RECORD(struct cm_result, totals_fields);
+const struct json_record json_totals = RECORD(struct cm_result, totals_fields);
 
 static const struct json_field step_fields[] = {
     VALUE("backward_macs", JSON_COUNT, struct cm_step, backward_macs),
     VALUE("kept_bytes", JSON_COUNT, struct cm_step, kept_bytes),
 };
 
-static const struct json_record step_record = RECORD(struct cm_step, step_fields);
+const struct json_record json_step = RECORD(struct cm_step, step_fields);
 
 static const char *const module_columns[] = {"params",           "macs",         "flops",
                                              "activation_bytes", "weight_bytes", NULL};
@@ -93,7 +93,7 @@ static const struct json_field module_fields[] = {
     MANY("children", JSON_INDICES, struct cm_module, children, n_children),
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes),
-    PART("training", struct cm_module, training, step_record),
+    PART("training", struct cm_module, training, json_step),
     PART("achieved", struct cm_module, achieved, json_achieved),
 };
 
@@ -112,7 +112,7 @@ static const struct json_field node_fields[] = {
     LIST("outputs", struct cm_node, outputs, n_outputs, value_record),
     COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
     COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
-    PART("training", struct cm_node, training, step_record),
+    PART("training", struct cm_node, training, json_step),
 };
 
 static const struct json_record node_record = RECORD(struct cm_node, node_fields);
@@ -135,7 +135,7 @@ static const struct json_field coverage_fields[] = {
     VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes),
 };
 
-static const struct json_record coverage_record = RECORD(struct cm_coverage, coverage_fields);
+const struct json_record json_coverage = RECORD(struct cm_coverage, coverage_fields);
 
 static const struct json_field live_fields[] = {
     VALUE("value", JSON_TEXT, struct cm_live, value),
@@ -230,7 +230,7 @@ static const struct json_field training_fields[] = {
     VALUE("peak_node", JSON_INDEX, struct cm_training, peak_node),
 };
 
-static const struct json_record training_record = RECORD(struct cm_training, training_fields);
+const struct json_record json_training = RECORD(struct cm_training, training_fields);
 
 static const struct json_field rebatched_fields[] = {
     VALUE("node", JSON_TEXT, struct cm_rebatched, node_name),
@@ -301,17 +301,17 @@ static const struct json_record explanation_record =
 /* Modules stand before nodes: a node's module is looked up by its path. */
 static const struct json_field result_fields[] = {
     {"model", JSON_OBJECT, false, 0, 0, &model_record, NULL},
-    {"options", JSON_OBJECT, false, 0, 0, &options_record, NULL},
-    {"totals", JSON_OBJECT, false, 0, 0, &totals_record, NULL},
+    {"options", JSON_OBJECT, false, 0, 0, &json_options, NULL},
+    {"totals", JSON_OBJECT, false, 0, 0, &json_totals, NULL},
     LIST("modules", struct cm_result, modules, n_modules, module_record),
     LIST("nodes", struct cm_result, nodes, n_nodes, node_record),
     OPTIONAL_MANY("composites", JSON_LIST, struct cm_result, composites, n_composites,
                   &composite_record),
-    OBJECT("coverage", struct cm_result, coverage, coverage_record),
+    OBJECT("coverage", struct cm_result, coverage, json_coverage),
     LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record),
     LIST("diagnostics", struct cm_result, diagnostics, n_diagnostics, diagnostic_record),
     OBJECT("memory", struct cm_result, memory, memory_record),
-    PART("training", struct cm_result, training, training_record),
+    PART("training", struct cm_result, training, json_training),
     OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations,
                   &explanation_record),
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources,

@@ -56,6 +56,7 @@ struct json_record {
     size_t size; /* of the struct */
     size_t n_fields;
     const struct json_field *fields;
+    bool closed; /* a key that is not in it is refused: people write it, and mistype */
 };
 
 /* A whole file: behind `schema` and `tool` the keys of the record. */
@@ -65,10 +66,13 @@ struct json_document {
     const struct json_record *record;
 };
 
-extern const struct json_document json_profile; /* struct cm_result */
-extern const struct json_document json_sweep;   /* struct cm_sweep */
-extern const struct json_record json_result;    /* struct cm_result, without schema and tool */
-extern const struct json_record json_type;      /* struct cm_type: dtype and shape */
+extern const struct json_document json_profile;  /* struct cm_result */
+extern const struct json_document json_sweep;    /* struct cm_sweep */
+extern const struct json_document json_budget;   /* struct cm_budget */
+extern const struct json_document json_baseline; /* struct cm_baseline */
+extern const struct json_document json_verdict;  /* struct cm_verdict */
+extern const struct json_record json_result;     /* struct cm_result, without schema and tool */
+extern const struct json_record json_type;       /* struct cm_type: dtype and shape */
 
 /* "sequence", "optional", "map", "sparse_tensor"; NULL for what is written as a plain dtype. */
 const char *json_type_wrapper(enum cm_type_kind kind);

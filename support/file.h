@@ -67,6 +67,13 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
                    struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 
 /*
+ * All that is left, in one piece of `arena`; of more than 1 GiB the first, which no reader of
+ * text takes. CM_OK, CM_IO, CM_NO_MEMORY.
+ */
+int source_read_all(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
+                    char **ret_text, size_t *ret_size) __attribute__((warn_unused_result));
+
+/*
  * Output whole or not at all: written to a temporary file beside `path`, renamed by commit,
  * removed by abandon. A path that is not a regular file (/dev/null, a pipe) is written
  * directly.
