@@ -30,6 +30,11 @@ void *page_array(struct page *page, size_t n, size_t size) {
     return array;
 }
 
+const char *page_string(struct page *page, const struct text *text) {
+    if (text->failed) page->item.failed = true;
+    return text_string(text);
+}
+
 /* Forgets the text, keeps its memory. */
 static void text_clear(struct text *text) {
     text->length = 0;

@@ -142,6 +142,7 @@ static void measure_row(struct page *page, struct table *table,
         struct text cell;
         text_init(&cell, page->arena);
         columns_of_sweep[i].append(table->sweep, row, &cell);
+        (void)page_string(page, &cell);
         if (cell.length > table->widths[i]) table->widths[i] = cell.length;
     }
 }
@@ -182,7 +183,7 @@ static void write_row(struct page *page, const struct table *table,
         if (!is_there(table->sweep, &columns_of_sweep[i])) continue;
         text_init(&cell, page->arena);
         columns_of_sweep[i].append(table->sweep, row, &cell);
-        write_cell(page, table, i, STYLE_PLAIN, text_string(&cell), cell.length);
+        write_cell(page, table, i, STYLE_PLAIN, page_string(page, &cell), cell.length);
     }
     page_end_line(page);
     write_problem(page, table, row);
