@@ -59,7 +59,7 @@ static int load_source(struct source *source, struct cm_diagnostics *diagnostics
     if (status == CM_OK) status = assemble_messages(diagnostics, from, arena, &model->notes);
     if (status < 0) {
         cm_model_free(model);
-        return status;
+        return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
     }
     *ret_model = model;
     return CM_OK;
@@ -237,7 +237,7 @@ int cm_model_profile(struct cm_model *model, const struct cm_options *options,
     const struct cm_options asked = meant(options);
     int status = profile(model, &asked, diagnostics, &analysis, ret_result);
     arena_free(analysis.arena);
-    return status;
+    return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
 }
 
 void cm_result_free(struct cm_result *result) {
