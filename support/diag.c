@@ -146,7 +146,9 @@ static const char *render_place(struct cm_diagnostics *sink) {
 static const char *innermost_node(struct cm_diagnostics *sink) {
     const struct diag_frame *frame = sink->innermost;
     while (frame != NULL && frame->node == NULL) frame = frame->outer;
-    return frame == NULL ? NULL : arena_strdup(sink->arena, frame->node);
+    if (frame == NULL) return NULL;
+    if (frame->node[0] == '\0') return arena_printf(sink->arena, "#%u", frame->node_index);
+    return arena_strdup(sink->arena, frame->node);
 }
 
 /* Bytes of a message that are kept: what a file puts into it may be as long as the file. */
