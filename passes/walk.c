@@ -235,8 +235,10 @@ int walk_node(struct walk *walk, uint32_t id) {
         .facts = walk->table->facts,
         .mode = walk->mode,
         .arena = walk->arena,
+        .scratch = walk->scratch,
         .diag = walk->diag,
     };
+    struct arena_mark mark = arena_save(walk->scratch);
     struct rule rule;
     struct node_place place = {.model = walk->model,
                                .op = walk->ops[id],
@@ -249,8 +251,11 @@ int walk_node(struct walk *walk, uint32_t id) {
     node_place_push(&place, walk->diag);
     status = infer_rule(walk, &rule);
     node_place_pop(&place, walk->diag);
-    if (status == CM_OK) return keep_outputs(walk, &rule);
-    forget_outputs(walk, rule.node);
+    if (status == CM_OK)
+        status = keep_outputs(walk, &rule);
+    else
+        forget_outputs(walk, rule.node);
+    arena_restore(walk->scratch, mark);
     return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "costmodel/costmodel.h"
 
@@ -51,7 +52,8 @@ struct diag_frame {
     void (*print)(const struct diag_frame *frame,
                   struct text *out); /* NULL: `what` is printed */
     const char *what;
-    const char *node; /* the node's name for cm_diagnostic.node, or NULL */
+    const char *node;    /* the node's name for cm_diagnostic.node, or NULL */
+    uint32_t node_index; /* what stands for a name that is "": 17 is "#17" */
     const void *context;
 };
 
