@@ -16,7 +16,7 @@
 #include "support/banned.h"
 
 static void put_cell(struct text *line, const struct field *field, const struct cell *cell,
-                     enum number_units units, struct arena *arena) {
+                     enum number_units units) {
     if (cell->kind == CELL_NONE) {
         text_append(line, "-");
     } else if (cell->kind == CELL_TEXT) {
@@ -47,7 +47,7 @@ static void put_row(struct text *line, struct listing *listing, size_t row,
         struct cell cell;
         listing_cell(listing, row, i, &cell);
         text_append(line, i == 0 ? "| " : " | ");
-        put_cell(line, &listing->fields[i], &cell, units, listing->arena);
+        put_cell(line, &listing->fields[i], &cell, units);
     }
     text_append(line, " |\n");
 }
@@ -92,7 +92,7 @@ static void put_coverage(struct text *text, const struct cm_coverage *coverage) 
 }
 
 static void put_result(struct text *text, const struct cm_result *result,
-                       enum number_units units, struct arena *arena) {
+                       enum number_units units) {
     markdown_append_name(text, result->model.path);
     put_batch(text, result->options.batch);
     text_append(text, ", convention ");
@@ -111,7 +111,7 @@ static void put_result(struct text *text, const struct cm_result *result,
     text_append(text, "\n\n");
 }
 
-static void put_sweep(struct text *text, const struct cm_sweep *sweep, struct arena *arena) {
+static void put_sweep(struct text *text, const struct cm_sweep *sweep) {
     markdown_append_name(text, sweep->model);
     text_append(text, ", convention ");
     markdown_append_name(text, sweep->convention);
@@ -135,9 +135,9 @@ static int write_markdown(const struct rows_of *of, const struct cm_table_option
         const enum number_units units = listing_units(options, NUMBERS_SI);
         text_init(&text, arena);
         if (of->sweep)
-            put_sweep(&text, of->sweep, arena);
+            put_sweep(&text, of->sweep);
         else
-            put_result(&text, of->result, units, arena);
+            put_result(&text, of->result, units);
         put_head(&text, &listing);
         put_rows(&text, &listing, units, out);
         if (text.failed || listing.words.failed) status = CM_NO_MEMORY;
