@@ -38,14 +38,9 @@ static int keep_module(struct arena *arena, struct module *module) {
 
 static int keep(const struct analysis *analysis, struct modules_table *table) {
     struct arena *arena = analysis->arena;
-    table->modules =
-        arena_copy(arena, table->modules, table->n_modules * sizeof(*table->modules));
-    table->of_node =
-        arena_copy(arena, table->of_node, analysis->model->n_nodes * sizeof(*table->of_node));
     table->sources =
         arena_copy(arena, table->sources, table->n_sources * sizeof(*table->sources));
-    if (!table->modules || !table->of_node || !table->sources)
-        return diag_no_memory(analysis->diag);
+    if (!table->sources) return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < table->n_modules; i++)
         if (keep_module(arena, &table->modules[i]) < 0) return diag_no_memory(analysis->diag);
     return CM_OK;
@@ -58,8 +53,11 @@ static int run(const struct analysis *analysis, void *own) {
     building.arena = analysis->scratch;
     struct scopes scopes = {0};
     struct module_paths names = {0};
-    struct module_tree tree = {
-        .analysis = &building, .scopes = &scopes, .names = &names, .table = own};
+    struct module_tree tree = {.analysis = &building,
+                               .scopes = &scopes,
+                               .names = &names,
+                               .table = own,
+                               .kept = analysis->arena};
     int status = scopes_find(&building, &scopes, own);
     if (status == CM_OK) status = module_paths_find(&building, &scopes, &names);
     if (status == CM_OK && analysis->options->group)

@@ -12,7 +12,7 @@
 #include "support/banned.h"
 
 static int grow(struct paths *paths) {
-    size_t capacity = paths->capacity ? paths->capacity * 2 : 64;
+    size_t capacity = paths->capacity ? paths->capacity + paths->capacity / 2 : 64;
     struct path *items = arena_array(paths->arena, capacity, sizeof *items);
     if (!items) return CM_NO_MEMORY;
     if (paths->n) memcpy(items, paths->items, paths->n * sizeof *items);
