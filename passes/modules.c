@@ -26,9 +26,9 @@ static int keep_module(struct arena *arena, struct module *module) {
         arena_copy(arena, module->children, module->n_children * sizeof(*module->children));
     module->outputs =
         arena_copy(arena, module->outputs, module->n_outputs * sizeof(*module->outputs));
-    module->type = module->type == name ? NULL : arena_strdup(arena, module->type);
+    const bool is_named = module->type == name;
     module->name = path && ends ? path + path_length - length : arena_strdup(arena, name);
-    if (!module->type) module->type = module->name;
+    module->type = is_named ? module->name : arena_strdup(arena, module->type);
     module->arguments = module->arguments[0] ? arena_strdup(arena, module->arguments) : "";
     module->path = path;
     bool all = path && module->name && module->type && module->arguments && module->children &&
