@@ -156,8 +156,8 @@ static void write_names(struct writer *writer, size_t row) {
     const struct cm_module *was = is_pair ? view_old_module_of(writer->diff, row) : is;
     write_text_key(writer, ",", "path", is->path);
     if (!text_equal(was->path, is->path)) write_text_key(writer, ",", "old_path", was->path);
-    write_text_key(writer, ",", "class", is->type);
-    if (module->reworked && !text_equal(was->type, is->type))
+    if (is->type_known) write_text_key(writer, ",", "class", is->type);
+    if (was->type_known && !(is->type_known && text_equal(was->type, is->type)))
         write_text_key(writer, ",", "old_class", was->type);
     if (!text_equal(was->arguments, is->arguments)) {
         write_text_key(writer, ",", "arguments", is->arguments);

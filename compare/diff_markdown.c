@@ -121,13 +121,15 @@ static void write_totals(struct writer *writer) {
         text_append(&writer->text, "|\n");
         head = "";
     }
+    if (head[0] != '\0' && cm_diff_differs(diff))
+        text_append(&writer->text, "No total changed.\n");
     (void)flush(writer, MARKDOWN_MOST_BYTES);
 }
 
 static void put_label(struct writer *writer, size_t row) {
     struct text raw;
     text_init(&raw, writer->arena);
-    change_append_label(&raw, writer->diff, row);
+    change_append_label(&raw, writer->diff, row, "→");
     if (raw.failed) writer->failed = true;
     put_name(writer, text_string(&raw));
 }
