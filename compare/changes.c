@@ -11,6 +11,10 @@
 
 #include "support/banned.h"
 
+bool change_is_none(const struct cm_change *change) {
+    return change->in_old == change->in_new && change->old_value == change->new_value;
+}
+
 static const enum number_unit unit_names[] = {
     [CM_UNIT_ELEMENTS] = NUMBER_PARAMS, [CM_UNIT_MACS] = NUMBER_MACS,
     [CM_UNIT_FLOPS] = NUMBER_FLOPS,     [CM_UNIT_BYTES] = NUMBER_BYTES,

@@ -8,6 +8,9 @@
 
 struct text;
 
+/* Whether both sides say the same, be it that they do not know. */
+bool change_is_none(const struct cm_change *change);
+
 /* How the figures of one metric are written. */
 struct change_look {
     enum cm_units units;

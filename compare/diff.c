@@ -5,6 +5,7 @@
  */
 #include "costmodel/compare.h"
 
+#include "compare/changes.h"
 #include "compare/conditions.h"
 #include "compare/match.h"
 #include "support/arena.h"
@@ -57,17 +58,16 @@ struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row, siz
     return change_of(in_old, was, in_new, is);
 }
 
-static bool is_same(struct cm_change change) {
-    return change.in_old == change.in_new && change.old_value == change.new_value;
-}
-
 typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, size_t metric);
 
 /* Times aside: they differ from run to run. */
 static bool all_same(const struct cm_diff *diff, size_t row, change_getter *get) {
     struct cm_metric metric;
     for (size_t i = 0; cm_metric_at(i, &metric); i++)
-        if (!metric.timed && !is_same(get(diff, row, i))) return false;
+        if (!metric.timed) {
+            const struct cm_change change = get(diff, row, i);
+            if (!change_is_none(&change)) return false;
+        }
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "compare/changes.h"
 #include "compare/view.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -135,7 +136,7 @@ static void write_metrics(struct writer *writer, size_t row, change_getter *get)
     for (size_t i = 0; i < diff->n_metrics; i++) {
         const struct cm_change change = get(diff, row, diff->metrics[i]);
         struct cm_metric metric;
-        if (change.difference == 0) continue;
+        if (change_is_none(&change)) continue;
         (void)cm_metric_at(diff->metrics[i], &metric);
         write_change(writer, between, metric.key, &change);
         between = ",";
