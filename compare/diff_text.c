@@ -120,7 +120,7 @@ static void write_modules(struct writer *writer) {
     page_end_line(&writer->page);
     page_print(&writer->page, STYLE_TITLE, "Modules by change of %s", view->by.heading);
     if (view->by.is_sum)
-        page_print(&writer->page, STYLE_PLAIN, ", each without those inside it");
+        page_print(&writer->page, STYLE_PLAIN, ", no change counted twice");
     page_end_line(&writer->page);
     if (!table_init(&table, &writer->page, headings, 6, n)) return;
     for (size_t i = 0; i < n; i++) {
