@@ -158,6 +158,24 @@ static int refuse(const struct job *job) {
     return EXIT_INCOMPARABLE;
 }
 
+/* What both have, and what can be compared of it. */
+static bool has_metric(const struct cm_diff *diff, size_t metric) {
+    const struct cm_change total = cm_diff_total(diff, metric);
+    for (size_t i = 0; i < diff->n_metrics; i++)
+        if (diff->metrics[i] == metric) return total.in_old && total.in_new;
+    return false;
+}
+
+static int refuse_sort(const struct job *job) {
+    (void)diag_error(job->call->diag, DIAG_COMPARE,
+                     "cannot compare by %s: it is not in both, or not of one device",
+                     job->request.sort);
+    diag_hint(
+        job->call->diag,
+        "latency_ps wants --device, --measure or --backend, training figures --optimizer");
+    return EXIT_INCOMPARABLE;
+}
+
 static int write_diff(const void *context, FILE *out) {
     const struct job *job = context;
     struct cm_diff_options look = job->look;
@@ -187,6 +205,8 @@ static int run(struct job *job) {
         status = cm_diff_make(job->results[0], job->results[1], job->call->diag, &job->diff);
     if (status != CM_OK) return command_exit(status);
     if (!cm_diff_comparable(job->diff)) return refuse(job);
+    if (job->look.metric != CM_NO_INDEX && !has_metric(job->diff, job->look.metric))
+        return refuse_sort(job);
     status = streams_write(job->request.output, write_diff, job, job->call->diag);
     if (status != CM_OK) return command_exit(status);
     return job->request.exit_code && cm_diff_differs(job->diff) ? EXIT_DIFFERENT : EXIT_DONE;

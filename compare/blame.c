@@ -8,6 +8,11 @@
 
 #include "support/banned.h"
 
+/* What is known of neither side says nothing of a change. */
+static int64_t difference_of(int64_t was, int64_t is) {
+    return !is_known(was) && !is_known(is) ? 0 : checked_sub(is, was);
+}
+
 static bool is_told_by_parent(const struct cm_diff_module *row, int depth) {
     return row->is_part || (depth >= 0 && row->depth > depth);
 }
@@ -39,7 +44,7 @@ static void share_out(const struct cm_diff *diff, size_t metric, int depth,
         ret[teller].new_value = checked_add(ret[teller].new_value, is);
     }
     for (size_t i = diff->n_modules; i-- > 0;) {
-        ret[i].difference = checked_sub(ret[i].new_value, ret[i].old_value);
+        ret[i].difference = difference_of(ret[i].old_value, ret[i].new_value);
         if (i > 0 && ret[i].module == i && (ret[i].difference != 0 || ret[i].is_rest))
             ret[ret[diff->modules[i].parent].module].is_rest = true;
     }
@@ -50,8 +55,12 @@ static void keep_deepest(const struct cm_diff *diff, size_t metric, int depth,
                          struct cm_blame *ret) {
     for (size_t i = diff->n_modules; i-- > 0;) {
         const struct cm_change change = cm_diff_of_module(diff, i, metric);
-        ret[i] =
-            (struct cm_blame){i, change.old_value, change.new_value, change.difference, false};
+        ret[i] = (struct cm_blame){
+            .module = i,
+            .old_value = change.old_value,
+            .new_value = change.new_value,
+            .difference = difference_of(change.old_value, change.new_value),
+        };
     }
     for (size_t i = diff->n_modules; i-- > 0;) {
         const struct cm_diff_module *row = &diff->modules[i];

@@ -11,6 +11,10 @@
 
 #include "support/banned.h"
 
+bool change_is_none(const struct cm_change *change) {
+    return change->in_old == change->in_new && change->old_value == change->new_value;
+}
+
 static const enum number_unit unit_names[] = {
     [CM_UNIT_ELEMENTS] = NUMBER_PARAMS, [CM_UNIT_MACS] = NUMBER_MACS,
     [CM_UNIT_FLOPS] = NUMBER_FLOPS,     [CM_UNIT_BYTES] = NUMBER_BYTES,
@@ -127,21 +131,23 @@ static size_t argument_name_length(const char *argument, size_t length) {
 }
 
 /* "64 -> 128", "stride=(1, 1) -> (2, 2)". */
-static void append_argument(struct text *text, const char *was, const char *is) {
+static void append_argument(struct text *text, const char *was, const char *is,
+                            const char *arrow) {
     const size_t old_length = argument_length(was);
     const size_t new_length = argument_length(is);
     size_t name = argument_name_length(was, old_length);
     if (name > new_length || memcmp(was, is, name) != 0) name = 0;
     text_append_n(text, was, old_length);
-    text_append(text, " -> ");
+    text_printf(text, " %s ", arrow);
     text_append_n(text, is + name, new_length - name);
 }
 
 /* Only those that differ, where one may stand for the other. */
-static void append_arguments(struct text *text, const char *was, const char *is) {
+static void append_arguments(struct text *text, const char *was, const char *is,
+                             const char *arrow) {
     const char *between = "";
     if (count_arguments(was) != count_arguments(is)) {
-        text_printf(text, "%s -> %s", was[0] == '\0' ? "none" : was,
+        text_printf(text, "%s %s %s", was[0] == '\0' ? "none" : was, arrow,
                     is[0] == '\0' ? "none" : is);
         return;
     }
@@ -149,7 +155,7 @@ static void append_arguments(struct text *text, const char *was, const char *is)
         const size_t length = argument_length(was);
         if (length == argument_length(is) && memcmp(was, is, length) == 0) continue;
         text_append(text, between);
-        append_argument(text, was, is);
+        append_argument(text, was, is, arrow);
         between = ", ";
     }
 }
@@ -164,21 +170,22 @@ static void append_class(struct text *text, const struct cm_module *module) {
 }
 
 static void append_rework(struct text *text, const struct cm_module *was,
-                          const struct cm_module *is) {
+                          const struct cm_module *is, const char *arrow) {
     append_class(text, was);
     if (was->type_known != is->type_known ||
         (is->type_known && !text_equal(was->type, is->type))) {
-        text_append(text, " ->");
+        text_printf(text, " %s", arrow);
         append_class(text, is);
         if (!is->type_known) text_append(text, " ?");
     }
     if (text_equal(was->arguments, is->arguments)) return;
     text_append(text, "(");
-    append_arguments(text, was->arguments, is->arguments);
+    append_arguments(text, was->arguments, is->arguments, arrow);
     text_append(text, ")");
 }
 
-void change_append_label(struct text *text, const struct cm_diff *diff, size_t index) {
+void change_append_label(struct text *text, const struct cm_diff *diff, size_t index,
+                         const char *arrow) {
     const struct cm_diff_module *row = &diff->modules[index];
     const struct cm_module *module = view_module_of(diff, index);
     if (row->status == CM_DIFF_ADDED || row->status == CM_DIFF_REMOVED) {
@@ -190,10 +197,10 @@ void change_append_label(struct text *text, const struct cm_diff *diff, size_t i
         return;
     }
     const struct cm_module *was = view_old_module_of(diff, index);
-    if (row->status == CM_DIFF_RENAMED) text_printf(text, "%s -> ", path_of(was));
+    if (row->status == CM_DIFF_RENAMED) text_printf(text, "%s %s ", path_of(was), arrow);
     text_append(text, path_of(module));
     if (row->reworked)
-        append_rework(text, was, module);
+        append_rework(text, was, module, arrow);
     else
         append_class(text, module);
 }

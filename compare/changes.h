@@ -8,6 +8,9 @@
 
 struct text;
 
+/* Whether both sides say the same, be it that they do not know. */
+bool change_is_none(const struct cm_change *change);
+
 /* How the figures of one metric are written. */
 struct change_look {
     enum cm_units units;
@@ -33,8 +36,10 @@ struct cm_change change_of_blame(const struct cm_diff *diff, const struct cm_bla
 
 /*
  * What a row of the diff is, as it stands in the files: "layer1.0.conv1 Conv2d(64 -> 128)",
- * "body -> trunk Body", "added head Sequential, 3 modules". Not safe to print as it is.
+ * "body -> trunk Body", "added head Sequential, 3 modules". `arrow` stands between old and new.
+ * Not safe to print as it is.
  */
-void change_append_label(struct text *text, const struct cm_diff *diff, size_t row);
+void change_append_label(struct text *text, const struct cm_diff *diff, size_t row,
+                         const char *arrow);
 
 #endif

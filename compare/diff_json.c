@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "compare/changes.h"
 #include "compare/view.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -135,7 +136,7 @@ static void write_metrics(struct writer *writer, size_t row, change_getter *get)
     for (size_t i = 0; i < diff->n_metrics; i++) {
         const struct cm_change change = get(diff, row, diff->metrics[i]);
         struct cm_metric metric;
-        if (change.difference == 0) continue;
+        if (change_is_none(&change)) continue;
         (void)cm_metric_at(diff->metrics[i], &metric);
         write_change(writer, between, metric.key, &change);
         between = ",";
@@ -156,8 +157,8 @@ static void write_names(struct writer *writer, size_t row) {
     const struct cm_module *was = is_pair ? view_old_module_of(writer->diff, row) : is;
     write_text_key(writer, ",", "path", is->path);
     if (!text_equal(was->path, is->path)) write_text_key(writer, ",", "old_path", was->path);
-    write_text_key(writer, ",", "class", is->type);
-    if (module->reworked && !text_equal(was->type, is->type))
+    if (is->type_known) write_text_key(writer, ",", "class", is->type);
+    if (was->type_known && !(is->type_known && text_equal(was->type, is->type)))
         write_text_key(writer, ",", "old_class", was->type);
     if (!text_equal(was->arguments, is->arguments)) {
         write_text_key(writer, ",", "arguments", is->arguments);

@@ -103,10 +103,6 @@ static void write_head(struct writer *writer) {
     (void)flush(writer, MARKDOWN_MOST_BYTES);
 }
 
-static bool is_shown(const struct cm_change *change) {
-    return change->difference != 0 || change->in_old != change->in_new;
-}
-
 /* Of a table of totals the rows that say something. */
 static void write_totals(struct writer *writer) {
     const struct cm_diff *diff = writer->diff;
@@ -115,19 +111,21 @@ static void write_totals(struct writer *writer) {
         const struct cm_change total = cm_diff_total(diff, diff->metrics[i]);
         struct cm_metric metric;
         (void)cm_metric_at(diff->metrics[i], &metric);
-        if (!is_shown(&total)) continue;
+        if (change_is_none(&total)) continue;
         text_printf(&writer->text, "%s| %s ", head, metric.heading);
         put_change(writer, look_of(writer, metric.unit), &total);
         text_append(&writer->text, "|\n");
         head = "";
     }
+    if (head[0] != '\0' && cm_diff_differs(diff))
+        text_append(&writer->text, "No total changed.\n");
     (void)flush(writer, MARKDOWN_MOST_BYTES);
 }
 
 static void put_label(struct writer *writer, size_t row) {
     struct text raw;
     text_init(&raw, writer->arena);
-    change_append_label(&raw, writer->diff, row);
+    change_append_label(&raw, writer->diff, row, "→");
     if (raw.failed) writer->failed = true;
     put_name(writer, text_string(&raw));
 }

@@ -106,7 +106,7 @@ static void write_rest(struct writer *writer, size_t n, size_t shown) {
 static void append_label(struct writer *writer, struct text *cell, size_t row) {
     struct text raw;
     text_init(&raw, writer->page.arena);
-    change_append_label(&raw, writer->diff, row);
+    change_append_label(&raw, writer->diff, row, "->");
     if (raw.failed) cell->failed = true;
     text_append_name(cell, text_string(&raw));
 }
@@ -119,7 +119,8 @@ static void write_modules(struct writer *writer) {
     if (n == 0) return;
     page_end_line(&writer->page);
     page_print(&writer->page, STYLE_TITLE, "Modules by change of %s", view->by.heading);
-    if (view->by.is_sum) page_print(&writer->page, STYLE_PLAIN, ", each without those below");
+    if (view->by.is_sum)
+        page_print(&writer->page, STYLE_PLAIN, ", no change counted twice");
     page_end_line(&writer->page);
     if (!table_init(&table, &writer->page, headings, 6, n)) return;
     for (size_t i = 0; i < n; i++) {

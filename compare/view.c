@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "compare/changes.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -168,8 +169,10 @@ static int compare_operators(const void *a, const void *b) {
 
 static bool any_changed(const struct cm_diff *diff, size_t row) {
     struct cm_metric metric;
-    for (size_t i = 0; cm_metric_at(i, &metric); i++)
-        if (!metric.timed && cm_diff_of_operator(diff, row, i).difference != 0) return true;
+    for (size_t i = 0; cm_metric_at(i, &metric); i++) {
+        const struct cm_change change = cm_diff_of_operator(diff, row, i);
+        if (!metric.timed && !change_is_none(&change)) return true;
+    }
     return false;
 }
 
@@ -181,7 +184,7 @@ static int list_operators(const struct viewer *viewer) {
     if (!view->operators) return CM_NO_MEMORY;
     for (size_t i = 0; i < diff->n_operators; i++) {
         const struct cm_change change = cm_diff_of_operator(diff, i, view->operator_metric);
-        if (change.difference == 0 && !any_changed(diff, i)) continue;
+        if (change_is_none(&change) && !any_changed(diff, i)) continue;
         view->operators[view->n_operators++] =
             (struct view_operator){i, change, cm_diff_of_operator(diff, i, nodes)};
     }

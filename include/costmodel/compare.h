@@ -101,7 +101,8 @@ struct cm_diff {
     size_t n_conditions;
     const struct cm_condition *conditions; /* the heaviest first */
     size_t n_metrics;
-    const size_t *metrics; /* of which a side has a total, as cm_metric_at counts */
+    const size_t *metrics; /* of which a side has a total, as cm_metric_at counts; times only
+                              where they can be compared */
     size_t n_modules; /* parents before children, as the new side has them; [0] is the root */
     const struct cm_diff_module *modules;
     size_t n_operators;
