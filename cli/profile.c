@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/annotate.h"
 #include "cli/asked.h"
 #include "cli/command.h"
 #include "cli/messages.h"
@@ -124,6 +125,8 @@ static int profile_model(const struct request *request, const struct cm_options 
                  ? cm_model_sweep(model, &shown, batches->items, batches->n, diag, ret_sweep)
                  : cm_model_profile(model, &shown, diag, ret);
     progress_end(&progress);
+    if (status == CM_OK && request->annotate != NULL)
+        status = annotate_file(request, model, *ret, diag);
     cm_model_free(model);
     return status;
 }
@@ -225,6 +228,7 @@ static int check_sweep(const struct invocation *call, const struct request *requ
                          : request->dump_after != NULL     ? "dump-after"
                          : request->asked.plan             ? "plan"
                          : request->asked.e2e              ? "e2e"
+                         : request->annotate != NULL       ? "annotate"
                          : request->operators              ? "operators"
                          : request->layers                 ? "layers"
                          : request->kernels                ? "kernels"
@@ -280,6 +284,7 @@ static int read_request(const struct invocation *call, struct request *request,
     cm_options_init(options);
     if (status == CM_OK) status = sweep_read(call, request->batch, &request->batches);
     if (status == CM_OK) status = check_sweep(call, request);
+    if (status == CM_OK) status = annotate_check(call, request);
     if (request->batches.n == 1) options->batch = request->batches.items[0];
     options->mode = (enum cm_mode)request->mode;
     options->convention = request->convention;

@@ -184,6 +184,10 @@ const struct option profile_options[] = {
     {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
      .value = "FILE",
      .help = "write there, whole or not at all (default: standard output)"},
+    {.name = "annotate", .kind = OPTION_TEXT, .offset = AT(const char *, annotate),
+     .value = "OUT.onnx",
+     .help = "write the model too, each node with its costs in its metadata_props,\n"
+             "where Netron shows them; no weight is changed"},
     {.name = "depth", .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
      .min = -1, .max = INT_MAX,
      .help = "text: aggregate module depths 0 to N (default -1: all)"},

@@ -47,6 +47,7 @@ struct request {
     bool kernels;
     int color; /* enum color_choice */
     const char *output;
+    const char *annotate; /* the model to write; NULL: not asked */
 };
 
 /* The library's own defaults, so that they are known in one place. */

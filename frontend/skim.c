@@ -29,10 +29,11 @@
 
 enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
-/* Private fields of TensorProto, see onnx.proto. */
+/* Private fields of TensorProto and of NodeProto, see onnx.proto. */
 #define SKIPPED_OFFSET 60001
 #define SKIPPED_LENGTH 60002
 #define SKIPPED_FIELD  60003
+#define NODE_ORDINAL   60004
 
 struct open_message {
     enum message_kind kind;
@@ -53,6 +54,7 @@ struct skimmer {
     size_t capacity;
     struct open_message stack[MAX_DEPTH];
     int depth; /* stack[depth - 1] is the innermost */
+    uint32_t n_nodes;
 };
 
 static uint64_t position(const struct skimmer *skimmer) {
@@ -241,7 +243,8 @@ static int open_message(struct skimmer *skimmer, const struct skim_field *field,
         .length_at = skimmer->size,
     };
     skimmer->size += LENGTH_BYTES;
-    return CM_OK;
+    if (field->child != MESSAGE_NODE) return CM_OK;
+    return put_number(skimmer, NODE_ORDINAL, skimmer->n_nodes++);
 }
 
 static int close_message(struct skimmer *skimmer) {

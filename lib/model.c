@@ -9,6 +9,7 @@
 #include "ir/graph.h"
 #include "lib/assemble.h"
 #include "lib/fit.h"
+#include "lib/handle.h"
 #include "passes/module_groups.h"
 #include "passes/module_sources.h"
 #include "passes/optimizers.h"
@@ -20,13 +21,6 @@
 #include "support/text.h"
 
 #include "support/banned.h"
-
-struct cm_model {
-    struct arena *arena; /* that it lives in itself */
-    struct source *source;
-    struct model *model;
-    struct message_list notes; /* what loading had to say, for every result */
-};
 
 const char *cm_version(void) {
     return CM_VERSION_STRING;

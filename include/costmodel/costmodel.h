@@ -225,6 +225,17 @@ CM_API int cm_model_profile(struct cm_model *model, const struct cm_options *opt
 CM_API void cm_result_free(struct cm_result *result);
 
 /*
+ * Writes the model itself with what `result`, a profile of it, says of each node as entries of
+ * the node's metadata_props (docs/annotate.md), where viewers show them. Entries of an earlier
+ * call are replaced; everything else, weights above all, is copied byte for byte. CM_OK,
+ * CM_USAGE (the result is of another model, or the model came through a pipe), CM_REFUSED (it
+ * would be too large, or the file has changed), CM_IO, CM_NO_MEMORY; the stream is for the
+ * caller to flush.
+ */
+CM_API int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
+                             struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+
+/*
  * The same model at each of `n` batches, options->batch aside; each is measured anew, so that
  * a backend picks what is best at it. A batch that cannot be profiled is a row that says why.
  * CM_OK, CM_USAGE (a batch below 1), CM_NO_MEMORY. Freed with cm_sweep_free.
