@@ -16,4 +16,8 @@ struct cm_model {
     struct message_list notes; /* what loading had to say, for every result */
 };
 
+/* Names and sizes that no model could have. CM_OK, CM_USAGE, CM_NO_MEMORY. */
+int model_check_options(const struct cm_options *options, struct arena *arena,
+                        struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
+
 #endif

@@ -144,8 +144,8 @@ static bool is_alignment(int64_t bytes) {
     return bytes >= 0 && bytes <= (INT64_C(1) << 30) && (bytes & (bytes - 1)) == 0;
 }
 
-static int check_options(const struct cm_options *options, struct arena *arena,
-                         struct cm_diagnostics *diagnostics) {
+int model_check_options(const struct cm_options *options, struct arena *arena,
+                        struct cm_diagnostics *diagnostics) {
     if (!conventions_find(options->convention))
         return refuse_name(&conventions_kind, options->convention, arena, diagnostics);
     if (options->module_source && !module_source_find(options->module_source))
@@ -176,7 +176,7 @@ static struct cm_options meant(const struct cm_options *options) {
 
 static int analyse(struct cm_model *model, const struct cm_options *options,
                    struct cm_diagnostics *diagnostics, struct analysis *analysis) {
-    int status = check_options(options, analysis->arena, diagnostics);
+    int status = model_check_options(options, analysis->arena, diagnostics);
     if (status < 0) return status;
     *analysis = (struct analysis){
         .model = model->model,

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "costmodel/formula.h"
 #include "costmodel/result.h"
 
 #include "report/columns.h"
@@ -67,6 +68,7 @@ struct json_document {
 
 extern const struct json_document json_profile; /* struct cm_result */
 extern const struct json_document json_sweep;   /* struct cm_sweep */
+extern const struct json_document json_formula; /* struct cm_formula */
 extern const struct json_record json_result;    /* struct cm_result, without schema and tool */
 extern const struct json_record json_type;      /* struct cm_type: dtype and shape */
 

@@ -386,3 +386,8 @@ int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) {
     struct json_writer writer = {.out = out};
     return write_document(&writer, &json_sweep, sweep);
 }
+
+int cm_formula_write_json(const struct cm_formula *formula, FILE *out) {
+    struct json_writer writer = {.out = out};
+    return write_document(&writer, &json_formula, formula);
+}
