@@ -7,32 +7,17 @@
 #include <stdint.h>
 
 #include "cli/asked.h"
+#include "cli/binding.h"
 #include "cli/options.h"
-#include "cli/sweep.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_TRACE };
 
 struct request {
     const char *model;
-    struct option_list dims;
-    struct option_list inputs;
-    struct option_list values;
+    struct binding binding;
     struct option_list explain;
-    const char *batch; /* as it was given; NULL: not */
-    struct batches batches;
-    int mode; /* enum cm_mode */
-    const char *convention;
-    const char *optimizer;
-    bool amp;
-    struct option_list freeze;
-    struct option_list checkpoint;
-    bool strict;
     const char *dump_after;
-    const char *module_source;
-    const char *group;
-    int schedule; /* enum cm_schedule */
     int64_t memory_limit;
-    int64_t memory_alignment;
     bool memory_curve;
     bool memory_plan;
     struct asked asked;
@@ -47,6 +32,7 @@ struct request {
     bool kernels;
     int color; /* enum color_choice */
     const char *output;
+    bool formula;
     const char *annotate; /* the model to write; NULL: not asked */
 };
 

@@ -113,12 +113,12 @@ static int take_grid(struct fit *fit) {
  * suit the model, which may have been made for no more.
  */
 static int take_checks(struct fit *fit) {
-    static const int64_t distances[] = {1, 2, 5, 11, 29, 60};
+    static const int64_t distances[] = {1, 3, 11, 47, 200, 1000};
     int64_t sizes[POLYNOMIAL_MOST_VARIABLES] = {0};
     int64_t at[POLYNOMIAL_MOST_VARIABLES] = {0};
     for (size_t i = 0; i < N_CHECKS; i++) {
         const struct point *point = NULL;
-        for (int64_t nearer = 1; nearer <= 16 && !point; nearer *= 4) {
+        for (int64_t nearer = 1; nearer <= 256 && !point; nearer *= 4) {
             for (size_t k = 0; k < fit->n_axes; k++)
                 at[k] = fit->axes[k].from +
                         fit->axes[k].step *

@@ -30,12 +30,6 @@ void *page_array(struct page *page, size_t n, size_t size) {
     return array;
 }
 
-/* Forgets the text, keeps its memory. */
-static void text_clear(struct text *text) {
-    text->length = 0;
-    if (text->data != NULL) text->data[0] = '\0';
-}
-
 static size_t visible_width(const char *string) {
     size_t width = 0;
     for (; *string != '\0'; string++) width += ((unsigned char)*string & 0xC0) != 0x80;

@@ -212,6 +212,15 @@ CM_API int cm_model_load_memory(const void *data, size_t size, const char *name,
 
 CM_API void cm_model_free(struct cm_model *model);
 
+/*
+ * The same of a file that may be a profile instead, as cm_result_write_json wrote it: its first
+ * byte that is not blank is '{', which begins no ONNX file. On CM_OK one of *ret_model and
+ * *ret_result is set, and the caller's; the other is untouched.
+ */
+CM_API int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
+                        struct cm_model **ret_model,
+                        struct cm_result **ret_result) CM_MUST_CHECK;
+
 /* As it was given; borrowed. */
 CM_API const char *cm_model_path(const struct cm_model *model);
 
