@@ -133,7 +133,7 @@ static int find_anchor(struct points *points, int64_t *anchor) {
     set_all(points, anchors[0], anchor);
     const int status = explain(points, anchor, points->diag);
     BUG_ON(status == CM_OK);
-    if (points->n_variables > 0)
+    if (status == CM_REFUSED && points->n_variables > 0)
         diag_hint(points->diag,
                   "none of %zu sizes for all free dims suits the model: bind some by --dim "
                   "NAME=SIZE",

@@ -387,7 +387,8 @@ static const struct json_field polynomial_fields[] = {
     VALUE("metric", JSON_TEXT, struct cm_polynomial, metric),
     VALUE("state", JSON_TEXT, struct cm_polynomial, state),
     LIST("terms", struct cm_polynomial, terms, n_terms, monomial_record),
-    LIST("samples", struct cm_polynomial, samples, n_samples, sample_record),
+    OPTIONAL_MANY("samples", JSON_LIST, struct cm_polynomial, samples, n_samples,
+                  &sample_record),
 };
 
 static const struct json_record polynomial_record =
