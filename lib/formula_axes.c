@@ -7,6 +7,7 @@
  */
 #include "lib/formula.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "passes/pipeline.h"
@@ -100,21 +101,6 @@ static const struct cm_diagnostic *first_error(const struct cm_diagnostics *diag
         if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
             return cm_diagnostics_get(diag, i);
     return NULL;
-}
-
-/* Why the sizes do not suit, as an error of ours. */
-static int refuse_sizes(struct points *points, const int64_t *sizes, const char *what) {
-    struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (!diag) return diag_no_memory(points->diag);
-    int status = explain(points, sizes, diag);
-    const struct cm_diagnostic *error = first_error(diag);
-    if (status != CM_NO_MEMORY) {
-        status = diag_error(points->diag, DIAG_USAGE, "no formula in the dim '%s': %s", what,
-                            error ? error->message : "its modules are others at each size");
-        diag_hint(points->diag, "give --dim %s=SIZE", what);
-    }
-    cm_diagnostics_free(diag);
-    return status < 0 ? status : CM_REFUSED;
 }
 
 static void set_all(const struct points *points, int64_t size, int64_t *sizes) {
@@ -243,40 +229,52 @@ static bool is_enough(const struct points *points, size_t n) {
     return n + 1 >= points->n_metrics;
 }
 
-/* The best begin of a step; *best counts polynomials, and *ret_axis is set where there are
- * more. */
-static int try_step(const struct search *search, size_t variable, int64_t step, size_t *best,
-                    struct axis *ret_axis) {
-    int n_lines = 0;
-    for (int64_t from = step; from <= LARGEST_BEGIN && n_lines < MOST_LINES; from *= 2) {
-        const int64_t *values[LINE_POINTS] = {NULL};
-        struct axis axis = {.from = from, .step = step};
-        bool suits = false;
-        const int status = take_line(search, variable, &axis, values, &suits);
-        if (status < 0) return status;
-        if (!suits) continue;
-        const size_t n = judge(search->points, values, &axis.degree) + 1;
-        n_lines++;
-        if (n > *best) {
-            *best = n;
-            *ret_axis = axis;
-        }
-        if (is_enough(search->points, *best - 1)) break;
-    }
+/* What was found so far of a variable. */
+struct best {
+    size_t n_polynomials; /* 0: nothing */
+    struct axis axis;
+};
+
+static int try_line(const struct search *search, size_t variable, struct axis axis,
+                    struct best *best, bool *ret_suits) {
+    const int64_t *values[LINE_POINTS] = {NULL};
+    const int status = take_line(search, variable, &axis, values, ret_suits);
+    if (status < 0 || !*ret_suits) return status;
+    const size_t n = judge(search->points, values, &axis.degree) + 1;
+    if (n > best->n_polynomials) *best = (struct best){n, axis};
     return CM_OK;
+}
+
+static bool is_done(const struct search *search, const struct best *best) {
+    return best->n_polynomials > 0 && is_enough(search->points, best->n_polynomials - 1);
+}
+
+/* From small sizes upwards; last from the anchor, which may be the least that suits. */
+static int try_step(const struct search *search, size_t variable, int64_t step,
+                    struct best *best) {
+    const int64_t anchor = search->anchor[variable];
+    int n_lines = 0;
+    bool suits = false;
+    int status = CM_OK;
+    for (int64_t from = step; status == CM_OK && from <= LARGEST_BEGIN; from *= 2) {
+        status = try_line(search, variable, (struct axis){from, step, 0}, best, &suits);
+        n_lines += suits;
+        if (is_done(search, best) || n_lines == MOST_LINES) return status;
+    }
+    if (status < 0 || n_lines > 0 || anchor % step != 0) return status;
+    return try_line(search, variable, (struct axis){anchor, step, 0}, best, &suits);
 }
 
 /* *ret_found: some line suits the model. */
 static int find_axis(const struct search *search, size_t variable, bool *ret_found) {
     struct points *points = search->points;
-    size_t best = 0;
-    for (int64_t step = 1; step <= LARGEST_STEP; step *= 2) {
-        const int status =
-            try_step(search, variable, step, &best, &points->variables[variable].axis);
+    struct best best = {0};
+    for (int64_t step = 1; step <= LARGEST_STEP && !is_done(search, &best); step *= 2) {
+        const int status = try_step(search, variable, step, &best);
         if (status < 0) return status;
-        if (best > 0 && is_enough(points, best - 1)) break;
     }
-    *ret_found = best > 0;
+    points->variables[variable].axis = best.axis;
+    *ret_found = best.n_polynomials > 0;
     return CM_OK;
 }
 
@@ -293,6 +291,49 @@ static int find_companion(const struct search *search, size_t variable, bool *re
     return CM_OK;
 }
 
+/* Of the sizes that did not suit the one nearest to the anchor, which does. */
+static const struct point *nearest_refused(const struct search *search, size_t variable) {
+    const struct points *points = search->points;
+    const struct point *nearest = NULL;
+    int64_t best = INT64_MAX;
+    for (size_t k = 0; k < points->n; k++) {
+        const struct point *point = &points->items[k];
+        bool alone = !point->values;
+        for (size_t i = 0; i < points->n_variables && alone; i++)
+            alone = i == variable || point->sizes[i] == search->anchor[i];
+        const int64_t distance = llabs(point->sizes[variable] - search->anchor[variable]);
+        if (!alone || distance >= best) continue;
+        best = distance;
+        nearest = point;
+    }
+    return nearest;
+}
+
+/* Why the variable cannot vary. */
+static int refuse_variable(const struct search *search, size_t variable) {
+    struct points *points = search->points;
+    const char *name = points->variables[variable].name;
+    const struct point *point = nearest_refused(search, variable);
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (!diag) return diag_no_memory(points->diag);
+    BUG_ON(!point);
+    int status = explain(points, point->sizes, diag);
+    const struct cm_diagnostic *error = first_error(diag);
+    const char *why = error ? error->message : "the modules are others at each size";
+    if (status == CM_NO_MEMORY) {
+        status = diag_no_memory(points->diag);
+    } else if (name) {
+        status =
+            diag_error(points->diag, DIAG_USAGE, "no formula in the dim '%s': %s", name, why);
+        diag_hint(points->diag, "give --dim %s=SIZE", name);
+    } else {
+        status = diag_error(points->diag, DIAG_BATCH, "no formula in the batch: %s", why);
+        diag_hint(points->diag, "give --batch N");
+    }
+    cm_diagnostics_free(diag);
+    return status;
+}
+
 int formula_find_axes(struct points *points, int64_t *ret_anchor, const char **ret_fixed) {
     const struct search search = {points, ret_anchor};
     int status = find_dims(points);
@@ -305,10 +346,7 @@ int formula_find_axes(struct points *points, int64_t *ret_anchor, const char **r
         if (status == CM_OK && !found && points->variables[i].name)
             status = find_companion(&search, i, &found);
         if (status < 0 || found) continue;
-        int64_t sizes[POLYNOMIAL_MOST_VARIABLES] = {0};
-        step_to(&search, i, ret_anchor[i] + 1, sizes);
-        status = refuse_sizes(points, sizes,
-                              points->variables[i].name ? points->variables[i].name : "batch");
+        status = refuse_variable(&search, i);
     }
     return status;
 }
