@@ -3,7 +3,7 @@
  * Where to look. All variables stand at one size that suits the model, the anchor, and one at a
  * time goes along a line of equal steps: differences of its figures tell the degree. A stride
  * rounds down, so that figures are polynomial only along multiples of it: a step of 1 is tried
- * first, then 2, 4 ... until they are.
+ * first, then others until they are.
  */
 #include "lib/formula.h"
 
@@ -19,7 +19,6 @@
 #include "support/banned.h"
 
 #define LINE_POINTS   (POLYNOMIAL_MOST_DEGREE + 2) /* one more than determine it */
-#define LARGEST_STEP  64
 #define LARGEST_BEGIN 256
 #define ANY_BATCH     7919 /* no size that a model has */
 #define MOST_LINES    3    /* that suit the model, of each step */
@@ -28,6 +27,16 @@
 static const int64_t anchors[] = {64, 32, 128, 16, 224, 256, 8, 4, 2, 1, 512, 1024};
 
 #define N_ANCHORS (sizeof(anchors) / sizeof(*anchors))
+
+/* Products of the strides of models: powers of two mostly, patches of 14 and the like. */
+static const int64_t steps[] = {1, 2, 4,  8,  16, 32, 64, 3,  5, 6,
+                                7, 9, 10, 12, 14, 24, 28, 48, 56};
+
+/* Steps beyond the first point of a line. */
+static const int64_t far[] = {13, 38, 101};
+
+#define N_FAR   (int)(sizeof(far) / sizeof(*far))
+#define N_STEPS (sizeof(steps) / sizeof(*steps))
 
 struct search {
     struct points *points;
@@ -184,40 +193,59 @@ static void step_to(const struct search *search, size_t variable, int64_t size,
         sizes[i] = points->variables[i].same_as == variable ? size : search->anchor[i];
 }
 
-/* *ret_suits: every point of the line does. */
-static int take_line(const struct search *search, size_t variable, const struct axis *axis,
-                     const int64_t *ret_values[LINE_POINTS], bool *ret_suits) {
+/* Profiles at equal steps, and some far beyond: a stride that is longer than the line would not
+ * show. */
+struct line {
+    const int64_t *values[LINE_POINTS];
+    const int64_t *far[N_FAR]; /* NULL: it does not suit the model */
+};
+
+static int take_point(const struct search *search, size_t variable, int64_t size,
+                      const int64_t **ret) {
     int64_t sizes[POLYNOMIAL_MOST_VARIABLES] = {0};
     const struct point *point = NULL;
+    step_to(search, variable, size, sizes);
+    const int status = points_at(search->points, sizes, &point);
+    if (status == CM_OK) *ret = point ? point->values : NULL;
+    return status;
+}
+
+/* *ret_suits: every point of the line does. */
+static int take_line(const struct search *search, size_t variable, const struct axis *axis,
+                     struct line *ret, bool *ret_suits) {
+    int status = CM_OK;
     *ret_suits = true;
     for (int i = 0; i < LINE_POINTS && *ret_suits; i++) {
-        step_to(search, variable, axis->from + i * axis->step, sizes);
-        const int status = points_at(search->points, sizes, &point);
+        status = take_point(search, variable, axis->from + i * axis->step, &ret->values[i]);
         if (status < 0) return status;
-        *ret_suits = point != NULL;
-        if (point) ret_values[i] = point->values;
+        *ret_suits = ret->values[i] != NULL;
     }
-    return CM_OK;
+    for (int i = 0; i < N_FAR && *ret_suits && status == CM_OK; i++)
+        status = take_point(search, variable, axis->from + far[i] * axis->step, &ret->far[i]);
+    return status;
 }
 
 /* The degree of one figure along the line; -1: it is no polynomial, or not known. */
-static int degree_of(const int64_t *const *values, size_t figure) {
-    int64_t line[LINE_POINTS];
+static int degree_of(const struct line *line, size_t figure) {
+    int64_t values[LINE_POINTS];
     for (int i = 0; i < LINE_POINTS; i++) {
-        if (!is_known(values[i][figure])) return -1;
-        line[i] = values[i][figure];
+        if (!is_known(line->values[i][figure])) return -1;
+        values[i] = line->values[i][figure];
     }
-    return polynomial_degree(line, LINE_POINTS, POLYNOMIAL_MOST_DEGREE);
+    for (int i = 0; i < N_FAR; i++)
+        if (line->far[i] &&
+            !polynomial_continues(values, LINE_POINTS, far[i], line->far[i][figure]))
+            return -1;
+    return polynomial_degree(values, LINE_POINTS, POLYNOMIAL_MOST_DEGREE);
 }
 
 /* How many of the model's own figures are polynomials; the degree is the highest of any
  * module's. */
-static size_t judge(const struct points *points, const int64_t *const *values,
-                    int *ret_degree) {
+static size_t judge(const struct points *points, const struct line *line, int *ret_degree) {
     size_t n = 0;
     *ret_degree = 0;
     for (size_t i = 0; i < points->n_modules * points->n_metrics; i++) {
-        const int degree = degree_of(values, i);
+        const int degree = degree_of(line, i);
         if (degree > *ret_degree) *ret_degree = degree;
         n += i < points->n_metrics && degree >= 0;
     }
@@ -237,10 +265,10 @@ struct best {
 
 static int try_line(const struct search *search, size_t variable, struct axis axis,
                     struct best *best, bool *ret_suits) {
-    const int64_t *values[LINE_POINTS] = {NULL};
-    const int status = take_line(search, variable, &axis, values, ret_suits);
+    struct line line = {{NULL}, {NULL}};
+    const int status = take_line(search, variable, &axis, &line, ret_suits);
     if (status < 0 || !*ret_suits) return status;
-    const size_t n = judge(search->points, values, &axis.degree) + 1;
+    const size_t n = judge(search->points, &line, &axis.degree) + 1;
     if (n > best->n_polynomials) *best = (struct best){n, axis};
     return CM_OK;
 }
@@ -269,8 +297,8 @@ static int try_step(const struct search *search, size_t variable, int64_t step,
 static int find_axis(const struct search *search, size_t variable, bool *ret_found) {
     struct points *points = search->points;
     struct best best = {0};
-    for (int64_t step = 1; step <= LARGEST_STEP && !is_done(search, &best); step *= 2) {
-        const int status = try_step(search, variable, step, &best);
+    for (size_t i = 0; i < N_STEPS && !is_done(search, &best); i++) {
+        const int status = try_step(search, variable, steps[i], &best);
         if (status < 0) return status;
     }
     points->variables[variable].axis = best.axis;

@@ -4,7 +4,7 @@
  * to give the figures of all the other profiles, among them some far out and in no line with
  * the grid. One that does not is shown as what it is: figures that no polynomial has.
  */
-#include "lib/formula.h"
+#include "lib/formula_fit.h"
 
 #include <string.h>
 
@@ -17,22 +17,6 @@
 #define MOST_GRID 1024
 #define N_CHECKS  6
 #define N_SHOWN   4 /* samples of what is no polynomial */
-
-struct fit {
-    struct points *points;
-    const int64_t *anchor;
-    struct arena *arena; /* of the result */
-    struct arena *scratch;
-    size_t n_axes; /* of variables that stand for themselves */
-    struct axis axes[POLYNOMIAL_MOST_VARIABLES];
-    size_t of_axis[POLYNOMIAL_MOST_VARIABLES]; /* its variable */
-    struct interpolation interpolation;
-    const struct point **grid;
-    bool *in_grid;   /* by profile */
-    int64_t *values; /* of one figure on the grid */
-    wide *numerators;
-    struct cm_formula *ret;
-};
 
 static int no_memory(const struct fit *fit) {
     return diag_no_memory(fit->points->diag);
@@ -155,7 +139,7 @@ static int find_grid(struct fit *fit) {
 
 /* Whether the formula says anything of this point: it lies on the steps, and suits the model.
  */
-static bool is_covered(const struct fit *fit, const struct point *point) {
+bool fit_covers(const struct fit *fit, const struct point *point) {
     bool covered = point->values != NULL;
     for (size_t axis = 0; axis < fit->n_axes && covered; axis++) {
         const int64_t distance = point->sizes[fit->of_axis[axis]] - fit->axes[axis].from;
@@ -166,20 +150,24 @@ static bool is_covered(const struct fit *fit, const struct point *point) {
     return covered;
 }
 
-static bool has_value(const struct fit *fit, const struct point *point, size_t figure) {
+bool fit_has_value(const struct fit *fit, const struct point *point, size_t figure) {
     int64_t at[POLYNOMIAL_MOST_VARIABLES] = {0};
     for (size_t i = 0; i < fit->n_axes; i++) at[i] = point->sizes[fit->of_axis[i]];
     return polynomial_has_value(&fit->interpolation, fit->numerators, at,
                                 point->values[figure]);
 }
 
-static bool has_all(const struct fit *fit, size_t figure) {
+enum found fit_interpolate(const struct fit *fit, size_t figure) {
+    for (size_t i = 0; i < fit->interpolation.n_points; i++)
+        fit->values[i] = fit->grid[i]->values[figure];
+    if (!polynomial_interpolate(&fit->interpolation, fit->values, fit->numerators))
+        return FOUND_LARGE;
     for (size_t k = 0; k < fit->points->n; k++) {
         const struct point *point = &fit->points->items[k];
-        if (!fit->in_grid[k] && is_covered(fit, point) && !has_value(fit, point, figure))
-            return false;
+        if (!fit->in_grid[k] && fit_covers(fit, point) && !fit_has_value(fit, point, figure))
+            return FOUND_NONE;
     }
-    return true;
+    return FOUND;
 }
 
 static int exponent_of(const struct fit *fit, size_t term, size_t axis) {
@@ -204,8 +192,9 @@ static bool take_term(const struct fit *fit, size_t term, struct cm_monomial *re
     return true;
 }
 
-/* The highest degree first; among equals the earlier variable's. *ret_large: past 2^63. */
-static int take_terms(const struct fit *fit, struct cm_polynomial *ret, bool *ret_large) {
+/* Among equal degrees the earlier variable's comes first. */
+int fit_take_terms(const struct fit *fit, size_t *ret_n, const struct cm_monomial **ret,
+                   bool *ret_large) {
     const size_t n_points = fit->interpolation.n_points;
     size_t n = 0;
     for (size_t i = 0; i < n_points; i++) n += fit->numerators[i] != 0;
@@ -220,8 +209,8 @@ static int take_terms(const struct fit *fit, struct cm_polynomial *ret, bool *re
                 *ret_large = true;
             if (!take_term(fit, i - 1, &terms[at++])) return no_memory(fit);
         }
-    ret->n_terms = n;
-    ret->terms = terms;
+    *ret_n = n;
+    *ret = terms;
     return CM_OK;
 }
 
@@ -235,15 +224,19 @@ static int take_sample(const struct fit *fit, const struct point *point, size_t 
     return CM_OK;
 }
 
-/* The grid, which made the formula, then what it does not give. */
+/* Two of the grid, which made the formula, then some that it does not give. */
 static int take_samples(const struct fit *fit, size_t figure, struct cm_polynomial *ret) {
     struct cm_sample *samples = arena_array(fit->arena, N_SHOWN, sizeof(*samples));
+    const struct points *points = fit->points;
     size_t n = 0;
     if (!samples) return no_memory(fit);
-    for (size_t k = 0; k < fit->points->n && n < N_SHOWN; k++) {
-        const struct point *point = &fit->points->items[k];
-        const bool shown = is_covered(fit, point) &&
-                           (fit->in_grid[k] ? n < N_SHOWN / 2 : !has_value(fit, point, figure));
+    for (size_t i = 0; i < 2 * points->n && n < N_SHOWN; i++) {
+        const size_t k = i % points->n;
+        const struct point *point = &points->items[k];
+        const bool first = i < points->n;
+        const bool shown = first ? fit->in_grid[k] && n < N_SHOWN / 2
+                                 : fit_covers(fit, point) && !fit->in_grid[k] &&
+                                       !fit_has_value(fit, point, figure);
         const int status = shown ? take_sample(fit, point, figure, &samples[n]) : CM_OK;
         if (status < 0) return status;
         n += shown;
@@ -258,7 +251,7 @@ static int64_t worst_of(const struct fit *fit, size_t figure) {
     int64_t worst = 0;
     for (size_t k = 0; k < fit->points->n; k++) {
         const struct point *point = &fit->points->items[k];
-        if (!is_covered(fit, point) || is_known(point->values[figure])) continue;
+        if (!fit_covers(fit, point) || is_known(point->values[figure])) continue;
         worst = is_known(worst) ? point->values[figure]
                                 : checked_worse(worst, point->values[figure]);
     }
@@ -271,27 +264,28 @@ static int fit_figure(const struct fit *fit, size_t figure, struct cm_polynomial
     ret->metric = points_metric(figure % fit->points->n_metrics);
     ret->state = large ? "large" : "unknown";
     if (!is_known(worst)) return CM_OK;
-    for (size_t i = 0; i < fit->interpolation.n_points; i++)
-        fit->values[i] = fit->grid[i]->values[figure];
     ret->state = "large";
-    if (!polynomial_interpolate(&fit->interpolation, fit->values, fit->numerators))
-        return CM_OK;
-    if (!has_all(fit, figure)) {
+    const enum found found = fit_interpolate(fit, figure);
+    if (found == FOUND_LARGE) return CM_OK;
+    if (found == FOUND_NONE) {
         ret->state = "other";
         return take_samples(fit, figure, ret);
     }
-    const int status = take_terms(fit, ret, &large);
+    const int status = fit_take_terms(fit, &ret->n_terms, &ret->terms, &large);
     ret->state = large ? "large" : "polynomial";
     if (large) ret->n_terms = 0;
     return status;
 }
 
-static int fit_module(const struct fit *fit, size_t index, struct cm_formula_module *module) {
+static int fit_module(struct fit *fit, size_t index, struct cm_formula_module *module) {
     const size_t n = fit->points->n_metrics;
     struct cm_polynomial *polynomials = arena_array(fit->arena, n, sizeof(*polynomials));
     int status = polynomials ? CM_OK : no_memory(fit);
     for (size_t i = 0; status == CM_OK && i < n; i++)
         status = fit_figure(fit, index * n + i, &polynomials[i]);
+    /* of the model alone: its peak is what is alive at some node */
+    if (status == CM_OK && index == 0 && strcmp(polynomials[n - 1].state, "other") == 0)
+        status = fit_peak(fit, &polynomials[n - 1]);
     module->n_polynomials = n;
     module->polynomials = polynomials;
     return status;
@@ -301,7 +295,7 @@ static void count_profiles(const struct fit *fit) {
     struct points *points = fit->points;
     for (size_t k = 0; k < points->n; k++) {
         const struct point *point = &points->items[k];
-        if (!is_covered(fit, point)) continue;
+        if (!fit_covers(fit, point)) continue;
         fit->ret->profiles++;
         fit->ret->checks += !fit->in_grid[k];
         for (size_t i = 0; i < points->n_variables; i++)

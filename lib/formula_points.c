@@ -91,17 +91,20 @@ static int take_values(struct points *points, const struct analysis *analysis,
     const size_t n_metrics = points->n_metrics;
     int status = points->n_modules == 0 ? take_paths(points, modules) : CM_OK;
     if (status < 0 || !is_alike(points, modules)) return status;
-    const size_t n = modules->n_modules * n_metrics;
+    const size_t n_nodes = analysis->model->n_nodes;
+    const size_t n = modules->n_modules * n_metrics + n_nodes;
     if (n > MOST_BYTES / sizeof(int64_t) / (points->n + 1))
         return diag_error(points->diag, DIAG_LIMIT,
                           "the figures of %zu profiles take more than 1 GiB", points->n + 1);
     int64_t *values = arena_array(points->arena, n, sizeof(*values));
     if (!values) return diag_no_memory(points->diag);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n - n_nodes; i++) {
         const struct column *column = metric_column(i % n_metrics);
         values[i] = column ? column_get(column, &modules->modules[i / n_metrics].costs)
                            : analysis->memory.of_module[i / n_metrics];
     }
+    for (uint32_t step = 0; step < analysis->lifetime.n_steps; step++)
+        values[n - n_nodes + analysis->lifetime.node_at[step]] = analysis->lifetime.live[step];
     point->values = values;
     return CM_OK;
 }

@@ -17,7 +17,8 @@ struct variable {
 
 struct point {
     int64_t sizes[POLYNOMIAL_MOST_VARIABLES];
-    const int64_t *values; /* by module and metric; NULL: it cannot be profiled */
+    /* By module and metric, then by node what is alive at it; NULL: it cannot be profiled. */
+    const int64_t *values;
 };
 
 struct points {

@@ -169,3 +169,18 @@ int polynomial_degree(const int64_t *values, size_t n, int most) {
     }
     return degree > most ? -1 : degree;
 }
+
+bool polynomial_continues(const int64_t *values, size_t n, int64_t index, int64_t value) {
+    wide differences[MOST_VALUES];
+    wide sum = 0;
+    wide binomial = 1;
+    if (n > MOST_VALUES) return false;
+    for (size_t i = 0; i < n; i++) differences[i] = values[i];
+    for (size_t k = 1; k < n; k++)
+        for (size_t i = n - 1; i >= k; i--) differences[i] -= differences[i - 1];
+    for (size_t k = 0; k < n; k++) {
+        if (differences[k] != 0 && !add_product(&sum, differences[k], binomial)) return false;
+        binomial = binomial * (index - (int64_t)k) / ((int64_t)k + 1);
+    }
+    return sum == value;
+}

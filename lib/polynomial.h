@@ -57,4 +57,8 @@ bool polynomial_term(const struct interpolation *interpolation, wide numerator,
  * none of so low a degree goes through them. */
 int polynomial_degree(const int64_t *values, size_t n, int most);
 
+/* Whether the polynomial through all of them has that value at the `index`-th place, which may
+ * be far beyond the last. */
+bool polynomial_continues(const int64_t *values, size_t n, int64_t index, int64_t value);
+
 #endif

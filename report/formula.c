@@ -79,19 +79,34 @@ static void append_term(struct text *out, const struct cm_formula *formula,
     if (!begun) text_append(out, "1");
 }
 
-/* Folded between terms. */
+/* Folded between terms; `end` stands behind the last. */
 static void write_terms(struct page *page, const struct cm_formula *formula,
-                        const struct cm_polynomial *polynomial) {
+                        const struct cm_monomial *terms, size_t n, const char *end) {
     const bool unicode = page->options->unicode;
-    if (polynomial->n_terms == 0) page_print(page, STYLE_PLAIN, "0");
+    if (n == 0) page_print(page, STYLE_PLAIN, "0%s", end);
     page_list(page, " ", LABEL_WIDTH);
-    for (size_t i = 0; i < polynomial->n_terms; i++) {
-        const struct cm_monomial *term = &polynomial->terms[i];
+    for (size_t i = 0; i < n; i++) {
         struct text *item = page_item(page);
-        if (i > 0) text_append(item, term->numerator < 0 ? "- " : "+ ");
-        if (i == 0 && term->numerator < 0) text_append(item, "-");
-        append_term(item, formula, term, unicode);
+        if (i > 0) text_append(item, terms[i].numerator < 0 ? "- " : "+ ");
+        if (i == 0 && terms[i].numerator < 0) text_append(item, "-");
+        append_term(item, formula, &terms[i], unicode);
+        if (i + 1 == n) text_append(item, end);
         page_item_end(page, STYLE_PLAIN);
+    }
+}
+
+/* A line each. */
+static void write_alternatives(struct page *page, const struct cm_formula *formula,
+                               const struct cm_polynomial *polynomial) {
+    page_print(page, STYLE_PLAIN, "max(");
+    for (size_t i = 0; i < polynomial->n_alternatives; i++) {
+        const struct cm_alternative *alternative = &polynomial->alternatives[i];
+        const bool last = i + 1 == polynomial->n_alternatives;
+        if (i > 0) {
+            page_end_line(page);
+            page_indent(page, LABEL_WIDTH + 4);
+        }
+        write_terms(page, formula, alternative->terms, alternative->n_terms, last ? ")" : ",");
     }
 }
 
@@ -121,7 +136,9 @@ static void write_polynomial(struct page *page, const struct cm_formula *formula
                              const struct cm_polynomial *polynomial) {
     label_write(page, heading_of(polynomial->metric));
     if (strcmp(polynomial->state, "polynomial") == 0)
-        write_terms(page, formula, polynomial);
+        write_terms(page, formula, polynomial->terms, polynomial->n_terms, "");
+    else if (strcmp(polynomial->state, "largest") == 0)
+        write_alternatives(page, formula, polynomial);
     else if (strcmp(polynomial->state, "other") == 0)
         write_samples(page, formula, polynomial);
     else

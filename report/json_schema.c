@@ -376,6 +376,13 @@ static const struct json_field monomial_fields[] = {
 
 static const struct json_record monomial_record = RECORD(struct cm_monomial, monomial_fields);
 
+static const struct json_field alternative_fields[] = {
+    LIST("terms", struct cm_alternative, terms, n_terms, monomial_record),
+};
+
+static const struct json_record alternative_record =
+    RECORD(struct cm_alternative, alternative_fields);
+
 static const struct json_field sample_fields[] = {
     MANY("sizes", JSON_INDICES, struct cm_sample, sizes, n_sizes),
     VALUE("value", JSON_COUNT, struct cm_sample, value),
@@ -387,6 +394,8 @@ static const struct json_field polynomial_fields[] = {
     VALUE("metric", JSON_TEXT, struct cm_polynomial, metric),
     VALUE("state", JSON_TEXT, struct cm_polynomial, state),
     LIST("terms", struct cm_polynomial, terms, n_terms, monomial_record),
+    OPTIONAL_MANY("largest_of", JSON_LIST, struct cm_polynomial, alternatives, n_alternatives,
+                  &alternative_record),
     OPTIONAL_MANY("samples", JSON_LIST, struct cm_polynomial, samples, n_samples,
                   &sample_record),
 };

@@ -37,16 +37,24 @@ struct cm_sample {
     int64_t value;
 };
 
+struct cm_alternative {
+    size_t n_terms;
+    const struct cm_monomial *terms;
+};
+
 struct cm_polynomial {
     const char *metric; /* "macs", as in a profile */
     /*
-     * "polynomial": terms; it has the value of every profile that was taken. "other": no one
-     * polynomial has, samples show it (a peak is the largest of several). "unknown": the file
-     * does not say. "large": past 2^63.
+     * "polynomial": terms; it has the value of every profile that was taken. "largest": the
+     * largest of the alternatives has, as a peak is what is alive at one node here and at
+     * another one there. "other": neither, samples show it. "unknown": the file does not say.
+     * "large": past 2^63.
      */
     const char *state;
     size_t n_terms;
     const struct cm_monomial *terms; /* the highest degree first; none: 0 */
+    size_t n_alternatives;
+    const struct cm_alternative *alternatives;
     size_t n_samples;
     const struct cm_sample *samples;
 };

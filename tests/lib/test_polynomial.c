@@ -163,6 +163,17 @@ static void differences_tell_the_degree(void **state) {
                          lines[i].degree);
 }
 
+/* Six figures of a stride of 14 are the same, and a parabola is none. */
+static void what_is_far_tells_more(void **state) {
+    static const int64_t flat[] = {1, 1, 1, 1, 1, 1};
+    static const int64_t squares[] = {0, 1, 4, 9, 16, 25};
+    (void)state;
+    assert_false(polynomial_continues(flat, N(flat), 13, 2));
+    assert_true(polynomial_continues(flat, N(flat), 13, 1));
+    assert_true(polynomial_continues(squares, N(squares), 101, 10201));
+    assert_false(polynomial_continues(squares, N(squares), 101, 10202));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_line_is_its_slope_and_its_offset, make, end),
@@ -173,6 +184,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(no_variable_is_a_constant, make, end),
         cmocka_unit_test_setup_teardown(a_term_past_2_to_63_is_told, make, end),
         cmocka_unit_test(differences_tell_the_degree),
+        cmocka_unit_test(what_is_far_tells_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
