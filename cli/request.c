@@ -65,6 +65,13 @@ const struct option profile_options[] = {
     {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
      .value = "FILE",
      .help = "write there, whole or not at all (default: standard output)"},
+    {.name = "formula", .kind = OPTION_SET, .offset = AT(bool, formula),
+     .help = "text, json: instead of the report every figure as an exact formula in\n"
+             "the batch and the free dims; --batch and --dim make one a constant"},
+    {.name = "annotate", .kind = OPTION_TEXT, .offset = AT(const char *, annotate),
+     .value = "OUT.onnx",
+     .help = "write the model too, each node with its costs in its metadata_props,\n"
+             "where Netron shows them; no weight is changed"},
     {.name = "rows", .kind = OPTION_CHOICE, .offset = AT(int, rows), .value = "ROWS",
      .choices = rows,
      .help = "text, csv, markdown: a table of modules, nodes or operators (in text\n"

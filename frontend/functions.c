@@ -154,7 +154,7 @@ static int add_call(struct importer *importer, const Onnx__NodeProto *node,
 
 int inline_call(struct importer *importer, const Onnx__NodeProto *node,
                 const Onnx__FunctionProto *function, struct scope *outer) {
-    struct call call = {.outer = outer->call};
+    struct call call = {.outer = outer->call, .ordinal = node->ordinal};
     struct scope scope = {.graph = outer->graph, .depth = outer->depth};
     bool fused;
     struct frame frame = {.outer = outer->function, .proto = function};

@@ -198,6 +198,7 @@ static int add_node(struct importer *importer, const Onnx__NodeProto *proto,
     uint32_t id = ID_NONE;
     const char *domain = name_of(proto->domain);
     struct node node = {.graph = scope->graph, .call = scope->call, .file_index = file_index};
+    node.ordinal = proto->ordinal;
     if (text_equal(domain, "ai.onnx")) domain = "";
     node.name = node_name(importer, scope, proto->name);
     node.domain = import_shared(importer, domain);

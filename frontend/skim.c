@@ -35,10 +35,11 @@
 
 enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
-/* Private fields of TensorProto, see onnx.proto. */
+/* Private fields of TensorProto and of NodeProto, see onnx.proto. */
 #define SKIPPED_OFFSET 60001
 #define SKIPPED_LENGTH 60002
 #define SKIPPED_FIELD  60003
+#define NODE_ORDINAL   60004
 
 struct open_message {
     enum message_kind kind;
@@ -73,6 +74,7 @@ struct skimmer {
     bool has_graph;
     struct open_message stack[MAX_DEPTH];
     int depth; /* stack[depth - 1] is the innermost */
+    uint32_t n_nodes;
 };
 
 static uint64_t position(const struct skimmer *skimmer) {
@@ -320,7 +322,8 @@ static int open_message(struct skimmer *skimmer, const struct skim_field *field,
     message.length_at = skimmer->sink->size;
     skimmer->stack[skimmer->depth++] = message;
     skimmer->sink->size += LENGTH_BYTES;
-    return CM_OK;
+    if (field->child != MESSAGE_NODE) return CM_OK;
+    return put_number(skimmer, NODE_ORDINAL, skimmer->n_nodes++);
 }
 
 static int close_message(struct skimmer *skimmer) {

@@ -355,8 +355,83 @@ static const struct json_field sweep_fields[] = {
 
 static const struct json_record sweep_record = RECORD(struct cm_sweep, sweep_fields);
 
+static const struct json_field variable_fields[] = {
+    VALUE("name", JSON_TEXT, struct cm_formula_variable, name),
+    VALUE("what", JSON_TEXT, struct cm_formula_variable, what),
+    VALUE("dim", JSON_TEXT, struct cm_formula_variable, dim),
+    VALUE("same_as", JSON_TEXT, struct cm_formula_variable, same_as),
+    VALUE("from", JSON_COUNT, struct cm_formula_variable, from),
+    VALUE("step", JSON_COUNT, struct cm_formula_variable, step),
+    VALUE("largest", JSON_COUNT, struct cm_formula_variable, largest),
+};
+
+static const struct json_record variable_record =
+    RECORD(struct cm_formula_variable, variable_fields);
+
+static const struct json_field monomial_fields[] = {
+    MANY("exponents", JSON_INDICES, struct cm_monomial, exponents, n_exponents),
+    VALUE("numerator", JSON_COUNT, struct cm_monomial, numerator),
+    VALUE("denominator", JSON_COUNT, struct cm_monomial, denominator),
+};
+
+static const struct json_record monomial_record = RECORD(struct cm_monomial, monomial_fields);
+
+static const struct json_field alternative_fields[] = {
+    LIST("terms", struct cm_alternative, terms, n_terms, monomial_record),
+};
+
+static const struct json_record alternative_record =
+    RECORD(struct cm_alternative, alternative_fields);
+
+static const struct json_field sample_fields[] = {
+    MANY("sizes", JSON_INDICES, struct cm_sample, sizes, n_sizes),
+    VALUE("value", JSON_COUNT, struct cm_sample, value),
+};
+
+static const struct json_record sample_record = RECORD(struct cm_sample, sample_fields);
+
+static const struct json_field polynomial_fields[] = {
+    VALUE("metric", JSON_TEXT, struct cm_polynomial, metric),
+    VALUE("state", JSON_TEXT, struct cm_polynomial, state),
+    LIST("terms", struct cm_polynomial, terms, n_terms, monomial_record),
+    OPTIONAL_MANY("largest_of", JSON_LIST, struct cm_polynomial, alternatives, n_alternatives,
+                  &alternative_record),
+    OPTIONAL_MANY("samples", JSON_LIST, struct cm_polynomial, samples, n_samples,
+                  &sample_record),
+};
+
+static const struct json_record polynomial_record =
+    RECORD(struct cm_polynomial, polynomial_fields);
+
+static const struct json_field formula_module_fields[] = {
+    VALUE("path", JSON_TEXT, struct cm_formula_module, path),
+    VALUE("name", JSON_TEXT, struct cm_formula_module, name),
+    VALUE("class", JSON_TEXT, struct cm_formula_module, type),
+    VALUE("depth", JSON_DEPTH, struct cm_formula_module, depth),
+    LIST("polynomials", struct cm_formula_module, polynomials, n_polynomials,
+         polynomial_record),
+};
+
+static const struct json_record formula_module_record =
+    RECORD(struct cm_formula_module, formula_module_fields);
+
+static const struct json_field formula_fields[] = {
+    VALUE("model", JSON_TEXT, struct cm_formula, model),
+    VALUE("convention", JSON_TEXT, struct cm_formula, convention),
+    VALUE("mode", JSON_TEXT, struct cm_formula, mode),
+    VALUE("fixed_batch", JSON_TEXT, struct cm_formula, fixed_batch),
+    LIST("variables", struct cm_formula, variables, n_variables, variable_record),
+    MANY("dims", JSON_SIZES, struct cm_formula, dims, n_dims),
+    VALUE("profiles", JSON_COUNT, struct cm_formula, profiles),
+    VALUE("checks", JSON_COUNT, struct cm_formula, checks),
+    LIST("modules", struct cm_formula, modules, n_modules, formula_module_record),
+};
+
+static const struct json_record formula_record = RECORD(struct cm_formula, formula_fields);
+
 const struct json_document json_profile = {"costmodel/profile/1", "profile", &json_result};
 const struct json_document json_sweep = {"costmodel/sweep/1", "sweep", &sweep_record};
+const struct json_document json_formula = {"costmodel/formula/1", "formula", &formula_record};
 
 static const char *const wrappers[] = {
     [CM_TYPE_UNKNOWN] = NULL,

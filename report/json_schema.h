@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "costmodel/formula.h"
 #include "costmodel/result.h"
 
 #include "report/columns.h"
@@ -68,6 +69,7 @@ struct json_document {
 
 extern const struct json_document json_profile;  /* struct cm_result */
 extern const struct json_document json_sweep;    /* struct cm_sweep */
+extern const struct json_document json_formula;  /* struct cm_formula */
 extern const struct json_document json_budget;   /* struct cm_budget */
 extern const struct json_document json_baseline; /* struct cm_baseline */
 extern const struct json_document json_verdict;  /* struct cm_verdict */

@@ -32,6 +32,8 @@ const char *source_name(const struct source *source);
 uint64_t source_size(const struct source *source);
 bool source_can_seek(const struct source *source);
 uint64_t source_position(const struct source *source);
+/* Back to the first byte; only of a source that can seek. */
+void source_rewind(struct source *source);
 /* Bytes that were really read from the file so far: what "weights are never read" is checked
  * by. */
 uint64_t source_bytes_read(const struct source *source);

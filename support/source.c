@@ -123,6 +123,14 @@ uint64_t source_position(const struct source *source) {
     return source->window_start + source->window_at;
 }
 
+void source_rewind(struct source *source) {
+    BUG_ON(!source->can_seek);
+    source->window_at = 0;
+    if (source->fd < 0) return;
+    source->window_start = 0;
+    source->window_length = 0;
+}
+
 uint64_t source_bytes_read(const struct source *source) {
     return source->bytes_read;
 }
