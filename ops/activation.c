@@ -51,17 +51,9 @@ static int infer_clip(struct rule *rule) {
     return status < 0 ? status : common_infer_same(rule);
 }
 
-/* The slope is broadcast to the input, never the other way round. */
 static int infer_prelu(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
-    struct shape both;
-    int status = common_check_same_type(rule, 0);
-    if (status == CM_OK) status = rule_broadcast(rule, x, rule_shape(rule, 1), &both);
-    if (status < 0) return status;
-    if (shape_is_known(x) && shape_is_known(&both) && !shape_equal(x, &both))
-        return rule_fail(rule, DIAG_SHAPE, "slope %s does not broadcast to input %s",
-                         rule_shape_text(rule, rule_shape(rule, 1)), rule_shape_text(rule, x));
-    return common_infer_same(rule);
+    int status = common_check_broadcasts(rule, "slope");
+    return status < 0 ? status : common_infer_same(rule);
 }
 
 /* Before opset 7 the slope is one number, or one for each channel. */

@@ -33,6 +33,19 @@ int common_check_same_type(const struct rule *rule, size_t first) {
     return CM_OK;
 }
 
+int common_check_broadcasts(struct rule *rule, const char *what) {
+    const struct shape *to = rule_shape(rule, 0);
+    const struct shape *from = rule_shape(rule, 1);
+    struct shape both;
+    int status = common_check_same_type(rule, 0);
+    if (status == CM_OK) status = rule_broadcast(rule, to, from, &both);
+    if (status < 0) return status;
+    if (shape_is_known(to) && shape_is_known(&both) && !shape_equal(to, &both))
+        return rule_fail(rule, DIAG_SHAPE, "%s %s does not broadcast to input %s", what,
+                         rule_shape_text(rule, from), rule_shape_text(rule, to));
+    return CM_OK;
+}
+
 int common_broadcast_to(struct rule *rule, size_t first, enum dtype dtype) {
     struct shape shape = {0, NULL}; /* a scalar, which broadcasts to anything */
     int status = common_check_same_type(rule, first);

@@ -43,6 +43,9 @@ int common_infer_legacy_broadcast(struct rule *rule, enum dtype dtype);
 
 /* Refuses inputs [first, n) whose element types are known and differ. */
 int common_check_same_type(const struct rule *rule, size_t first);
+/* Inputs are of one type, and the second, `what`, broadcasts to the first, never the other way
+ * round. */
+int common_check_broadcasts(struct rule *rule, const char *what);
 /* The first known dtype among inputs from `first` on. */
 enum dtype common_dtype(const struct rule *rule, size_t first);
 /* Refuses a known rank below `least` ("input 0 has rank 2, at least 3 is wanted"). */

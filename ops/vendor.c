@@ -12,17 +12,9 @@
 
 #include "support/banned.h"
 
-/* A bias broadcasts to the data, never the other way round. */
 static int infer_biased(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
-    struct shape both;
-    int status = common_check_same_type(rule, 0);
-    if (status == CM_OK) status = rule_broadcast(rule, x, rule_shape(rule, 1), &both);
-    if (status < 0) return status;
-    if (shape_is_known(x) && shape_is_known(&both) && !shape_equal(x, &both))
-        return rule_fail(rule, DIAG_SHAPE, "bias %s does not broadcast to input %s",
-                         rule_shape_text(rule, rule_shape(rule, 1)), rule_shape_text(rule, x));
-    return common_infer_same(rule);
+    int status = common_check_broadcasts(rule, "bias");
+    return status < 0 ? status : common_infer_same(rule);
 }
 
 /* [N, S, D] to [N, S, D / 2]: values times the Gelu of gates. */

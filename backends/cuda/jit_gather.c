@@ -12,21 +12,6 @@
 
 #define VECTOR_BYTES 16
 
-static int64_t product(const struct cm_tensor *tensor, int32_t from, int32_t to) {
-    int64_t n = 1;
-    for (int32_t i = from; i < to; i++) n = checked_mul(n, tensor->dims[i]);
-    return n;
-}
-
-static bool is_packed(const struct cm_tensor *tensor) {
-    int64_t stride = 1;
-    for (int32_t i = tensor->rank - 1; i >= 0; i--) {
-        if (tensor->dims[i] != 1 && tensor->strides[i] != stride) return false;
-        stride = checked_mul(stride, tensor->dims[i]);
-    }
-    return true;
-}
-
 static int vector_of(const struct cm_tensor *x, int64_t run) {
     int64_t vector = VECTOR_BYTES / operands_element_size(x->element);
     while (run % vector != 0) vector /= 2;
@@ -69,7 +54,7 @@ static void write_elements(struct jit *jit) {
     const struct cm_primitive *primitive = jit->primitive;
     const struct cm_tensor *x = &primitive->inputs[0];
     const struct cm_tensor *y = &primitive->outputs[0];
-    begin(jit, product(y, 0, y->rank));
+    begin(jit, operands_elements(y, 0, y->rank));
     jit_add(jit, "    u64 r = i, from = 0;\n");
     for (int32_t axis = y->rank - 1; axis >= 0; axis--) {
         const long long stride = (long long)x->strides[axis];
@@ -91,12 +76,12 @@ static bool write_runs(struct jit *jit) {
     const struct cm_tensor *y = &jit->primitive->outputs[0];
     if (indices->rank < 1) return false;
     const int64_t width = indices->dims[indices->rank - 1];
-    const int64_t n_rows = product(indices, 0, indices->rank - 1);
-    const int64_t n = product(y, 0, y->rank);
+    const int64_t n_rows = operands_elements(indices, 0, indices->rank - 1);
+    const int64_t n = operands_elements(y, 0, y->rank);
     if (width < 1 || width > x->rank || n % n_rows != 0) return false;
     const int64_t after = n / n_rows;
-    const int64_t n_runs = product(x, 0, (int32_t)width);
-    if (after != product(x, (int32_t)width, x->rank)) return false;
+    const int64_t n_runs = operands_elements(x, 0, (int32_t)width);
+    if (after != operands_elements(x, (int32_t)width, x->rank)) return false;
     const int vector = vector_of(x, after);
     const long long run = (long long)(after / vector);
     begin(jit, n / vector);
@@ -115,8 +100,8 @@ static bool write_runs(struct jit *jit) {
 static void write_in_order(struct jit *jit) {
     const struct cm_tensor *x = &jit->primitive->inputs[0];
     const struct cm_tensor *y = &jit->primitive->outputs[0];
-    const int64_t n = product(y, 0, y->rank);
-    const int64_t all = product(x, 0, x->rank);
+    const int64_t n = operands_elements(y, 0, y->rank);
+    const int64_t all = operands_elements(x, 0, x->rank);
     int vector = vector_of(x, n);
     while (all % vector != 0) vector /= 2;
     begin(jit, n / vector);
@@ -132,18 +117,18 @@ int jit_write_gather(const struct cm_primitive *primitive, struct jit *jit,
     const struct cm_tensor *y = &primitive->outputs[0];
     const int32_t axis = primitive->axis;
     if (primitive->n_outputs != 1 || x->element != y->element || axis < 0 ||
-        axis >= (x->rank > 0 ? x->rank : 1) || !is_packed(x) || !is_packed(y))
+        axis >= (x->rank > 0 ? x->rank : 1) || !operands_packed(x) || !operands_packed(y))
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "a gather of strided operands");
     jit_add(jit, "typedef float C;\n%s", jit_prelude);
     if (primitive->n_inputs < 2) {
         write_in_order(jit);
         return CM_BACKEND_OK;
     }
-    const int64_t before = product(x, 0, axis);
-    const int64_t after = product(x, axis + 1, x->rank);
-    const int64_t n_indices = product(indices, 0, indices->rank);
-    const int64_t n = product(y, 0, y->rank);
-    if (!is_packed(indices))
+    const int64_t before = operands_elements(x, 0, axis);
+    const int64_t after = operands_elements(x, axis + 1, x->rank);
+    const int64_t n_indices = operands_elements(indices, 0, indices->rank);
+    const int64_t n = operands_elements(y, 0, y->rank);
+    if (!operands_packed(indices))
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "a gather by strided indices");
     if (checked_mul(checked_mul(before, n_indices), after) == n && x->rank > 0)
         write_rows(jit, before, x->dims[axis], n_indices, after);

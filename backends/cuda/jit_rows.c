@@ -7,25 +7,11 @@
 #include <string.h>
 
 #include "backends/cuda/jit_index.h"
+#include "backends/cuda/operands.h"
 #include "backends/cuda/refuse.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
-
-static bool is_packed(const struct cm_tensor *tensor) {
-    int64_t stride = 1;
-    for (int32_t i = tensor->rank - 1; i >= 0; i--) {
-        if (tensor->dims[i] != 1 && tensor->strides[i] != stride) return false;
-        stride = checked_mul(stride, tensor->dims[i]);
-    }
-    return true;
-}
-
-static int64_t product(const struct cm_tensor *tensor, int32_t from, int32_t to) {
-    int64_t n = 1;
-    for (int32_t i = from; i < to; i++) n = checked_mul(n, tensor->dims[i]);
-    return n;
-}
 
 static const char *float_type(const struct cm_primitive *primitive) {
     return primitive->inputs[0].element == CM_F64 ? "double" : "float";
@@ -93,10 +79,11 @@ int jit_write_softmax(const struct cm_primitive *primitive, struct jit *jit,
     const struct cm_tensor *x = &primitive->inputs[0];
     const int32_t axis = primitive->axis;
     const bool is_log = primitive->algorithm == CM_SOFTMAX_LOG;
-    if (axis < 0 || axis >= x->rank || !is_packed(x) || !is_packed(&primitive->outputs[0]))
+    if (axis < 0 || axis >= x->rank || !operands_packed(x) ||
+        !operands_packed(&primitive->outputs[0]))
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "a softmax of strided operands");
-    const int64_t outer = product(x, 0, axis);
-    const int64_t inner = product(x, axis + 1, x->rank);
+    const int64_t outer = operands_elements(x, 0, axis);
+    const int64_t inner = operands_elements(x, axis + 1, x->rank);
     jit_add(jit, "typedef %s C;\n%s", float_type(primitive), jit_prelude);
     if (inner == 1)
         write_softmax_rows(jit, outer, x->dims[axis], is_log);
@@ -204,7 +191,7 @@ int jit_write_reduce(const struct cm_primitive *primitive, struct jit *jit,
     const struct cm_tensor *x = &primitive->inputs[0];
     const struct cm_tensor *y = &primitive->outputs[0];
     struct reduction reduction;
-    if (primitive->n_inputs != 1 || x->rank != y->rank || !is_packed(y) ||
+    if (primitive->n_inputs != 1 || x->rank != y->rank || !operands_packed(y) ||
         reductions[primitive->algorithm].begin == NULL)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no such reduction");
     for (int32_t i = 0; i < x->rank; i++)

@@ -4,25 +4,11 @@
  * there is. Two updates of one place are written in any order.
  */
 #include "backends/cuda/jit_index.h"
+#include "backends/cuda/operands.h"
 #include "backends/cuda/refuse.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
-
-static int64_t product(const struct cm_tensor *tensor, int32_t from, int32_t to) {
-    int64_t n = 1;
-    for (int32_t i = from; i < to; i++) n = checked_mul(n, tensor->dims[i]);
-    return n;
-}
-
-static bool is_packed(const struct cm_tensor *tensor) {
-    int64_t stride = 1;
-    for (int32_t i = tensor->rank - 1; i >= 0; i--) {
-        if (tensor->dims[i] != 1 && tensor->strides[i] != stride) return false;
-        stride = checked_mul(stride, tensor->dims[i]);
-    }
-    return true;
-}
 
 static void begin(struct jit *jit, int64_t n) {
     jit_begin(jit, true, n, JIT_BLOCK);
@@ -68,26 +54,27 @@ int jit_write_scatter(const struct cm_primitive *primitive, struct jit *jit,
     const struct cm_tensor *indices = &primitive->inputs[1];
     const struct cm_tensor *updates = &primitive->inputs[2];
     const struct cm_tensor *y = &primitive->outputs[0];
-    if (primitive->n_inputs != 3 || primitive->n_outputs != 1 || !is_packed(x) ||
-        !is_packed(indices) || !is_packed(updates) || !is_packed(y) ||
+    if (primitive->n_inputs != 3 || primitive->n_outputs != 1 || !operands_packed(x) ||
+        !operands_packed(indices) || !operands_packed(updates) || !operands_packed(y) ||
         x->element != y->element || updates->element != y->element || x->rank != y->rank ||
-        product(x, 0, x->rank) != product(y, 0, y->rank) || indices->rank < 1)
+        operands_elements(x, 0, x->rank) != operands_elements(y, 0, y->rank) ||
+        indices->rank < 1)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "a scatter of strided operands");
-    const int64_t n = product(updates, 0, updates->rank);
+    const int64_t n = operands_elements(updates, 0, updates->rank);
     const int64_t width = indices->dims[indices->rank - 1];
     jit_add(jit, "typedef float C;\n%s", jit_prelude);
-    begin(jit, product(y, 0, y->rank));
+    begin(jit, operands_elements(y, 0, y->rank));
     jit_add(jit, "    y0[i] = x0[i];\n}\n");
     begin(jit, n);
-    if (product(indices, 0, indices->rank) == n && updates->rank == y->rank &&
+    if (operands_elements(indices, 0, indices->rank) == n && updates->rank == y->rank &&
         primitive->axis < y->rank) {
         write_elements(jit);
         return CM_BACKEND_OK;
     }
-    const int64_t n_rows = product(indices, 0, indices->rank - 1);
+    const int64_t n_rows = operands_elements(indices, 0, indices->rank - 1);
     if (width < 1 || width > y->rank ||
-        n != checked_mul(n_rows, product(y, (int32_t)width, y->rank)))
+        n != checked_mul(n_rows, operands_elements(y, (int32_t)width, y->rank)))
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "updates of another shape");
-    write_runs(jit, width, product(y, (int32_t)width, y->rank));
+    write_runs(jit, width, operands_elements(y, (int32_t)width, y->rank));
     return CM_BACKEND_OK;
 }

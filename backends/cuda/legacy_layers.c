@@ -8,21 +8,6 @@
 
 #define MOST_ALGORITHMS 8
 
-static int64_t product(const struct cm_tensor *tensor, int32_t from, int32_t to) {
-    int64_t n = 1;
-    for (int32_t i = from; i < to; i++) n = checked_mul(n, tensor->dims[i]);
-    return n;
-}
-
-static bool is_packed(const struct cm_tensor *tensor) {
-    int64_t stride = 1;
-    for (int32_t i = tensor->rank - 1; i >= 0; i--) {
-        if (tensor->dims[i] != 1 && tensor->strides[i] != stride) return false;
-        stride = checked_mul(stride, tensor->dims[i]);
-    }
-    return true;
-}
-
 static cudnnStatus_t run_softmax(const struct legacy *legacy,
                                  const struct cuda_operands *operands) {
     const bool is_log = legacy->algorithm == CM_SOFTMAX_LOG;
@@ -39,14 +24,14 @@ cudnnStatus_t legacy_softmax(struct legacy *legacy, int32_t candidate) {
     const struct cm_tensor *y = &legacy->primitive->outputs[0];
     const int32_t axis = legacy->primitive->axis;
     (void)candidate;
-    if (axis < 0 || axis >= x->rank || !is_packed(x) || !is_packed(y) ||
+    if (axis < 0 || axis >= x->rank || !operands_packed(x) || !operands_packed(y) ||
         x->element != y->element)
         return CUDNN_STATUS_NOT_SUPPORTED;
-    const int64_t after = product(x, axis + 1, x->rank);
+    const int64_t after = operands_elements(x, axis + 1, x->rank);
     const struct cm_tensor three = {
         .element = x->element,
         .rank = 3,
-        .dims = {product(x, 0, axis), x->dims[axis], after},
+        .dims = {operands_elements(x, 0, axis), x->dims[axis], after},
         .strides = {checked_mul(x->dims[axis], after), after, 1},
     };
     legacy->run = run_softmax;
@@ -235,7 +220,7 @@ static cudnnStatus_t describe_filter(struct legacy *legacy) {
     cudnnDataType_t type = CUDNN_DATA_FLOAT;
     const bool last = weight->rank > 2 && weight->strides[1] == 1 && weight->dims[1] > 1;
     int rank = 0;
-    if (!last && !is_packed(weight)) return CUDNN_STATUS_NOT_SUPPORTED;
+    if (!last && !operands_packed(weight)) return CUDNN_STATUS_NOT_SUPPORTED;
     for (; rank < weight->rank; rank++) {
         if (weight->dims[rank] > INT32_MAX) return CUDNN_STATUS_NOT_SUPPORTED;
         dims[rank] = (int)weight->dims[rank];

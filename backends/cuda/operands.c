@@ -24,3 +24,18 @@ int64_t operands_bytes(const struct cm_tensor *tensor) {
     }
     return checked_mul(checked_add(last, 1), operands_element_size(tensor->element));
 }
+
+int64_t operands_elements(const struct cm_tensor *tensor, int32_t from, int32_t to) {
+    int64_t n = 1;
+    for (int32_t i = from; i < to; i++) n = checked_mul(n, tensor->dims[i]);
+    return n;
+}
+
+bool operands_packed(const struct cm_tensor *tensor) {
+    int64_t stride = 1;
+    for (int32_t i = tensor->rank - 1; i >= 0; i--) {
+        if (tensor->dims[i] != 1 && tensor->strides[i] != stride) return false;
+        stride = checked_mul(stride, tensor->dims[i]);
+    }
+    return true;
+}

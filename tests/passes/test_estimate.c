@@ -4,39 +4,20 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "model_harness.h"
+#include "timed_harness.h"
 
 static const char two_convolutions[] =
     "in x float[1,4,8,8]\ninit a.weight float[4,4,1,1]\ninit b.weight float[4,4,1,1]\n"
     "node a Conv x a.weight -> p\nnode r Relu p -> q\nnode b Conv q b.weight -> s\n"
     "node t Relu s -> u\nnode f Flatten u -> v\nout v\n";
 
-/* The model with the times of this table. */
-static struct bench *timed(const char *lines, const char *table) {
-    char path[] = "/tmp/test_estimate_XXXXXX";
-    char backend[64];
-    struct cm_options options = {.memory_alignment = 1};
-    const int file = mkstemp(path);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, table, strlen(table)), (ssize_t)strlen(table));
-    close(file);
-    snprintf(backend, sizeof(backend), "fake:table=%s", path);
-    options.backend = backend;
-    struct bench *bench = bench_open_with(lines, &options);
-    unlink(path);
-    assert_int_equal(bench->status, CM_OK);
-    return bench;
-}
-
 static void equal_work_is_asked_once_and_counted_each_time(void **state) {
-    struct bench *bench = timed(two_convolutions, "conv: 0.002\neltwise: 0.0005\n");
+    struct bench *bench = timed_open(two_convolutions, "conv: 0.002\neltwise: 0.0005\n");
     (void)state;
     assert_int_equal(bench->analysis.primitives.n, 2);
     assert_int_equal(bench_costs(bench, "a")->latency_ps, 2000000000);
@@ -48,7 +29,7 @@ static void equal_work_is_asked_once_and_counted_each_time(void **state) {
 }
 
 static void what_has_no_time_is_unknown_and_in_no_sum(void **state) {
-    struct bench *bench = timed(two_convolutions, "conv: crash\neltwise: 0.0005\n");
+    struct bench *bench = timed_open(two_convolutions, "conv: crash\neltwise: 0.0005\n");
     (void)state;
     assert_int_equal(bench_costs(bench, "a")->latency_ps, DIM_UNKNOWN);
     assert_int_equal(bench->analysis.modules.modules[0].costs.latency_ps, 1000000000);
@@ -56,7 +37,8 @@ static void what_has_no_time_is_unknown_and_in_no_sum(void **state) {
 }
 
 static void a_node_without_a_primitive_says_why(void **state) {
-    struct bench *bench = timed("in x float[4]\nnode z NonZero x -> y\nout y\n", "conv: 1\n");
+    struct bench *bench =
+        timed_open("in x float[4]\nnode z NonZero x -> y\nout y\n", "conv: 1\n");
     (void)state;
     const struct primitives_table *table = &bench->analysis.primitives;
     const uint32_t node = bench_node(bench, "z");
@@ -69,7 +51,7 @@ static void a_node_without_a_primitive_says_why(void **state) {
 }
 
 static void work_that_is_not_known_has_no_primitive(void **state) {
-    struct bench *bench = timed(
+    struct bench *bench = timed_open(
         "in x float[4]\nnode z NonZero x -> y\nnode c Cast y -> w to=1\nout w\n", "conv: 1\n");
     (void)state;
     assert_int_equal(bench->analysis.primitives.lowered[bench_node(bench, "c")], LOWERED_NOT);
@@ -78,7 +60,7 @@ static void work_that_is_not_known_has_no_primitive(void **state) {
 }
 
 static void the_primitive_has_the_work_of_the_node(void **state) {
-    struct bench *bench = timed(two_convolutions, "conv: 0.002\neltwise: 0.0005\n");
+    struct bench *bench = timed_open(two_convolutions, "conv: 0.002\neltwise: 0.0005\n");
     (void)state;
     const struct cm_primitive *conv = &bench->analysis.primitives.items[0];
     assert_int_equal(conv->flops, 2 * 4 * 8 * 8 * 4);
@@ -89,9 +71,9 @@ static void the_primitive_has_the_work_of_the_node(void **state) {
 
 /* Two rows of a table of a thousand: the table is not read, the two indices are. */
 static void a_gather_reads_what_it_takes(void **state) {
-    struct bench *bench = timed("in i int64[2]\ninit t.weight float[1000,8] =1\n"
-                                "node g Gather t.weight i -> y\nout y\n",
-                                "gather: 1\n");
+    struct bench *bench = timed_open("in i int64[2]\ninit t.weight float[1000,8] =1\n"
+                                     "node g Gather t.weight i -> y\nout y\n",
+                                     "gather: 1\n");
     (void)state;
     const struct cm_primitive *gather = &bench->analysis.primitives.items[0];
     assert_int_equal(bench_costs(bench, "g")->bytes_read, 1000 * 8 * 4 + 2 * 8);
@@ -103,11 +85,11 @@ static void a_gather_reads_what_it_takes(void **state) {
 /* A body that runs five times takes five times as long. */
 static void runs_multiply(void **state) {
     struct bench *bench =
-        timed("in x float[4]\nconst n int64[] =5\nconst c bool[] =1\n"
-              "body body\nin i int64[]\nin k bool[]\nin h float[4]\n"
-              "node r Relu h -> g\nnode - Identity k -> k2\nout k2\nout g\nclose\n"
-              "node l Loop n c x -> y\nout y\n",
-              "eltwise: 0.001\n");
+        timed_open("in x float[4]\nconst n int64[] =5\nconst c bool[] =1\n"
+                   "body body\nin i int64[]\nin k bool[]\nin h float[4]\n"
+                   "node r Relu h -> g\nnode - Identity k -> k2\nout k2\nout g\nclose\n"
+                   "node l Loop n c x -> y\nout y\n",
+                   "eltwise: 0.001\n");
     (void)state;
     assert_int_equal(bench_costs(bench, "r")->latency_ps, 5000000000);
     bench_close(bench);

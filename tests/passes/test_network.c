@@ -5,31 +5,18 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "backends/primitive.h"
 #include "model_harness.h"
 #include "support/diag.h"
+#include "timed_harness.h"
 
 static struct bench *open_with(const char *lines, const char *table) {
-    char path[] = "/tmp/test_network_XXXXXX";
-    char backend[64];
-    struct cm_options options = {.memory_alignment = 1, .e2e = true};
-    const int file = mkstemp(path);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, table, strlen(table)), (ssize_t)strlen(table));
-    close(file);
-    snprintf(backend, sizeof(backend), "fake:table=%s", path);
-    options.backend = backend;
-    struct bench *bench = bench_open_with(lines, &options);
-    unlink(path);
-    assert_int_equal(bench->status, CM_OK);
-    return bench;
+    const struct cm_options options = {.memory_alignment = 1, .e2e = true};
+    return timed_open_with(lines, table, &options);
 }
 
 static struct network build(const struct bench *bench) {

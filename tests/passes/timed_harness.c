@@ -13,16 +13,22 @@
 #include "model_harness.h"
 
 struct bench *timed_open(const char *lines, const char *table) {
+    const struct cm_options options = {.memory_alignment = 1};
+    return timed_open_with(lines, table, &options);
+}
+
+struct bench *timed_open_with(const char *lines, const char *table,
+                              const struct cm_options *options) {
     char path[] = "/tmp/test_times_XXXXXX";
     char backend[64];
-    struct cm_options options = {.memory_alignment = 1};
+    struct cm_options timed = *options;
     const int file = mkstemp(path);
     assert_true(file >= 0);
     assert_int_equal(write(file, table, strlen(table)), (ssize_t)strlen(table));
     close(file);
     snprintf(backend, sizeof(backend), "fake:table=%s", path);
-    options.backend = backend;
-    struct bench *bench = bench_open_with(lines, &options);
+    timed.backend = backend;
+    struct bench *bench = bench_open_with(lines, &timed);
     unlink(path);
     assert_int_equal(bench->status, CM_OK);
     return bench;
