@@ -406,8 +406,11 @@ static bool any_field(size_t i, struct arena *arena, struct field *ret) {
 }
 
 bool field_at(enum rows rows, size_t i, struct arena *arena, struct field *ret) {
-    for (size_t k = 0; any_field(k, arena, ret); k++)
-        if ((ret->rows & FIELD_OF(rows)) != 0 && i-- == 0) return ret->key && ret->heading;
+    for (size_t k = 0; any_field(k, arena, ret); k++) {
+        if ((ret->rows & FIELD_OF(rows)) == 0 || i-- > 0) continue;
+        if (!ret->heading) ret->key = NULL; /* memory is short for either */
+        return ret->key != NULL;
+    }
     ret->key = "";
     return false;
 }

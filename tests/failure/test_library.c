@@ -49,6 +49,20 @@ static void set_options(const struct job *job, struct cm_options *options) {
     options->group = "^[^.]*";
 }
 
+static int write_tables(const struct cm_result *result, FILE *out) {
+    struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+    struct cm_table_options options;
+    cm_table_options_init(&options);
+    int status = diagnostics ? CM_OK : CM_NO_MEMORY;
+    if (status == CM_OK) status = cm_result_write_csv(result, &options, diagnostics, out);
+    if (status == CM_OK) status = cm_result_write_markdown(result, &options, diagnostics, out);
+    if (status == CM_OK) status = cm_result_write_folded(result, &options, diagnostics, out);
+    if (status == CM_OK) status = cm_result_write_dot(result, &options, diagnostics, out);
+    if (status == CM_OK) status = cm_result_write_mermaid(result, &options, diagnostics, out);
+    cm_diagnostics_free(diagnostics);
+    return status;
+}
+
 static int write_all(const struct cm_result *result, FILE *out) {
     struct cm_text_options options;
     cm_text_options_init(&options);
@@ -56,7 +70,7 @@ static int write_all(const struct cm_result *result, FILE *out) {
     int status = cm_result_write_json(result, out);
     if (status == CM_OK) status = cm_result_write_text(result, &options, out);
     if (status == CM_OK) status = cm_result_write_explanations(result, &options, out);
-    return status;
+    return status == CM_OK ? write_tables(result, out) : status;
 }
 
 /* Text is what was written, or NULL; the caller frees it. */
