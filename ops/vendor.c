@@ -143,14 +143,14 @@ static int infer_nhwc_pool(struct rule *rule) {
     return channels_last_infer(rule, 0, pool_infer);
 }
 
-static int infer_quantized_mean(struct rule *rule) {
+static int infer_reduced(struct rule *rule, enum dtype dtype) {
     const struct shape *x = rule_shape(rule, 0);
     bool gone[SHAPE_MAX_RANK] = {false};
     int64_t dims[SHAPE_MAX_RANK];
     size_t n = 0;
     int rank = 0;
     const int64_t *axes = rule_attr_ints(rule, "axes", &n);
-    if (!shape_has_rank(x)) return common_infer_unknown_rank(rule);
+    if (!shape_has_rank(x)) return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
     for (size_t i = 0; i < n; i++) {
         int axis = 0;
         int status = rule_normalize_axis(rule, axes[i], x->rank, &axis);
@@ -160,7 +160,17 @@ static int infer_quantized_mean(struct rule *rule) {
     for (int axis = 0; axis < x->rank; axis++)
         if (!gone[axis] || rule_attr_int(rule, "keepdims") != 0)
             dims[rank++] = gone[axis] ? 1 : x->dims[axis];
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+    return rule_output_dims(rule, 0, dtype, rank, dims);
+}
+
+static int infer_quantized_mean(struct rule *rule) {
+    return infer_reduced(rule, rule_dtype(rule, 0));
+}
+
+/* 8-bit integers add up to 32 bits. */
+static int infer_integer_sum(struct rule *rule) {
+    const bool has_sign = rule_dtype(rule, 0) == DTYPE_INT8;
+    return infer_reduced(rule, has_sign ? DTYPE_INT32 : DTYPE_UINT32);
 }
 
 static int infer_quantize(struct rule *rule) {
@@ -203,6 +213,8 @@ static const struct op_attr q_linear_average_pool[] = {STRING_ATTR("auto_pad", "
                                                        OPTIONAL_ATTR("strides", ATTR_INTS),
                                                        {0}};
 static const struct op_attr q_linear_reduce_mean[] = {
+    REQUIRED_ATTR("axes", ATTR_INTS), REQUIRED_ATTR("keepdims", ATTR_INT), {0}};
+static const struct op_attr reduce_sum_integer[] = {
     REQUIRED_ATTR("axes", ATTR_INTS), REQUIRED_ATTR("keepdims", ATTR_INT), {0}};
 static const struct op_attr quantize_linear[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};
 static const struct op_attr dequantize_linear[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};
@@ -248,6 +260,7 @@ static const struct op rows[] = {
     VENDOR("QLinearGlobalAveragePool", 5, 5, 1, q_linear_global_average_pool, infer_global,      1, 0, "xi",        "AdaptiveAvgPool{n}d"),
     VENDOR("QLinearAveragePool",       4, 5, 1, q_linear_average_pool,      infer_average,       1, 0, "xi",        "AvgPool{n}d"),
     VENDOR("QLinearReduceMean",        4, 5, 1, q_linear_reduce_mean,       infer_quantized_mean, 0, 0, "xi",       NULL),
+    VENDOR("ReduceSumInteger",         1, 1, 1, reduce_sum_integer,         infer_integer_sum,   0, 0, "x",         NULL),
     VENDOR("NhwcMaxPool",              1, 1, 1, nhwc_max_pool,              infer_nhwc_pool,     1, 0, "x",         "MaxPool{n}d"),
     VENDOR("MulInteger",               3, 4, 1, NULL,                       infer_mul_integer,   0, 0, "eiei",      NULL),
     VENDOR("QuantizeLinear",           2, 3, 1, quantize_linear,            infer_quantize,      0, 0, "pii",       NULL),

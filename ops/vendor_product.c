@@ -95,10 +95,9 @@ static int infer_dynamic_matmul(struct rule *rule) {
     return matmul_infer(rule, 0, 1, rule_dtype(rule, 0));
 }
 
-/* 16-bit integers add up to 32 bits. */
+/* 16-bit integers add up to 32 bits, which have a sign whether or not the operands do. */
 static int infer_integer16(struct rule *rule) {
-    const bool has_sign = rule_dtype(rule, 0) == DTYPE_INT16;
-    return matmul_infer(rule, 0, 1, has_sign ? DTYPE_INT32 : DTYPE_UINT32);
+    return matmul_infer(rule, 0, 1, DTYPE_INT32);
 }
 
 static void macs_matmul(const struct rule *rule, struct product *ret) {
