@@ -77,6 +77,7 @@ static int64_t attention(const struct rule *rule, int64_t macs) {
     (void)macs;
     const int64_t each = 6 + attention_masks(rule);
     int64_t flops = checked_mul(each, attention_scores(rule));
+    if (flops == 0) return 0; /* no keys: rows of nothing */
     return checked_sub(flops, checked_mul(2, attention_rows(rule)));
 }
 

@@ -70,8 +70,15 @@ static int infer_embedding(struct rule *rule) {
     return status < 0 ? status : rule_output_dims(rule, 2, dtype, 3, dims);
 }
 
+static int infer_group_norm(struct rule *rule) {
+    const int64_t groups = rule_attr_int(rule, "groups");
+    if (groups >= 1) return common_infer_same(rule);
+    return rule_fail(rule, DIAG_ATTRIBUTE, "groups is %lld, 1 or more is wanted",
+                     (long long)groups);
+}
+
 static int infer_skip_group_norm(struct rule *rule) {
-    int status = common_infer_same(rule);
+    int status = infer_group_norm(rule);
     return status < 0 ? status : rule_output_like(rule, 1, 0);
 }
 
@@ -248,7 +255,7 @@ static const struct op rows[] = {
     VENDOR("SkipLayerNormalization",   3, 5, 4, skip_layer_normalization,   infer_skip_norm,     5, 0, "xxnnn",     "LayerNorm"),
     VENDOR("SkipSimplifiedLayerNormalization", 3, 4, 4, skip_layer_normalization, infer_skip_norm, 0, 0, "xxnn",    "RMSNorm"),
     VENDOR("EmbedLayerNormalization",  7, 9, 3, embed_layer_normalization,  infer_embedding,     0, 5, "iinnnnnii", NULL),
-    VENDOR("GroupNorm",                3, 3, 1, group_norm,                 common_infer_same,   5, 0, "xnn",       "GroupNorm"),
+    VENDOR("GroupNorm",                3, 3, 1, group_norm,                 infer_group_norm,    5, 0, "xnn",       "GroupNorm"),
     VENDOR("SkipGroupNorm",            4, 5, 2, skip_group_norm,            infer_skip_group_norm, 5, 0, "xnnxn",   "GroupNorm"),
     VENDOR("QLinearAdd",               7, 8, 1, NULL,                       infer_quantized_binary, 0, 0, "eiieii", NULL),
     VENDOR("QLinearMul",               7, 8, 1, NULL,                       infer_quantized_binary, 0, 0, "eiieii", NULL),

@@ -32,6 +32,7 @@ static struct indexer read_indexer(const struct rule *rule) {
     const int64_t rows = rank < 1 ? DIM_UNKNOWN : rule_dim(rule, 0, rank - 1);
     x.blocks = text_equal(rule_attr_string(rule, "policy_mode"), "qsa");
     x.heads = checked_sub(common_divide(rows, x.columns), rule_has_input(rule, 1) ? 0 : 1);
+    if (is_known(x.heads) && x.heads < 0) x.heads = DIM_UNKNOWN;
     x.capacity = rule_attr_int(rule, "index_topk");
     if (x.blocks)
         x.capacity = checked_add(rule_attr_int(rule, "token_budget"), checked_sub(ratio, 1));
@@ -115,7 +116,7 @@ static void macs_indexer(const struct rule *rule, struct product *ret) {
 }
 
 static void macs_packed_indexer(const struct rule *rule, struct product *ret) {
-    add_scores(rule, rule_attr_int(rule, "state_capacity"), ret);
+    add_scores(rule, common_dim(rule, 12, 3, 1), ret); /* the state has room for all */
 }
 
 static const struct op_attr packed_sparse_attention_indexer[] = {

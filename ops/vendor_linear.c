@@ -28,6 +28,9 @@ static int output_columns(struct rule *rule, size_t i, int64_t k, int64_t n) {
     int64_t dims[SHAPE_MAX_RANK];
     int status = common_check_rank(rule, 0, 1);
     if (status < 0) return status;
+    if ((is_known(k) && k < 0) || (is_known(n) && n < 0))
+        return rule_fail(rule, DIAG_VALUE, "no weight has %lld rows and %lld columns",
+                         (long long)k, (long long)n);
     if (!shape_has_rank(a))
         return rule_output_dims(rule, i, rule_dtype(rule, 0), RANK_UNKNOWN, NULL);
     const int64_t have = a->dims[a->rank - 1];

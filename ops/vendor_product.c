@@ -110,6 +110,9 @@ static int infer_packed(struct rule *rule) {
     const int64_t k = rule_attr_int(rule, "K");
     int64_t dims[SHAPE_MAX_RANK];
     int status = common_check_rank(rule, 0, 1);
+    if (status == CM_OK && (k < 1 || rule_attr_int(rule, "N") < 1))
+        return rule_fail(rule, DIAG_ATTRIBUTE, "K is %lld and N %lld, 1 or more are wanted",
+                         (long long)k, (long long)rule_attr_int(rule, "N"));
     if (status < 0 || !shape_has_rank(a))
         return status < 0 ? status : common_infer_unknown_rank(rule);
     if (is_known(a->dims[a->rank - 1]) && a->dims[a->rank - 1] != k)

@@ -91,6 +91,8 @@ static void what_is_not_known_stays_so(void **state) {
         REFUSES("com.microsoft:MatMulNBitsMlp-1", "K=32 N=16 block_size=32 activation=silu",
                 "float[2,31] - - uint8[16,1,16] float[16] - uint8[16,1,16] float[16]",
                 "float[*]", "input 0 has 31 columns, the weight has 32 rows"),
+        REFUSES("com.microsoft:MatMulFpQ4-1", NULL, "float[2,32] uint8[336] int64[2]={32,-16}",
+                "float[*]", "no weight has 32 rows and -16 columns"),
         REFUSES("com.microsoft:GemmFloat8-1", NULL, "float[3,5] float[7,5]", "float[*]",
                 "the matrices have 5 columns and 7 rows"),
         REFUSES("com.microsoft:GemmFloat8-1", "dtype=99", "float[3,5] float[5,7]", "float[*]",
