@@ -332,4 +332,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_constant = {"constant", rows, sizeof rows / sizeof *rows};
+const struct op_family family_constant = {"constant", rows, sizeof rows / sizeof *rows, NULL};

@@ -425,4 +425,4 @@ static const struct op rows[] = {
 };
 
 const struct op_family family_convolution = {"convolution", rows,
-                                             sizeof(rows) / sizeof(rows[0])};
+                                             sizeof(rows) / sizeof(rows[0]), NULL};

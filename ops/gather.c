@@ -292,4 +292,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_gather = {"gather", rows, sizeof rows / sizeof *rows};
+const struct op_family family_gather = {"gather", rows, sizeof rows / sizeof *rows, NULL};

@@ -312,7 +312,7 @@ static int infer_affine_grid(struct rule *rule) {
     if (size.n != 4 && size.n != 5)
         return rule_fail(rule, DIAG_SHAPE, "size has %zu entries, expected 4 or 5", size.n);
     int rank = (int)size.n;
-    dims[0] = size.known ? size.values[0] : rule_dim(rule, 0, 0);
+    dims[0] = size.known ? size.values[0] : common_dim(rule, 0, 3, 0);
     for (int axis = 1; axis < rank - 1; axis++)
         dims[axis] = size.known ? size.values[axis + 1] : DIM_UNKNOWN;
     dims[rank - 1] = rank - 2;
@@ -375,4 +375,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_resize = {"resize", rows, sizeof rows / sizeof *rows};
+const struct op_family family_resize = {"resize", rows, sizeof rows / sizeof *rows, NULL};

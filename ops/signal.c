@@ -256,4 +256,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_signal = {"signal", rows, sizeof rows / sizeof *rows};
+const struct op_family family_signal = {"signal", rows, sizeof rows / sizeof *rows, NULL};

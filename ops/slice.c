@@ -516,4 +516,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_slice = {"slice", rows, sizeof rows / sizeof *rows};
+const struct op_family family_slice = {"slice", rows, sizeof rows / sizeof *rows, NULL};

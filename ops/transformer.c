@@ -275,4 +275,5 @@ static const struct op rows[] = {
      .backward.factors = 2},
 };
 
-const struct op_family family_transformer = {"transformer", rows, sizeof rows / sizeof *rows};
+const struct op_family family_transformer = {"transformer", rows, sizeof rows / sizeof *rows,
+                                             NULL};

@@ -279,4 +279,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_vendor = {"vendor", rows, sizeof rows / sizeof *rows};
+const struct op_family family_vendor = {"vendor", rows, sizeof rows / sizeof *rows, NULL};

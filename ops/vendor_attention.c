@@ -386,4 +386,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 const struct op_family family_vendor_attention = {"vendor_attention", rows,
-                                                  sizeof rows / sizeof *rows};
+                                                  sizeof rows / sizeof *rows, NULL};

@@ -351,4 +351,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_vendor_data = {"vendor_data", rows, sizeof rows / sizeof *rows};
+const struct op_family family_vendor_data = {"vendor_data", rows, sizeof rows / sizeof *rows,
+                                             NULL};

@@ -187,4 +187,4 @@ static const struct op rows[] = {
 };
 
 const struct op_family family_vendor_generation = {"vendor_generation", rows,
-                                                   sizeof rows / sizeof *rows};
+                                                   sizeof rows / sizeof *rows, NULL};

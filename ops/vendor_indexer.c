@@ -148,4 +148,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 const struct op_family family_vendor_indexer = {"vendor_indexer", rows,
-                                                sizeof rows / sizeof *rows};
+                                                sizeof rows / sizeof *rows, NULL};

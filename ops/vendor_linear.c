@@ -288,4 +288,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 const struct op_family family_vendor_linear = {"vendor_linear", rows,
-                                               sizeof rows / sizeof *rows};
+                                               sizeof rows / sizeof *rows, NULL};

@@ -155,4 +155,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_vendor_nchwc = {"vendor_nchwc", rows, sizeof rows / sizeof *rows};
+const struct op_family family_vendor_nchwc = {"vendor_nchwc", rows, sizeof rows / sizeof *rows,
+                                              NULL};

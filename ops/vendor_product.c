@@ -203,6 +203,12 @@ static void add_experts(const struct rule *rule, int64_t inner, int64_t rows,
     product_add(ret, "rows of all weights", checked_add(rows, inner));
 }
 
+static int infer_experts(struct rule *rule) {
+    const int64_t k = rule_attr_int(rule, "k");
+    if (k >= 1) return common_infer_same(rule);
+    return rule_fail(rule, DIAG_ATTRIBUTE, "k is %lld, 1 or more is wanted", (long long)k);
+}
+
 static void macs_moe(const struct rule *rule, struct product *ret) {
     const int64_t inner = rule_rank(rule, 4) == 3 ? rule_dim(rule, 4, 2) : DIM_UNKNOWN;
     add_experts(rule, inner, checked_add(expert_rows(rule, 2), expert_rows(rule, 6)), ret);
@@ -350,10 +356,10 @@ static const struct op rows[] = {
     VENDOR("NhwcFusedConv",         2, 4, nhwc_fused_conv,          infer_nhwc_conv,        macs_conv, CONV, "xWWx",     "Conv{n}d", EXTRA(fused_flops, "biases, sums and activations")),
     VENDOR("NhwcConv",              2, 3, nhwc_conv,                infer_nhwc_conv,        macs_conv, CONV, "xWW",      "Conv{n}d", EXTRA(bias_flops, "biases")),
     VENDOR("QLinearConv",           8, 9, q_linear_conv,            infer_qlinear_conv,     macs_qlinear_conv, CONV, "xiiWiiiiW","Conv{n}d", EXTRA(quantized_bias_flops, "biases")),
-    VENDOR("MoE",                   5, 8, mo_e,                     common_infer_same,      macs_moe, EXPERTS, "xxWWWWWW", NULL,       .extra = NULL),
-    VENDOR("QMoE",                  6,21, q_mo_e,                   common_infer_same,      macs_qmoe, EXPERTS, "xxWWWWWWWWWiiixi", NULL, .extra = NULL),
+    VENDOR("MoE",                   5, 8, mo_e,                     infer_experts,          macs_moe, EXPERTS, "xxWWWWWW", NULL,       .extra = NULL),
+    VENDOR("QMoE",                  6,21, q_mo_e,                   infer_experts,          macs_qmoe, EXPERTS, "xxWWWWWWWWWiiixi", NULL, .extra = NULL),
 };
 /* clang-format on */
 
 const struct op_family family_vendor_product = {"vendor_product", rows,
-                                                sizeof rows / sizeof *rows};
+                                                sizeof rows / sizeof *rows, NULL};

@@ -395,4 +395,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 const struct op_family family_vendor_sparse = {"vendor_sparse", rows,
-                                               sizeof rows / sizeof *rows};
+                                               sizeof rows / sizeof *rows, NULL};

@@ -292,4 +292,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 const struct op_family family_vendor_states = {"vendor_states", rows,
-                                               sizeof rows / sizeof *rows};
+                                               sizeof rows / sizeof *rows, NULL};

@@ -103,6 +103,9 @@ static void a_token_meets_some_experts(void **state) {
         COSTS("com.microsoft:MoE-1", "k=2",
               "float[2,5,16] float[10,8] float[8,24,16] - float[8,16,24]", "float[2,5,16]",
               15360, 30720),
+        REFUSES("com.microsoft:MoE-1", "k=0",
+                "float[2,5,16] float[10,8] float[8,24,16] - float[8,16,24]", "float[*]",
+                "k is 0, 1 or more is wanted"),
         /* gates too: 24 rows more */
         COSTS("com.microsoft:MoE-1", "k=2",
               "float[10,16] float[10,8] float[8,24,16] - float[8,16,24] - float[8,24,16]",
