@@ -56,6 +56,10 @@ int common_check_length(const struct rule *rule, size_t i, int64_t n);
  * part of it, every axis cut between two bounds. */
 enum op_view common_view_strided(const struct rule *rule);
 enum op_view common_view_part(const struct rule *rule);
+/* Dim `axis` of operand i where it has that rank, DIM_UNKNOWN of any other. */
+int64_t common_dim(const struct rule *rule, size_t i, int rank, int axis);
+/* floor(a / b); DIM_UNKNOWN where b is 0. */
+int64_t common_divide(int64_t a, int64_t b);
 /* The elements of operand i; NULL when they are not known or cannot be read. */
 const struct constant *common_contents(const struct rule *rule, size_t i);
 /* The one integer in operand i; DIM_UNKNOWN where it is omitted, not known, or no integer. */

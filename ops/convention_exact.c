@@ -77,6 +77,7 @@ static int64_t attention(const struct rule *rule, int64_t macs) {
     (void)macs;
     const int64_t each = 6 + attention_masks(rule);
     int64_t flops = checked_mul(each, attention_scores(rule));
+    if (flops == 0) return 0; /* no keys: rows of nothing */
     return checked_sub(flops, checked_mul(2, attention_rows(rule)));
 }
 
@@ -141,7 +142,7 @@ static int64_t recurrence(const struct rule *rule, int64_t macs) {
 
 const struct convention_row convention_exact[] = {
     /* products */
-    {.op = "Conv", .per_mac = 2, BIASES(2)},
+    {.op = "Conv", .per_mac = 2, .extra = exact_fused, .extra_is = "biases"},
     {.op = "ConvTranspose", .per_mac = 2, BIASES(2)},
     {.op = "DeformConv", .per_mac = 2, BIASES(3)},
     {.op = "QLinearConv", .per_mac = 2, BIASES(8)},
@@ -199,6 +200,13 @@ const struct convention_row convention_exact[] = {
      .per_mac = 2,
      .extra = exact_fused,
      .extra_is = "biases and activations"},
+    {.op = "GemmFastGelu",
+     .per_mac = 2,
+     .per_output = 8,
+     .extra = exact_last_bias,
+     .extra_is = "biases"},
+    {.op = "MatMulNBitsMlp", .per_mac = 2, .per_output = 6}, /* SiLU and a product */
+    {.op = "ConvTransposeWithDynamicPads", .per_mac = 2, BIASES(3)},
     {.op = "MatMulNBits", .per_mac = 2, .extra = exact_last_bias, .extra_is = "biases"},
     {.op = "MatMulIntegerToFloat",
      .per_mac = 2,
@@ -220,6 +228,8 @@ const struct convention_row convention_exact[] = {
      .per_mac = 2,
      .extra = exact_causal_convolution,
      .extra_is = "biases, and 5 a SiLU"},
+    {.op = "Rfft", .per_mac = 2, .extra = exact_butterflies, .extra_is = "sums in no MAC"},
+    {.op = "Irfft", .per_mac = 2, .extra = exact_butterflies, .extra_is = "sums in no MAC"},
     {.op = "DFT", .per_mac = 2, .extra = exact_butterflies, .extra_is = "sums in no MAC"},
     {.op = "STFT",
      .per_mac = 2,
@@ -292,6 +302,9 @@ const struct convention_row convention_exact[] = {
     {.op = "QLinearAveragePool",
      .extra = average_pool,
      .extra_is = "at window an output element"},
+    {.op = "MaxpoolWithMask",
+     .extra = max_pool,
+     .extra_is = "at window less 1 an output element"},
     {.op = "NhwcMaxPool", .extra = max_pool, .extra_is = "at window less 1 an output element"},
     {.op = "GlobalAveragePool", .per_input = 1},
     {.op = "QLinearGlobalAveragePool", .per_input = 1},
@@ -322,6 +335,12 @@ const struct convention_row convention_exact[] = {
      .extra = exact_fast_gelu,
      .extra_is = "at 8 an output element, 9 with a bias"},
     {.op = "BiasGelu", .per_output = 6},
+    {.op = "ScaledSiLU", .per_output = 6},
+    {.op = "QOrderedGelu", .per_output = 5},
+    {.op = "GatedAdd", .per_output = 2},
+    {.op = "ComplexMul", .per_output = 3}, /* two products and a sum for either part */
+    {.op = "ComplexMulConj", .per_output = 3},
+    {.op = "MRotaryEmbedding", .extra = exact_rotary, .extra_is = "at 3 a turned element"},
     {.op = "BiasSplitGelu", .per_input = 1, .per_output = 6},
     {.op = "QLinearSigmoid", .per_output = 4},
     {.op = "QLinearLeakyRelu", .per_output = 2},
@@ -397,6 +416,7 @@ const struct convention_row convention_exact[] = {
     {.op = "ReduceMin", JOINS},
     {.op = "ReduceMean", .per_input = 1},
     {.op = "QLinearReduceMean", .per_input = 1},
+    {.op = "ReduceSumInteger", JOINS},
     {.op = "ReduceL1", .per_input = 1, JOINS},
     {.op = "ReduceL2", .per_input = 2},
     {.op = "ReduceSumSquare", .per_input = 1, JOINS},

@@ -191,4 +191,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_scatter = {"scatter", rows, sizeof rows / sizeof *rows};
+const struct op_family family_scatter = {"scatter", rows, sizeof rows / sizeof *rows, NULL};
