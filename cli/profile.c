@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 
 #include "cli/asked.h"
+#include "cli/formats.h"
 #include "cli/messages.h"
 #include "cli/request.h"
 #include "cli/streams.h"
 #include "cli/sweep.h"
 #include "costmodel/costmodel.h"
+#include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/text.h"
@@ -40,27 +42,12 @@ struct findings {
     const struct cm_sweep *sweep;
 };
 
-static int write_report(const struct request *request, const struct findings *findings,
-                        FILE *out) {
-    const struct cm_result *result = findings->result;
-    struct cm_text_options options;
-    if (request->format == FORMAT_JSON)
-        return result ? cm_result_write_json(result, out)
-                      : cm_sweep_write_json(findings->sweep, out);
-    if (request->format == FORMAT_TRACE) return cm_result_write_trace(result, out);
-    cm_text_options_init(&options);
-    options.depth = request->depth;
-    options.top = request->top;
-    options.detailed = request->detailed;
-    options.operators = request->operators;
-    options.layers = request->layers;
-    options.kernels = request->kernels;
-    options.width = request->width;
-    options.color = streams_color(out, (enum color_choice)request->color);
-    if (!result) return cm_sweep_write_text(findings->sweep, &options, out);
-    if (result->n_explanations > 0) return cm_result_write_explanations(result, &options, out);
-    options.unicode = streams_utf8();
-    return cm_result_write_text(result, &options, out);
+static int write_report(const struct invocation *call, const struct request *request,
+                        const struct findings *findings, FILE *out) {
+    const struct format *format = request->format;
+    if (findings->result)
+        return format->write_result(request, findings->result, call->diag, out);
+    return format->write_sweep(request, findings->sweep, call->diag, out);
 }
 
 /* A report that replaced its own model would destroy it. */
@@ -78,7 +65,7 @@ static int write_file(const struct invocation *call, const struct request *reque
     int status = output_open(request->output, call->diag, &output);
     if (status != CM_OK) return status;
     FILE *stream = output_stream(output);
-    status = write_report(request, findings, stream);
+    status = write_report(call, request, findings, stream);
     if (status == CM_OK || status == CM_IO) {
         const int flushed = streams_flush(stream, request->output, call->diag);
         status = status == CM_OK ? flushed : status;
@@ -90,7 +77,7 @@ static int write_file(const struct invocation *call, const struct request *reque
 
 static int write_stdout(const struct invocation *call, const struct request *request,
                         const struct findings *findings) {
-    const int status = write_report(request, findings, stdout);
+    const int status = write_report(call, request, findings, stdout);
     if (status == CM_NO_MEMORY) return status;
     const int flushed = streams_flush(stdout, "standard output", call->diag);
     return status == CM_OK ? flushed : status;
@@ -98,7 +85,7 @@ static int write_stdout(const struct invocation *call, const struct request *req
 
 static int write_findings(const struct invocation *call, const struct request *request,
                           const struct findings *findings) {
-    if (request->format == FORMAT_TRACE && !cm_result_timed(findings->result))
+    if (request->format->draws_times && !cm_result_timed(findings->result))
         return diag_error(call->diag, DIAG_USAGE, "there are no times to draw a trace of");
     const bool to_stdout = request->output == NULL || text_equal(request->output, "-");
     const int status =
@@ -144,7 +131,7 @@ static int profile_model(const struct request *request, const struct cm_options 
     int status = cm_load_file(request->model, diag, &model, &taken);
     if (status != CM_OK) return status;
     if (taken != NULL) return take_profile(request, taken, diag, ret);
-    if (request->format == FORMAT_TRACE && (options->backend == NULL || options->plan_only)) {
+    if (request->format->draws_times && (options->backend == NULL || options->plan_only)) {
         cm_model_free(model);
         return diag_error(diag, DIAG_USAGE,
                           "--format trace draws times: give --measure, --device or --backend");
@@ -250,18 +237,24 @@ static int run_sweep(const struct invocation *call, const struct request *reques
 
 /* What says something about one profile has nothing to say about several. */
 static int check_sweep(const struct invocation *call, const struct request *request) {
-    const char *single = request->explain.n > 0            ? "explain"
-                         : request->memory_curve           ? "memory-curve"
-                         : request->memory_plan            ? "memory-plan"
-                         : request->dump_after != NULL     ? "dump-after"
-                         : request->asked.plan             ? "plan"
-                         : request->asked.e2e              ? "e2e"
-                         : request->operators              ? "operators"
-                         : request->layers                 ? "layers"
-                         : request->kernels                ? "kernels"
-                         : request->format == FORMAT_TRACE ? "format trace"
-                                                           : NULL;
-    if (request->binding.batches.n < 2 || single == NULL) return CM_OK;
+    const char *format = NULL;
+    if (request->binding.batches.n < 2) return CM_OK;
+    if (request->format->write_sweep == NULL) {
+        format = arena_printf(call->arena, "format %s", request->format->name);
+        if (format == NULL) return diag_no_memory(call->diag);
+    }
+    const char *single = request->explain.n > 0        ? "explain"
+                         : request->memory_curve       ? "memory-curve"
+                         : request->memory_plan        ? "memory-plan"
+                         : request->dump_after != NULL ? "dump-after"
+                         : request->asked.plan         ? "plan"
+                         : request->asked.e2e          ? "e2e"
+                         : request->operators          ? "operators"
+                         : request->layers             ? "layers"
+                         : request->kernels            ? "kernels"
+                         : request->rows != NOT_GIVEN  ? "rows"
+                                                       : format;
+    if (single == NULL) return CM_OK;
     return options_fault(call, "option --%s wants one batch, got '%s'", single,
                          request->binding.batch);
 }
@@ -310,11 +303,14 @@ static int read_request(const struct invocation *call, struct request *request,
         return options_fault(call, "the output '%s' is the model itself", request->output);
     }
     if (status == CM_OK) status = binding_read(call, &request->binding, options);
+    if (status == CM_OK) status = format_find(call, request);
     if (status == CM_OK) status = check_sweep(call, request);
+    if (status == CM_OK) status = format_check(call, request);
     options->dump_after = request->dump_after;
     options->dump = stderr;
     options->memory_limit = request->memory_limit;
-    options->memory_curve = request->memory_curve || request->format == FORMAT_TRACE;
+    options->memory_curve =
+        request->memory_curve || (status == CM_OK && request->format->draws_times);
     options->memory_plan = request->memory_plan;
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;

@@ -10,10 +10,18 @@
 
 #include "support/banned.h"
 
-static const struct option_choice formats[] = {
-    {"text", FORMAT_TEXT},
-    {"json", FORMAT_JSON},
-    {"trace", FORMAT_TRACE},
+static const struct option_choice rows[] = {
+    {"modules", CM_ROWS_MODULES},
+    {"nodes", CM_ROWS_NODES},
+    {"operators", CM_ROWS_OPERATORS},
+    {NULL, 0},
+};
+
+static const struct option_choice units[] = {
+    {"auto", CM_UNITS_AUTO},
+    {"exact", CM_UNITS_EXACT},
+    {"si", CM_UNITS_SI},
+    {"binary", CM_UNITS_BINARY},
     {NULL, 0},
 };
 
@@ -63,19 +71,44 @@ const struct option profile_options[] = {
      .value = "FILE.json",
      .help = "instead of a model: measure what the device reaches at its best, and\n"
              "write a description of it that --device takes"},
-    {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
-     .value = "FORMAT", .choices = formats,
-     .help = "text for people (default), json for programs, trace: with times, a\n"
-             "timeline for chrome://tracing and Perfetto"},
+    {.heading = "The report", .name = "format", .kind = OPTION_TEXT,
+     .offset = AT(const char *, format_name), .value = "FORMAT",
+     .help = "text for people (default), json for programs, csv, markdown; of modules\n"
+             "folded (stacks for a flame graph), dot and mermaid (the tree); trace:\n"
+             "with times, a timeline for chrome://tracing and Perfetto"},
     {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
      .value = "FILE",
      .help = "write there, whole or not at all (default: standard output)"},
+    {.name = "rows", .kind = OPTION_CHOICE, .offset = AT(int, rows), .value = "ROWS",
+     .choices = rows,
+     .help = "text, csv, markdown: a table of modules, nodes or operators (in text\n"
+             "instead of the report, as with the next three)"},
+    {.name = "columns", .kind = OPTION_TEXT, .offset = AT(const char *, columns),
+     .value = "A,B,...",
+     .help = "with these columns, or all; also what dot and mermaid write at each\n"
+             "module (a wrong name lists those that there are)"},
+    {.name = "sort", .kind = OPTION_TEXT, .offset = AT(const char *, sort),
+     .value = "KEY[:asc|desc]",
+     .help = "by this column, the largest first; names from a to z"},
+    {.name = "filter", .kind = OPTION_LIST, .offset = AT(struct option_list, filters),
+     .value = "CONDITION",
+     .help = "of rows like this, as 'type=Conv*', 'macs>=1.5M' or 'macs_share<1%';\n"
+             "may be given many times"},
+    {.name = "metric", .kind = OPTION_TEXT, .offset = AT(const char *, metric),
+     .value = "KEY",
+     .help = "folded: what stacks are of (default macs)"},
+    {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
+     .choices = units,
+     .help = "exact: integers (default of csv); si: three digits and k, M, G;\n"
+             "binary: bytes in KiB, MiB, GiB; auto (default)"},
     {.name = "depth", .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
      .min = -1, .max = INT_MAX,
-     .help = "text: aggregate module depths 0 to N (default -1: all)"},
+     .help = "modules of depths 0 to N alone, in text aggregated (default -1: all;\n"
+             "of dot and mermaid 2)"},
     {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N",
      .min = 0, .max = INT_MAX,
-     .help = "text: name N modules at each depth (default 1, 0: all)"},
+     .help = "text: name N modules at each depth (default 1, 0: all); of a table the\n"
+             "first N rows"},
     {.name = "no-detail", .kind = OPTION_UNSET, .offset = AT(bool, detailed),
      .help = "text: leave out the module tree"},
     {.name = "operators", .kind = OPTION_SET, .offset = AT(bool, operators),
@@ -104,9 +137,11 @@ void request_defaults(struct request *request) {
         .memory_limit = options.memory_limit,
         .memory_curve = options.memory_curve,
         .memory_plan = options.memory_plan,
-        .format = FORMAT_TEXT,
-        .depth = text.depth,
-        .top = text.top,
+        .format_name = "text",
+        .rows = NOT_GIVEN,
+        .units = CM_UNITS_AUTO,
+        .depth = NOT_GIVEN,
+        .top = NOT_GIVEN,
         .width = text.width,
         .detailed = text.detailed,
         .color = COLOR_AUTO,

@@ -3,6 +3,7 @@
 #ifndef CLI_REQUEST_H
 #define CLI_REQUEST_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,7 +11,10 @@
 #include "cli/binding.h"
 #include "cli/options.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_TRACE };
+struct format;
+
+/* A depth or number that was not given: each format has its own. */
+#define NOT_GIVEN INT_MIN
 
 struct request {
     const char *model;
@@ -22,7 +26,14 @@ struct request {
     bool memory_plan;
     struct asked asked;
     const char *calibrate; /* the file to write; NULL: not asked */
-    int format;            /* enum format */
+    const char *format_name;
+    const struct format *format; /* format_find */
+    int rows;                    /* enum cm_rows; NOT_GIVEN */
+    const char *columns;
+    const char *sort;
+    struct option_list filters;
+    const char *metric;
+    int units; /* enum cm_units */
     int depth;
     int top;
     int width;

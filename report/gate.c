@@ -43,7 +43,7 @@ void gate_append_short(struct text *text, const char *unit, int64_t value) {
     }
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (!text_equal(units[i].name, unit)) continue;
-        number_append(text, units[i].unit, value);
+        number_append(text, NUMBERS_PLAIN, units[i].unit, value);
         return;
     }
     number_append_exact(text, value);
