@@ -58,6 +58,7 @@ static const struct json_field module_fields[] = {
     VALUE("batch", JSON_COUNT, struct cm_baseline_module, batch),
     VALUE("path", JSON_TEXT, struct cm_baseline_module, module.path),
     VALUE("class", JSON_TEXT, struct cm_baseline_module, module.type),
+    OPTIONAL("class_known", JSON_FLAG, struct cm_baseline_module, module.type_known),
     OPTIONAL("arguments", JSON_TEXT, struct cm_baseline_module, module.arguments),
     VALUE("calls", JSON_COUNT, struct cm_baseline_module, module.calls),
     COSTS(JSON_FIRST, struct cm_baseline_module, module.costs, module_columns),
