@@ -45,6 +45,23 @@ static const char about[] =
     "standard input, or a profile that was written as JSON. Weights are "
     "never read.\n";
 
+static const char about_diff[] =
+    "\n"
+    "Compares two models, or two versions of one: the totals, then the modules and operators\n"
+    "that account for the change, the largest first, and what was renamed, moved, added and\n"
+    "removed. OLD and NEW are ONNX files, or profiles that were written as JSON; the options\n"
+    "hold for both models, profiles keep theirs. One of the two may be - for standard input.\n";
+
+static const char exit_statuses_diff[] =
+    "\n"
+    "Exit status:\n"
+    "  0  compared\n"
+    "  1  one of the two was refused, or a file cannot be read or written; with --exit-code\n"
+    "     also: they differ\n"
+    "  2  the command line is at fault, or leaves a free dim unbound\n"
+    "  3  not compared: the two were profiled at another batch, by another convention or with\n"
+    "     other options\n";
+
 static const char about_check[] =
     "\n"
     "Holds what a model costs against limits, absolute ones and those from a baseline on, and\n"
@@ -90,6 +107,8 @@ static const char about_schema[] =
 static const struct command commands[] = {
     {"profile", command_profile, profile_options, "[profile] MODEL.onnx [options]",
      "what a model costs", about, NULL},
+    {"diff", command_diff, diff_options, "diff OLD NEW [options]", "what changed between two",
+     about_diff, exit_statuses_diff},
     {"check", command_check, check_options, "check MODEL [options]",
      "whether it costs more than it may", about_check, exit_statuses_check},
     {"conventions", command_conventions, conventions_options,

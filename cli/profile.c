@@ -59,38 +59,24 @@ static bool is_model(const struct request *request) {
            model.st_ino == output.st_ino;
 }
 
-static int write_file(const struct invocation *call, const struct request *request,
-                      const struct findings *findings) {
-    struct output *output = NULL;
-    int status = output_open(request->output, call->diag, &output);
-    if (status != CM_OK) return status;
-    FILE *stream = output_stream(output);
-    status = write_report(call, request, findings, stream);
-    if (status == CM_OK || status == CM_IO) {
-        const int flushed = streams_flush(stream, request->output, call->diag);
-        status = status == CM_OK ? flushed : status;
-    }
-    if (status == CM_OK) return output_commit(output, call->diag);
-    output_abandon(output);
-    return status;
-}
+/* What is to be written, and how. */
+struct writing {
+    const struct invocation *call;
+    const struct request *request;
+    const struct findings *findings;
+};
 
-static int write_stdout(const struct invocation *call, const struct request *request,
-                        const struct findings *findings) {
-    const int status = write_report(call, request, findings, stdout);
-    if (status == CM_NO_MEMORY) return status;
-    const int flushed = streams_flush(stdout, "standard output", call->diag);
-    return status == CM_OK ? flushed : status;
+static int write_into(const void *context, FILE *out) {
+    const struct writing *writing = context;
+    return write_report(writing->call, writing->request, writing->findings, out);
 }
 
 static int write_findings(const struct invocation *call, const struct request *request,
                           const struct findings *findings) {
     if (request->format->draws_times && !cm_result_timed(findings->result))
         return diag_error(call->diag, DIAG_USAGE, "there are no times to draw a trace of");
-    const bool to_stdout = request->output == NULL || text_equal(request->output, "-");
-    const int status =
-        to_stdout ? write_stdout(call, request, findings) : write_file(call, request, findings);
-    return status == CM_NO_MEMORY ? diag_no_memory(call->diag) : status;
+    const struct writing writing = {call, request, findings};
+    return streams_write(request->output, write_into, &writing, call->diag);
 }
 
 /* What would have to profile anew; NULL: nothing of the kind was asked. */

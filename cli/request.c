@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/streams.h"
 #include "costmodel/costmodel.h"
@@ -14,21 +15,6 @@ static const struct option_choice rows[] = {
     {"modules", CM_ROWS_MODULES},
     {"nodes", CM_ROWS_NODES},
     {"operators", CM_ROWS_OPERATORS},
-    {NULL, 0},
-};
-
-static const struct option_choice units[] = {
-    {"auto", CM_UNITS_AUTO},
-    {"exact", CM_UNITS_EXACT},
-    {"si", CM_UNITS_SI},
-    {"binary", CM_UNITS_BINARY},
-    {NULL, 0},
-};
-
-static const struct option_choice colors[] = {
-    {"auto", COLOR_AUTO},
-    {"always", COLOR_ALWAYS},
-    {"never", COLOR_NEVER},
     {NULL, 0},
 };
 
@@ -98,7 +84,7 @@ const struct option profile_options[] = {
      .value = "KEY",
      .help = "folded: what stacks are of (default macs)"},
     {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
-     .choices = units,
+     .choices = choices_units,
      .help = "exact: integers (default of csv); si: three digits and k, M, G;\n"
              "binary: bytes in KiB, MiB, GiB; auto (default)"},
     {.name = "depth", .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
@@ -121,7 +107,7 @@ const struct option profile_options[] = {
      .min = 0, .max = INT_MAX,
      .help = "text: columns at which long lines are folded (default 100, 0: never)"},
     {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
-     .choices = colors,
+     .choices = choices_color,
      .help = "auto (default: on a terminal, unless NO_COLOR is set), always or\n"
              "never"},
     {.name = NULL},

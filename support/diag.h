@@ -35,6 +35,7 @@ enum diag_code {
     DIAG_UNKNOWN_OP,
     DIAG_ASSUMPTION, /* a note: what was taken for granted */
     DIAG_USAGE,      /* options that do not fit the model */
+    DIAG_COMPARE,    /* two profiles that were taken in different ways */
     DIAG_BACKEND,    /* who was to measure cannot */
     DIAG_MEMORY,
     DIAG_N_CODES
