@@ -212,7 +212,8 @@ static int make_verdict(struct gate *gate, struct cm_verdict **ret) {
     };
     const int status = list_limits(gate, &options);
     if (status != CM_OK) return status;
-    if (request->baseline != NULL) options.accept = gate_accept_command(gate->call);
+    if (request->baseline != NULL && !text_equal(request->baseline, "-"))
+        options.accept = gate_accept_command(gate->call);
     if (options.accept == NULL) return diag_no_memory(gate->call->diag);
     return cm_check((const struct cm_result *const *)gate->results, gate->n_results, &options,
                     gate->call->diag, ret);

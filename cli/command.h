@@ -35,6 +35,7 @@ int command_conventions(const struct invocation *call);
 int command_backends(const struct invocation *call);
 int command_ops(const struct invocation *call);
 int command_passes(const struct invocation *call);
+int command_schema(const struct invocation *call);
 extern const struct option profile_options[];
 extern const struct option diff_options[];
 extern const struct option check_options[];
@@ -42,6 +43,7 @@ extern const struct option conventions_options[];
 extern const struct option backends_options[];
 extern const struct option ops_options[];
 extern const struct option passes_options[]; /* none */
+extern const struct option schema_options[];
 
 /* The exit status that belongs to an enum cm_status. */
 int command_exit(int status);

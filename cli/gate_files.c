@@ -56,7 +56,7 @@ int gate_baseline_read(const char *path, struct arena *arena, struct cm_diagnost
     size_t size = 0;
     *ret = (struct gate_baseline){.missing = "no baseline was given"};
     if (path == NULL) return CM_OK;
-    if (access(path, F_OK) != 0) {
+    if (!text_equal(path, "-") && access(path, F_OK) != 0) {
         ret->missing = arena_printf(arena, "there is no baseline: no file '%s'", path);
         return ret->missing == NULL ? diag_no_memory(diag) : CM_OK;
     }

@@ -28,7 +28,7 @@ const struct option check_options[] = {
     {.heading = "The gate", .name = "baseline", .kind = OPTION_TEXT,
      .offset = AT(const char *, baseline), .value = "FILE",
      .help = "what the model cost before: a file that --update-baseline wrote, or\n"
-             "a profile as JSON"},
+             "a profile as JSON; - is standard input"},
     {.name = "budget", .kind = OPTION_TEXT, .offset = AT(const char *, budget),
      .value = "FILE", .help = "limits, and the batches and dims to try them at"},
     {.name = "limit", .kind = OPTION_LIST, .offset = AT(struct option_list, limits),
@@ -87,6 +87,11 @@ static int check_request(const struct invocation *call, const struct gate_reques
     if (request->baseline == NULL && (request->update || request->ratchet))
         return options_fault(call, "option --%s wants --baseline",
                              request->update ? "update-baseline" : "ratchet");
+    if (text_equal(request->baseline, "-") && (request->update || request->ratchet))
+        return options_fault(call, "option --%s wants a file to write, not standard input",
+                             request->update ? "update-baseline" : "ratchet");
+    if (text_equal(request->baseline, "-") && text_equal(operands->values[0], "-"))
+        return options_fault(call, "standard input cannot be both the model and the baseline");
     if (request->update && request->ratchet)
         return options_fault(call, "--update-baseline and --ratchet are two ways to one file");
     if (request->reason != NULL && !request->update)

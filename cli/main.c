@@ -98,6 +98,11 @@ static const char about_passes[] = "\n"
                                    "Lists the passes from a graph to its costs, in the order "
                                    "in which they run.\n";
 
+static const char about_schema[] =
+    "\n"
+    "Prints the JSON Schema (draft 2020-12) of what --format json writes: profile, of several\n"
+    "batches sweep, of check check; and of what check reads: budget, baseline.\n";
+
 /* The first is the one that runs when none is named. */
 static const struct command commands[] = {
     {"profile", command_profile, profile_options, "[profile] MODEL.onnx [options]",
@@ -115,6 +120,8 @@ static const struct command commands[] = {
      "list what can measure or model a device", about_backends, NULL},
     {"passes", command_passes, passes_options, "passes", "list the passes in order",
      about_passes, NULL},
+    {"schema", command_schema, schema_options, "schema NAME [--markdown]",
+     "print the schema of JSON output", about_schema, NULL},
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

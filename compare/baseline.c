@@ -68,7 +68,6 @@ static int place_module(struct tree *tree, const struct cm_module *from) {
     const char *dot = strrchr(from->path, '.');
     *module = *from;
     module->name = dot == NULL ? from->path : dot + 1;
-    module->type_known = true;
     module->parent = parent;
     module->depth = tree->n == 0 ? 0 : tree->modules[parent].depth + 1;
     tree->n++;

@@ -38,7 +38,7 @@ static void put_name(struct writer *writer, const char *name) {
     text_init(&cut, writer->arena);
     text_append_label(&cut, name);
     if (cut.failed) writer->failed = true;
-    markdown_append_name(&writer->text, text_string(&cut));
+    markdown_append_name(&writer->text, text_string(&cut), writer->arena);
 }
 
 /* What was gathered goes out where there is room, else it is forgotten. */

@@ -27,6 +27,61 @@ struct comment {
     bool failed;
 };
 
+static size_t longest_run(const char *name, char c) {
+    size_t longest = 0;
+    size_t run = 0;
+    for (; *name != '\0'; name++) {
+        run = *name == c ? run + 1 : 0;
+        if (run > longest) longest = run;
+    }
+    return longest;
+}
+
+static void append_run(struct text *text, char c, size_t n) {
+    for (size_t i = 0; i < n; i++) text_append_n(text, &c, 1);
+}
+
+static const char *safe(const struct text *text, const char *name) {
+    struct text copy;
+    text_init(&copy, text->arena);
+    text_append_name(&copy, name);
+    return text_string(&copy);
+}
+
+/* A sentence of ours with names of a file in it. */
+static void append_words(struct text *text, const char *sentence) {
+    for (const char *c = safe(text, sentence); *c != '\0'; c++) {
+        if (*c == '<')
+            text_append(text, "&lt;");
+        else if (*c == '&')
+            text_append(text, "&amp;");
+        else if (*c == '@')
+            text_append(text, "&#64;");
+        else
+            text_printf(text, "%s%c", strchr("\\`*_{}[]|~#>!", *c) != NULL ? "\\" : "", *c);
+    }
+}
+
+/* Lines of code in a block of their own: the fence is longer than any inside. */
+static void append_block(struct text *text, const char *language, const char *lines) {
+    const char *code = safe(text, lines);
+    const size_t run = longest_run(code, '`');
+    const size_t fence = run < 3 ? 3 : run + 1;
+    append_run(text, '`', fence);
+    text_printf(text, "%s\n%s\n", language, code);
+    append_run(text, '`', fence);
+    text_append(text, "\n");
+}
+
+/* A limit has a '<' that is meant: in a span of code it opens nothing. */
+static void append_limit(struct comment *comment, struct text *row, const char *limit) {
+    const char *code = safe(row, limit);
+    if (strpbrk(code, "|`\\") == NULL && code[0] != ' ' && code[0] != '\0')
+        text_printf(row, "`%s`", code);
+    else
+        markdown_append_name(row, limit, comment->arena);
+}
+
 /* A row, or nothing once the comment is full. */
 static void put_row(struct comment *comment, const struct text *row) {
     comment->failed |= row->failed;
@@ -50,9 +105,10 @@ static void write_row(struct comment *comment, const struct cm_check_case *case_
     const bool bold = !text_equal(state, "pass");
     text_init(&row, comment->arena);
     text_printf(&row, "| %s%s%s | ", bold ? "**" : "", state, bold ? "**" : "");
-    markdown_append_code(&row, case_->limit);
+    append_limit(comment, &row, case_->limit);
     text_append(&row, " | ");
-    if (finding != NULL && finding->path[0] != '\0') markdown_append_name(&row, finding->path);
+    if (finding != NULL && finding->path[0] != '\0')
+        markdown_append_name(&row, finding->path, comment->arena);
     text_append(&row, " | ");
     if (is_known(case_->batch)) text_printf(&row, "%lld", (long long)case_->batch);
     append_figure(&row, case_->unit, finding == NULL ? CM_UNKNOWN : finding->value);
@@ -61,7 +117,7 @@ static void write_row(struct comment *comment, const struct cm_check_case *case_
     if (finding != NULL) gate_append_change(&row, finding->value, finding->old);
     append_figure(&row, case_->unit, finding == NULL ? CM_UNKNOWN : finding->bound);
     text_append(&row, " | ");
-    if (finding != NULL) markdown_append_words(&row, finding->because);
+    if (finding != NULL) append_words(&row, finding->because);
     text_append(&row, " |\n");
     put_row(comment, &row);
 }
@@ -86,7 +142,7 @@ static void write_blamed(struct comment *comment, const struct cm_check_case *ca
     struct text row;
     text_init(&row, comment->arena);
     text_append(&row, "| ");
-    markdown_append_name(&row, blame->path[0] == '\0' ? "(root)" : blame->path);
+    markdown_append_name(&row, blame->path[0] == '\0' ? "(root)" : blame->path, comment->arena);
     append_figure(&row, case_->unit, blame->value);
     append_figure(&row, case_->unit, blame->old);
     text_append(&row, " | ");
@@ -94,7 +150,7 @@ static void write_blamed(struct comment *comment, const struct cm_check_case *ca
     text_printf(&row, " | %s", blame->change);
     if (text_equal(blame->change, "renamed")) {
         text_append(&row, " from ");
-        markdown_append_name(&row, blame->was);
+        markdown_append_name(&row, blame->was, comment->arena);
     }
     text_append(&row, " |\n");
     put_row(comment, &row);
@@ -105,7 +161,7 @@ static void write_blame(struct comment *comment, const struct cm_check_case *cas
     if (case_->n_blame == 0) return;
     text_init(&head, comment->arena);
     text_append(&head, "\nWhere ");
-    markdown_append_code(&head, case_->metric);
+    markdown_append_name(&head, case_->metric, comment->arena);
     if (is_known(case_->batch)) text_printf(&head, " at batch %lld", (long long)case_->batch);
     text_append(&head, " comes from:\n\n| module | new | old | change | |\n"
                        "|---|--:|--:|--:|---|\n");
@@ -120,18 +176,18 @@ static void write_head(struct comment *comment) {
     struct text head;
     text_init(&head, comment->arena);
     text_printf(&head, "### costmodel check: %s\n\n", verdict->state);
-    markdown_append_name(&head, verdict->model);
+    markdown_append_name(&head, verdict->model, comment->arena);
     text_append(&head, " against ");
     if (verdict->baseline[0] == '\0') {
         text_append(&head, "no baseline");
     } else {
         text_append(&head, "the baseline of ");
-        markdown_append_name(&head, verdict->baseline);
+        markdown_append_name(&head, verdict->baseline, comment->arena);
     }
     text_printf(&head, ", convention %s", verdict->convention);
     if (verdict->times[0] != '\0') {
         text_append(&head, ", times ");
-        markdown_append_words(&head, verdict->times);
+        append_words(&head, verdict->times);
     }
     text_append(&head, ": ");
     gate_append_counts(&head, verdict);
@@ -146,7 +202,7 @@ static void write_foot(struct comment *comment) {
     if (verdict->regressions == 0 || verdict->accept[0] == '\0') return;
     text_init(&foot, comment->arena);
     text_append(&foot, "\nTo accept what changed:\n\n");
-    markdown_append_block(&foot, "sh", verdict->accept);
+    append_block(&foot, "sh", verdict->accept);
     comment->failed |= foot.failed;
     fputs(text_string(&foot), comment->out);
 }

@@ -465,15 +465,3 @@ int cm_sweep_read_json(const char *text, size_t size, const char *name,
     (*ret_sweep)->arena = arena;
     return CM_OK;
 }
-
-int cm_formula_read_json(const char *text, size_t size, const char *name,
-                         struct cm_diagnostics *diagnostics, struct cm_formula **ret_formula) {
-    const struct json_text from = {text, size, name};
-    struct arena *arena = NULL;
-    void *formula = NULL;
-    const int status = read_text_of(&json_formula, &from, diagnostics, &arena, &formula);
-    if (status != CM_OK) return status;
-    *ret_formula = formula;
-    (*ret_formula)->arena = arena;
-    return CM_OK;
-}

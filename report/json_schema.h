@@ -2,7 +2,8 @@
 /*
  * The schema "costmodel/profile/1" as tables: each struct of the result is a record, each key a
  * row that says where its value stands and what kind it is. Writer and reader walk the same
- * rows, which is why what one writes the other reads. docs/json.md explains the keys to users.
+ * rows, which is why what one writes the other reads; the published schema and the tables of
+ * docs/json.md are printed from them, too.
  */
 #ifndef REPORT_JSON_SCHEMA_H
 #define REPORT_JSON_SCHEMA_H
@@ -51,12 +52,15 @@ struct json_field {
     size_t count_offset; /* of the size_t n of a list, of the bool of a part */
     const struct json_record *record;
     const char *const *first; /* NULL-terminated keys of columns */
+    const char *about; /* for the published schema and docs/json.md; columns have their own */
 };
 
 struct json_record {
     size_t size; /* of the struct */
     size_t n_fields;
     const struct json_field *fields;
+    const char *name; /* in the published schema */
+    const char *about;
     bool closed; /* a key that is not in it is refused: people write it, and mistype */
 };
 
@@ -66,6 +70,10 @@ struct json_document {
     const char *what; /* for messages */
     const struct json_record *record;
 };
+
+/* All that there are, by the name of each schema. */
+extern const struct json_document *const json_documents[];
+extern const size_t json_n_documents;
 
 extern const struct json_document json_profile;  /* struct cm_result */
 extern const struct json_document json_sweep;    /* struct cm_sweep */

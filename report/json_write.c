@@ -398,8 +398,3 @@ int cm_result_write_json(const struct cm_result *result, FILE *out) {
 int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) {
     return json_document_write(&json_sweep, sweep, out);
 }
-
-int cm_formula_write_json(const struct cm_formula *formula, FILE *out) {
-    struct json_writer writer = {.out = out};
-    return write_document(&writer, &json_formula, formula);
-}

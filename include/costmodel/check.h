@@ -55,7 +55,7 @@ struct cm_baseline_profile {
 
 struct cm_baseline_module {
     int64_t batch;           /* of which profile; CM_UNKNOWN where no axis is a batch */
-    struct cm_module module; /* path, type, arguments, calls, costs and peak */
+    struct cm_module module; /* path, type, arguments, calls, costs, peak */
 };
 
 /* Why a baseline became what it is. */

@@ -370,6 +370,13 @@ CM_API int cm_result_write_explanations(const struct cm_result *result,
                                         const struct cm_text_options *options,
                                         FILE *out) CM_MUST_CHECK;
 
+/* The kinds of JSON that are written, "profile" the first; NULL past the last. */
+CM_API const char *cm_schema_at(size_t index);
+
+/* The JSON Schema of one of them (draft 2020-12), or its keys as Markdown. CM_OK, CM_USAGE (no
+ * such name), CM_IO. */
+CM_API int cm_schema_write(const char *name, bool as_markdown, FILE *out) CM_MUST_CHECK;
+
 /* One JSON object, schema "costmodel/profile/1" (docs/json.md). CM_OK, CM_IO, CM_NO_MEMORY. */
 CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
