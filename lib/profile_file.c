@@ -13,13 +13,18 @@
 
 #include "support/banned.h"
 
+/* As JSON has it. */
+static bool is_blank(uint8_t c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 int profile_file_is(struct source *source, struct cm_diagnostics *diag, bool *ret) {
     const uint8_t *bytes = NULL;
     size_t size = 0;
     size_t i = 0;
     const int status = source_look(source, &bytes, &size, diag);
     if (status < 0) return status;
-    while (i < size && memchr(" \t\r\n", bytes[i], 4) != NULL) i++;
+    while (i < size && is_blank(bytes[i])) i++;
     *ret = i < size && bytes[i] == '{';
     return CM_OK;
 }
