@@ -33,7 +33,7 @@
 
 struct importer {
     const Onnx__ModelProto *proto; /* without its graph */
-    const struct skimmed *bytes;
+    struct skimmed bytes;
     struct arena *arena;               /* the model's */
     struct arena *scratch;             /* until the import ends */
     struct arena *decoding;            /* what is being imported of the main graph */

@@ -47,7 +47,7 @@ int64_t import_opset(Onnx__OperatorSetIdProto *const *imports, size_t n, const c
 
 static int check_version(struct importer *importer) {
     const Onnx__ModelProto *proto = importer->proto;
-    if (!importer->bytes->has_graph)
+    if (!importer->bytes.has_graph)
         return diag_error(importer->diag, DIAG_FORMAT,
                           "no ONNX model: the file holds no graph");
     if (!proto->has_ir_version || proto->ir_version < OLDEST_IR)
@@ -126,7 +126,7 @@ static void set_limits(struct importer *importer, uint64_t n_nodes) {
     for (size_t i = 0; i < proto->n_functions; i++) n_nodes += proto->functions[i]->n_node;
     importer->node_limit =
         n_nodes > MIN_NODE_LIMIT / NODES_PER_NODE ? n_nodes * NODES_PER_NODE : MIN_NODE_LIMIT;
-    importer->byte_limit = importer->bytes->size * INLINED_PER_BYTE;
+    importer->byte_limit = importer->bytes.size * INLINED_PER_BYTE;
     if (importer->byte_limit < MIN_INLINED_BYTES) importer->byte_limit = MIN_INLINED_BYTES;
 }
 
@@ -189,13 +189,11 @@ static int build(struct source *source, struct importer *importer, struct model 
 }
 
 static int load(struct source *source, struct importer *importer, struct model **ret) {
-    struct skimmed bytes = {0};
     Onnx__ModelProto *proto = NULL;
-    int status = skim(source, importer->scratch, importer->diag, &bytes);
-    importer->bytes = &bytes;
+    int status = skim(source, importer->scratch, importer->diag, &importer->bytes);
     if (status == CM_OK)
-        status = decode(&onnx__model_proto__descriptor, bytes.model, importer->scratch,
-                        importer->diag, &proto);
+        status = decode(&onnx__model_proto__descriptor, importer->bytes.model,
+                        importer->scratch, importer->diag, &proto);
     importer->proto = proto;
     if (status == CM_OK) status = check_version(importer);
     return status < 0 ? status : build(source, importer, ret);

@@ -26,7 +26,7 @@ struct messages messages_decoded(const void *list, size_t n) {
 
 static struct messages encoded(const struct importer *importer, uint32_t number,
                                const ProtobufCMessageDescriptor *type) {
-    const struct fields_walk walk = {importer->bytes->graph[number], number};
+    const struct fields_walk walk = {importer->bytes.graph[number], number};
     return (struct messages){.type = type, .walk = walk, .n = walk.left.n};
 }
 
@@ -44,7 +44,7 @@ struct graph_parts parts_of_body(const Onnx__GraphProto *proto) {
 }
 
 int parts_of_main(struct importer *importer, struct graph_parts *ret) {
-    struct fields_walk names = {importer->bytes->graph[FIELD_NAME], FIELD_NAME};
+    struct fields_walk names = {importer->bytes.graph[FIELD_NAME], FIELD_NAME};
     struct fields name = {0};
     while (fields_next(&names, &name)) continue; /* the last one counts */
     const ProtobufCMessageDescriptor *value_info = &onnx__value_info_proto__descriptor;

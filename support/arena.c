@@ -95,22 +95,29 @@ static struct block *new_block(struct arena *arena, size_t size) {
     return block;
 }
 
+/* Where in the block being filled an object would begin; false: it does not fit there. */
+static bool find_room(const struct block *block, size_t size, size_t align, size_t *ret_begin) {
+    if (one_object_a_block || block == NULL) return false;
+    const size_t begin = (block->used + align - 1) / align * align;
+    if (begin > block->size || size > block->size - begin) return false;
+    *ret_begin = begin;
+    return true;
+}
+
 /* Bytes as they come: zero, or what they were before a restore (*ret_soiled). */
 static void *take(struct arena *arena, size_t size, size_t align, bool *ret_soiled) {
     struct block *block = arena->filling;
-    const size_t used = block == NULL ? 0 : block->used;
-    const size_t begin = (used + align - 1) / align * align;
-    const bool fits = !one_object_a_block && block != NULL && begin <= block->size &&
-                      size <= block->size - begin;
-    const size_t stride = fits ? begin - used + size : size;
+    size_t begin = 0;
+    const bool fits = find_room(block, size, align, &begin);
+    const size_t stride = fits ? begin - block->used + size : size;
     if (stride > SIZE_MAX - arena->total) return NULL;
     if (arena->cap != 0 && arena->total + stride > arena->cap) return NULL;
     if (!fits) block = new_block(arena, size);
     if (block == NULL) return NULL;
     *ret_soiled = block->used < block->soiled;
-    block->used = fits ? begin + size : size;
+    block->used = begin + size;
     arena->total += stride;
-    return block->data + block->used - size;
+    return block->data + begin;
 }
 
 /* What any type of that size can want: the size of a type is a multiple of its alignment. */
