@@ -16,8 +16,77 @@
 
 #include "support/banned.h"
 
-static const char *const measurers[] = {
+static const char *const backends[] = {
     [ASKED_NOTHING] = NULL, [ASKED_CPU] = "onednn", [ASKED_CUDA] = "cuda"};
+
+static const struct option_choice measurers[] = {
+    {"cpu", ASKED_CPU},
+    {"cuda", ASKED_CUDA},
+    {NULL, 0},
+};
+
+static const struct option_choice precisions[] = {
+    {"fp32", CM_PRECISION_AS_STORED},
+    {"tf32", CM_PRECISION_TF32},
+    {"fp16", CM_PRECISION_FP16},
+    {"bf16", CM_PRECISION_BF16},
+    {"int8", CM_PRECISION_INT8},
+    {"fp8", CM_PRECISION_FP8},
+    {NULL, 0},
+};
+
+static const struct option_choice layouts[] = {
+    {"auto", CM_LAYOUT_AUTO},
+    {"nchw", CM_LAYOUT_NCHW},
+    {"nhwc", CM_LAYOUT_NHWC},
+    {NULL, 0},
+};
+
+#define AT(want, member) OPTION_AT(struct asked, want, member)
+
+/* clang-format off */
+const struct option asked_times[] = {
+    {.heading = "Times", .name = "measure", .kind = OPTION_CHOICE,
+     .offset = AT(int, measure), .value = "WHERE", .alone = "cuda", .choices = measurers,
+     .help = "run each distinct layer: on a GPU (cuda, also without =WHERE) or on\n"
+             "this machine's processors (cpu)"},
+    {.name = "device", .kind = OPTION_TEXT, .offset = AT(const char *, device),
+     .value = "NAME",
+     .help = "the least time of each layer by the published figures of a device, as\n"
+             "h200 (costmodel backends lists them), or of a file (.json)"},
+    {.name = "backend", .kind = OPTION_TEXT, .offset = AT(const char *, backend),
+     .value = "NAME[:key=value,...]",
+     .help = "ask this backend, with these settings"},
+    {.name = "precision", .kind = OPTION_CHOICE, .offset = AT(int, precision),
+     .value = "PRECISION", .choices = precisions,
+     .help = "run the fp32 of the file as fp32 (default), tf32, fp16, bf16, int8 or\n"
+             "fp8; of the last two the operands of products, all else as fp16"},
+    {.name = "layout", .kind = OPTION_CHOICE, .offset = AT(int, layout),
+     .value = "LAYOUT", .choices = layouts,
+     .help = "where the channels of images stand: auto (default: as the file, or\n"
+             "where a backend does better), nchw or nhwc"},
+    {.name = "autotune", .kind = OPTION_INT, .offset = AT(int, autotune),
+     .value = "K", .min = 1, .max = 1000,
+     .help = "run up to K algorithms of each layer where the backend has a choice\n"
+             "(cuda), and keep the fastest (default 1: the one it recommends)"},
+    {.name = "no-cache", .kind = OPTION_UNSET, .offset = AT(bool, cache),
+     .help = "neither use times that were measured before nor keep new ones (in\n"
+             "$COSTMODEL_CACHE, $XDG_CACHE_HOME/costmodel or ~/.cache/costmodel)"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+void asked_defaults(struct asked *asked) {
+    *asked = (struct asked){.cache = true};
+}
+
+const char *asked_given(const struct asked *asked) {
+    struct asked defaults;
+    asked_defaults(&defaults);
+    if (asked->plan) return "plan";
+    if (asked->e2e) return "e2e";
+    return options_changed(asked_times, asked, &defaults);
+}
 
 static int set_backend(const struct invocation *call, const char *setting, const char *device,
                        struct cm_options *options) {
@@ -86,7 +155,7 @@ int asked_read(const struct invocation *call, const struct asked *asked,
     options->e2e = asked->e2e;
     if (asked->cache && find_cache(call->arena, &options->cache) != CM_OK)
         return diag_no_memory(call->diag);
-    options->backend = asked->backend ? asked->backend : measurers[asked->measure];
+    options->backend = asked->backend ? asked->backend : backends[asked->measure];
     if (asked->device == NULL) return CM_OK;
     return set_backend(call, "roofline:device", asked->device, options);
 }

@@ -6,9 +6,8 @@
 
 #include <stdbool.h>
 
+#include "cli/options.h"
 #include "costmodel/costmodel.h"
-
-struct invocation;
 
 enum asked_measure { ASKED_NOTHING, ASKED_CPU, ASKED_CUDA };
 
@@ -23,6 +22,13 @@ struct asked {
     int layout;    /* enum cm_layout */
     int autotune;  /* algorithms to try; 0: as many as it takes without running one */
 };
+
+/* The rows of the help's group of times; --plan and --e2e are only the profile's. */
+extern const struct option asked_times[];
+
+void asked_defaults(struct asked *asked);
+/* The name of an option that is not at its default; NULL: none. */
+const char *asked_given(const struct asked *asked);
 
 /* Sets options->backend. CM_OK, CM_USAGE (more than one is asked), CM_NO_MEMORY. */
 int asked_read(const struct invocation *call, const struct asked *asked,

@@ -36,7 +36,7 @@ static const struct option_choice formats[] = {
     {NULL, 0},
 };
 
-static const struct option options_table[] = {
+const struct option backends_options[] = {
     {.heading = "The list",
      .name = "format",
      .kind = OPTION_CHOICE,
@@ -299,7 +299,7 @@ static int print_listing(const struct listing *listing, bool all) {
 int command_backends(const struct invocation *call) {
     struct request request = {.format = FORMAT_TEXT};
     struct option_list operands = {0, NULL};
-    int status = options_parse(options_table, call, &request, &operands);
+    int status = options_parse(backends_options, call, &request, &operands);
     if (status == CM_OK && operands.n > 1)
         status = options_fault(call, "backends wants at most one backend, got %zu", operands.n);
     struct listing listing = {.call = call, .format = request.format};

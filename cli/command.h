@@ -3,6 +3,8 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include "cli/options.h"
+
 struct arena;
 struct cm_diagnostics;
 
@@ -16,18 +18,24 @@ enum exit_status {
 
 /* One run of the program. */
 struct invocation {
+    const char *name;            /* of the command; NULL: none was named */
     int argc;                    /* arguments after the command's name */
     const char *const *argv;     /* argc of them */
     struct arena *arena;         /* ends with the program */
     struct cm_diagnostics *diag; /* faults of the command line and of the output; main prints */
 };
 
-/* Each gives an exit status. */
+/* Each gives an exit status, and has the rows of its options for the help. */
 int command_profile(const struct invocation *call);
 int command_conventions(const struct invocation *call);
 int command_backends(const struct invocation *call);
 int command_ops(const struct invocation *call);
 int command_passes(const struct invocation *call);
+extern const struct option profile_options[];
+extern const struct option conventions_options[];
+extern const struct option backends_options[];
+extern const struct option ops_options[];
+extern const struct option passes_options[]; /* none */
 
 /* The exit status that belongs to an enum cm_status. */
 int command_exit(int status);

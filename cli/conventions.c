@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/binding.h"
 #include "cli/messages.h"
 #include "cli/options.h"
-#include "cli/shapes.h"
 #include "cli/streams.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
@@ -27,19 +27,8 @@
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
 struct request {
-    struct option_list dims;
-    struct option_list inputs;
-    struct option_list values;
-    int64_t batch;
-    int mode; /* enum cm_mode */
+    struct binding binding;
     int format;
-};
-
-static const struct option_choice modes[] = {
-    {"model", CM_MODE_MODEL},
-    {"training", CM_MODE_TRAINING},
-    {"inference", CM_MODE_INFERENCE},
-    {NULL, 0},
 };
 
 static const struct option_choice formats[] = {
@@ -50,36 +39,16 @@ static const struct option_choice formats[] = {
 
 #define AT(want, member) OPTION_AT(struct request, want, member)
 
-/* Those of `costmodel profile` that change what is counted; its help explains them. */
-static const struct option options_table[] = {
-    {.name = "batch",
-     .kind = OPTION_INT64,
-     .offset = AT(int64_t, batch),
-     .value = "N",
-     .min = 1,
-     .max = INT64_MAX},
-    {.name = "dim",
-     .kind = OPTION_LIST,
-     .offset = AT(struct option_list, dims),
-     .value = "NAME=N"},
-    {.name = "input",
-     .kind = OPTION_LIST,
-     .offset = AT(struct option_list, inputs),
-     .value = "NAME=SHAPE"},
-    {.name = "value",
-     .kind = OPTION_LIST,
-     .offset = AT(struct option_list, values),
-     .value = "NAME=LIST"},
-    {.name = "mode",
-     .kind = OPTION_CHOICE,
-     .offset = AT(int, mode),
-     .value = "MODE",
-     .choices = modes},
-    {.name = "format",
+const struct option conventions_options[] = {
+    {.rows = binding_batch, .offset = AT(struct binding, binding)},
+    {.rows = binding_model, .offset = AT(struct binding, binding)},
+    {.heading = "The report",
+     .name = "format",
      .kind = OPTION_CHOICE,
      .offset = AT(int, format),
      .value = "FORMAT",
-     .choices = formats},
+     .choices = formats,
+     .help = "text for people (default), json for programs"},
     {.name = NULL},
 };
 
@@ -265,18 +234,15 @@ static int write_all(struct job *job) {
 static int read_job(const struct invocation *call, struct job *job) {
     struct request request = {.format = FORMAT_TEXT};
     struct option_list operands = {0, NULL};
-    cm_options_init(&job->options);
-    int status = options_parse(options_table, call, &request, &operands);
+    binding_defaults(&request.binding);
+    int status = options_parse(conventions_options, call, &request, &operands);
     if (status != CM_OK) return status;
     if (operands.n != 1)
         return options_fault(call, "conventions wants one model, got %zu", operands.n);
     job->path = operands.values[0];
     job->format = request.format;
-    job->options.batch = request.batch;
-    job->options.mode = (enum cm_mode)request.mode;
-    status = shapes_read_dims(call, &request.dims, &job->options);
-    if (status == CM_OK) status = shapes_read_inputs(call, &request.inputs, &job->options);
-    if (status == CM_OK) status = shapes_read_values(call, &request.values, &job->options);
+    status = binding_read(call, &request.binding, &job->options);
+    if (status == CM_OK) status = binding_check_one(call, &request.binding);
     return status;
 }
 

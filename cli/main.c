@@ -8,12 +8,11 @@
 #include "cli/command.h"
 #include "cli/messages.h"
 #include "cli/options.h"
-#include "cli/profile.h"
 #include "cli/streams.h"
-#include "cli/suggest.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/suggest.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -21,29 +20,12 @@
 struct command {
     const char *name;
     int (*run)(const struct invocation *call);
+    const struct option *options;
     const char *usage;
     const char *summary;
+    const char *about;         /* for its own help */
+    const char *exit_statuses; /* of its own; NULL: as every command's */
 };
-
-/* The first is the one that runs when none is named. */
-static const struct command commands[] = {
-    {"profile", command_profile, "[profile] MODEL.onnx [options]", "what a model costs"},
-    {"conventions", command_conventions, "conventions MODEL.onnx [options]",
-     "what it costs by each tool's rules"},
-    {"ops", command_ops, "ops [--markdown]", "list the operators that are known"},
-    {"backends", command_backends, "backends [NAME[:key=value,...]]",
-     "list what can measure or model a device"},
-    {"passes", command_passes, "passes", "list the passes in order"},
-};
-
-#define N_COMMANDS (sizeof commands / sizeof commands[0])
-
-static const char about[] = "\n"
-                            "Says what an ONNX model costs, from its file alone: parameters, "
-                            "MACs, FLOPs, bytes moved and\n"
-                            "activation memory, of every node and every module, at any batch "
-                            "size. MODEL.onnx may be - for\n"
-                            "standard input. Weights are never read.\n";
 
 static const char exit_statuses[] =
     "\n"
@@ -53,6 +35,51 @@ static const char exit_statuses[] =
     "  2  the command line is at fault, or leaves a free dim unbound\n"
     "  3  done, but the model has operators that are not known, or the backend that was asked\n"
     "     for cannot be used\n";
+
+static const char about[] =
+    "\n"
+    "Says what an ONNX model costs, from its file alone: parameters, "
+    "MACs, FLOPs, bytes moved and\n"
+    "activation memory, of every node and every module, at any batch "
+    "size. MODEL.onnx may be - for\n"
+    "standard input, or a profile that was written as JSON. Weights are "
+    "never read.\n";
+
+static const char about_conventions[] = "\n"
+                                        "Counts the FLOPs of one model by every convention, "
+                                        "and names the operators that part each\n"
+                                        "of them from plain MACs.\n";
+
+static const char about_ops[] = "\n"
+                                "Lists the operators that are known, each with the opsets from "
+                                "which on it has a row.\n";
+
+static const char about_backends[] =
+    "\n"
+    "Lists what can measure or model a device here, or why it cannot, the devices of which\n"
+    "figures are built in, and where modules are searched; of one backend alone what it makes\n"
+    "of these settings.\n";
+
+static const char about_passes[] = "\n"
+                                   "Lists the passes from a graph to its costs, in the order "
+                                   "in which they run.\n";
+
+/* The first is the one that runs when none is named. */
+static const struct command commands[] = {
+    {"profile", command_profile, profile_options, "[profile] MODEL.onnx [options]",
+     "what a model costs", about, NULL},
+    {"conventions", command_conventions, conventions_options,
+     "conventions MODEL.onnx [options]", "what it costs by each tool's rules",
+     about_conventions, NULL},
+    {"ops", command_ops, ops_options, "ops [--markdown]", "list the operators that are known",
+     about_ops, NULL},
+    {"backends", command_backends, backends_options, "backends [NAME[:key=value,...]]",
+     "list what can measure or model a device", about_backends, NULL},
+    {"passes", command_passes, passes_options, "passes", "list the passes in order",
+     about_passes, NULL},
+};
+
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
 
 /* Rows for the help alone: they end the run before any command sees its arguments. */
 static const struct option general_options[] = {
@@ -65,11 +92,26 @@ static const struct option general_options[] = {
     {.name = NULL},
 };
 
+static void print_usage(const char *before, const struct command *command) {
+    printf("%s costmodel %-32s %s\n", before, command->usage, command->summary);
+}
+
+static int print_command_help(const struct invocation *call, const struct command *command) {
+    print_usage("usage:", command);
+    fputs(command->about, stdout);
+    options_help(command->options, stdout);
+    options_help(general_options, stdout);
+    fputs(command->exit_statuses ? command->exit_statuses : exit_statuses, stdout);
+    return command_finish(call, EXIT_DONE);
+}
+
 static int print_help(const struct invocation *call) {
     for (size_t i = 0; i < N_COMMANDS; i++) {
-        printf("%s costmodel %-32s %s\n", i == 0 ? "usage:" : "      ", commands[i].usage,
-               commands[i].summary);
+        print_usage(i == 0 ? "usage:" : "      ", &commands[i]);
     }
+    fputs("\n\"costmodel COMMAND --help\" explains a command; these are the options of "
+          "profile.\n",
+          stdout);
     fputs(about, stdout);
     options_help(profile_options, stdout);
     options_help(general_options, stdout);
@@ -107,17 +149,19 @@ static const char *mistyped_command(const char *word) {
 }
 
 static int run(struct invocation *call) {
-    if (asks_for(call, "--help", "-h")) return print_help(call);
+    const struct command *command = call->argc > 0 ? find_command(call->argv[0]) : NULL;
+    if (asks_for(call, "--help", "-h"))
+        return command ? print_command_help(call, command) : print_help(call);
     if (asks_for(call, "--version", NULL)) return print_version(call);
     if (call->argc == 0) return command_profile(call);
     const char *word = call->argv[0];
-    const struct command *command = find_command(word);
     const char *near = command == NULL ? mistyped_command(word) : NULL;
     if (near != NULL) {
         return command_exit(
             options_fault(call, "unknown command '%s', did you mean '%s'?", word, near));
     }
     if (command == NULL) return commands[0].run(call);
+    call->name = command->name;
     call->argc--;
     call->argv++;
     return command->run(call);

@@ -27,7 +27,7 @@ static const struct option_choice formats[] = {
     {NULL, 0},
 };
 
-static const struct option options_table[] = {
+const struct option ops_options[] = {
     {.heading = "The list",
      .name = "format",
      .kind = OPTION_CHOICE,
@@ -191,7 +191,7 @@ static void print_markdown(void) {
 int command_ops(const struct invocation *call) {
     struct request request = {.format = FORMAT_TEXT};
     struct option_list operands = {0, NULL};
-    const int status = options_parse(options_table, call, &request, &operands);
+    const int status = options_parse(ops_options, call, &request, &operands);
     if (status < 0) return command_exit(status);
     if (operands.n > 0) {
         return command_exit(

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/suggest.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/suggest.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -24,12 +24,44 @@ struct parse {
     bool ended; /* `--` was seen */
 };
 
+/* A row, of the table or of one that it includes; NULL past the last. */
+struct walk {
+    const struct option *row;
+    const struct option *outer; /* where it goes on behind an included table; NULL: in none */
+    size_t base;                /* where the struct of the row begins in the target */
+};
+
+/* Into and out of included tables, until there is a row. */
+static void walk_settle(struct walk *walk) {
+    while (walk->row->name == NULL) {
+        if (walk->row->rows != NULL) {
+            BUG_ON(walk->outer != NULL);
+            *walk = (struct walk){walk->row->rows, walk->row + 1, walk->row->offset};
+        } else {
+            *walk = (struct walk){walk->outer, NULL, 0};
+            if (walk->row == NULL) return;
+        }
+    }
+}
+
+static struct walk walk_begin(const struct option *table) {
+    struct walk walk = {table, NULL, 0};
+    walk_settle(&walk);
+    return walk;
+}
+
+static void walk_next(struct walk *walk) {
+    walk->row++;
+    walk_settle(walk);
+}
+
 int options_fault(const struct invocation *call, const char *format, ...) {
     va_list args;
     va_start(args, format);
     const int status = diag_verror(call->diag, DIAG_USAGE, format, args);
     va_end(args);
-    diag_hint(call->diag, "see costmodel --help");
+    diag_hint(call->diag, "see costmodel%s%s --help", call->name ? " " : "",
+              call->name ? call->name : "");
     return status;
 }
 
@@ -78,8 +110,9 @@ static int read_choice(const struct parse *parse, const struct option *row, cons
 }
 
 /* `value` is NULL only for the kinds that take none. */
-static int store(const struct parse *parse, const struct option *row, const char *value) {
-    void *field = parse->target + row->offset;
+static int store(const struct parse *parse, const struct walk *at, const char *value) {
+    const struct option *row = at->row;
+    void *field = parse->target + at->base + row->offset;
     int64_t integer = 0;
     int status = CM_OK;
     switch (row->kind) {
@@ -106,26 +139,26 @@ static int store(const struct parse *parse, const struct option *row, const char
     BUG("a kind of option without a rule");
 }
 
-static const struct option *find_name(const struct option *table, const char *name,
-                                      size_t length) {
-    for (const struct option *row = table; row->name != NULL; row++) {
-        if (strlen(row->name) == length && memcmp(row->name, name, length) == 0) return row;
-    }
-    return NULL;
+static struct walk find_name(const struct option *table, const char *name, size_t length) {
+    struct walk walk = walk_begin(table);
+    while (walk.row != NULL &&
+           (strlen(walk.row->name) != length || memcmp(walk.row->name, name, length) != 0))
+        walk_next(&walk);
+    return walk;
 }
 
-static const struct option *find_letter(const struct option *table, char letter) {
-    for (const struct option *row = table; row->name != NULL; row++) {
-        if (row->letter != '\0' && row->letter == letter) return row;
-    }
-    return NULL;
+static struct walk find_letter(const struct option *table, char letter) {
+    struct walk walk = walk_begin(table);
+    while (walk.row != NULL && (walk.row->letter == '\0' || walk.row->letter != letter))
+        walk_next(&walk);
+    return walk;
 }
 
 static int unknown_option(const struct parse *parse, const char *name, size_t length) {
     struct suggestion suggestion;
     suggest_init(&suggestion, name, length);
-    for (const struct option *row = parse->table; row->name != NULL; row++) {
-        suggest_offer(&suggestion, row->name);
+    for (struct walk walk = walk_begin(parse->table); walk.row != NULL; walk_next(&walk)) {
+        suggest_offer(&suggestion, walk.row->name);
     }
     if (suggestion.best == NULL) {
         return options_fault(parse->call, "unknown option '--%.*s'", (int)length, name);
@@ -138,13 +171,14 @@ static int unknown_option(const struct parse *parse, const char *name, size_t le
  * The option's value: `attached` (NULL: nothing stood at the option itself) or the next
  * argument. What begins with two dashes is an option whose forerunner was forgotten.
  */
-static int take_value(struct parse *parse, const struct option *row, const char *attached) {
+static int take_value(struct parse *parse, const struct walk *at, const char *attached) {
     const struct invocation *call = parse->call;
+    const struct option *row = at->row;
     if (row->value == NULL && attached != NULL) {
         return options_fault(call, "option --%s takes no value, got '%s'", row->name, attached);
     }
-    if (row->value == NULL) return store(parse, row, NULL);
-    if (row->alone != NULL && attached == NULL) return store(parse, row, row->alone);
+    if (row->value == NULL) return store(parse, at, NULL);
+    if (row->alone != NULL && attached == NULL) return store(parse, at, row->alone);
     if (attached == NULL && parse->next < call->argc &&
         !text_starts_with(call->argv[parse->next], "--")) {
         attached = call->argv[parse->next++];
@@ -152,20 +186,20 @@ static int take_value(struct parse *parse, const struct option *row, const char 
     if (attached == NULL || attached[0] == '\0') {
         return options_fault(call, "option --%s wants a value: %s", row->name, row->value);
     }
-    return store(parse, row, attached);
+    return store(parse, at, attached);
 }
 
 static int parse_long(struct parse *parse, const char *name) {
     const size_t length = strcspn(name, "=");
-    const struct option *row = find_name(parse->table, name, length);
-    if (row == NULL) return unknown_option(parse, name, length);
-    return take_value(parse, row, name[length] == '=' ? name + length + 1 : NULL);
+    const struct walk at = find_name(parse->table, name, length);
+    if (at.row == NULL) return unknown_option(parse, name, length);
+    return take_value(parse, &at, name[length] == '=' ? name + length + 1 : NULL);
 }
 
 static int parse_letter(struct parse *parse, const char *letters) {
-    const struct option *row = find_letter(parse->table, letters[0]);
-    if (row == NULL) return options_fault(parse->call, "unknown option '-%s'", letters);
-    return take_value(parse, row, letters[1] == '\0' ? NULL : letters + 1);
+    const struct walk at = find_letter(parse->table, letters[0]);
+    if (at.row == NULL) return options_fault(parse->call, "unknown option '-%s'", letters);
+    return take_value(parse, &at, letters[1] == '\0' ? NULL : letters + 1);
 }
 
 static int parse_argument(struct parse *parse) {
@@ -186,6 +220,36 @@ int options_parse(const struct option *table, const struct invocation *call, voi
         if (status != CM_OK) return status;
     }
     return CM_OK;
+}
+
+static bool differs(const struct option *row, const char *target, const char *defaults) {
+    const void *have = target + row->offset;
+    const void *was = defaults + row->offset;
+    switch (row->kind) {
+    case OPTION_SET:
+    case OPTION_UNSET:
+        return *(const bool *)have != *(const bool *)was;
+    case OPTION_INT:
+    case OPTION_CHOICE:
+        return *(const int *)have != *(const int *)was;
+    case OPTION_INT64:
+    case OPTION_BYTES:
+        return *(const int64_t *)have != *(const int64_t *)was;
+    case OPTION_TEXT:
+        return !text_equal(*(const char *const *)have, *(const char *const *)was);
+    case OPTION_LIST:
+        return ((const struct option_list *)have)->n != ((const struct option_list *)was)->n;
+    }
+    BUG("a kind of option without a rule");
+}
+
+const char *options_changed(const struct option *table, const void *target,
+                            const void *defaults) {
+    for (struct walk walk = walk_begin(table); walk.row != NULL; walk_next(&walk)) {
+        const char *have = (const char *)target + walk.base;
+        if (differs(walk.row, have, (const char *)defaults + walk.base)) return walk.row->name;
+    }
+    return NULL;
 }
 
 #define HELP_COLUMN 28
@@ -212,8 +276,8 @@ static void help_row(const struct option *row, FILE *out) {
 }
 
 void options_help(const struct option *table, FILE *out) {
-    for (const struct option *row = table; row->name != NULL; row++) {
-        if (row->heading != NULL) fprintf(out, "\n%s:\n", row->heading);
-        help_row(row, out);
+    for (struct walk walk = walk_begin(table); walk.row != NULL; walk_next(&walk)) {
+        if (walk.row->heading != NULL) fprintf(out, "\n%s:\n", walk.row->heading);
+        help_row(walk.row, out);
     }
 }

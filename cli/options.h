@@ -35,7 +35,7 @@ struct option_choice {
 
 struct option {
     const char *heading; /* of the group that begins with this row, or NULL */
-    const char *name;    /* without the dashes; NULL ends the table */
+    const char *name;    /* without the dashes; NULL, and no `rows`: ends the table */
     char letter;         /* '\0': none */
     enum option_kind kind;
     size_t offset;     /* in the struct to fill: OPTION_AT */
@@ -45,6 +45,8 @@ struct option {
     const char *help;  /* a line each */
     int64_t min, max;
     const struct option_choice *choices;
+    const struct option *rows; /* instead of a row of its own: those of another table, which
+                                  fill the struct at `offset` and include no third table */
 };
 
 /* Where `member` stands in `type`; does not compile unless it is a `want`. */
@@ -58,6 +60,11 @@ struct option {
  */
 int options_parse(const struct option *table, const struct invocation *call, void *target,
                   struct option_list *operands) __attribute__((warn_unused_result));
+
+/* The name of the first option of which `target` holds something else than `defaults`; NULL:
+ * all are as they were. */
+const char *options_changed(const struct option *table, const void *target,
+                            const void *defaults);
 
 /* Prints the rows, aligned, group by group. */
 void options_help(const struct option *table, FILE *out);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `costmodel profile`, the main job: load, profile, report. */
-#include "cli/profile.h"
+#include "cli/command.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/asked.h"
-#include "cli/command.h"
+#include "cli/formats.h"
 #include "cli/messages.h"
 #include "cli/request.h"
-#include "cli/shapes.h"
 #include "cli/streams.h"
 #include "cli/sweep.h"
 #include "costmodel/costmodel.h"
+#include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
 #include "support/text.h"
@@ -42,27 +42,12 @@ struct findings {
     const struct cm_sweep *sweep;
 };
 
-static int write_report(const struct request *request, const struct findings *findings,
-                        FILE *out) {
-    const struct cm_result *result = findings->result;
-    struct cm_text_options options;
-    if (request->format == FORMAT_JSON)
-        return result ? cm_result_write_json(result, out)
-                      : cm_sweep_write_json(findings->sweep, out);
-    if (request->format == FORMAT_TRACE) return cm_result_write_trace(result, out);
-    cm_text_options_init(&options);
-    options.depth = request->depth;
-    options.top = request->top;
-    options.detailed = request->detailed;
-    options.operators = request->operators;
-    options.layers = request->layers;
-    options.kernels = request->kernels;
-    options.width = request->width;
-    options.color = streams_color(out, (enum color_choice)request->color);
-    if (!result) return cm_sweep_write_text(findings->sweep, &options, out);
-    if (result->n_explanations > 0) return cm_result_write_explanations(result, &options, out);
-    options.unicode = streams_utf8();
-    return cm_result_write_text(result, &options, out);
+static int write_report(const struct invocation *call, const struct request *request,
+                        const struct findings *findings, FILE *out) {
+    const struct format *format = request->format;
+    if (findings->result)
+        return format->write_result(request, findings->result, call->diag, out);
+    return format->write_sweep(request, findings->sweep, call->diag, out);
 }
 
 /* A report that replaced its own model would destroy it. */
@@ -80,7 +65,7 @@ static int write_file(const struct invocation *call, const struct request *reque
     int status = output_open(request->output, call->diag, &output);
     if (status != CM_OK) return status;
     FILE *stream = output_stream(output);
-    status = write_report(request, findings, stream);
+    status = write_report(call, request, findings, stream);
     if (status == CM_OK || status == CM_IO) {
         const int flushed = streams_flush(stream, request->output, call->diag);
         status = status == CM_OK ? flushed : status;
@@ -92,7 +77,7 @@ static int write_file(const struct invocation *call, const struct request *reque
 
 static int write_stdout(const struct invocation *call, const struct request *request,
                         const struct findings *findings) {
-    const int status = write_report(request, findings, stdout);
+    const int status = write_report(call, request, findings, stdout);
     if (status == CM_NO_MEMORY) return status;
     const int flushed = streams_flush(stdout, "standard output", call->diag);
     return status == CM_OK ? flushed : status;
@@ -100,7 +85,7 @@ static int write_stdout(const struct invocation *call, const struct request *req
 
 static int write_findings(const struct invocation *call, const struct request *request,
                           const struct findings *findings) {
-    if (request->format == FORMAT_TRACE && !cm_result_timed(findings->result))
+    if (request->format->draws_times && !cm_result_timed(findings->result))
         return diag_error(call->diag, DIAG_USAGE, "there are no times to draw a trace of");
     const bool to_stdout = request->output == NULL || text_equal(request->output, "-");
     const int status =
@@ -108,16 +93,49 @@ static int write_findings(const struct invocation *call, const struct request *r
     return status == CM_NO_MEMORY ? diag_no_memory(call->diag) : status;
 }
 
+/* What would have to profile anew; NULL: nothing of the kind was asked. */
+static const char *asks_anew(const struct request *request) {
+    const char *name = binding_given(&request->binding);
+    if (name == NULL) name = asked_given(&request->asked);
+    if (name != NULL) return name;
+    return request->explain.n > 0        ? "explain"
+           : request->dump_after != NULL ? "dump-after"
+           : request->memory_limit > 0   ? "memory-limit"
+           : request->memory_curve       ? "memory-curve"
+           : request->memory_plan        ? "memory-plan"
+                                         : NULL;
+}
+
+/* Takes over what was read back from a file of JSON. */
+static int take_profile(const struct request *request, struct cm_result *result,
+                        struct cm_diagnostics *diag, struct cm_result **ret) {
+    const char *anew = asks_anew(request);
+    if (anew == NULL) {
+        *ret = result;
+        return CM_OK;
+    }
+    cm_result_free(result);
+    return diag_error(diag, DIAG_USAGE,
+                      "a profile stays as it was taken, option --%s wants a model", anew);
+}
+
 /* A profile into *ret, or of several batches a sweep into *ret_sweep. */
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret,
                          struct cm_sweep **ret_sweep) {
-    const struct batches *batches = &request->batches;
+    const struct batches *batches = &request->binding.batches;
     struct cm_model *model = NULL;
     struct progress progress = {.shown = false};
     struct cm_options shown = *options;
-    int status = cm_model_load_file(request->model, diag, &model);
+    struct cm_result *taken = NULL;
+    int status = cm_load_file(request->model, diag, &model, &taken);
     if (status != CM_OK) return status;
+    if (taken != NULL) return take_profile(request, taken, diag, ret);
+    if (request->format->draws_times && (options->backend == NULL || options->plan_only)) {
+        cm_model_free(model);
+        return diag_error(diag, DIAG_USAGE,
+                          "--format trace draws times: give --measure, --device or --backend");
+    }
     shown.progress = progress_show;
     shown.progress_context = &progress;
     status = ret_sweep
@@ -219,19 +237,26 @@ static int run_sweep(const struct invocation *call, const struct request *reques
 
 /* What says something about one profile has nothing to say about several. */
 static int check_sweep(const struct invocation *call, const struct request *request) {
-    const char *single = request->explain.n > 0            ? "explain"
-                         : request->memory_curve           ? "memory-curve"
-                         : request->memory_plan            ? "memory-plan"
-                         : request->dump_after != NULL     ? "dump-after"
-                         : request->asked.plan             ? "plan"
-                         : request->asked.e2e              ? "e2e"
-                         : request->operators              ? "operators"
-                         : request->layers                 ? "layers"
-                         : request->kernels                ? "kernels"
-                         : request->format == FORMAT_TRACE ? "format trace"
-                                                           : NULL;
-    if (request->batches.n < 2 || single == NULL) return CM_OK;
-    return options_fault(call, "option --%s wants one batch, got '%s'", single, request->batch);
+    const char *format = NULL;
+    if (request->binding.batches.n < 2) return CM_OK;
+    if (request->format->write_sweep == NULL) {
+        format = arena_printf(call->arena, "format %s", request->format->name);
+        if (format == NULL) return diag_no_memory(call->diag);
+    }
+    const char *single = request->explain.n > 0        ? "explain"
+                         : request->memory_curve       ? "memory-curve"
+                         : request->memory_plan        ? "memory-plan"
+                         : request->dump_after != NULL ? "dump-after"
+                         : request->asked.plan         ? "plan"
+                         : request->asked.e2e          ? "e2e"
+                         : request->operators          ? "operators"
+                         : request->layers             ? "layers"
+                         : request->kernels            ? "kernels"
+                         : request->rows != NOT_GIVEN  ? "rows"
+                                                       : format;
+    if (single == NULL) return CM_OK;
+    return options_fault(call, "option --%s wants one batch, got '%s'", single,
+                         request->binding.batch);
 }
 
 static int write_calibration(const struct invocation *call, const struct request *request,
@@ -277,38 +302,19 @@ static int read_request(const struct invocation *call, struct request *request,
         is_model(request)) {
         return options_fault(call, "the output '%s' is the model itself", request->output);
     }
-    cm_options_init(options);
-    if (status == CM_OK) status = sweep_read(call, request->batch, &request->batches);
+    if (status == CM_OK) status = binding_read(call, &request->binding, options);
+    if (status == CM_OK) status = format_find(call, request);
     if (status == CM_OK) status = check_sweep(call, request);
-    if (request->batches.n == 1) options->batch = request->batches.items[0];
-    options->mode = (enum cm_mode)request->mode;
-    options->convention = request->convention;
-    options->optimizer = request->optimizer;
-    options->amp = request->amp;
-    options->n_freeze = request->freeze.n;
-    options->freeze = request->freeze.values;
-    options->n_checkpoint = request->checkpoint.n;
-    options->checkpoint = request->checkpoint.values;
-    options->strict = request->strict;
+    if (status == CM_OK) status = format_check(call, request);
     options->dump_after = request->dump_after;
-    options->module_source = request->module_source;
-    options->group = request->group;
     options->dump = stderr;
-    options->schedule = (enum cm_schedule)request->schedule;
     options->memory_limit = request->memory_limit;
-    options->memory_alignment = request->memory_alignment;
-    options->memory_curve = request->memory_curve || request->format == FORMAT_TRACE;
+    options->memory_curve =
+        request->memory_curve || (status == CM_OK && request->format->draws_times);
     options->memory_plan = request->memory_plan;
-    if (status == CM_OK) status = asked_read(call, &request->asked, options);
-    if (status == CM_OK && request->format == FORMAT_TRACE &&
-        (options->backend == NULL || options->plan_only))
-        status = options_fault(call, "--format trace draws times: give --measure, --device or "
-                                     "--backend");
     options->n_explain = request->explain.n;
     options->explain = request->explain.values;
-    if (status == CM_OK) status = shapes_read_dims(call, &request->dims, options);
-    if (status == CM_OK) status = shapes_read_inputs(call, &request->inputs, options);
-    if (status == CM_OK) status = shapes_read_values(call, &request->values, options);
+    if (status == CM_OK) status = asked_read(call, &request->asked, options);
     return status;
 }
 
@@ -318,6 +324,6 @@ int command_profile(const struct invocation *call) {
     const int status = read_request(call, &request, &options);
     if (status != CM_OK) return command_exit(status);
     if (request.calibrate != NULL) return run_calibration(call, &request, &options);
-    if (request.batches.n > 1) return run_sweep(call, &request, &options);
+    if (request.binding.batches.n > 1) return run_sweep(call, &request, &options);
     return run_request(call, &request, &options);
 }

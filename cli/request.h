@@ -3,41 +3,37 @@
 #ifndef CLI_REQUEST_H
 #define CLI_REQUEST_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/asked.h"
+#include "cli/binding.h"
 #include "cli/options.h"
-#include "cli/sweep.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_TRACE };
+struct format;
+
+/* A depth or number that was not given: each format has its own. */
+#define NOT_GIVEN INT_MIN
 
 struct request {
     const char *model;
-    struct option_list dims;
-    struct option_list inputs;
-    struct option_list values;
+    struct binding binding;
     struct option_list explain;
-    const char *batch; /* as it was given; NULL: not */
-    struct batches batches;
-    int mode; /* enum cm_mode */
-    const char *convention;
-    const char *optimizer;
-    bool amp;
-    struct option_list freeze;
-    struct option_list checkpoint;
-    bool strict;
     const char *dump_after;
-    const char *module_source;
-    const char *group;
-    int schedule; /* enum cm_schedule */
     int64_t memory_limit;
-    int64_t memory_alignment;
     bool memory_curve;
     bool memory_plan;
     struct asked asked;
     const char *calibrate; /* the file to write; NULL: not asked */
-    int format;            /* enum format */
+    const char *format_name;
+    const struct format *format; /* format_find */
+    int rows;                    /* enum cm_rows; NOT_GIVEN */
+    const char *columns;
+    const char *sort;
+    struct option_list filters;
+    const char *metric;
+    int units; /* enum cm_units */
     int depth;
     int top;
     int width;

@@ -114,7 +114,7 @@ static int64_t meet_limit(const struct trial *a, const struct trial *b, int64_t 
 /* Ever larger, until one does not fit. */
 static int find_upper(struct search *search) {
     struct trial before = search->fits;
-    int64_t next = 2 * before.batch;
+    int64_t next = before.batch < MAX_BATCH ? 2 * before.batch : MAX_BATCH;
     int status = CM_OK;
     while (status == CM_OK && !search->why && search->fails.batch == 0 &&
            search->fits.batch < MAX_BATCH) {

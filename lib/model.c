@@ -9,6 +9,7 @@
 #include "ir/graph.h"
 #include "lib/assemble.h"
 #include "lib/fit.h"
+#include "lib/profile_file.h"
 #include "passes/module_groups.h"
 #include "passes/module_sources.h"
 #include "passes/optimizers.h"
@@ -69,6 +70,29 @@ int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
     struct source *source = NULL;
     int status = source_open(path, diagnostics, &source);
     return status < 0 ? status : load_source(source, diagnostics, ret_model);
+}
+
+/* Takes the source over, also on failure. */
+static int read_profile(struct source *source, struct cm_diagnostics *diagnostics,
+                        struct cm_result **ret_result) {
+    int status = profile_file_read(source, diagnostics, ret_result);
+    source_close(source);
+    return status;
+}
+
+int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
+                 struct cm_model **ret_model, struct cm_result **ret_result) {
+    struct source *source = NULL;
+    bool is_profile = false;
+    int status = source_open(path, diagnostics, &source);
+    if (status < 0) return status;
+    status = profile_file_is(source, diagnostics, &is_profile);
+    if (status < 0) {
+        source_close(source);
+        return status;
+    }
+    return is_profile ? read_profile(source, diagnostics, ret_result)
+                      : load_source(source, diagnostics, ret_model);
 }
 
 int cm_model_load_memory(const void *data, size_t size, const char *name,

@@ -23,7 +23,7 @@ static void write_title(struct page *page, const struct cm_result *result,
     text_append(gain, ": gain ");
     if (is_known(advice->gain_ps)) {
         text_append(gain, "at most ");
-        times_append(gain, advice->gain_ps);
+        times_append(gain, page->units, advice->gain_ps);
         times_append_kind(gain, result);
         text_append(gain, " (");
         number_append_percent(gain, advice->gain_ps, result->totals.latency_ps);

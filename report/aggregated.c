@@ -130,9 +130,9 @@ static void write_ranking(struct page *page, const struct cm_result *result,
         text_append_name(item, groups->items[ranks[i].order].type);
         text_append(item, "': '");
         if (column->timed)
-            times_append(item, ranks[i].value);
+            times_append(item, page->units, ranks[i].value);
         else
-            number_append(item, column->unit, ranks[i].value);
+            number_append(item, page->units, column->unit, ranks[i].value);
         if (column->timed) times_append_kind(item, result);
         text_append(item, "'");
         page_item_end(page, STYLE_PLAIN);

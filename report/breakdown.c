@@ -21,13 +21,13 @@ static void add_number(struct table *table, enum number_unit unit, int64_t value
     if (value == CM_UNKNOWN)
         text_append(table_cell(table), "-");
     else
-        number_append(table_cell(table), unit, value);
+        number_append(table_cell(table), table->page->units, unit, value);
     table_end_cell(table);
 }
 
 static void add_time(struct table *table, int64_t ps) {
     if (is_known(ps))
-        times_append(table_cell(table), ps);
+        times_append(table_cell(table), table->page->units, ps);
     else
         text_append(table_cell(table), "-");
     table_end_cell(table);
@@ -84,8 +84,8 @@ static void add_operator(struct table *table, const struct cm_result *result,
     if (cm_result_timed(result)) {
         add_time(table, row->latency_ps);
         add_percent(table, row->latency_ps, result->totals.latency_ps);
-        times_append_rate(table_cell(table), row->latency_ps > 0 ? row->flops : 0,
-                          row->latency_ps);
+        times_append_rate(table_cell(table), table->page->units,
+                          row->latency_ps > 0 ? row->flops : 0, row->latency_ps);
         table_end_cell(table);
     }
     add_count(table, row->nodes);

@@ -8,20 +8,22 @@
 
 #include "support/banned.h"
 
-#define AT(member) offsetof(struct cm_costs, member)
+#define AT(member)       offsetof(struct cm_costs, member)
+#define OPERATOR(member) offsetof(struct cm_operator, member)
+#define BATCH(member)    offsetof(struct cm_sweep_row, member)
 
 const struct column columns[] = {
     /* clang-format off */
-    /* key               heading             ranking   unit           offset, timed */
-    {"params",           "params",           "params", NUMBER_PARAMS, AT(params), false},
-    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers), false},
-    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs), false},
-    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops), false},
-    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read), false},
-    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written), false},
-    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes), false},
-    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), false},
-    {"latency_ps",       "fwd latency",   "fwd latency", NUMBER_TIME, AT(latency_ps),       true},
+    /* key               heading             ranking   unit           offset, of_operator, of_batch, sums, timed */
+    {"params",           "params",           "params", NUMBER_PARAMS, AT(params),           0,                       BATCH(params),     false, false},
+    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          0,                       0,                 false, false},
+    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs),             OPERATOR(macs),          BATCH(macs),       true,  false},
+    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            OPERATOR(flops),         BATCH(flops),      true,  false},
+    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       OPERATOR(bytes_read),    0,                 true,  false},
+    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    OPERATOR(bytes_written), 0,                 true,  false},
+    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     0,                       0,                 false, false},
+    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), 0,                       0,                 true,  false},
+    {"latency_ps",       "fwd latency",  "fwd latency", NUMBER_TIME,  AT(latency_ps),       OPERATOR(latency_ps),    BATCH(latency_ps), true,  true},
     /* clang-format on */
 };
 

@@ -80,8 +80,9 @@ static void write_row(const struct chart *chart, int row) {
     struct text line;
     text_init(&label, chart->page->arena);
     text_init(&line, chart->page->arena);
-    if (row == N_ROWS - 1) number_append(&label, NUMBER_BYTES, chart->most);
-    if (row == N_ROWS / 2 - 1) number_append(&label, NUMBER_BYTES, chart->most / 2);
+    if (row == N_ROWS - 1) number_append(&label, chart->page->units, NUMBER_BYTES, chart->most);
+    if (row == N_ROWS / 2 - 1)
+        number_append(&label, chart->page->units, NUMBER_BYTES, chart->most / 2);
     for (size_t column = 0; column < chart->n_columns; column++) {
         int filled = eighths(chart, column) - 8 * row;
         text_append(&line, glyphs[filled < 0 ? 0 : filled > 8 ? 8 : filled]);
@@ -179,7 +180,7 @@ static void write_peaks(struct page *page, const struct cm_result *result) {
         struct text *item = page_item(page);
         text_append_name(item, modules[i]->name);
         text_append(item, " ");
-        number_append(item, NUMBER_BYTES, modules[i]->peak_activation_bytes);
+        number_append(item, page->units, NUMBER_BYTES, modules[i]->peak_activation_bytes);
         page_item_end(page, STYLE_PLAIN);
     }
     page_end_line(page);

@@ -34,7 +34,7 @@ static size_t indent_of(const struct cm_module *module) {
 
 static void write_share(struct page *page, enum number_unit unit, int64_t value, int64_t total,
                         const char *of_what) {
-    number_append(page_item(page), unit, value);
+    number_append(page_item(page), page->units, unit, value);
     page_item_end(page, STYLE_PLAIN);
     struct text *share = page_item(page);
     number_append_percent(share, value, total);
@@ -72,7 +72,7 @@ static void write_arguments(struct page *page, const char *arguments) {
 static void write_achieved(struct page *page, const struct cm_result *result,
                            const struct cm_achieved *achieved) {
     if (!achieved->present) return;
-    number_append(page_item(page), NUMBER_TRAFFIC, achieved->bytes_per_s);
+    number_append(page_item(page), page->units, NUMBER_TRAFFIC, achieved->bytes_per_s);
     page_item_end(page, STYLE_PLAIN);
     if (!result->measure->modelled && is_known(achieved->roofline)) {
         struct text *share = page_item(page);
@@ -92,14 +92,15 @@ static void write_times(struct page *page, const struct cm_result *result,
                         const struct cm_module *module) {
     if (!cm_result_timed(result)) return;
     struct text *latency = page_item(page);
-    times_append(latency, module->costs.latency_ps);
+    times_append(latency, page->units, module->costs.latency_ps);
     times_append_kind(latency, result);
     page_item_end(page, STYLE_PLAIN);
     struct text *share = page_item(page);
     number_append_percent(share, module->costs.latency_ps, result->totals.latency_ps);
     text_append(share, " latency");
     page_item_end(page, STYLE_SHARE);
-    times_append_rate(page_item(page), module->costs.flops, module->costs.latency_ps);
+    times_append_rate(page_item(page), page->units, module->costs.flops,
+                      module->costs.latency_ps);
     page_item_end(page, STYLE_PLAIN);
     write_achieved(page, result, &module->achieved);
 }

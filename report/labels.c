@@ -29,7 +29,7 @@ void label_pad(struct page *page) {
 void label_figure(struct page *page, const char *label, enum number_unit unit, int64_t value) {
     label_write(page, label);
     page_list(page, "", 0);
-    number_append(page_item(page), unit, value);
+    number_append(page_item(page), page->units, unit, value);
     page_item_end(page, STYLE_TITLE);
     if (!is_known(value)) return;
     label_pad(page);

@@ -88,7 +88,7 @@ static void write_sum(struct page *page, const char *label, int64_t sum, int64_t
     label_write(page, label);
     page_list(page, " ", LABEL_WIDTH);
     struct text *item = page_item(page);
-    times_append(item, sum);
+    times_append(item, page->units, sum);
     text_printf(item, ", %.2f x the whole", (double)sum / (double)whole);
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
@@ -109,7 +109,7 @@ static void write_network(struct page *page, const struct cm_result *result) {
         page_end_line(page);
         return;
     }
-    times_append(item, whole->median_ps);
+    times_append(item, page->units, whole->median_ps);
     text_append(item, " ");
     text_append_name(item, whole->state);
     text_printf(item, ", %" PRId64 " nodes (", whole->nodes);
@@ -126,7 +126,7 @@ static void write_speed(struct page *page, const struct cm_result *result) {
     const int64_t latency = result->totals.latency_ps;
     label_write(page, "fwd FLOPS");
     page_list(page, " ", LABEL_WIDTH);
-    times_append_rate(page_item(page), result->totals.flops, latency);
+    times_append_rate(page_item(page), page->units, result->totals.flops, latency);
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
     if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return;
@@ -142,7 +142,7 @@ static void write_achieved(struct page *page, const struct cm_result *result) {
     if (!achieved->present) return;
     label_write(page, "bandwidth");
     page_list(page, ", ", LABEL_WIDTH);
-    number_append(page_item(page), NUMBER_TRAFFIC, achieved->bytes_per_s);
+    number_append(page_item(page), page->units, NUMBER_TRAFFIC, achieved->bytes_per_s);
     page_item_end(page, STYLE_PLAIN);
     if (!result->measure->modelled && is_known(achieved->roofline)) {
         struct text *share = page_item(page);

@@ -30,7 +30,7 @@ static void write_live_value(struct page *page, const struct cm_result *result,
                              const struct cm_live *live) {
     label_write(page, "");
     page_list(page, " ", LABEL_WIDTH + 2);
-    number_append(page_item(page), NUMBER_BYTES, live->bytes);
+    number_append(page_item(page), page->units, NUMBER_BYTES, live->bytes);
     page_item_end(page, STYLE_SHARE);
     text_append_name(page_item(page), live->value);
     page_item_end(page, STYLE_SHARE);
@@ -67,7 +67,7 @@ static void write_schedule(struct page *page, const struct cm_memory *memory) {
         page_end_line(page);
         return;
     }
-    number_append(page_item(page), NUMBER_BYTES, gain);
+    number_append(page_item(page), page->units, NUMBER_BYTES, gain);
     page_item_end(page, STYLE_TITLE);
     struct text *share = page_item(page);
     text_append(share, "(");
@@ -85,7 +85,7 @@ static void write_weights(struct page *page, const struct cm_memory *memory) {
         const struct cm_weights *weights = &memory->weights[i];
         label_write(page, i == 0 ? "weights" : "");
         page_list(page, "", LABEL_WIDTH + 2);
-        number_append(page_item(page), NUMBER_BYTES, weights->bytes);
+        number_append(page_item(page), page->units, NUMBER_BYTES, weights->bytes);
         page_item_end(page, STYLE_PLAIN);
         page_print(page, STYLE_PLAIN, " of %s, %s, in %" PRId64 " %s", weights->dtype,
                    weights->storage, weights->tensors,

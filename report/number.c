@@ -103,11 +103,7 @@ static void append_hundredths(struct text *text, uint64_t hundredths) {
         text_printf(text, "%" PRIu64 ".%02" PRIu64, hundredths / 100, cents);
 }
 
-void number_append(struct text *text, enum number_unit unit, int64_t value) {
-    if (!is_known(value)) {
-        text_append(text, "?");
-        return;
-    }
+static void append_plain(struct text *text, enum number_unit unit, int64_t value) {
     const struct magnitude *row = magnitudes[unit];
     while (row->divisor > 1 && value / (int64_t)row->divisor <= 0) row++;
     if (row->divisor == 1)
@@ -116,6 +112,121 @@ void number_append(struct text *text, enum number_unit unit, int64_t value) {
         append_hundredths(text,
                           binary_hundredths(binary_quotient((uint64_t)value, row->divisor)));
     text_append(text, row->suffix);
+}
+
+/* A base unit and what stands before it at each power of 1000, or of 1024. */
+struct prefixes {
+    uint64_t step;
+    const char *const *prefixes; /* NULL behind the last */
+};
+
+static const char *const decimal[] = {"", "k", "M", "G", "T", "P", "E", NULL};
+static const char *const binary[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", NULL};
+static const char *const of_seconds[] = {"p", "n", "u", "m", "", "k", "M", NULL};
+
+static const char *const base_units[] = {
+    [NUMBER_PARAMS] = "", [NUMBER_MACS] = "MACs",  [NUMBER_FLOPS] = "",
+    [NUMBER_TIME] = "s",  [NUMBER_RATE] = "FLOPS", [NUMBER_TRAFFIC] = "B/s",
+    [NUMBER_BYTES] = "B",
+};
+
+static struct prefixes prefixes_of(enum number_units units, enum number_unit unit) {
+    if (unit == NUMBER_TIME) return (struct prefixes){1000, of_seconds};
+    if (units == NUMBERS_BINARY && (unit == NUMBER_BYTES || unit == NUMBER_TRAFFIC))
+        return (struct prefixes){1024, binary};
+    return (struct prefixes){1000, decimal};
+}
+
+/* value / divisor in thousandths, cut off; *ret_more: something was. The quotient is < 1024. */
+static uint64_t thousandths(uint64_t value, uint64_t divisor, bool *ret_more) {
+    uint64_t rest = value % divisor;
+    uint64_t below = divisor;
+    const uint64_t lost = below >= (UINT64_C(1) << 50) ? rest % 1024 : 0;
+    if (below >= (UINT64_C(1) << 50)) {
+        rest /= 1024; /* so that its thousandfold fits; 10^18 is a multiple of 1024, too */
+        below /= 1024;
+    }
+    *ret_more = lost > 0 || rest * 1000 % below > 0;
+    return value / divisor * 1000 + rest * 1000 / below;
+}
+
+/* n / unit to the nearest, half to even; `more`: n was a little larger. */
+static uint64_t divide_rounded(uint64_t n, uint64_t unit, bool more) {
+    const uint64_t whole = n / unit;
+    const uint64_t twice = 2 * (n % unit);
+    if (twice == unit && !more) return whole + whole % 2;
+    return twice >= unit ? whole + 1 : whole;
+}
+
+/* Three digits: "1.23", "12.3", "123"; false where rounding makes a power more of it. */
+static bool append_three(struct text *text, uint64_t value, uint64_t divisor, uint64_t step,
+                         bool is_last) {
+    bool more = false;
+    const uint64_t n = thousandths(value, divisor, &more);
+    const uint64_t hundredths = divide_rounded(n, 10, more);
+    const uint64_t tenths = divide_rounded(n, 100, more);
+    const uint64_t whole = divide_rounded(n, 1000, more);
+    if (whole >= step && !is_last) return false;
+    if (hundredths < 1000)
+        text_printf(text, "%" PRIu64 ".%02" PRIu64, hundredths / 100, hundredths % 100);
+    else if (tenths < 1000)
+        text_printf(text, "%" PRIu64 ".%" PRIu64, tenths / 10, tenths % 10);
+    else
+        text_printf(text, "%" PRIu64, whole);
+    return true;
+}
+
+static void append_scaled(struct text *text, enum number_units units, enum number_unit unit,
+                          uint64_t value) {
+    const struct prefixes of = prefixes_of(units, unit);
+    uint64_t divisor = 1;
+    size_t power = 0;
+    while (value / divisor >= of.step && of.prefixes[power + 1]) {
+        divisor *= of.step;
+        power++;
+    }
+    if (power == 0)
+        text_printf(text, "%" PRIu64, value);
+    else if (!append_three(text, value, divisor, of.step, !of.prefixes[power + 1])) {
+        text_append(text, "1.00");
+        power++;
+    }
+    if (*of.prefixes[power] != '\0' || *base_units[unit] != '\0')
+        text_printf(text, " %s%s", of.prefixes[power], base_units[unit]);
+}
+
+void number_append(struct text *text, enum number_units units, enum number_unit unit,
+                   int64_t value) {
+    if (!is_known(value))
+        text_append(text, "?");
+    else if (units == NUMBERS_PLAIN)
+        append_plain(text, unit, value);
+    else if (units == NUMBERS_EXACT || value < 0)
+        text_printf(text, "%" PRId64, value);
+    else
+        append_scaled(text, units, unit, (uint64_t)value);
+}
+
+#define MAX_PLACES 9
+
+/* 2^63 is where a double no longer says what an integer would. */
+void number_append_real(struct text *text, double value, int places) {
+    char digits[MAX_PLACES + 1];
+    uint64_t scale = 1;
+    for (int i = 0; i < places; i++) scale *= 10;
+    if (!(value >= 0 && value < 9e18 / (double)scale)) {
+        text_append(text, "?");
+        return;
+    }
+    const uint64_t n = (uint64_t)(value * (double)scale + 0.5);
+    if (n == 0 && value > 0 && places == 2) {
+        text_append(text, "<0.01");
+        return;
+    }
+    uint64_t rest = n % scale;
+    for (int i = places; i-- > 0; rest /= 10) digits[i] = (char)('0' + rest % 10);
+    while (places > 2 && digits[places - 1] == '0') places--;
+    text_printf(text, "%" PRIu64 ".%.*s", n / scale, places, digits);
 }
 
 void number_append_exact(struct text *text, int64_t value) {

@@ -24,7 +24,23 @@ enum number_unit {
     NUMBER_BYTES,   /* "1.5 GB", "12.5 MB", "1.0 kB", "999 B": decimal, as the others */
 };
 
-void number_append(struct text *text, enum number_unit unit, int64_t value);
+/* How large a figure is shown. */
+enum number_units {
+    NUMBERS_PLAIN,  /* as above */
+    NUMBERS_SI,     /* three significant digits and a decimal prefix: "14.1 GMACs", "999 B" */
+    NUMBERS_BINARY, /* the same, bytes by powers of 1024: "1.25 GiB" */
+    NUMBERS_EXACT,  /* the integer: "14068146176"; of a time in picoseconds */
+};
+
+void number_append(struct text *text, enum number_units units, enum number_unit unit,
+                   int64_t value);
+
+/*
+ * A quotient that is not negative, rounded to so many places (at most 9), of which zeros at the
+ * end are left out beyond the second: "0.25", "22324.67", "0.001234"; of two places "<0.01" of
+ * what is something and would read as nothing.
+ */
+void number_append_real(struct text *text, double value, int places);
 
 /* Every digit, in groups of three: "14,068,146,176". */
 void number_append_exact(struct text *text, int64_t value);

@@ -12,9 +12,18 @@
 
 #define RULE_WIDTH 78 /* DeepSpeed's */
 
+/* By itself the report rounds as DeepSpeed does. */
+static const enum number_units units_of[] = {
+    [CM_UNITS_AUTO] = NUMBERS_PLAIN,
+    [CM_UNITS_EXACT] = NUMBERS_EXACT,
+    [CM_UNITS_SI] = NUMBERS_SI,
+    [CM_UNITS_BINARY] = NUMBERS_BINARY,
+};
+
 void page_init(struct page *page, const struct cm_text_options *options, struct arena *arena,
                FILE *out) {
-    *page = (struct page){.options = options, .out = out, .arena = arena};
+    *page = (struct page){
+        .options = options, .units = units_of[options->units], .out = out, .arena = arena};
     text_init(&page->line, arena);
     text_init(&page->item, arena);
 }
@@ -30,13 +39,7 @@ void *page_array(struct page *page, size_t n, size_t size) {
     return array;
 }
 
-/* Forgets the text, keeps its memory. */
-static void text_clear(struct text *text) {
-    text->length = 0;
-    if (text->data != NULL) text->data[0] = '\0';
-}
-
-static size_t visible_width(const char *string) {
+size_t page_width(const char *string) {
     size_t width = 0;
     for (; *string != '\0'; string++) width += ((unsigned char)*string & 0xC0) != 0x80;
     return width;
@@ -46,7 +49,7 @@ static void put(struct page *page, enum style style, const char *string) {
     if (page->options->color) text_append(&page->line, style_on(style));
     text_append(&page->line, string);
     if (page->options->color) text_append(&page->line, style_off(style));
-    page->column += visible_width(string);
+    page->column += page_width(string);
 }
 
 void page_print(struct page *page, enum style style, const char *format, ...) {
@@ -83,7 +86,7 @@ static void put_dashes(struct page *page, size_t n) {
 
 void page_rule(struct page *page, const char *title) {
     if (title != NULL) {
-        put_dashes(page, (RULE_WIDTH - visible_width(title) - 2) / 2);
+        put_dashes(page, (RULE_WIDTH - page_width(title) - 2) / 2);
         page_print(page, STYLE_TITLE, " %s ", title);
     }
     put_dashes(page, RULE_WIDTH - page->column);
@@ -103,7 +106,7 @@ struct text *page_item(struct page *page) {
 
 /* One column is kept for the bracket or comma that may follow. */
 static bool item_fits(const struct page *page) {
-    size_t width = visible_width(text_string(&page->item));
+    size_t width = page_width(text_string(&page->item));
     if (!page->first_item) width += strlen(page->separator);
     return page->options->width <= 0 || page->column <= page->hang ||
            page->column + width + 1 <= (size_t)page->options->width;

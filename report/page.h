@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/number.h"
 #include "report/style.h"
 #include "support/text.h"
 
@@ -29,6 +30,7 @@ struct cm_text_options;
 
 struct page {
     const struct cm_text_options *options;
+    enum number_units units; /* of figures */
     FILE *out;
     struct arena *arena;
     struct text line;
@@ -38,6 +40,9 @@ struct page {
     size_t hang;
     bool first_item; /* no separator before the next one */
 };
+
+/* How many columns of a terminal a text takes. */
+size_t page_width(const char *string);
 
 void page_init(struct page *page, const struct cm_text_options *options, struct arena *arena,
                FILE *out);

@@ -62,7 +62,7 @@ static void write_engine(struct page *page, const struct cm_timed *primitive) {
 static void write_workspace(struct page *page, const struct cm_timed *primitive) {
     begin_line(page, "workspace ");
     page_list(page, "", 2 * INDENT);
-    number_append(page_item(page), NUMBER_BYTES, primitive->workspace_bytes);
+    number_append(page_item(page), page->units, NUMBER_BYTES, primitive->workspace_bytes);
     page_item_end(page, STYLE_PLAIN);
     page_print(page, STYLE_PLAIN, ", tensor cores %s", primitive->tensor_cores);
     if (primitive->plans_tried > 1)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/table.h"
 
-#include <string.h>
-
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -27,24 +25,26 @@ void table_end_cell(struct table *table) {
 }
 
 static size_t width_of(const struct table *table, size_t column) {
-    size_t width = strlen(table->headings[column]);
+    size_t width = page_width(table->headings[column]);
     for (size_t i = column; i < table->n_cells; i += table->n_columns) {
-        const size_t length = strlen(table->cells[i]);
+        const size_t length = page_width(table->cells[i]);
         if (length > width) width = length;
     }
     return width;
 }
 
-/* The last column is not filled up. */
+/* The last column is not filled up, unless from the left. */
 static void write_row(struct table *table, enum style style, const char *const *cells,
                       const size_t *widths) {
     const size_t last = table->n_columns - 1;
-    for (size_t i = 0; i < last; i++) {
-        page_indent(table->page, widths[i] - strlen(cells[i]));
+    for (size_t i = 0; i <= last; i++) {
+        const size_t room = widths[i] - page_width(cells[i]);
+        const bool is_left = table->is_left ? table->is_left[i] : i == last;
+        if (!is_left) page_indent(table->page, room);
         page_print(table->page, style, "%s", cells[i]);
-        page_indent(table->page, GAP);
+        if (i == last) break;
+        page_indent(table->page, is_left ? room + GAP : GAP);
     }
-    page_print(table->page, style, "%s", cells[last]);
     page_end_line(table->page);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table whose columns are as wide as what stands in them: figures to the right, and at the
- * end of each row a name of any length.
+ * A table whose columns are as wide as what stands in them: figures to the right, texts to the
+ * left if `is_left` says so, and at the end of each row a name of any length.
  *
  *     struct table table;
  *     if (!table_init(&table, page, headings, n_columns, n_rows)) return;
@@ -22,6 +22,7 @@ struct table {
     struct page *page;
     size_t n_columns;
     const char *const *headings;
+    const bool *is_left; /* for each column; NULL: none */
     size_t n_cells;
     const char **cells; /* row by row */
 };

@@ -13,11 +13,11 @@
 
 #define PS_PER_SECOND 1e12
 
-void times_append(struct text *text, int64_t latency_ps) {
-    if (latency_ps == 0)
+void times_append(struct text *text, enum number_units units, int64_t latency_ps) {
+    if (latency_ps == 0 && units != NUMBERS_EXACT)
         text_append(text, "0 s");
     else
-        number_append(text, NUMBER_TIME, latency_ps);
+        number_append(text, units, NUMBER_TIME, latency_ps);
 }
 
 const char *times_kind(const struct cm_result *result) {
@@ -34,12 +34,13 @@ void times_append_ratio(struct text *text, int64_t ratio) {
     number_append_percent(text, ratio, CM_RATIO_ONE);
 }
 
-void times_append_rate(struct text *text, int64_t flops, int64_t latency_ps) {
+void times_append_rate(struct text *text, enum number_units units, int64_t flops,
+                       int64_t latency_ps) {
     if (!is_known(flops) || !is_known(latency_ps)) {
         text_append(text, "?");
         return;
     }
     double rate = 0;
     if (latency_ps > 0) rate = round((double)flops / (double)latency_ps * PS_PER_SECOND);
-    number_append(text, NUMBER_RATE, rate < 9e18 ? (int64_t)rate : DIM_OVERFLOW);
+    number_append(text, units, NUMBER_RATE, rate < 9e18 ? (int64_t)rate : DIM_OVERFLOW);
 }

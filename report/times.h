@@ -5,18 +5,21 @@
 
 #include <stdint.h>
 
+#include "report/number.h"
+
 struct cm_result;
 struct text;
 
 /* "76.67 us", "0 s" */
-void times_append(struct text *text, int64_t latency_ps);
+void times_append(struct text *text, enum number_units units, int64_t latency_ps);
 /* "modelled", "invented"; "" of times that were measured. */
 const char *times_kind(const struct cm_result *result);
 /* The same with a blank before it, behind a latency. */
 void times_append_kind(struct text *text, const struct cm_result *result);
 
 /* FLOPs in so many picoseconds: "15.86 TFLOPS", "0 FLOPS" in no time, "?" unknown. */
-void times_append_rate(struct text *text, int64_t flops, int64_t latency_ps);
+void times_append_rate(struct text *text, enum number_units units, int64_t flops,
+                       int64_t latency_ps);
 
 /* A ratio as a percentage: "37.93%". */
 void times_append_ratio(struct text *text, int64_t ratio);

@@ -51,6 +51,10 @@ int source_byte(struct source *source, struct cm_diagnostics *diag);
  */
 const uint8_t *source_peek(const struct source *source, size_t *ret_size);
 void source_take(struct source *source, size_t size);
+/* The same after having read on where nothing is left of what was read: *ret_size 0 is the end.
+ * CM_OK or CM_IO. */
+int source_look(struct source *source, const uint8_t **ret, size_t *ret_size,
+                struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 /* Whether no byte is left; an error that was reported counts as the end. */
 bool source_at_end(struct source *source, struct cm_diagnostics *diag);
 /* Steps over `size` bytes: a seek where possible, else read and dropped. *ret_got < size: the

@@ -215,6 +215,15 @@ const uint8_t *source_peek(const struct source *source, size_t *ret_size) {
     return source->window + source->window_at;
 }
 
+int source_look(struct source *source, const uint8_t **ret, size_t *ret_size,
+                struct cm_diagnostics *diag) {
+    size_t got = 0;
+    int status = CM_OK;
+    if (source->window_at == source->window_length) status = refill(source, &got, diag);
+    if (status == CM_OK) *ret = source_peek(source, ret_size);
+    return status;
+}
+
 void source_take(struct source *source, size_t size) {
     BUG_ON(size > source->window_length - source->window_at);
     source->window_at += size;

@@ -71,6 +71,11 @@ void text_vprintf(struct text *text, const char *format, va_list args) {
     if (!written && end != NULL) *end = '\0';
 }
 
+void text_clear(struct text *text) {
+    text->length = 0;
+    if (text->data != NULL) text->data[0] = '\0';
+}
+
 const char *text_string(const struct text *text) {
     return text->data == NULL ? "" : text->data;
 }

@@ -28,6 +28,8 @@ void text_printf(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
+/* Forgets the text, keeps its memory. */
+void text_clear(struct text *text);
 /* The text so far, never NULL ("" when empty). Borrowed from the arena. */
 const char *text_string(const struct text *text);
 

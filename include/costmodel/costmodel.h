@@ -211,6 +211,15 @@ CM_API int cm_model_load_memory(const void *data, size_t size, const char *name,
 
 CM_API void cm_model_free(struct cm_model *model);
 
+/*
+ * The same of a file that may be a profile instead, as cm_result_write_json wrote it: its first
+ * byte that is not blank is '{', which begins no ONNX file. On CM_OK one of *ret_model and
+ * *ret_result is set, and the caller's; the other is untouched.
+ */
+CM_API int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
+                        struct cm_model **ret_model,
+                        struct cm_result **ret_result) CM_MUST_CHECK;
+
 /* As it was given; borrowed. */
 CM_API const char *cm_model_path(const struct cm_model *model);
 
@@ -242,6 +251,17 @@ CM_API void cm_sweep_free(struct cm_sweep *sweep);
 CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
                         FILE *out) CM_MUST_CHECK;
 
+/* What the rows of a table are; of a sweep they are its batches. */
+enum cm_rows { CM_ROWS_MODULES, CM_ROWS_NODES, CM_ROWS_OPERATORS };
+
+/* How figures are written. */
+enum cm_units {
+    CM_UNITS_AUTO,   /* CSV: exact; else si, but the text report as DeepSpeed rounds */
+    CM_UNITS_EXACT,  /* integers: of bytes, of picoseconds; shares and quotients as decimals */
+    CM_UNITS_SI,     /* three significant digits: "14.1 GMACs", "1.35 GB" */
+    CM_UNITS_BINARY, /* the same, bytes by powers of 1024: "1.26 GiB" */
+};
+
 /* How the text report looks. cm_text_options_init gives the defaults. */
 struct cm_text_options {
     int depth;      /* aggregated section: depths 0..depth; -1 all */
@@ -253,9 +273,68 @@ struct cm_text_options {
     bool color;     /* ANSI colours */
     bool unicode;   /* charts of block elements in UTF-8, else of ASCII */
     int width;      /* columns at which long lines are folded; 0 never */
+    enum cm_units units;
 };
 
 CM_API void cm_text_options_init(struct cm_text_options *options);
+
+/*
+ * What formats with columns show, and of which rows (docs/formats.md has the columns).
+ * cm_table_options_init gives the defaults.
+ */
+struct cm_table_options {
+    enum cm_rows rows;
+    const char *columns; /* keys with commas between them, or "all"; NULL: the usual ones */
+    const char *sort;    /* "KEY", "KEY:asc", "KEY:desc"; NULL: as in the result */
+    size_t n_filters;
+    const char *const *filters; /* that all hold: "type=Conv*", "macs>=1.5M", "macs_share<1%" */
+    const char *metric;         /* of stacks: a column that sums over nodes; NULL: "macs" */
+    int depth;                  /* of modules, and nodes in them: no deeper; -1 all */
+    size_t top;                 /* so many rows at most; 0 all */
+    enum cm_units units;
+};
+
+CM_API void cm_table_options_init(struct cm_table_options *options);
+
+/* Whether all that is named is known, before there is a profile: CM_OK, CM_USAGE (told),
+ * CM_NO_MEMORY. */
+CM_API int cm_table_options_check(const struct cm_table_options *options, bool of_sweep,
+                                  struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
+
+/*
+ * Tables: aligned text for a terminal; CSV (RFC 4180); a table of GitHub's Markdown, cut at
+ * 60,000 bytes so that it fits a comment. Names are made safe for each. CM_OK, CM_USAGE (a
+ * column that this profile has not; nothing is written), CM_IO, CM_NO_MEMORY.
+ */
+CM_API int cm_result_write_table(const struct cm_result *result,
+                                 const struct cm_table_options *options,
+                                 const struct cm_text_options *text,
+                                 struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+CM_API int cm_result_write_csv(const struct cm_result *result,
+                               const struct cm_table_options *options,
+                               struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+CM_API int cm_result_write_markdown(const struct cm_result *result,
+                                    const struct cm_table_options *options,
+                                    struct cm_diagnostics *diagnostics,
+                                    FILE *out) CM_MUST_CHECK;
+
+/*
+ * Stacks for a flame graph, `model;layer1;conv1;Conv 118013952`: of options->metric, and those
+ * of modules deeper than options->depth added to the one at it. Their sum is the total. CM_OK,
+ * CM_USAGE, CM_IO, CM_NO_MEMORY.
+ */
+CM_API int cm_result_write_folded(const struct cm_result *result,
+                                  const struct cm_table_options *options,
+                                  struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+
+/* The module tree for Graphviz, and for Mermaid, down to options->depth and with what
+ * options->columns say in each box. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */
+CM_API int cm_result_write_dot(const struct cm_result *result,
+                               const struct cm_table_options *options,
+                               struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+CM_API int cm_result_write_mermaid(const struct cm_result *result,
+                                   const struct cm_table_options *options,
+                                   struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
 /* The three sections of a DeepSpeed profile: summary, by depth, module tree; the memory curve
  * and the advice where the result has some; and what the options ask for. CM_OK, CM_IO. */
@@ -290,6 +369,18 @@ CM_API int cm_result_read_json(const char *text, size_t size, const char *name,
 /* A line a batch. CM_OK, CM_IO, CM_NO_MEMORY. */
 CM_API int cm_sweep_write_text(const struct cm_sweep *sweep,
                                const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
+
+/* A row a batch. As those of a result. */
+CM_API int cm_sweep_write_table(const struct cm_sweep *sweep,
+                                const struct cm_table_options *options,
+                                const struct cm_text_options *text,
+                                struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+CM_API int cm_sweep_write_csv(const struct cm_sweep *sweep,
+                              const struct cm_table_options *options,
+                              struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+CM_API int cm_sweep_write_markdown(const struct cm_sweep *sweep,
+                                   const struct cm_table_options *options,
+                                   struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
 /* One JSON object, schema "costmodel/sweep/1" (docs/json.md), and back. */
 CM_API int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) CM_MUST_CHECK;

@@ -26,7 +26,7 @@ static int drop_text(void **state) {
 static const char *number(struct arena *arena, enum number_unit unit, int64_t value) {
     struct text text;
     text_init(&text, arena);
-    number_append(&text, unit, value);
+    number_append(&text, NUMBERS_PLAIN, unit, value);
     return text_string(&text);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* "did you mean": the known name nearest to a mistyped one. */
-#ifndef CLI_SUGGEST_H
-#define CLI_SUGGEST_H
+#ifndef SUPPORT_SUGGEST_H
+#define SUPPORT_SUGGEST_H
 
 #include <stddef.h>
 

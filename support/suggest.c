@@ -4,7 +4,7 @@
  * inserted, dropped, changed, or two neighbours swapped), of which a third of the name may be
  * wrong.
  */
-#include "cli/suggest.h"
+#include "support/suggest.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of formats. An option that means nothing to a format is refused: nobody is to
+ * believe that it was heeded.
+ */
+#include "cli/formats.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/request.h"
+#include "cli/streams.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+enum format_option {
+    TAKES_REPORT = 1, /* the sections of the text report */
+    TAKES_ROWS = 2,   /* which rows, sorted and filtered */
+    TAKES_COLUMNS = 4,
+    TAKES_DEPTH = 8,
+    TAKES_TOP = 16,
+    TAKES_UNITS = 32,
+    TAKES_METRIC = 64,
+    TAKES_MEMORY = 128, /* the curve, the plan */
+    TAKES_EXPLAIN = 256,
+    TAKES_TABLE = TAKES_ROWS | TAKES_COLUMNS | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS,
+};
+
+#define MODULE_TREE_DEPTH 2 /* what a picture of modules shows unless more is asked for */
+
+static struct cm_table_options table_options(const struct request *request, int usual_depth) {
+    struct cm_table_options options;
+    cm_table_options_init(&options);
+    if (request->rows != NOT_GIVEN) options.rows = (enum cm_rows)request->rows;
+    options.columns = request->columns;
+    options.sort = request->sort;
+    options.n_filters = request->filters.n;
+    options.filters = request->filters.values;
+    options.metric = request->metric;
+    options.depth = request->depth == NOT_GIVEN ? usual_depth : request->depth;
+    if (request->top != NOT_GIVEN) options.top = (size_t)request->top;
+    options.units = (enum cm_units)request->units;
+    return options;
+}
+
+static struct cm_text_options text_options(const struct request *request, FILE *out) {
+    struct cm_text_options options;
+    cm_text_options_init(&options);
+    if (request->depth != NOT_GIVEN) options.depth = request->depth;
+    if (request->top != NOT_GIVEN) options.top = request->top;
+    options.detailed = request->detailed;
+    options.operators = request->operators;
+    options.layers = request->layers;
+    options.kernels = request->kernels;
+    options.width = request->width;
+    options.units = (enum cm_units)request->units;
+    options.color = streams_color(out, (enum color_choice)request->color);
+    return options;
+}
+
+static int write_text(const struct request *request, const struct cm_result *result,
+                      struct cm_diagnostics *diag, FILE *out) {
+    struct cm_text_options options = text_options(request, out);
+    (void)diag;
+    if (result->n_explanations > 0) return cm_result_write_explanations(result, &options, out);
+    options.unicode = streams_utf8();
+    return cm_result_write_text(result, &options, out);
+}
+
+static int write_sweep_text(const struct request *request, const struct cm_sweep *sweep,
+                            struct cm_diagnostics *diag, FILE *out) {
+    const struct cm_text_options options = text_options(request, out);
+    (void)diag;
+    return cm_sweep_write_text(sweep, &options, out);
+}
+
+static int write_table(const struct request *request, const struct cm_result *result,
+                       struct cm_diagnostics *diag, FILE *out) {
+    const struct cm_table_options options = table_options(request, -1);
+    const struct cm_text_options text = text_options(request, out);
+    return cm_result_write_table(result, &options, &text, diag, out);
+}
+
+static int write_sweep_table(const struct request *request, const struct cm_sweep *sweep,
+                             struct cm_diagnostics *diag, FILE *out) {
+    const struct cm_table_options options = table_options(request, -1);
+    const struct cm_text_options text = text_options(request, out);
+    return cm_sweep_write_table(sweep, &options, &text, diag, out);
+}
+
+static int write_csv(const struct request *request, const struct cm_result *result,
+                     struct cm_diagnostics *diag, FILE *out) {
+    const struct cm_table_options options = table_options(request, -1);
+    return cm_result_write_csv(result, &options, diag, out);
+}
+
+static int write_sweep_csv(const struct request *request, const struct cm_sweep *sweep,
+                           struct cm_diagnostics *diag, FILE *out) {
+    const struct cm_table_options options = table_options(request, -1);
+    return cm_sweep_write_csv(sweep, &options, diag, out);
+}
+
+static int write_markdown(const struct request *request, const struct cm_result *result,
+                          struct cm_diagnostics *diag, FILE *out) {
+    const struct cm_table_options options = table_options(request, -1);
+    return cm_result_write_markdown(result, &options, diag, out);
+}
+
+static int write_sweep_markdown(const struct request *request, const struct cm_sweep *sweep,
+                                struct cm_diagnostics *diag, FILE *out) {
+    const struct cm_table_options options = table_options(request, -1);
+    return cm_sweep_write_markdown(sweep, &options, diag, out);
+}
+
+static int write_folded(const struct request *request, const struct cm_result *result,
+                        struct cm_diagnostics *diag, FILE *out) {
+    const struct cm_table_options options = table_options(request, -1);
+    return cm_result_write_folded(result, &options, diag, out);
+}
+
+static int write_dot(const struct request *request, const struct cm_result *result,
+                     struct cm_diagnostics *diag, FILE *out) {
+    const struct cm_table_options options = table_options(request, MODULE_TREE_DEPTH);
+    return cm_result_write_dot(result, &options, diag, out);
+}
+
+static int write_mermaid(const struct request *request, const struct cm_result *result,
+                         struct cm_diagnostics *diag, FILE *out) {
+    const struct cm_table_options options = table_options(request, MODULE_TREE_DEPTH);
+    return cm_result_write_mermaid(result, &options, diag, out);
+}
+
+static int write_json(const struct request *request, const struct cm_result *result,
+                      struct cm_diagnostics *diag, FILE *out) {
+    (void)request;
+    (void)diag;
+    return cm_result_write_json(result, out);
+}
+
+static int write_sweep_json(const struct request *request, const struct cm_sweep *sweep,
+                            struct cm_diagnostics *diag, FILE *out) {
+    (void)request;
+    (void)diag;
+    return cm_sweep_write_json(sweep, out);
+}
+
+static int write_trace(const struct request *request, const struct cm_result *result,
+                       struct cm_diagnostics *diag, FILE *out) {
+    (void)request;
+    (void)diag;
+    return cm_result_write_trace(result, out);
+}
+
+/* clang-format off */
+static const struct format formats[] = {
+    {"text",     "the text report",   write_text,     write_sweep_text,     TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_MEMORY | TAKES_EXPLAIN, false},
+    {"json",     "--format json",     write_json,     write_sweep_json,     TAKES_MEMORY | TAKES_EXPLAIN, false},
+    {"csv",      "--format csv",      write_csv,      write_sweep_csv,      TAKES_TABLE, false},
+    {"markdown", "--format markdown", write_markdown, write_sweep_markdown, TAKES_TABLE, false},
+    {"folded",   "--format folded",   write_folded,   NULL,                 TAKES_DEPTH | TAKES_METRIC, false},
+    {"dot",      "--format dot",      write_dot,      NULL,                 TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, false},
+    {"mermaid",  "--format mermaid",  write_mermaid,  NULL,                 TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, false},
+    {"trace",    "--format trace",    write_trace,    NULL,                 TAKES_MEMORY, true},
+};
+
+/* What text becomes where rows or columns are asked for. */
+static const struct format table =
+    {"text",     "a table",           write_table,    write_sweep_table,    TAKES_TABLE, false};
+/* clang-format on */
+
+#define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+static int no_such_format(const struct invocation *call, const char *name) {
+    struct text known;
+    text_init(&known, call->arena);
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        if (i > 0) text_append(&known, i + 1 == N_FORMATS ? " or " : ", ");
+        text_append(&known, formats[i].name);
+    }
+    return options_fault(call, "option --format wants %s, got '%s'", text_string(&known), name);
+}
+
+static bool wants_table(const struct request *request) {
+    return request->rows != NOT_GIVEN || request->columns != NULL || request->sort != NULL ||
+           request->filters.n > 0;
+}
+
+int format_find(const struct invocation *call, struct request *request) {
+    for (size_t i = 0; i < N_FORMATS; i++) {
+        if (!text_equal(formats[i].name, request->format_name)) continue;
+        const bool is_table = i == 0 && wants_table(request);
+        request->format = is_table ? &table : &formats[i];
+        return CM_OK;
+    }
+    return no_such_format(call, request->format_name);
+}
+
+#define MEMBER(member)                                                                         \
+    offsetof(struct request, member), sizeof(((const struct request *)NULL)->member)
+
+/* Options, and what has to be among `takes` for each. */
+static const struct {
+    const char *name;
+    unsigned takes;
+    size_t offset;
+    size_t size;
+} heeded[] = {
+    {"rows", TAKES_ROWS, MEMBER(rows)},
+    {"columns", TAKES_COLUMNS, MEMBER(columns)},
+    {"sort", TAKES_ROWS, MEMBER(sort)},
+    {"filter", TAKES_ROWS, MEMBER(filters)},
+    {"metric", TAKES_METRIC, MEMBER(metric)},
+    {"units", TAKES_UNITS, MEMBER(units)},
+    {"depth", TAKES_DEPTH, MEMBER(depth)},
+    {"top", TAKES_TOP, MEMBER(top)},
+    {"no-detail", TAKES_REPORT, MEMBER(detailed)},
+    {"operators", TAKES_REPORT, MEMBER(operators)},
+    {"layers", TAKES_REPORT, MEMBER(layers)},
+    {"kernels", TAKES_REPORT, MEMBER(kernels)},
+    {"width", TAKES_REPORT, MEMBER(width)},
+    {"explain", TAKES_EXPLAIN, MEMBER(explain)},
+    {"memory-curve", TAKES_MEMORY, MEMBER(memory_curve)},
+    {"memory-plan", TAKES_MEMORY, MEMBER(memory_plan)},
+};
+
+int format_check(const struct invocation *call, const struct request *request) {
+    const struct format *format = request->format;
+    const bool has_columns = (format->takes & (TAKES_COLUMNS | TAKES_METRIC)) != 0;
+    struct request untouched;
+    request_defaults(&untouched);
+    for (size_t i = 0; i < sizeof(heeded) / sizeof(heeded[0]); i++) {
+        const char *given = (const char *)request + heeded[i].offset;
+        const char *usual = (const char *)&untouched + heeded[i].offset;
+        if ((format->takes & heeded[i].takes) != 0) continue;
+        if (memcmp(given, usual, heeded[i].size) != 0)
+            return options_fault(call, "option --%s says nothing to %s", heeded[i].name,
+                                 format->called);
+    }
+    if (!has_columns) return CM_OK;
+    const struct cm_table_options options = table_options(request, -1);
+    return cm_table_options_check(&options, request->binding.batches.n > 1, call->diag);
+}

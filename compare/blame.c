@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who accounts for a change: each module for what no deeper one accounts for. */
+#include "costmodel/compare.h"
+
+#include <stdlib.h>
+
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+static bool is_told_by_parent(const struct cm_diff_module *row, int depth) {
+    return row->is_part || (depth >= 0 && row->depth > depth);
+}
+
+/* What a module counts that no child counts; 0 of none. Children that moved away, or came, so
+ * take their figures with them. */
+static int64_t own_of(const struct cm_result *result, size_t module, size_t metric) {
+    int64_t own = 0;
+    if (module == CM_NO_INDEX || !cm_metric_of_module(metric, result, module, &own)) return 0;
+    for (size_t i = 0; i < result->modules[module].n_children; i++) {
+        int64_t child = 0;
+        (void)cm_metric_of_module(metric, result, result->modules[module].children[i], &child);
+        own = checked_sub(own, child);
+    }
+    return own;
+}
+
+/* ret[row].module: the row that tells its change. Parents stand before their children. */
+static void share_out(const struct cm_diff *diff, size_t metric, int depth,
+                      struct cm_blame *ret) {
+    for (size_t i = 0; i < diff->n_modules; i++) {
+        const struct cm_diff_module *row = &diff->modules[i];
+        const int64_t was = own_of(diff->old_result, row->old_module, metric);
+        const int64_t is = own_of(diff->new_result, row->new_module, metric);
+        const bool told = i > 0 && is_told_by_parent(row, depth);
+        const size_t teller = told ? ret[row->parent].module : i;
+        ret[i] = (struct cm_blame){teller, 0, false};
+        ret[teller].difference = checked_add(ret[teller].difference, checked_sub(is, was));
+    }
+    for (size_t i = diff->n_modules; i-- > 1;)
+        if (ret[i].module == i && (ret[i].difference != 0 || ret[i].is_rest))
+            ret[ret[diff->modules[i].parent].module].is_rest = true;
+}
+
+/* Of what is no sum: the deepest that changed. */
+static void keep_deepest(const struct cm_diff *diff, size_t metric, int depth,
+                         struct cm_blame *ret) {
+    for (size_t i = diff->n_modules; i-- > 0;)
+        ret[i] = (struct cm_blame){i, cm_diff_of_module(diff, i, metric).difference, false};
+    for (size_t i = diff->n_modules; i-- > 0;) {
+        const struct cm_diff_module *row = &diff->modules[i];
+        const bool changed = ret[i].is_rest || ret[i].difference != 0;
+        if (ret[i].is_rest) ret[i].difference = 0; /* one inside tells it */
+        if (i == 0) continue;
+        if (is_told_by_parent(row, depth))
+            ret[i].difference = 0;
+        else if (changed)
+            ret[row->parent].is_rest = true;
+    }
+    for (size_t i = 0; i < diff->n_modules; i++) ret[i].is_rest = false;
+}
+
+static uint64_t magnitude(int64_t value) {
+    return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+/* What is not known is the largest: it might be. */
+static int compare_blames(const void *a, const void *b) {
+    const struct cm_blame *x = a;
+    const struct cm_blame *y = b;
+    const uint64_t sizes[] = {magnitude(x->difference), magnitude(y->difference)};
+    if (sizes[0] != sizes[1]) return sizes[0] > sizes[1] ? -1 : 1;
+    return x->module < y->module ? -1 : x->module > y->module;
+}
+
+size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
+                     struct cm_blame *ret) {
+    struct cm_metric row;
+    size_t n = 0;
+    if (!cm_metric_at(metric, &row) || !row.of_modules) return 0;
+    if (row.is_sum)
+        share_out(diff, metric, depth, ret);
+    else
+        keep_deepest(diff, metric, depth, ret);
+    for (size_t i = 0; i < diff->n_modules; i++) {
+        if (ret[i].difference == 0) continue;
+        ret[n] = ret[i];
+        if (!is_known(ret[n].difference)) ret[n].difference = CM_UNKNOWN;
+        n++;
+    }
+    if (n > 0) qsort(ret, n, sizeof(*ret), compare_blames);
+    return n;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What somebody chose and what changes figures must be the same on both sides; else a model
+ * would seem dearer that was only asked about in another way. A row each; lists are a row for
+ * each of their names.
+ */
+#include "compare/conditions.h"
+
+#include <inttypes.h>
+
+#include "costmodel/compare.h"
+#include "report/types.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/map.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct finder {
+    struct arena *arena;
+    struct cm_condition *items;
+    size_t n;
+    size_t most;
+    bool failed;
+};
+
+static void add(struct finder *finder, enum cm_condition_weight weight, const char *key,
+                const char *was, const char *is) {
+    if (finder->n == finder->most || !key || !was || !is) {
+        finder->failed = true;
+        return;
+    }
+    finder->items[finder->n++] = (struct cm_condition){weight, key, was, is};
+}
+
+static void add_if_differs(struct finder *finder, enum cm_condition_weight weight,
+                           const char *key, const char *was, const char *is) {
+    if (!text_equal(was, is)) add(finder, weight, key, was, is);
+}
+
+static const char *number_text(struct finder *finder, int64_t value) {
+    return is_known(value) ? arena_printf(finder->arena, "%" PRId64, value) : "none";
+}
+
+static const char *joined(struct finder *finder, size_t n, const char *const *items) {
+    struct text text;
+    text_init(&text, finder->arena);
+    for (size_t i = 0; i < n; i++) text_printf(&text, "%s%s", i > 0 ? " " : "", items[i]);
+    if (text.failed) finder->failed = true;
+    return n == 0 ? "none" : text_string(&text);
+}
+
+static const char *or_none(const char *text) {
+    return text == NULL || text[0] == '\0' ? "none" : text;
+}
+
+/* One side has no batch: nobody chose another one. */
+static void compare_batch(struct finder *finder, int64_t was, int64_t is) {
+    const bool chosen = is_known(was) && is_known(is);
+    if (was == is) return;
+    add(finder, chosen ? CM_CONDITION_BREAKS : CM_CONDITION_NOTE, "batch",
+        number_text(finder, was), number_text(finder, is));
+}
+
+/* A symbol that one side alone has is another model, not another question. */
+static void compare_dims(struct finder *finder, const struct cm_result *was,
+                         const struct cm_result *is) {
+    struct map map;
+    map_init(&map, finder->arena);
+    for (size_t i = 0; i < was->options.n_dims; i++)
+        if (map_set(&map, was->options.dims[i].name, (uint32_t)i) != CM_OK)
+            finder->failed = true;
+    for (size_t i = 0; i < is->options.n_dims && !finder->failed; i++) {
+        const struct cm_named_size *dim = &is->options.dims[i];
+        const uint32_t at = map_get(&map, dim->name);
+        if (at == MAP_NONE || was->options.dims[at].size == dim->size) continue;
+        add(finder, CM_CONDITION_BREAKS, arena_printf(finder->arena, "dims.%s", dim->name),
+            number_text(finder, was->options.dims[at].size), number_text(finder, dim->size));
+    }
+}
+
+static void compare_options(struct finder *finder, const struct cm_result *was,
+                            const struct cm_result *is) {
+    add_if_differs(finder, CM_CONDITION_BREAKS, "convention", was->options.convention,
+                   is->options.convention);
+    compare_batch(finder, was->options.batch, is->options.batch);
+    compare_dims(finder, was, is);
+    add_if_differs(finder, CM_CONDITION_BREAKS, "mode", was->options.mode, is->options.mode);
+    add_if_differs(finder, CM_CONDITION_BREAKS, "schedule", was->options.schedule,
+                   is->options.schedule);
+    if (was->memory.alignment != is->memory.alignment)
+        add(finder, CM_CONDITION_BREAKS, "memory_alignment",
+            number_text(finder, was->memory.alignment),
+            number_text(finder, is->memory.alignment));
+    add_if_differs(finder, CM_CONDITION_NOTE, "module_source",
+                   or_none(was->options.module_source), or_none(is->options.module_source));
+    add_if_differs(finder, CM_CONDITION_NOTE, "group", or_none(was->options.group),
+                   or_none(is->options.group));
+}
+
+static void compare_training(struct finder *finder, const struct cm_training *was,
+                             const struct cm_training *is) {
+    if (!was->present && !is->present) return;
+    add_if_differs(finder,
+                   was->present && is->present ? CM_CONDITION_BREAKS : CM_CONDITION_NOTE,
+                   "optimizer", was->present ? was->optimizer : "none",
+                   is->present ? is->optimizer : "none");
+    if (!was->present || !is->present) return;
+    add_if_differs(finder, CM_CONDITION_BREAKS, "amp", was->amp ? "yes" : "no",
+                   is->amp ? "yes" : "no");
+    add_if_differs(finder, CM_CONDITION_BREAKS, "freeze",
+                   joined(finder, was->n_freeze, was->freeze),
+                   joined(finder, is->n_freeze, is->freeze));
+    add_if_differs(finder, CM_CONDITION_BREAKS, "checkpoint",
+                   joined(finder, was->n_checkpoint, was->checkpoint),
+                   joined(finder, is->n_checkpoint, is->checkpoint));
+}
+
+static const char *times_of(const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    if (!measure) return "none";
+    if (measure->problem[0] != '\0') return measure->problem;
+    return measure->planned    ? "planned"
+           : measure->modelled ? "modelled"
+           : measure->invented ? "invented"
+                               : "measured";
+}
+
+static void compare_times(struct finder *finder, const struct cm_result *was,
+                          const struct cm_result *is) {
+    add_if_differs(finder, CM_CONDITION_TIMES, "times", times_of(was), times_of(is));
+    if (!was->measure || !is->measure) return;
+    add_if_differs(finder, CM_CONDITION_TIMES, "device", or_none(was->measure->device),
+                   or_none(is->measure->device));
+    add_if_differs(finder, CM_CONDITION_TIMES, "precision", or_none(was->measure->precision),
+                   or_none(is->measure->precision));
+    add_if_differs(finder, CM_CONDITION_TIMES, "layout", or_none(was->measure->layout),
+                   or_none(is->measure->layout));
+    add_if_differs(finder, CM_CONDITION_NOTE, "backend_version", or_none(was->measure->version),
+                   or_none(is->measure->version));
+}
+
+static int64_t unknown_ops(const struct cm_result *result) {
+    int64_t n = 0;
+    for (size_t i = 0; i < result->coverage.n_unknown_ops; i++)
+        n = checked_add(n, result->coverage.unknown_ops[i].count);
+    return n;
+}
+
+static void compare_coverage(struct finder *finder, const struct cm_result *was,
+                             const struct cm_result *is) {
+    if (!cm_result_complete(was) || !cm_result_complete(is))
+        add(finder, CM_CONDITION_INCOMPLETE, "unknown_operators",
+            number_text(finder, unknown_ops(was)), number_text(finder, unknown_ops(is)));
+    if (was->coverage.unknown_shapes != is->coverage.unknown_shapes)
+        add(finder, CM_CONDITION_NOTE, "unknown_shapes",
+            number_text(finder, was->coverage.unknown_shapes),
+            number_text(finder, is->coverage.unknown_shapes));
+}
+
+static const char *inputs_of(struct finder *finder, const struct cm_result *result) {
+    struct text text;
+    text_init(&text, finder->arena);
+    for (size_t i = 0; i < result->model.n_inputs; i++) {
+        text_printf(&text, "%s%s ", i > 0 ? ", " : "", result->model.inputs[i].name);
+        type_append(&text, &result->model.inputs[i].type);
+    }
+    if (text.failed) finder->failed = true;
+    return or_none(text_string(&text));
+}
+
+/* In place, stable, from the heaviest: there are few. */
+static void sort(struct finder *finder) {
+    for (size_t i = 1; i < finder->n; i++) {
+        const struct cm_condition moved = finder->items[i];
+        size_t at = i;
+        for (; at > 0 && finder->items[at - 1].weight < moved.weight; at--)
+            finder->items[at] = finder->items[at - 1];
+        finder->items[at] = moved;
+    }
+}
+
+#define MOST_BESIDE_DIMS 24
+
+int conditions_find(struct cm_diff *diff, struct arena *arena) {
+    const struct cm_result *was = diff->old_result;
+    const struct cm_result *is = diff->new_result;
+    struct finder finder = {.arena = arena, .most = is->options.n_dims + MOST_BESIDE_DIMS};
+    finder.items = arena_array(arena, finder.most, sizeof(*finder.items));
+    if (!finder.items) return CM_NO_MEMORY;
+    compare_options(&finder, was, is);
+    compare_training(&finder, &was->training, &is->training);
+    compare_times(&finder, was, is);
+    compare_coverage(&finder, was, is);
+    add_if_differs(&finder, CM_CONDITION_NOTE, "inputs", inputs_of(&finder, was),
+                   inputs_of(&finder, is));
+    sort(&finder);
+    diff->conditions = finder.items;
+    diff->n_conditions = finder.n;
+    return finder.failed ? CM_NO_MEMORY : CM_OK;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows of a comparison: one tree of the modules of both sides, in the order of the new one,
+ * what was removed behind its siblings. Figures stay where they are, in the results.
+ */
+#include "costmodel/compare.h"
+
+#include "compare/conditions.h"
+#include "compare/match.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/map.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static struct cm_change change_of(bool in_old, int64_t old_value, bool in_new,
+                                  int64_t new_value) {
+    const int64_t difference = checked_sub(in_new ? new_value : 0, in_old ? old_value : 0);
+    return (struct cm_change){
+        .in_old = in_old,
+        .in_new = in_new,
+        .old_value = in_old ? old_value : 0,
+        .new_value = in_new ? new_value : 0,
+        .difference = is_known(difference) ? difference : CM_UNKNOWN,
+    };
+}
+
+struct cm_change cm_diff_total(const struct cm_diff *diff, size_t metric) {
+    int64_t was = 0;
+    int64_t is = 0;
+    const bool in_old = cm_metric_of_total(metric, diff->old_result, &was);
+    const bool in_new = cm_metric_of_total(metric, diff->new_result, &is);
+    return change_of(in_old, was, in_new, is);
+}
+
+struct cm_change cm_diff_of_module(const struct cm_diff *diff, size_t row, size_t metric) {
+    const struct cm_diff_module *module = &diff->modules[row];
+    int64_t was = 0;
+    int64_t is = 0;
+    const bool in_old = module->old_module != CM_NO_INDEX &&
+                        cm_metric_of_module(metric, diff->old_result, module->old_module, &was);
+    const bool in_new = module->new_module != CM_NO_INDEX &&
+                        cm_metric_of_module(metric, diff->new_result, module->new_module, &is);
+    return change_of(in_old, was, in_new, is);
+}
+
+struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row, size_t metric) {
+    const struct cm_diff_operator *op = &diff->operators[row];
+    int64_t was = 0;
+    int64_t is = 0;
+    const bool in_old = op->old_operator != CM_NO_INDEX &&
+                        cm_metric_of_operator(metric, diff->old_result, op->old_operator, &was);
+    const bool in_new = op->new_operator != CM_NO_INDEX &&
+                        cm_metric_of_operator(metric, diff->new_result, op->new_operator, &is);
+    return change_of(in_old, was, in_new, is);
+}
+
+static bool is_same(struct cm_change change) {
+    return change.in_old == change.in_new && change.old_value == change.new_value;
+}
+
+typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, size_t metric);
+
+/* Times aside: they differ from run to run. */
+static bool all_same(const struct cm_diff *diff, size_t row, change_getter *get) {
+    struct cm_metric metric;
+    for (size_t i = 0; cm_metric_at(i, &metric); i++)
+        if (!metric.timed && !is_same(get(diff, row, i))) return false;
+    return true;
+}
+
+/* A module of either side on its way to a row. */
+struct pending {
+    size_t old_module;
+    size_t new_module;
+    size_t parent; /* row */
+};
+
+struct builder {
+    struct cm_diff *diff;
+    const struct match *match;
+    struct cm_diff_module *rows;
+    size_t n_rows;
+    struct pending *stack;
+    size_t n_stack;
+};
+
+static bool is_reworked(const struct cm_module *was, const struct cm_module *is) {
+    const bool same_class = was->type_known == is->type_known &&
+                            (!is->type_known || text_equal(was->type, is->type));
+    return !same_class || !text_equal(was->arguments, is->arguments);
+}
+
+/* Of a pair that stands under a pair of parents, or does no more. */
+static bool is_renamed(const struct builder *builder, const struct cm_diff_module *row) {
+    const struct cm_module *was = &builder->diff->old_result->modules[row->old_module];
+    const struct cm_module *is = &builder->diff->new_result->modules[row->new_module];
+    if (row->parent == CM_NO_INDEX) return false; /* the root is called as its file is */
+    return builder->match->old_of[is->parent] != was->parent ||
+           !text_equal(was->name, is->name);
+}
+
+static void find_status(struct builder *builder, size_t index) {
+    struct cm_diff *diff = builder->diff;
+    struct cm_diff_module *row = &builder->rows[index];
+    const bool is_pair = row->old_module != CM_NO_INDEX && row->new_module != CM_NO_INDEX;
+    if (!is_pair) {
+        row->status = row->old_module == CM_NO_INDEX ? CM_DIFF_ADDED : CM_DIFF_REMOVED;
+        row->is_part =
+            row->parent != CM_NO_INDEX && builder->rows[row->parent].status == row->status;
+        return;
+    }
+    row->reworked = is_reworked(&diff->old_result->modules[row->old_module],
+                                &diff->new_result->modules[row->new_module]);
+    const bool same = !row->reworked && all_same(diff, index, cm_diff_of_module);
+    row->status = is_renamed(builder, row) ? CM_DIFF_RENAMED
+                  : same                   ? CM_DIFF_SAME
+                                           : CM_DIFF_CHANGED;
+}
+
+static void push(struct builder *builder, size_t old_module, size_t new_module, size_t parent) {
+    builder->stack[builder->n_stack++] = (struct pending){old_module, new_module, parent};
+}
+
+/* In reverse, as a stack wants it: what was removed comes last. */
+static void push_children(struct builder *builder, size_t parent) {
+    const struct cm_diff_module *row = &builder->rows[parent];
+    const struct match *match = builder->match;
+    if (row->old_module != CM_NO_INDEX) {
+        const struct cm_module *was = &builder->diff->old_result->modules[row->old_module];
+        for (size_t i = was->n_children; i-- > 0;)
+            if (match->new_of[was->children[i]] == CM_NO_INDEX)
+                push(builder, was->children[i], CM_NO_INDEX, parent);
+    }
+    if (row->new_module != CM_NO_INDEX) {
+        const struct cm_module *is = &builder->diff->new_result->modules[row->new_module];
+        for (size_t i = is->n_children; i-- > 0;)
+            push(builder, match->old_of[is->children[i]], is->children[i], parent);
+    }
+}
+
+static void build_rows(struct builder *builder) {
+    push(builder, 0, 0, CM_NO_INDEX);
+    while (builder->n_stack > 0) {
+        const struct pending pending = builder->stack[--builder->n_stack];
+        const size_t index = builder->n_rows++;
+        const bool is_root = pending.parent == CM_NO_INDEX;
+        builder->rows[index] = (struct cm_diff_module){
+            .old_module = pending.old_module,
+            .new_module = pending.new_module,
+            .parent = pending.parent,
+            .depth = is_root ? 0 : builder->rows[pending.parent].depth + 1,
+        };
+        find_status(builder, index);
+        push_children(builder, index);
+    }
+}
+
+static int make_modules(struct cm_diff *diff, struct arena *arena) {
+    const size_t most = diff->old_result->n_modules + diff->new_result->n_modules;
+    struct match match;
+    int status = match_modules(diff->old_result, diff->new_result, arena, &match);
+    if (status != CM_OK) return status;
+    struct builder builder = {
+        .diff = diff,
+        .match = &match,
+        .rows = arena_array(arena, most, sizeof(*builder.rows)),
+        .stack = arena_array(arena, most, sizeof(*builder.stack)),
+    };
+    if (!builder.rows || !builder.stack) return CM_NO_MEMORY;
+    diff->modules = builder.rows;
+    build_rows(&builder);
+    diff->n_modules = builder.n_rows;
+    return CM_OK;
+}
+
+static int make_operators(struct cm_diff *diff, struct arena *arena) {
+    const struct cm_result *was = diff->old_result;
+    const struct cm_result *is = diff->new_result;
+    struct cm_diff_operator *rows =
+        arena_array(arena, was->n_operators + is->n_operators, sizeof(*rows));
+    struct map map;
+    size_t n = 0;
+    int status = rows ? CM_OK : CM_NO_MEMORY;
+    map_init(&map, arena);
+    for (; status == CM_OK && n < is->n_operators; n++) {
+        rows[n] = (struct cm_diff_operator){is->operators[n].op, CM_NO_INDEX, n};
+        status = map_set(&map, is->operators[n].op, (uint32_t)n);
+    }
+    for (size_t i = 0; status == CM_OK && i < was->n_operators; i++) {
+        const uint32_t row = map_get(&map, was->operators[i].op);
+        if (row != MAP_NONE)
+            rows[row].old_operator = i;
+        else
+            rows[n++] = (struct cm_diff_operator){was->operators[i].op, i, CM_NO_INDEX};
+    }
+    diff->operators = rows;
+    diff->n_operators = n;
+    return status;
+}
+
+static int make_metrics(struct cm_diff *diff, struct arena *arena) {
+    struct cm_metric metric;
+    size_t n = 0;
+    while (cm_metric_at(n, &metric)) n++;
+    size_t *metrics = arena_array(arena, n, sizeof(*metrics));
+    if (!metrics) return CM_NO_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        const struct cm_change total = cm_diff_total(diff, i);
+        if (total.in_old || total.in_new) metrics[diff->n_metrics++] = i;
+    }
+    diff->metrics = metrics;
+    return CM_OK;
+}
+
+static int fill(struct cm_diff *diff, struct arena *arena) {
+    int status = make_metrics(diff, arena);
+    if (status == CM_OK) status = make_modules(diff, arena);
+    if (status == CM_OK) status = make_operators(diff, arena);
+    return status == CM_OK ? conditions_find(diff, arena) : status;
+}
+
+int cm_diff_make(const struct cm_result *old_result, const struct cm_result *new_result,
+                 struct cm_diagnostics *diagnostics, struct cm_diff **ret_diff) {
+    struct arena *arena = arena_new("diff", 0);
+    struct cm_diff *diff = arena ? arena_alloc(arena, sizeof(*diff)) : NULL;
+    if (!diff) {
+        arena_free(arena);
+        return diag_no_memory(diagnostics);
+    }
+    *diff =
+        (struct cm_diff){.old_result = old_result, .new_result = new_result, .arena = arena};
+    if (fill(diff, arena) != CM_OK) {
+        arena_free(arena);
+        return diag_no_memory(diagnostics);
+    }
+    *ret_diff = diff;
+    return CM_OK;
+}
+
+void cm_diff_free(struct cm_diff *diff) {
+    if (diff) arena_free(diff->arena);
+}
+
+bool cm_diff_comparable(const struct cm_diff *diff) {
+    return diff->n_conditions == 0 || diff->conditions[0].weight != CM_CONDITION_BREAKS;
+}
+
+static struct cm_change total_of(const struct cm_diff *diff, size_t row, size_t metric) {
+    (void)row;
+    return cm_diff_total(diff, metric);
+}
+
+bool cm_diff_differs(const struct cm_diff *diff) {
+    if (!all_same(diff, 0, total_of)) return true;
+    for (size_t i = 0; i < diff->n_operators; i++)
+        if (!all_same(diff, i, cm_diff_of_operator)) return true;
+    for (size_t i = 0; i < diff->n_modules; i++)
+        if (diff->modules[i].status != CM_DIFF_SAME) return true;
+    return false;
+}

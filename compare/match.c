@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * By path, from the root down: a child belongs to the child of that name and class of the
+ * module that its parent belongs to; children whose names are numbers are laid beside each
+ * other instead, since an insertion shifts them all (align.h). Then by structure: what is left
+ * and equal inside, the largest first, was renamed where the parent is the same, or moved. Then
+ * by place: what is left under one parent, by name whatever the class, and by class in order.
+ */
+#include "compare/match.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "compare/align.h"
+#include "compare/bins.h"
+#include "compare/prints.h"
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct side {
+    const struct cm_result *result;
+    struct prints prints;
+    size_t *mate;
+};
+
+struct matcher {
+    struct arena *arena;
+    struct side before;
+    struct side after;
+    struct bins names; /* modules before, by parent and name */
+    size_t *queue;     /* modules after that found their mate, and whose children wait */
+    size_t n_queue;
+    size_t next;
+};
+
+static const struct cm_module *module_at(const struct side *side, size_t index) {
+    return &side->result->modules[index];
+}
+
+static void pair(struct matcher *matcher, size_t before, size_t after) {
+    matcher->before.mate[before] = after;
+    matcher->after.mate[after] = before;
+    matcher->queue[matcher->n_queue++] = after;
+}
+
+static bool is_kin(const struct matcher *matcher, size_t before, size_t after) {
+    return matcher->before.prints.kind[before] == matcher->after.prints.kind[after];
+}
+
+/* "0", "12": a place in a Sequential, or a ModuleList. */
+static bool is_number(const char *name) {
+    const char *c = name;
+    while (*c >= '0' && *c <= '9') c++;
+    return *c == '\0' && c > name;
+}
+
+/* The module before that has this name under the mate of its parent, and is free. */
+static size_t find_named(struct matcher *matcher, size_t before_parent, size_t after) {
+    const char *name = module_at(&matcher->after, after)->name;
+    const uint64_t key = bins_mix(bins_text(name), before_parent);
+    const size_t found = bins_first(&matcher->names, key, matcher->before.mate);
+    if (found == CM_NO_INDEX) return CM_NO_INDEX;
+    const struct cm_module *module = module_at(&matcher->before, found);
+    const bool is_it = module->parent == before_parent && text_equal(module->name, name);
+    return is_it ? found : CM_NO_INDEX;
+}
+
+/* The children that are numbers and free, as a sequence; `ret_modules` says which they are. */
+static int collect_numbers(const struct matcher *matcher, const struct side *side,
+                           size_t parent, struct align_items *ret, size_t **ret_modules) {
+    const struct cm_module *module = module_at(side, parent);
+    const size_t n = module->n_children;
+    size_t *modules = arena_array(matcher->arena, n, sizeof(*modules));
+    ret->items = arena_array(matcher->arena, n, sizeof(*ret->items));
+    ret->n = 0;
+    if (!modules || !ret->items) return CM_NO_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        const size_t child = module->children[i];
+        if (!is_number(module_at(side, child)->name) || side->mate[child] != CM_NO_INDEX)
+            continue;
+        ret->items[ret->n] = (struct align_item){
+            .whole = side->prints.whole[child],
+            .kind = side->prints.kind[child],
+            .anchors = prints_has_weight(module_at(side, child)),
+        };
+        modules[ret->n++] = child;
+    }
+    *ret_modules = modules;
+    return CM_OK;
+}
+
+static int match_numbers(struct matcher *matcher, size_t before, size_t after) {
+    const struct arena_mark mark = arena_save(matcher->arena);
+    struct align_items olds = {NULL, 0};
+    struct align_items news = {NULL, 0};
+    size_t *old_modules = NULL;
+    size_t *new_modules = NULL;
+    int status = collect_numbers(matcher, &matcher->before, before, &olds, &old_modules);
+    if (status == CM_OK)
+        status = collect_numbers(matcher, &matcher->after, after, &news, &new_modules);
+    if (status == CM_OK) status = align(olds, news, matcher->arena);
+    for (size_t i = 0; status == CM_OK && i < news.n; i++)
+        if (news.items[i].mate != CM_NO_INDEX)
+            pair(matcher, old_modules[news.items[i].mate], new_modules[i]);
+    arena_restore(matcher->arena, mark);
+    return status;
+}
+
+/* Of a pair: the children that keep their name and class, and the numbers. */
+static int match_children(struct matcher *matcher, size_t before, size_t after) {
+    const struct cm_module *module = module_at(&matcher->after, after);
+    bool has_numbers = false;
+    for (size_t i = 0; i < module->n_children; i++) {
+        const size_t child = module->children[i];
+        if (matcher->after.mate[child] != CM_NO_INDEX) continue;
+        if (is_number(module_at(&matcher->after, child)->name)) {
+            has_numbers = true;
+            continue;
+        }
+        const size_t named = find_named(matcher, before, child);
+        if (named != CM_NO_INDEX && is_kin(matcher, named, child)) pair(matcher, named, child);
+    }
+    return has_numbers ? match_numbers(matcher, before, after) : CM_OK;
+}
+
+/* Goes down from every pair that was made. */
+static int descend(struct matcher *matcher) {
+    int status = CM_OK;
+    while (status == CM_OK && matcher->next < matcher->n_queue) {
+        const size_t after = matcher->queue[matcher->next++];
+        status = match_children(matcher, matcher->after.mate[after], after);
+    }
+    return status;
+}
+
+/* How alike two free modules must be, beside being equal inside. */
+enum likeness {
+    LIKE_SIBLING, /* a child of the same parent */
+    LIKE_NAMED,   /* of the same name, elsewhere */
+    LIKE_INSIDE,
+    N_LIKENESSES
+};
+
+/* What moves without weight, one ReLU among many, says nothing. */
+static uint64_t likeness_key(const struct matcher *matcher, const struct side *side,
+                             size_t index, enum likeness likeness) {
+    const struct cm_module *module = module_at(side, index);
+    if (side->mate[index] != CM_NO_INDEX) return BINS_NO_KEY;
+    const uint64_t whole = side->prints.whole[index];
+    if (likeness == LIKE_SIBLING) {
+        const bool is_after = side == &matcher->after;
+        const size_t parent = is_after ? side->mate[module->parent] : module->parent;
+        return parent == CM_NO_INDEX ? BINS_NO_KEY : bins_mix(whole, parent);
+    }
+    if (!prints_has_weight(module)) return BINS_NO_KEY;
+    return likeness == LIKE_NAMED ? bins_mix(whole, bins_text(module->name)) : whole;
+}
+
+struct sized {
+    size_t size;
+    size_t module;
+};
+
+static int compare_sized(const void *a, const void *b) {
+    const struct sized *x = a;
+    const struct sized *y = b;
+    if (x->size != y->size) return x->size > y->size ? -1 : 1;
+    return x->module < y->module ? -1 : x->module > y->module;
+}
+
+/* Free modules after, the largest first: what holds another is larger. */
+static int find_free(const struct matcher *matcher, struct sized **ret, size_t *ret_n) {
+    const struct side *side = &matcher->after;
+    struct sized *items = arena_array(matcher->arena, side->result->n_modules, sizeof(*items));
+    size_t n = 0;
+    if (!items) return CM_NO_MEMORY;
+    for (size_t i = 0; i < side->result->n_modules; i++)
+        if (side->mate[i] == CM_NO_INDEX) items[n++] = (struct sized){side->prints.size[i], i};
+    if (n > 0) qsort(items, n, sizeof(*items), compare_sized);
+    *ret = items;
+    *ret_n = n;
+    return CM_OK;
+}
+
+static int make_bins(const struct matcher *matcher, enum likeness likeness, struct bins *ret) {
+    const struct side *side = &matcher->before;
+    const size_t n = side->result->n_modules;
+    uint64_t *keys = arena_array(matcher->arena, n, sizeof(*keys));
+    if (!keys) return CM_NO_MEMORY;
+    for (size_t i = 0; i < n; i++) keys[i] = likeness_key(matcher, side, i, likeness);
+    return bins_make(ret, keys, n, matcher->arena);
+}
+
+static int match_structure(struct matcher *matcher, enum likeness likeness) {
+    const struct arena_mark mark = arena_save(matcher->arena);
+    struct sized *items = NULL;
+    struct bins bins;
+    size_t n = 0;
+    int status = find_free(matcher, &items, &n);
+    if (status == CM_OK) status = make_bins(matcher, likeness, &bins);
+    for (size_t i = 0; status == CM_OK && i < n; i++) {
+        const size_t after = items[i].module;
+        const uint64_t key = likeness_key(matcher, &matcher->after, after, likeness);
+        const size_t before = bins_first(&bins, key, matcher->before.mate);
+        if (before == CM_NO_INDEX) continue;
+        pair(matcher, before, after);
+        status = descend(matcher);
+    }
+    arena_restore(matcher->arena, mark);
+    return status;
+}
+
+/* Free modules before, by parent and class; a class that nobody knows says nothing. */
+static int make_places(const struct matcher *matcher, struct bins *ret) {
+    const struct side *side = &matcher->before;
+    const size_t n = side->result->n_modules;
+    uint64_t *keys = arena_array(matcher->arena, n, sizeof(*keys));
+    if (!keys) return CM_NO_MEMORY;
+    for (size_t i = 1; i < n; i++) {
+        const struct cm_module *module = module_at(side, i);
+        if (side->mate[i] == CM_NO_INDEX && module->type_known && !is_number(module->name))
+            keys[i] = bins_mix(side->prints.kind[i], module->parent);
+    }
+    return bins_make(ret, keys, n, matcher->arena);
+}
+
+static void match_place(struct matcher *matcher, struct bins *places, size_t before,
+                        size_t after) {
+    const struct cm_module *module = module_at(&matcher->after, after);
+    for (size_t i = 0; i < module->n_children; i++) {
+        const size_t child = module->children[i];
+        if (matcher->after.mate[child] != CM_NO_INDEX) continue;
+        const size_t named = find_named(matcher, before, child);
+        if (named != CM_NO_INDEX && !is_number(module_at(&matcher->after, child)->name))
+            pair(matcher, named, child);
+    }
+    for (size_t i = 0; i < module->n_children; i++) {
+        const size_t child = module->children[i];
+        if (matcher->after.mate[child] != CM_NO_INDEX ||
+            !module_at(&matcher->after, child)->type_known ||
+            is_number(module_at(&matcher->after, child)->name))
+            continue;
+        const uint64_t key = bins_mix(matcher->after.prints.kind[child], before);
+        const size_t found = bins_first(places, key, matcher->before.mate);
+        if (found != CM_NO_INDEX) pair(matcher, found, child);
+    }
+}
+
+static int match_places(struct matcher *matcher) {
+    struct bins places;
+    int status = make_places(matcher, &places);
+    for (size_t i = 0; status == CM_OK && i < matcher->after.result->n_modules; i++) {
+        if (matcher->after.mate[i] == CM_NO_INDEX) continue;
+        match_place(matcher, &places, matcher->after.mate[i], i);
+        status = descend(matcher);
+    }
+    return status;
+}
+
+static int make_side(struct side *side, const struct cm_result *result, size_t *mate,
+                     struct arena *arena) {
+    *side = (struct side){.result = result, .mate = mate};
+    for (size_t i = 0; i < result->n_modules; i++) mate[i] = CM_NO_INDEX;
+    return prints_make(result, arena, &side->prints);
+}
+
+static int make_names(struct matcher *matcher) {
+    const struct cm_result *result = matcher->before.result;
+    uint64_t *keys = arena_array(matcher->arena, result->n_modules, sizeof(*keys));
+    if (!keys) return CM_NO_MEMORY;
+    for (size_t i = 1; i < result->n_modules; i++)
+        keys[i] = bins_mix(bins_text(result->modules[i].name), result->modules[i].parent);
+    return bins_make(&matcher->names, keys, result->n_modules, matcher->arena);
+}
+
+static int run(struct matcher *matcher) {
+    int status = make_names(matcher);
+    if (status != CM_OK) return status;
+    pair(matcher, 0, 0);
+    status = descend(matcher);
+    for (int i = 0; status == CM_OK && i < N_LIKENESSES; i++)
+        status = match_structure(matcher, (enum likeness)i);
+    return status == CM_OK ? match_places(matcher) : status;
+}
+
+static int match_with(struct matcher *matcher, const struct cm_result *old_result,
+                      const struct cm_result *new_result, const struct match *match) {
+    int status = make_side(&matcher->before, old_result, match->new_of, matcher->arena);
+    if (status == CM_OK)
+        status = make_side(&matcher->after, new_result, match->old_of, matcher->arena);
+    matcher->queue =
+        arena_array(matcher->arena, new_result->n_modules, sizeof(*matcher->queue));
+    if (status == CM_OK && !matcher->queue) status = CM_NO_MEMORY;
+    return status == CM_OK ? run(matcher) : status;
+}
+
+int match_modules(const struct cm_result *old_result, const struct cm_result *new_result,
+                  struct arena *arena, struct match *ret) {
+    const struct match match = {
+        .new_of = arena_array(arena, old_result->n_modules, sizeof(*match.new_of)),
+        .old_of = arena_array(arena, new_result->n_modules, sizeof(*match.old_of)),
+    };
+    struct matcher matcher = {.arena = arena_new("match", 0)};
+    int status = CM_NO_MEMORY;
+    if (match.new_of && match.old_of && matcher.arena)
+        status = match_with(&matcher, old_result, new_result, &match);
+    arena_free(matcher.arena);
+    if (status == CM_OK) *ret = match;
+    return status;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who accounts for a change, and that nothing is counted twice. */
+#include "costmodel/compare.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tree.h"
+
+#define OLD                                                                                    \
+    ". Net 1 1\n"                                                                              \
+    "a A 10 100\n"                                                                             \
+    "a.x X 20 200\n"                                                                           \
+    "a.x.deep D 30 300\n"                                                                      \
+    "b B 40 400\n"
+
+static const char *path_of(const struct cm_diff *diff, size_t row) {
+    const struct cm_diff_module *module = &diff->modules[row];
+    return module->new_module != CM_NO_INDEX
+               ? diff->new_result->modules[module->new_module].path
+               : diff->old_result->modules[module->old_module].path;
+}
+
+/* "b +60, a.x -20 rest": in the order of the blame; its sum is checked on the way. */
+static void expect_blame(const char *is, const char *metric, int depth, const char *want) {
+    char have[400] = "";
+    size_t length = 0;
+    int64_t sum = 0;
+    struct cm_result *old_result = NULL;
+    struct cm_result *new_result = NULL;
+    struct cm_diff *diff = tree_diff(OLD, is, &old_result, &new_result);
+    struct cm_blame *rows = calloc(diff->n_modules, sizeof(*rows));
+    const size_t index = cm_metric_find(metric);
+    const size_t n = cm_diff_blame(diff, index, depth, rows);
+    for (size_t i = 0; i < n; i++) {
+        const int wrote = snprintf(have + length, sizeof(have) - length, "%s%s %+d%s",
+                                   i > 0 ? ", " : "", path_of(diff, rows[i].module),
+                                   (int)rows[i].difference, rows[i].is_rest ? " rest" : "");
+        assert_true(wrote > 0);
+        length += (size_t)wrote;
+        sum += rows[i].difference;
+    }
+    assert_string_equal(have, want);
+    assert_int_equal(sum, cm_diff_total(diff, index).difference);
+    free(rows);
+    cm_diff_free(diff);
+    tree_free(old_result);
+    tree_free(new_result);
+}
+
+static void nothing_changed_blames_nobody(void **state) {
+    (void)state;
+    expect_blame(OLD, "macs", -1, "");
+}
+
+static void the_deepest_module_is_to_blame(void **state) {
+    (void)state;
+    expect_blame(". Net 1 1\na A 10 100\na.x X 20 200\na.x.deep D 30 350\nb B 40 400\n", "macs",
+                 -1, "a.x.deep +50");
+}
+
+static void what_is_a_modules_own_is_told_apart(void **state) {
+    (void)state;
+    expect_blame(". Net 1 1\na A 10 70\na.x X 20 200\na.x.deep D 30 350\nb B 40 400\n", "macs",
+                 -1, "a.x.deep +50, a -30 rest");
+}
+
+/* Changes that cancel out are two, not none. */
+static void changes_that_cancel_are_seen(void **state) {
+    (void)state;
+    expect_blame(". Net 1 1\na A 10 100\na.x X 20 200\na.x.deep D 30 350\nb B 40 350\n", "macs",
+                 -1, "a.x.deep +50, b -50");
+}
+
+static void deeper_ones_count_as_part_of_their_parent(void **state) {
+    static const char is[] = ". Net 1 1\na A 10 70\na.x X 20 200\na.x.deep D 30 350\n"
+                             "b B 40 401\n";
+    (void)state;
+    expect_blame(is, "macs", 1, "a +20, b +1");
+    expect_blame(is, "macs", 0, " +21");
+}
+
+static void an_added_tree_is_one_row(void **state) {
+    (void)state;
+    expect_blame(OLD "c C 1 1\nc.y Y 2 2\nc.y.z Z 3 3\n", "params", -1, "c +6");
+}
+
+static void a_removed_tree_is_one_row(void **state) {
+    (void)state;
+    expect_blame(". Net 1 1\nb B 40 400\n", "params", -1, "a -60");
+}
+
+/* It takes its figures along: neither where it was nor where it is now anything changed. */
+static void what_moved_costs_nothing(void **state) {
+    (void)state;
+    expect_blame(". Net 1 1\na A 10 100\nb B 40 400\nc C 5 5\nc.x X 20 200\n"
+                 "c.x.deep D 30 300\n",
+                 "macs", -1, "c +5");
+}
+
+static void a_renamed_module_that_changed_is_to_blame(void **state) {
+    (void)state;
+    expect_blame(". Net 1 1\na A 10 100\na.y X 20 250\na.y.deep D 30 300\nb B 40 400\n", "macs",
+                 -1, "a.y +50");
+}
+
+static void a_figure_that_is_no_sum_blames_the_deepest(void **state) {
+    struct cm_result *old_result = tree_make(OLD);
+    struct cm_result *new_result = tree_make(OLD);
+    struct cm_module *modules = calloc(new_result->n_modules, sizeof(*modules));
+    struct cm_blame rows[5];
+    struct cm_diff *diff = NULL;
+    (void)state;
+    memcpy(modules, new_result->modules, new_result->n_modules * sizeof(*modules));
+    for (size_t i = 0; i < 4; i++) modules[i].peak_activation_bytes = 10; /* down to a.x.deep */
+    new_result->modules = modules;
+    assert_int_equal(cm_diff_make(old_result, new_result, NULL, &diff), CM_OK);
+    const size_t peak = cm_metric_find("peak_activation_bytes");
+    assert_int_equal(cm_diff_blame(diff, peak, -1, rows), 1);
+    assert_string_equal(path_of(diff, rows[0].module), "a.x.deep");
+    assert_int_equal(rows[0].difference, 10);
+    assert_int_equal(cm_diff_blame(diff, peak, 1, rows), 1);
+    assert_string_equal(path_of(diff, rows[0].module), "a");
+    assert_int_equal(cm_diff_blame(diff, cm_metric_find("required_bytes"), -1, rows), 0);
+    cm_diff_free(diff);
+    free(modules);
+    tree_free(old_result);
+    tree_free(new_result);
+}
+
+static void what_is_not_known_comes_first(void **state) {
+    struct cm_result *old_result = tree_make(OLD);
+    struct cm_result *new_result =
+        tree_make(". Net 1 1\na A 10 900\na.x X 20 200\na.x.deep D 30 300\nb B 40 400\n");
+    struct cm_module *modules = calloc(new_result->n_modules, sizeof(*modules));
+    struct cm_blame rows[5];
+    struct cm_diff *diff = NULL;
+    (void)state;
+    memcpy(modules, new_result->modules, new_result->n_modules * sizeof(*modules));
+    modules[3].costs.macs = CM_UNKNOWN;
+    new_result->modules = modules;
+    assert_int_equal(cm_diff_make(old_result, new_result, NULL, &diff), CM_OK);
+    assert_int_equal(cm_diff_of_module(diff, 3, cm_metric_find("macs")).difference, CM_UNKNOWN);
+    assert_true(cm_diff_blame(diff, cm_metric_find("macs"), -1, rows) >= 2);
+    assert_int_equal(rows[0].difference, CM_UNKNOWN);
+    cm_diff_free(diff);
+    free(modules);
+    tree_free(old_result);
+    tree_free(new_result);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_changed_blames_nobody),
+        cmocka_unit_test(the_deepest_module_is_to_blame),
+        cmocka_unit_test(what_is_a_modules_own_is_told_apart),
+        cmocka_unit_test(changes_that_cancel_are_seen),
+        cmocka_unit_test(deeper_ones_count_as_part_of_their_parent),
+        cmocka_unit_test(an_added_tree_is_one_row),
+        cmocka_unit_test(a_removed_tree_is_one_row),
+        cmocka_unit_test(what_moved_costs_nothing),
+        cmocka_unit_test(a_renamed_module_that_changed_is_to_blame),
+        cmocka_unit_test(a_figure_that_is_no_sum_blames_the_deepest),
+        cmocka_unit_test(what_is_not_known_comes_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which differences in how two models were profiled let them be compared, and which do not. */
+#include "costmodel/compare.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tree.h"
+
+#define NET ". Net 1 1\n"
+
+/* "batch: 1, 8", of the heaviest condition; "" there is none. */
+static void expect_condition(const struct cm_result *was, const struct cm_result *is,
+                             enum cm_condition_weight weight, const char *want) {
+    char have[200] = "";
+    struct cm_diff *diff = NULL;
+    assert_int_equal(cm_diff_make(was, is, NULL, &diff), CM_OK);
+    if (diff->n_conditions > 0) {
+        const struct cm_condition *first = &diff->conditions[0];
+        assert_int_equal(first->weight, weight);
+        snprintf(have, sizeof(have), "%s: %s, %s", first->key, first->old_value,
+                 first->new_value);
+    }
+    assert_string_equal(have, want);
+    assert_int_equal(cm_diff_comparable(diff), want[0] == '\0' || weight < CM_CONDITION_BREAKS);
+    cm_diff_free(diff);
+}
+
+static const struct cm_named_size seq_128 = {"seq", 128};
+static const struct cm_named_size seq_64 = {"seq", 64};
+static const struct cm_named_size other = {"other", 64};
+static const struct cm_measure roofline = {.problem = "",
+                                           .modelled = true,
+                                           .device = "H200",
+                                           .precision = "fp32",
+                                           .layout = "auto",
+                                           .version = ""};
+static const struct cm_measure other_device = {.problem = "",
+                                               .modelled = true,
+                                               .device = "A100",
+                                               .precision = "fp32",
+                                               .layout = "auto",
+                                               .version = ""};
+static const struct cm_measure no_device = {.problem = "no device", .device = ""};
+static const struct cm_name_count unknown_op = {"com.acme::Magic", 3};
+
+static void set_batch(struct cm_result *is) {
+    is->options.batch = 8;
+}
+static void set_no_batch(struct cm_result *is) {
+    is->options.batch = CM_UNKNOWN;
+}
+static void set_convention(struct cm_result *is) {
+    is->options.convention = "fvcore";
+}
+static void set_mode(struct cm_result *is) {
+    is->options.mode = "training";
+}
+static void set_dim(struct cm_result *is) {
+    is->options.n_dims = 1;
+    is->options.dims = &seq_64;
+}
+static void set_other_dim(struct cm_result *is) {
+    is->options.n_dims = 1;
+    is->options.dims = &other;
+}
+static void set_schedule(struct cm_result *is) {
+    is->options.schedule = "min-memory";
+}
+static void set_group(struct cm_result *is) {
+    is->options.group = "x.*";
+}
+static void set_alignment(struct cm_result *is) {
+    is->memory.alignment = 64;
+}
+static void set_optimizer(struct cm_result *is) {
+    is->training = (struct cm_training){.present = true, .optimizer = "sgd"};
+}
+static void set_times(struct cm_result *is) {
+    is->measure = &roofline;
+}
+static void set_unknown_op(struct cm_result *is) {
+    is->coverage.n_unknown_ops = 1;
+    is->coverage.unknown_ops = &unknown_op;
+}
+static void set_unknown_shapes(struct cm_result *is) {
+    is->coverage.unknown_shapes = 2;
+}
+
+static void what_differs_is_named_and_weighed(void **state) {
+    static const struct {
+        void (*set)(struct cm_result *is);
+        enum cm_condition_weight weight;
+        const char *want;
+    } cases[] = {
+        {set_batch, CM_CONDITION_BREAKS, "batch: 1, 8"},
+        {set_no_batch, CM_CONDITION_NOTE, "batch: 1, none"},
+        {set_convention, CM_CONDITION_BREAKS, "convention: deepspeed, fvcore"},
+        {set_mode, CM_CONDITION_BREAKS, "mode: model, training"},
+        {set_dim, CM_CONDITION_BREAKS, "dims.seq: 128, 64"},
+        {set_other_dim, CM_CONDITION_NOTE, ""},
+        {set_schedule, CM_CONDITION_BREAKS, "schedule: file, min-memory"},
+        {set_group, CM_CONDITION_NOTE, "group: none, x.*"},
+        {set_alignment, CM_CONDITION_BREAKS, "memory_alignment: 0, 64"},
+        {set_optimizer, CM_CONDITION_NOTE, "optimizer: none, sgd"},
+        {set_times, CM_CONDITION_TIMES, "times: none, modelled"},
+        {set_unknown_op, CM_CONDITION_INCOMPLETE, "unknown_operators: 0, 3"},
+        {set_unknown_shapes, CM_CONDITION_NOTE, "unknown_shapes: 0, 2"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cm_result *was = tree_make(NET);
+        struct cm_result *is = tree_make(NET);
+        was->options.n_dims = 1;
+        was->options.dims = &seq_128;
+        is->options = was->options;
+        cases[i].set(is);
+        expect_condition(was, is, cases[i].weight, cases[i].want);
+        tree_free(was);
+        tree_free(is);
+    }
+}
+
+static void what_is_the_same_on_both_sides_is_no_condition(void **state) {
+    struct cm_result *was = tree_make(NET);
+    (void)state;
+    set_times(was);
+    set_optimizer(was);
+    set_dim(was);
+    expect_condition(was, was, CM_CONDITION_NOTE, "");
+    tree_free(was);
+}
+
+/* Doubtful, though nothing differs. */
+static void an_operator_unknown_to_both_is_a_condition(void **state) {
+    struct cm_result *was = tree_make(NET);
+    (void)state;
+    set_unknown_op(was);
+    expect_condition(was, was, CM_CONDITION_INCOMPLETE, "unknown_operators: 3, 3");
+    tree_free(was);
+}
+
+static void times_of_other_devices_are_not_compared(void **state) {
+    struct cm_result *was = tree_make(NET);
+    struct cm_result *is = tree_make(NET);
+    (void)state;
+    was->measure = &roofline;
+    is->measure = &other_device;
+    expect_condition(was, is, CM_CONDITION_TIMES, "device: H200, A100");
+    is->measure = &no_device;
+    expect_condition(was, is, CM_CONDITION_TIMES, "times: modelled, no device");
+    tree_free(was);
+    tree_free(is);
+}
+
+static void training_steps_must_be_of_one_kind(void **state) {
+    static const char *const pattern[] = {"layer1.*"};
+    struct cm_result *was = tree_make(NET);
+    struct cm_result *is = tree_make(NET);
+    (void)state;
+    set_optimizer(was);
+    set_optimizer(is);
+    is->training.optimizer = "adam";
+    expect_condition(was, is, CM_CONDITION_BREAKS, "optimizer: sgd, adam");
+    is->training.optimizer = "sgd";
+    is->training.amp = true;
+    expect_condition(was, is, CM_CONDITION_BREAKS, "amp: no, yes");
+    is->training.amp = false;
+    is->training.n_freeze = 1;
+    is->training.freeze = pattern;
+    expect_condition(was, is, CM_CONDITION_BREAKS, "freeze: none, layer1.*");
+    is->training.n_freeze = 0;
+    is->training.n_checkpoint = 1;
+    is->training.checkpoint = pattern;
+    expect_condition(was, is, CM_CONDITION_BREAKS, "checkpoint: none, layer1.*");
+    tree_free(was);
+    tree_free(is);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_differs_is_named_and_weighed),
+        cmocka_unit_test(what_is_the_same_on_both_sides_is_no_condition),
+        cmocka_unit_test(an_operator_unknown_to_both_is_a_condition),
+        cmocka_unit_test(times_of_other_devices_are_not_compared),
+        cmocka_unit_test(training_steps_must_be_of_one_kind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

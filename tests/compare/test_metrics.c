@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of metrics: every key once, and each figure where the result has it. */
+#include "costmodel/compare.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "report/columns.h"
+
+static void every_key_is_found_where_it_stands(void **state) {
+    struct cm_metric metric;
+    size_t n = 0;
+    (void)state;
+    for (; cm_metric_at(n, &metric); n++) {
+        assert_true(metric.heading[0] != '\0');
+        assert_int_equal(cm_metric_find(metric.key), n);
+    }
+    assert_true(n > n_columns);
+    assert_false(cm_metric_at(CM_NO_INDEX, &metric));
+    assert_true(cm_metric_find("no such metric") == CM_NO_INDEX);
+}
+
+static int64_t total_of(const char *key, const struct cm_result *result) {
+    int64_t value = -1;
+    assert_true(cm_metric_of_total(cm_metric_find(key), result, &value));
+    return value;
+}
+
+static void a_figure_is_that_of_the_result(void **state) {
+    const struct cm_module module = {.costs = {.params = 5, .macs = CM_UNKNOWN},
+                                     .peak_activation_bytes = 6};
+    const struct cm_operator conv = {.op = "Conv", .nodes = 7, .macs = 8};
+    const struct cm_result result = {
+        .totals = {.params = 1, .macs = 2},
+        .memory = {.peak_activation_bytes = 3, .required_bytes = 4},
+        .n_modules = 1,
+        .modules = &module,
+        .n_operators = 1,
+        .operators = &conv,
+    };
+    int64_t value = -1;
+    (void)state;
+    assert_int_equal(total_of("params", &result), 1);
+    assert_int_equal(total_of("macs", &result), 2);
+    assert_int_equal(total_of("peak_activation_bytes", &result), 3);
+    assert_int_equal(total_of("required_bytes", &result), 4);
+    assert_true(cm_metric_of_module(cm_metric_find("params"), &result, 0, &value));
+    assert_int_equal(value, 5);
+    assert_true(cm_metric_of_module(cm_metric_find("macs"), &result, 0, &value));
+    assert_int_equal(value, CM_UNKNOWN);
+    assert_true(
+        cm_metric_of_module(cm_metric_find("peak_activation_bytes"), &result, 0, &value));
+    assert_int_equal(value, 6);
+    assert_true(cm_metric_of_operator(cm_metric_find("nodes"), &result, 0, &value));
+    assert_int_equal(value, 7);
+    assert_true(cm_metric_of_operator(cm_metric_find("macs"), &result, 0, &value));
+    assert_int_equal(value, 8);
+}
+
+static void what_a_result_has_not_is_not_there(void **state) {
+    const struct cm_module module = {.depth = 0};
+    const struct cm_operator conv = {.op = "Conv"};
+    const struct cm_result result = {
+        .n_modules = 1, .modules = &module, .n_operators = 1, .operators = &conv};
+    int64_t value = 42;
+    (void)state;
+    assert_false(cm_metric_of_total(cm_metric_find("latency_ps"), &result, &value));
+    assert_false(cm_metric_of_module(cm_metric_find("latency_ps"), &result, 0, &value));
+    assert_false(cm_metric_of_operator(cm_metric_find("latency_ps"), &result, 0, &value));
+    assert_false(cm_metric_of_total(cm_metric_find("training.peak_bytes"), &result, &value));
+    assert_false(cm_metric_of_module(cm_metric_find("arena_bytes"), &result, 0, &value));
+    assert_false(cm_metric_of_operator(cm_metric_find("params"), &result, 0, &value));
+    assert_int_equal(value, 42);
+}
+
+/* What the row says of itself is what the getters do. */
+static void a_row_and_its_getters_agree(void **state) {
+    const struct cm_measure measure = {.problem = ""};
+    const struct cm_module module = {.depth = 0};
+    const struct cm_operator conv = {.op = "Conv"};
+    const struct cm_result result = {
+        .training = {.present = true},
+        .measure = &measure,
+        .n_modules = 1,
+        .modules = &module,
+        .n_operators = 1,
+        .operators = &conv,
+    };
+    struct cm_metric metric;
+    (void)state;
+    for (size_t i = 0; cm_metric_at(i, &metric); i++) {
+        int64_t value = 0;
+        assert_true(cm_metric_of_total(i, &result, &value));
+        assert_int_equal(cm_metric_of_module(i, &result, 0, &value), metric.of_modules);
+        assert_int_equal(cm_metric_of_operator(i, &result, 0, &value), metric.of_operators);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_is_found_where_it_stands),
+        cmocka_unit_test(a_figure_is_that_of_the_result),
+        cmocka_unit_test(what_a_result_has_not_is_not_there),
+        cmocka_unit_test(a_row_and_its_getters_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the harnesses share: the entry points, which libFuzzer named, and what they demand. */
+#ifndef TESTS_FUZZ_FUZZ_H
+#define TESTS_FUZZ_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cm_diagnostics;
+struct cm_result;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned int seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *data, size_t size, const uint8_t *other,
+                                 size_t other_size, uint8_t *out, size_t most,
+                                 unsigned int seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
+
+/* A property that does not hold ends the program, as a crash would. */
+#define FUZZ_REQUIRE(holds) fuzz_require((holds), #holds, __FILE__, __LINE__)
+void fuzz_require(int holds, const char *what, const char *file, int line);
+
+/* Ends the program where `status` is no status, or a failure without a message. */
+void fuzz_require_status(int status, const struct cm_diagnostics *diagnostics);
+
+/*
+ * What must hold in every result: indices, sums, places in memory. `exact`: it was computed,
+ * not read from a file, whose sums nobody promises.
+ */
+void fuzz_require_result(const struct cm_result *result);
+
+/* Ends the program unless what was written is read back and written again byte by byte. */
+void fuzz_require_round_trip(const struct cm_result *result);
+
+/* Writes everything that writes a result. */
+void fuzz_write_all(const struct cm_result *result, uint8_t flags);
+
+/* Ends the program when one input took longer, in seconds of the processor. */
+#define FUZZ_MOST_SECONDS 20
+double fuzz_now(void);
+void fuzz_require_fast(double since);
+
+/*
+ * The options of an analysis stand in the input itself, as a field that ONNX does not have
+ * (number 2000, FUZZ_ASKED bytes) at its very end, so that every model is an input as it is.
+ */
+#define FUZZ_ASKED       12
+#define FUZZ_ASKED_FIELD (3 + FUZZ_ASKED)
+/* The bytes of that field, or NULL. */
+const uint8_t *fuzz_asked(const uint8_t *data, size_t size);
+/* Its tag and length; FUZZ_ASKED bytes follow. */
+extern const uint8_t fuzz_asked_head[3];
+
+#endif

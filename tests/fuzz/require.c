@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What must hold of whatever comes out, however strange what went in. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "costmodel/costmodel.h"
+#include "fuzz.h"
+
+const uint8_t fuzz_asked_head[3] = {0x82, 0x7d, FUZZ_ASKED}; /* field 2000, of bytes */
+
+void fuzz_require(int holds, const char *what, const char *file, int line) {
+    if (holds) return;
+    fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, what);
+    abort();
+}
+
+double fuzz_now(void) {
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+void fuzz_require_fast(double since) {
+    FUZZ_REQUIRE(fuzz_now() - since < FUZZ_MOST_SECONDS);
+}
+
+const uint8_t *fuzz_asked(const uint8_t *data, size_t size) {
+    if (size < FUZZ_ASKED_FIELD) return NULL;
+    const uint8_t *field = data + size - FUZZ_ASKED_FIELD;
+    if (memcmp(field, fuzz_asked_head, sizeof(fuzz_asked_head)) != 0) return NULL;
+    return field + sizeof(fuzz_asked_head);
+}
+
+void fuzz_require_status(int status, const struct cm_diagnostics *diagnostics) {
+    size_t errors = 0;
+    FUZZ_REQUIRE(status <= CM_OK && status >= CM_IO);
+    for (size_t i = 0; i < cm_diagnostics_count(diagnostics); i++) {
+        const struct cm_diagnostic *message = cm_diagnostics_get(diagnostics, i);
+        FUZZ_REQUIRE(message->message[0] != '\0');
+        errors += message->severity == CM_ERROR;
+    }
+    if (status != CM_OK && status != CM_NO_MEMORY) FUZZ_REQUIRE(errors > 0);
+}
+
+/* A figure that nodes have and modules sum up. */
+struct sum {
+    size_t offset; /* in struct cm_costs */
+    const char *name;
+};
+
+static const struct sum sums[] = {
+    {offsetof(struct cm_costs, macs), "macs"},
+    {offsetof(struct cm_costs, flops), "flops"},
+    {offsetof(struct cm_costs, bytes_read), "bytes_read"},
+    {offsetof(struct cm_costs, bytes_written), "bytes_written"},
+    {offsetof(struct cm_costs, activation_bytes), "activation_bytes"},
+};
+
+static int64_t figure(const struct cm_costs *costs, const struct sum *sum) {
+    int64_t value = 0;
+    memcpy(&value, (const char *)costs + sum->offset, sizeof(value));
+    return value;
+}
+
+/* What a module's nodes and children make together; unknown ones are left out. False: it is
+ * more than a figure can be. */
+static bool add_known(int64_t *total, int64_t value) {
+    if (value == CM_UNKNOWN) return true;
+    return !__builtin_add_overflow(*total, value, total);
+}
+
+static void require_sum(const struct cm_result *result, const struct sum *sum,
+                        int64_t *of_modules, bool *too_much) {
+    for (size_t i = 0; i < result->n_modules; i++) of_modules[i] = 0, too_much[i] = false;
+    for (size_t i = 0; i < result->n_nodes; i++) {
+        const struct cm_node *node = &result->nodes[i];
+        const int64_t value = figure(&node->costs, sum);
+        FUZZ_REQUIRE(value == CM_UNKNOWN || value >= 0);
+        too_much[node->module] |= !add_known(&of_modules[node->module], value);
+    }
+    for (size_t i = result->n_modules; i-- > 0;) {
+        const struct cm_module *module = &result->modules[i];
+        const int64_t value = figure(&module->costs, sum);
+        if (too_much[i]) FUZZ_REQUIRE(value == CM_UNKNOWN);
+        if (!too_much[i] && value != of_modules[i]) {
+            fprintf(stderr, "%s of module '%s': %" PRId64 ", its parts have %" PRId64 "\n",
+                    sum->name, module->path, value, of_modules[i]);
+            abort();
+        }
+        if (i == 0) break;
+        too_much[module->parent] |= too_much[i];
+        too_much[module->parent] |= !add_known(&of_modules[module->parent], of_modules[i]);
+    }
+}
+
+static void require_sums(const struct cm_result *result) {
+    int64_t *of_modules = calloc(result->n_modules, sizeof(*of_modules));
+    bool *too_much = calloc(result->n_modules, sizeof(*too_much));
+    FUZZ_REQUIRE(of_modules != NULL && too_much != NULL);
+    for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+        require_sum(result, &sums[i], of_modules, too_much);
+    FUZZ_REQUIRE(memcmp(&result->totals, &result->modules[0].costs, sizeof(result->totals)) ==
+                 0);
+    free(of_modules);
+    free(too_much);
+}
+
+static void require_tree(const struct cm_result *result) {
+    FUZZ_REQUIRE(result->n_modules > 0);
+    FUZZ_REQUIRE(result->modules[0].parent == CM_NO_INDEX && result->modules[0].depth == 0);
+    for (size_t i = 1; i < result->n_modules; i++) {
+        const struct cm_module *module = &result->modules[i];
+        FUZZ_REQUIRE(module->parent < i);
+        FUZZ_REQUIRE(module->depth == result->modules[module->parent].depth + 1);
+    }
+    for (size_t i = 0; i < result->n_nodes; i++) {
+        FUZZ_REQUIRE(result->nodes[i].index == i);
+        FUZZ_REQUIRE(result->nodes[i].module < result->n_modules);
+    }
+}
+
+static bool known_above(int64_t value, int64_t least) {
+    return value != CM_UNKNOWN && least != CM_UNKNOWN && value < least;
+}
+
+/* Whether nodes run as their indices say: in the order of the file, and none in a body, which
+ * stands behind the node that ends after it. */
+static bool indices_are_times(const struct cm_result *result) {
+    static const char *const owners[] = {"If", "Loop", "Scan", "SequenceMap"};
+    if (result->memory.n_schedule > 0) return false;
+    for (size_t i = 0; i < result->n_nodes; i++)
+        for (size_t k = 0; k < sizeof(owners) / sizeof(owners[0]); k++)
+            if (strcmp(result->nodes[i].op, owners[k]) == 0) return false;
+    return true;
+}
+
+/* No two that are there at once share bytes. */
+static void require_apart(const struct cm_placed *one, const struct cm_placed *two) {
+    const size_t made_one = one->made == CM_NO_INDEX ? 0 : one->made;
+    const size_t made_two = two->made == CM_NO_INDEX ? 0 : two->made;
+    if (one->last < made_two || two->last < made_one) return;
+    FUZZ_REQUIRE(one->offset + one->bytes <= two->offset ||
+                 two->offset + two->bytes <= one->offset);
+}
+
+static void require_memory(const struct cm_result *result) {
+    const struct cm_memory *memory = &result->memory;
+    FUZZ_REQUIRE(!known_above(memory->peak_activation_bytes, memory->peak_in_place_bytes));
+    FUZZ_REQUIRE(!known_above(memory->arena_bytes, memory->peak_activation_bytes));
+    FUZZ_REQUIRE(!known_above(memory->arena_in_place_bytes, memory->peak_in_place_bytes));
+    FUZZ_REQUIRE(!known_above(memory->file_order_peak_bytes, memory->peak_activation_bytes));
+    FUZZ_REQUIRE(memory->peak_node == CM_NO_INDEX || memory->peak_node < result->n_nodes);
+    for (size_t i = 0; i < memory->n_live; i++)
+        FUZZ_REQUIRE(memory->live[i].module < result->n_modules);
+    /* By pairs: only where there are few. */
+    const bool by_pairs = memory->n_placed < 500 && indices_are_times(result);
+    for (size_t i = 0; i < memory->n_placed; i++) {
+        const struct cm_placed *placed = &memory->placed[i];
+        FUZZ_REQUIRE(placed->offset >= 0 && placed->offset % memory->alignment == 0);
+        FUZZ_REQUIRE(placed->offset + placed->bytes <= memory->arena_bytes);
+        for (size_t k = 0; k < i && by_pairs; k++) require_apart(placed, &memory->placed[k]);
+    }
+}
+
+void fuzz_require_result(const struct cm_result *result) {
+    require_tree(result);
+    require_sums(result);
+    require_memory(result);
+}
+
+static char *write_json(const struct cm_result *result, size_t *ret_size) {
+    char *text = NULL;
+    FILE *out = open_memstream(&text, ret_size);
+    FUZZ_REQUIRE(out != NULL);
+    FUZZ_REQUIRE(cm_result_write_json(result, out) == CM_OK);
+    FUZZ_REQUIRE(fclose(out) == 0);
+    return text;
+}
+
+void fuzz_require_round_trip(const struct cm_result *result) {
+    struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+    struct cm_result *back = NULL;
+    size_t size = 0;
+    size_t size_again = 0;
+    FUZZ_REQUIRE(diagnostics != NULL);
+    char *text = write_json(result, &size);
+    const int status = cm_result_read_json(text, size, "round trip", diagnostics, &back);
+    if (status != CM_OK && cm_diagnostics_count(diagnostics) > 0)
+        fprintf(stderr, "%s\n", cm_diagnostics_get(diagnostics, 0)->message);
+    FUZZ_REQUIRE(status == CM_OK);
+    char *again = write_json(back, &size_again);
+    FUZZ_REQUIRE(size == size_again && memcmp(text, again, size) == 0);
+    cm_result_free(back);
+    cm_diagnostics_free(diagnostics);
+    free(text);
+    free(again);
+}
+
+/* No control character but the newline, and of ours the escape where colours were asked for. */
+static void require_harmless(const char *text, size_t size, bool color) {
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        if (byte >= 0x20 && byte != 0x7f) continue;
+        FUZZ_REQUIRE(byte == '\n' || (color && byte == 0x1b));
+    }
+}
+
+void fuzz_write_all(const struct cm_result *result, uint8_t flags) {
+    struct cm_text_options options;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    FUZZ_REQUIRE(out != NULL);
+    cm_text_options_init(&options);
+    options.depth = (flags & 1) ? -1 : 2;
+    options.top = (flags & 2) ? 0 : 3;
+    options.detailed = !(flags & 4);
+    options.operators = options.layers = options.kernels = (flags & 8) != 0;
+    options.color = (flags & 16) != 0;
+    options.unicode = (flags & 32) != 0;
+    options.width = (flags & 64) ? 0 : 100;
+    FUZZ_REQUIRE(cm_result_write_text(result, &options, out) == CM_OK);
+    FUZZ_REQUIRE(cm_result_write_explanations(result, &options, out) == CM_OK);
+    FUZZ_REQUIRE(fclose(out) == 0);
+    require_harmless(text, size, options.color);
+    free(text);
+    out = open_memstream(&text, &size);
+    FUZZ_REQUIRE(out != NULL);
+    const int status = cm_result_write_trace(result, out);
+    FUZZ_REQUIRE(status == (cm_result_timed(result) ? CM_OK : CM_USAGE));
+    FUZZ_REQUIRE(fclose(out) == 0);
+    free(text);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A model as a tree of protobuf fields, as far as it can be parsed, and edits of it that keep
+ * the lengths around them right. */
+#ifndef TESTS_FUZZ_WIRE_H
+#define TESTS_FUZZ_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frontend/skim_schema.h"
+
+#define WIRE_MAX_FIELDS 16384
+#define WIRE_ROOT       UINT32_MAX /* the parent of what stands at the top */
+
+struct wire_field {
+    uint32_t parent;          /* index of the field whose message it stands in, or WIRE_ROOT */
+    enum message_kind inside; /* that message */
+    const struct skim_field *row; /* NULL: the schema does not have it */
+    uint32_t number;
+    uint32_t type; /* of the wire */
+    size_t start;  /* of its tag */
+    size_t body;   /* of its contents */
+    size_t end;
+};
+
+struct wire {
+    const uint8_t *data;
+    size_t size;
+    uint32_t n;
+    struct wire_field fields[WIRE_MAX_FIELDS];
+};
+
+/* Parses until something is no field, or there are too many. */
+void wire_parse(struct wire *wire, const uint8_t *data, size_t size);
+
+/* The kind of message that a field holds; MESSAGE_NONE. The root's is the model. */
+enum message_kind wire_kind(const struct wire *wire, uint32_t field);
+
+size_t wire_put_varint(uint8_t *out, uint64_t value);
+/* A tag, and for type 2 the length; then `size` bytes. At most 20 bytes more than size. */
+size_t wire_put_field(uint8_t *out, uint32_t number, uint32_t type, const uint8_t *bytes,
+                      size_t size);
+
+/* An edit: bytes [from, to) of the message of field `parent` become `bytes`. */
+struct wire_edit {
+    uint32_t parent;
+    size_t from;
+    size_t to;
+    const uint8_t *bytes;
+    size_t size;
+};
+
+/*
+ * The edited model in `out`, which may be the model itself; its size, or 0 where it would be
+ * more than `most` or there is no memory.
+ */
+size_t wire_splice(const struct wire *wire, const struct wire_edit *edit, uint8_t *out,
+                   size_t most);
+
+#endif

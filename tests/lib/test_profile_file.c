@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A path may hold a model or a profile of one; which, its first bytes say. */
+#include "costmodel/costmodel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MODEL TEST_MODELS_DIR "/pointnet.onnx"
+
+struct fixture {
+    struct cm_diagnostics *diag;
+    struct cm_model *model;
+    struct cm_result *result;
+};
+
+static void set_up(struct fixture *f) {
+    *f = (struct fixture){.diag = cm_diagnostics_new()};
+    assert_non_null(f->diag);
+}
+
+static void tear_down(struct fixture *f) {
+    cm_result_free(f->result);
+    cm_model_free(f->model);
+    cm_diagnostics_free(f->diag);
+}
+
+static void write_file(char *path, const char *text) {
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+}
+
+static void a_model_is_a_model(void **state) {
+    struct fixture f;
+    (void)state;
+    set_up(&f);
+    assert_int_equal(cm_load_file(MODEL, f.diag, &f.model, &f.result), CM_OK);
+    assert_non_null(f.model);
+    assert_null(f.result);
+    tear_down(&f);
+}
+
+/* Behind blanks, longer than any one read. */
+static void a_profile_is_read_back(void **state) {
+    char path[] = "/tmp/test_profile_file_XXXXXX";
+    struct cm_options options;
+    struct fixture f;
+    struct cm_model *none = NULL;
+    struct cm_result *back = NULL;
+    (void)state;
+    set_up(&f);
+    cm_options_init(&options);
+    write_file(path, "\n \t\r\n");
+    assert_int_equal(cm_model_load_file(MODEL, f.diag, &f.model), CM_OK);
+    assert_int_equal(cm_model_profile(f.model, &options, f.diag, &f.result), CM_OK);
+    FILE *out = fopen(path, "a");
+    assert_non_null(out);
+    assert_int_equal(cm_result_write_json(f.result, out), CM_OK);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(cm_load_file(path, f.diag, &none, &back), CM_OK);
+    assert_null(none);
+    assert_int_equal(back->totals.macs, f.result->totals.macs);
+    assert_int_equal(back->n_modules, f.result->n_modules);
+    cm_result_free(back);
+    unlink(path);
+    tear_down(&f);
+}
+
+static void what_cannot_be_read_is_neither(void **state) {
+    static const struct {
+        const char *text;
+        int status;
+    } cases[] = {
+        {"{", CM_REFUSED},   {"  {}", CM_REFUSED}, {"[]", CM_REFUSED},
+        {"   ", CM_REFUSED}, {"", CM_REFUSED},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char path[] = "/tmp/test_profile_file_XXXXXX";
+        struct fixture f;
+        set_up(&f);
+        write_file(path, cases[i].text);
+        assert_int_equal(cm_load_file(path, f.diag, &f.model, &f.result), cases[i].status);
+        assert_null(f.model);
+        assert_null(f.result);
+        assert_true(cm_diagnostics_count(f.diag) > 0);
+        unlink(path);
+        tear_down(&f);
+    }
+}
+
+static void a_path_that_leads_nowhere_is_io(void **state) {
+    struct fixture f;
+    (void)state;
+    set_up(&f);
+    assert_int_equal(cm_load_file("/nonexistent", f.diag, &f.model, &f.result), CM_IO);
+    assert_int_equal(cm_load_file("/tmp", f.diag, &f.model, &f.result), CM_IO);
+    tear_down(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_is_a_model),
+        cmocka_unit_test(a_profile_is_read_back),
+        cmocka_unit_test(what_cannot_be_read_is_neither),
+        cmocka_unit_test(a_path_that_leads_nowhere_is_io),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
