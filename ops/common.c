@@ -141,6 +141,11 @@ int64_t common_integer(const struct rule *rule, size_t i) {
     return readable ? constant_int_at(value, 0) : DIM_UNKNOWN;
 }
 
+int64_t common_length(const struct rule *rule, size_t i) {
+    const int64_t length = common_integer(rule, i);
+    return is_known(length) && length < 0 ? DIM_UNKNOWN : length;
+}
+
 int common_dtype_attr(const struct rule *rule, const char *name, enum dtype *ret) {
     int64_t number = rule_attr_int(rule, name);
     *ret = dtype_from_onnx(number);

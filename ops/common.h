@@ -64,6 +64,8 @@ int64_t common_divide(int64_t a, int64_t b);
 const struct constant *common_contents(const struct rule *rule, size_t i);
 /* The one integer in operand i; DIM_UNKNOWN where it is omitted, not known, or no integer. */
 int64_t common_integer(const struct rule *rule, size_t i);
+/* The same, and DIM_UNKNOWN below 0: what a file would have as a length. */
+int64_t common_length(const struct rule *rule, size_t i);
 /* An attribute that names an element type: that type, refused where there is none of its
  * number. */
 int common_dtype_attr(const struct rule *rule, const char *name, enum dtype *ret)

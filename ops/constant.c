@@ -332,4 +332,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_constant = {"constant", rows, sizeof rows / sizeof *rows, NULL};
+const struct op_family family_constant = {"constant", rows, sizeof rows / sizeof *rows,
+                                          "writes what is known"};

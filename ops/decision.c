@@ -34,6 +34,6 @@ static bool is_arithmetic(const struct op *op) {
 const char *decision_free(const struct op_family *family, const struct op *op) {
     if (costs(op)) return NULL;
     if (by_memory[op->memory]) return by_memory[op->memory];
-    if (is_arithmetic(op)) return "arithmetic that only `exact` sees";
+    if (is_arithmetic(op)) return "arithmetic, counted by `exact`";
     return family->free ? family->free : "";
 }

@@ -292,4 +292,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_gather = {"gather", rows, sizeof rows / sizeof *rows, NULL};
+const struct op_family family_gather = {"gather", rows, sizeof rows / sizeof *rows,
+                                        "picks elements"};

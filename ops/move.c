@@ -467,4 +467,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_move = {"move", rows, sizeof rows / sizeof *rows, NULL};
+const struct op_family family_move = {"move", rows, sizeof rows / sizeof *rows,
+                                      "moves elements"};

@@ -345,4 +345,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_select = {"select", rows, sizeof rows / sizeof *rows, NULL};
+const struct op_family family_select = {"select", rows, sizeof rows / sizeof *rows,
+                                        "compares and picks"};

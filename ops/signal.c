@@ -256,4 +256,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_signal = {"signal", rows, sizeof rows / sizeof *rows, NULL};
+const struct op_family family_signal = {"signal", rows, sizeof rows / sizeof *rows,
+                                        "makes a table, or reads a file"};

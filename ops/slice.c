@@ -516,4 +516,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_slice = {"slice", rows, sizeof rows / sizeof *rows, NULL};
+const struct op_family family_slice = {"slice", rows, sizeof rows / sizeof *rows,
+                                       "moves elements"};

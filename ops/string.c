@@ -191,4 +191,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_string = {"string", rows, sizeof rows / sizeof *rows, NULL};
+const struct op_family family_string = {"string", rows, sizeof rows / sizeof *rows,
+                                        "works on texts"};

@@ -279,4 +279,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_vendor = {"vendor", rows, sizeof rows / sizeof *rows, NULL};
+const struct op_family family_vendor = {"vendor", rows, sizeof rows / sizeof *rows,
+                                        "moves or picks elements"};

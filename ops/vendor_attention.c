@@ -42,7 +42,7 @@ static void add_past(const struct rule *rule, size_t past, int rank, int axis, s
     ret->kept = new;
     if (!rule_has_input(rule, past)) return;
     const int64_t before = common_dim(rule, past, rank, axis);
-    ret->keys = checked_add(shared ? common_integer(rule, length) : before, new);
+    ret->keys = checked_add(shared ? common_length(rule, length) : before, new);
     ret->kept = shared ? before : ret->keys;
 }
 
@@ -146,7 +146,7 @@ static struct attention read_packed_multi_head(const struct rule *rule) {
  */
 static struct attention read_grouped(const struct rule *rule) {
     struct attention a = unknown;
-    const int64_t total = common_integer(rule, 6);
+    const int64_t total = common_length(rule, 6);
     const bool packed = !rule_has_input(rule, 1);
     a.heads = rule_attr_int(rule, "num_heads");
     a.kv_heads = rule_attr_int(rule, "kv_num_heads");

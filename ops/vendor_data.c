@@ -352,4 +352,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 const struct op_family family_vendor_data = {"vendor_data", rows, sizeof rows / sizeof *rows,
-                                             NULL};
+                                             "moves, looks up, hashes or packs"};

@@ -204,4 +204,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 const struct op_family family_vendor_elements = {"vendor_elements", rows,
-                                                 sizeof rows / sizeof *rows, NULL};
+                                                 sizeof rows / sizeof *rows, "looks up"};

@@ -89,7 +89,7 @@ static int walk_parts(struct rule *rule, int64_t beams) {
 
 /* [texts, length]; what a token was chosen from [texts, words]. */
 static int infer_search(struct rule *rule) {
-    const int64_t texts[] = {n_texts(rule), common_integer(rule, 1)};
+    const int64_t texts[] = {n_texts(rule), common_length(rule, 1)};
     const int64_t words[] = {n_texts(rule), vocabulary(rule)};
     int status = walk_parts(rule, 1);
     if (status == CM_OK) status = rule_output_dims(rule, 0, DTYPE_INT32, 2, texts);
@@ -98,16 +98,16 @@ static int infer_search(struct rule *rule) {
 
 /* [texts, returned, length], their scores, those of every word at every step. */
 static int infer_beams(struct rule *rule) {
-    const int64_t length = common_integer(rule, 1);
-    const int64_t returned = common_integer(rule, 4);
+    const int64_t length = common_length(rule, 1);
+    const int64_t returned = common_length(rule, 4);
     const int64_t prompt = rule_rank(rule, 0) == 2 ? rule_dim(rule, 0, 1) : DIM_UNKNOWN;
     const int64_t texts[] = {n_texts(rule), returned, length};
-    const int64_t words[] = {checked_sub(length, prompt), n_texts(rule),
-                             common_integer(rule, 3), vocabulary(rule)};
+    const int64_t words[] = {checked_sub(length, prompt), n_texts(rule), common_length(rule, 3),
+                             vocabulary(rule)};
     const enum dtype dtype = rule_has_input(rule, 5) ? rule_dtype(rule, 5) : DTYPE_FLOAT;
     const int64_t cross[] = {n_texts(rule), returned, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
     const bool decoded = rule_attr_int(rule, "model_type") != 0; /* from an encoder's prompt */
-    int status = walk_parts(rule, common_integer(rule, 3));
+    int status = walk_parts(rule, common_length(rule, 3));
     if (status == CM_OK) status = rule_output_dims(rule, 0, DTYPE_INT32, 3, texts);
     if (status == CM_OK) status = rule_output_dims(rule, 1, dtype, 2, texts);
     if (status == CM_OK) status = rule_output_dims(rule, 2, dtype, 4, decoded ? NULL : words);

@@ -156,4 +156,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 const struct op_family family_vendor_nchwc = {"vendor_nchwc", rows, sizeof rows / sizeof *rows,
-                                              NULL};
+                                              "moves elements"};

@@ -166,7 +166,7 @@ static struct sizes read_shared(const struct rule *rule, int64_t keys) {
 
 /* Caches [B, heads, length, d]: a scalar tells how much of them there is. */
 static struct sizes read_blocks(const struct rule *rule) {
-    const int64_t total = common_integer(rule, 7);
+    const int64_t total = common_length(rule, 7);
     return read_shared(rule, is_known(total) ? total : common_dim(rule, 3, 4, 2));
 }
 
@@ -199,7 +199,7 @@ static struct sizes read_selected_pages(const struct rule *rule) {
 }
 
 static struct sizes read_selected(const struct rule *rule) {
-    return read_shared(rule, selected_keys(rule, 7, common_integer(rule, 10)));
+    return read_shared(rule, selected_keys(rule, 7, common_length(rule, 10)));
 }
 
 static int output_heads(struct rule *rule, const struct sizes *s) {
@@ -240,7 +240,7 @@ static int infer_selected_pages(struct rule *rule) {
 static int infer_selected(struct rule *rule) {
     const struct sizes s = read_selected(rule);
     const int64_t kept[] = {common_dim(rule, 0, 3, 0), rule_attr_int(rule, "kv_num_heads"),
-                            common_integer(rule, 10), s.key};
+                            common_length(rule, 10), s.key};
     if (rule_has_input(rule, 3)) return output_caches(rule, &s);
     int status = output_heads(rule, &s);
     if (status == CM_OK) status = rule_output_dims(rule, 1, rule_dtype(rule, 0), 4, kept);

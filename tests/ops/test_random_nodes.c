@@ -459,6 +459,12 @@ static void check_figure(const struct rule *rule, const char *what, int64_t figu
     n_faults++;
     print_message("%s:%s-%d: %lld %s\n", rule->op->domain, rule->op->type, rule->op->since,
                   (long long)figure, what);
+    for (size_t i = 0; i < rule->n_inputs; i++)
+        print_message("    %s%s\n", dtype_name(rule_dtype(rule, i)),
+                      rule_shape_text(rule, rule_shape(rule, i)));
+    for (size_t i = 0; i < rule->node->n_attrs; i++)
+        print_message("    %s=%lld\n", rule->node->attrs[i].name,
+                      (long long)rule->node->attrs[i].i);
 }
 
 static void check_results(const struct rule *rule) {
