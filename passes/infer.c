@@ -5,6 +5,7 @@
  */
 #include "passes/pass.h"
 #include "passes/walk.h"
+#include "passes/walk_most.h"
 
 #include "support/banned.h"
 
@@ -38,8 +39,11 @@ static int run(const struct analysis *analysis, void *own) {
         .diag = analysis->diag,
         .table = own,
     };
+    struct infer_table *table = own;
     int status = walk_start(&walk);
-    return status < 0 ? status : walk_graph(&walk, 0);
+    if (status == CM_OK) status = walk_graph(&walk, 0);
+    table->most = table;
+    return status < 0 ? status : most_walk(&walk, &table->most);
 }
 
 const struct pass pass_infer = {

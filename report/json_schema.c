@@ -19,6 +19,7 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
 static const struct json_field type_fields[] = {
     {"dtype", JSON_DTYPE, false, 0, 0, NULL, NULL},
     {"shape", JSON_SHAPE, false, 0, 0, NULL, NULL},
+    {"shape_at_most", JSON_MOST, true, 0, 0, NULL, NULL},
 };
 
 const struct json_record json_type = RECORD(struct cm_type, type_fields);
@@ -27,6 +28,7 @@ static const struct json_field value_fields[] = {
     VALUE("name", JSON_TEXT, struct cm_value, name),
     VALUE("dtype", JSON_DTYPE, struct cm_value, type),
     VALUE("shape", JSON_SHAPE, struct cm_value, type),
+    OPTIONAL("shape_at_most", JSON_MOST, struct cm_value, type),
     OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes),
 };
 
@@ -65,6 +67,7 @@ static const struct json_field totals_fields[] = {
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result,
              memory.peak_activation_bytes),
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_result, totals.at_most),
 };
 
 static const struct json_record totals_record = RECORD(struct cm_result, totals_fields);
@@ -93,6 +96,7 @@ static const struct json_field module_fields[] = {
     MANY("children", JSON_INDICES, struct cm_module, children, n_children),
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_module, costs.at_most),
     PART("training", struct cm_module, training, step_record),
     PART("achieved", struct cm_module, achieved, json_achieved),
 };
@@ -112,6 +116,7 @@ static const struct json_field node_fields[] = {
     LIST("outputs", struct cm_node, outputs, n_outputs, value_record),
     COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
     COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_node, costs.at_most),
     PART("training", struct cm_node, training, step_record),
 };
 
@@ -133,6 +138,7 @@ static const struct json_field coverage_fields[] = {
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes),
     MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops),
     VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes),
+    OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes),
 };
 
 static const struct json_record coverage_record = RECORD(struct cm_coverage, coverage_fields);
@@ -192,6 +198,8 @@ static const struct json_field memory_fields[] = {
     OPTIONAL("arena_in_place_bytes", JSON_COUNT, struct cm_memory, arena_in_place_bytes),
     OPTIONAL("alignment", JSON_COUNT, struct cm_memory, alignment),
     OPTIONAL("required_bytes", JSON_COUNT, struct cm_memory, required_bytes),
+    OPTIONAL("at_most", JSON_FLAG, struct cm_memory, at_most),
+    OPTIONAL("peak_at_most", JSON_FLAG, struct cm_memory, peak_at_most),
     {"fit", JSON_POINTER, true, offsetof(struct cm_memory, fit), 0, &fit_record, NULL},
     OPTIONAL_MANY("weights", JSON_LIST, struct cm_memory, weights, n_weights, &weights_record),
     OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL),
