@@ -322,6 +322,8 @@ static int infer_loop(struct rule *rule) {
     int64_t rounds = never ? 0 : trips;
     if (!status && !never) status = loop_rounds(rule, &body, trips, &rounds);
     const int64_t most = is_known(trips) && trips < MOST_TRIPS ? trips : DIM_UNKNOWN;
+    if (!status && rule->walker->trips)
+        rounds = rule->walker->trips(rule->walker->context, rule->node_id, rounds, most);
     if (!status) status = body_rounds(rule, &body, rounds, most);
     rounds = rule_at_most(rule, rounds, most);
     for (size_t i = 0; i < rule->n_outputs && !status; i++)

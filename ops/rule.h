@@ -42,6 +42,9 @@ struct rule_walker {
     /* Whether a body may be walked again in search of what holds in every round; NULL: always.
      */
     bool (*may_search)(void *context);
+    /* The rounds of a Loop, DIM_UNKNOWN and `most` at most, as the caller wants them taken;
+     * NULL: as they are. */
+    int64_t (*trips)(void *context, uint32_t node, int64_t rounds, int64_t most);
 };
 
 /*

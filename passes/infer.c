@@ -4,6 +4,7 @@
  * the shapes and with the overrides that pass batch decided.
  */
 #include "passes/pass.h"
+#include "passes/trips.h"
 #include "passes/walk.h"
 #include "passes/walk_most.h"
 
@@ -32,6 +33,7 @@ static int run(const struct analysis *analysis, void *own) {
         .ops = analysis->bind.ops,
         .inputs = analysis->batch.inputs,
         .overrides = analysis->batch.overrides,
+        .trips = analysis->bind.trips,
         .mode = analysis->options->mode,
         .declared = is_as_declared(analysis),
         .pass = "infer",
@@ -43,6 +45,7 @@ static int run(const struct analysis *analysis, void *own) {
     int status = walk_start(&walk);
     if (status == CM_OK) status = walk_graph(&walk, 0);
     table->most = table;
+    if (status == CM_OK && walk.trips) status = trips_check(analysis, walk.trip_uses);
     return status < 0 ? status : most_walk(&walk, &table->most);
 }
 

@@ -52,10 +52,14 @@ struct symbol {
     int axis;
 };
 
+/* What became of a trip count that was asked for, the best last. */
+enum trip_use { TRIPS_NO_LOOP, TRIPS_KNOWN, TRIPS_TOO_MANY, TRIPS_TAKEN };
+
 struct bind_table {
     const struct op *
-        *ops;         /* by node; a row of unknown operators where nothing fits, never NULL */
-    size_t n_unknown; /* nodes of unknown operators */
+        *ops; /* by node; a row of unknown operators where nothing fits, never NULL */
+    const int64_t *trips; /* by node: --trip-count, DIM_UNKNOWN; NULL: none was given */
+    size_t n_unknown;     /* nodes of unknown operators */
 };
 
 /* Operand `slot` of `node` is not what the file says but `fact`. */

@@ -77,6 +77,9 @@ int walk_start(struct walk *walk) {
     table->runs = arena_array(walk->arena, model->n_graphs, sizeof(*table->runs));
     table->alternative = arena_array(walk->arena, model->n_graphs, sizeof(*table->alternative));
     walk->has_assumed = arena_array(walk->arena, model->n_nodes, sizeof(*walk->has_assumed));
+    walk->trip_uses =
+        arena_array(walk->arena, walk->trips ? model->n_nodes : 0, sizeof(*walk->trip_uses));
+    if (!walk->trip_uses) return diag_no_memory(walk->diag);
     if (!table->facts || !table->runs || !table->alternative || !walk->has_assumed)
         return diag_no_memory(walk->diag);
     walk->n_walked = 0;
@@ -128,6 +131,16 @@ static int body_runs(void *context, uint32_t graph, int64_t times, const char *a
     walk->has_assumed[owner] = true;
     diag_note(walk->diag, DIAG_ASSUMPTION, "%s", assumption);
     return CM_OK;
+}
+
+static int64_t asked_trips(void *context, uint32_t node, int64_t rounds, int64_t most) {
+    const struct walk *walk = context;
+    if (!walk->trips || !is_known(walk->trips[node])) return rounds;
+    const bool too_many = is_known(most) && walk->trips[node] > most;
+    walk->trip_uses[node] = is_known(rounds) ? TRIPS_KNOWN
+                            : too_many       ? TRIPS_TOO_MANY
+                                             : TRIPS_TAKEN;
+    return is_known(rounds) ? rounds : walk->trips[node];
 }
 
 static bool may_search(void *context) {
@@ -223,8 +236,11 @@ static void forget_outputs(struct walk *walk, const struct node *node) {
 }
 
 int walk_infer(struct walk *walk, struct rule *rule) {
-    const struct rule_walker walker = {
-        .walk = walk_body, .runs = body_runs, .context = walk, .may_search = may_search};
+    const struct rule_walker walker = {.walk = walk_body,
+                                       .runs = body_runs,
+                                       .context = walk,
+                                       .may_search = may_search,
+                                       .trips = asked_trips};
     rule->walker = &walker;
     rule->budget = &walk->budget;
     int status = rule->op->infer(rule);

@@ -16,6 +16,7 @@ struct walk {
     const struct op *const *ops;             /* by node */
     const struct fact *const *inputs;        /* by value: facts of the main graph's inputs */
     const struct override *const *overrides; /* by node, or NULL */
+    const int64_t *trips; /* by node: how often a Loop runs that the file does not tell; NULL */
     enum cm_mode mode;
     bool declared;    /* the file's declared types hold for the shapes that are walked */
     const char *pass; /* for places */
@@ -24,6 +25,7 @@ struct walk {
     struct infer_table *table;       /* to fill */
     const struct infer_table *exact; /* of the first walk, in the second (walk_most.h); NULL */
     int depth;                       /* bodies around */
+    enum trip_use *trip_uses;        /* by node: what became of `trips`; by walk_start */
     bool *has_assumed;               /* by node: its assumption was told; by walk_start */
     struct rule_budget budget;       /* of its rules; by walk_start */
     int64_t n_walked;      /* nodes, those of bodies each time that they were walked */
