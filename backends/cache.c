@@ -119,7 +119,7 @@ static int merge(struct cache *cache, struct cache_list *ret) {
         if (cache_list_find(&cache->fresh, &there.items[i]->primitive) == NULL)
             status = cache_list_add(ret, there.items[i], cache->arena);
     if (status != CM_BACKEND_OK) return status;
-    qsort(ret->items, ret->n, sizeof(struct cache_entry *), compare_age);
+    if (ret->n > 0) qsort(ret->items, ret->n, sizeof(struct cache_entry *), compare_age);
     return CM_BACKEND_OK;
 }
 

@@ -232,6 +232,7 @@ static int make_plan(struct cm_device *device, const struct cm_primitive *primit
     struct text text;
     text_init(&text, plan->arena);
     primitive_print(primitive, &text);
+    if (text.failed) return CM_BACKEND_NO_MEMORY;
     plan->row = find_row(device, text_string(&text));
     if (plan->row == NULL)
         return reason_fail(reason, CM_BACKEND_REFUSED, "the table has no row for %s",

@@ -78,6 +78,19 @@ static int write_sweep_text(const struct request *request, const struct cm_sweep
     return cm_sweep_write_text(sweep, &options, out);
 }
 
+static int write_formula_text(const struct request *request, const struct cm_formula *formula,
+                              FILE *out) {
+    struct cm_text_options options = text_options(request, out);
+    options.unicode = streams_utf8();
+    return cm_formula_write_text(formula, &options, out);
+}
+
+static int write_formula_json(const struct request *request, const struct cm_formula *formula,
+                              FILE *out) {
+    (void)request;
+    return cm_formula_write_json(formula, out);
+}
+
 static int write_table(const struct request *request, const struct cm_result *result,
                        struct cm_diagnostics *diag, FILE *out) {
     const struct cm_table_options options = table_options(request, -1);
@@ -157,19 +170,19 @@ static int write_trace(const struct request *request, const struct cm_result *re
 
 /* clang-format off */
 static const struct format formats[] = {
-    {"text",     "the text report",   write_text,     write_sweep_text,     TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_MEMORY | TAKES_EXPLAIN, false},
-    {"json",     "--format json",     write_json,     write_sweep_json,     TAKES_MEMORY | TAKES_EXPLAIN, false},
-    {"csv",      "--format csv",      write_csv,      write_sweep_csv,      TAKES_TABLE, false},
-    {"markdown", "--format markdown", write_markdown, write_sweep_markdown, TAKES_TABLE, false},
-    {"folded",   "--format folded",   write_folded,   NULL,                 TAKES_DEPTH | TAKES_METRIC, false},
-    {"dot",      "--format dot",      write_dot,      NULL,                 TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, false},
-    {"mermaid",  "--format mermaid",  write_mermaid,  NULL,                 TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, false},
-    {"trace",    "--format trace",    write_trace,    NULL,                 TAKES_MEMORY, true},
+    {"text",     "the text report",   write_text,     write_sweep_text,     write_formula_text, TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_MEMORY | TAKES_EXPLAIN, false},
+    {"json",     "--format json",     write_json,     write_sweep_json,     write_formula_json, TAKES_MEMORY | TAKES_EXPLAIN, false},
+    {"csv",      "--format csv",      write_csv,      write_sweep_csv,      NULL,               TAKES_TABLE, false},
+    {"markdown", "--format markdown", write_markdown, write_sweep_markdown, NULL,               TAKES_TABLE, false},
+    {"folded",   "--format folded",   write_folded,   NULL,                 NULL,               TAKES_DEPTH | TAKES_METRIC, false},
+    {"dot",      "--format dot",      write_dot,      NULL,                 NULL,               TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, false},
+    {"mermaid",  "--format mermaid",  write_mermaid,  NULL,                 NULL,               TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, false},
+    {"trace",    "--format trace",    write_trace,    NULL,                 NULL,               TAKES_MEMORY, true},
 };
 
 /* What text becomes where rows or columns are asked for. */
 static const struct format table =
-    {"text",     "a table",           write_table,    write_sweep_table,    TAKES_TABLE, false};
+    {"text",     "a table",           write_table,    write_sweep_table,    NULL,               TAKES_TABLE, false};
 /* clang-format on */
 
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -232,6 +245,8 @@ int format_check(const struct invocation *call, const struct request *request) {
     const bool has_columns = (format->takes & (TAKES_COLUMNS | TAKES_METRIC)) != 0;
     struct request untouched;
     request_defaults(&untouched);
+    if (request->formula && format->write_formula == NULL)
+        return options_fault(call, "option --formula says nothing to %s", format->called);
     for (size_t i = 0; i < sizeof(heeded) / sizeof(heeded[0]); i++) {
         const char *given = (const char *)request + heeded[i].offset;
         const char *usual = (const char *)&untouched + heeded[i].offset;

@@ -19,6 +19,9 @@ struct format {
     /* NULL: it has nothing to say about several batches. */
     int (*write_sweep)(const struct request *request, const struct cm_sweep *sweep,
                        struct cm_diagnostics *diag, FILE *out);
+    /* NULL: nor about formulas. */
+    int (*write_formula)(const struct request *request, const struct cm_formula *formula,
+                         FILE *out);
     unsigned takes;   /* enum format_option, a bit each */
     bool draws_times; /* there is nothing to write without them */
 };

@@ -45,6 +45,40 @@ static const char about[] =
     "standard input, or a profile that was written as JSON. Weights are "
     "never read.\n";
 
+static const char about_diff[] =
+    "\n"
+    "Compares two models, or two versions of one: the totals, then the modules and operators\n"
+    "that account for the change, the largest first, and what was renamed, moved, added and\n"
+    "removed. OLD and NEW are ONNX files, or profiles that were written as JSON; the options\n"
+    "hold for both models, profiles keep theirs. One of the two may be - for standard input.\n";
+
+static const char exit_statuses_diff[] =
+    "\n"
+    "Exit status:\n"
+    "  0  compared\n"
+    "  1  one of the two was refused, or a file cannot be read or written; with --exit-code\n"
+    "     also: they differ\n"
+    "  2  the command line is at fault, or leaves a free dim unbound\n"
+    "  3  not compared: the two were profiled at another batch, by another convention or with\n"
+    "     other options\n";
+
+static const char about_check[] =
+    "\n"
+    "Holds what a model costs against limits, absolute ones and those from a baseline on, and\n"
+    "names the modules that a regression comes from. MODEL is an ONNX file, - for standard\n"
+    "input, or a profile that was written as JSON.\n";
+
+static const char exit_statuses_check[] =
+    "\n"
+    "Exit status:\n"
+    "  0  it keeps within every limit\n"
+    "  1  a regression: it costs more than a limit allows\n"
+    "  2  the command line or the budget is at fault, or leaves a free dim unbound\n"
+    "  3  it could not be compared: there is no baseline, or one of another batch, convention "
+    "or\n"
+    "     device; a figure is not known; the model was refused, a file cannot be read or "
+    "written\n";
+
 static const char about_conventions[] = "\n"
                                         "Counts the FLOPs of one model by every convention, "
                                         "and names the operators that part each\n"
@@ -64,10 +98,19 @@ static const char about_passes[] = "\n"
                                    "Lists the passes from a graph to its costs, in the order "
                                    "in which they run.\n";
 
+static const char about_schema[] =
+    "\n"
+    "Prints the JSON Schema (draft 2020-12) of what --format json writes: profile, of several\n"
+    "batches sweep, of check check; and of what check reads: budget, baseline.\n";
+
 /* The first is the one that runs when none is named. */
 static const struct command commands[] = {
     {"profile", command_profile, profile_options, "[profile] MODEL.onnx [options]",
      "what a model costs", about, NULL},
+    {"diff", command_diff, diff_options, "diff OLD NEW [options]", "what changed between two",
+     about_diff, exit_statuses_diff},
+    {"check", command_check, check_options, "check MODEL [options]",
+     "whether it costs more than it may", about_check, exit_statuses_check},
     {"conventions", command_conventions, conventions_options,
      "conventions MODEL.onnx [options]", "what it costs by each tool's rules",
      about_conventions, NULL},
@@ -77,6 +120,8 @@ static const struct command commands[] = {
      "list what can measure or model a device", about_backends, NULL},
     {"passes", command_passes, passes_options, "passes", "list the passes in order",
      about_passes, NULL},
+    {"schema", command_schema, schema_options, "schema NAME [--markdown]",
+     "print the schema of JSON output", about_schema, NULL},
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cli/options.h"
+#include "ops/decision.h"
 #include "ops/registry.h"
 #include "support/text.h"
 
@@ -140,13 +141,14 @@ static const char *print_term(const char *between, int64_t factor, const char *o
 }
 
 /* By the default convention; n: elements of the first input, out: of the first output. */
-static void print_flops(const struct op_cost *cost) {
+static void print_flops(const struct op_family *family, const struct op *op) {
+    const struct op_cost *cost = &op->cost;
     const char *between = "";
     between = print_term(between, cost->macs ? 2 : 0, "MACs");
     between = print_term(between, cost->per_input, "n");
     between = print_term(between, cost->per_output, "out");
     between = print_term(between, cost->extra ? 1 : 0, cost->extra ? cost->extra_is : "");
-    if (between[0] == '\0') printf("0");
+    if (between[0] == '\0') printf("0: %s", decision_free(family, op));
 }
 
 /* One line for all versions of an operator, by what the newest costs; gives the row after. */
@@ -160,7 +162,7 @@ static size_t print_line(const struct op_family *family, size_t first) {
     }
     const struct op *op = &family->rows[i - 1];
     printf(" | %s | ", op->cost.macs ? op->cost.macs_are : "0");
-    print_flops(&op->cost);
+    print_flops(family, op);
     printf(" | %s |\n", bytes_of(op));
     return i;
 }

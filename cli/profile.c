@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/annotate.h"
 #include "cli/asked.h"
 #include "cli/formats.h"
 #include "cli/messages.h"
@@ -36,15 +37,17 @@ static int take_model(const struct invocation *call, const struct option_list *o
     return CM_OK;
 }
 
-/* What there is to write: one of the two. */
+/* What there is to write: one of the three. */
 struct findings {
     const struct cm_result *result;
     const struct cm_sweep *sweep;
+    const struct cm_formula *formula;
 };
 
 static int write_report(const struct invocation *call, const struct request *request,
                         const struct findings *findings, FILE *out) {
     const struct format *format = request->format;
+    if (findings->formula) return format->write_formula(request, findings->formula, out);
     if (findings->result)
         return format->write_result(request, findings->result, call->diag, out);
     return format->write_sweep(request, findings->sweep, call->diag, out);
@@ -59,38 +62,24 @@ static bool is_model(const struct request *request) {
            model.st_ino == output.st_ino;
 }
 
-static int write_file(const struct invocation *call, const struct request *request,
-                      const struct findings *findings) {
-    struct output *output = NULL;
-    int status = output_open(request->output, call->diag, &output);
-    if (status != CM_OK) return status;
-    FILE *stream = output_stream(output);
-    status = write_report(call, request, findings, stream);
-    if (status == CM_OK || status == CM_IO) {
-        const int flushed = streams_flush(stream, request->output, call->diag);
-        status = status == CM_OK ? flushed : status;
-    }
-    if (status == CM_OK) return output_commit(output, call->diag);
-    output_abandon(output);
-    return status;
-}
+/* What is to be written, and how. */
+struct writing {
+    const struct invocation *call;
+    const struct request *request;
+    const struct findings *findings;
+};
 
-static int write_stdout(const struct invocation *call, const struct request *request,
-                        const struct findings *findings) {
-    const int status = write_report(call, request, findings, stdout);
-    if (status == CM_NO_MEMORY) return status;
-    const int flushed = streams_flush(stdout, "standard output", call->diag);
-    return status == CM_OK ? flushed : status;
+static int write_into(const void *context, FILE *out) {
+    const struct writing *writing = context;
+    return write_report(writing->call, writing->request, writing->findings, out);
 }
 
 static int write_findings(const struct invocation *call, const struct request *request,
                           const struct findings *findings) {
     if (request->format->draws_times && !cm_result_timed(findings->result))
         return diag_error(call->diag, DIAG_USAGE, "there are no times to draw a trace of");
-    const bool to_stdout = request->output == NULL || text_equal(request->output, "-");
-    const int status =
-        to_stdout ? write_stdout(call, request, findings) : write_file(call, request, findings);
-    return status == CM_NO_MEMORY ? diag_no_memory(call->diag) : status;
+    const struct writing writing = {call, request, findings};
+    return streams_write(request->output, write_into, &writing, call->diag);
 }
 
 /* What would have to profile anew; NULL: nothing of the kind was asked. */
@@ -103,6 +92,8 @@ static const char *asks_anew(const struct request *request) {
            : request->memory_limit > 0   ? "memory-limit"
            : request->memory_curve       ? "memory-curve"
            : request->memory_plan        ? "memory-plan"
+           : request->annotate != NULL   ? "annotate"
+           : request->formula            ? "formula"
                                          : NULL;
 }
 
@@ -142,6 +133,8 @@ static int profile_model(const struct request *request, const struct cm_options 
                  ? cm_model_sweep(model, &shown, batches->items, batches->n, diag, ret_sweep)
                  : cm_model_profile(model, &shown, diag, ret);
     progress_end(&progress);
+    if (status == CM_OK && request->annotate != NULL)
+        status = annotate_file(request, model, *ret, diag);
     cm_model_free(model);
     return status;
 }
@@ -235,6 +228,56 @@ static int run_sweep(const struct invocation *call, const struct request *reques
     return exit_status;
 }
 
+static int find_formula(const struct request *request, const struct cm_options *options,
+                        struct cm_diagnostics *diag, struct cm_formula **ret) {
+    struct cm_model *model = NULL;
+    struct cm_result *taken = NULL;
+    int status = cm_load_file(request->model, diag, &model, &taken);
+    if (status != CM_OK) return status;
+    if (taken != NULL) return take_profile(request, taken, diag, &taken);
+    status = cm_model_formula(model, options, diag, ret);
+    cm_model_free(model);
+    return status;
+}
+
+static int run_formula(const struct invocation *call, const struct request *request,
+                       const struct cm_options *options) {
+    struct cm_formula *formula = NULL;
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return command_exit(diag_no_memory(call->diag));
+    int status = find_formula(request, options, diag, &formula);
+    tell(request, diag);
+    if (status == CM_OK) {
+        const struct findings findings = {.formula = formula};
+        status = write_findings(call, request, &findings);
+    }
+    cm_formula_free(formula);
+    cm_diagnostics_free(diag);
+    return command_exit(status);
+}
+
+/* What is of one profile, or of times, is of no formula. */
+static int check_formula(const struct invocation *call, const struct request *request) {
+    const char *other = asked_given(&request->asked);
+    if (!request->formula) return CM_OK;
+    if (other == NULL)
+        other = request->explain.n > 0               ? "explain"
+                : request->memory_limit > 0          ? "memory-limit"
+                : request->memory_curve              ? "memory-curve"
+                : request->memory_plan               ? "memory-plan"
+                : request->dump_after != NULL        ? "dump-after"
+                : request->binding.optimizer != NULL ? "optimizer"
+                : request->annotate != NULL          ? "annotate"
+                : request->calibrate != NULL         ? "calibrate"
+                : request->operators                 ? "operators"
+                : request->layers                    ? "layers"
+                : request->kernels                   ? "kernels"
+                : request->units != CM_UNITS_AUTO    ? "units"
+                                                     : NULL;
+    if (other == NULL) return CM_OK;
+    return options_fault(call, "option --formula goes with no --%s", other);
+}
+
 /* What says something about one profile has nothing to say about several. */
 static int check_sweep(const struct invocation *call, const struct request *request) {
     const char *format = NULL;
@@ -249,6 +292,8 @@ static int check_sweep(const struct invocation *call, const struct request *requ
                          : request->dump_after != NULL ? "dump-after"
                          : request->asked.plan         ? "plan"
                          : request->asked.e2e          ? "e2e"
+                         : request->annotate != NULL   ? "annotate"
+                         : request->formula            ? "formula"
                          : request->operators          ? "operators"
                          : request->layers             ? "layers"
                          : request->kernels            ? "kernels"
@@ -305,6 +350,8 @@ static int read_request(const struct invocation *call, struct request *request,
     if (status == CM_OK) status = binding_read(call, &request->binding, options);
     if (status == CM_OK) status = format_find(call, request);
     if (status == CM_OK) status = check_sweep(call, request);
+    if (status == CM_OK) status = annotate_check(call, request);
+    if (status == CM_OK) status = check_formula(call, request);
     if (status == CM_OK) status = format_check(call, request);
     options->dump_after = request->dump_after;
     options->dump = stderr;
@@ -324,6 +371,7 @@ int command_profile(const struct invocation *call) {
     const int status = read_request(call, &request, &options);
     if (status != CM_OK) return command_exit(status);
     if (request.calibrate != NULL) return run_calibration(call, &request, &options);
+    if (request.formula) return run_formula(call, &request, &options);
     if (request.binding.batches.n > 1) return run_sweep(call, &request, &options);
     return run_request(call, &request, &options);
 }

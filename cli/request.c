@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/streams.h"
 #include "costmodel/costmodel.h"
@@ -14,21 +15,6 @@ static const struct option_choice rows[] = {
     {"modules", CM_ROWS_MODULES},
     {"nodes", CM_ROWS_NODES},
     {"operators", CM_ROWS_OPERATORS},
-    {NULL, 0},
-};
-
-static const struct option_choice units[] = {
-    {"auto", CM_UNITS_AUTO},
-    {"exact", CM_UNITS_EXACT},
-    {"si", CM_UNITS_SI},
-    {"binary", CM_UNITS_BINARY},
-    {NULL, 0},
-};
-
-static const struct option_choice colors[] = {
-    {"auto", COLOR_AUTO},
-    {"always", COLOR_ALWAYS},
-    {"never", COLOR_NEVER},
     {NULL, 0},
 };
 
@@ -79,6 +65,13 @@ const struct option profile_options[] = {
     {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
      .value = "FILE",
      .help = "write there, whole or not at all (default: standard output)"},
+    {.name = "formula", .kind = OPTION_SET, .offset = AT(bool, formula),
+     .help = "text, json: instead of the report every figure as an exact formula in\n"
+             "the batch and the free dims; --batch and --dim make one a constant"},
+    {.name = "annotate", .kind = OPTION_TEXT, .offset = AT(const char *, annotate),
+     .value = "OUT.onnx",
+     .help = "write the model too, each node with its costs in its metadata_props,\n"
+             "where Netron shows them; no weight is changed"},
     {.name = "rows", .kind = OPTION_CHOICE, .offset = AT(int, rows), .value = "ROWS",
      .choices = rows,
      .help = "text, csv, markdown: a table of modules, nodes or operators (in text\n"
@@ -98,7 +91,7 @@ const struct option profile_options[] = {
      .value = "KEY",
      .help = "folded: what stacks are of (default macs)"},
     {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
-     .choices = units,
+     .choices = choices_units,
      .help = "exact: integers (default of csv); si: three digits and k, M, G;\n"
              "binary: bytes in KiB, MiB, GiB; auto (default)"},
     {.name = "depth", .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
@@ -121,7 +114,7 @@ const struct option profile_options[] = {
      .min = 0, .max = INT_MAX,
      .help = "text: columns at which long lines are folded (default 100, 0: never)"},
     {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
-     .choices = colors,
+     .choices = choices_color,
      .help = "auto (default: on a terminal, unless NO_COLOR is set), always or\n"
              "never"},
     {.name = NULL},

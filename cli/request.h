@@ -43,6 +43,8 @@ struct request {
     bool kernels;
     int color; /* enum color_choice */
     const char *output;
+    bool formula;
+    const char *annotate; /* the model to write; NULL: not asked */
 };
 
 /* The library's own defaults, so that they are known in one place. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/diag.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -34,6 +35,38 @@ int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag) {
     const int error = errno != 0 ? errno : earlier;
     if (error == EPIPE || error == EBADF) return CM_IO;
     return diag_system(diag, "write", name, error);
+}
+
+static int write_file(const char *path, stream_writer *write, const void *context,
+                      struct cm_diagnostics *diag) {
+    struct output *output = NULL;
+    int status = output_open(path, diag, &output);
+    if (status != CM_OK) return status;
+    FILE *stream = output_stream(output);
+    status = write(context, stream);
+    if (status == CM_OK || status == CM_IO) {
+        const int flushed = streams_flush(stream, path, diag);
+        status = status == CM_OK ? flushed : status;
+    }
+    if (status == CM_OK) return output_commit(output, diag);
+    output_abandon(output);
+    return status;
+}
+
+static int write_stdout(stream_writer *write, const void *context,
+                        struct cm_diagnostics *diag) {
+    const int status = write(context, stdout);
+    if (status == CM_NO_MEMORY) return status;
+    const int flushed = streams_flush(stdout, "standard output", diag);
+    return status == CM_OK ? flushed : status;
+}
+
+int streams_write(const char *path, stream_writer *write, const void *context,
+                  struct cm_diagnostics *diag) {
+    const bool to_stdout = path == NULL || text_equal(path, "-");
+    const int status =
+        to_stdout ? write_stdout(write, context, diag) : write_file(path, write, context, diag);
+    return status == CM_NO_MEMORY ? diag_no_memory(diag) : status;
 }
 
 bool streams_color(FILE *stream, enum color_choice choice) {

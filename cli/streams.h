@@ -24,6 +24,14 @@ void streams_prepare(void);
 int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
+/* Writes to the stream: CM_OK, CM_IO or CM_NO_MEMORY, or CM_USAGE with nothing written. */
+typedef int stream_writer(const void *context, FILE *out);
+
+/* Into the file `path`, whole or not at all; NULL or "-": to standard output. The writer's
+ * status, or CM_IO; with a message. */
+int streams_write(const char *path, stream_writer *write, const void *context,
+                  struct cm_diagnostics *diag) __attribute__((warn_unused_result));
+
 /* NO_COLOR (https://no-color.org) and TERM=dumb are honoured, a plain file stays plain. */
 bool streams_color(FILE *stream, enum color_choice choice);
 

@@ -31,7 +31,8 @@ configure_package_config_file(cmake/costmodelConfig.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/costmodelConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/costmodelConfig.cmake
-  ${PROJECT_BINARY_DIR}/costmodelConfigVersion.cmake DESTINATION ${package_dir})
+  ${PROJECT_BINARY_DIR}/costmodelConfigVersion.cmake cmake/CostmodelCheck.cmake
+  DESTINATION ${package_dir})
 
 # A prefix relative to the file's own place, so that an installed tree may be moved.
 file(RELATIVE_PATH pc_prefix

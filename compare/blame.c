@@ -8,6 +8,11 @@
 
 #include "support/banned.h"
 
+/* What is known of neither side says nothing of a change. */
+static int64_t difference_of(int64_t was, int64_t is) {
+    return !is_known(was) && !is_known(is) ? 0 : checked_sub(is, was);
+}
+
 static bool is_told_by_parent(const struct cm_diff_module *row, int depth) {
     return row->is_part || (depth >= 0 && row->depth > depth);
 }
@@ -34,19 +39,29 @@ static void share_out(const struct cm_diff *diff, size_t metric, int depth,
         const int64_t is = own_of(diff->new_result, row->new_module, metric);
         const bool told = i > 0 && is_told_by_parent(row, depth);
         const size_t teller = told ? ret[row->parent].module : i;
-        ret[i] = (struct cm_blame){teller, 0, false};
-        ret[teller].difference = checked_add(ret[teller].difference, checked_sub(is, was));
+        ret[i] = (struct cm_blame){.module = teller};
+        ret[teller].old_value = checked_add(ret[teller].old_value, was);
+        ret[teller].new_value = checked_add(ret[teller].new_value, is);
     }
-    for (size_t i = diff->n_modules; i-- > 1;)
-        if (ret[i].module == i && (ret[i].difference != 0 || ret[i].is_rest))
+    for (size_t i = diff->n_modules; i-- > 0;) {
+        ret[i].difference = difference_of(ret[i].old_value, ret[i].new_value);
+        if (i > 0 && ret[i].module == i && (ret[i].difference != 0 || ret[i].is_rest))
             ret[ret[diff->modules[i].parent].module].is_rest = true;
+    }
 }
 
 /* Of what is no sum: the deepest that changed. */
 static void keep_deepest(const struct cm_diff *diff, size_t metric, int depth,
                          struct cm_blame *ret) {
-    for (size_t i = diff->n_modules; i-- > 0;)
-        ret[i] = (struct cm_blame){i, cm_diff_of_module(diff, i, metric).difference, false};
+    for (size_t i = diff->n_modules; i-- > 0;) {
+        const struct cm_change change = cm_diff_of_module(diff, i, metric);
+        ret[i] = (struct cm_blame){
+            .module = i,
+            .old_value = change.old_value,
+            .new_value = change.new_value,
+            .difference = difference_of(change.old_value, change.new_value),
+        };
+    }
     for (size_t i = diff->n_modules; i-- > 0;) {
         const struct cm_diff_module *row = &diff->modules[i];
         const bool changed = ret[i].is_rest || ret[i].difference != 0;
@@ -73,6 +88,17 @@ static int compare_blames(const void *a, const void *b) {
     return x->module < y->module ? -1 : x->module > y->module;
 }
 
+static int64_t known_or_not(int64_t value) {
+    return is_known(value) ? value : CM_UNKNOWN;
+}
+
+/* Users know of one way only in which a figure is not known. */
+static void mask_overflow(struct cm_blame *blame) {
+    blame->old_value = known_or_not(blame->old_value);
+    blame->new_value = known_or_not(blame->new_value);
+    blame->difference = known_or_not(blame->difference);
+}
+
 size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
                      struct cm_blame *ret) {
     struct cm_metric row;
@@ -85,8 +111,7 @@ size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
     for (size_t i = 0; i < diff->n_modules; i++) {
         if (ret[i].difference == 0) continue;
         ret[n] = ret[i];
-        if (!is_known(ret[n].difference)) ret[n].difference = CM_UNKNOWN;
-        n++;
+        mask_overflow(&ret[n++]);
     }
     if (n > 0) qsort(ret, n, sizeof(*ret), compare_blames);
     return n;

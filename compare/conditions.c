@@ -75,6 +75,8 @@ static void compare_dims(struct finder *finder, const struct cm_result *was,
         const struct cm_named_size *dim = &is->options.dims[i];
         const uint32_t at = map_get(&map, dim->name);
         if (at == MAP_NONE || was->options.dims[at].size == dim->size) continue;
+        if (was->options.dims[at].size == was->options.batch && dim->size == is->options.batch)
+            continue; /* it is the batch */
         add(finder, CM_CONDITION_BREAKS, arena_printf(finder->arena, "dims.%s", dim->name),
             number_text(finder, was->options.dims[at].size), number_text(finder, dim->size));
     }

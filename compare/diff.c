@@ -5,6 +5,7 @@
  */
 #include "costmodel/compare.h"
 
+#include "compare/changes.h"
 #include "compare/conditions.h"
 #include "compare/match.h"
 #include "support/arena.h"
@@ -57,17 +58,16 @@ struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row, siz
     return change_of(in_old, was, in_new, is);
 }
 
-static bool is_same(struct cm_change change) {
-    return change.in_old == change.in_new && change.old_value == change.new_value;
-}
-
 typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, size_t metric);
 
 /* Times aside: they differ from run to run. */
 static bool all_same(const struct cm_diff *diff, size_t row, change_getter *get) {
     struct cm_metric metric;
     for (size_t i = 0; cm_metric_at(i, &metric); i++)
-        if (!metric.timed && !is_same(get(diff, row, i))) return false;
+        if (!metric.timed) {
+            const struct cm_change change = get(diff, row, i);
+            if (!change_is_none(&change)) return false;
+        }
     return true;
 }
 
@@ -201,14 +201,22 @@ static int make_operators(struct cm_diff *diff, struct arena *arena) {
     return status;
 }
 
+static bool has_condition(const struct cm_diff *diff, enum cm_condition_weight weight) {
+    for (size_t i = 0; i < diff->n_conditions; i++)
+        if (diff->conditions[i].weight == weight) return true;
+    return false;
+}
+
 static int make_metrics(struct cm_diff *diff, struct arena *arena) {
+    const bool no_times = has_condition(diff, CM_CONDITION_TIMES);
     struct cm_metric metric;
     size_t n = 0;
     while (cm_metric_at(n, &metric)) n++;
     size_t *metrics = arena_array(arena, n, sizeof(*metrics));
     if (!metrics) return CM_NO_MEMORY;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; cm_metric_at(i, &metric); i++) {
         const struct cm_change total = cm_diff_total(diff, i);
+        if (metric.timed && no_times) continue;
         if (total.in_old || total.in_new) metrics[diff->n_metrics++] = i;
     }
     diff->metrics = metrics;
@@ -216,10 +224,10 @@ static int make_metrics(struct cm_diff *diff, struct arena *arena) {
 }
 
 static int fill(struct cm_diff *diff, struct arena *arena) {
-    int status = make_metrics(diff, arena);
+    int status = conditions_find(diff, arena);
+    if (status == CM_OK) status = make_metrics(diff, arena);
     if (status == CM_OK) status = make_modules(diff, arena);
-    if (status == CM_OK) status = make_operators(diff, arena);
-    return status == CM_OK ? conditions_find(diff, arena) : status;
+    return status == CM_OK ? make_operators(diff, arena) : status;
 }
 
 int cm_diff_make(const struct cm_result *old_result, const struct cm_result *new_result,

@@ -62,29 +62,11 @@ static const struct extra extras[] = {
 
 #define N_EXTRAS (sizeof(extras) / sizeof(extras[0]))
 
-/* Those of the columns that struct cm_operator has too. */
-static const struct {
-    const char *key;
-    size_t offset;
-} operator_columns[] = {
-    {"macs", IN_OPERATOR(macs)},
-    {"flops", IN_OPERATOR(flops)},
-    {"bytes_read", IN_OPERATOR(bytes_read)},
-    {"bytes_written", IN_OPERATOR(bytes_written)},
-    {"latency_ps", IN_OPERATOR(latency_ps)},
-};
-
 static const enum cm_unit units[] = {
     [NUMBER_PARAMS] = CM_UNIT_ELEMENTS, [NUMBER_MACS] = CM_UNIT_MACS,
     [NUMBER_FLOPS] = CM_UNIT_FLOPS,     [NUMBER_TIME] = CM_UNIT_PS,
     [NUMBER_BYTES] = CM_UNIT_BYTES,
 };
-
-static size_t operator_offset(const struct column *column) {
-    for (size_t i = 0; i < sizeof(operator_columns) / sizeof(operator_columns[0]); i++)
-        if (text_equal(operator_columns[i].key, column->key)) return operator_columns[i].offset;
-    return NOWHERE;
-}
 
 static int64_t read_at(const void *base, size_t offset) {
     int64_t value = 0;
@@ -100,7 +82,7 @@ bool cm_metric_at(size_t metric, struct cm_metric *ret) {
             .heading = column->heading,
             .unit = units[column->unit],
             .of_modules = true,
-            .of_operators = operator_offset(column) != NOWHERE,
+            .of_operators = column->of_operator != 0,
             .is_sum = true,
             .timed = column->timed,
         };
@@ -162,9 +144,9 @@ bool cm_metric_of_operator(size_t metric, const struct cm_result *result, size_t
                            int64_t *ret) {
     const struct cm_operator *row = &result->operators[operator_index];
     if (metric < n_columns) {
-        const size_t offset = operator_offset(&columns[metric]);
-        if (offset == NOWHERE || !column_is_there(&columns[metric], result)) return false;
-        *ret = read_at(row, offset);
+        const struct column *column = &columns[metric];
+        if (column->of_operator == 0 || !column_is_there(column, result)) return false;
+        *ret = read_at(row, column->of_operator);
         return true;
     }
     const struct extra *extra = extra_at(metric, result);

@@ -113,7 +113,7 @@ static int graphs(struct importer *importer, Onnx__GraphProto *const *protos, si
     uint32_t *list = arena_array(importer->arena, n, sizeof(*list));
     if (!list) return diag_no_memory(importer->diag);
     for (size_t i = 0; i < n; i++) {
-        int status = import_graph(importer, protos[i], scope, node_id, &list[i]);
+        int status = import_graph(importer, parts_of_body(protos[i]), scope, node_id, &list[i]);
         if (status < 0) return status;
     }
     ret->graphs = list;
@@ -155,7 +155,7 @@ static int value_of(struct importer *importer, const Onnx__AttributeProto *proto
 int import_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
                      const struct scope *scope, uint32_t node_id, struct attr *ret) {
     *ret = (struct attr){.n = 1};
-    ret->name = import_text(importer, proto->name);
+    ret->name = import_shared(importer, proto->name);
     if (!ret->name) return diag_no_memory(importer->diag);
     int status = kind_of(importer, proto, &ret->kind);
     /* A call has no node that could own a body: the attribute is kept by name only. */
@@ -208,7 +208,7 @@ static int referred(struct importer *importer, const Onnx__AttributeProto *proto
     if (attr) *ret = *attr;
     if (!attr) status = import_attribute(importer, fallback, scope, node_id, ret);
     if (status < 0) return status;
-    ret->name = import_text(importer, proto->name);
+    ret->name = import_shared(importer, proto->name);
     if (!ret->name) return diag_no_memory(importer->diag);
     return status;
 }
@@ -220,6 +220,7 @@ int import_attributes(struct importer *importer, const Onnx__NodeProto *node,
     if (node->n_attribute > MAX_ATTRIBUTES)
         return diag_error(importer->diag, DIAG_LIMIT, "%zu attributes, at most %d wanted",
                           node->n_attribute, MAX_ATTRIBUTES);
+    if (node->n_attribute == 0) return CM_OK;
     struct attr *attrs = arena_array(importer->arena, node->n_attribute, sizeof(*attrs));
     if (!attrs) return diag_no_memory(importer->diag);
     for (size_t i = 0; i < node->n_attribute; i++) {

@@ -77,9 +77,7 @@ static int pass_inputs(struct importer *importer, const Onnx__NodeProto *node,
                           function->n_input);
     for (size_t i = 0; i < function->n_input; i++) {
         uint32_t id = i < node->n_input ? outer_value(outer, node->input[i]) : ID_OMITTED;
-        if (id == ID_NONE)
-            return diag_error(importer->diag, DIAG_GRAPH, "nothing defines its input '%s'",
-                              node->input[i]);
+        if (id == ID_NONE) return import_undefined(importer, "its input", node->input[i]);
         inputs[i] = id == ID_OMITTED ? ID_NONE : id;
         int status = scope_define(importer, scope, function->input[i], id);
         if (status < 0) return status;
@@ -123,7 +121,9 @@ static int return_outputs(struct importer *importer, const Onnx__NodeProto *node
                               "nothing in function '%s' defines its output '%s'",
                               function->name ? function->name : "", function->output[i]);
         outputs[i] = id == ID_OMITTED ? ID_NONE : id;
-        int status = scope_define(importer, outer, node->output[i], id);
+        const char *name = arena_strdup(importer->scratch, node->output[i]);
+        int status =
+            name ? scope_define(importer, outer, name, id) : diag_no_memory(importer->diag);
         if (status == CM_OK)
             status = rename_output(importer, outer, node->output[i], id, first);
         if (status < 0) return status;
@@ -154,7 +154,7 @@ static int add_call(struct importer *importer, const Onnx__NodeProto *node,
 
 int inline_call(struct importer *importer, const Onnx__NodeProto *node,
                 const Onnx__FunctionProto *function, struct scope *outer) {
-    struct call call = {.outer = outer->call};
+    struct call call = {.outer = outer->call, .ordinal = node->ordinal};
     struct scope scope = {.graph = outer->graph, .depth = outer->depth};
     bool fused;
     struct frame frame = {.outer = outer->function, .proto = function};
@@ -181,8 +181,8 @@ int inline_call(struct importer *importer, const Onnx__NodeProto *node,
     struct diag_frame place = {.label = "in function",
                                .what = function->name ? function->name : ""};
     diag_push(importer->diag, &place);
-    status = import_nodes(importer, function->node, function->n_node, function->opset_import,
-                          function->n_opset_import, &scope);
+    status = import_nodes(importer, messages_decoded(function->node, function->n_node),
+                          function->opset_import, function->n_opset_import, &scope);
     diag_pop(importer->diag, &place);
     if (status < 0) return status;
     return return_outputs(importer, node, function, outer, &scope, call_id, first);

@@ -4,7 +4,7 @@
  * comes before its use. Files must be in such an order; one that is not, but could be, is
  * sorted.
  */
-#include <stdio.h>
+#include <string.h>
 
 #include "frontend/importer.h"
 #include "frontend/sort.h"
@@ -30,7 +30,7 @@ int scope_define(struct importer *importer, struct scope *scope, const char *nam
 }
 
 static int add_value(struct importer *importer, struct scope *scope, const char *name,
-                     struct value *value) {
+                     struct value *value, uint32_t *ret_id) {
     uint32_t id = ID_NONE;
     value->graph = scope->graph;
     value->name = scope->prefix[0] ? arena_printf(importer->arena, "%s%s", scope->prefix, name)
@@ -38,7 +38,8 @@ static int add_value(struct importer *importer, struct scope *scope, const char 
     if (!value->name) return diag_no_memory(importer->diag);
     if (graph_add_value(importer->builder, value, &id) < 0)
         return diag_no_memory(importer->diag);
-    return scope_define(importer, scope, name, id);
+    *ret_id = id;
+    return scope_define(importer, scope, value->name + strlen(scope->prefix), id);
 }
 
 static const char *name_of(const char *name) {
@@ -65,21 +66,22 @@ static int add_input(struct importer *importer, struct scope *scope,
     int status = import_type(importer, proto->type, 0, &value.type);
     if (status == CM_OK) status = check_input_dims(importer, proto->type);
     diag_pop(importer->diag, &frame);
-    if (status == CM_OK) status = add_value(importer, scope, name_of(proto->name), &value);
-    if (status == CM_OK) *ret = map_get(&scope->names, name_of(proto->name));
-    return status;
+    if (status < 0) return status;
+    return add_value(importer, scope, name_of(proto->name), &value, ret);
 }
 
-static int add_inputs(struct importer *importer, struct scope *scope,
-                      const Onnx__GraphProto *proto) {
-    uint32_t *inputs = arena_array(importer->arena, proto->n_input, sizeof(*inputs));
+static int add_inputs(struct importer *importer, struct scope *scope, struct messages protos) {
+    size_t n = protos.n;
+    uint32_t *inputs = arena_array(importer->arena, n, sizeof(*inputs));
     if (!inputs) return diag_no_memory(importer->diag);
-    for (size_t i = 0; i < proto->n_input; i++) {
-        int status = add_input(importer, scope, proto->input[i], &inputs[i]);
+    for (size_t i = 0; i < n; i++) {
+        const Onnx__ValueInfoProto *proto = NULL;
+        int status = messages_next(importer, &protos, &proto);
+        if (status == CM_OK) status = add_input(importer, scope, proto, &inputs[i]);
         if (status < 0) return status;
     }
     graph_at(importer->builder, scope->graph)->inputs = inputs;
-    graph_at(importer->builder, scope->graph)->n_inputs = proto->n_input;
+    graph_at(importer->builder, scope->graph)->n_inputs = n;
     return CM_OK;
 }
 
@@ -100,26 +102,35 @@ static int add_constant(struct importer *importer, struct scope *scope, const ch
         .node = ID_NONE,
         .constant = constant,
         .type = {.kind = CM_TYPE_TENSOR, .dtype = constant->dtype, .shape = constant->shape}};
-    return add_value(importer, scope, name, &value);
+    return add_value(importer, scope, name, &value, &id);
 }
 
 static int add_initializers(struct importer *importer, struct scope *scope,
-                            const Onnx__GraphProto *proto) {
-    const struct constant *constant = NULL;
-    for (size_t i = 0; i < proto->n_initializer; i++) {
-        int status = import_tensor(importer, proto->initializer[i], &constant);
-        if (status < 0) return status;
-        status = add_constant(importer, scope, name_of(proto->initializer[i]->name), constant);
-        if (status < 0) return status;
-    }
-    for (size_t i = 0; i < proto->n_sparse_initializer; i++) {
-        const Onnx__SparseTensorProto *sparse = proto->sparse_initializer[i];
-        int status = import_sparse(importer, sparse, &constant);
-        if (status < 0) return status;
-        status = add_constant(importer, scope, name_of(sparse->values->name), constant);
+                            struct messages protos) {
+    for (;;) {
+        const struct constant *constant = NULL;
+        const Onnx__TensorProto *proto = NULL;
+        int status = messages_next(importer, &protos, &proto);
+        if (status < 0 || !proto) return status;
+        status = import_tensor(importer, proto, &constant);
+        if (status == CM_OK)
+            status = add_constant(importer, scope, name_of(proto->name), constant);
         if (status < 0) return status;
     }
-    return CM_OK;
+}
+
+static int add_sparse_initializers(struct importer *importer, struct scope *scope,
+                                   struct messages protos) {
+    for (;;) {
+        const struct constant *constant = NULL;
+        const Onnx__SparseTensorProto *proto = NULL;
+        int status = messages_next(importer, &protos, &proto);
+        if (status < 0 || !proto) return status;
+        status = import_sparse(importer, proto, &constant);
+        if (status == CM_OK)
+            status = add_constant(importer, scope, name_of(proto->values->name), constant);
+        if (status < 0) return status;
+    }
 }
 
 struct node_context {
@@ -133,6 +144,12 @@ static const char *node_name(struct importer *importer, const struct scope *scop
     return arena_printf(importer->arena, "%s%s", scope->prefix, name);
 }
 
+int import_undefined(struct importer *importer, const char *what, const char *name) {
+    importer->out_of_order = importer->takes_order;
+    if (importer->out_of_order) return CM_REFUSED; /* unsaid: a second attempt is made */
+    return diag_error(importer->diag, DIAG_GRAPH, "nothing defines %s '%s'", what, name);
+}
+
 static int resolve_inputs(struct importer *importer, const Onnx__NodeProto *proto,
                           const struct scope *scope, struct node *node) {
     uint32_t *inputs = arena_array(importer->arena, proto->n_input, sizeof(*inputs));
@@ -142,8 +159,7 @@ static int resolve_inputs(struct importer *importer, const Onnx__NodeProto *prot
         if (!proto->input[i][0]) continue;
         inputs[i] = scope_find(scope, proto->input[i]);
         if (inputs[i] == ID_NONE)
-            return diag_error(importer->diag, DIAG_GRAPH, "nothing defines its input '%s'",
-                              proto->input[i]);
+            return import_undefined(importer, "its input", proto->input[i]);
         if (inputs[i] == ID_OMITTED) inputs[i] = ID_NONE;
     }
     node->inputs = inputs;
@@ -159,9 +175,8 @@ static int define_outputs(struct importer *importer, const Onnx__NodeProto *prot
         struct value value = {.origin = VALUE_OUTPUT, .node = node_id, .slot = (uint32_t)i};
         outputs[i] = ID_NONE;
         if (!proto->output[i][0]) continue;
-        int status = add_value(importer, scope, proto->output[i], &value);
+        int status = add_value(importer, scope, proto->output[i], &value, &outputs[i]);
         if (status < 0) return status;
-        outputs[i] = map_get(&scope->names, proto->output[i]);
     }
     graph_node_at(importer->builder, node_id)->outputs = outputs;
     graph_node_at(importer->builder, node_id)->n_outputs = proto->n_output;
@@ -183,10 +198,11 @@ static int add_node(struct importer *importer, const Onnx__NodeProto *proto,
     uint32_t id = ID_NONE;
     const char *domain = name_of(proto->domain);
     struct node node = {.graph = scope->graph, .call = scope->call, .file_index = file_index};
+    node.ordinal = proto->ordinal;
     if (text_equal(domain, "ai.onnx")) domain = "";
     node.name = node_name(importer, scope, proto->name);
-    node.domain = import_text(importer, domain);
-    node.type = import_text(importer, proto->op_type);
+    node.domain = import_shared(importer, domain);
+    node.type = import_shared(importer, proto->op_type);
     if (!node.name || !node.domain || !node.type) return diag_no_memory(importer->diag);
     int status = opset_for(importer, context, domain, &node.opset);
     if (status == CM_OK) status = resolve_inputs(importer, proto, scope, &node);
@@ -209,7 +225,6 @@ struct proto_place {
     struct diag_frame frame;
     const Onnx__NodeProto *proto;
     uint32_t index;
-    char number[16]; /* "#17" */
 };
 
 static void print_proto(const struct diag_frame *frame, struct text *out) {
@@ -245,12 +260,11 @@ static int import_node(struct importer *importer, const Onnx__NodeProto *proto,
                        uint32_t index) {
     const Onnx__FunctionProto *function = NULL;
     struct proto_place place = {.proto = proto, .index = index};
-    snprintf(place.number, sizeof(place.number), "#%u", index);
-    place.frame =
-        (struct diag_frame){.label = "at node",
-                            .print = print_proto,
-                            .node = name_of(proto->name)[0] ? proto->name : place.number,
-                            .context = &place};
+    place.frame = (struct diag_frame){.label = "at node",
+                                      .print = print_proto,
+                                      .node = name_of(proto->name),
+                                      .node_index = index,
+                                      .context = &place};
     diag_push(importer->diag, &place.frame);
     int status = check_node(importer, proto, scope);
     if (status == CM_OK) status = find_function(importer, proto, &function);
@@ -261,46 +275,65 @@ static int import_node(struct importer *importer, const Onnx__NodeProto *proto,
     return status;
 }
 
-int import_nodes(struct importer *importer, Onnx__NodeProto *const *nodes, size_t n,
+/* As they stand in the file, each decoded when its turn has come. */
+static int take_nodes(struct importer *importer, struct messages nodes,
+                      const struct node_context *context, struct scope *scope) {
+    for (uint32_t i = 0;; i++) {
+        const Onnx__NodeProto *proto = NULL;
+        int status = messages_next(importer, &nodes, &proto);
+        if (status < 0 || !proto) return status;
+        if (i >= ID_OMITTED) return diag_error(importer->diag, DIAG_LIMIT, "too many nodes");
+        status = import_node(importer, proto, context, scope, i);
+        if (status < 0) return status;
+    }
+}
+
+int import_nodes(struct importer *importer, struct messages nodes,
                  Onnx__OperatorSetIdProto *const *opsets, size_t n_opsets,
                  struct scope *scope) {
     const struct node_context context = {opsets, n_opsets};
     const uint32_t *order = NULL;
-    int status = sort_nodes(importer, nodes, n, &order);
-    for (size_t i = 0; status == CM_OK && i < n; i++)
-        status = import_node(importer, nodes[order[i]], &context, scope, order[i]);
+    if (nodes.type) return take_nodes(importer, nodes, &context, scope);
+    const Onnx__NodeProto *const *protos = nodes.list;
+    int status = sort_nodes(importer, protos, nodes.n, &order);
+    for (size_t i = 0; status == CM_OK && i < nodes.n; i++)
+        status = import_node(importer, protos[order[i]], &context, scope, order[i]);
     return status;
 }
 
 static int resolve_outputs(struct importer *importer, struct scope *scope,
-                           const Onnx__GraphProto *proto) {
-    uint32_t *outputs = arena_array(importer->arena, proto->n_output, sizeof(*outputs));
+                           struct messages protos) {
+    size_t n = protos.n;
+    uint32_t *outputs = arena_array(importer->arena, n, sizeof(*outputs));
     if (!outputs) return diag_no_memory(importer->diag);
-    for (size_t i = 0; i < proto->n_output; i++) {
-        const char *name = name_of(proto->output[i]->name);
-        outputs[i] = scope_find(scope, name);
+    for (size_t i = 0; i < n; i++) {
+        const Onnx__ValueInfoProto *proto = NULL;
+        int status = messages_next(importer, &protos, &proto);
+        if (status < 0) return status;
+        outputs[i] = scope_find(scope, name_of(proto->name));
         if (outputs[i] == ID_NONE || outputs[i] == ID_OMITTED)
-            return diag_error(importer->diag, DIAG_GRAPH, "nothing defines the output '%s'",
-                              name);
+            return import_undefined(importer, "the output", name_of(proto->name));
     }
     graph_at(importer->builder, scope->graph)->outputs = outputs;
-    graph_at(importer->builder, scope->graph)->n_outputs = proto->n_output;
+    graph_at(importer->builder, scope->graph)->n_outputs = n;
     return CM_OK;
 }
 
 /* Declared types of values that nodes make, and of outputs. */
 static int declare(struct importer *importer, const struct scope *scope,
-                   Onnx__ValueInfoProto *const *infos, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        uint32_t id = map_get(&scope->names, name_of(infos[i]->name));
+                   struct messages infos) {
+    for (;;) {
+        const Onnx__ValueInfoProto *info = NULL;
+        int status = messages_next(importer, &infos, &info);
+        if (status < 0 || !info) return status;
+        uint32_t id = map_get(&scope->names, name_of(info->name));
         if (id == MAP_NONE || id == ID_OMITTED) continue;
         struct type type;
-        int status = import_type(importer, infos[i]->type, 0, &type);
+        status = import_type(importer, info->type, 0, &type);
         if (status < 0) return status;
         struct value *value = graph_value_at(importer->builder, id);
         if (value->type.kind == CM_TYPE_UNKNOWN) value->type = type;
     }
-    return CM_OK;
 }
 
 /* The graph's own nodes: those that were added to it, in order. */
@@ -316,27 +349,28 @@ static int list_nodes(struct importer *importer, uint32_t graph, uint32_t first)
     return CM_OK;
 }
 
-static int fill_graph(struct importer *importer, const Onnx__GraphProto *proto,
+static int fill_graph(struct importer *importer, const struct graph_parts *parts,
                       struct scope *scope) {
     uint32_t first = graph_n_nodes(importer->builder);
-    int status = add_inputs(importer, scope, proto);
-    if (status == CM_OK) status = add_initializers(importer, scope, proto);
+    const struct frame *function = scope->function;
+    int status = add_inputs(importer, scope, parts->inputs);
+    if (status == CM_OK) status = add_initializers(importer, scope, parts->initializers);
     if (status == CM_OK)
-        status = import_nodes(importer, proto->node, proto->n_node,
-                              scope->function ? scope->function->proto->opset_import
-                                              : importer->proto->opset_import,
-                              scope->function ? scope->function->proto->n_opset_import
-                                              : importer->proto->n_opset_import,
-                              scope);
-    if (status == CM_OK) status = resolve_outputs(importer, scope, proto);
+        status = add_sparse_initializers(importer, scope, parts->sparse_initializers);
     if (status == CM_OK)
-        status = declare(importer, scope, proto->value_info, proto->n_value_info);
-    if (status == CM_OK) status = declare(importer, scope, proto->output, proto->n_output);
+        status = import_nodes(
+            importer, parts->nodes,
+            function ? function->proto->opset_import : importer->proto->opset_import,
+            function ? function->proto->n_opset_import : importer->proto->n_opset_import,
+            scope);
+    if (status == CM_OK) status = resolve_outputs(importer, scope, parts->outputs);
+    if (status == CM_OK) status = declare(importer, scope, parts->value_infos);
+    if (status == CM_OK) status = declare(importer, scope, parts->outputs);
     return status < 0 ? status : list_nodes(importer, scope->graph, first);
 }
 
-int import_graph(struct importer *importer, const Onnx__GraphProto *proto,
-                 const struct scope *outer, uint32_t owner, uint32_t *ret_id) {
+int import_graph(struct importer *importer, struct graph_parts parts, const struct scope *outer,
+                 uint32_t owner, uint32_t *ret_id) {
     struct graph graph = {.parent = outer ? outer->graph : ID_NONE, .owner = owner};
     struct scope scope = {.outer = outer,
                           .call = outer ? outer->call : ID_NONE,
@@ -347,10 +381,10 @@ int import_graph(struct importer *importer, const Onnx__GraphProto *proto,
     if (scope.depth > MAX_GRAPH_DEPTH)
         return diag_error(importer->diag, DIAG_LIMIT, "graphs are nested deeper than %d",
                           MAX_GRAPH_DEPTH);
-    graph.name = import_text(importer, proto->name);
+    graph.name = import_text(importer, parts.name);
     if (!graph.name || graph_add_graph(importer->builder, &graph, &scope.graph) < 0)
         return diag_no_memory(importer->diag);
     map_init(&scope.names, importer->scratch);
     *ret_id = scope.graph;
-    return fill_graph(importer, proto, &scope);
+    return fill_graph(importer, &parts, &scope);
 }

@@ -6,8 +6,10 @@
 #ifndef FRONTEND_IMPORTER_H
 #define FRONTEND_IMPORTER_H
 
+#include "frontend/messages.h"
 #include "ir/graph.h"
 #include "onnx.pb-c.h"
+#include "support/arena.h"
 #include "support/diag.h"
 #include "support/map.h"
 #include "support/text.h"
@@ -30,17 +32,22 @@
 #define ID_OMITTED (ID_NONE - 1)
 
 struct importer {
-    const Onnx__ModelProto *proto;
-    struct arena *arena;   /* the model's */
-    struct arena *scratch; /* until the import ends */
+    const Onnx__ModelProto *proto; /* without its graph */
+    struct skimmed bytes;
+    struct arena *arena;               /* the model's */
+    struct arena *scratch;             /* until the import ends */
+    struct arena *decoding;            /* what is being imported of the main graph */
+    struct arena_mark nothing_decoded; /* of it */
     struct cm_diagnostics *diag;
     struct graph_builder *builder;
     struct map functions; /* "domain::name::overload" -> index into proto->functions */
     uint64_t n_nodes;
     uint64_t node_limit;
-    size_t structure;  /* bytes of the file's structure */
     size_t byte_limit; /* of the arena, while a function is being inlined */
     bool sorted;       /* a graph was out of order and has been sorted */
+    bool takes_order;  /* of the main graph as it stands in the file */
+    bool out_of_order; /* it could not be taken: something is used before it is made */
+    struct map shared; /* texts that many nodes have; the values mean nothing */
     struct map places; /* what the file says of a place -> index into place_list */
     const struct place **place_list;
     size_t n_places;
@@ -69,6 +76,8 @@ struct frame {
 
 /* Strings of the file, copied; never NULL unless memory is out. */
 const char *import_text(struct importer *importer, const char *text);
+/* The same for a text that comes again and again: the copies are one. */
+const char *import_shared(struct importer *importer, const char *text);
 const char *import_bytes(struct importer *importer, const ProtobufCBinaryData *bytes);
 
 /* Opset version of `domain` among the imports: 1 for a domain that is not imported, 0: ai.onnx
@@ -95,14 +104,16 @@ int import_attribute(struct importer *importer, const Onnx__AttributeProto *prot
                      struct attr *ret) CM_MUST_CHECK;
 
 /* graphs.c */
-int import_graph(struct importer *importer, const Onnx__GraphProto *proto,
-                 const struct scope *outer, uint32_t owner, uint32_t *ret_id) CM_MUST_CHECK;
-int import_nodes(struct importer *importer, Onnx__NodeProto *const *nodes, size_t n,
+int import_graph(struct importer *importer, struct graph_parts parts, const struct scope *outer,
+                 uint32_t owner, uint32_t *ret_id) CM_MUST_CHECK;
+int import_nodes(struct importer *importer, struct messages nodes,
                  Onnx__OperatorSetIdProto *const *opsets, size_t n_opsets,
                  struct scope *scope) CM_MUST_CHECK;
+/* What is used has no definition, not yet or not at all. */
+int import_undefined(struct importer *importer, const char *what, const char *name);
 /* The value of that name in the scope or around it; ID_NONE: none, ID_OMITTED. */
 uint32_t scope_find(const struct scope *scope, const char *name);
-/* A new name of this scope; a second definition is an error. */
+/* A new name of this scope, which it borrows; a second definition is an error. */
 int scope_define(struct importer *importer, struct scope *scope, const char *name,
                  uint32_t value) CM_MUST_CHECK;
 

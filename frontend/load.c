@@ -22,6 +22,14 @@ const char *import_text(struct importer *importer, const char *text) {
     return arena_strdup(importer->arena, text);
 }
 
+const char *import_shared(struct importer *importer, const char *text) {
+    if (!text || !text[0]) return "";
+    const char *known = map_key(&importer->shared, text);
+    if (known) return known;
+    const char *copy = arena_strdup(importer->arena, text);
+    return copy && map_set(&importer->shared, copy, 0) == CM_OK ? copy : NULL;
+}
+
 const char *import_bytes(struct importer *importer, const ProtobufCBinaryData *bytes) {
     const char *data = bytes->data ? (const char *)bytes->data : "";
     return arena_strndup(importer->arena, data, bytes->len);
@@ -39,7 +47,7 @@ int64_t import_opset(Onnx__OperatorSetIdProto *const *imports, size_t n, const c
 
 static int check_version(struct importer *importer) {
     const Onnx__ModelProto *proto = importer->proto;
-    if (!proto->graph)
+    if (!importer->bytes.has_graph)
         return diag_error(importer->diag, DIAG_FORMAT,
                           "no ONNX model: the file holds no graph");
     if (!proto->has_ir_version || proto->ir_version < OLDEST_IR)
@@ -102,37 +110,44 @@ static int describe_model(struct importer *importer, const char *path, struct mo
     return model->path && model->producer ? CM_OK : diag_no_memory(importer->diag);
 }
 
-/* Tables of the right size from the start: they would double, and an arena keeps the old ones.
- */
-static int reserve_tables(struct importer *importer) {
-    const Onnx__GraphProto *graph = importer->proto->graph;
-    size_t n_values = graph->n_input + graph->n_initializer + graph->n_sparse_initializer;
-    for (size_t i = 0; i < graph->n_node; i++) n_values += graph->node[i]->n_output;
-    return graph_reserve(importer->builder, graph->n_node, n_values);
+/* Nearly every node makes one value. Tables are made of the right size from the start: they
+ * would grow, and an arena keeps the old ones. */
+static int reserve_tables(struct importer *importer, const struct graph_parts *graph) {
+    size_t n_nodes = graph->nodes.n;
+    size_t n_values = graph->inputs.n + graph->initializers.n + graph->sparse_initializers.n +
+                      n_nodes + n_nodes / 16;
+    if (graph_reserve(importer->builder, n_nodes, n_values) == CM_OK) return CM_OK;
+    return diag_no_memory(importer->diag);
 }
 
-static uint64_t count_nodes(const Onnx__ModelProto *proto) {
-    uint64_t n = proto->graph->n_node;
-    for (size_t i = 0; i < proto->n_functions; i++) n += proto->functions[i]->n_node;
-    return n;
+/* What functions may unfold into. */
+static void set_limits(struct importer *importer, uint64_t n_nodes) {
+    const Onnx__ModelProto *proto = importer->proto;
+    for (size_t i = 0; i < proto->n_functions; i++) n_nodes += proto->functions[i]->n_node;
+    importer->node_limit =
+        n_nodes > MIN_NODE_LIMIT / NODES_PER_NODE ? n_nodes * NODES_PER_NODE : MIN_NODE_LIMIT;
+    importer->byte_limit = importer->bytes.size * INLINED_PER_BYTE;
+    if (importer->byte_limit < MIN_INLINED_BYTES) importer->byte_limit = MIN_INLINED_BYTES;
+}
+
+static int import_main(struct importer *importer) {
+    struct graph_parts graph;
+    uint32_t id = ID_NONE;
+    int status = parts_of_main(importer, &graph);
+    if (status < 0) return status;
+    set_limits(importer, graph.nodes.n);
+    status = reserve_tables(importer, &graph);
+    if (status == CM_OK && !importer->takes_order)
+        status = messages_decode(importer, &graph.nodes);
+    return status < 0 ? status : import_graph(importer, graph, NULL, ID_NONE, &id);
 }
 
 static int import_model(struct importer *importer, const char *path, struct model *model) {
-    uint32_t main_graph = ID_NONE;
-    int status = check_version(importer);
-    if (status < 0) return status;
-    uint64_t n = count_nodes(importer->proto);
-    importer->node_limit =
-        n > MIN_NODE_LIMIT / NODES_PER_NODE ? n * NODES_PER_NODE : MIN_NODE_LIMIT;
-    importer->byte_limit = importer->structure * INLINED_PER_BYTE;
-    if (importer->byte_limit < MIN_INLINED_BYTES) importer->byte_limit = MIN_INLINED_BYTES;
-    if (reserve_tables(importer) < 0) return diag_no_memory(importer->diag);
-    status = describe_model(importer, path, model);
+    int status = describe_model(importer, path, model);
     if (status == CM_OK) status = import_opsets(importer, model);
     if (status == CM_OK) status = import_model_properties(importer, model);
     if (status == CM_OK) status = import_functions(importer);
-    if (status == CM_OK)
-        status = import_graph(importer, importer->proto->graph, NULL, ID_NONE, &main_graph);
+    if (status == CM_OK) status = import_main(importer);
     if (status < 0) return status;
     if (importer->sorted)
         diag_note(importer->diag, DIAG_GRAPH,
@@ -141,33 +156,59 @@ static int import_model(struct importer *importer, const char *path, struct mode
     return CM_OK;
 }
 
-static int build(struct source *source, const Onnx__ModelProto *proto, struct arena *arena,
-                 struct arena *scratch, size_t structure, struct cm_diagnostics *diag,
-                 struct model **ret) {
-    struct importer importer = {.structure = structure,
-                                .proto = proto,
-                                .arena = arena,
-                                .scratch = scratch,
-                                .diag = diag};
-    struct model *model = arena_alloc(arena, sizeof(*model));
-    importer.builder = graph_builder_new(arena);
-    if (!model || !importer.builder) return diag_no_memory(diag);
-    map_init(&importer.places, scratch);
-    int status = import_model(&importer, source_name(source), model);
-    if (status == CM_OK) status = reader_make(source, arena, diag, &model->reader);
+/* What one attempt at an import adds to. */
+static int import_start(struct importer *importer, struct model **ret) {
+    *ret = arena_alloc(importer->arena, sizeof(**ret));
+    importer->builder = graph_builder_new(importer->arena);
+    map_init(&importer->places, importer->scratch);
+    map_init(&importer->shared, importer->scratch);
+    return *ret && importer->builder ? CM_OK : diag_no_memory(importer->diag);
+}
+
+/*
+ * Nodes mostly stand in an order in which they can be run: they are taken so, one after the
+ * other. Where that fails for want of what a later one makes, all of them are decoded and
+ * sorted.
+ */
+static int build(struct source *source, struct importer *importer, struct model **ret) {
+    struct model *model = NULL;
+    struct importer first = *importer;
+    struct arena_mark mark = arena_save(importer->arena);
+    first.takes_order = true;
+    int status = import_start(&first, &model);
+    if (status == CM_OK) status = import_model(&first, source_name(source), model);
+    if (status < 0 && first.out_of_order) {
+        arena_restore(importer->arena, mark);
+        status = import_start(importer, &model);
+        if (status == CM_OK) status = import_model(importer, source_name(source), model);
+    }
+    if (status == CM_OK)
+        status = reader_make(source, importer->arena, importer->diag, &model->reader);
     if (status == CM_OK) *ret = model;
     return status;
 }
 
+static int load(struct source *source, struct importer *importer, struct model **ret) {
+    Onnx__ModelProto *proto = NULL;
+    int status = skim(source, importer->scratch, importer->diag, &importer->bytes);
+    if (status == CM_OK)
+        status = decode(&onnx__model_proto__descriptor, importer->bytes.model,
+                        importer->scratch, importer->diag, &proto);
+    importer->proto = proto;
+    if (status == CM_OK) status = check_version(importer);
+    return status < 0 ? status : build(source, importer, ret);
+}
+
 int load_model(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
                struct model **ret) {
-    struct skimmed bytes = {0};
-    Onnx__ModelProto *proto = NULL;
-    struct arena *scratch = arena_new("proto", 0);
-    if (!scratch) return diag_no_memory(diag);
-    int status = skim(source, scratch, diag, &bytes);
-    if (status == CM_OK) status = decode(&bytes, scratch, diag, &proto);
-    if (status == CM_OK) status = build(source, proto, arena, scratch, bytes.size, diag, ret);
-    arena_free(scratch);
+    struct importer importer = {.arena = arena,
+                                .scratch = arena_new("proto", 0),
+                                .decoding = arena_new("decoding", 0),
+                                .diag = diag};
+    int status = importer.scratch && importer.decoding ? CM_OK : diag_no_memory(diag);
+    if (status == CM_OK) importer.nothing_decoded = arena_save(importer.decoding);
+    if (status == CM_OK) status = load(source, &importer, ret);
+    arena_free(importer.scratch);
+    arena_free(importer.decoding);
     return status;
 }

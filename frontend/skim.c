@@ -4,6 +4,10 @@
  * either opens a message, is copied, or is stepped over. The length of a kept message is not
  * known when it opens, so five bytes are set aside for it and patched when it closes (a varint
  * may be padded).
+ *
+ * What is kept goes into two lists of pieces, the main graph's fields and the model's. A field
+ * that a piece has no more room for moves into a new one: growing by doubling would keep every
+ * former copy in the arena.
  */
 #include "frontend/skim.h"
 
@@ -23,36 +27,54 @@
 
 #define LENGTH_BYTES 5
 #define VARINT_BYTES 10
+/* Room for a key; put_varint itself asks for that of any number. */
+#define KEY_BYTES VARINT_BYTES
 
 /* Elements of one typed list that an odd writer wrote one by one; more are not kept. */
 #define MAX_UNPACKED 65536
 
 enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
-/* Private fields of TensorProto, see onnx.proto. */
+/* Private fields of TensorProto and of NodeProto, see onnx.proto. */
 #define SKIPPED_OFFSET 60001
 #define SKIPPED_LENGTH 60002
 #define SKIPPED_FIELD  60003
+#define NODE_ORDINAL   60004
 
 struct open_message {
     enum message_kind kind;
-    uint64_t end;        /* position in the source */
-    size_t begin;        /* of its key in the output */
-    size_t length_at;    /* where its length is set aside there */
-    uint32_t n_unpacked; /* elements of typed data kept one by one */
-    uint32_t n_children; /* messages inside it so far, where there is a limit */
-    uint32_t seen;       /* bit i: field i of its list, where it may come once */
+    uint64_t end;            /* position in the source */
+    size_t begin;            /* of its key in the output */
+    size_t length_at;        /* where its length is set aside there */
+    const struct sink *sink; /* that has it; NULL: it has no length, being a list of its own */
+    uint32_t n_unpacked;     /* elements of typed data kept one by one */
+    uint32_t n_children;     /* messages inside it so far, where there is a limit */
+    uint32_t seen;           /* bit i: field i of its list, where it may come once */
+};
+
+/* A list of pieces being written. */
+struct sink {
+    struct fields *first;
+    struct fields *last;
+    uint8_t *out; /* of the last */
+    size_t size;
+    size_t capacity;
+    size_t field; /* where the outermost field begins that is being written */
+    size_t total; /* of the pieces before the last */
 };
 
 struct skimmer {
     struct source *source;
     struct arena *arena;
     struct cm_diagnostics *diag;
-    uint8_t *out;
-    size_t size;
-    size_t capacity;
+    struct sink model;
+    struct sink graph;
+    struct sink *sink;              /* the one that is written to */
+    struct fields_of *graph_fields; /* by number */
+    bool has_graph;
     struct open_message stack[MAX_DEPTH];
     int depth; /* stack[depth - 1] is the innermost */
+    uint32_t n_nodes;
 };
 
 static uint64_t position(const struct skimmer *skimmer) {
@@ -63,36 +85,73 @@ static struct open_message *innermost(struct skimmer *skimmer) {
     return &skimmer->stack[skimmer->depth - 1];
 }
 
-#define SMALLEST_OUTPUT 4096
-#define LARGEST_GUESS   (256 * 1024)
+#define SMALLEST_PIECE ((size_t)1024)
+#define LARGEST_PIECE  ((size_t)64 << 10)
 
-/* The whole of a small file is structure; of a large one most is weights. */
-static size_t first_capacity(const struct skimmer *skimmer) {
+/* A small file is one piece: of its structure, and of the lengths that take five bytes here. */
+static size_t piece_capacity(const struct skimmer *skimmer, size_t needed) {
     uint64_t size = source_size(skimmer->source);
-    if (size > LARGEST_GUESS) size = LARGEST_GUESS / 4;
-    return SMALLEST_OUTPUT + (size_t)(size + size / 4);
+    size_t capacity = size < LARGEST_PIECE ? (size_t)(size + size / 4) : LARGEST_PIECE;
+    if (skimmer->sink == &skimmer->model) capacity = SMALLEST_PIECE;
+    if (capacity < SMALLEST_PIECE) capacity = SMALLEST_PIECE;
+    return needed < capacity / 2 ? capacity : needed + needed / 2;
+}
+
+/* The field being written may be the first of its number. */
+static void move_begins(struct skimmer *skimmer, const struct fields *to) {
+    const struct sink *sink = skimmer->sink;
+    for (size_t i = 0; sink == &skimmer->graph && i < SKIM_GRAPH_FIELDS; i++) {
+        struct fields_of *begin = &skimmer->graph_fields[i];
+        if (begin->n == 0 || begin->piece != sink->last || begin->at != sink->field) continue;
+        begin->piece = to;
+        begin->at = 0;
+    }
+}
+
+/* A new piece with room for `extra` bytes, to which the field being written moves. */
+static int add_piece(struct skimmer *skimmer, size_t extra) {
+    struct sink *sink = skimmer->sink;
+    size_t moved = sink->size - sink->field;
+    if (extra > SIZE_MAX / 4 || moved > SIZE_MAX / 4) return diag_no_memory(skimmer->diag);
+    size_t capacity = piece_capacity(skimmer, moved + extra);
+    struct fields *piece = arena_alloc(skimmer->arena, sizeof(*piece));
+    uint8_t *out = piece ? arena_alloc(skimmer->arena, capacity) : NULL;
+    if (!out) return diag_no_memory(skimmer->diag);
+    if (moved) memcpy(out, sink->out + sink->field, moved);
+    for (int i = 0; i < skimmer->depth; i++) {
+        struct open_message *open = &skimmer->stack[i];
+        if (open->sink != sink) continue;
+        open->begin -= sink->field;
+        open->length_at -= sink->field;
+    }
+    move_begins(skimmer, piece);
+    if (sink->last) sink->last->size = sink->field;
+    if (sink->last) sink->last->next = piece;
+    if (!sink->first) sink->first = piece;
+    sink->total += sink->field;
+    sink->last = piece;
+    piece->data = sink->out = out;
+    sink->capacity = capacity;
+    sink->size = moved;
+    sink->field = 0;
+    return CM_OK;
 }
 
 static int reserve(struct skimmer *skimmer, size_t extra) {
-    if (skimmer->capacity - skimmer->size >= extra) return CM_OK;
-    size_t capacity = skimmer->capacity ? skimmer->capacity : first_capacity(skimmer);
-    while (capacity - skimmer->size < extra) {
-        if (capacity > SIZE_MAX / 2) return diag_no_memory(skimmer->diag);
-        capacity *= 2;
-    }
-    uint8_t *out = arena_alloc(skimmer->arena, capacity);
-    if (!out) return diag_no_memory(skimmer->diag);
-    if (skimmer->size) memcpy(out, skimmer->out, skimmer->size);
-    skimmer->out = out;
-    skimmer->capacity = capacity;
-    return CM_OK;
+    const struct sink *sink = skimmer->sink;
+    return sink->capacity - sink->size >= extra ? CM_OK : add_piece(skimmer, extra);
+}
+
+/* Where there is room for it. */
+static void append_varint(struct sink *sink, uint64_t value) {
+    for (; value > 127; value >>= 7) sink->out[sink->size++] = (uint8_t)(value | 128);
+    sink->out[sink->size++] = (uint8_t)value;
 }
 
 static int put_varint(struct skimmer *skimmer, uint64_t value) {
     int status = reserve(skimmer, VARINT_BYTES);
     if (status < 0) return status;
-    for (; value > 127; value >>= 7) skimmer->out[skimmer->size++] = (uint8_t)(value | 128);
-    skimmer->out[skimmer->size++] = (uint8_t)value;
+    append_varint(skimmer->sink, value);
     return CM_OK;
 }
 
@@ -109,17 +168,31 @@ static int put_number(struct skimmer *skimmer, uint32_t number, uint64_t value) 
  */
 #define COPY_STEP 65536
 
+/* A few bytes that the window holds already. */
+static bool copy_from_window(struct skimmer *skimmer, size_t size) {
+    struct sink *sink = skimmer->sink;
+    size_t n = 0;
+    const uint8_t *bytes = source_peek(skimmer->source, &n);
+    if (size > n || size > sink->capacity - sink->size) return false;
+    if (size) memcpy(sink->out + sink->size, bytes, size);
+    sink->size += size;
+    source_take(skimmer->source, size);
+    return true;
+}
+
 /* The next `size` bytes of the source, as they are. */
 static int copy(struct skimmer *skimmer, size_t size) {
+    if (copy_from_window(skimmer, size)) return CM_OK;
     while (size > 0) {
         size_t step = size < COPY_STEP ? size : COPY_STEP;
         size_t got = 0;
         int status = reserve(skimmer, step);
         if (status < 0) return status;
-        status = source_read(skimmer->source, skimmer->out + skimmer->size, step, &got,
-                             skimmer->diag);
+        struct sink *sink = skimmer->sink;
+        status =
+            source_read(skimmer->source, sink->out + sink->size, step, &got, skimmer->diag);
         if (status < 0) return status;
-        skimmer->size += got;
+        sink->size += got;
         size -= got;
         if (got < step)
             return diag_error(
@@ -223,6 +296,10 @@ static int check_child(struct skimmer *skimmer, const struct skim_field *field,
                       (unsigned long long)position(skimmer), kind->name, kind->most_children);
 }
 
+static bool is_main_graph(const struct skimmer *skimmer, const struct skim_field *field) {
+    return skimmer->depth == 1 && field->child == MESSAGE_GRAPH;
+}
+
 static int open_message(struct skimmer *skimmer, const struct skim_field *field,
                         uint64_t length) {
     if (skimmer->depth == MAX_DEPTH)
@@ -230,26 +307,36 @@ static int open_message(struct skimmer *skimmer, const struct skim_field *field,
                           "at byte %llu: messages are nested deeper than %d",
                           (unsigned long long)position(skimmer), MAX_DEPTH);
     int status = check_child(skimmer, field, length);
-    size_t begin = skimmer->size;
+    struct open_message message = {.kind = field->child, .end = position(skimmer) + length};
+    if (status == CM_OK && is_main_graph(skimmer, field)) {
+        skimmer->stack[skimmer->depth++] = message;
+        skimmer->sink = &skimmer->graph;
+        skimmer->has_graph = true;
+        return CM_OK;
+    }
+    if (status == CM_OK) status = reserve(skimmer, KEY_BYTES + LENGTH_BYTES);
+    message.sink = skimmer->sink;
+    message.begin = skimmer->sink->size;
     if (status == CM_OK) status = put_key(skimmer, field->number, WIRE_BYTES);
-    if (status == CM_OK) status = reserve(skimmer, LENGTH_BYTES);
     if (status < 0) return status;
-    skimmer->stack[skimmer->depth++] = (struct open_message){
-        .kind = field->child,
-        .end = position(skimmer) + length,
-        .begin = begin,
-        .length_at = skimmer->size,
-    };
-    skimmer->size += LENGTH_BYTES;
-    return CM_OK;
+    message.length_at = skimmer->sink->size;
+    skimmer->stack[skimmer->depth++] = message;
+    skimmer->sink->size += LENGTH_BYTES;
+    if (field->child != MESSAGE_NODE) return CM_OK;
+    return put_number(skimmer, NODE_ORDINAL, skimmer->n_nodes++);
 }
 
 static int close_message(struct skimmer *skimmer) {
     const struct open_message *message = innermost(skimmer);
-    size_t length = skimmer->size - message->length_at - LENGTH_BYTES;
-    uint8_t *at = skimmer->out + message->length_at;
+    if (!message->sink) {
+        skimmer->sink = &skimmer->model;
+        skimmer->depth--;
+        return CM_OK;
+    }
+    size_t length = skimmer->sink->size - message->length_at - LENGTH_BYTES;
+    uint8_t *at = skimmer->sink->out + message->length_at;
     if (message->kind == MESSAGE_NOTE && !metadata_is_read(at + LENGTH_BYTES, length)) {
-        skimmer->size = message->begin;
+        skimmer->sink->size = message->begin;
         skimmer->depth--;
         return CM_OK;
     }
@@ -285,13 +372,14 @@ static bool packed_is_whole(uint32_t wire, const uint8_t *bytes, size_t n) {
 
 static int keep_bytes(struct skimmer *skimmer, const struct skim_field *field,
                       uint64_t length) {
-    int status = put_key(skimmer, field->number, WIRE_BYTES);
-    if (status == CM_OK) status = put_varint(skimmer, length);
-    if (status == CM_OK) status = copy(skimmer, (size_t)length);
+    int status = reserve(skimmer, KEY_BYTES + VARINT_BYTES);
+    if (status < 0) return status;
+    append_varint(skimmer->sink, (uint64_t)field->number << 3 | WIRE_BYTES);
+    append_varint(skimmer->sink, length);
+    status = copy(skimmer, (size_t)length);
     if (status < 0 || field->unpacked_wire == WIRE_BYTES || length == 0) return status;
-    if (packed_is_whole(field->unpacked_wire, skimmer->out + skimmer->size - length,
-                        (size_t)length))
-        return CM_OK;
+    const uint8_t *end = skimmer->sink->out + skimmer->sink->size;
+    if (packed_is_whole(field->unpacked_wire, end - length, (size_t)length)) return CM_OK;
     return diag_error(
         skimmer->diag, DIAG_FORMAT, "at byte %llu: %s.%s of %llu bytes ends inside a number",
         (unsigned long long)(position(skimmer) - length),
@@ -372,6 +460,17 @@ static bool wire_fits(const struct skim_field *field, uint32_t wire) {
     }
 }
 
+/* One of the fields that the pieces are lists of begins here; field NULL: it is not kept. */
+static void begin_field(struct skimmer *skimmer, const struct skim_field *field) {
+    struct sink *sink = skimmer->sink;
+    bool of_graph = sink == &skimmer->graph;
+    if (skimmer->depth != (of_graph ? 2 : 1)) return;
+    sink->field = sink->size;
+    if (!of_graph || !field || field->number >= SKIM_GRAPH_FIELDS) return;
+    struct fields_of *begin = &skimmer->graph_fields[field->number];
+    if (begin->n++ == 0) *begin = (struct fields_of){sink->last, sink->field, 1};
+}
+
 static int one_field(struct skimmer *skimmer) {
     uint64_t at = position(skimmer);
     enum message_kind kind = innermost(skimmer)->kind;
@@ -389,6 +488,7 @@ static int one_field(struct skimmer *skimmer) {
         return diag_error(skimmer->diag, DIAG_FORMAT,
                           "at byte %llu: %s.%s is written with wire type %u",
                           (unsigned long long)at, skim_messages[kind].name, field->name, wire);
+    begin_field(skimmer, field);
     return wire == WIRE_BYTES ? bytes_field(skimmer, field)
                               : scalar_field(skimmer, field, (enum wire)wire);
 }
@@ -413,17 +513,28 @@ static int walk(struct skimmer *skimmer) {
     }
 }
 
+static size_t finish(struct sink *sink) {
+    if (sink->last) sink->last->size = sink->size;
+    return sink->total + sink->size;
+}
+
 int skim(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
          struct skimmed *ret) {
-    struct skimmer skimmer = {.source = source, .arena = arena, .diag = diag, .depth = 1};
+    struct skimmed made = {0};
+    struct skimmer skimmer = {
+        .source = source, .arena = arena, .diag = diag, .graph_fields = made.graph, .depth = 1};
     uint64_t size = source_size(source);
     if (size == 0 || source_at_end(source, diag)) {
         return diag_error(diag, DIAG_FORMAT, "the file is empty");
     }
+    skimmer.sink = &skimmer.model;
     skimmer.stack[0] = (struct open_message){.kind = MESSAGE_MODEL, .end = size};
     int status = walk(&skimmer);
     if (status == CM_REFUSED) sniff_hint(source, diag);
     if (status < 0) return status;
-    *ret = (struct skimmed){.data = skimmer.out, .size = skimmer.size};
+    made.model = skimmer.model.first;
+    made.has_graph = skimmer.has_graph;
+    made.size = finish(&skimmer.model) + finish(&skimmer.graph);
+    *ret = made;
     return CM_OK;
 }

@@ -9,6 +9,7 @@
 #ifndef FRONTEND_SKIM_H
 #define FRONTEND_SKIM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,9 +20,30 @@ struct source;
 /* Payloads up to this many bytes stay: shapes and axes do, weights do not. */
 #define SKIM_KEPT_PAYLOAD 1024
 
-struct skimmed {
-    const uint8_t *data; /* a ModelProto, in the arena */
+/* Whole fields of one message, one after another as they stand on the wire. */
+struct fields {
+    const uint8_t *data;
     size_t size;
+    struct fields *next; /* more of the same message, or NULL */
+};
+
+/* Where those of one number begin, and how many there are. */
+struct fields_of {
+    const struct fields *piece;
+    size_t at;
+    size_t n;
+};
+
+/* Numbers of the fields of GraphProto that are kept are below it. */
+#define SKIM_GRAPH_FIELDS 16
+
+/* In the arena. The main graph stands apart from the model around it, in pieces of moderate
+ * size, so that its nodes can be decoded one by one and never all at once. */
+struct skimmed {
+    const struct fields *model;                /* of ModelProto, all but the graph */
+    struct fields_of graph[SKIM_GRAPH_FIELDS]; /* of GraphProto, by number */
+    bool has_graph;
+    size_t size; /* of both */
 };
 
 /* Reads `source` to its end. CM_OK, CM_REFUSED, CM_IO, CM_NO_MEMORY. */

@@ -6,8 +6,6 @@
  */
 #include "frontend/sort.h"
 
-#include <stdio.h>
-
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -24,7 +22,7 @@ struct needs {
 
 struct sorter {
     struct importer *importer;
-    Onnx__NodeProto *const *nodes;
+    const Onnx__NodeProto *const *nodes;
     uint32_t n;
     struct map makers; /* name -> index of the node that makes it */
     struct needs needs;
@@ -144,9 +142,7 @@ static int collect(struct sorter *sorter, bool *ret_in_order) {
 
 static int cycle(const struct sorter *sorter, uint32_t node) {
     const Onnx__NodeProto *proto = sorter->nodes[node];
-    char number[16];
-    snprintf(number, sizeof(number), "#%u", node);
-    struct diag_frame frame = {.node = proto->name && proto->name[0] ? proto->name : number};
+    struct diag_frame frame = {.node = proto->name ? proto->name : "", .node_index = node};
     diag_push(sorter->importer->diag, &frame);
     int status =
         diag_error(sorter->importer->diag, DIAG_GRAPH,
@@ -194,7 +190,7 @@ static int sort_all(struct sorter *sorter) {
     return CM_OK;
 }
 
-int sort_nodes(struct importer *importer, Onnx__NodeProto *const *nodes, size_t n,
+int sort_nodes(struct importer *importer, const Onnx__NodeProto *const *nodes, size_t n,
                const uint32_t **ret) {
     struct sorter sorter = {.importer = importer, .nodes = nodes, .n = (uint32_t)n};
     bool in_order = false;

@@ -10,7 +10,7 @@
  * from around them). The file's own order where that is one. A cycle is an error that names a
  * node.
  */
-int sort_nodes(struct importer *importer, Onnx__NodeProto *const *nodes, size_t n,
+int sort_nodes(struct importer *importer, const Onnx__NodeProto *const *nodes, size_t n,
                const uint32_t **ret) CM_MUST_CHECK;
 
 #endif

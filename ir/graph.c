@@ -31,7 +31,8 @@ struct graph_builder {
 /* Room for `more` entries. */
 static int table_reserve(struct table *table, struct arena *arena, size_t size, size_t more) {
     if (more <= table->capacity - table->n) return CM_OK;
-    size_t capacity = table->capacity == 0 ? FIRST_CAPACITY : table->capacity * 2;
+    size_t capacity =
+        table->capacity == 0 ? FIRST_CAPACITY : table->capacity + table->capacity / 2;
     if (more > MAX_ENTRIES - table->n) return CM_REFUSED;
     if (capacity < table->n + more) capacity = table->n + more;
     void *items = arena_array(arena, capacity, size);

@@ -85,6 +85,7 @@ struct property {
 /* A call of a model-local function that was inlined. */
 struct call {
     uint32_t outer;     /* the call around this one, or ID_NONE */
+    uint32_t ordinal;   /* of the calling node, as a node's */
     const char *name;   /* of the calling node; "" */
     const char *domain; /* of the function */
     const char *function;
@@ -105,6 +106,8 @@ struct node {
     uint32_t graph;
     uint32_t call;       /* that it was inlined from, or ID_NONE */
     uint32_t file_index; /* place in its graph or function in the file, for messages */
+    uint32_t ordinal;    /* how many nodes of the file begin before it; of an inlined node, the
+                            one in the function's body */
     size_t n_inputs;
     const uint32_t *inputs; /* value ids, ID_NONE where omitted */
     size_t n_outputs;

@@ -5,6 +5,8 @@
  */
 #include "lib/assemble.h"
 
+#include <string.h>
+
 #include "lib/assembly.h"
 #include "lib/coverage.h"
 #include "passes/lifetime.h"
@@ -26,9 +28,17 @@ static void public_costs(const struct cm_costs *from, struct cm_costs *to) {
     to->at_most = from->at_most;
 }
 
+/* Values that follow each other mostly are of one shape. */
 static const int64_t *take_dims(struct assembly *assembly, const struct shape *shape) {
-    int64_t *dims = assembly_array(assembly, (size_t)shape->rank, sizeof(*dims));
-    for (int i = 0; dims && i < shape->rank; i++) dims[i] = assembly_count(shape->dims[i]);
+    const struct shape *last = &assembly->last_shape;
+    size_t n = (size_t)shape->rank;
+    if (last->rank == shape->rank &&
+        (n == 0 || !memcmp(last->dims, shape->dims, n * sizeof(*shape->dims))))
+        return assembly->last_dims;
+    int64_t *dims = assembly_array(assembly, n, sizeof(*dims));
+    for (size_t i = 0; dims && i < n; i++) dims[i] = assembly_count(shape->dims[i]);
+    assembly->last_shape = *shape;
+    assembly->last_dims = dims;
     return dims;
 }
 
@@ -100,8 +110,8 @@ static void take_node(struct assembly *assembly, uint32_t id, struct cm_node *re
     *ret = (struct cm_node){
         .index = id,
         .name = assembly_text(assembly, node->name),
-        .op = assembly_text(assembly, node->type),
-        .domain = assembly_text(assembly, node->domain),
+        .op = assembly_shared(assembly, node->type),
+        .domain = assembly_shared(assembly, node->domain),
         .module = analysis->modules.of_node[id],
         .n_inputs = node->n_inputs,
         .inputs = inputs,
@@ -288,8 +298,10 @@ static void take_rebatched(struct assembly *assembly) {
 
 int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
                     struct cm_result **ret) {
-    struct assembly assembly = {
-        .analysis = analysis, .arena = arena_new("result", 0), .fit = extras->fit};
+    struct assembly assembly = {.analysis = analysis,
+                                .arena = arena_new("result", 0),
+                                .fit = extras->fit,
+                                .last_shape = shape_unknown()};
     if (!assembly.arena) return diag_no_memory(analysis->diag);
     assembly.result = assembly_array(&assembly, 1, sizeof(*assembly.result));
     take_values(&assembly);

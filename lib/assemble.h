@@ -12,9 +12,10 @@ struct message_list {
     const struct cm_diagnostic *items;
 };
 
-/* A copy of the notes and warnings from index `from` on. CM_OK, CM_NO_MEMORY. */
-int assemble_messages(const struct cm_diagnostics *diagnostics, size_t from,
-                      struct arena *arena, struct message_list *ret) CM_MUST_CHECK;
+/* A copy of the notes and warnings from index `from` on. CM_OK, CM_NO_MEMORY (also where memory
+ * was short for one of them). */
+int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct arena *arena,
+                      struct message_list *ret) CM_MUST_CHECK;
 
 /*
  * Warns of what a complete analysis would not have: unknown operators, unknown shapes. With

@@ -3,6 +3,7 @@
 #include "lib/assemble.h"
 #include "lib/assembly.h"
 #include "support/arena.h"
+#include "support/diag.h"
 
 #include "support/banned.h"
 
@@ -27,8 +28,9 @@ static int copy_message(struct arena *arena, const struct cm_diagnostic *from,
     return failed ? CM_NO_MEMORY : CM_OK;
 }
 
-int assemble_messages(const struct cm_diagnostics *diagnostics, size_t from,
-                      struct arena *arena, struct message_list *ret) {
+int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct arena *arena,
+                      struct message_list *ret) {
+    if (diag_starved(diagnostics)) return diag_no_memory(diagnostics);
     size_t n = cm_diagnostics_count(diagnostics);
     struct cm_diagnostic *items = arena_array(arena, n - from, sizeof(*items));
     ret->n = 0;

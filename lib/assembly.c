@@ -23,6 +23,13 @@ const char *assembly_text(struct assembly *assembly, const char *text) {
     return copy;
 }
 
+const char *assembly_shared(struct assembly *assembly, const char *text) {
+    struct shared_text *slot = &assembly->shared[(uintptr_t)text / 8 % N_SHARED_TEXTS];
+    if (slot->text != text || !text)
+        *slot = (struct shared_text){text, assembly_text(assembly, text)};
+    return slot->copy;
+}
+
 int64_t assembly_count(int64_t value) {
     return is_known(value) ? value : CM_UNKNOWN;
 }
@@ -46,6 +53,9 @@ struct cm_value assembly_value(const struct assembly *assembly, uint32_t id) {
 
 const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t *ids,
                                        size_t n) {
+    bool in_a_row = n > 0 && ids[0] != ID_NONE && !assembly->failed;
+    for (size_t i = 1; in_a_row && i < n; i++) in_a_row = ids[i] == ids[0] + i;
+    if (in_a_row) return &assembly->values[ids[0]];
     struct cm_value *list = assembly_array(assembly, n, sizeof(*list));
     for (size_t i = 0; list && i < n; i++) list[i] = assembly_value(assembly, ids[i]);
     return list;

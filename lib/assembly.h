@@ -11,6 +11,13 @@
 
 struct message_list;
 
+/* Texts that many nodes share, as operator types, and their copies. */
+#define N_SHARED_TEXTS 64
+struct shared_text {
+    const char *text;
+    const char *copy;
+};
+
 /* Once `failed` is set (out of memory) nothing is read any more. */
 struct assembly {
     const struct analysis *analysis;
@@ -18,6 +25,9 @@ struct assembly {
     struct cm_result *result;
     const struct cm_fit *fit; /* NULL: not asked */
     struct cm_value *values;  /* by value id, in the result's arena */
+    struct shape last_shape;
+    const int64_t *last_dims; /* of it */
+    struct shared_text shared[N_SHARED_TEXTS];
     bool failed;
 };
 
@@ -25,6 +35,8 @@ struct assembly {
 void *assembly_array(struct assembly *assembly, size_t n, size_t size);
 /* A copy; NULL text is "". */
 const char *assembly_text(struct assembly *assembly, const char *text);
+/* The same of a text of the model that is mostly the same object again. */
+const char *assembly_shared(struct assembly *assembly, const char *text);
 /* An unknown or overflown count as the public API says it. */
 int64_t assembly_count(int64_t value);
 /* Rounded; what is negative, no number or past 2^63 is unknown. */

@@ -9,6 +9,7 @@
 #include "ir/graph.h"
 #include "lib/assemble.h"
 #include "lib/fit.h"
+#include "lib/handle.h"
 #include "lib/profile_file.h"
 #include "passes/module_groups.h"
 #include "passes/module_sources.h"
@@ -21,13 +22,6 @@
 #include "support/text.h"
 
 #include "support/banned.h"
-
-struct cm_model {
-    struct arena *arena; /* that it lives in itself */
-    struct source *source;
-    struct model *model;
-    struct message_list notes; /* what loading had to say, for every result */
-};
 
 const char *cm_version(void) {
     return CM_VERSION_STRING;
@@ -59,7 +53,7 @@ static int load_source(struct source *source, struct cm_diagnostics *diagnostics
     if (status == CM_OK) status = assemble_messages(diagnostics, from, arena, &model->notes);
     if (status < 0) {
         cm_model_free(model);
-        return status;
+        return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
     }
     *ret_model = model;
     return CM_OK;
@@ -174,8 +168,8 @@ static bool is_alignment(int64_t bytes) {
     return bytes >= 0 && bytes <= (INT64_C(1) << 30) && (bytes & (bytes - 1)) == 0;
 }
 
-static int check_options(const struct cm_options *options, struct arena *arena,
-                         struct cm_diagnostics *diagnostics) {
+int model_check_options(const struct cm_options *options, struct arena *arena,
+                        struct cm_diagnostics *diagnostics) {
     if (!conventions_find(options->convention))
         return refuse_name(&conventions_kind, options->convention, arena, diagnostics);
     if (options->module_source && !module_source_find(options->module_source))
@@ -206,7 +200,7 @@ static struct cm_options meant(const struct cm_options *options) {
 
 static int analyse(struct cm_model *model, const struct cm_options *options,
                    struct cm_diagnostics *diagnostics, struct analysis *analysis) {
-    int status = check_options(options, analysis->arena, diagnostics);
+    int status = model_check_options(options, analysis->arena, diagnostics);
     if (status < 0) return status;
     *analysis = (struct analysis){
         .model = model->model,
@@ -237,7 +231,7 @@ int cm_model_profile(struct cm_model *model, const struct cm_options *options,
     const struct cm_options asked = meant(options);
     int status = profile(model, &asked, diagnostics, &analysis, ret_result);
     arena_free(analysis.arena);
-    return status;
+    return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
 }
 
 void cm_result_free(struct cm_result *result) {

@@ -265,4 +265,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_activation = {"activation", rows, sizeof(rows) / sizeof(rows[0])};
+const struct op_family family_activation = {"activation", rows, sizeof(rows) / sizeof(rows[0]),
+                                            NULL};

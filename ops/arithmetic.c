@@ -216,4 +216,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_arithmetic = {"arithmetic", rows, sizeof(rows) / sizeof(rows[0])};
+const struct op_family family_arithmetic = {"arithmetic", rows, sizeof(rows) / sizeof(rows[0]),
+                                            NULL};

@@ -264,4 +264,5 @@ static const struct op rows[] = {
      .backward.macs = attention_backward},
 };
 
-const struct op_family family_attention = {"attention", rows, sizeof(rows) / sizeof(rows[0])};
+const struct op_family family_attention = {"attention", rows, sizeof(rows) / sizeof(rows[0]),
+                                           NULL};

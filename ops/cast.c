@@ -130,4 +130,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_cast = {"cast", rows, sizeof rows / sizeof *rows};
+const struct op_family family_cast = {"cast", rows, sizeof rows / sizeof *rows,
+                                      "changes the type"};

@@ -119,6 +119,14 @@ int common_check_length(const struct rule *rule, size_t i, int64_t n) {
                      rule_shape_text(rule, shape), (long long)n);
 }
 
+int64_t common_dim(const struct rule *rule, size_t i, int rank, int axis) {
+    return rule_rank(rule, i) == rank ? rule_dim(rule, i, axis) : DIM_UNKNOWN;
+}
+
+int64_t common_divide(int64_t a, int64_t b) {
+    return b == 0 ? DIM_UNKNOWN : checked_div_floor(a, b);
+}
+
 const struct constant *common_contents(const struct rule *rule, size_t i) {
     const struct constant *value = rule_input(rule, i)->value;
     const struct constant *loaded = NULL;
@@ -131,6 +139,11 @@ int64_t common_integer(const struct rule *rule, size_t i) {
     const struct constant *value = common_contents(rule, i);
     bool readable = value && value->n_elements == 1 && constant_has_ints(value);
     return readable ? constant_int_at(value, 0) : DIM_UNKNOWN;
+}
+
+int64_t common_length(const struct rule *rule, size_t i) {
+    const int64_t length = common_integer(rule, i);
+    return is_known(length) && length < 0 ? DIM_UNKNOWN : length;
 }
 
 int common_dtype_attr(const struct rule *rule, const char *name, enum dtype *ret) {

@@ -56,10 +56,16 @@ int common_check_length(const struct rule *rule, size_t i, int64_t n);
  * part of it, every axis cut between two bounds. */
 enum op_view common_view_strided(const struct rule *rule);
 enum op_view common_view_part(const struct rule *rule);
+/* Dim `axis` of operand i where it has that rank, DIM_UNKNOWN of any other. */
+int64_t common_dim(const struct rule *rule, size_t i, int rank, int axis);
+/* floor(a / b); DIM_UNKNOWN where b is 0. */
+int64_t common_divide(int64_t a, int64_t b);
 /* The elements of operand i; NULL when they are not known or cannot be read. */
 const struct constant *common_contents(const struct rule *rule, size_t i);
 /* The one integer in operand i; DIM_UNKNOWN where it is omitted, not known, or no integer. */
 int64_t common_integer(const struct rule *rule, size_t i);
+/* The same, and DIM_UNKNOWN below 0: what a file would have as a length. */
+int64_t common_length(const struct rule *rule, size_t i);
 /* An attribute that names an element type: that type, refused where there is none of its
  * number. */
 int common_dtype_attr(const struct rule *rule, const char *name, enum dtype *ret)

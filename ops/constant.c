@@ -221,10 +221,22 @@ static int64_t count_reals(enum dtype dtype, double start, double limit, double 
 }
 
 /* *ret_known false with 0: an operand's contents are not known. */
+/* ONNX Runtime's own Range may leave it out: 1. */
+static int read_delta(struct rule *rule, struct range *range) {
+    const struct shape scalar = {0, NULL};
+    if (rule_has_input(rule, 2)) return read_scalar(rule, 2, &range->delta);
+    if (!range->start) return 0;
+    const enum dtype dtype = range->start->dtype;
+    range->delta = constant_has_ints(range->start)
+                       ? constant_splat_int(rule->arena, dtype, &scalar, 1)
+                       : constant_splat_real(rule->arena, dtype, &scalar, 1);
+    return range->delta ? 0 : diag_no_memory(rule->diag);
+}
+
 static int read_range(struct rule *rule, struct range *range, bool *ret_known) {
     int status = read_scalar(rule, 0, &range->start);
     if (!status) status = read_scalar(rule, 1, &range->limit);
-    if (!status) status = read_scalar(rule, 2, &range->delta);
+    if (!status) status = read_delta(rule, range);
     *ret_known = !status && range->start && range->limit && range->delta;
     if (!*ret_known) return status;
     bool ints = constant_has_ints(range->delta);
@@ -305,9 +317,9 @@ static const struct op_attr shape_15[] = {
     INT_ATTR("start", 0), OPTIONAL_ATTR("end", ATTR_INT), {0}};
 static const struct op_attr range_27[] = {INT_ATTR("stash_type", 1), {0}};
 
-#define ROW(name, from, inputs, attributes, rule, folds, partial, kind)                        \
+#define ROW(of, name, from, least, most, attributes, rule, folds, partial, kind)               \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
+        .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
         .fold_partial = partial, .memory = kind, .roles = "i", .backward.gradients = "-"       \
     }
@@ -315,16 +327,18 @@ static const struct op_attr range_27[] = {INT_ATTR("stash_type", 1), {0}};
 /* clang-format off */
 static const struct op rows[] = {
     /*  type            since in attributes         rule                     fold                    partial memory */
-    ROW("Constant",         1, 0, constant_1,        infer_constant,          fold_constant,          false,  MEMORY_FRESH),
-    ROW("Constant",        11, 0, constant_11,       infer_constant,          fold_constant,          false,  MEMORY_FRESH),
-    ROW("Constant",        12, 0, constant_12,       infer_constant,          fold_constant,          false,  MEMORY_FRESH),
-    ROW("ConstantOfShape",  9, 1, constant_of_shape, infer_constant_of_shape, fold_constant_of_shape, false,  MEMORY_FRESH),
-    ROW("Shape",            1, 1, NULL,              infer_shape,             fold_shape,             true,   MEMORY_HOST),
-    ROW("Shape",           15, 1, shape_15,          infer_shape,             fold_shape,             true,   MEMORY_HOST),
-    ROW("Size",             1, 1, NULL,              infer_size,              fold_size,              true,   MEMORY_HOST),
-    ROW("Range",           11, 3, NULL,              infer_range,             fold_range,             false,  MEMORY_FRESH),
-    ROW("Range",           27, 3, range_27,          infer_range,             fold_range,             false,  MEMORY_FRESH),
+    ROW("", "Constant",         1, 0, 0, constant_1,        infer_constant,          fold_constant,          false,  MEMORY_FRESH),
+    ROW("", "Constant",        11, 0, 0, constant_11,       infer_constant,          fold_constant,          false,  MEMORY_FRESH),
+    ROW("", "Constant",        12, 0, 0, constant_12,       infer_constant,          fold_constant,          false,  MEMORY_FRESH),
+    ROW("", "ConstantOfShape",  9, 1, 1, constant_of_shape, infer_constant_of_shape, fold_constant_of_shape, false,  MEMORY_FRESH),
+    ROW("", "Shape",            1, 1, 1, NULL,              infer_shape,             fold_shape,             true,   MEMORY_HOST),
+    ROW("", "Shape",           15, 1, 1, shape_15,          infer_shape,             fold_shape,             true,   MEMORY_HOST),
+    ROW("", "Size",             1, 1, 1, NULL,              infer_size,              fold_size,              true,   MEMORY_HOST),
+    ROW("", "Range",           11, 3, 3, NULL,              infer_range,             fold_range,             false,  MEMORY_FRESH),
+    ROW("", "Range",           27, 3, 3, range_27,          infer_range,             fold_range,             false,  MEMORY_FRESH),
+    ROW("com.microsoft", "Range", 1, 2, 3, NULL,       infer_range,             fold_range,             false,  MEMORY_FRESH),
 };
 /* clang-format on */
 
-const struct op_family family_constant = {"constant", rows, sizeof rows / sizeof *rows};
+const struct op_family family_constant = {"constant", rows, sizeof rows / sizeof *rows,
+                                          "writes what is known"};

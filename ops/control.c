@@ -508,4 +508,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_control = {"control", rows, sizeof rows / sizeof *rows};
+const struct op_family family_control = {"control", rows, sizeof rows / sizeof *rows, NULL};

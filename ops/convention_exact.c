@@ -77,6 +77,7 @@ static int64_t attention(const struct rule *rule, int64_t macs) {
     (void)macs;
     const int64_t each = 6 + attention_masks(rule);
     int64_t flops = checked_mul(each, attention_scores(rule));
+    if (flops == 0) return 0; /* no keys: rows of nothing */
     return checked_sub(flops, checked_mul(2, attention_rows(rule)));
 }
 
@@ -141,7 +142,7 @@ static int64_t recurrence(const struct rule *rule, int64_t macs) {
 
 const struct convention_row convention_exact[] = {
     /* products */
-    {.op = "Conv", .per_mac = 2, BIASES(2)},
+    {.op = "Conv", .per_mac = 2, .extra = exact_fused, .extra_is = "biases"},
     {.op = "ConvTranspose", .per_mac = 2, BIASES(2)},
     {.op = "DeformConv", .per_mac = 2, BIASES(3)},
     {.op = "QLinearConv", .per_mac = 2, BIASES(8)},
@@ -199,6 +200,13 @@ const struct convention_row convention_exact[] = {
      .per_mac = 2,
      .extra = exact_fused,
      .extra_is = "biases and activations"},
+    {.op = "GemmFastGelu",
+     .per_mac = 2,
+     .per_output = 8,
+     .extra = exact_last_bias,
+     .extra_is = "biases"},
+    {.op = "MatMulNBitsMlp", .per_mac = 2, .per_output = 6}, /* SiLU and a product */
+    {.op = "ConvTransposeWithDynamicPads", .per_mac = 2, BIASES(3)},
     {.op = "MatMulNBits", .per_mac = 2, .extra = exact_last_bias, .extra_is = "biases"},
     {.op = "MatMulIntegerToFloat",
      .per_mac = 2,
@@ -220,6 +228,8 @@ const struct convention_row convention_exact[] = {
      .per_mac = 2,
      .extra = exact_causal_convolution,
      .extra_is = "biases, and 5 a SiLU"},
+    {.op = "Rfft", .per_mac = 2, .extra = exact_butterflies, .extra_is = "sums in no MAC"},
+    {.op = "Irfft", .per_mac = 2, .extra = exact_butterflies, .extra_is = "sums in no MAC"},
     {.op = "DFT", .per_mac = 2, .extra = exact_butterflies, .extra_is = "sums in no MAC"},
     {.op = "STFT",
      .per_mac = 2,
@@ -278,6 +288,18 @@ const struct convention_row convention_exact[] = {
     {.op = "SkipGroupNorm",
      .extra = exact_vendor_group_norm,
      .extra_is = "sums, 7 an input element, 5 a SiLU, and 2 a row"},
+    {.op = "MeanVarianceNormalization",
+     .extra = exact_mean_variance,
+     .extra_is = "at 5 an input element, and 2 a group"},
+    {.op = "LpNormalization",
+     .extra = exact_lp_norm,
+     .extra_is = "at 3 an input element, 1 less a row by amounts"},
+    {.op = "BranchwiseRMSNorm",
+     .extra = exact_branch_norm,
+     .extra_is = "at 4 an input element, 1 less without a scale, and 2 a row"},
+    {.op = "GatedRMSNorm",
+     .extra = exact_gated_norm,
+     .extra_is = "at 10 an input element, 1 less by a Sigmoid, and 2 a row"},
     {.op = "LRN", .extra = local_response, .extra_is = "at size + 4 an output element"},
     {.op = "Softmax", .extra = softmax, .extra_is = "at 5 an input element less 2 a row"},
     {.op = "LogSoftmax",
@@ -286,12 +308,16 @@ const struct convention_row convention_exact[] = {
     {.op = "QLinearSoftmax",
      .extra = softmax,
      .extra_is = "at 5 an input element less 2 a row"},
+    {.op = "Hardmax", .extra = exact_hardmax, .extra_is = "input elements less 1 a row"},
     /* pools and resizing */
     {.op = "MaxPool", .extra = max_pool, .extra_is = "at window less 1 an output element"},
     {.op = "AveragePool", .extra = average_pool, .extra_is = "at window an output element"},
     {.op = "QLinearAveragePool",
      .extra = average_pool,
      .extra_is = "at window an output element"},
+    {.op = "MaxpoolWithMask",
+     .extra = max_pool,
+     .extra_is = "at window less 1 an output element"},
     {.op = "NhwcMaxPool", .extra = max_pool, .extra_is = "at window less 1 an output element"},
     {.op = "GlobalAveragePool", .per_input = 1},
     {.op = "QLinearGlobalAveragePool", .per_input = 1},
@@ -300,6 +326,15 @@ const struct convention_row convention_exact[] = {
     {.op = "Upsample",
      .extra = resize,
      .extra_is = "at 2 a neighbour less 1, an output element"},
+    {.op = "CropAndResize",
+     .extra = resize,
+     .extra_is = "at 2 a neighbour less 1, an output element"},
+    {.op = "RoiAlign",
+     .extra = exact_roi_align,
+     .extra_is = "at 8 a sample of an output element"},
+    {.op = "AffineGrid",
+     .extra = exact_affine_grid,
+     .extra_is = "at 2 an axis of an output element"},
     {.op = "GridSample",
      .extra = resize,
      .extra_is = "at 2 a neighbour less 1, an output element"},
@@ -322,6 +357,22 @@ const struct convention_row convention_exact[] = {
      .extra = exact_fast_gelu,
      .extra_is = "at 8 an output element, 9 with a bias"},
     {.op = "BiasGelu", .per_output = 6},
+    {.op = "ScaledSiLU", .per_output = 6},
+    {.op = "QOrderedGelu", .per_output = 5},
+    {.op = "GatedAdd", .per_output = 2},
+    {.op = "BiasDropout", .extra = exact_bias_dropout, .extra_is = "biases and what is added"},
+    {.op = "BitmaskBiasDropout",
+     .extra = exact_bias_dropout,
+     .extra_is = "biases and what is added"},
+    {.op = "LinearAttentionGate",
+     .extra = exact_gates,
+     .extra_is = "at 5 a decay and 4 a rate"},
+    {.op = "GemmaRotaryEmbedding",
+     .extra = exact_gemma_rotary,
+     .extra_is = "at 2 an angle and 3 a turned element"},
+    {.op = "ComplexMul", .per_output = 3}, /* two products and a sum for either part */
+    {.op = "ComplexMulConj", .per_output = 3},
+    {.op = "MRotaryEmbedding", .extra = exact_rotary, .extra_is = "at 3 a turned element"},
     {.op = "BiasSplitGelu", .per_input = 1, .per_output = 6},
     {.op = "QLinearSigmoid", .per_output = 4},
     {.op = "QLinearLeakyRelu", .per_output = 2},
@@ -380,6 +431,12 @@ const struct convention_row convention_exact[] = {
     {.op = "Scaler", .per_output = 2},
     {.op = "QuantizeLinear", .per_output = 3},   /* quotient, rounding, zero point */
     {.op = "DequantizeLinear", .per_output = 2}, /* zero point, factor */
+    {.op = "DynamicQuantizeLinear",
+     .extra = exact_dynamic_scale,
+     .extra_is = "at 5 an input element, and 5"},
+    {.op = "QuantizeWithOrder", .per_output = 2}, /* quotient, rounding */
+    {.op = "DequantizeWithOrder", .per_output = 1},
+    {.op = "DynamicTimeWarping", .per_input = 3}, /* the least of three, a sum */
     /* losses and optimizers */
     {.op = "NegativeLogLikelihoodLoss",
      .extra = exact_likelihood,
@@ -397,6 +454,7 @@ const struct convention_row convention_exact[] = {
     {.op = "ReduceMin", JOINS},
     {.op = "ReduceMean", .per_input = 1},
     {.op = "QLinearReduceMean", .per_input = 1},
+    {.op = "ReduceSumInteger", JOINS},
     {.op = "ReduceL1", .per_input = 1, JOINS},
     {.op = "ReduceL2", .per_input = 2},
     {.op = "ReduceSumSquare", .per_input = 1, JOINS},

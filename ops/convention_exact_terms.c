@@ -165,3 +165,111 @@ int64_t exact_last_bias(const struct rule *rule, int64_t macs) {
     const size_t slot = (size_t)rule->op->max_inputs - 1;
     return rule_has_input(rule, slot) ? rule_output_elements(rule, 0) : 0;
 }
+
+/* Mean, difference, square, mean, quotient; epsilon and root of each group. */
+int64_t exact_mean_variance(const struct rule *rule, int64_t macs) {
+    static const int64_t usual[] = {0, 2, 3};
+    const struct shape *x = rule_shape(rule, 0);
+    size_t n = 0;
+    const int64_t *axes = rule_attr_ints(rule, "axes", &n);
+    bool joined[SHAPE_MAX_RANK] = {false};
+    int64_t groups = 1;
+    (void)macs;
+    if (!shape_has_rank(x)) return DIM_UNKNOWN;
+    if (!axes) n = sizeof(usual) / sizeof(usual[0]);
+    for (size_t i = 0; i < n; i++) {
+        int64_t axis = axes ? axes[i] : usual[i];
+        if (axis < 0) axis += x->rank;
+        if (axis >= 0 && axis < x->rank) joined[axis] = true;
+    }
+    for (int axis = 0; axis < x->rank; axis++)
+        if (!joined[axis]) groups = checked_mul(groups, x->dims[axis]);
+    return checked_add(checked_mul(5, rule_elements(rule, 0)), checked_mul(2, groups));
+}
+
+/* Amount or square, their sum, the quotient; of squares a root a row. */
+int64_t exact_lp_norm(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    const int64_t all = checked_mul(3, rule_elements(rule, 0));
+    const bool roots = rule_attr_int(rule, "p") != 1;
+    return roots ? all : checked_sub(all, term_rows_along_axis(rule));
+}
+
+/* Least and largest with nought, and quotient, rounding and zero point of each; for the scale
+ * two differences, two quotients and a rounding. */
+int64_t exact_dynamic_scale(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    return checked_add(checked_mul(5, rule_elements(rule, 0)), 5);
+}
+
+/* A coordinate is a row of theta times the place and 1. */
+int64_t exact_affine_grid(const struct rule *rule, int64_t macs) {
+    const struct shape *grid = rule_output_shape(rule, 0);
+    (void)macs;
+    if (grid->rank < 1) return DIM_UNKNOWN;
+    const int64_t each = checked_mul(2, grid->dims[grid->rank - 1]);
+    return checked_mul(each, rule_output_elements(rule, 0));
+}
+
+/* A row of n: n - 1 comparisons. */
+int64_t exact_hardmax(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    return checked_sub(rule_elements(rule, 0), term_rows_along_axis(rule));
+}
+
+/* Samples of 4 neighbours, 7 each, and what puts them together; as many as the region wants
+ * where sampling_ratio is 0. */
+int64_t exact_roi_align(const struct rule *rule, int64_t macs) {
+    const int64_t ratio = rule_attr_int(rule, "sampling_ratio");
+    (void)macs;
+    if (rule_output_elements(rule, 0) == 0) return 0;
+    if (ratio < 1) return DIM_UNKNOWN;
+    return checked_mul(checked_mul(8, checked_mul(ratio, ratio)),
+                       rule_output_elements(rule, 0));
+}
+
+/* A bias, and what is added behind the dropout. */
+int64_t exact_bias_dropout(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    return checked_mul(1 + rule_has_input(rule, 2), rule_output_elements(rule, 0));
+}
+
+/* Square, mean, quotient, scale, and epsilon and root a row of `columns`. */
+static int64_t row_norm(const struct rule *rule, bool scaled, int64_t columns) {
+    const int64_t n = rule_elements(rule, 0);
+    const int64_t rows = columns == 0 ? 0 : checked_div_floor(n, columns);
+    return checked_add(checked_mul(scaled ? 4 : 3, n), checked_mul(2, rows));
+}
+
+int64_t exact_branch_norm(const struct rule *rule, int64_t macs) {
+    const int rank = rule_rank(rule, 0);
+    const int64_t branches = rule_attr_int(rule, "num_branches");
+    (void)macs;
+    if (rank < 1 || branches < 0) return DIM_UNKNOWN;
+    int64_t columns = rule_dim(rule, 0, rank - 1);
+    if (branches > 0) columns = checked_div_floor(columns, branches);
+    return row_norm(rule, rule_has_input(rule, 1), columns);
+}
+
+/* And a gate: a SiLU of 5 or a Sigmoid of 4, and the product with it. */
+int64_t exact_gated_norm(const struct rule *rule, int64_t macs) {
+    const bool plain = text_equal(rule_attr_string(rule, "activation"), "sigmoid");
+    const int64_t columns = rule_rank(rule, 1) == 1 ? rule_dim(rule, 1, 0) : DIM_UNKNOWN;
+    (void)macs;
+    return checked_add(row_norm(rule, true, columns),
+                       checked_mul(plain ? 5 : 6, rule_elements(rule, 0)));
+}
+
+/* Sine and cosine of the angles, then two products and a sum of queries and of keys. */
+int64_t exact_gemma_rotary(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    const int64_t turned = checked_add(rule_elements(rule, 1), rule_elements(rule, 3));
+    return checked_add(checked_mul(2, rule_elements(rule, 0)), checked_mul(3, turned));
+}
+
+/* Sum, Softplus of 3, product; a Sigmoid of 4. */
+int64_t exact_gates(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    const int64_t rates = rule_has_input(rule, 3) ? rule_elements(rule, 3) : 0;
+    return checked_add(checked_mul(5, rule_elements(rule, 0)), checked_mul(4, rates));
+}

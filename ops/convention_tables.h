@@ -49,6 +49,17 @@ int64_t exact_embedding_norm(const struct rule *rule, int64_t macs);
 int64_t exact_vendor_group_norm(const struct rule *rule, int64_t macs);
 int64_t exact_fast_gelu(const struct rule *rule, int64_t macs);
 int64_t exact_fused(const struct rule *rule, int64_t macs);
+int64_t exact_mean_variance(const struct rule *rule, int64_t macs);
+int64_t exact_lp_norm(const struct rule *rule, int64_t macs);
+int64_t exact_dynamic_scale(const struct rule *rule, int64_t macs);
+int64_t exact_affine_grid(const struct rule *rule, int64_t macs);
+int64_t exact_hardmax(const struct rule *rule, int64_t macs);
+int64_t exact_roi_align(const struct rule *rule, int64_t macs);
+int64_t exact_bias_dropout(const struct rule *rule, int64_t macs);
+int64_t exact_branch_norm(const struct rule *rule, int64_t macs);
+int64_t exact_gated_norm(const struct rule *rule, int64_t macs);
+int64_t exact_gemma_rotary(const struct rule *rule, int64_t macs);
+int64_t exact_gates(const struct rule *rule, int64_t macs);
 int64_t exact_last_bias(const struct rule *rule, int64_t macs);
 
 /* Steps * batch * directions * hidden of LSTM, GRU, RNN. */

@@ -165,6 +165,22 @@ static int64_t transposed_dim(const struct transposed *transposed, int i, int64_
     return checked_sub(out, checked_add(window->begin[i], window->end[i]));
 }
 
+/* ONNX Runtime's own: pads stand in operand 2, all starts, then all ends. */
+static int read_dynamic_pads(struct rule *rule, struct window *window) {
+    struct int_list pads;
+    const size_t n = (size_t)window->rank;
+    int status = rule_int_list(rule, 2, &pads);
+    if (status < 0 || !pads.given) return status;
+    if (pads.known && pads.n != 2 * n)
+        return rule_fail(rule, DIAG_SHAPE, "pads has %zu entries, %zu are wanted", pads.n,
+                         2 * n);
+    for (size_t i = 0; i < n; i++) {
+        window->begin[i] = pads.known ? pads.values[i] : DIM_UNKNOWN;
+        window->end[i] = pads.known ? pads.values[n + i] : DIM_UNKNOWN;
+    }
+    return CM_OK;
+}
+
 static int check_transposed_channels(const struct rule *rule, const struct operands *operands,
                                      int64_t out) {
     int64_t in = rule_dim(rule, operands->x, 1);
@@ -179,14 +195,13 @@ static int check_transposed_channels(const struct rule *rule, const struct opera
     return check_bias(rule, operands, out);
 }
 
-static int infer_conv_transpose(struct rule *rule) {
-    struct operands operands = {.x = 0, .weight = 1, .bias = 2};
+/* A bias at operand 3 has the pads in front of it. */
+static int infer_transposed(struct rule *rule, size_t bias, enum dtype dtype) {
+    struct operands operands = {.x = 0, .weight = 1, .bias = bias};
     struct transposed transposed;
     int64_t kernel[SHAPE_MAX_RANK];
     int64_t dims[SHAPE_MAX_RANK];
-    enum dtype dtype = common_dtype(rule, 0);
-    int status = common_check_same_type(rule, 0);
-    if (status == CM_OK) status = read_operands(rule, &operands);
+    int status = read_operands(rule, &operands);
     if (status < 0) return status;
     if (operands.rank == RANK_UNKNOWN) return infer_unknown(rule, dtype);
     int spatial = operands.rank - 2;
@@ -196,10 +211,20 @@ static int infer_conv_transpose(struct rule *rule) {
     status = check_transposed_channels(rule, &operands, dims[1]);
     if (status == CM_OK) status = window_read(rule, spatial, kernel, &transposed.window);
     if (status == CM_OK) status = read_transposed(rule, spatial, &transposed);
+    if (status == CM_OK && bias == 3) status = read_dynamic_pads(rule, &transposed.window);
     if (status < 0) return status;
     for (int i = 0; i < spatial; i++)
         dims[2 + i] = transposed_dim(&transposed, i, rule_dim(rule, 0, 2 + i));
     return rule_output_dims(rule, 0, dtype, operands.rank, dims);
+}
+
+static int infer_conv_transpose(struct rule *rule) {
+    int status = common_check_same_type(rule, 0);
+    return status < 0 ? status : infer_transposed(rule, 2, common_dtype(rule, 0));
+}
+
+static int infer_dynamic_transpose(struct rule *rule) {
+    return infer_transposed(rule, 3, rule_dtype(rule, 0));
 }
 
 static void conv_transpose_macs(const struct rule *rule, struct product *ret) {
@@ -218,7 +243,7 @@ static int infer_deform_conv(struct rule *rule) {
     return convolution_infer(rule, 0, 1, 3, common_dtype(rule, 0));
 }
 
-static int64_t deform_bias_flops(const struct rule *rule) {
+static int64_t bias_3_flops(const struct rule *rule) {
     return rule_has_input(rule, 3) ? rule_output_elements(rule, 0) : 0;
 }
 
@@ -309,6 +334,13 @@ static const struct op_attr transpose_1[] = {WINDOW_ATTRS,
                                              OPTIONAL_ATTR("output_padding", ATTR_INTS),
                                              OPTIONAL_ATTR("output_shape", ATTR_INTS),
                                              {0}};
+static const struct op_attr transpose_vendor[] = {STRING_ATTR("auto_pad", "NOTSET"),
+                                                  OPTIONAL_ATTR("dilations", ATTR_INTS),
+                                                  INT_ATTR("group", 1),
+                                                  OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
+                                                  OPTIONAL_ATTR("output_padding", ATTR_INTS),
+                                                  OPTIONAL_ATTR("strides", ATTR_INTS),
+                                                  {0}};
 static const struct op_attr deform_19[] = {OPTIONAL_ATTR("dilations", ATTR_INTS),
                                            INT_ATTR("group", 1),
                                            OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
@@ -356,6 +388,22 @@ static const struct op rows[] = {
      .roles = "xWW",
      .module = "ConvTranspose{n}d",
      .describe = describe_conv_transpose},
+    {.domain = "com.microsoft",
+     .type = "ConvTransposeWithDynamicPads",
+     .since = 1,
+     .min_inputs = 2,
+     .max_inputs = 4,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .attrs = transpose_vendor,
+     .infer = infer_dynamic_transpose,
+     .cost = {.macs = conv_transpose_macs,
+              .macs_are = "n x output channels of a group x kernel",
+              .extra = bias_3_flops,
+              .extra_is = "biases"},
+     .backward.gradients = "-",
+     .roles = "xWiW",
+     .module = "ConvTranspose{n}d"},
     {.domain = "",
      .type = "DeformConv",
      .since = 19,
@@ -367,7 +415,7 @@ static const struct op rows[] = {
      .infer = infer_deform_conv,
      .cost = {.macs = conv_macs,
               .macs_are = OUT_CHANNELS_KERNEL,
-              .extra = deform_bias_flops,
+              .extra = bias_3_flops,
               .extra_is = "biases"},
      .backward.gradients = "0124",
      .backward.factors = 2,
@@ -377,4 +425,4 @@ static const struct op rows[] = {
 };
 
 const struct op_family family_convolution = {"convolution", rows,
-                                             sizeof(rows) / sizeof(rows[0])};
+                                             sizeof(rows) / sizeof(rows[0]), NULL};

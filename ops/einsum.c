@@ -385,4 +385,4 @@ static const struct op rows[] = {
      .roles = "w"},
 };
 
-const struct op_family family_einsum = {"einsum", rows, sizeof(rows) / sizeof(rows[0])};
+const struct op_family family_einsum = {"einsum", rows, sizeof(rows) / sizeof(rows[0]), NULL};

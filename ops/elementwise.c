@@ -138,4 +138,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 const struct op_family family_elementwise = {"elementwise", rows,
-                                             sizeof(rows) / sizeof(rows[0])};
+                                             sizeof(rows) / sizeof(rows[0]), NULL};

@@ -39,6 +39,14 @@ extern const struct op_family family_string;
 extern const struct op_family family_transformer;
 extern const struct op_family family_vendor;
 extern const struct op_family family_vendor_attention;
+extern const struct op_family family_vendor_data;
+extern const struct op_family family_vendor_elements;
+extern const struct op_family family_vendor_generation;
+extern const struct op_family family_vendor_indexer;
+extern const struct op_family family_vendor_linear;
+extern const struct op_family family_vendor_nchwc;
 extern const struct op_family family_vendor_product;
+extern const struct op_family family_vendor_sparse;
+extern const struct op_family family_vendor_states;
 
 #endif

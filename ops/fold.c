@@ -96,7 +96,8 @@ static bool can_compute(const struct constant *value) {
     if (constant_has_reals(value)) return true;
     if (!constant_has_ints(value)) return false;
     if (value->dtype != DTYPE_UINT64) return true;
-    int64_t n = value->place == CONSTANT_SPLAT ? 1 : value->n_elements;
+    const bool alike = value->place == CONSTANT_SPLAT && value->n_elements > 1;
+    const int64_t n = alike ? 1 : value->n_elements;
     for (int64_t i = 0; i < n; i++)
         if (constant_int_at(value, i) < 0) return false; /* past 2^63 */
     return true;

@@ -276,19 +276,21 @@ static enum op_view view_gather(const struct rule *rule) {
     return rule_attr_int(rule, "axis") <= axis ? VIEW_SAME : VIEW_STRIDED;
 }
 
-#define ROW(name, from, attributes, rule, folds, keeps, shares)                                \
-    .domain = "", .type = name, .since = from, .min_inputs = 2, .max_inputs = 2,               \
+#define ROW(of, name, from, attributes, rule, folds, keeps, shares)                            \
+    .domain = of, .type = name, .since = from, .min_inputs = 2, .max_inputs = 2,               \
     .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds,     \
     .roles = "ni", .backward.gradients = keeps, .backward.view = shares
 
 /* clang-format off */
 static const struct op rows[] = {
-    /*   type            since attributes    rule                   fold                           gradients */
-    {ROW("Gather",          1, along_axis,   infer_gather,          fold_gather,                   "1,-", view_gather), .module = "Embedding", .describe = describe_gather},
-    {ROW("GatherElements", 11, along_axis,   infer_gather_elements, fold_gather_elements, "01,-", NULL)},
-    {ROW("GatherND",       11, NULL,         infer_gather_nd,       fold_gather_nd,             "1,-", NULL)},
-    {ROW("GatherND",       12, gather_nd_12, infer_gather_nd,       fold_gather_nd,             "1,-", NULL)},
+    /*  domain type            since attributes    rule                   fold                           gradients */
+    {ROW("", "Gather",          1, along_axis,   infer_gather,          fold_gather,                   "1,-", view_gather), .module = "Embedding", .describe = describe_gather},
+    {ROW("", "GatherElements", 11, along_axis,   infer_gather_elements, fold_gather_elements, "01,-", NULL)},
+    {ROW("", "GatherND",       11, NULL,         infer_gather_nd,       fold_gather_nd,             "1,-", NULL)},
+    {ROW("", "GatherND",       12, gather_nd_12, infer_gather_nd,       fold_gather_nd,             "1,-", NULL)},
+    {ROW("com.microsoft", "GatherND", 1, NULL,         infer_gather_nd,       fold_gather_nd,             "-", NULL)},
 };
 /* clang-format on */
 
-const struct op_family family_gather = {"gather", rows, sizeof rows / sizeof *rows};
+const struct op_family family_gather = {"gather", rows, sizeof rows / sizeof *rows,
+                                        "picks elements"};

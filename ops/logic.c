@@ -202,4 +202,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_logic = {"logic", rows, sizeof(rows) / sizeof(rows[0])};
+const struct op_family family_logic = {"logic", rows, sizeof(rows) / sizeof(rows[0]),
+                                       "logic, bits and comparisons"};

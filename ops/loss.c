@@ -56,4 +56,4 @@ static const struct op rows[] = {
          .backward.extra = log_probabilities),
 };
 
-const struct op_family family_loss = {"loss", rows, sizeof rows / sizeof *rows};
+const struct op_family family_loss = {"loss", rows, sizeof rows / sizeof *rows, NULL};

@@ -209,4 +209,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_matmul = {"matmul", rows, sizeof(rows) / sizeof(rows[0])};
+const struct op_family family_matmul = {"matmul", rows, sizeof(rows) / sizeof(rows[0]), NULL};

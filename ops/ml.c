@@ -363,4 +363,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_ml = {"ml", rows, sizeof rows / sizeof *rows};
+const struct op_family family_ml = {"ml", rows, sizeof rows / sizeof *rows,
+                                    "looks up or compares"};

@@ -441,29 +441,31 @@ static const struct op_attr eye_like[] = {
     OPTIONAL_ATTR("dtype", ATTR_INT), INT_ATTR("k", 0), {0}};
 static const struct op_attr one_hot[] = {INT_ATTR("axis", -1), {0}};
 
-#define ROW(name, from, least, most, attributes, rule, folds, letters, keeps, shares)          \
-    .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,        \
+#define ROW(of, name, from, least, most, attributes, rule, folds, letters, keeps, shares)      \
+    .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,        \
     .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds,     \
     .roles = letters, .backward.gradients = keeps, .backward.view = shares
 
 /* clang-format off */
 static const struct op rows[] = {
     /*   type          since in        attributes        rule                     fold            roles      gradients */
-    {ROW("Transpose",      1, 1, 1,        transpose,        infer_transpose,         fold_transpose, "p",   "", view_transpose)},
-    {ROW("Concat",         1, 1, VARIADIC, concat_1,         infer_concat,            fold_concat,    "p",   "", NULL)},
-    {ROW("Concat",         4, 1, VARIADIC, concat_4,         infer_concat,            fold_concat,    "p",   "", NULL)},
-    {ROW("Expand",         8, 2, 2,        NULL,             infer_expand,            fold_expand,    "pi", ",-", common_view_strided)},
-    {ROW("Tile",           1, 3, 3,        NULL,             infer_tile_1,            fold_tile,      "pi", ",-", NULL)},
-    {ROW("Tile",           6, 2, 2,        NULL,             infer_tile,              fold_tile,      "pi", ",-", NULL)},
-    {ROW("DepthToSpace",   1, 1, 1,        block_1,          infer_depth_to_space,    NULL,           "x",   "", NULL), .module = "PixelShuffle", .describe = describe_depth_to_space},
-    {ROW("DepthToSpace",  11, 1, 1,        block_mode,       infer_depth_to_space,    NULL,           "x",   "", NULL), .module = "PixelShuffle", .describe = describe_depth_to_space},
-    {ROW("SpaceToDepth",   1, 1, 1,        block_1,          infer_space_to_depth,    NULL,           "x",   "", NULL)},
-    {ROW("SpaceToDepth",  28, 1, 1,        block_mode,       infer_space_to_depth,    NULL,           "x",   "", NULL)},
-    {ROW("Trilu",         14, 1, 2,        trilu,            infer_trilu,             fold_trilu,     "pi", ",-", NULL)},
-    {ROW("ReverseSequence",10, 2, 2,       reverse_sequence, infer_reverse_sequence,  NULL,           "xi", ",-", NULL)},
-    {ROW("EyeLike",        9, 1, 1,        eye_like,         infer_eye_like,          NULL,           "i",   "-", NULL)},
-    {ROW("OneHot",         9, 3, 3,        one_hot,          infer_one_hot,           NULL,           "i",   "-", NULL)},
+    {ROW("", "Transpose",      1, 1, 1,        transpose,        infer_transpose,         fold_transpose, "p",   "", view_transpose)},
+    {ROW("", "Concat",         1, 1, VARIADIC, concat_1,         infer_concat,            fold_concat,    "p",   "", NULL)},
+    {ROW("", "Concat",         4, 1, VARIADIC, concat_4,         infer_concat,            fold_concat,    "p",   "", NULL)},
+    {ROW("", "Expand",         8, 2, 2,        NULL,             infer_expand,            fold_expand,    "pi", ",-", common_view_strided)},
+    {ROW("", "Tile",           1, 3, 3,        NULL,             infer_tile_1,            fold_tile,      "pi", ",-", NULL)},
+    {ROW("", "Tile",           6, 2, 2,        NULL,             infer_tile,              fold_tile,      "pi", ",-", NULL)},
+    {ROW("", "DepthToSpace",   1, 1, 1,        block_1,          infer_depth_to_space,    NULL,           "x",   "", NULL), .module = "PixelShuffle", .describe = describe_depth_to_space},
+    {ROW("", "DepthToSpace",  11, 1, 1,        block_mode,       infer_depth_to_space,    NULL,           "x",   "", NULL), .module = "PixelShuffle", .describe = describe_depth_to_space},
+    {ROW("", "SpaceToDepth",   1, 1, 1,        block_1,          infer_space_to_depth,    NULL,           "x",   "", NULL)},
+    {ROW("", "SpaceToDepth",  28, 1, 1,        block_mode,       infer_space_to_depth,    NULL,           "x",   "", NULL)},
+    {ROW("", "Trilu",         14, 1, 2,        trilu,            infer_trilu,             fold_trilu,     "pi", ",-", NULL)},
+    {ROW("com.microsoft", "Trilu", 1, 1, 2, trilu,        infer_trilu,             fold_trilu,     "pi", "-", NULL)},
+    {ROW("", "ReverseSequence",10, 2, 2,       reverse_sequence, infer_reverse_sequence,  NULL,           "xi", ",-", NULL)},
+    {ROW("", "EyeLike",        9, 1, 1,        eye_like,         infer_eye_like,          NULL,           "i",   "-", NULL)},
+    {ROW("", "OneHot",         9, 3, 3,        one_hot,          infer_one_hot,           NULL,           "i",   "-", NULL)},
 };
 /* clang-format on */
 
-const struct op_family family_move = {"move", rows, sizeof rows / sizeof *rows};
+const struct op_family family_move = {"move", rows, sizeof rows / sizeof *rows,
+                                      "moves elements"};

@@ -323,4 +323,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_norm = {"norm", rows, sizeof(rows) / sizeof(rows[0])};
+const struct op_family family_norm = {"norm", rows, sizeof(rows) / sizeof(rows[0]), NULL};

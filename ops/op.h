@@ -202,6 +202,9 @@ struct op_family {
     const char *name; /* that of its file */
     const struct op *rows;
     size_t n_rows;
+    /* What those of its operators do that compute no number, for people: "moves elements".
+     * NULL: it has none of them, or none but views (ops/decision.h). */
+    const char *free;
 };
 
 #endif

@@ -94,4 +94,4 @@ static const struct op rows[] = {
         .cost.macs_are = "unknown: of a pass over the graph"),
 };
 
-const struct op_family family_optimizer = {"optimizer", rows, sizeof rows / sizeof *rows};
+const struct op_family family_optimizer = {"optimizer", rows, sizeof rows / sizeof *rows, NULL};

@@ -305,4 +305,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_pool = {"pool", rows, sizeof(rows) / sizeof(rows[0])};
+const struct op_family family_pool = {"pool", rows, sizeof(rows) / sizeof(rows[0]),
+                                      "picks elements by data"};

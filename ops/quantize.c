@@ -144,4 +144,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_quantize = {"quantize", rows, sizeof(rows) / sizeof(rows[0])};
+const struct op_family family_quantize = {"quantize", rows, sizeof(rows) / sizeof(rows[0]),
+                                          NULL};

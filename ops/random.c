@@ -100,4 +100,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_random = {"random", rows, sizeof rows / sizeof *rows};
+const struct op_family family_random = {"random", rows, sizeof rows / sizeof *rows,
+                                        "draws random numbers"};

@@ -337,4 +337,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_reduce = {"reduce", rows, sizeof(rows) / sizeof(rows[0])};
+const struct op_family family_reduce = {"reduce", rows, sizeof(rows) / sizeof(rows[0]), NULL};

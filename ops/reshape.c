@@ -297,4 +297,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_reshape = {"reshape", rows, sizeof rows / sizeof *rows};
+const struct op_family family_reshape = {"reshape", rows, sizeof rows / sizeof *rows, NULL};

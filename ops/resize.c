@@ -314,7 +314,7 @@ static int infer_affine_grid(struct rule *rule) {
     if (size.n != 4 && size.n != 5)
         return rule_fail(rule, DIAG_SHAPE, "size has %zu entries, expected 4 or 5", size.n);
     int rank = (int)size.n;
-    dims[0] = size.known ? size.values[0] : rule_dim(rule, 0, 0);
+    dims[0] = size.known ? size.values[0] : common_dim(rule, 0, 3, 0);
     for (int axis = 1; axis < rank - 1; axis++)
         dims[axis] = size.known ? size.values[axis + 1] : DIM_UNKNOWN;
     dims[rank - 1] = rank - 2;
@@ -350,13 +350,13 @@ static const struct op_attr grid_sample_20[] = {STRING_ATTR("mode", "linear"),
                                                 {0}};
 static const struct op_attr affine_grid[] = {INT_ATTR("align_corners", 0), {0}};
 
-#define ROW(name, from, least, most, attributes, rule, letters, keeps)                         \
-    .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,        \
+#define ROW(of, name, from, least, most, attributes, rule, letters, keeps)                     \
+    .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,        \
     .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = letters,  \
     .backward.gradients = keeps
 #define RESIZE(name, from, least, most, attributes, rule)                                      \
     {                                                                                          \
-        ROW(name, from, least, most, attributes, rule, "xiii", ",-"),                          \
+        ROW("", name, from, least, most, attributes, rule, "xiii", ",-"),                      \
             .cost = {.per_output = 1}, .module = "Upsample", .describe = describe_upsample     \
     }
 
@@ -370,10 +370,11 @@ static const struct op rows[] = {
     RESIZE("Resize",    11, 3, 4, resize_11,      infer_resize),
     RESIZE("Resize",    13, 1, 4, resize_11,      infer_resize),
     RESIZE("Resize",    18, 1, 4, resize_18,      infer_resize),
-    {ROW("GridSample",  16, 2, 2, grid_sample_16, infer_grid_sample, "x",   "01")},
-    {ROW("GridSample",  20, 2, 2, grid_sample_20, infer_grid_sample, "x",   "01")},
-    {ROW("AffineGrid",  20, 2, 2, affine_grid,    infer_affine_grid, "xi", ",-")},
+    {ROW("", "GridSample",  16, 2, 2, grid_sample_16, infer_grid_sample, "x",   "01")},
+    {ROW("", "GridSample",  20, 2, 2, grid_sample_20, infer_grid_sample, "x",   "01")},
+    {ROW("com.microsoft", "GridSample", 1, 2, 2, grid_sample_16, infer_grid_sample, "x", "-")},
+    {ROW("", "AffineGrid",  20, 2, 2, affine_grid,    infer_affine_grid, "xi", ",-")},
 };
 /* clang-format on */
 
-const struct op_family family_resize = {"resize", rows, sizeof rows / sizeof *rows};
+const struct op_family family_resize = {"resize", rows, sizeof rows / sizeof *rows, NULL};

@@ -191,4 +191,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_scatter = {"scatter", rows, sizeof rows / sizeof *rows};
+const struct op_family family_scatter = {"scatter", rows, sizeof rows / sizeof *rows,
+                                         "puts elements where indices say"};

@@ -246,6 +246,7 @@ static int count_slices(struct rule *rule, const struct constant *value, int axi
     const int64_t inner = axis < 0 ? 1 : shape_product(shape, axis + 1, shape->rank);
     const int64_t n = axis < 0 ? value->n_elements : shape->dims[axis];
     const int64_t outer = axis < 0 ? 1 : shape_product(shape, 0, axis);
+    if (n > value->n_elements) return 0; /* slices of nothing: runtimes differ */
     struct slice *slices = arena_array(rule->arena, (size_t)n, sizeof *slices);
     int64_t distinct = 0;
     if (!slices) return diag_no_memory(rule->diag);
@@ -314,6 +315,16 @@ static int64_t most_boxes(const struct rule *rule, const struct int_list *most) 
     return checked_mul(lists, smaller(scores->dims[2], taken));
 }
 
+/* ONNX Runtime's own, before ONNX had one: distinct elements, where each went, their counts. */
+static int infer_vendor_unique(struct rule *rule) {
+    const int64_t n = rule_elements(rule, 0);
+    int64_t distinct = DIM_UNKNOWN;
+    int status = count_distinct(rule, -1, &distinct);
+    if (!status) status = rule_output_dims(rule, 0, rule_dtype(rule, 0), 1, &distinct);
+    if (!status) status = rule_output_dims(rule, 1, DTYPE_INT64, 1, &n);
+    return status ? status : rule_output_dims(rule, 2, DTYPE_INT64, 1, &distinct);
+}
+
 /* Rows of (batch, class, box); none where no box may be taken. */
 static int infer_non_max_suppression(struct rule *rule) {
     struct int_list most;
@@ -335,9 +346,9 @@ static const struct op_attr unique[] = {
     OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("sorted", 1), {0}};
 static const struct op_attr non_max_suppression[] = {INT_ATTR("center_point_box", 0), {0}};
 
-#define ROW(name, from, least, most, few, many, attributes, rule, folds, letters, keeps)       \
+#define ROW(of, name, from, least, most, few, many, attributes, rule, folds, letters, keeps)   \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
+        .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = few, .max_outputs = many, .attrs = attributes, .infer = rule,           \
         .fold = folds, .roles = letters, .backward.gradients = keeps                           \
     }
@@ -345,14 +356,16 @@ static const struct op_attr non_max_suppression[] = {INT_ATTR("center_point_box"
 /* clang-format off */
 static const struct op rows[] = {
     /*  type              since in   out   attributes           rule                       fold           roles    gradients */
-    ROW("TopK",               1, 1, 1, 2, 2, top_k_1,             infer_top_k,               NULL,          "x",   "z,-"),
-    ROW("TopK",              10, 2, 2, 2, 2, top_k_10,            infer_top_k,               NULL,          "xi", "z,-"),
-    ROW("TopK",              11, 2, 2, 2, 2, top_k_11,            infer_top_k,               NULL,          "xi", "z,-"),
-    ROW("NonZero",            9, 1, 1, 1, 1, NULL,                infer_non_zero,            fold_non_zero, "i",   "-"),
-    ROW("Compress",           9, 2, 2, 1, 1, compress,            infer_compress,            fold_compress, "pi", "1,-"),
-    ROW("Unique",            11, 1, 1, 1, 4, unique,              infer_unique,              NULL,          "i",   "-"),
-    ROW("NonMaxSuppression", 10, 2, 5, 1, 1, non_max_suppression, infer_non_max_suppression, NULL,          "i",   "-"),
+    ROW("", "TopK",               1, 1, 1, 2, 2, top_k_1,             infer_top_k,               NULL,          "x",   "z,-"),
+    ROW("", "TopK",              10, 2, 2, 2, 2, top_k_10,            infer_top_k,               NULL,          "xi", "z,-"),
+    ROW("", "TopK",              11, 2, 2, 2, 2, top_k_11,            infer_top_k,               NULL,          "xi", "z,-"),
+    ROW("", "NonZero",            9, 1, 1, 1, 1, NULL,                infer_non_zero,            fold_non_zero, "i",   "-"),
+    ROW("", "Compress",           9, 2, 2, 1, 1, compress,            infer_compress,            fold_compress, "pi", "1,-"),
+    ROW("", "Unique",            11, 1, 1, 1, 4, unique,              infer_unique,              NULL,          "i",   "-"),
+    ROW("com.microsoft", "Unique", 1, 1, 1, 3, 3, NULL,          infer_vendor_unique,       NULL,          "i",   "-"),
+    ROW("", "NonMaxSuppression", 10, 2, 5, 1, 1, non_max_suppression, infer_non_max_suppression, NULL,          "i",   "-"),
 };
 /* clang-format on */
 
-const struct op_family family_select = {"select", rows, sizeof rows / sizeof *rows};
+const struct op_family family_select = {"select", rows, sizeof rows / sizeof *rows,
+                                        "compares and picks"};

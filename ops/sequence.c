@@ -316,4 +316,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_sequence = {"sequence", rows, sizeof rows / sizeof *rows};
+const struct op_family family_sequence = {"sequence", rows, sizeof rows / sizeof *rows,
+                                          "puts tensors together"};

@@ -110,6 +110,61 @@ static void macs_dft(const struct rule *rule, struct product *ret) {
     add_transforms(lines, n_points(rule, axis), takes_reals(rule) || gives_reals(rule), ret);
 }
 
+/* The last axes of a real signal, or in front of its pairs those of half a spectrum. */
+static int signal_axes(const struct rule *rule, int rank, bool pairs) {
+    const int64_t axes = rule_attr_int(rule, "signal_ndim");
+    return axes >= 1 && axes <= rank - (pairs ? 1 : 0) ? (int)axes : -1;
+}
+
+static int refuse_axes(const struct rule *rule) {
+    return rule_fail(rule, DIAG_ATTRIBUTE, "signal_ndim %lld does not fit %s",
+                     (long long)rule_attr_int(rule, "signal_ndim"),
+                     rule_shape_text(rule, rule_shape(rule, 0)));
+}
+
+/* Half of the spectrum of real points along the last axis, pairs behind it. */
+static int infer_rfft(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK + 1];
+    if (!shape_has_rank(x)) return common_infer_unknown_rank(rule);
+    if (signal_axes(rule, x->rank, false) < 0) return refuse_axes(rule);
+    for (int axis = 0; axis < x->rank; axis++) dims[axis] = x->dims[axis];
+    dims[x->rank - 1] = half_spectrum(x->dims[x->rank - 1]);
+    dims[x->rank] = 2;
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank + 1, dims);
+}
+
+/* And back: an even number of points. */
+static int infer_irfft(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    if (!shape_has_rank(x)) return common_infer_unknown_rank(rule);
+    if (signal_axes(rule, x->rank, true) < 0) return refuse_axes(rule);
+    int64_t dims[SHAPE_MAX_RANK];
+    for (int axis = 0; axis < x->rank - 1; axis++) dims[axis] = x->dims[axis];
+    dims[x->rank - 2] = checked_mul(2, checked_sub(x->dims[x->rank - 2], 1));
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank - 1, dims);
+}
+
+/* Of the real side: the operand of Rfft, the result of Irfft. */
+static void add_real_transforms(const struct rule *rule, const struct shape *real,
+                                struct product *ret) {
+    const int axes = shape_has_rank(real) ? signal_axes(rule, real->rank, false) : -1;
+    if (axes < 0) {
+        add_transforms(DIM_UNKNOWN, DIM_UNKNOWN, true, ret);
+        return;
+    }
+    add_transforms(shape_product(real, 0, real->rank - axes),
+                   shape_product(real, real->rank - axes, real->rank), true, ret);
+}
+
+static void macs_rfft(const struct rule *rule, struct product *ret) {
+    add_real_transforms(rule, rule_shape(rule, 0), ret);
+}
+
+static void macs_irfft(const struct rule *rule, struct product *ret) {
+    add_real_transforms(rule, rule_output_shape(rule, 0), ret);
+}
+
 /* Points of a frame: as asked for, as many as the window has, or the whole signal. */
 static int64_t frame_length(const struct rule *rule) {
     if (rule_has_input(rule, 3)) return common_integer(rule, 3);
@@ -163,6 +218,12 @@ static const struct op_attr dft_17[] = {
     INT_ATTR("axis", 1), INT_ATTR("inverse", 0), INT_ATTR("onesided", 0), {0}};
 static const struct op_attr dft_20[] = {INT_ATTR("inverse", 0), INT_ATTR("onesided", 0), {0}};
 static const struct op_attr stft_17[] = {INT_ATTR("onesided", 1), {0}};
+static const struct op_attr rfft[] = {
+    INT_ATTR("normalized", 0), INT_ATTR("onesided", 1), INT_ATTR("signal_ndim", 1), {0}};
+static const struct op_attr irfft[] = {INT_ATTR("normalized", 0),
+                                       INT_ATTR("onesided", 1),
+                                       REQUIRED_ATTR("signal_ndim", ATTR_INT),
+                                       {0}};
 
 #define MAKES(name, from, inputs, attributes, rule)                                            \
     {                                                                                          \
@@ -170,12 +231,12 @@ static const struct op_attr stft_17[] = {INT_ATTR("onesided", 1), {0}};
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = "i",  \
         .backward.gradients = "-"                                                              \
     }
-#define TRANSFORM(name, from, least, most, attributes, rule, count, letters, keeps)            \
+#define TRANSFORM(of, name, from, least, most, attributes, rule, count, letters, keeps, again) \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
+        .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
         .cost.macs = count, .cost.macs_are = "transforms x points x stages x 2, x 1 of reals", \
-        .roles = letters, .backward.gradients = keeps, .backward.macs = transform_backward     \
+        .roles = letters, .backward.gradients = keeps, .backward.macs = again                  \
     }
 
 /* clang-format off */
@@ -186,11 +247,14 @@ static const struct op rows[] = {
     MAKES("HannWindow",      17, 1, window_17, infer_window),
     MAKES("MelWeightMatrix", 17, 5, mel_17,    infer_mel_weights),
     MAKES("ImageDecoder",    20, 1, image_20,  infer_image),
-    /*         type since in   attributes rule      MACs       roles  gradients */
-    TRANSFORM("DFT",  17, 1, 2, dft_17,  infer_dft,  macs_dft,  "xi",   ",-"),
-    TRANSFORM("DFT",  20, 1, 3, dft_20,  infer_dft,  macs_dft,  "xi",   ",-"),
-    TRANSFORM("STFT", 17, 2, 4, stft_17, infer_stft, macs_stft, "ximi", "2,-"),
+    /*         domain         type since in   attributes rule        MACs        roles  gradients */
+    TRANSFORM("",              "DFT",  17, 1, 2, dft_17,  infer_dft,   macs_dft,   "xi",   ",-",  transform_backward),
+    TRANSFORM("",              "DFT",  20, 1, 3, dft_20,  infer_dft,   macs_dft,   "xi",   ",-",  transform_backward),
+    TRANSFORM("",              "STFT", 17, 2, 4, stft_17, infer_stft,  macs_stft,  "ximi", "2,-", transform_backward),
+    TRANSFORM("com.microsoft", "Rfft",  1, 1, 1, rfft,    infer_rfft,  macs_rfft,  "x",    "-",   NULL),
+    TRANSFORM("com.microsoft", "Irfft", 1, 1, 1, irfft,   infer_irfft, macs_irfft, "x",    "-",   NULL),
 };
 /* clang-format on */
 
-const struct op_family family_signal = {"signal", rows, sizeof rows / sizeof *rows};
+const struct op_family family_signal = {"signal", rows, sizeof rows / sizeof *rows,
+                                        "makes a table, or reads a file"};

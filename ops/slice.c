@@ -333,12 +333,33 @@ static int spread_margins(const struct rule *rule, const struct int_list *pads,
     return 0;
 }
 
+/* ONNX Runtime's own Pad takes [1, 2 rank] too. */
+static bool pads_are_row(const struct rule *rule) {
+    return rule->op->domain[0] && rule_rank(rule, 1) == 2 && rule_dim(rule, 1, 0) == 1;
+}
+
+static int read_pads_row(struct rule *rule, struct int_list *ret) {
+    const struct constant *value = common_contents(rule, 1);
+    struct int_list pads = {.given = true};
+    if (value && constant_has_ints(value)) {
+        pads.n = (size_t)value->n_elements;
+        int64_t *list = arena_array(rule->arena, pads.n, sizeof *list);
+        if (!list) return diag_no_memory(rule->diag);
+        for (size_t i = 0; i < pads.n; i++) list[i] = constant_int_at(value, (int64_t)i);
+        pads.values = list;
+        pads.known = true;
+    }
+    *ret = pads;
+    return 0;
+}
+
 static int read_margins(struct rule *rule, int rank, struct margins *margins) {
     /* Pad-1 called it paddings. */
     const char *name = rule_has_attr(rule, "paddings") ? "paddings" : "pads";
     struct int_list pads, axes;
     memset(margins, 0, sizeof *margins);
-    int status = rule_int_list_any(rule, name, 1, &pads);
+    int status = pads_are_row(rule) ? read_pads_row(rule, &pads)
+                                    : rule_int_list_any(rule, name, 1, &pads);
     if (!status) status = rule_int_list(rule, 3, &axes);
     if (status) return status;
     if (!axes.given || axes.known) return spread_margins(rule, &pads, &axes, rank, margins);
@@ -506,9 +527,9 @@ static const struct op_attr center_crop_pad[] = {OPTIONAL_ATTR("axes", ATTR_INTS
         .fold = folds, .roles = letters, .backward.gradients = ",-", .backward.view = shares   \
     }
 
-#define PAD(from, least, most, attributes, letters)                                            \
+#define PAD(of, from, least, most, attributes, letters)                                        \
     {                                                                                          \
-        .domain = "", .type = "Pad", .since = from, .min_inputs = least, .max_inputs = most,   \
+        .domain = of, .type = "Pad", .since = from, .min_inputs = least, .max_inputs = most,   \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_pad,           \
         .fold = fold_pad, .roles = letters, .backward.gradients = ",-",                        \
         .backward.gradients_of = pad_gradients                                                 \
@@ -523,12 +544,14 @@ static const struct op rows[] = {
     ROW("Split",          2, 1, 1, VARIADIC, split_2,         infer_split,           fold_split, "p",         common_view_part),
     ROW("Split",         13, 1, 2, VARIADIC, split_13,        infer_split,           fold_split, "pi",       common_view_part),
     ROW("Split",         18, 1, 2, VARIADIC, split_18,        infer_split,           fold_split, "pi",       common_view_part),
-    PAD( 1, 1, 1, pad_1,  "p"),
-    PAD( 2, 1, 1, pad_2,  "p"),
-    PAD(11, 2, 3, pad_11, "pii"),
-    PAD(18, 2, 4, pad_11, "pii"),
+    PAD("",  1, 1, 1, pad_1,  "p"),
+    PAD("",  2, 1, 1, pad_2,  "p"),
+    PAD("", 11, 2, 3, pad_11, "pii"),
+    PAD("", 18, 2, 4, pad_11, "pii"),
+    PAD("com.microsoft", 1, 2, 3, pad_11, "pii"),
     ROW("CenterCropPad", 18, 2, 2, 1,        center_crop_pad, infer_center_crop_pad, NULL,       "pi",       NULL),
 };
 /* clang-format on */
 
-const struct op_family family_slice = {"slice", rows, sizeof rows / sizeof *rows};
+const struct op_family family_slice = {"slice", rows, sizeof rows / sizeof *rows,
+                                       "moves elements"};

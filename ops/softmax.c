@@ -49,4 +49,4 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_softmax = {"softmax", rows, sizeof(rows) / sizeof(rows[0])};
+const struct op_family family_softmax = {"softmax", rows, sizeof(rows) / sizeof(rows[0]), NULL};

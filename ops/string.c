@@ -193,4 +193,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_string = {"string", rows, sizeof rows / sizeof *rows};
+const struct op_family family_string = {"string", rows, sizeof rows / sizeof *rows,
+                                        "works on texts"};

@@ -42,7 +42,8 @@ int64_t transformer_rotated(const struct rule *rule) {
 /*
  * Linear attention. Q [B, T, Hq k], K [B, T, H k], V [B, T, H v], packed; the state [B, H, k,
  * v] is read by every query, added to by every key, and by the delta rules read by every key
- * too: MACs = B * T * k * v * (Hq + H), by a delta rule (Hq + 2 H)
+ * too: MACs = B * T * k * v * (Hq + H), by a delta rule (Hq + 2 H). ONNX Runtime's own has also
+ * fewer heads of queries than of keys: then a query reads several states.
  */
 struct linear {
     int64_t batch, steps, queries, heads, key, value;
@@ -58,12 +59,13 @@ static struct linear linear_sizes(const struct rule *rule) {
                            DIM_UNKNOWN, DIM_UNKNOWN, false};
     const char *update = rule_attr_string(rule, "update_rule");
     sizes.delta = text_equal(update, "delta") || text_equal(update, "gated_delta");
-    sizes.queries = rule_attr_int(rule, "q_num_heads");
+    const int64_t queries = rule_attr_int(rule, "q_num_heads");
     sizes.heads = rule_attr_int(rule, "kv_num_heads");
+    sizes.queries = queries > sizes.heads ? queries : sizes.heads;
     if (rule_rank(rule, 0) == 3) {
         sizes.batch = rule_dim(rule, 0, 0);
         sizes.steps = rule_dim(rule, 0, 1);
-        sizes.key = share(rule_dim(rule, 0, 2), sizes.queries);
+        sizes.key = share(rule_dim(rule, 0, 2), queries);
     }
     if (rule_rank(rule, 2) == 3) sizes.value = share(rule_dim(rule, 2, 2), sizes.heads);
     return sizes;
@@ -72,7 +74,8 @@ static struct linear linear_sizes(const struct rule *rule) {
 static int check_linear(const struct rule *rule) {
     const int64_t queries = rule_attr_int(rule, "q_num_heads");
     const int64_t heads = rule_attr_int(rule, "kv_num_heads");
-    if (queries < 1 || heads < 1 || queries % heads != 0)
+    const bool turned = rule->op->domain[0] != '\0'; /* more heads of keys than of queries */
+    if (queries < 1 || heads < 1 || (queries % heads != 0 && !(turned && heads % queries == 0)))
         return rule_fail(rule, DIAG_ATTRIBUTE, "%lld heads of queries do not share %lld",
                          (long long)queries, (long long)heads);
     for (size_t i = 0; i < 3; i++) {
@@ -97,6 +100,17 @@ static int infer_linear(struct rule *rule) {
     const enum dtype kept = rule_dtype(rule, rule_has_input(rule, 3) ? 3 : 0);
     status = rule_output_dims(rule, 0, rule_dtype(rule, 0), 3, out);
     return status < 0 ? status : rule_output_dims(rule, 1, kept, 4, state);
+}
+
+/* The same, and in front of the state as many axes as there are steps whose states are kept. */
+static int infer_linear_window(struct rule *rule) {
+    const struct linear s = linear_sizes(rule);
+    const int64_t window = rule_attr_int(rule, "state_window");
+    const int64_t states[] = {window, s.batch, s.heads, s.key, s.value};
+    int status = infer_linear(rule);
+    if (status < 0 || window <= 0) return status;
+    const enum dtype kept = rule_dtype(rule, rule_has_input(rule, 3) ? 3 : 0);
+    return rule_output_dims(rule, 1, kept, 5, states);
 }
 
 static int64_t linear_times(const struct linear *s) {
@@ -192,6 +206,13 @@ static const struct op_attr linear_27[] = {INT_ATTR("chunk_size", 64),
                                            FLOAT_ATTR("scale", 0),
                                            STRING_ATTR("update_rule", "gated_delta"),
                                            {0}};
+static const struct op_attr linear_vendor[] = {INT_ATTR("chunk_size", 64),
+                                               REQUIRED_ATTR("kv_num_heads", ATTR_INT),
+                                               REQUIRED_ATTR("q_num_heads", ATTR_INT),
+                                               FLOAT_ATTR("scale", 0),
+                                               INT_ATTR("state_window", 0),
+                                               STRING_ATTR("update_rule", "gated_delta"),
+                                               {0}};
 static const struct op_attr causal_conv_27[] = {STRING_ATTR("activation", "none"), {0}};
 
 static const struct op rows[] = {
@@ -222,6 +243,19 @@ static const struct op rows[] = {
      .backward.gradients = "ae",
      .backward.extra = chunk_states,
      .backward.macs = linear_backward},
+    {.domain = "com.microsoft",
+     .type = "LinearAttention",
+     .since = 1,
+     .min_inputs = 3,
+     .max_inputs = 6,
+     .min_outputs = 2,
+     .max_outputs = 2,
+     .attrs = linear_vendor,
+     .infer = infer_linear_window,
+     .cost = {.macs = macs_linear,
+              .macs_are = "batch x steps x columns of key x of value x heads"},
+     .roles = "x",
+     .backward.gradients = "-"},
     {.domain = "",
      .type = "CausalConvWithState",
      .since = 27,
@@ -241,4 +275,5 @@ static const struct op rows[] = {
      .backward.factors = 2},
 };
 
-const struct op_family family_transformer = {"transformer", rows, sizeof rows / sizeof *rows};
+const struct op_family family_transformer = {"transformer", rows, sizeof rows / sizeof *rows,
+                                             NULL};

@@ -70,8 +70,15 @@ static int infer_embedding(struct rule *rule) {
     return status < 0 ? status : rule_output_dims(rule, 2, dtype, 3, dims);
 }
 
+static int infer_group_norm(struct rule *rule) {
+    const int64_t groups = rule_attr_int(rule, "groups");
+    if (groups >= 1) return common_infer_same(rule);
+    return rule_fail(rule, DIAG_ATTRIBUTE, "groups is %lld, 1 or more is wanted",
+                     (long long)groups);
+}
+
 static int infer_skip_group_norm(struct rule *rule) {
-    int status = common_infer_same(rule);
+    int status = infer_group_norm(rule);
     return status < 0 ? status : rule_output_like(rule, 1, 0);
 }
 
@@ -143,14 +150,14 @@ static int infer_nhwc_pool(struct rule *rule) {
     return channels_last_infer(rule, 0, pool_infer);
 }
 
-static int infer_quantized_mean(struct rule *rule) {
+static int infer_reduced(struct rule *rule, enum dtype dtype) {
     const struct shape *x = rule_shape(rule, 0);
     bool gone[SHAPE_MAX_RANK] = {false};
     int64_t dims[SHAPE_MAX_RANK];
     size_t n = 0;
     int rank = 0;
     const int64_t *axes = rule_attr_ints(rule, "axes", &n);
-    if (!shape_has_rank(x)) return common_infer_unknown_rank(rule);
+    if (!shape_has_rank(x)) return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
     for (size_t i = 0; i < n; i++) {
         int axis = 0;
         int status = rule_normalize_axis(rule, axes[i], x->rank, &axis);
@@ -160,7 +167,17 @@ static int infer_quantized_mean(struct rule *rule) {
     for (int axis = 0; axis < x->rank; axis++)
         if (!gone[axis] || rule_attr_int(rule, "keepdims") != 0)
             dims[rank++] = gone[axis] ? 1 : x->dims[axis];
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+    return rule_output_dims(rule, 0, dtype, rank, dims);
+}
+
+static int infer_quantized_mean(struct rule *rule) {
+    return infer_reduced(rule, rule_dtype(rule, 0));
+}
+
+/* 8-bit integers add up to 32 bits. */
+static int infer_integer_sum(struct rule *rule) {
+    const bool has_sign = rule_dtype(rule, 0) == DTYPE_INT8;
+    return infer_reduced(rule, has_sign ? DTYPE_INT32 : DTYPE_UINT32);
 }
 
 static int infer_quantize(struct rule *rule) {
@@ -204,6 +221,8 @@ static const struct op_attr q_linear_average_pool[] = {STRING_ATTR("auto_pad", "
                                                        {0}};
 static const struct op_attr q_linear_reduce_mean[] = {
     REQUIRED_ATTR("axes", ATTR_INTS), REQUIRED_ATTR("keepdims", ATTR_INT), {0}};
+static const struct op_attr reduce_sum_integer[] = {
+    REQUIRED_ATTR("axes", ATTR_INTS), REQUIRED_ATTR("keepdims", ATTR_INT), {0}};
 static const struct op_attr quantize_linear[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};
 static const struct op_attr dequantize_linear[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};
 static const struct op_attr nhwc_max_pool[] = {STRING_ATTR("auto_pad", "NOTSET"),
@@ -236,7 +255,7 @@ static const struct op rows[] = {
     VENDOR("SkipLayerNormalization",   3, 5, 4, skip_layer_normalization,   infer_skip_norm,     5, 0, "xxnnn",     "LayerNorm"),
     VENDOR("SkipSimplifiedLayerNormalization", 3, 4, 4, skip_layer_normalization, infer_skip_norm, 0, 0, "xxnn",    "RMSNorm"),
     VENDOR("EmbedLayerNormalization",  7, 9, 3, embed_layer_normalization,  infer_embedding,     0, 5, "iinnnnnii", NULL),
-    VENDOR("GroupNorm",                3, 3, 1, group_norm,                 common_infer_same,   5, 0, "xnn",       "GroupNorm"),
+    VENDOR("GroupNorm",                3, 3, 1, group_norm,                 infer_group_norm,    5, 0, "xnn",       "GroupNorm"),
     VENDOR("SkipGroupNorm",            4, 5, 2, skip_group_norm,            infer_skip_group_norm, 5, 0, "xnnxn",   "GroupNorm"),
     VENDOR("QLinearAdd",               7, 8, 1, NULL,                       infer_quantized_binary, 0, 0, "eiieii", NULL),
     VENDOR("QLinearMul",               7, 8, 1, NULL,                       infer_quantized_binary, 0, 0, "eiieii", NULL),
@@ -248,6 +267,7 @@ static const struct op rows[] = {
     VENDOR("QLinearGlobalAveragePool", 5, 5, 1, q_linear_global_average_pool, infer_global,      1, 0, "xi",        "AdaptiveAvgPool{n}d"),
     VENDOR("QLinearAveragePool",       4, 5, 1, q_linear_average_pool,      infer_average,       1, 0, "xi",        "AvgPool{n}d"),
     VENDOR("QLinearReduceMean",        4, 5, 1, q_linear_reduce_mean,       infer_quantized_mean, 0, 0, "xi",       NULL),
+    VENDOR("ReduceSumInteger",         1, 1, 1, reduce_sum_integer,         infer_integer_sum,   0, 0, "x",         NULL),
     VENDOR("NhwcMaxPool",              1, 1, 1, nhwc_max_pool,              infer_nhwc_pool,     1, 0, "x",         "MaxPool{n}d"),
     VENDOR("MulInteger",               3, 4, 1, NULL,                       infer_mul_integer,   0, 0, "eiei",      NULL),
     VENDOR("QuantizeLinear",           2, 3, 1, quantize_linear,            infer_quantize,      0, 0, "pii",       NULL),
@@ -259,4 +279,5 @@ static const struct op rows[] = {
 };
 /* clang-format on */
 
-const struct op_family family_vendor = {"vendor", rows, sizeof rows / sizeof *rows};
+const struct op_family family_vendor = {"vendor", rows, sizeof rows / sizeof *rows,
+                                        "moves or picks elements"};

@@ -30,15 +30,6 @@ static const struct attention unknown = {
     DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN,
     DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, 0,           0};
 
-static int64_t divide(int64_t a, int64_t b) {
-    return b == 0 ? DIM_UNKNOWN : checked_div_floor(a, b);
-}
-
-/* Dim of an operand of that rank, DIM_UNKNOWN of any other. */
-static int64_t dim_of(const struct rule *rule, size_t i, int rank, int axis) {
-    return rule_rank(rule, i) == rank ? rule_dim(rule, i, axis) : DIM_UNKNOWN;
-}
-
 /*
  * Keys of `past` (where it is given, its axis `axis` is their length) and of this call. A
  * buffer that past and present share has room for all: how many of it are keys, operand
@@ -50,8 +41,8 @@ static void add_past(const struct rule *rule, size_t past, int rank, int axis, s
     const bool shared = rule_attr_int(rule, "past_present_share_buffer") != 0;
     ret->kept = new;
     if (!rule_has_input(rule, past)) return;
-    const int64_t before = dim_of(rule, past, rank, axis);
-    ret->keys = checked_add(shared ? common_integer(rule, length) : before, new);
+    const int64_t before = common_dim(rule, past, rank, axis);
+    ret->keys = checked_add(shared ? common_length(rule, length) : before, new);
     ret->kept = shared ? before : ret->keys;
 }
 
@@ -60,15 +51,15 @@ static struct attention read_projecting(const struct rule *rule, size_t past, si
     struct attention a = unknown;
     size_t n = 0;
     const int64_t *sizes = rule_attr_ints(rule, "qkv_hidden_sizes", &n);
-    a.batch = dim_of(rule, 0, 3, 0);
-    a.queries = dim_of(rule, 0, 3, 1);
-    a.input = dim_of(rule, 0, 3, 2);
+    a.batch = common_dim(rule, 0, 3, 0);
+    a.queries = common_dim(rule, 0, 3, 1);
+    a.input = common_dim(rule, 0, 3, 2);
     a.heads = rule_attr_int(rule, "num_heads");
     a.kv_heads = a.heads;
-    a.projected = dim_of(rule, 1, 2, 1);
-    const int64_t third = divide(a.projected, 3);
-    a.key = divide(n == 3 ? sizes[1] : third, a.heads);
-    a.value = divide(n == 3 ? sizes[2] : third, a.heads);
+    a.projected = common_dim(rule, 1, 2, 1);
+    const int64_t third = common_divide(a.projected, 3);
+    a.key = common_divide(n == 3 ? sizes[1] : third, a.heads);
+    a.value = common_divide(n == 3 ? sizes[2] : third, a.heads);
     a.keys = a.queries;
     add_past(rule, past, 5, 3, length, &a);
     return a;
@@ -77,11 +68,11 @@ static struct attention read_projecting(const struct rule *rule, size_t past, si
 /* [tokens, D]: whoever pads nothing has batch * length of them, else lengths are data. */
 static struct attention read_packed_projecting(const struct rule *rule) {
     struct attention a = read_projecting(rule, SIZE_MAX, SIZE_MAX);
-    const int64_t tokens = dim_of(rule, 0, 2, 0);
-    a.batch = dim_of(rule, 3, 2, 0);
-    a.queries = dim_of(rule, 3, 2, 1);
+    const int64_t tokens = common_dim(rule, 0, 2, 0);
+    a.batch = common_dim(rule, 3, 2, 0);
+    a.queries = common_dim(rule, 3, 2, 1);
     if (checked_mul(a.batch, a.queries) != tokens) a.queries = DIM_UNKNOWN;
-    a.input = dim_of(rule, 0, 2, 1);
+    a.input = common_dim(rule, 0, 2, 1);
     a.keys = a.queries;
     return a;
 }
@@ -94,7 +85,8 @@ static void read_queries(const struct rule *rule, struct attention *ret) {
     if (rank != 3 && rank != 5) return;
     ret->batch = rule_dim(rule, 0, 0);
     ret->queries = rule_dim(rule, 0, 1);
-    ret->key = rank == 5 ? rule_dim(rule, 0, 4) : divide(rule_dim(rule, 0, 2), ret->heads);
+    ret->key =
+        rank == 5 ? rule_dim(rule, 0, 4) : common_divide(rule_dim(rule, 0, 2), ret->heads);
 }
 
 /* K and V [B, L, columns], [B, heads, L, d], or both in K [B, L, heads, 2, d]. */
@@ -107,8 +99,8 @@ static void read_keys(const struct rule *rule, struct attention *ret) {
     if (rank == 3 || rank == 5) ret->keys = rule_dim(rule, 1, 1);
     if (rank == 4) ret->keys = rule_dim(rule, 1, 2);
     if (!rule_has_input(rule, 2)) return;
-    ret->value = dim_of(rule, 2, 4, 3);
-    if (rule_rank(rule, 2) == 3) ret->value = divide(rule_dim(rule, 2, 2), ret->heads);
+    ret->value = common_dim(rule, 2, 4, 3);
+    if (rule_rank(rule, 2) == 3) ret->value = common_divide(rule_dim(rule, 2, 2), ret->heads);
 }
 
 static struct attention read_multi_head(const struct rule *rule) {
@@ -124,7 +116,7 @@ static struct attention read_decoder(const struct rule *rule) {
     struct attention a = unknown;
     read_queries(rule, &a);
     if (!rule_has_input(rule, 1))
-        a.key = divide(dim_of(rule, 0, 3, 2), checked_mul(3, a.heads));
+        a.key = common_divide(common_dim(rule, 0, 3, 2), checked_mul(3, a.heads));
     read_keys(rule, &a);
     add_past(rule, 5, 4, 2, 7, &a);
     return a;
@@ -136,15 +128,15 @@ static struct attention read_packed_multi_head(const struct rule *rule) {
     const int64_t tokens = rule_rank(rule, 0) > 0 ? rule_dim(rule, 0, 0) : DIM_UNKNOWN;
     a.heads = rule_attr_int(rule, "num_heads");
     a.kv_heads = a.heads;
-    a.batch = dim_of(rule, 4, 2, 0);
-    a.queries = dim_of(rule, 4, 2, 1);
+    a.batch = common_dim(rule, 4, 2, 0);
+    a.queries = common_dim(rule, 4, 2, 1);
     if (checked_mul(a.batch, a.queries) != tokens) a.queries = DIM_UNKNOWN;
     a.keys = a.queries;
     a.kept = a.keys;
-    a.key =
-        rule_rank(rule, 0) == 4 ? rule_dim(rule, 0, 3) : divide(dim_of(rule, 0, 2, 1), a.heads);
+    a.key = rule_rank(rule, 0) == 4 ? rule_dim(rule, 0, 3)
+                                    : common_divide(common_dim(rule, 0, 2, 1), a.heads);
     a.value = a.key;
-    if (rule_has_input(rule, 2)) a.value = divide(dim_of(rule, 2, 2, 1), a.heads);
+    if (rule_has_input(rule, 2)) a.value = common_divide(common_dim(rule, 2, 2, 1), a.heads);
     return a;
 }
 
@@ -154,19 +146,19 @@ static struct attention read_packed_multi_head(const struct rule *rule) {
  */
 static struct attention read_grouped(const struct rule *rule) {
     struct attention a = unknown;
-    const int64_t total = common_integer(rule, 6);
+    const int64_t total = common_length(rule, 6);
     const bool packed = !rule_has_input(rule, 1);
     a.heads = rule_attr_int(rule, "num_heads");
     a.kv_heads = rule_attr_int(rule, "kv_num_heads");
-    a.batch = dim_of(rule, 0, 3, 0);
-    a.queries = dim_of(rule, 0, 3, 1);
+    a.batch = common_dim(rule, 0, 3, 0);
+    a.queries = common_dim(rule, 0, 3, 1);
     const int64_t shares = packed ? checked_add(a.heads, checked_mul(2, a.kv_heads)) : a.heads;
-    a.key = divide(dim_of(rule, 0, 3, 2), shares);
+    a.key = common_divide(common_dim(rule, 0, 3, 2), shares);
     a.value = a.key;
-    a.keys = packed ? a.queries : dim_of(rule, 1, 3, 1);
+    a.keys = packed ? a.queries : common_dim(rule, 1, 3, 1);
     add_past(rule, 3, 4, 2, SIZE_MAX, &a);
     if (!is_known(total)) return a;
-    const int64_t before = rule_has_input(rule, 3) ? dim_of(rule, 3, 4, 2) : 0;
+    const int64_t before = rule_has_input(rule, 3) ? common_dim(rule, 3, 4, 2) : 0;
     a.keys = total;
     a.kept = is_known(before) && before > total ? before : total;
     if (!is_known(before)) a.kept = DIM_UNKNOWN;
@@ -174,6 +166,10 @@ static struct attention read_grouped(const struct rule *rule) {
 }
 
 static struct attention read_attention(const struct rule *rule) {
+    return read_projecting(rule, 4, 6);
+}
+
+static struct attention read_masked_self(const struct rule *rule) {
     return read_projecting(rule, 4, 6);
 }
 
@@ -190,6 +186,7 @@ struct reading {
 static const struct reading readings[] = {
     {"Attention", read_attention, {3, 5}},
     {"QAttention", read_quantized, {5, SIZE_MAX}},
+    {"DecoderMaskedSelfAttention", read_masked_self, {3, 5}},
     {"PackedAttention", read_packed_projecting, {5, SIZE_MAX}},
     {"MultiHeadAttention", read_multi_head, {4, 5}},
     {"DecoderMaskedMultiHeadAttention", read_decoder, {3, 4}},
@@ -312,6 +309,10 @@ static const struct op_attr q_attention[] = {
     OPTIONAL_ATTR("scale", ATTR_FLOAT),
     INT_ATTR("unidirectional", 0),
     {0}};
+static const struct op_attr decoder_masked_self_attention[] = {
+    OPTIONAL_ATTR("do_rotary", ATTR_INT), OPTIONAL_ATTR("mask_filter_value", ATTR_FLOAT),
+    REQUIRED_ATTR("num_heads", ATTR_INT), OPTIONAL_ATTR("past_present_share_buffer", ATTR_INT),
+    OPTIONAL_ATTR("scale", ATTR_FLOAT),   {0}};
 static const struct op_attr packed_attention[] = {REQUIRED_ATTR("num_heads", ATTR_INT),
                                                   OPTIONAL_ATTR("qkv_hidden_sizes", ATTR_INTS),
                                                   OPTIONAL_ATTR("scale", ATTR_FLOAT),
@@ -355,10 +356,10 @@ static const struct op_attr rotary_embedding[] = {
     OPTIONAL_ATTR("interleaved", ATTR_INT), OPTIONAL_ATTR("is_packed_batching", ATTR_INT),
     OPTIONAL_ATTR("num_heads", ATTR_INT),   OPTIONAL_ATTR("rotary_embedding_dim", ATTR_INT),
     OPTIONAL_ATTR("scale", ATTR_FLOAT),     {0}};
-#define VENDOR(name, least, most, out, attributes, rule, letters)                              \
+#define VENDOR(name, least, most, fewest, out, attributes, rule, letters)                      \
     {                                                                                          \
         .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
-        .max_inputs = most, .min_outputs = 1, .max_outputs = out, .attrs = attributes,         \
+        .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,    \
         .infer = rule,                                                                         \
         .cost = {.macs = macs_attention,                                                       \
                  .macs_are = "projection, and scores x (columns of a key and of a value)",     \
@@ -370,13 +371,14 @@ static const struct op_attr rotary_embedding[] = {
 /* clang-format off */
 static const struct op rows[] = {
     /*      type                             in    out attributes                            rule              roles */
-    VENDOR("Attention",                       2, 7, 2, attention,                           infer_attention,  "xWWmxmi"),
-    VENDOR("QAttention",                      5, 9, 2, q_attention,                         infer_quantized,  "xWWiimiix"),
-    VENDOR("PackedAttention",                 5, 6, 1, packed_attention,                    infer_packed,     "xWWiim"),
-    VENDOR("MultiHeadAttention",              1,10, 4, multi_head_attention,                infer_multi_head, "xxxWmmxxii"),
-    VENDOR("DecoderMaskedMultiHeadAttention", 1,11, 4, decoder_masked_multi_head_attention, infer_decoder,    "xxxmmxxiiiW"),
-    VENDOR("PackedMultiHeadAttention",        6, 7, 1, packed_multi_head_attention,         infer_packed,     "xxxWiim"),
-    VENDOR("GroupQueryAttention",             7,16, 4, group_query_attention,               infer_grouped,    "xxxxxiimmimniinn"),
+    VENDOR("Attention",                       2, 7, 1, 2, attention,                           infer_attention,  "xWWmxmi"),
+    VENDOR("QAttention",                      5, 9, 1, 2, q_attention,                         infer_quantized,  "xWWiimiix"),
+    VENDOR("DecoderMaskedSelfAttention",      7, 9, 2, 2, decoder_masked_self_attention,       infer_attention,  "xWWmxmiii"),
+    VENDOR("PackedAttention",                 5, 6, 1, 1, packed_attention,                    infer_packed,     "xWWiim"),
+    VENDOR("MultiHeadAttention",              1,10, 1, 4, multi_head_attention,                infer_multi_head, "xxxWmmxxii"),
+    VENDOR("DecoderMaskedMultiHeadAttention", 1,11, 1, 4, decoder_masked_multi_head_attention, infer_decoder,    "xxxmmxxiiiW"),
+    VENDOR("PackedMultiHeadAttention",        6, 7, 1, 1, packed_multi_head_attention,         infer_packed,     "xxxWiim"),
+    VENDOR("GroupQueryAttention",             7,16, 1, 4, group_query_attention,               infer_grouped,    "xxxxxiimmimniinn"),
     {.domain = "com.microsoft", .type = "RotaryEmbedding", .since = 1, .min_inputs = 4, .max_inputs = 4, .min_outputs = 1,
      .max_outputs = 1, .attrs = rotary_embedding, .infer = common_infer_same, .memory = MEMORY_IN_PLACE, .roles = "ximm",
      .backward.gradients = "123,-"},
@@ -384,4 +386,4 @@ static const struct op rows[] = {
 /* clang-format on */
 
 const struct op_family family_vendor_attention = {"vendor_attention", rows,
-                                                  sizeof rows / sizeof *rows};
+                                                  sizeof rows / sizeof *rows, NULL};

@@ -95,10 +95,9 @@ static int infer_dynamic_matmul(struct rule *rule) {
     return matmul_infer(rule, 0, 1, rule_dtype(rule, 0));
 }
 
-/* 16-bit integers add up to 32 bits. */
+/* 16-bit integers add up to 32 bits, which have a sign whether or not the operands do. */
 static int infer_integer16(struct rule *rule) {
-    const bool has_sign = rule_dtype(rule, 0) == DTYPE_INT16;
-    return matmul_infer(rule, 0, 1, has_sign ? DTYPE_INT32 : DTYPE_UINT32);
+    return matmul_infer(rule, 0, 1, DTYPE_INT32);
 }
 
 static void macs_matmul(const struct rule *rule, struct product *ret) {
@@ -111,6 +110,9 @@ static int infer_packed(struct rule *rule) {
     const int64_t k = rule_attr_int(rule, "K");
     int64_t dims[SHAPE_MAX_RANK];
     int status = common_check_rank(rule, 0, 1);
+    if (status == CM_OK && (k < 1 || rule_attr_int(rule, "N") < 1))
+        return rule_fail(rule, DIAG_ATTRIBUTE, "K is %lld and N %lld, 1 or more are wanted",
+                         (long long)k, (long long)rule_attr_int(rule, "N"));
     if (status < 0 || !shape_has_rank(a))
         return status < 0 ? status : common_infer_unknown_rank(rule);
     if (is_known(a->dims[a->rank - 1]) && a->dims[a->rank - 1] != k)
@@ -199,6 +201,12 @@ static void add_experts(const struct rule *rule, int64_t inner, int64_t rows,
     product_add(ret, "experts of a token", rule_attr_int(rule, "k"));
     product_add(ret, "hidden", hidden_size(rule));
     product_add(ret, "rows of all weights", checked_add(rows, inner));
+}
+
+static int infer_experts(struct rule *rule) {
+    const int64_t k = rule_attr_int(rule, "k");
+    if (k >= 1) return common_infer_same(rule);
+    return rule_fail(rule, DIAG_ATTRIBUTE, "k is %lld, 1 or more is wanted", (long long)k);
 }
 
 static void macs_moe(const struct rule *rule, struct product *ret) {
@@ -348,10 +356,10 @@ static const struct op rows[] = {
     VENDOR("NhwcFusedConv",         2, 4, nhwc_fused_conv,          infer_nhwc_conv,        macs_conv, CONV, "xWWx",     "Conv{n}d", EXTRA(fused_flops, "biases, sums and activations")),
     VENDOR("NhwcConv",              2, 3, nhwc_conv,                infer_nhwc_conv,        macs_conv, CONV, "xWW",      "Conv{n}d", EXTRA(bias_flops, "biases")),
     VENDOR("QLinearConv",           8, 9, q_linear_conv,            infer_qlinear_conv,     macs_qlinear_conv, CONV, "xiiWiiiiW","Conv{n}d", EXTRA(quantized_bias_flops, "biases")),
-    VENDOR("MoE",                   5, 8, mo_e,                     common_infer_same,      macs_moe, EXPERTS, "xxWWWWWW", NULL,       .extra = NULL),
-    VENDOR("QMoE",                  6,21, q_mo_e,                   common_infer_same,      macs_qmoe, EXPERTS, "xxWWWWWWWWWiiixi", NULL, .extra = NULL),
+    VENDOR("MoE",                   5, 8, mo_e,                     infer_experts,          macs_moe, EXPERTS, "xxWWWWWW", NULL,       .extra = NULL),
+    VENDOR("QMoE",                  6,21, q_mo_e,                   infer_experts,          macs_qmoe, EXPERTS, "xxWWWWWWWWWiiixi", NULL, .extra = NULL),
 };
 /* clang-format on */
 
 const struct op_family family_vendor_product = {"vendor_product", rows,
-                                                sizeof rows / sizeof *rows};
+                                                sizeof rows / sizeof *rows, NULL};

@@ -6,9 +6,6 @@
  */
 #include "passes/bind.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "ops/product.h"
 #include "ops/registry.h"
 #include "passes/pass.h"
@@ -16,6 +13,7 @@
 #include "passes/trips.h"
 #include "support/arena.h"
 #include "support/map.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -94,33 +92,36 @@ static int check_node(const struct model *model, uint32_t id, const struct op *o
     return status;
 }
 
-/* Rows by "domain::Type@opset", so that a node costs one look-up whatever the registry's size.
- */
-struct row_cache {
-    struct map index;
-    const struct op **rows;
-    uint32_t n_rows;
-    struct arena *arena;
+/* Rows that were looked for, so that a node costs one look-up whatever the registry's size.
+ * Those of one type, which differ in domain and opset, are a list. */
+struct cached_row {
+    const struct node *node; /* the first that it was looked for by */
+    const struct op *op;
+    uint32_t next;
 };
 
-/* The slot of the node's operator in cache->rows, added on first sight. */
+struct row_cache {
+    struct map index; /* by type */
+    struct cached_row *rows;
+    uint32_t n_rows;
+};
+
+static bool is_row_of(const struct cached_row *row, const struct node *node) {
+    return row->node->opset == node->opset &&
+           (row->node->domain == node->domain || text_equal(row->node->domain, node->domain));
+}
+
+/* The row of the node's operator, added on first sight. */
 static int cache_row(struct row_cache *cache, const struct node *node, const struct op **ret) {
-    char key[256];
-    int length = snprintf(key, sizeof(key), "%s::%s@%lld", node->domain, node->type,
-                          (long long)node->opset);
-    bool fits = length > 0 && (size_t)length < sizeof(key);
-    uint32_t slot = fits ? map_get(&cache->index, key) : MAP_NONE;
-    if (slot != MAP_NONE) {
-        *ret = cache->rows[slot];
-        return CM_OK;
+    const uint32_t first = map_get(&cache->index, node->type);
+    for (uint32_t i = first; i != MAP_NONE; i = cache->rows[i].next) {
+        *ret = cache->rows[i].op;
+        if (is_row_of(&cache->rows[i], node)) return CM_OK;
     }
     *ret = registry_find(node->domain, node->type, node->opset);
     if (!*ret) *ret = &op_unknown;
-    if (!fits) return CM_OK;
-    char *kept = arena_strdup(cache->arena, key);
-    if (!kept) return CM_NO_MEMORY;
-    cache->rows[cache->n_rows] = *ret;
-    return map_set(&cache->index, kept, cache->n_rows++);
+    cache->rows[cache->n_rows] = (struct cached_row){node, *ret, first};
+    return map_set(&cache->index, node->type, cache->n_rows++);
 }
 
 static int bind_node(const struct analysis *analysis, struct bind_table *table,
@@ -136,11 +137,11 @@ static int bind_node(const struct analysis *analysis, struct bind_table *table,
 static int run(const struct analysis *analysis, void *own) {
     struct bind_table *table = own;
     const struct model *model = analysis->model;
-    struct row_cache cache = {.arena = analysis->arena};
+    struct row_cache cache = {0};
     int worst = CM_OK;
 
-    map_init(&cache.index, analysis->arena);
-    cache.rows = arena_array(analysis->arena, model->n_nodes + 1, sizeof(*cache.rows));
+    map_init(&cache.index, analysis->scratch);
+    cache.rows = arena_array(analysis->scratch, model->n_nodes + 1, sizeof(*cache.rows));
     table->ops = arena_array(analysis->arena, model->n_nodes, sizeof(*table->ops));
     if (!cache.rows || !table->ops) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < model->n_nodes; id++) {

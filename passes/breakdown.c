@@ -70,22 +70,35 @@ static void sum_states(struct breakdown_table *table) {
         table->measured_share = (double)table->states[CM_MEASURED].macs / (double)macs;
 }
 
+/* Models of a million nodes have a hundred operators. */
+static int add_row(const struct analysis *analysis, struct breakdown_table *table,
+                   size_t *capacity, const char *name) {
+    if (table->n_operators == *capacity) {
+        size_t wider = *capacity ? *capacity * 2 : 32;
+        struct operator_row *rows = arena_array(analysis->arena, wider, sizeof *rows);
+        if (!rows) return CM_NO_MEMORY;
+        if (*capacity) memcpy(rows, table->operators, *capacity * sizeof *rows);
+        table->operators = rows;
+        *capacity = wider;
+    }
+    table->operators[table->n_operators].name = name;
+    table->operators[table->n_operators++].costs.latency_ps = DIM_UNKNOWN;
+    return CM_OK;
+}
+
 static int list_operators(const struct analysis *analysis, struct breakdown_table *table) {
     const struct model *model = analysis->model;
     struct map index;
     map_init(&index, analysis->arena);
-    table->operators = arena_array(analysis->arena, model->n_nodes, sizeof *table->operators);
-    if (!table->operators) return diag_no_memory(analysis->diag);
+    size_t capacity = 0;
     for (uint32_t node = 0; node < model->n_nodes; node++) {
         const char *name = operator_name(analysis, &model->nodes[node]);
         uint32_t row = MAP_NONE;
         if (!name || map_add(&index, name, (uint32_t)table->n_operators, &row) < 0)
             return diag_no_memory(analysis->diag);
-        if (row == MAP_NONE) {
-            row = (uint32_t)table->n_operators++;
-            table->operators[row].name = name;
-            table->operators[row].costs.latency_ps = DIM_UNKNOWN;
-        }
+        if (row == MAP_NONE && add_row(analysis, table, &capacity, name) < 0)
+            return diag_no_memory(analysis->diag);
+        if (row == MAP_NONE) row = (uint32_t)table->n_operators - 1;
         add_operator(analysis, node, &table->operators[row]);
     }
     if (table->n_operators > 0)

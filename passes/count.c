@@ -201,8 +201,8 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
 static int drop_cheaper_branches(const struct analysis *analysis, struct count_table *table,
                                  bool *dropped) {
     const struct model *model = analysis->model;
-    struct branch_cost *costs = arena_array(analysis->arena, model->n_graphs, sizeof(*costs));
-    uint32_t *best = arena_array(analysis->arena, model->n_nodes, sizeof(*best));
+    struct branch_cost *costs = arena_array(analysis->scratch, model->n_graphs, sizeof(*costs));
+    uint32_t *best = arena_array(analysis->scratch, model->n_nodes, sizeof(*best));
     if (!costs || !best) return diag_no_memory(analysis->diag);
     graph_costs(analysis, table, costs);
     for (uint32_t id = 0; id < model->n_nodes; id++) best[id] = ID_NONE;
@@ -315,7 +315,7 @@ static int report_overflow(const struct analysis *analysis, const struct count_t
 static int run(const struct analysis *analysis, void *own) {
     struct count_table *table = own;
     const struct model *model = analysis->model;
-    bool *dropped = arena_array(analysis->arena, model->n_graphs, sizeof(*dropped));
+    bool *dropped = arena_array(analysis->scratch, model->n_graphs, sizeof(*dropped));
     table->costs = arena_array(analysis->arena, model->n_nodes, sizeof(*table->costs));
     table->runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->runs));
     table->most_runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->most_runs));

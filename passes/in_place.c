@@ -16,7 +16,7 @@
 /* Whose bytes are given away: to a node that wrote over them, or to the caller as a result. */
 static bool *find_results(const struct analysis *analysis) {
     const struct model *model = analysis->model;
-    bool *taken = arena_array(analysis->arena, model->n_values, sizeof *taken);
+    bool *taken = arena_array(analysis->scratch, model->n_values, sizeof *taken);
     for (uint32_t id = 0; taken && id < model->n_values; id++)
         if (model->values[id].is_graph_output) taken[analysis->lifetime.root[id]] = true;
     return taken;
@@ -70,7 +70,7 @@ static int run(const struct analysis *analysis, void *own) {
     struct in_place_table *table = own;
     const struct lifetime_table *lifetime = &analysis->lifetime;
     size_t n_values = analysis->model->n_values;
-    int64_t *shared = arena_array(analysis->arena, lifetime->n_steps, sizeof *shared);
+    int64_t *shared = arena_array(analysis->scratch, lifetime->n_steps, sizeof *shared);
     bool *taken = find_results(analysis);
     table->over = arena_array(analysis->arena, n_values, sizeof *table->over);
     if (!shared || !taken || !table->over) return diag_no_memory(analysis->diag);

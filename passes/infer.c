@@ -38,6 +38,7 @@ static int run(const struct analysis *analysis, void *own) {
         .declared = is_as_declared(analysis),
         .pass = "infer",
         .arena = analysis->arena,
+        .scratch = analysis->scratch,
         .diag = analysis->diag,
         .table = own,
     };

@@ -67,6 +67,14 @@ static void store_sources(const struct analysis *analysis, struct lifetime_table
     }
 }
 
+static void find_bytes(const struct analysis *analysis, struct lifetime_table *table) {
+    for (uint32_t id = 0; id < analysis->model->n_values; id++) {
+        enum storage storage = table->storage[id];
+        bool owns = storage == STORAGE_ACTIVATION || storage == STORAGE_INPUT;
+        table->bytes[id] = owns ? lifetime_bytes(&analysis->infer.most->facts[id]) : 0;
+    }
+}
+
 static void number_graph(const struct model *model, uint32_t graph_id,
                          struct lifetime_table *table);
 
@@ -137,9 +145,7 @@ static void live_from_to(const struct model *model, struct lifetime_table *table
 }
 
 int64_t lifetime_owned(const struct analysis *analysis, uint32_t value) {
-    enum storage storage = analysis->lifetime.storage[value];
-    if (storage != STORAGE_ACTIVATION && storage != STORAGE_INPUT) return 0;
-    return lifetime_bytes(&analysis->infer.most->facts[value]);
+    return analysis->lifetime.bytes[value];
 }
 
 int64_t lifetime_counted(const struct analysis *analysis, uint32_t value) {
@@ -168,13 +174,14 @@ static void note_bounds(const struct analysis *analysis, struct lifetime_table *
 /* Sums of live bytes over the steps, and the largest; unknown sizes are left out. */
 static int find_peak(const struct analysis *analysis, struct lifetime_table *table) {
     const struct model *model = analysis->model;
-    int64_t *change = arena_array(analysis->arena, (size_t)table->n_steps + 2, sizeof(*change));
+    int64_t *change =
+        arena_array(analysis->scratch, (size_t)table->n_steps + 2, sizeof(*change));
     int64_t live = 0;
     if (!change) return diag_no_memory(analysis->diag);
     table->peak_node = ID_NONE;
     table->peak_bytes = 0;
     for (uint32_t id = 0; id < model->n_values; id++) {
-        int64_t bytes = lifetime_owned(analysis, id);
+        int64_t bytes = table->bytes[id];
         if (!is_known(bytes)) continue;
         change[table->first[id]] = checked_add(change[table->first[id]], bytes);
         change[table->last[id] + 1] = checked_sub(change[table->last[id] + 1], bytes);
@@ -195,6 +202,7 @@ static int allocate(const struct analysis *analysis, struct lifetime_table *tabl
     size_t n_values = analysis->model->n_values;
     size_t n_nodes = analysis->model->n_nodes;
     table->storage = arena_array(analysis->arena, n_values, sizeof(*table->storage));
+    table->bytes = arena_array(analysis->arena, n_values, sizeof(*table->bytes));
     table->root = arena_array(analysis->arena, n_values, sizeof(*table->root));
     table->elementwise = arena_array(analysis->arena, n_nodes, sizeof(*table->elementwise));
     table->first = arena_array(analysis->arena, n_values, sizeof(*table->first));
@@ -202,8 +210,8 @@ static int allocate(const struct analysis *analysis, struct lifetime_table *tabl
     table->step_of = arena_array(analysis->arena, n_nodes, sizeof(*table->step_of));
     table->node_at = arena_array(analysis->arena, n_nodes, sizeof(*table->node_at));
     table->live = arena_array(analysis->arena, n_nodes, sizeof(*table->live));
-    if (!table->storage || !table->root || !table->first || !table->last || !table->step_of ||
-        !table->node_at || !table->live || !table->elementwise)
+    if (!table->storage || !table->bytes || !table->root || !table->first || !table->last ||
+        !table->step_of || !table->node_at || !table->live || !table->elementwise)
         return diag_no_memory(analysis->diag);
     return CM_OK;
 }
@@ -241,6 +249,7 @@ static int run(const struct analysis *analysis, void *own) {
         if (status < 0) return status;
         arena_restore(analysis->arena, mark);
     }
+    find_bytes(analysis, table);
     status = live_in_order(analysis, NULL, table);
     table->file_peak_bytes = table->peak_bytes;
     if (status < 0 || analysis->options->schedule != CM_SCHEDULE_MIN_MEMORY) return status;

@@ -23,8 +23,8 @@ static int list_endings(const struct analysis *analysis, struct endings *ret) {
     const struct lifetime_table *lifetime = &analysis->lifetime;
     size_t n_values = analysis->model->n_values;
     ret->heads =
-        arena_array(analysis->arena, (size_t)lifetime->n_steps + 1, sizeof(*ret->heads));
-    ret->next = arena_array(analysis->arena, n_values, sizeof(*ret->next));
+        arena_array(analysis->scratch, (size_t)lifetime->n_steps + 1, sizeof(*ret->heads));
+    ret->next = arena_array(analysis->scratch, n_values, sizeof(*ret->next));
     if (!ret->heads || !ret->next) return CM_NO_MEMORY;
     for (uint32_t step = 0; step <= lifetime->n_steps; step++) ret->heads[step] = ID_NONE;
     for (uint32_t id = 0; id < n_values; id++) {
@@ -74,7 +74,7 @@ static int peaks_of_modules(const struct analysis *analysis, int64_t **ret) {
     size_t n = analysis->modules.n_modules;
     struct endings endings;
     struct alive alive = {.analysis = analysis};
-    alive.now = arena_array(analysis->arena, n, sizeof(*alive.now));
+    alive.now = arena_array(analysis->scratch, n, sizeof(*alive.now));
     alive.most = arena_array(analysis->arena, n, sizeof(*alive.most));
     if (!alive.now || !alive.most || list_endings(analysis, &endings) < 0) return CM_NO_MEMORY;
     alive_inputs(&alive);
@@ -102,17 +102,21 @@ static int compare_live(const void *a, const void *b) {
 
 static int list_live(const struct analysis *analysis, struct memory_table *table) {
     const struct lifetime_table *lifetime = &analysis->lifetime;
-    table->live = arena_array(analysis->arena, analysis->model->n_values, sizeof(*table->live));
-    if (!table->live) return CM_NO_MEMORY;
+    struct live_value *live =
+        arena_array(analysis->scratch, analysis->model->n_values, sizeof(*live));
+    size_t n = 0;
+    if (!live) return CM_NO_MEMORY;
     if (lifetime->peak_node == ID_NONE) return CM_OK;
     uint32_t step = lifetime->step_of[lifetime->peak_node];
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
         int64_t bytes = lifetime_counted(analysis, id);
         if (bytes == 0 || lifetime->first[id] > step || lifetime->last[id] < step) continue;
-        table->live[table->n_live++] = (struct live_value){id, maker(analysis, id), bytes};
+        live[n++] = (struct live_value){id, maker(analysis, id), bytes};
     }
-    qsort(table->live, table->n_live, sizeof(*table->live), compare_live);
-    return CM_OK;
+    qsort(live, n, sizeof(*live), compare_live);
+    table->live = arena_copy(analysis->arena, live, n * sizeof(*live));
+    table->n_live = n;
+    return table->live ? CM_OK : CM_NO_MEMORY;
 }
 
 static int run(const struct analysis *analysis, void *own) {

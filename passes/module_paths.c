@@ -8,7 +8,6 @@
 #include "passes/names.h"
 #include "support/arena.h"
 #include "support/diag.h"
-#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -95,12 +94,13 @@ static const char *local_name(const struct mapper *mapper, uint32_t scope) {
 /* "parent.local", `local` shortened to its first `length` bytes. NULL: no memory. */
 static const char *join(const struct mapper *mapper, const char *parent, const char *local,
                         size_t length) {
-    struct text text;
-    text_init(&text, mapper->analysis->arena);
-    text_append(&text, parent);
-    if (parent[0] != '\0') text_append_n(&text, ".", 1);
-    text_append_n(&text, local, length);
-    return text.failed ? NULL : text_string(&text);
+    size_t front = strlen(parent);
+    char *joined = arena_alloc(mapper->analysis->arena, front + 1 + length + 1);
+    if (!joined) return NULL;
+    if (front > 0) memcpy(joined, parent, front);
+    if (front > 0) joined[front++] = '.';
+    memcpy(joined + front, local, length);
+    return joined;
 }
 
 /*

@@ -141,9 +141,9 @@ static int allocate(struct builder *builder) {
     builder->first_child = arena_array(arena, n, sizeof *builder->first_child);
     builder->next = arena_array(arena, n, sizeof *builder->next);
     builder->number = arena_array(arena, n, sizeof *builder->number);
-    tree->table->modules = arena_array(arena, n, sizeof *tree->table->modules);
+    tree->table->modules = arena_array(tree->kept, n, sizeof *tree->table->modules);
     tree->table->of_node =
-        arena_array(arena, analysis->model->n_nodes, sizeof *tree->table->of_node);
+        arena_array(tree->kept, analysis->model->n_nodes, sizeof *tree->table->of_node);
     tree->of_scope = arena_array(arena, tree->scopes->paths.n, sizeof *tree->of_scope);
     tree->of_param = arena_array(arena, analysis->params.n_params, sizeof *tree->of_param);
     tree->first_scope = arena_array(arena, n, sizeof *tree->first_scope);

@@ -15,6 +15,7 @@ struct module_tree {
     const struct scopes *scopes;
     const struct module_paths *names;
     struct modules_table *table;
+    struct arena *kept;    /* for the table; all else is in the analysis' own */
     uint32_t *of_scope;    /* by scope: index into the table */
     uint32_t *of_param;    /* by param: the module whose name it bears, the root where none */
     uint32_t *first_scope; /* by module: scope of its first call, ID_NONE if never entered */

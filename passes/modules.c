@@ -5,26 +5,68 @@
  * module is that an entry (module_paths), what is the tree of them (module_tree), and what does
  * a module cost, give and call itself (module_totals, module_outputs, module_types).
  */
+#include <string.h>
+
 #include "passes/module_groups.h"
 #include "passes/module_tree.h"
 #include "passes/pass.h"
+#include "support/arena.h"
+#include "support/diag.h"
 
 #include "support/banned.h"
 
+/* What stays of a module when the tree is built. `path` ends with the name. */
+static int keep_module(struct arena *arena, struct module *module) {
+    const char *path = arena_strdup(arena, module->path);
+    const char *name = module->name;
+    size_t length = strlen(name);
+    size_t path_length = strlen(module->path);
+    bool ends = length <= path_length && name == module->path + path_length - length;
+    module->children =
+        arena_copy(arena, module->children, module->n_children * sizeof(*module->children));
+    module->outputs =
+        arena_copy(arena, module->outputs, module->n_outputs * sizeof(*module->outputs));
+    const bool is_named = module->type == name;
+    module->name = path && ends ? path + path_length - length : arena_strdup(arena, name);
+    module->type = is_named ? module->name : arena_strdup(arena, module->type);
+    module->arguments = module->arguments[0] ? arena_strdup(arena, module->arguments) : "";
+    module->path = path;
+    bool all = path && module->name && module->type && module->arguments && module->children &&
+               module->outputs;
+    return all ? CM_OK : CM_NO_MEMORY;
+}
+
+static int keep(const struct analysis *analysis, struct modules_table *table) {
+    struct arena *arena = analysis->arena;
+    table->sources =
+        arena_copy(arena, table->sources, table->n_sources * sizeof(*table->sources));
+    if (!table->sources) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < table->n_modules; i++)
+        if (keep_module(arena, &table->modules[i]) < 0) return diag_no_memory(analysis->diag);
+    return CM_OK;
+}
+
+/* Trees of scopes and paths are built in scratch memory: they are larger than what comes of
+ * them. */
 static int run(const struct analysis *analysis, void *own) {
+    struct analysis building = *analysis;
+    building.arena = analysis->scratch;
     struct scopes scopes = {0};
     struct module_paths names = {0};
-    struct module_tree tree = {
-        .analysis = analysis, .scopes = &scopes, .names = &names, .table = own};
-    int status = scopes_find(analysis, &scopes, own);
-    if (status == CM_OK) status = module_paths_find(analysis, &scopes, &names);
+    struct module_tree tree = {.analysis = &building,
+                               .scopes = &scopes,
+                               .names = &names,
+                               .table = own,
+                               .kept = analysis->arena};
+    int status = scopes_find(&building, &scopes, own);
+    if (status == CM_OK) status = module_paths_find(&building, &scopes, &names);
     if (status == CM_OK && analysis->options->group)
-        status = module_groups_make(analysis, &scopes, &names);
+        status = module_groups_make(&building, &scopes, &names);
     if (status == CM_OK) status = module_tree_build(&tree);
     if (status == CM_OK) status = module_totals(&tree);
     if (status == CM_OK) status = module_outputs(&tree);
     if (status == CM_OK) status = module_types(&tree);
-    return status;
+    return status < 0 ? status : keep(analysis, own);
 }
 
 const struct pass pass_modules = {

@@ -132,8 +132,15 @@ static struct ranked rank_block(const struct packing *packing, enum packing_plan
     }
 }
 
+/* Blocks come in the order of their values, which is mostly that of their steps. */
+static bool is_sorted(const struct ranked *ranks, uint32_t n) {
+    for (uint32_t i = 1; i < n; i++)
+        if (compare_ranked(&ranks[i - 1], &ranks[i]) > 0) return false;
+    return true;
+}
+
 static void sort_ranks(struct ranked *ranks, uint32_t n, uint32_t *ret_order) {
-    qsort(ranks, n, sizeof *ranks, compare_ranked);
+    if (!is_sorted(ranks, n)) qsort(ranks, n, sizeof *ranks, compare_ranked);
     for (uint32_t i = 0; i < n; i++) ret_order[i] = ranks[i].index;
 }
 

@@ -134,6 +134,7 @@ enum storage {
 
 struct lifetime_table {
     enum storage *storage; /* by value */
+    int64_t *bytes;        /* by value: that it owns, 0 where it owns none; DIM_UNKNOWN */
     uint32_t *root;        /* by value: whose bytes it shares; itself where it owns them */
     bool *elementwise;     /* by node: its first output may be written over an operand */
     uint32_t *first;       /* by value: step at which it is made */
@@ -446,7 +447,8 @@ struct advice_table {
 struct analysis {
     const struct model *model;
     const struct cm_options *options;
-    struct arena *arena; /* lives as long as the analysis */
+    struct arena *arena;   /* lives as long as the analysis */
+    struct arena *scratch; /* of the pass that runs; the runner empties it */
     struct cm_diagnostics *diag;
     struct bind_table bind;
     struct batch_table batch;

@@ -12,7 +12,7 @@
 #include "support/banned.h"
 
 static int grow(struct paths *paths) {
-    size_t capacity = paths->capacity ? paths->capacity * 2 : 64;
+    size_t capacity = paths->capacity ? paths->capacity + paths->capacity / 2 : 64;
     struct path *items = arena_array(paths->arena, capacity, sizeof *items);
     if (!items) return CM_NO_MEMORY;
     if (paths->n) memcpy(items, paths->items, paths->n * sizeof *items);
@@ -54,10 +54,13 @@ static int normalize(struct paths *paths, const char *text, size_t length, size_
         paths->buffer_size = paths->buffer ? size : 0;
         if (!paths->buffer) return CM_NO_MEMORY;
     }
-    for (size_t i = 0; i < length; i++) {
-        bool separates = text[i] == paths->separator;
-        bool empty = used == 0 || paths->buffer[used - 1] == paths->separator;
-        if (!separates || !empty) paths->buffer[used++] = text[i];
+    for (size_t at = 0; at < length;) {
+        const char *end = memchr(text + at, paths->separator, length - at);
+        size_t part = (end ? (size_t)(end - text) : length) - at;
+        if (part > 0) memcpy(paths->buffer + used, text + at, part);
+        used += part;
+        if (part > 0 && end) paths->buffer[used++] = paths->separator;
+        at += part + 1;
     }
     if (used > 0 && paths->buffer[used - 1] == paths->separator) used--;
     paths->buffer[used] = '\0';
@@ -92,7 +95,8 @@ int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *
         char *end = memchr(paths->buffer + begin, paths->separator, used - begin);
         size_t stop = end ? (size_t)(end - paths->buffer) : used;
         paths->buffer[stop] = '\0';
-        uint32_t next = map_get(&paths->index, paths->buffer);
+        /* the whole has been looked for already */
+        uint32_t next = end ? map_get(&paths->index, paths->buffer) : MAP_NONE;
         if (next == MAP_NONE && add(paths, paths->buffer, begin, entry, &next) < 0)
             return CM_NO_MEMORY;
         if (end) *end = paths->separator;

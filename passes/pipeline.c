@@ -6,6 +6,7 @@
 
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "support/arena.h"
 #include "support/diag.h"
 #include "support/text.h"
 
@@ -73,21 +74,37 @@ int pipeline_run(struct analysis *analysis) {
     return pipeline_run_to(analysis, 0);
 }
 
-int pipeline_run_to(struct analysis *analysis, unsigned wanted) {
+/* What the pass needs while it runs is gone when it has run. */
+static int run_pass(struct analysis *analysis, const struct pass *pass) {
+    struct arena_mark mark = arena_save(analysis->scratch);
+    int status = pass->run(analysis, (char *)analysis + pass->own);
+    arena_restore(analysis->scratch, mark);
+    return status == CM_OK && analysis->options->dump ? dump(analysis, pass) : status;
+}
+
+static int run_passes(struct analysis *analysis, unsigned wanted) {
     unsigned have = 0;
-    int dumpable = check_dump(analysis);
-    if (dumpable < 0) return dumpable;
-#ifndef NDEBUG
-    verify_model(analysis->model);
-#endif
     for (size_t i = 0; i < pipeline_length(); i++) {
         const struct pass *pass = pipeline[i];
         BUG_ON((pass->needs & ~have) != 0);
-        int status = pass->run(analysis, (char *)analysis + pass->own);
-        if (status == CM_OK && analysis->options->dump) status = dump(analysis, pass);
+        int status = run_pass(analysis, pass);
         if (status < 0) return status;
         have |= pass->gives;
         if (wanted != 0 && (wanted & ~have) == 0) break;
     }
     return CM_OK;
+}
+
+int pipeline_run_to(struct analysis *analysis, unsigned wanted) {
+    int status = check_dump(analysis);
+    if (status < 0) return status;
+#ifndef NDEBUG
+    verify_model(analysis->model);
+#endif
+    analysis->scratch = arena_new("scratch", 0);
+    if (!analysis->scratch) return diag_no_memory(analysis->diag);
+    status = run_passes(analysis, wanted);
+    arena_free(analysis->scratch);
+    analysis->scratch = NULL;
+    return status;
 }

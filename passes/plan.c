@@ -31,8 +31,8 @@ static int64_t round_up(const struct analysis *analysis, int64_t bytes) {
 static int collect(const struct analysis *analysis, struct collected *ret) {
     const struct lifetime_table *lifetime = &analysis->lifetime;
     size_t n = analysis->model->n_values;
-    ret->blocks = arena_array(analysis->arena, n, sizeof(*ret->blocks));
-    ret->values = arena_array(analysis->arena, n, sizeof(*ret->values));
+    ret->blocks = arena_array(analysis->scratch, n, sizeof(*ret->blocks));
+    ret->values = arena_array(analysis->scratch, n, sizeof(*ret->values));
     if (!ret->blocks || !ret->values) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n; id++) {
         int64_t bytes = lifetime_owned(analysis, id);
@@ -48,7 +48,7 @@ static int collect(const struct analysis *analysis, struct collected *ret) {
 static int plan_fresh(const struct analysis *analysis, const struct collected *all,
                       struct plan_table *table) {
     struct packing_plan plan;
-    if (packing_plan(analysis->arena, all->blocks, all->n, analysis->options->memory_plan,
+    if (packing_plan(analysis->scratch, all->blocks, all->n, analysis->options->memory_plan,
                      &plan) < 0)
         return diag_no_memory(analysis->diag);
     table->arena_bytes = plan.bytes;
@@ -85,12 +85,12 @@ static int plan_in_place(const struct analysis *analysis, struct collected *all,
                          struct plan_table *table) {
     struct packing_plan plan;
     size_t n_values = analysis->model->n_values;
-    uint32_t *block_of = arena_array(analysis->arena, n_values, sizeof(*block_of));
+    uint32_t *block_of = arena_array(analysis->scratch, n_values, sizeof(*block_of));
     table->arena_in_place_bytes = table->arena_bytes;
     if (analysis->in_place.n_over == 0) return CM_OK;
     if (!block_of) return diag_no_memory(analysis->diag);
     size_t n = share_blocks(analysis, all, block_of);
-    if (packing_plan(analysis->arena, all->blocks, n, false, &plan) < 0)
+    if (packing_plan(analysis->scratch, all->blocks, n, false, &plan) < 0)
         return diag_no_memory(analysis->diag);
     table->arena_in_place_bytes = plan.bytes;
     return CM_OK;

@@ -194,6 +194,7 @@ static int start(struct search *search, const struct batch_table *table, uint32_
                                   .mode = analysis->options->mode,
                                   .pass = "batch",
                                   .arena = probe->arena,
+                                  .scratch = analysis->scratch,
                                   .table = &search->before};
     int status = walk_before(search);
     if (status < 0) return status;

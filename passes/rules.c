@@ -5,8 +5,6 @@
  */
 #include "passes/rules.h"
 
-#include <stdio.h>
-
 #include "ir/print.h"
 #include "support/arena.h"
 #include "support/text.h"
@@ -44,8 +42,9 @@ struct rule_source rules_source(const struct analysis *analysis) {
 /* A rule of that node by that row: its outputs are unknown, its inputs to be set. */
 static int make(const struct rule_source *source, const struct node *node, const struct op *op,
                 struct rule *ret, const struct fact ***ret_inputs) {
-    const struct fact **inputs = arena_array(source->arena, node->n_inputs, sizeof(*inputs));
-    struct fact *outputs = arena_array(source->arena, node->n_outputs, sizeof(*outputs));
+    struct arena *lists = source->scratch ? source->scratch : source->arena;
+    const struct fact **inputs = arena_array(lists, node->n_inputs, sizeof(*inputs));
+    struct fact *outputs = arena_array(lists, node->n_outputs, sizeof(*outputs));
     if (!inputs || !outputs) return diag_no_memory(source->diag);
     for (size_t i = 0; i < node->n_outputs; i++) outputs[i] = fact_unknown();
     *ret = (struct rule){
@@ -129,12 +128,11 @@ static void print_place(const struct diag_frame *frame, struct text *out) {
 }
 
 void node_place_push(struct node_place *place, struct cm_diagnostics *diag) {
-    const char *name = place->model->nodes[place->node].name;
-    if (!name[0]) snprintf(place->number, sizeof(place->number), "#%u", place->node);
     place->frame = (struct diag_frame){
         .label = "at node",
         .print = print_place,
-        .node = name[0] ? name : place->number,
+        .node = place->model->nodes[place->node].name,
+        .node_index = place->node,
         .context = place,
     };
     diag_push(diag, &place->frame);

@@ -17,14 +17,15 @@ struct rule_source {
     const struct override *const *overrides; /* by node; NULL: none at all */
     const struct fact *facts;                /* by value */
     enum cm_mode mode;
-    struct arena *arena;
+    struct arena *arena;   /* what a rule states lives here */
+    struct arena *scratch; /* the rule's own lists; NULL: in `arena` too */
     struct cm_diagnostics *diag;
 };
 
 /* Of an analysis whose types are inferred. */
 struct rule_source rules_source(const struct analysis *analysis);
 
-/* Inputs and outputs of *ret are in the source's arena; the outputs are unknown. */
+/* Inputs and outputs of *ret are in the source's scratch; the outputs are unknown. */
 int rules_make(const struct rule_source *source, uint32_t node, struct rule *ret) CM_MUST_CHECK;
 /* The same for a node whose types were inferred: the outputs are what the facts say. */
 int rules_make_done(const struct rule_source *source, uint32_t node,
@@ -43,7 +44,6 @@ struct node_place {
     const struct fact *facts; /* NULL: declared types */
     const char *pass;
     uint32_t node;
-    char number[16]; /* "#17", the name of a node that has none */
 };
 
 void node_place_push(struct node_place *place, struct cm_diagnostics *diag);

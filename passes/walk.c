@@ -256,8 +256,10 @@ int walk_node(struct walk *walk, uint32_t id) {
         .facts = walk->table->facts,
         .mode = walk->mode,
         .arena = walk->arena,
+        .scratch = walk->scratch,
         .diag = walk->diag,
     };
+    struct arena_mark mark = arena_save(walk->scratch);
     struct rule rule;
     struct node_place place = {.model = walk->model,
                                .op = walk->ops[id],
@@ -267,13 +269,20 @@ int walk_node(struct walk *walk, uint32_t id) {
     int status = rules_make(&source, id, &rule);
     if (status < 0) return status;
     walk->n_walked++;
-    if (walk->exact) return most_of_node(walk, &rule);
+    if (walk->exact) {
+        status = most_of_node(walk, &rule);
+        arena_restore(walk->scratch, mark);
+        return status;
+    }
     node_place_push(&place, walk->diag);
     status = walk_infer(walk, &rule);
     if (status == CM_OK) status = walk_fold(walk, &rule);
     node_place_pop(&place, walk->diag);
-    if (status == CM_OK) return keep_outputs(walk, &rule);
-    forget_outputs(walk, rule.node);
+    if (status == CM_OK)
+        status = keep_outputs(walk, &rule);
+    else
+        forget_outputs(walk, rule.node);
+    arena_restore(walk->scratch, mark);
     return status;
 }
 

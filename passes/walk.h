@@ -21,6 +21,7 @@ struct walk {
     bool declared;    /* the file's declared types hold for the shapes that are walked */
     const char *pass; /* for places */
     struct arena *arena;
+    struct arena *scratch;           /* emptied of what a node took when it is done */
     struct cm_diagnostics *diag;     /* NULL: messages are dropped, statuses stay */
     struct infer_table *table;       /* to fill */
     const struct infer_table *exact; /* of the first walk, in the second (walk_most.h); NULL */

@@ -14,16 +14,16 @@
 
 const struct column columns[] = {
     /* clang-format off */
-    /* key               heading             ranking   unit           offset, of_operator, of_batch, sums, timed */
-    {"params",           "params",           "params", NUMBER_PARAMS, AT(params),           0,                       BATCH(params),     false, false},
-    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          0,                       0,                 false, false},
-    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs),             OPERATOR(macs),          BATCH(macs),       true,  false},
-    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            OPERATOR(flops),         BATCH(flops),      true,  false},
-    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       OPERATOR(bytes_read),    0,                 true,  false},
-    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    OPERATOR(bytes_written), 0,                 true,  false},
-    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     0,                       0,                 false, false},
-    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), 0,                       0,                 true,  false},
-    {"latency_ps",       "fwd latency",  "fwd latency", NUMBER_TIME,  AT(latency_ps),       OPERATOR(latency_ps),    BATCH(latency_ps), true,  true},
+    /* key               heading             ranking   unit           offset, of_operator, of_batch, sums, timed, about */
+    {"params",           "params",           "params", NUMBER_PARAMS, AT(params),           0,                       BATCH(params),     false, false, "elements of learned tensors, each tensor once"},
+    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          0,                       0,                 false, false, "elements of named tensors that are not learned: statistics, masks"},
+    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs),             OPERATOR(macs),          BATCH(macs),       true,  false, "multiply-adds"},
+    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            OPERATOR(flops),         BATCH(flops),      true,  false, "operations by the convention"},
+    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       OPERATOR(bytes_read),    0,                 true,  false, "operands of the nodes"},
+    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    OPERATOR(bytes_written), 0,                 true,  false, "outputs of the nodes"},
+    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     0,                       0,                 false, false, "params and buffers as stored, each tensor once"},
+    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), 0,                       0,                 true,  false, "fresh node outputs: no views, constants or shape arithmetic"},
+    {"latency_ps",       "fwd latency",  "fwd latency", NUMBER_TIME,  AT(latency_ps),       OPERATOR(latency_ps),    BATCH(latency_ps), true,  true, "cold, all runs, picoseconds; `null` of a node without a time, which sums leave out; a module's is the sum of its nodes'"},
     /* clang-format on */
 };
 

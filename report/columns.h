@@ -25,6 +25,7 @@ struct column {
     size_t of_batch;    /* in struct cm_sweep_row; 0: a sweep has no such figure */
     bool sums;          /* the total is the sum over nodes, each tensor not once */
     bool timed;         /* only of a result that has times */
+    const char *about;  /* for docs and schema */
 };
 
 extern const struct column columns[];

@@ -63,13 +63,14 @@ static int eighths(const struct chart *chart, size_t column) {
 /* Lines of the chart are as long as the page is wide: nothing in them is folded. */
 static void write_line(struct page *page, enum style style, const struct text *line) {
     size_t length = line->length;
-    while (length > 0 && text_string(line)[length - 1] == ' ') length--;
-    page_print(page, style, "%.*s", (int)length, text_string(line));
+    const char *string = page_string(page, line);
+    while (length > 0 && string[length - 1] == ' ') length--;
+    page_print(page, style, "%.*s", (int)length, string);
     page_end_line(page);
 }
 
 static void write_edge(struct page *page, const struct text *label, const char *edge) {
-    page_print(page, STYLE_SHARE, "%s", text_string(label));
+    page_print(page, STYLE_SHARE, "%s", page_string(page, label));
     page_indent(page, page->column < LABEL_COLUMNS ? LABEL_COLUMNS - page->column : 1);
     page_print(page, STYLE_SHARE, "%s", edge);
 }

@@ -38,6 +38,7 @@ static void append_cell(struct text *label, const struct diagram_language *langu
         cell_append(&figure, cell, units);
     else
         text_append(&figure, "?");
+    if (figure.failed) label->failed = true;
     append_words(label, language, text_string(&figure), arena);
 }
 
@@ -48,6 +49,7 @@ static void append_below(struct text *label, const struct diagram_language *lang
     text_init(&words, arena);
     text_printf(&words, "%zu modules below", n_below);
     if (label->length > 0) text_append(label, language->line_end);
+    if (words.failed) label->failed = true;
     append_words(label, language, text_string(&words), arena);
 }
 

@@ -178,7 +178,7 @@ static void write_by(struct page *page, const struct cm_explanation *explanation
     append_count(&figure, by->flops);
     write_padded(page, by->convention, CONVENTION_WIDTH);
     write_padded(page, by->unit, UNIT_WIDTH);
-    page_print(page, STYLE_TITLE, "%*s", FIGURE_WIDTH, text_string(&figure));
+    page_print(page, STYLE_TITLE, "%*s", FIGURE_WIDTH, page_string(page, &figure));
     if (by->n_terms > 0) {
         page_print(page, STYLE_PLAIN, "  ");
         page_list(page, " ", page->column + 2);

@@ -318,36 +318,36 @@ static const char of_limit[] = "a limit: --memory-limit";
 /* clang-format off */
 static const struct field before_metrics[] = {
     /* key        heading      rows                         text   empty     needs, is_there, get */
-    {"batch",     "batch",     BATCHES,                     false, NULL,     NULL, NULL, get_batch, NULL},
-    {"state",     "state",     BATCHES,                     true,  NULL,     NULL, NULL, get_state, NULL},
-    {"index",     "index",     MODULES | NODES,             false, NULL,     NULL, NULL, get_index, NULL},
-    {"path",      "path",      MODULES | NODES,             true,  "(root)", NULL, NULL, get_path, NULL},
-    {"name",      "name",      MODULES | NODES,             true,  NULL,     NULL, NULL, get_name, NULL},
-    {"type",      "type",      MODULES | NODES | OPERATORS, true,  NULL,     NULL, NULL, get_type, NULL},
-    {"arguments", "arguments", MODULES,                     true,  NULL,     NULL, NULL, get_arguments, NULL},
-    {"depth",     "depth",     MODULES | NODES,             false, NULL,     NULL, NULL, get_depth, NULL},
-    {"calls",     "calls",     MODULES,                     false, NULL,     NULL, NULL, get_calls, NULL},
-    {"nodes",     "nodes",     OPERATORS,                   false, NULL,     NULL, NULL, get_nodes, NULL},
-    {"shape",     "shape",     MODULES | NODES,             true,  NULL,     NULL, NULL, get_shape, NULL},
+    {"batch",     "batch",     BATCHES,                     false, NULL,     NULL, NULL, get_batch, NULL, false},
+    {"state",     "state",     BATCHES,                     true,  NULL,     NULL, NULL, get_state, NULL, false},
+    {"index",     "index",     MODULES | NODES,             false, NULL,     NULL, NULL, get_index, NULL, false},
+    {"path",      "path",      MODULES | NODES,             true,  "(root)", NULL, NULL, get_path, NULL, false},
+    {"name",      "name",      MODULES | NODES,             true,  NULL,     NULL, NULL, get_name, NULL, false},
+    {"type",      "type",      MODULES | NODES | OPERATORS, true,  NULL,     NULL, NULL, get_type, NULL, false},
+    {"arguments", "arguments", MODULES,                     true,  NULL,     NULL, NULL, get_arguments, NULL, false},
+    {"depth",     "depth",     MODULES | NODES,             false, NULL,     NULL, NULL, get_depth, NULL, false},
+    {"calls",     "calls",     MODULES,                     false, NULL,     NULL, NULL, get_calls, NULL, false},
+    {"nodes",     "nodes",     OPERATORS,                   false, NULL,     NULL, NULL, get_nodes, NULL, false},
+    {"shape",     "shape",     MODULES | NODES,             true,  NULL,     NULL, NULL, get_shape, NULL, false},
 };
 
 static const struct field after_metrics[] = {
-    {"bytes",                 "bytes",           MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_bytes, NULL},
-    {"peak_activation_bytes", "peak activation", MODULES | BATCHES,           false, NULL, NULL,        NULL,         get_peak, NULL},
-    {"arena_bytes",           "arena",           BATCHES,                     false, NULL, NULL,        NULL,         get_arena, NULL},
-    {"required_bytes",        "required",        BATCHES,                     false, NULL, NULL,        NULL,         get_required, NULL},
-    {"fits",                  "fits",            BATCHES,                     true,  NULL, of_limit,    has_limit,    get_fits, NULL},
-    {"intensity",             "flops a byte",    MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_intensity, NULL},
-    {"backward_macs",         "backward MACs",   MODULES | NODES,             false, NULL, of_training, has_training, get_backward_macs, NULL},
-    {"kept_bytes",            "kept",            MODULES | NODES,             false, NULL, of_training, has_training, get_kept_bytes, NULL},
-    {"flops_per_s",           "FLOPS",           MODULES,                     false, NULL, of_times,    has_times,    get_flops_rate, NULL},
-    {"bytes_per_s",           "bandwidth",       MODULES,                     false, NULL, of_times,    has_times,    get_bytes_rate, NULL},
-    {"roofline",              "roofline",        MODULES,                     false, NULL, of_times,    has_times,    get_roofline, NULL},
-    {"bound",                 "bound",           MODULES,                     true,  NULL, of_times,    has_times,    get_bound, NULL},
-    {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, of_times,    has_times,    get_speed, NULL},
-    {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, of_times,    has_times,    get_timed_share, NULL},
-    {"cached",                "cached",          BATCHES,                     false, NULL, of_times,    has_times,    get_cached, NULL},
-    {"problem",               "problem",         BATCHES,                     true,  NULL, NULL,        NULL,         get_problem, NULL},
+    {"bytes",                 "bytes",           MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_bytes, NULL, false},
+    {"peak_activation_bytes", "peak activation", MODULES | BATCHES,           false, NULL, NULL,        NULL,         get_peak, NULL, false},
+    {"arena_bytes",           "arena",           BATCHES,                     false, NULL, NULL,        NULL,         get_arena, NULL, false},
+    {"required_bytes",        "required",        BATCHES,                     false, NULL, NULL,        NULL,         get_required, NULL, false},
+    {"fits",                  "fits",            BATCHES,                     true,  NULL, of_limit,    has_limit,    get_fits, NULL, false},
+    {"intensity",             "flops a byte",    MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_intensity, NULL, false},
+    {"backward_macs",         "backward MACs",   MODULES | NODES,             false, NULL, of_training, has_training, get_backward_macs, NULL, false},
+    {"kept_bytes",            "kept",            MODULES | NODES,             false, NULL, of_training, has_training, get_kept_bytes, NULL, false},
+    {"flops_per_s",           "FLOPS",           MODULES,                     false, NULL, of_times,    has_times,    get_flops_rate, NULL, false},
+    {"bytes_per_s",           "bandwidth",       MODULES,                     false, NULL, of_times,    has_times,    get_bytes_rate, NULL, false},
+    {"roofline",              "roofline",        MODULES,                     false, NULL, of_times,    has_times,    get_roofline, NULL, true},
+    {"bound",                 "bound",           MODULES,                     true,  NULL, of_times,    has_times,    get_bound, NULL, false},
+    {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, of_times,    has_times,    get_speed, NULL, false},
+    {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, of_times,    has_times,    get_timed_share, NULL, true},
+    {"cached",                "cached",          BATCHES,                     false, NULL, of_times,    has_times,    get_cached, NULL, false},
+    {"problem",               "problem",         BATCHES,                     true,  NULL, NULL,        NULL,         get_problem, NULL, false},
 };
 /* clang-format on */
 
@@ -383,6 +383,7 @@ static void make_share(const struct column *column, struct arena *arena, struct 
     ret->heading = arena_printf(arena, "%% of %s", short_heading(column));
     ret->rows &= ~BATCHES;
     ret->get = get_metric_share;
+    ret->is_share = true;
 }
 
 /* The i-th of all, whatever rows have it. */
@@ -406,8 +407,11 @@ static bool any_field(size_t i, struct arena *arena, struct field *ret) {
 }
 
 bool field_at(enum rows rows, size_t i, struct arena *arena, struct field *ret) {
-    for (size_t k = 0; any_field(k, arena, ret); k++)
-        if ((ret->rows & FIELD_OF(rows)) != 0 && i-- == 0) return ret->key && ret->heading;
+    for (size_t k = 0; any_field(k, arena, ret); k++) {
+        if ((ret->rows & FIELD_OF(rows)) == 0 || i-- > 0) continue;
+        if (!ret->heading) ret->key = NULL; /* memory is short for either */
+        return ret->key != NULL;
+    }
     ret->key = "";
     return false;
 }

@@ -38,6 +38,7 @@ struct field {
     void (*get)(const struct field *field, const struct rows_of *of, size_t row,
                 struct cell *ret);
     const struct column *column; /* of a metric */
+    bool is_share;
 };
 
 #define FIELD_OF(rows) (1U << (rows))

@@ -114,7 +114,7 @@ static bool read_number(const char *text, struct arena *arena, struct filter *re
     double real = 0;
     int64_t factor = 1;
     if (digits == NULL || length == 0 || !text_to_real(digits, &real)) return false;
-    if (text_equal(suffix, "%")) {
+    if (ret->field.is_share && text_equal(suffix, "%")) {
         ret->real = real / 100;
         return true;
     }
@@ -140,7 +140,8 @@ static int read_value(const char *text, const char *value, struct arena *arena,
     if (ret->is_unknown && is_equation) return CM_OK;
     if (!ret->is_unknown && read_number(value, arena, ret)) return CM_OK;
     return diag_error(diag, DIAG_USAGE,
-                      "filter '%s': want a number as 100, 1.5M, 16MiB, 10us or 2%%, got '%s'",
+                      "filter '%s': want a number as 100, 1.5M, 16MiB or 10us, of a share 2%%, "
+                      "got '%s'",
                       text, value);
 }
 

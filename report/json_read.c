@@ -12,6 +12,7 @@
 #include <cjson/cJSON.h>
 
 #include "report/json_check.h"
+#include "report/json_document.h"
 #include "report/json_numbers.h"
 #include "report/json_reader.h"
 #include "report/json_schema.h"
@@ -322,6 +323,33 @@ static int check_keys(struct json_reader *reader, const struct json_place *place
     return CM_OK;
 }
 
+/* What stands at the head of a file beside the keys of its record. */
+static const char *const head_keys[] = {"schema", "$schema", "tool"};
+
+static bool is_head_key(const char *key) {
+    for (size_t i = 0; i < sizeof(head_keys) / sizeof(head_keys[0]); i++)
+        if (strcmp(key, head_keys[i]) == 0) return true;
+    return false;
+}
+
+static bool is_key_of(const struct json_record *record, const char *key) {
+    for (size_t i = 0; i < record->n_fields; i++)
+        if (strcmp(key, record->fields[i].key) == 0) return true;
+    return false;
+}
+
+static int check_closed(struct json_reader *reader, const struct json_record *record,
+                        const struct json_place *place, const cJSON *object) {
+    const cJSON *item = NULL;
+    cJSON_ArrayForEach(item, object) {
+        const struct json_place key = {place, item->string, 0};
+        if (is_key_of(record, item->string) || (place == NULL && is_head_key(item->string)))
+            continue;
+        return reader_fault(reader, &key, "a key of the schema", "another");
+    }
+    return CM_OK;
+}
+
 static const cJSON missing = {.type = cJSON_NULL};
 
 /* The value of a key; a JSON null where an optional one is missing. */
@@ -362,6 +390,7 @@ static int read_field(struct json_reader *reader, const struct json_field *field
 int reader_record(struct json_reader *reader, const struct json_record *record,
                   const struct json_place *place, const cJSON *item, char *base) {
     int status = check_keys(reader, place, item);
+    if (status == CM_OK && record->closed) status = check_closed(reader, record, place, item);
     for (size_t i = 0; i < record->n_fields && status == CM_OK; i++)
         status = read_field(reader, &record->fields[i], place, item, base);
     return status;
@@ -409,13 +438,6 @@ static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJS
     return status;
 }
 
-/* Text to parse, and what for. */
-struct json_text {
-    const char *text;
-    size_t size;
-    const char *name;
-};
-
 /* On CM_OK the caller owns *ret_arena, which *ret stands in. */
 static int read_root(const struct json_document *document, const struct json_text *text,
                      struct cm_diagnostics *diag, struct arena **ret_arena, void **ret) {
@@ -436,8 +458,8 @@ static int read_root(const struct json_document *document, const struct json_tex
     return status;
 }
 
-static int read_text_of(const struct json_document *document, const struct json_text *text,
-                        struct cm_diagnostics *diag, struct arena **ret_arena, void **ret) {
+int json_document_read(const struct json_document *document, const struct json_text *text,
+                       struct cm_diagnostics *diag, struct arena **ret_arena, void **ret) {
     struct diag_frame frame = {.label = "in", .what = text->name};
     diag_push(diag, &frame);
     const int status = read_root(document, text, diag, ret_arena, ret);
@@ -450,7 +472,7 @@ int cm_result_read_json(const char *text, size_t size, const char *name,
     const struct json_text from = {text, size, name};
     struct arena *arena = NULL;
     void *result = NULL;
-    const int status = read_text_of(&json_profile, &from, diagnostics, &arena, &result);
+    const int status = json_document_read(&json_profile, &from, diagnostics, &arena, &result);
     if (status != CM_OK) return status;
     *ret_result = result;
     (*ret_result)->arena = arena;
@@ -462,7 +484,7 @@ int cm_sweep_read_json(const char *text, size_t size, const char *name,
     const struct json_text from = {text, size, name};
     struct arena *arena = NULL;
     void *sweep = NULL;
-    const int status = read_text_of(&json_sweep, &from, diagnostics, &arena, &sweep);
+    const int status = json_document_read(&json_sweep, &from, diagnostics, &arena, &sweep);
     if (status != CM_OK) return status;
     *ret_sweep = sweep;
     (*ret_sweep)->arena = arena;

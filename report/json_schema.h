@@ -2,7 +2,8 @@
 /*
  * The schema "costmodel/profile/1" as tables: each struct of the result is a record, each key a
  * row that says where its value stands and what kind it is. Writer and reader walk the same
- * rows, which is why what one writes the other reads. docs/json.md explains the keys to users.
+ * rows, which is why what one writes the other reads; the published schema and the tables of
+ * docs/json.md are printed from them, too.
  */
 #ifndef REPORT_JSON_SCHEMA_H
 #define REPORT_JSON_SCHEMA_H
@@ -10,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "costmodel/formula.h"
 #include "costmodel/result.h"
 
 #include "report/columns.h"
@@ -52,12 +54,16 @@ struct json_field {
     size_t count_offset; /* of the size_t n of a list, of the bool of a part */
     const struct json_record *record;
     const char *const *first; /* NULL-terminated keys of columns */
+    const char *about; /* for the published schema and docs/json.md; columns have their own */
 };
 
 struct json_record {
     size_t size; /* of the struct */
     size_t n_fields;
     const struct json_field *fields;
+    const char *name; /* in the published schema */
+    const char *about;
+    bool closed; /* a key that is not in it is refused: people write it, and mistype */
 };
 
 /* A whole file: behind `schema` and `tool` the keys of the record. */
@@ -67,10 +73,18 @@ struct json_document {
     const struct json_record *record;
 };
 
-extern const struct json_document json_profile; /* struct cm_result */
-extern const struct json_document json_sweep;   /* struct cm_sweep */
-extern const struct json_record json_result;    /* struct cm_result, without schema and tool */
-extern const struct json_record json_type;      /* struct cm_type: dtype and shape */
+/* All that there are, by the name of each schema. */
+extern const struct json_document *const json_documents[];
+extern const size_t json_n_documents;
+
+extern const struct json_document json_profile;  /* struct cm_result */
+extern const struct json_document json_sweep;    /* struct cm_sweep */
+extern const struct json_document json_formula;  /* struct cm_formula */
+extern const struct json_document json_budget;   /* struct cm_budget */
+extern const struct json_document json_baseline; /* struct cm_baseline */
+extern const struct json_document json_verdict;  /* struct cm_verdict */
+extern const struct json_record json_result;     /* struct cm_result, without schema and tool */
+extern const struct json_record json_type;       /* struct cm_type: dtype and shape */
 
 /* "sequence", "optional", "map", "sparse_tensor"; NULL for what is written as a plain dtype. */
 const char *json_type_wrapper(enum cm_type_kind kind);

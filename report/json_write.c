@@ -11,6 +11,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "report/json_document.h"
 #include "report/json_schema.h"
 #include "report/types.h"
 #include "support/arena.h"
@@ -297,12 +298,19 @@ static write_kind *const writers[JSON_N_KINDS] = {
     [JSON_RATIO] = write_ratio,       [JSON_TRIPLE] = write_triple,
 };
 
+/* Without a result at hand a time that is known is there. */
+static bool is_there(const struct json_writer *writer, const struct column *column,
+                     const struct cm_costs *costs) {
+    if (writer->result != NULL) return column_is_there(column, writer->result);
+    return !column->timed || is_known(column_get(column, costs));
+}
+
 static void write_columns(struct json_writer *writer, cJSON *object,
                           const struct json_field *field, const char *base) {
     LOAD(struct cm_costs, costs, base, field->offset);
     const struct column *column = NULL;
     for (size_t i = 0; (column = json_column(field, i)) != NULL; i++)
-        if (column_is_there(column, writer->result))
+        if (is_there(writer, column, &costs))
             add_to_object(writer, object, column->key,
                           integer_item(column_get(column, &costs)));
 }
@@ -405,12 +413,16 @@ static int write_document(struct json_writer *writer, const struct json_document
     return fflush(writer->out) != 0 || ferror(writer->out) ? CM_IO : CM_OK;
 }
 
+int json_document_write(const struct json_document *document, const void *base, FILE *out) {
+    struct json_writer writer = {.out = out};
+    return write_document(&writer, document, base);
+}
+
 int cm_result_write_json(const struct cm_result *result, FILE *out) {
     struct json_writer writer = {.result = result, .out = out};
     return write_document(&writer, &json_profile, result);
 }
 
 int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) {
-    struct json_writer writer = {.out = out};
-    return write_document(&writer, &json_sweep, sweep);
+    return json_document_write(&json_sweep, sweep, out);
 }

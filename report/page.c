@@ -39,6 +39,11 @@ void *page_array(struct page *page, size_t n, size_t size) {
     return array;
 }
 
+const char *page_string(struct page *page, const struct text *text) {
+    if (text->failed) page->item.failed = true;
+    return text_string(text);
+}
+
 size_t page_width(const char *string) {
     size_t width = 0;
     for (; *string != '\0'; string++) width += ((unsigned char)*string & 0xC0) != 0x80;

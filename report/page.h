@@ -53,6 +53,9 @@ int page_finish(struct page *page) __attribute__((warn_unused_result));
  */
 void *page_array(struct page *page, size_t n, size_t size);
 
+/* What a text of the page's arena holds; remembered when memory was short for it. */
+const char *page_string(struct page *page, const struct text *text);
+
 /* Our own words, never folded. */
 void page_print(struct page *page, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -42,6 +42,7 @@ struct arena {
     size_t total;
     size_t next_size;      /* of the next ordinary block */
     struct block *filling; /* ordinary blocks, newest first */
+    struct block *oldest;  /* of the ordinary ones */
     struct block *large;   /* one object each, newest first */
 };
 
@@ -54,9 +55,10 @@ struct arena *arena_new(const char *lifetime, size_t cap) {
     return arena;
 }
 
-/* Frees the blocks of a stack that were made at `total` or later; the oldest that stays. */
-static struct block *free_younger(struct block *block, size_t total) {
-    while (block != NULL && block->born >= total) {
+/* Frees the blocks of a stack that were made at `total` or later, up to `kept`; the newest that
+ * stays. */
+static struct block *free_younger(struct block *block, const struct block *kept, size_t total) {
+    while (block != NULL && block != kept && block->born >= total) {
         struct block *older = block->older;
         free(block);
         block = older;
@@ -66,8 +68,8 @@ static struct block *free_younger(struct block *block, size_t total) {
 
 void arena_free(struct arena *arena) {
     if (arena == NULL) return;
-    free_younger(arena->filling, 0);
-    free_younger(arena->large, 0);
+    free_younger(arena->filling, NULL, 0);
+    free_younger(arena->large, NULL, 0);
     free(arena);
 }
 
@@ -83,30 +85,52 @@ static struct block *push_block(const struct arena *arena, struct block **stack,
     return block;
 }
 
-/* The block that has room for `stride` more bytes: the one being filled, or a new one. */
-static struct block *block_with_room(struct arena *arena, size_t stride) {
-    struct block *block = arena->filling;
-    if (block != NULL && stride <= block->size - block->used) return block;
-    if (stride > arena->next_size / 4) return push_block(arena, &arena->large, stride);
-    block = push_block(arena, &arena->filling, arena->next_size);
+/* A block with room for `size` more bytes, where the one being filled has none. */
+static struct block *new_block(struct arena *arena, size_t size) {
+    if (one_object_a_block || size > arena->next_size / 4)
+        return push_block(arena, &arena->large, size);
+    struct block *block = push_block(arena, &arena->filling, arena->next_size);
+    if (arena->oldest == NULL) arena->oldest = block;
     if (block != NULL && arena->next_size < LARGEST_BLOCK) arena->next_size *= 2;
     return block;
 }
 
-void *arena_alloc(struct arena *arena, size_t size) {
-    const size_t align = alignof(max_align_t);
-    if (size > SIZE_MAX - align) return NULL;
-    const size_t stride = size == 0 ? align : (size + align - 1) / align * align;
+/* Where in the block being filled an object would begin; false: it does not fit there. */
+static bool find_room(const struct block *block, size_t size, size_t align, size_t *ret_begin) {
+    if (one_object_a_block || block == NULL) return false;
+    const size_t begin = (block->used + align - 1) / align * align;
+    if (begin > block->size || size > block->size - begin) return false;
+    *ret_begin = begin;
+    return true;
+}
+
+/* Bytes as they come: zero, or what they were before a restore (*ret_soiled). */
+static void *take(struct arena *arena, size_t size, size_t align, bool *ret_soiled) {
+    struct block *block = arena->filling;
+    size_t begin = 0;
+    const bool fits = find_room(block, size, align, &begin);
+    const size_t stride = fits ? begin - block->used + size : size;
     if (stride > SIZE_MAX - arena->total) return NULL;
     if (arena->cap != 0 && arena->total + stride > arena->cap) return NULL;
-
-    struct block *block = one_object_a_block ? push_block(arena, &arena->large, size)
-                                             : block_with_room(arena, stride);
+    if (!fits) block = new_block(arena, size);
     if (block == NULL) return NULL;
-    unsigned char *object = block->data + block->used;
-    if (block->used < block->soiled) memset(object, 0, size);
-    block->used += one_object_a_block ? size : stride;
+    *ret_soiled = block->used < block->soiled;
+    block->used = begin + size;
     arena->total += stride;
+    return block->data + begin;
+}
+
+/* What any type of that size can want: the size of a type is a multiple of its alignment. */
+static size_t alignment_of(size_t size) {
+    const size_t lowest_bit = size & -size;
+    return lowest_bit < alignof(max_align_t) ? lowest_bit : alignof(max_align_t);
+}
+
+void *arena_alloc(struct arena *arena, size_t size) {
+    bool soiled = false;
+    const size_t taken = size == 0 ? 1 : size;
+    void *object = take(arena, taken, alignment_of(taken), &soiled);
+    if (soiled) memset(object, 0, size);
     return object;
 }
 
@@ -122,8 +146,11 @@ char *arena_strdup(struct arena *arena, const char *text) {
 
 char *arena_strndup(struct arena *arena, const char *text, size_t length) {
     if (length == SIZE_MAX) return NULL;
-    char *copy = arena_alloc(arena, length + 1);
-    if (copy != NULL && length > 0) memcpy(copy, text, length);
+    bool soiled = false;
+    char *copy = take(arena, length + 1, 1, &soiled);
+    if (copy == NULL) return NULL;
+    if (length > 0) memcpy(copy, text, length);
+    copy[length] = '\0';
     return copy;
 }
 
@@ -147,7 +174,8 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args) {
     const int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
     if (length < 0) return NULL;
-    char *text = arena_alloc(arena, (size_t)length + 1);
+    bool soiled = false;
+    char *text = take(arena, (size_t)length + 1, 1, &soiled);
     if (text != NULL) vsnprintf(text, (size_t)length + 1, format, args);
     return text;
 }
@@ -158,13 +186,15 @@ struct arena_mark arena_save(const struct arena *arena) {
     return mark;
 }
 
+/* The oldest ordinary block stays even where it is younger, emptied: whoever goes back to the
+ * start again and again would else ask malloc for it every time. */
 void arena_restore(struct arena *arena, struct arena_mark mark) {
-    arena->large = free_younger(arena->large, mark.total);
-    arena->filling = free_younger(arena->filling, mark.total);
-    if (arena->filling != NULL && arena->filling == mark.block) {
-        struct block *block = arena->filling;
+    arena->large = free_younger(arena->large, NULL, mark.total);
+    arena->filling = free_younger(arena->filling, arena->oldest, mark.total);
+    struct block *block = arena->filling;
+    if (block != NULL && (block == arena->oldest || block == mark.block)) {
         if (block->used > block->soiled) block->soiled = block->used;
-        block->used = mark.used;
+        block->used = block == mark.block ? mark.used : 0;
     }
     arena->total = mark.total;
 }

@@ -24,7 +24,8 @@ struct arena_mark {
 struct arena *arena_new(const char *lifetime, size_t cap);
 void arena_free(struct arena *arena);
 
-/* Zeroed, aligned for any type. NULL when malloc fails or the cap is reached. size 0 gives a
+/* Zeroed, aligned for any type of that size (an array's members may stand in it, a struct with
+ * a tail of odd length may not). NULL when malloc fails or the cap is reached. size 0 gives a
  * unique address. */
 void *arena_alloc(struct arena *arena, size_t size);
 /* n * size bytes, the product checked. */

@@ -41,12 +41,15 @@ static const struct code_row code_rows[DIAG_N_CODES] = {
     [DIAG_UNKNOWN_OP] = {"unknown-op", CM_REFUSED},
     [DIAG_ASSUMPTION] = {"assumption", CM_REFUSED},
     [DIAG_USAGE]      = {"usage",      CM_USAGE},
+    [DIAG_COMPARE]    = {"compare",    CM_REFUSED},
     [DIAG_BACKEND]    = {"backend",    CM_REFUSED},
     [DIAG_MEMORY]     = {"memory",     CM_NO_MEMORY},
 };
 /* clang-format on */
 
-static const char no_memory[] = "out of memory";
+/* Said without memory; its code is that of DIAG_MEMORY. */
+static const struct cm_diagnostic no_memory = {
+    .severity = CM_ERROR, .code = "memory", .message = "out of memory", .place = ""};
 
 const char *diag_code_name(enum diag_code code) {
     BUG_ON((unsigned)code >= DIAG_N_CODES);
@@ -139,6 +142,7 @@ static const char *render_place(struct cm_diagnostics *sink) {
         print_frame(frame_around(sink->innermost, i), &out);
         if (i > 0) text_append(&out, "\n");
     }
+    sink->starved |= out.failed;
     return text_string(&out);
 }
 
@@ -146,7 +150,12 @@ static const char *render_place(struct cm_diagnostics *sink) {
 static const char *innermost_node(struct cm_diagnostics *sink) {
     const struct diag_frame *frame = sink->innermost;
     while (frame != NULL && frame->node == NULL) frame = frame->outer;
-    return frame == NULL ? NULL : arena_strdup(sink->arena, frame->node);
+    if (frame == NULL) return NULL;
+    const char *node = frame->node[0] == '\0'
+                           ? arena_printf(sink->arena, "#%u", frame->node_index)
+                           : arena_strdup(sink->arena, frame->node);
+    sink->starved |= node == NULL;
+    return node;
 }
 
 /* Bytes of a message that are kept: what a file puts into it may be as long as the file. */
@@ -180,11 +189,7 @@ static bool make_way_for_error(struct cm_diagnostics *sink) {
 }
 
 static bool has_room(struct cm_diagnostics *sink, enum cm_severity severity) {
-    if (sink->items == NULL) {
-        sink->items = arena_array(sink->arena, DIAG_MAX_MESSAGES, sizeof *sink->items);
-        sink->capacity = sink->items == NULL ? 0 : DIAG_MAX_MESSAGES;
-    }
-    if (sink->n_items < sink->capacity) return true;
+    if (sink->n_items < DIAG_MAX_MESSAGES) return true;
     return severity == CM_ERROR && make_way_for_error(sink);
 }
 
@@ -193,12 +198,14 @@ __attribute__((format(printf, 4, 0))) static struct cm_diagnostic *
 render(struct cm_diagnostics *sink, enum cm_severity severity, enum diag_code code,
        const char *format, va_list args) {
     struct cm_diagnostic *item = arena_alloc(sink->arena, sizeof *item);
+    sink->starved |= item == NULL;
     if (item == NULL) return NULL;
     item->severity = severity;
     item->code = diag_code_name(code);
     item->message = render_line(sink->arena, format, args);
     item->place = render_place(sink);
     item->node = innermost_node(sink);
+    sink->starved |= item->message == NULL;
     return item->message == NULL ? NULL : item;
 }
 
@@ -249,14 +256,28 @@ void diag_hint(struct cm_diagnostics *sink, const char *format, ...) {
     va_list args;
     va_start(args, format);
     sink->newest->hint = render_line(sink->arena, format, args);
+    sink->starved |= sink->newest->hint == NULL;
     va_end(args);
 }
 
+static bool is_said(const struct cm_diagnostics *sink, const char *message) {
+    return sink->n_items > 0 && text_equal(sink->items[sink->n_items - 1]->message, message);
+}
+
 int diag_no_memory(struct cm_diagnostics *sink) {
-    if (sink == NULL || sink->newest == NULL || !text_equal(sink->newest->message, no_memory)) {
-        return diag_error(sink, DIAG_MEMORY, "%s", no_memory);
+    if (sink == NULL || is_said(sink, no_memory.message)) return CM_NO_MEMORY;
+    const int status = diag_error(sink, DIAG_MEMORY, "%s", no_memory.message);
+    if (sink->newest == NULL && sink->n_items < DIAG_MAX_MESSAGES) {
+        sink->items[sink->n_items++] = &no_memory;
+        sink->n_dropped--;
     }
-    return CM_NO_MEMORY;
+    return status;
+}
+
+bool diag_starved(struct cm_diagnostics *sink) {
+    const bool starved = sink->starved;
+    sink->starved = false;
+    return starved;
 }
 
 int diag_system(struct cm_diagnostics *sink, const char *what, const char *name, int error) {

@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "costmodel/costmodel.h"
 
@@ -35,6 +36,7 @@ enum diag_code {
     DIAG_UNKNOWN_OP,
     DIAG_ASSUMPTION, /* a note: what was taken for granted */
     DIAG_USAGE,      /* options that do not fit the model */
+    DIAG_COMPARE,    /* two profiles that were taken in different ways */
     DIAG_BACKEND,    /* who was to measure cannot */
     DIAG_MEMORY,
     DIAG_N_CODES
@@ -50,24 +52,25 @@ struct diag_frame {
     void (*print)(const struct diag_frame *frame,
                   struct text *out); /* NULL: `what` is printed */
     const char *what;
-    const char *node; /* the node's name for cm_diagnostic.node, or NULL */
+    const char *node;    /* the node's name for cm_diagnostic.node, or NULL */
+    uint32_t node_index; /* what stands for a name that is "": 17 is "#17" */
     const void *context;
-};
-
-struct cm_diagnostics {
-    struct arena *arena;
-    struct cm_diagnostic **items;
-    size_t n_items;
-    size_t capacity;
-    size_t n_errors;
-    size_t n_dropped; /* messages beyond DIAG_MAX_MESSAGES, or that memory was short for */
-    struct cm_diagnostic *newest; /* what a hint belongs to; NULL when it was dropped */
-    const struct diag_frame *innermost;
 };
 
 /* Kept at most. An error that comes after takes the place of the newest message that is none.
  */
 #define DIAG_MAX_MESSAGES 32
+
+struct cm_diagnostics {
+    struct arena *arena;
+    const struct cm_diagnostic *items[DIAG_MAX_MESSAGES];
+    size_t n_items;
+    size_t n_errors;
+    size_t n_dropped; /* messages beyond DIAG_MAX_MESSAGES, or that memory was short for */
+    bool starved;     /* a message, or part of one, was lost because memory was short */
+    struct cm_diagnostic *newest; /* what a hint belongs to; NULL when it was dropped */
+    const struct diag_frame *innermost;
+};
 
 void diag_push(struct cm_diagnostics *sink, struct diag_frame *frame);
 void diag_pop(struct cm_diagnostics *sink, const struct diag_frame *frame);
@@ -90,8 +93,11 @@ int diag_verror(struct cm_diagnostics *sink, enum diag_code code, const char *fo
 void diag_hint(struct cm_diagnostics *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* malloc failed: one message, CM_NO_MEMORY. */
+/* malloc failed: one message, for which there is always memory; CM_NO_MEMORY. */
 int diag_no_memory(struct cm_diagnostics *sink);
+/* Whether memory was short for any of what was said since this was last asked: a result must
+ * not be given out without its notes. */
+bool diag_starved(struct cm_diagnostics *sink);
 
 /* The system said no: `cannot open "x": No such file or directory`, CM_IO. `what` is the verb,
  * `error` an errno. */

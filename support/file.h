@@ -32,6 +32,8 @@ const char *source_name(const struct source *source);
 uint64_t source_size(const struct source *source);
 bool source_can_seek(const struct source *source);
 uint64_t source_position(const struct source *source);
+/* Back to the first byte; only of a source that can seek. */
+void source_rewind(struct source *source);
 /* Bytes that were really read from the file so far: what "weights are never read" is checked
  * by. */
 uint64_t source_bytes_read(const struct source *source);
@@ -65,6 +67,13 @@ int source_skip(struct source *source, uint64_t size, uint64_t *ret_got,
  * passed them. */
 int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t size,
                    struct cm_diagnostics *diag) __attribute__((warn_unused_result));
+
+/*
+ * All that is left, in one piece of `arena`; of more than 1 GiB the first, which no reader of
+ * text takes. CM_OK, CM_IO, CM_NO_MEMORY.
+ */
+int source_read_all(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
+                    char **ret_text, size_t *ret_size) __attribute__((warn_unused_result));
 
 /*
  * Output whole or not at all: written to a temporary file beside `path`, renamed by commit,

@@ -81,6 +81,10 @@ uint32_t map_get(const struct map *map, const char *key) {
     return entry->key == NULL ? MAP_NONE : entry->value;
 }
 
+const char *map_key(const struct map *map, const char *key) {
+    return map->capacity == 0 ? NULL : map_find(map, key, map_hash(key))->key;
+}
+
 int map_set(struct map *map, const char *key, uint32_t value) {
     uint32_t existing = MAP_NONE;
     const int status = map_add(map, key, value, &existing);

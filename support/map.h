@@ -29,6 +29,8 @@ struct map {
 void map_init(struct map *map, struct arena *arena);
 /* The value, or MAP_NONE. */
 uint32_t map_get(const struct map *map, const char *key);
+/* The key itself as it was set, equal to `key`; NULL: it is not there. */
+const char *map_key(const struct map *map, const char *key);
 /* Sets or replaces. 0, or CM_NO_MEMORY. `key` must outlive the map. */
 int map_set(struct map *map, const char *key, uint32_t value)
     __attribute__((warn_unused_result));

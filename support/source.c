@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/arena.h"
 #include "support/diag.h"
 
 #include "support/banned.h"
@@ -120,6 +121,14 @@ bool source_can_seek(const struct source *source) {
 
 uint64_t source_position(const struct source *source) {
     return source->window_start + source->window_at;
+}
+
+void source_rewind(struct source *source) {
+    BUG_ON(!source->can_seek);
+    source->window_at = 0;
+    if (source->fd < 0) return;
+    source->window_start = 0;
+    source->window_length = 0;
 }
 
 uint64_t source_bytes_read(const struct source *source) {
@@ -291,5 +300,34 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
         if (status != CM_OK) return status;
         if (got == 0) return cut_short(source, offset, size, diag);
     }
+    return CM_OK;
+}
+
+#define FIRST_CAPACITY ((size_t)1 << 16)
+#define MOST_TEXT      ((size_t)1 << 30)
+
+/* A pipe does not say how much it is. */
+int source_read_all(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
+                    char **ret_text, size_t *ret_size) {
+    const uint64_t known = source_size(source);
+    size_t capacity = known == SOURCE_SIZE_UNKNOWN ? FIRST_CAPACITY
+                      : known < MOST_TEXT          ? (size_t)known + 1
+                                                   : MOST_TEXT;
+    char *text = arena_alloc(arena, capacity);
+    size_t size = 0;
+    while (text != NULL) {
+        size_t got = 0;
+        const int status = source_read(source, text + size, capacity - size, &got, diag);
+        if (status < 0) return status;
+        size += got;
+        if (size < capacity || capacity >= MOST_TEXT) break;
+        char *grown = arena_alloc(arena, 2 * capacity);
+        if (grown != NULL) memcpy(grown, text, size);
+        text = grown;
+        capacity *= 2;
+    }
+    if (text == NULL) return diag_no_memory(diag);
+    *ret_text = text;
+    *ret_size = size;
     return CM_OK;
 }

@@ -154,9 +154,24 @@ bool text_to_bytes(const char *text, int64_t *ret_value) {
     return !__builtin_add_overflow(whole, fraction_of(unit, digits, n_digits), ret_value);
 }
 
+/* How many bytes of eight each are ASCII and not NUL; nearly all of a profile is. */
+static size_t ascii_length(const unsigned char *bytes, size_t length) {
+    size_t i = 0;
+    for (; length - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
+        uint64_t eight = 0;
+        memcpy(&eight, bytes + i, sizeof(eight));
+        const uint64_t has_nul =
+            (eight - UINT64_C(0x0101010101010101)) & ~eight & UINT64_C(0x8080808080808080);
+        if (((eight & UINT64_C(0x8080808080808080)) | has_nul) != 0) break;
+    }
+    return i;
+}
+
 bool text_is_utf8(const char *text, size_t length) {
     const unsigned char *bytes = (const unsigned char *)text;
     for (size_t i = 0; i < length;) {
+        i += ascii_length(bytes + i, length - i);
+        if (i == length) break;
         uint32_t point = 0;
         const size_t step = utf8_decode(bytes + i, length - i, &point);
         if (step == 0 || point == 0) return false;

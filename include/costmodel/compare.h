@@ -101,7 +101,8 @@ struct cm_diff {
     size_t n_conditions;
     const struct cm_condition *conditions; /* the heaviest first */
     size_t n_metrics;
-    const size_t *metrics; /* of which a side has a total, as cm_metric_at counts */
+    const size_t *metrics; /* of which a side has a total, as cm_metric_at counts; times only
+                              where they can be compared */
     size_t n_modules; /* parents before children, as the new side has them; [0] is the root */
     const struct cm_diff_module *modules;
     size_t n_operators;
@@ -131,7 +132,9 @@ CM_API struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t r
 /* A module that accounts for a part of a change. */
 struct cm_blame {
     size_t module;      /* index into cm_diff.modules */
-    int64_t difference; /* its part */
+    int64_t old_value;  /* what it accounts for of the old side's figure, */
+    int64_t new_value;  /* and of the new side's: without what others account for */
+    int64_t difference; /* CM_UNKNOWN where one is not known */
     bool is_rest;       /* not all of its own change: children account for theirs */
 };
 
@@ -144,6 +147,33 @@ struct cm_blame {
  */
 CM_API size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
                             struct cm_blame *ret);
+
+/* How a comparison is written. cm_diff_options_init gives the defaults. */
+struct cm_diff_options {
+    size_t metric; /* what modules and operators are sorted by; CM_NO_INDEX: MACs, or what
+                      changed instead */
+    int depth;     /* of modules; deeper ones count as part of their parent there; -1 all */
+    int top;       /* modules and operators that are listed; 0 all; JSON has all */
+    enum cm_units units; /* CM_UNITS_AUTO: as the text report has them */
+    bool color;          /* ANSI colours */
+};
+
+CM_API void cm_diff_options_init(struct cm_diff_options *options);
+
+/* Totals, then modules and operators by the size of their change. CM_OK, CM_IO, CM_NO_MEMORY.
+ */
+CM_API int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options *options,
+                              FILE *out) CM_MUST_CHECK;
+
+/* One JSON object, schema "costmodel/diff/1" (docs/json.md), every row and all figures exact;
+ * of the options only `depth` and the order matter. */
+CM_API int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
+                              FILE *out) CM_MUST_CHECK;
+
+/* For a comment to a pull request, which it is cut to fit. */
+CM_API int cm_diff_write_markdown(const struct cm_diff *diff,
+                                  const struct cm_diff_options *options,
+                                  FILE *out) CM_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,7 @@
 #include <stdio.h>
 
 #include "costmodel/backend.h"
+#include "costmodel/formula.h"
 #include "costmodel/result.h"
 
 #ifdef __cplusplus
@@ -238,6 +239,17 @@ CM_API int cm_model_profile(struct cm_model *model, const struct cm_options *opt
 CM_API void cm_result_free(struct cm_result *result);
 
 /*
+ * Writes the model itself with what `result`, a profile of it, says of each node as entries of
+ * the node's metadata_props (docs/annotate.md), where viewers show them. Entries of an earlier
+ * call are replaced; everything else, weights above all, is copied byte for byte. CM_OK,
+ * CM_USAGE (the result is of another model, or the model came through a pipe), CM_REFUSED (it
+ * would be too large, or the file has changed), CM_IO, CM_NO_MEMORY; the stream is for the
+ * caller to flush.
+ */
+CM_API int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
+                             struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
+
+/*
  * The same model at each of `n` batches, options->batch aside; each is measured anew, so that
  * a backend picks what is best at it. A batch that cannot be profiled is a row that says why.
  * CM_OK, CM_USAGE (a batch below 1), CM_NO_MEMORY. Freed with cm_sweep_free.
@@ -246,6 +258,17 @@ CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *optio
                           const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
                           struct cm_sweep **ret_sweep) CM_MUST_CHECK;
 CM_API void cm_sweep_free(struct cm_sweep *sweep);
+
+/*
+ * What the model costs as formulas in its batch, unless options->batch gives one, and in every
+ * free dim that options do not bind (docs/formula.md). A backend and a memory limit are passed
+ * over. CM_OK, CM_USAGE, CM_REFUSED (no sizes suit the model, or too many profiles would be
+ * wanted), CM_NO_MEMORY. Freed with cm_formula_free.
+ */
+CM_API int cm_model_formula(struct cm_model *model, const struct cm_options *options,
+                            struct cm_diagnostics *diagnostics,
+                            struct cm_formula **ret_formula) CM_MUST_CHECK;
+CM_API void cm_formula_free(struct cm_formula *formula);
 
 /*
  * Measures what the device of options->backend reaches at its best, and writes a description
@@ -351,6 +374,13 @@ CM_API int cm_result_write_explanations(const struct cm_result *result,
                                         const struct cm_text_options *options,
                                         FILE *out) CM_MUST_CHECK;
 
+/* The kinds of JSON that are written, "profile" the first; NULL past the last. */
+CM_API const char *cm_schema_at(size_t index);
+
+/* The JSON Schema of one of them (draft 2020-12), or its keys as Markdown. CM_OK, CM_USAGE (no
+ * such name), CM_IO. */
+CM_API int cm_schema_write(const char *name, bool as_markdown, FILE *out) CM_MUST_CHECK;
+
 /* One JSON object, schema "costmodel/profile/1" (docs/json.md). CM_OK, CM_IO, CM_NO_MEMORY. */
 CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
@@ -391,6 +421,18 @@ CM_API int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) CM_MUST_
 CM_API int cm_sweep_read_json(const char *text, size_t size, const char *name,
                               struct cm_diagnostics *diagnostics,
                               struct cm_sweep **ret_sweep) CM_MUST_CHECK;
+
+/* The totals, and of each depth the modules with the most MACs (options->depth, ->top, unless
+ * ->detailed is false). CM_OK, CM_IO, CM_NO_MEMORY. */
+CM_API int cm_formula_write_text(const struct cm_formula *formula,
+                                 const struct cm_text_options *options,
+                                 FILE *out) CM_MUST_CHECK;
+
+/* One JSON object, schema "costmodel/formula/1" (docs/json.md), and back. */
+CM_API int cm_formula_write_json(const struct cm_formula *formula, FILE *out) CM_MUST_CHECK;
+CM_API int cm_formula_read_json(const char *text, size_t size, const char *name,
+                                struct cm_diagnostics *diagnostics,
+                                struct cm_formula **ret_formula) CM_MUST_CHECK;
 
 #ifdef __cplusplus
 }

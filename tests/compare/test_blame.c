@@ -156,6 +156,27 @@ static void what_is_not_known_comes_first(void **state) {
     tree_free(new_result);
 }
 
+static void what_neither_side_knows_is_no_change(void **state) {
+    struct cm_result *result = tree_make(OLD);
+    struct cm_module *modules = calloc(result->n_modules, sizeof(*modules));
+    struct cm_blame rows[5];
+    struct cm_diff *diff = NULL;
+    (void)state;
+    memcpy(modules, result->modules, result->n_modules * sizeof(*modules));
+    for (size_t i = 0; i < result->n_modules; i++) {
+        modules[i].costs.macs = CM_UNKNOWN;
+        modules[i].peak_activation_bytes = CM_UNKNOWN;
+    }
+    result->modules = modules;
+    assert_int_equal(cm_diff_make(result, result, NULL, &diff), CM_OK);
+    assert_int_equal(cm_diff_blame(diff, cm_metric_find("macs"), -1, rows), 0);
+    assert_int_equal(cm_diff_blame(diff, cm_metric_find("peak_activation_bytes"), -1, rows), 0);
+    assert_false(cm_diff_differs(diff));
+    cm_diff_free(diff);
+    free(modules);
+    tree_free(result);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_changed_blames_nobody),
@@ -169,6 +190,7 @@ int main(void) {
         cmocka_unit_test(a_renamed_module_that_changed_is_to_blame),
         cmocka_unit_test(a_figure_that_is_no_sum_blames_the_deepest),
         cmocka_unit_test(what_is_not_known_comes_first),
+        cmocka_unit_test(what_neither_side_knows_is_no_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

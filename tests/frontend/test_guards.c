@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -42,12 +43,103 @@ static void assert_said(const struct bench *bench, const char *message) {
 }
 
 static void bytes_that_protobuf_does_not_read_are_refused(void **state) {
-    static const uint8_t bytes[] = {0x3a, 0x7f};
-    const struct skimmed skimmed = {bytes, sizeof bytes};
+    /* of a TensorProto: past the end, inside a number, too long a number, a group, the wrong
+     * wire type, packed numbers cut short */
+    static const struct {
+        uint8_t bytes[16];
+        size_t size;
+    } rows[] = {{{0x42, 0x7f}, 2},
+                {{0x08, 0x80}, 2},
+                {{0x10, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01}, 12},
+                {{0x0b, 0x0c}, 2},
+                {{0x40, 0x01}, 2},
+                {{0x15, 1, 2, 3, 4}, 5},
+                {{0x0a, 0x01, 0x80}, 3},
+                {{0x22, 0x03, 1, 2, 3}, 5},
+                {{0x0d, 1, 2, 3}, 4}};
     struct bench *bench = *state;
-    Onnx__ModelProto *model = NULL;
-    assert_int_equal(decode(&skimmed, bench->arena, bench->diag, &model), CM_REFUSED);
-    assert_null(model);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct fields fields = {rows[i].bytes, rows[i].size, NULL};
+        struct cm_diagnostics *diag = cm_diagnostics_new();
+        Onnx__TensorProto *tensor = NULL;
+        assert_int_equal(
+            decode(&onnx__tensor_proto__descriptor, &fields, bench->arena, diag, &tensor),
+            CM_REFUSED);
+        assert_null(tensor);
+        assert_string_equal(cm_diagnostics_get(diag, 0)->message,
+                            "the bytes are no ONNX model");
+        cm_diagnostics_free(diag);
+    }
+}
+
+/* As protobuf-c itself decodes what it has written. */
+static void what_protobuf_writes_is_decoded(void **state) {
+    struct bench *bench = *state;
+    int64_t dims[] = {3, -1, INT64_MAX};
+    float floats[] = {1.5f, -0.0f};
+    double doubles[] = {1e300};
+    uint8_t text[] = "a\0b";
+    char key[] = "location";
+    char name[] = "w";
+    ProtobufCBinaryData texts[] = {{3, text}, {0, NULL}};
+    Onnx__StringStringEntryProto entry = ONNX__STRING_STRING_ENTRY_PROTO__INIT;
+    Onnx__StringStringEntryProto *entries[] = {&entry, &entry};
+    Onnx__TensorProto from = ONNX__TENSOR_PROTO__INIT;
+    uint8_t bytes[256];
+    entry.key = key;
+    from.n_dims = 3, from.dims = dims;
+    from.has_data_type = 1, from.data_type = -5;
+    from.n_float_data = 2, from.float_data = floats;
+    from.n_double_data = 1, from.double_data = doubles;
+    from.n_string_data = 2, from.string_data = texts;
+    from.n_external_data = 2, from.external_data = entries;
+    from.has_skipped_field = 1, from.skipped_field = UINT32_MAX;
+    from.name = name;
+    size_t size = onnx__tensor_proto__pack(&from, bytes);
+    /* in two pieces, cut between two fields: what is repeated goes on */
+    struct fields second = {bytes + 2, size - 2, NULL};
+    const struct fields pieces = {bytes, 2, &second};
+    Onnx__TensorProto *to = NULL;
+    assert_int_equal(
+        decode(&onnx__tensor_proto__descriptor, &pieces, bench->arena, bench->diag, &to),
+        CM_OK);
+    assert_int_equal(to->n_dims, 3);
+    assert_memory_equal(to->dims, dims, sizeof dims);
+    assert_true(to->has_data_type && to->data_type == -5);
+    assert_memory_equal(to->float_data, floats, sizeof floats);
+    assert_memory_equal(to->double_data, doubles, sizeof doubles);
+    assert_int_equal(to->n_string_data, 2);
+    assert_int_equal(to->string_data[0].len, 3);
+    assert_memory_equal(to->string_data[0].data, "a\0b", 4);
+    assert_int_equal(to->string_data[1].len, 0);
+    assert_int_equal(to->n_external_data, 2);
+    assert_string_equal(to->external_data[1]->key, "location");
+    assert_null(to->external_data[1]->value);
+    assert_true(to->has_skipped_field && to->skipped_field == UINT32_MAX);
+    assert_false(to->has_raw_data || to->has_data_location);
+    assert_string_equal(to->name, "w");
+}
+
+/* TypeProto.sequence_type.elem_type.sequence_type … */
+static int decode_nested(struct bench *bench, size_t depth) {
+    uint8_t bytes[3 * 256];
+    uint8_t *at = bytes + sizeof bytes;
+    Onnx__TypeProto *type = NULL;
+    for (size_t i = 0; i < depth; i++) {
+        size_t size = (size_t)(bytes + sizeof bytes - at);
+        at -= 3;
+        at[0] = i % 2 == depth % 2 ? 0x0a : 0x22;
+        at[1] = (uint8_t)(size & 127) | 128;
+        at[2] = (uint8_t)(size >> 7);
+    }
+    const struct fields fields = {at, (size_t)(bytes + sizeof bytes - at), NULL};
+    return decode(&onnx__type_proto__descriptor, &fields, bench->arena, bench->diag, &type);
+}
+
+static void messages_nested_too_deep_are_refused(void **state) {
+    struct bench *bench = *state;
+    assert_int_equal(decode_nested(bench, 128), CM_OK);
+    assert_int_equal(decode_nested(bench, 129), CM_REFUSED);
     assert_said(bench, "the bytes are no ONNX model");
 }
 
@@ -79,6 +171,8 @@ static void a_declared_shape_of_too_many_dims_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(bytes_that_protobuf_does_not_read_are_refused),
+        TEST(what_protobuf_writes_is_decoded),
+        TEST(messages_nested_too_deep_are_refused),
         TEST(more_nodes_than_have_ids_are_refused),
         TEST(a_declared_shape_of_too_many_dims_is_refused),
     };

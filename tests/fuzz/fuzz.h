@@ -24,8 +24,7 @@ void fuzz_require(int holds, const char *what, const char *file, int line);
 void fuzz_require_status(int status, const struct cm_diagnostics *diagnostics);
 
 /*
- * What must hold in every result: indices, sums, places in memory. `exact`: it was computed,
- * not read from a file, whose sums nobody promises.
+ * What must hold of a result that was computed, not read: indices, sums, places in memory.
  */
 void fuzz_require_result(const struct cm_result *result);
 
@@ -34,6 +33,10 @@ void fuzz_require_round_trip(const struct cm_result *result);
 
 /* Writes everything that writes a result. */
 void fuzz_write_all(const struct cm_result *result, uint8_t flags);
+
+/* What must hold of a comparison: no change between a result and itself, and modules that
+ * account for the whole of a change. */
+void fuzz_require_diff(const struct cm_result *one, const struct cm_result *two);
 
 /* Ends the program when one input took longer, in seconds of the processor. */
 #define FUZZ_MOST_SECONDS 20

@@ -145,6 +145,21 @@ static void require_same_again(struct cm_model *model, const struct cm_options *
     cm_diagnostics_free(diagnostics);
 }
 
+/* How the model compares with itself at another batch. */
+static void compare_batches(struct cm_model *model, const struct cm_options *options,
+                            const struct cm_result *result) {
+    struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+    struct cm_options other = *options;
+    struct cm_result *with_other = NULL;
+    FUZZ_REQUIRE(diagnostics != NULL);
+    other.batch = options->batch == 5 ? 6 : 5;
+    const int status = cm_model_profile(model, &other, diagnostics, &with_other);
+    fuzz_require_status(status, diagnostics);
+    if (status == CM_OK) fuzz_require_diff(result, with_other);
+    cm_result_free(with_other);
+    cm_diagnostics_free(diagnostics);
+}
+
 static void analyse(struct cm_model *model, const struct asked_for *asked, uint8_t flags) {
     struct cm_diagnostics *diagnostics = cm_diagnostics_new();
     struct cm_result *result = NULL;
@@ -155,6 +170,8 @@ static void analyse(struct cm_model *model, const struct asked_for *asked, uint8
         fuzz_require_result(result);
         fuzz_require_round_trip(result);
         fuzz_write_all(result, flags);
+        fuzz_require_diff(result, result);
+        if (flags >= 224) compare_batches(model, &asked->options, result);
     }
     if (flags >= 224) require_same_again(model, &asked->options, text, size);
     free(text);

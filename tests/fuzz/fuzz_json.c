@@ -17,6 +17,7 @@ static void read_profile(const char *text, size_t size) {
     if (status == CM_OK) {
         fuzz_require_round_trip(result);
         fuzz_write_all(result, (uint8_t)size);
+        fuzz_require_diff(result, result);
     }
     cm_result_free(result);
     cm_diagnostics_free(diagnostics);

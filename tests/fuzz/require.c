@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "costmodel/compare.h"
 #include "costmodel/costmodel.h"
 #include "fuzz.h"
 
@@ -198,21 +199,40 @@ void fuzz_require_round_trip(const struct cm_result *result) {
     free(again);
 }
 
-/* No control character but the newline, and of ours the escape where colours were asked for. */
+/* No control character but the newline (after a carriage return in CSV), and of ours the escape
+ * where colours were asked for. */
 static void require_harmless(const char *text, size_t size, bool color) {
     for (size_t i = 0; i < size; i++) {
         const unsigned char byte = (unsigned char)text[i];
         if (byte >= 0x20 && byte != 0x7f) continue;
-        FUZZ_REQUIRE(byte == '\n' || (color && byte == 0x1b));
+        const bool ends_row = byte == '\r' && i + 1 < size && text[i + 1] == '\n';
+        FUZZ_REQUIRE(byte == '\n' || ends_row || (color && byte == 0x1b));
     }
 }
 
-void fuzz_write_all(const struct cm_result *result, uint8_t flags) {
+/* What a writer wrote: begun, checked and freed. */
+struct written {
+    FILE *out;
+    char *text;
+    size_t size;
+};
+
+static FILE *begin(struct written *written) {
+    *written = (struct written){.out = NULL};
+    written->out = open_memstream(&written->text, &written->size);
+    FUZZ_REQUIRE(written->out != NULL);
+    return written->out;
+}
+
+static void end(struct written *written, bool color) {
+    FUZZ_REQUIRE(fclose(written->out) == 0);
+    require_harmless(written->text, written->size, color);
+    free(written->text);
+}
+
+static void write_text(const struct cm_result *result, uint8_t flags) {
     struct cm_text_options options;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    FUZZ_REQUIRE(out != NULL);
+    struct written written;
     cm_text_options_init(&options);
     options.depth = (flags & 1) ? -1 : 2;
     options.top = (flags & 2) ? 0 : 3;
@@ -221,15 +241,72 @@ void fuzz_write_all(const struct cm_result *result, uint8_t flags) {
     options.color = (flags & 16) != 0;
     options.unicode = (flags & 32) != 0;
     options.width = (flags & 64) ? 0 : 100;
-    FUZZ_REQUIRE(cm_result_write_text(result, &options, out) == CM_OK);
-    FUZZ_REQUIRE(cm_result_write_explanations(result, &options, out) == CM_OK);
-    FUZZ_REQUIRE(fclose(out) == 0);
-    require_harmless(text, size, options.color);
-    free(text);
-    out = open_memstream(&text, &size);
-    FUZZ_REQUIRE(out != NULL);
-    const int status = cm_result_write_trace(result, out);
+    options.units = (enum cm_units)(flags % 4);
+    FUZZ_REQUIRE(cm_result_write_text(result, &options, begin(&written)) == CM_OK);
+    FUZZ_REQUIRE(cm_result_write_explanations(result, &options, written.out) == CM_OK);
+    end(&written, options.color);
+}
+
+typedef int table_writer(const struct cm_result *result, const struct cm_table_options *options,
+                         struct cm_diagnostics *diagnostics, FILE *out);
+
+static void write_tables(const struct cm_result *result, uint8_t flags) {
+    static table_writer *const writers[] = {cm_result_write_csv, cm_result_write_markdown,
+                                            cm_result_write_folded, cm_result_write_dot,
+                                            cm_result_write_mermaid};
+    struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+    struct cm_table_options options;
+    FUZZ_REQUIRE(diagnostics != NULL);
+    cm_table_options_init(&options);
+    options.rows = (enum cm_rows)(flags % 3);
+    options.depth = (flags & 4) ? -1 : 3;
+    options.units = (enum cm_units)(flags / 16 % 4);
+    for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+        struct written written;
+        const int status = writers[i](result, &options, diagnostics, begin(&written));
+        FUZZ_REQUIRE(status == CM_OK || status == CM_USAGE);
+        end(&written, false);
+    }
+    cm_diagnostics_free(diagnostics);
+}
+
+void fuzz_write_all(const struct cm_result *result, uint8_t flags) {
+    struct written written;
+    write_text(result, flags);
+    write_tables(result, flags);
+    const int status = cm_result_write_trace(result, begin(&written));
     FUZZ_REQUIRE(status == (cm_result_timed(result) ? CM_OK : CM_USAGE));
-    FUZZ_REQUIRE(fclose(out) == 0);
-    free(text);
+    end(&written, false);
+}
+
+/* Of a sum the parts that modules account for add up to the change. */
+static void require_blame(const struct cm_diff *diff, size_t metric, bool is_sum,
+                          struct cm_blame *blame) {
+    const struct cm_change change = cm_diff_total(diff, metric);
+    int64_t sum = 0;
+    bool known = change.in_old && change.in_new && change.old_value != CM_UNKNOWN &&
+                 change.new_value != CM_UNKNOWN;
+    const size_t n = cm_diff_blame(diff, metric, -1, blame);
+    for (size_t i = 0; i < n; i++) {
+        FUZZ_REQUIRE(blame[i].module < diff->n_modules);
+        known &= blame[i].difference != CM_UNKNOWN;
+        known &= !__builtin_add_overflow(sum, blame[i].difference, &sum);
+    }
+    if (known && is_sum) FUZZ_REQUIRE(sum == change.new_value - change.old_value);
+}
+
+void fuzz_require_diff(const struct cm_result *one, const struct cm_result *two) {
+    struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+    struct cm_diff *diff = NULL;
+    FUZZ_REQUIRE(diagnostics != NULL);
+    FUZZ_REQUIRE(cm_diff_make(one, two, diagnostics, &diff) == CM_OK);
+    struct cm_blame *blame = calloc(diff->n_modules + 1, sizeof(*blame));
+    struct cm_metric metric;
+    FUZZ_REQUIRE(blame != NULL);
+    if (one == two) FUZZ_REQUIRE(cm_diff_comparable(diff) && !cm_diff_differs(diff));
+    for (size_t i = 0; cm_metric_at(i, &metric); i++)
+        require_blame(diff, i, metric.is_sum, blame);
+    free(blame);
+    cm_diff_free(diff);
+    cm_diagnostics_free(diagnostics);
 }

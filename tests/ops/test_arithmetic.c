@@ -11,6 +11,8 @@ static void operands_broadcast_as_numpy_from_opset_7(void **state) {
     static const struct rule_case rows[] = {
 
         GIVES("Add-7", NULL, "float[2,3,4] float[3,1]", "float[2,3,4]"),
+        /* nothing of one value, whose first element there is not */
+        GIVES("Add-14", NULL, "uint64[0]=*7 uint64[1]={2}", "uint64[0]={}"),
         GIVES("Mul-14", NULL, "float[2,1] float[1,3]", "float[2,3]"),
         GIVES("Sub-13", NULL, "float[?,3] float[1]", "float[?,3]"),
         GIVES("Div-13", NULL, "float[?] float[3]", "float[3]"),

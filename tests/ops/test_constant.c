@@ -70,6 +70,7 @@ static void shape_is_known_as_far_as_it_is_asked_for(void **state) {
 
 static void range_counts_its_steps(void **state) {
     static const struct rule_case rows[] = {
+        GIVES("Range-11", NULL, "int64[]={0} int64[]={5} int64[]={1}", "-"),
         GIVES("Range-11", NULL, "int64[]={0} int64[]={5} int64[]={2}", "int64[3]={0,2,4}"),
         GIVES("Range-11", NULL, "int64[]={5} int64[]={0} int64[]={-2}", "int64[3]={5,3,1}"),
         GIVES("Range-11", NULL, "int64[]={5} int64[]={0} int64[]={1}", "int64[0]={}"),

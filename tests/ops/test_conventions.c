@@ -366,6 +366,61 @@ static void what_is_not_known_stays_unknown_where_it_is_counted(void **state) {
     RUN_CASES(rows);
 }
 
+/* What the default does not see: n = 2 * 3 * 4 * 4 = 96. */
+static void exact_counts_what_is_arithmetic(void **state) {
+    static const struct convention_case rows[] = {
+        /* 3 groups of 32, over all axes but the channels */
+        {"exact", 5 * 96 + 2 * 3,
+         NODE("MeanVarianceNormalization-13", NULL, "float[2,3,4,4]", "float[2,3,4,4]")},
+        {"exact", 5 * 96 + 2 * 6,
+         NODE("MeanVarianceNormalization-13", "axes=[-1,-2]", "float[2,3,4,4]",
+              "float[2,3,4,4]")},
+        /* rows of 4: 3 sums each, and a root of squares */
+        {"exact", 96 + 24 * 3 + 24 + 96,
+         NODE("LpNormalization-1", NULL, "float[2,3,4,4]", "float[2,3,4,4]")},
+        {"exact", 96 + 24 * 3 + 96,
+         NODE("LpNormalization-1", "p=1", "float[2,3,4,4]", "float[2,3,4,4]")},
+        {"exact", 24 * 3, NODE("Hardmax-13", NULL, "float[2,3,4,4]", "float[2,3,4,4]")},
+        {"exact", 5 * 96 + 5,
+         NODE("DynamicQuantizeLinear-11", NULL, "float[2,3,4,4]",
+              "uint8[2,3,4,4] float[] uint8[]")},
+        /* 30 places of 2 coordinates: 2 products and 2 sums each */
+        {"exact", 30 * 2 * 4,
+         NODE("AffineGrid-20", NULL, "float[1,2,3] int64[4]={1,3,5,6}", "float[1,5,6,2]")},
+        /* 4 samples of 7, 3 sums and a quotient; not told how many */
+        {"exact", 2 * 3 * 5 * 5 * (4 * 7 + 4),
+         NODE("RoiAlign-16", "output_height=5 output_width=5 sampling_ratio=2",
+              "float[1,3,8,8] float[2,4] int64[2]", "float[2,3,5,5]")},
+        {"exact", DIM_UNKNOWN,
+         NODE("RoiAlign-16", "output_height=5 output_width=5",
+              "float[1,3,8,8] float[2,4] int64[2]", "float[2,3,5,5]")},
+        /* rows of 4 in 2 heads: 12 of them; a SiLU and its product */
+        {"exact", (4 + 6) * 48 + 2 * 12,
+         NODE("com.microsoft:GatedRMSNorm-1", NULL, "float[2,3,8] float[4]! float[2,3,8]",
+              "float[2,3,8]")},
+        {"exact", 3 * 48 + 2 * 12,
+         NODE("com.microsoft:BranchwiseRMSNorm-1", "num_branches=2", "float[2,3,8]",
+              "float[2,3,8]")},
+        {"exact", 2 * 48,
+         NODE("com.microsoft:BiasDropout-1", NULL, "float[2,3,8] float[8] float[2,3,8]",
+              "float[2,3,8]")},
+        {"exact", 5 * 6 + 4 * 6,
+         NODE("com.microsoft:LinearAttentionGate-1", NULL,
+              "float[1,2,3] float[3] float[3] float[1,2,3]", "float[1,2,3] float[1,2,3]")},
+        /* 40 angles; 160 elements of queries, 80 of keys */
+        {"exact", 2 * 40 + 3 * (160 + 80),
+         NODE(
+             "com.microsoft:GemmaRotaryEmbedding-1", NULL,
+             "float[1,5,8] float16[1,4,5,8] float16[1,4,5,8] float16[1,2,5,8] float16[1,2,5,8]",
+             "float16[1,4,5,8] float16[1,2,5,8]")},
+        {"exact", 7 * 2 * 3 * 4 * 5,
+         NODE("com.microsoft:CropAndResize-1", NULL,
+              "float[1,3,8,8] float[2,4] int32[2] int32[2]={4,5}", "float[2,3,4,5]")},
+    };
+    (void)state;
+    RUN_CASES(rows);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_name_has_a_table_and_a_meaning),
@@ -379,6 +434,7 @@ int main(void) {
         cmocka_unit_test(what_a_runtime_fused_costs_what_its_parts_do),
         cmocka_unit_test(the_bias_of_a_linear_is_told_by_its_vector),
         cmocka_unit_test(what_is_not_known_stays_unknown_where_it_is_counted),
+        cmocka_unit_test(exact_counts_what_is_arithmetic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

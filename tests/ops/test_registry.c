@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "ops/decision.h"
+
 static void the_newest_row_not_above_the_opset_holds(void **state) {
     static const struct {
         const char *domain, *type;
@@ -97,6 +99,22 @@ static void every_row_is_whole_and_found_under_its_own_name(void **state) {
     }
 }
 
+/* Each costs something, or says why not. */
+static void every_row_has_a_cost_or_a_reason(void **state) {
+    size_t n_silent = 0;
+    (void)state;
+    for (size_t f = 0; f < registry_n_families(); f++)
+        for (size_t i = 0; i < registry_family(f)->n_rows; i++) {
+            const struct op *row = &registry_family(f)->rows[i];
+            const char *reason = decision_free(registry_family(f), row);
+            if (!reason || *reason) continue;
+            print_message("%s in %s costs nothing, and does not say why\n", row->type,
+                          registry_family(f)->name);
+            n_silent++;
+        }
+    assert_int_equal(n_silent, 0);
+}
+
 static void the_last_gradient_holds_for_all_operands_after_it(void **state) {
     const char *dropout = registry_find("", "Dropout", 13)->backward.gradients;
     const char *product = registry_find("", "MatMul", 13)->backward.gradients;
@@ -114,6 +132,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_newest_row_not_above_the_opset_holds),
         cmocka_unit_test(every_row_is_whole_and_found_under_its_own_name),
+        cmocka_unit_test(every_row_has_a_cost_or_a_reason),
         cmocka_unit_test(the_last_gradient_holds_for_all_operands_after_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,6 +129,7 @@ static void grids_are_sampled_where_they_say(void **state) {
         GIVES("GridSample-20", NULL, "float[*] float[*]", "float[*]"),
         REFUSES("GridSample-20", NULL, "float[2,3,4,5] float[2,6,2]", "float[*]",
                 "input [2,3,4,5] and grid [2,6,2] do not fit"),
+        GIVES("AffineGrid-20", NULL, "float[] int64[4]", "float[?,?,?,2]"),
         GIVES("AffineGrid-20", NULL, "float[2,2,3] int64[4]={2,3,5,6}", "float[2,5,6,2]"),
         GIVES("AffineGrid-20", NULL, "float[2,3,4] int64[5]={2,3,4,5,6}", "float[2,4,5,6,3]"),
         GIVES("AffineGrid-20", NULL, "float[2,2,3] int64[4]", "float[2,?,?,2]"),

@@ -77,6 +77,8 @@ static void unique_counts_distinct_integers(void **state) {
         GIVES("Unique-11", "axis=0", "int64[3,2]={1,2,1,3,1,2}",
               "int64[2,2] int64[2] int64[3]"),
         GIVES("Unique-11", "axis=1", "int64[2,3]={1,1,1,2,3,2}", "int64[2,2]"),
+        /* slices without elements, as many as no memory holds */
+        GIVES("Unique-11", "axis=0", "int64[1099511627776,0]={}", "int64[?,0]"),
         GIVES("Unique-11", "axis=1", "int64[2,3]={1,1,1,2,3,4}", "int64[2,3]"),
         GIVES("Unique-11", "axis=0", "float[0,2]={}", "float[0,2]"),
         GIVES("Unique-11", "axis=1", "float[2,3]", "float[2,?] int64[?] int64[3] int64[?]"),

@@ -50,6 +50,9 @@ static void a_weight_may_be_packed(void **state) {
               "float[2,5,64] uint8[48,2,16] float[48,2]", "float[2,5,48]", 30720, 61440),
         COSTS("com.microsoft:MatMulBnb4-1", "K=64 N=48 block_size=32 quant_type=1",
               "float16[10,64] uint8[1536] float16[96]", "float16[10,48]", 30720, 61440),
+        REFUSES("com.microsoft:MatMulNBits-1", "K=64 N=0 block_size=32",
+                "float[5,64] uint8[48,1,16] float[48,1]", "float[*]",
+                "K is 64 and N 0, 1 or more are wanted"),
         REFUSES("com.microsoft:MatMulNBits-1", "K=32 N=48 block_size=32",
                 "float[5,64] uint8[48,1,16] float[48,1]", "float[*]",
                 "input 0 has the shape [5,64], K is 32"),
@@ -67,7 +70,7 @@ static void integers_multiply_as_floats_do(void **state) {
         COSTS("com.microsoft:MatMulInteger16-1", NULL, "int16[5,16] int16[16,7]", "int32[5,7]",
               560, 1120),
         GIVES("com.microsoft:MatMulInteger16-1", NULL, "uint16[5,16] uint16[16,7]",
-              "uint32[5,7]"),
+              "int32[5,7]"),
     };
     (void)state;
     RUN_RULE_CASES(rows);
@@ -100,6 +103,9 @@ static void a_token_meets_some_experts(void **state) {
         COSTS("com.microsoft:MoE-1", "k=2",
               "float[2,5,16] float[10,8] float[8,24,16] - float[8,16,24]", "float[2,5,16]",
               15360, 30720),
+        REFUSES("com.microsoft:MoE-1", "k=0",
+                "float[2,5,16] float[10,8] float[8,24,16] - float[8,16,24]", "float[*]",
+                "k is 0, 1 or more is wanted"),
         /* gates too: 24 rows more */
         COSTS("com.microsoft:MoE-1", "k=2",
               "float[10,16] float[10,8] float[8,24,16] - float[8,16,24] - float[8,24,16]",

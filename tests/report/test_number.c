@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as Python prints them. The expected strings are Python's own. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -262,6 +263,127 @@ static void exact_numbers_are_grouped_by_three(void **state) {
     assert_string_equal(exact(*state, -1234), "-1,234");
 }
 
+/* clang-format off */
+/* By Python's decimal: quantize(…, ROUND_HALF_EVEN) to three digits, one power more where that
+ * makes a power more of it. */
+static const struct {
+    enum number_units units;
+    enum number_unit unit;
+    int64_t value;
+    const char *printed;
+} scaled[] = {
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(0), "0 MACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(1), "1 MACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(999), "999 MACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(1000), "1.00 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(1004), "1.00 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(1005), "1.00 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(1015), "1.02 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(1025), "1.02 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(9994), "9.99 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(9995), "10.0 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(9996), "10.0 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(9999), "10.0 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(10049), "10.0 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(10050), "10.0 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(99949), "99.9 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(99950), "100 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(99951), "100 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(999499), "999 kMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(999500), "1.00 MMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(999501), "1.00 MMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(999999), "1.00 MMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(1000000), "1.00 MMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(14068146176), "14.1 GMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(4294967296), "4.29 GMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(9223372036854775807), "9.22 EMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(9223372036854775806), "9.22 EMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(999999999999999999), "1.00 EMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(1000000000000000000), "1.00 EMACs"},
+    {NUMBERS_SI, NUMBER_MACS, INT64_C(500000000000000001), "500 PMACs"},
+    {NUMBERS_SI, NUMBER_PARAMS, INT64_C(0), "0"},
+    {NUMBERS_SI, NUMBER_PARAMS, INT64_C(999), "999"},
+    {NUMBERS_SI, NUMBER_PARAMS, INT64_C(1005), "1.00 k"},
+    {NUMBERS_SI, NUMBER_PARAMS, INT64_C(3463763), "3.46 M"},
+    {NUMBERS_SI, NUMBER_PARAMS, INT64_C(9223372036854775807), "9.22 E"},
+    {NUMBERS_SI, NUMBER_BYTES, INT64_C(0), "0 B"},
+    {NUMBERS_SI, NUMBER_BYTES, INT64_C(999), "999 B"},
+    {NUMBERS_SI, NUMBER_BYTES, INT64_C(1024), "1.02 kB"},
+    {NUMBERS_SI, NUMBER_BYTES, INT64_C(1352545740), "1.35 GB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(0), "0 B"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1), "1 B"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1023), "1023 B"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1024), "1.00 KiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1025), "1.00 KiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1029), "1.00 KiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(10239), "10.0 KiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(10240), "10.0 KiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1048575), "1.00 MiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1048576), "1.00 MiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1047552), "1023 KiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1048064), "1.00 MiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1352545740), "1.26 GiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1099511627776), "1.00 TiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1125899906842623), "1.00 PiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1125899906842624), "1.00 PiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1152921504606846975), "1.00 EiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1152921504606846976), "1.00 EiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1729382256910270464), "1.50 EiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(9223372036854775807), "8.00 EiB"},
+    {NUMBERS_BINARY, NUMBER_BYTES, INT64_C(1125899906842623), "1.00 PiB"},
+    {NUMBERS_BINARY, NUMBER_MACS, INT64_C(1000), "1.00 kMACs"},
+    {NUMBERS_BINARY, NUMBER_MACS, INT64_C(1024), "1.02 kMACs"},
+    {NUMBERS_SI, NUMBER_TIME, INT64_C(0), "0 ps"},
+    {NUMBERS_SI, NUMBER_TIME, INT64_C(999), "999 ps"},
+    {NUMBERS_SI, NUMBER_TIME, INT64_C(1000), "1.00 ns"},
+    {NUMBERS_SI, NUMBER_TIME, INT64_C(76670000), "76.7 us"},
+    {NUMBERS_SI, NUMBER_TIME, INT64_C(1000000000000), "1.00 s"},
+    {NUMBERS_SI, NUMBER_TIME, INT64_C(3600000000000000), "3.60 ks"},
+    {NUMBERS_SI, NUMBER_TIME, INT64_C(9223372036854775807), "9.22 Ms"},
+    {NUMBERS_EXACT, NUMBER_MACS, INT64_C(0), "0"},
+    {NUMBERS_EXACT, NUMBER_MACS, INT64_C(1234567), "1234567"},
+    {NUMBERS_EXACT, NUMBER_MACS, INT64_C(9223372036854775807), "9223372036854775807"},
+};
+/* clang-format on */
+
+static void three_digits_are_kept_whatever_the_size(void **state) {
+    for (size_t i = 0; i < sizeof(scaled) / sizeof(scaled[0]); i++) {
+        struct text text;
+        text_init(&text, *state);
+        number_append(&text, scaled[i].units, scaled[i].unit, scaled[i].value);
+        assert_string_equal(text_string(&text), scaled[i].printed);
+    }
+}
+
+static void a_quotient_never_reads_as_nothing(void **state) {
+    static const struct {
+        double value;
+        int places;
+        const char *printed;
+    } rows[] = {
+        {0, 2, "0.00"},
+        {0.004, 2, "<0.01"},
+        {0.005, 2, "0.01"},
+        {22324.6712, 2, "22324.67"},
+        {0.25, 9, "0.25"},
+        {1, 9, "1.00"},
+        {0.000500833, 9, "0.000500833"},
+        {0.1, 9, "0.10"},
+        {1e12, 2, "1000000000000.00"},
+        {1e30, 2, "?"},
+        {-1, 2, "?"},
+        {INFINITY, 2, "?"},
+        {1e-12, 9, "0.00"},
+        {0.123, 9, "0.123"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct text text;
+        text_init(&text, *state);
+        number_append_real(&text, rows[i].value, rows[i].places);
+        assert_string_equal(text_string(&text), rows[i].printed);
+    }
+}
+
 static void the_unknown_is_a_question_mark(void **state) {
     assert_string_equal(number(*state, NUMBER_MACS, CM_UNKNOWN), "?");
     assert_string_equal(number(*state, NUMBER_BYTES, CM_UNKNOWN + 1), "?");
@@ -281,6 +403,8 @@ int main(void) {
         cmocka_unit_test(percentages_are_formatted_as_python_formats_them),
         cmocka_unit_test(the_reference_listing_is_printed_to_the_letter),
         cmocka_unit_test(exact_numbers_are_grouped_by_three),
+        cmocka_unit_test(three_digits_are_kept_whatever_the_size),
+        cmocka_unit_test(a_quotient_never_reads_as_nothing),
         cmocka_unit_test(the_unknown_is_a_question_mark),
         cmocka_unit_test(a_part_that_is_no_part_is_a_question_mark),
     };

@@ -166,6 +166,20 @@ static void out_of_memory_is_said_once(void **state) {
     assert_string_equal(cm_diagnostics_get(*state, 0)->message, "out of memory");
 }
 
+static void out_of_memory_is_said_without_memory(void **state) {
+    struct cm_diagnostics sink = {.arena = arena_new("none", 1)};
+    (void)state;
+    diag_note(&sink, DIAG_ASSUMPTION, "lost");
+    assert_true(diag_starved(&sink));
+    assert_false(diag_starved(&sink));
+    assert_int_equal(diag_no_memory(&sink), CM_NO_MEMORY);
+    assert_int_equal(diag_no_memory(&sink), CM_NO_MEMORY);
+    assert_int_equal(cm_diagnostics_count(&sink), 1);
+    assert_string_equal(cm_diagnostics_get(&sink, 0)->message, "out of memory");
+    assert_int_equal(sink.n_dropped, 1);
+    arena_free(sink.arena);
+}
+
 static void a_message_without_memory_is_counted_and_not_fatal(void **state) {
     (void)state;
     for (size_t cap = 1; cap < 2048; cap += 16) {
@@ -244,6 +258,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_error_is_heard_over_any_number_of_notes, make, end),
         cmocka_unit_test(without_a_sink_the_status_stays),
         cmocka_unit_test_setup_teardown(out_of_memory_is_said_once, make, end),
+        cmocka_unit_test(out_of_memory_is_said_without_memory),
         cmocka_unit_test(a_message_without_memory_is_counted_and_not_fatal),
         cmocka_unit_test_setup_teardown(what_the_system_refuses_is_an_io_error, make, end),
         cmocka_unit_test(a_bug_tells_its_place_and_aborts),

@@ -107,6 +107,16 @@ static void utf8_is_told_from_what_is_not(void **state) {
     assert_true(text_is_utf8("plain \x1b", 7));
     assert_true(text_is_utf8("\xc3\xa4\xe6\xa8\xa1\xf0\x9f\x98\x80", 9));
     assert_false(text_is_utf8("a\0b", 3));
+    assert_true(text_is_utf8("sixteen letters!", 16));
+    assert_true(text_is_utf8("eight by\xc3\xa4 and some more", 24));
+    for (size_t i = 0; i < 16; i++) {
+        char text[16];
+        memset(text, '\x01', sizeof(text));
+        text[i] = '\0';
+        assert_false(text_is_utf8(text, sizeof(text)));
+        text[i] = '\x80';
+        assert_false(text_is_utf8(text, sizeof(text)));
+    }
     assert_false(text_is_utf8("\xc3", 1));
     assert_false(text_is_utf8("\xc3\xa4", 1));
     assert_false(text_is_utf8("\xed\xbf\xbf", 3));

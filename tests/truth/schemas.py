@@ -8,7 +8,7 @@ The signatures of all operators that ONNX defines, at every version, as plain da
 
 `installed()` takes them from the installed `onnx` package, `committed()` from onnx_schemas.json,
 which this program writes (it needs the package then, the tests do not). `runtime()` are those of
-com.microsoft, which ONNX Runtime defines, from runtime_schemas.json:
+the domains that ONNX Runtime defines and writes, from runtime_schemas.json:
 
     schemas.py > onnx_schemas.json
     schemas.py --runtime > runtime_schemas.json
@@ -17,6 +17,7 @@ import json
 import pathlib
 import sys
 
+RUNTIME_DOMAINS = ("com.microsoft", "com.microsoft.nchwc")
 RUNTIME = pathlib.Path(__file__).resolve().parent / "runtime_schemas.json"
 FILE = pathlib.Path(__file__).resolve().parent / "onnx_schemas.json"
 VARIADIC = 2**31 - 1
@@ -98,7 +99,7 @@ def _runtime_attribute(name, attribute):
 
 
 def installed_runtime():
-    """(version of the package, signatures of com.microsoft)."""
+    """(version of the package, signatures)."""
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state
     rows = [{
@@ -107,8 +108,9 @@ def installed_runtime():
         "outputs": [schema.min_output, _count(schema.max_output)],
         "attributes": [_runtime_attribute(*item) for item in sorted(schema.attributes.items())],
     } for schema in onnxruntime_pybind11_state.get_all_operator_schema()
-        if schema.domain == "com.microsoft"]
-    return onnxruntime.__version__, sorted(rows, key=lambda r: (r["operator"], r["since"]))
+        if schema.domain in RUNTIME_DOMAINS]
+    return onnxruntime.__version__, sorted(
+        rows, key=lambda r: (r["domain"], r["operator"], r["since"]))
 
 
 def write(package, license_name, found):

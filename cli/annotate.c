@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file beside the report. What it must not write over, and where its weights are. */
+#include "cli/annotate.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/options.h"
+#include "cli/request.h"
+#include "cli/streams.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat first;
+    struct stat second;
+    if (stat(a, &first) != 0 || stat(b, &second) != 0) return text_equal(a, b);
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+int annotate_check(const struct invocation *call, const struct request *request) {
+    const char *path = request->annotate;
+    if (path == NULL || request->model == NULL) return CM_OK;
+    if (text_equal(request->model, "-"))
+        return options_fault(call,
+                             "option --annotate reads the model twice: want its path, not "
+                             "standard input");
+    if (text_equal(path, "-"))
+        return options_fault(call, "option --annotate wants a file, got '-'");
+    if (is_same_file(path, request->model))
+        return options_fault(call, "the annotated model '%s' is the model itself", path);
+    if (request->output != NULL && is_same_file(path, request->output))
+        return options_fault(call, "the report and the annotated model are both '%s'", path);
+    return CM_OK;
+}
+
+static bool has_external_weights(const struct cm_result *result) {
+    for (size_t i = 0; i < result->memory.n_weights; i++)
+        if (text_equal(result->memory.weights[i].storage, "external")) return true;
+    return false;
+}
+
+static const char *folder_of(const char *path, struct arena *arena) {
+    const char *slash = strrchr(path, '/');
+    return slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : ".";
+}
+
+/* A model names the files of its weights relative to its own folder. */
+static int warn_of_weights(const struct request *request, const struct cm_result *result,
+                           struct cm_diagnostics *diag) {
+    if (!has_external_weights(result)) return CM_OK;
+    struct arena *arena = arena_new("path", 0);
+    const char *from = arena ? folder_of(request->model, arena) : NULL;
+    const char *to = arena ? folder_of(request->annotate, arena) : NULL;
+    if (from != NULL && to != NULL && !is_same_file(from, to)) {
+        diag_warn(diag, DIAG_IO,
+                  "the weights stand in files of their own, which '%s' looks for in its folder",
+                  request->annotate);
+        diag_hint(diag, "copy them there too, or write it beside the model");
+    }
+    arena_free(arena);
+    return from && to ? CM_OK : diag_no_memory(diag);
+}
+
+int annotate_file(const struct request *request, struct cm_model *model,
+                  const struct cm_result *result, struct cm_diagnostics *diag) {
+    struct output *output = NULL;
+    int status = warn_of_weights(request, result, diag);
+    if (status == CM_OK) status = output_open(request->annotate, diag, &output);
+    if (status != CM_OK) return status;
+    FILE *stream = output_stream(output);
+    status = cm_model_annotate(model, result, diag, stream);
+    if (status == CM_OK || status == CM_IO) {
+        const int flushed = streams_flush(stream, request->annotate, diag);
+        status = status == CM_OK ? flushed : status;
+    }
+    if (status == CM_OK) return output_commit(output, diag);
+    output_abandon(output);
+    return status;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `costmodel check`: the gate. Whatever keeps it from comparing, be it a model that is refused
+ * or a file that cannot be read, is status 3: status 1 says that the model got dearer, and
+ * nothing else.
+ */
+#include "cli/gate.h"
+
+#include <sys/stat.h>
+
+#include "cli/messages.h"
+#include "cli/streams.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* One run. */
+struct gate {
+    const struct invocation *call;
+    struct gate_request request;
+    struct cm_options options;
+    struct cm_budget *budget; /* NULL: none */
+    struct gate_baseline baseline;
+    size_t n_batches;
+    const int64_t *batches; /* 0: as the file says */
+    size_t n_results;
+    struct cm_result **results;
+};
+
+static int check_exit(int status) {
+    if (status == CM_OK) return EXIT_DONE;
+    return status == CM_USAGE ? EXIT_USAGE : EXIT_INCOMPLETE;
+}
+
+/* A budget is a part of the command line: one that cannot be read is a fault of usage. */
+static int read_budget(struct gate *gate) {
+    const struct gate_request *request = &gate->request;
+    if (request->budget == NULL) return CM_OK;
+    const int status =
+        gate_budget_read(request->budget, gate->call->arena, gate->call->diag, &gate->budget);
+    return status == CM_REFUSED || status == CM_IO ? CM_USAGE : status;
+}
+
+/* The first that says one: the command line, the budget, the baseline, the library. */
+static const char *choose_convention(const struct gate *gate) {
+    const struct cm_baseline *baseline = gate->baseline.baseline;
+    if (gate->request.binding.convention != NULL) return gate->request.binding.convention;
+    if (gate->budget != NULL && gate->budget->convention[0] != '\0')
+        return gate->budget->convention;
+    if (baseline != NULL && baseline->n_profiles > 0)
+        return baseline->profiles[0].figures.options.convention;
+    return cm_convention_at(0)->name;
+}
+
+static int list_budget_batches(struct gate *gate, int64_t *batches) {
+    const struct cm_budget *budget = gate->budget;
+    for (size_t i = 0; i < budget->n_batches; i++) {
+        if (budget->batches[i] < 1 || budget->batches[i] > INT64_MAX)
+            return options_fault(gate->call, "%s: a batch is %zu", gate->request.budget,
+                                 budget->batches[i]);
+        batches[i] = (int64_t)budget->batches[i];
+    }
+    gate->n_batches = budget->n_batches;
+    return CM_OK;
+}
+
+static void list_baseline_batches(struct gate *gate, int64_t *batches) {
+    const struct cm_baseline *baseline = gate->baseline.baseline;
+    for (size_t i = 0; i < baseline->n_profiles; i++) {
+        const int64_t batch = baseline->profiles[i].figures.options.batch;
+        batches[i] = is_known(batch) ? batch : 0;
+    }
+    gate->n_batches = baseline->n_profiles;
+}
+
+/* The same order. */
+static int choose_batches(struct gate *gate) {
+    const struct batches *given = &gate->request.binding.batches;
+    const struct cm_baseline *baseline = gate->baseline.baseline;
+    const size_t n_budget = gate->budget == NULL ? 0 : gate->budget->n_batches;
+    const size_t n_baseline = baseline == NULL ? 0 : baseline->n_profiles;
+    int64_t *batches =
+        arena_array(gate->call->arena, n_budget + n_baseline + 1, sizeof(*batches));
+    if (batches == NULL) return diag_no_memory(gate->call->diag);
+    gate->batches = given->n > 0 ? given->items : batches;
+    gate->n_batches = given->n;
+    if (given->n > 0) return CM_OK;
+    if (n_budget > 0) return list_budget_batches(gate, batches);
+    gate->n_batches = 1;
+    if (n_baseline > 0) list_baseline_batches(gate, batches);
+    return CM_OK;
+}
+
+/* Those of the budget stand before those of the command line, of which the last counts. */
+static int add_budget_dims(struct gate *gate) {
+    const struct cm_budget *budget = gate->budget;
+    struct cm_options *options = &gate->options;
+    if (budget == NULL || budget->n_dims == 0) return CM_OK;
+    struct cm_dim_option *dims =
+        arena_array(gate->call->arena, budget->n_dims + options->n_dims, sizeof(*dims));
+    size_t n = 0;
+    if (dims == NULL) return diag_no_memory(gate->call->diag);
+    for (size_t i = 0; i < options->n_dims; i++) dims[n++] = options->dims[i];
+    for (size_t i = 0; i < budget->n_dims; i++) {
+        bool given = false;
+        for (size_t k = 0; k < options->n_dims; k++)
+            given |= text_equal(options->dims[k].name, budget->dims[i].name);
+        if (!given)
+            dims[n++] = (struct cm_dim_option){budget->dims[i].name, budget->dims[i].size};
+    }
+    options->dims = dims;
+    options->n_dims = n;
+    return CM_OK;
+}
+
+static int prepare(struct gate *gate) {
+    const struct invocation *call = gate->call;
+    struct gate_request *request = &gate->request;
+    int status = binding_read(call, &request->binding, &gate->options);
+    if (status == CM_OK) status = asked_read(call, &request->asked, &gate->options);
+    if (status == CM_OK) status = read_budget(gate);
+    if (status == CM_OK)
+        status =
+            gate_baseline_read(request->baseline, call->arena, call->diag, &gate->baseline);
+    if (status == CM_OK) status = choose_batches(gate);
+    if (status == CM_OK) status = add_budget_dims(gate);
+    if (status == CM_OK) gate->options.convention = choose_convention(gate);
+    return status;
+}
+
+/* A profile that was taken before stays as it was taken. */
+static int take_profile(struct gate *gate, struct cm_result *taken,
+                        struct cm_diagnostics *diag) {
+    const char *anew = asked_given(&gate->request.asked);
+    struct binding binding = gate->request.binding;
+    if (binding.convention == NULL) binding.convention = cm_convention_at(0)->name;
+    if (anew == NULL) anew = binding_given(&binding);
+    gate->results[gate->n_results++] = taken;
+    if (anew == NULL) return CM_OK;
+    return diag_error(diag, DIAG_USAGE,
+                      "a profile stays as it was taken, option --%s wants a model", anew);
+}
+
+static int profile_batches(struct gate *gate, struct cm_model *model,
+                           struct cm_diagnostics *diag) {
+    struct progress progress = {.shown = false};
+    int status = CM_OK;
+    gate->options.progress = progress_show;
+    gate->options.progress_context = &progress;
+    for (size_t i = 0; i < gate->n_batches && status == CM_OK; i++) {
+        gate->options.batch = gate->batches[i];
+        status = cm_model_profile(model, &gate->options, diag, &gate->results[gate->n_results]);
+        if (status == CM_OK) gate->n_results++;
+    }
+    progress_end(&progress);
+    return status;
+}
+
+static int profile_model(struct gate *gate, struct cm_diagnostics *diag) {
+    struct cm_model *model = NULL;
+    struct cm_result *taken = NULL;
+    gate->results =
+        arena_array(gate->call->arena, gate->n_batches + 1, sizeof(struct cm_result *));
+    if (gate->results == NULL) return diag_no_memory(diag);
+    int status = cm_load_file(gate->request.model, diag, &model, &taken);
+    if (status != CM_OK) return status;
+    if (taken != NULL) return take_profile(gate, taken, diag);
+    status = profile_batches(gate, model, diag);
+    cm_model_free(model);
+    return status;
+}
+
+/* Messages about the model bear its path, those about limits and files the program's. */
+static int profile_and_tell(struct gate *gate) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return diag_no_memory(gate->call->diag);
+    const int status = profile_model(gate, diag);
+    const char *model = gate->request.model;
+    messages_print(diag, text_equal(model, "-") ? "standard input" : model,
+                   (enum color_choice)gate->request.color);
+    cm_diagnostics_free(diag);
+    return status;
+}
+
+static int list_limits(struct gate *gate, struct cm_check_options *options) {
+    const struct option_list *given = &gate->request.limits;
+    const size_t n_budget = gate->budget == NULL ? 0 : gate->budget->n_limits;
+    struct cm_check_limit *limits =
+        arena_array(gate->call->arena, n_budget + given->n, sizeof(*limits));
+    if (limits == NULL) return diag_no_memory(gate->call->diag);
+    for (size_t i = 0; i < n_budget; i++)
+        limits[options->n_limits++] =
+            (struct cm_check_limit){gate->budget->limits[i], gate->request.budget};
+    for (size_t i = 0; i < given->n; i++)
+        limits[options->n_limits++] = (struct cm_check_limit){given->values[i], "--limit"};
+    options->limits = limits;
+    return CM_OK;
+}
+
+static int make_verdict(struct gate *gate, struct cm_verdict **ret) {
+    const struct gate_request *request = &gate->request;
+    struct cm_check_options options = {
+        .baseline = gate->baseline.baseline,
+        .no_baseline = gate->baseline.missing,
+        .allow_incomplete = request->allow_incomplete,
+        .fail_ambiguous = request->fail_ambiguous,
+        .top = (size_t)request->top,
+        .accept = "",
+    };
+    const int status = list_limits(gate, &options);
+    if (status != CM_OK) return status;
+    if (request->baseline != NULL && !text_equal(request->baseline, "-"))
+        options.accept = gate_accept_command(gate->call);
+    if (options.accept == NULL) return diag_no_memory(gate->call->diag);
+    return cm_check((const struct cm_result *const *)gate->results, gate->n_results, &options,
+                    gate->call->diag, ret);
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat left;
+    struct stat right;
+    return a != NULL && b != NULL && stat(a, &left) == 0 && stat(b, &right) == 0 &&
+           left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
+/* What would destroy what it was made from, or what it is compared with. */
+static int check_paths(const struct gate *gate, const struct gate_report *reports, size_t n) {
+    const struct gate_request *request = &gate->request;
+    for (size_t i = 0; i < n; i++) {
+        const char *path = reports[i].path;
+        if (is_same_file(path, request->model) || is_same_file(path, request->baseline) ||
+            is_same_file(path, request->budget))
+            return options_fault(gate->call, "the output '%s' is one of the inputs", path);
+    }
+    if (request->update && is_same_file(request->baseline, request->model))
+        return options_fault(gate->call, "the baseline '%s' is the model itself",
+                             request->baseline);
+    return CM_OK;
+}
+
+/* The main report, and behind it those of --report. */
+static int list_reports(const struct gate *gate, struct gate_report **ret, size_t *ret_n) {
+    const struct gate_request *request = &gate->request;
+    const struct option_list *more = &request->reports;
+    struct gate_report *reports = arena_array(gate->call->arena, more->n + 1, sizeof(*reports));
+    if (reports == NULL) return diag_no_memory(gate->call->diag);
+    reports[0].format = (size_t)request->format;
+    reports[0].path = text_equal(request->output, "-") ? NULL : request->output;
+    for (size_t i = 0; i < more->n; i++) {
+        const int status = gate_report_read(gate->call, more->values[i], &reports[i + 1]);
+        if (status != CM_OK) return status;
+    }
+    *ret = reports;
+    *ret_n = more->n + 1;
+    return check_paths(gate, reports, more->n + 1);
+}
+
+/* Said where the verdict is not. */
+static void tell_ratchet(const struct gate *gate, const struct cm_baseline_trend *trend) {
+    struct text path;
+    text_init(&path, gate->call->arena);
+    text_append_name(&path, gate->request.baseline);
+    if (trend->dearer)
+        fprintf(stderr, "costmodel: %s stays: %s got dearer\n", text_string(&path),
+                trend->dearest);
+    else if (trend->cheaper)
+        fprintf(stderr, "costmodel: %s is lower now: the model got cheaper\n",
+                text_string(&path));
+    else
+        fprintf(stderr, "costmodel: %s stays: nothing got cheaper\n", text_string(&path));
+}
+
+/* After a pass: down, never up. */
+static int ratchet(const struct gate *gate) {
+    const struct cm_baseline *old = gate->baseline.baseline;
+    struct cm_baseline_trend trend;
+    struct cm_baseline *now = NULL;
+    int status = cm_baseline_make((const struct cm_result *const *)gate->results,
+                                  gate->n_results, old, "", gate->call->diag, &now);
+    if (status != CM_OK) return status;
+    status = cm_baseline_compare(old, now, gate->call->diag, &trend);
+    if (status == CM_OK && trend.cheaper && !trend.dearer)
+        status = gate_baseline_write(gate->request.baseline, now, gate->call->diag);
+    if (status == CM_OK) tell_ratchet(gate, &trend);
+    cm_baseline_free(now);
+    return status;
+}
+
+static int run_check(struct gate *gate, const struct gate_report *reports, size_t n) {
+    struct cm_verdict *verdict = NULL;
+    int status = make_verdict(gate, &verdict);
+    if (status != CM_OK) return check_exit(status);
+    status = gate_reports_write(gate->call, reports, n, verdict,
+                                (enum color_choice)gate->request.color);
+    const int exit_status = cm_verdict_exit(verdict);
+    if (status == CM_OK && gate->request.ratchet && exit_status == 0 &&
+        gate->baseline.baseline != NULL)
+        status = ratchet(gate);
+    cm_verdict_free(verdict);
+    return status == CM_OK ? exit_status : check_exit(status);
+}
+
+/* What got dearer wants a reason: the next who reads the file asks for it. */
+static int check_reason(const struct gate *gate, const struct cm_baseline *now) {
+    const struct cm_baseline *old = gate->baseline.baseline;
+    if (old == NULL || gate->request.reason != NULL) return CM_OK;
+    struct cm_baseline_trend trend;
+    const int status = cm_baseline_compare(old, now, gate->call->diag, &trend);
+    if (status != CM_OK) return status;
+    if (!trend.comparable)
+        return options_fault(gate->call,
+                             "%s was taken in another way: an update wants --reason",
+                             gate->request.baseline);
+    if (!trend.dearer) return CM_OK;
+    return options_fault(gate->call, "%s got dearer: an update wants --reason", trend.dearest);
+}
+
+static int update(struct gate *gate) {
+    const struct gate_request *request = &gate->request;
+    const char *reason = request->reason == NULL ? "" : request->reason;
+    struct cm_baseline *now = NULL;
+    int status =
+        cm_baseline_make((const struct cm_result *const *)gate->results, gate->n_results,
+                         gate->baseline.baseline, reason, gate->call->diag, &now);
+    if (status == CM_OK) status = check_reason(gate, now);
+    if (status == CM_OK) status = gate_baseline_write(request->baseline, now, gate->call->diag);
+    if (status == CM_OK) {
+        struct text name;
+        text_init(&name, gate->call->arena);
+        text_append_name(&name, request->baseline);
+        printf("%s: written, %zu %s of %zu modules\n", text_string(&name), now->n_profiles,
+               now->n_profiles == 1 ? "batch" : "batches", now->n_modules / now->n_profiles);
+    }
+    cm_baseline_free(now);
+    return status;
+}
+
+static int run(struct gate *gate) {
+    struct gate_report *reports = NULL;
+    size_t n = 0;
+    int status = gate_request_read(gate->call, &gate->request);
+    if (status == CM_OK) status = list_reports(gate, &reports, &n);
+    if (status == CM_OK) status = prepare(gate);
+    if (status == CM_OK) status = profile_and_tell(gate);
+    if (status != CM_OK) return check_exit(status);
+    if (!gate->request.update) return run_check(gate, reports, n);
+    status = update(gate);
+    if (status == CM_OK) status = streams_flush(stdout, "standard output", gate->call->diag);
+    return check_exit(status);
+}
+
+int command_check(const struct invocation *call) {
+    struct gate gate = {.call = call};
+    const int exit_status = run(&gate);
+    for (size_t i = 0; i < gate.n_results; i++) cm_result_free(gate.results[i]);
+    gate_baseline_free(&gate.baseline);
+    cm_budget_free(gate.budget);
+    return exit_status;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `costmodel diff OLD NEW`: each a model or a profile of one, what became dearer and where. */
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/asked.h"
+#include "cli/binding.h"
+#include "cli/choices.h"
+#include "cli/command.h"
+#include "cli/messages.h"
+#include "cli/options.h"
+#include "cli/streams.h"
+#include "costmodel/compare.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/suggest.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
+
+struct request {
+    struct binding binding;
+    struct asked asked;
+    const char *sort;
+    int top;
+    int depth;
+    int format; /* enum format */
+    int units;  /* enum cm_units */
+    const char *output;
+    bool exit_code;
+    int color; /* enum color_choice */
+};
+
+static const struct option_choice formats[] = {
+    {"text", FORMAT_TEXT},
+    {"json", FORMAT_JSON},
+    {"markdown", FORMAT_MARKDOWN},
+    {NULL, 0},
+};
+
+#define AT(want, member) OPTION_AT(struct request, want, member)
+
+/* clang-format off */
+const struct option diff_options[] = {
+    {.rows = binding_batch, .offset = AT(struct binding, binding)},
+    {.rows = binding_model, .offset = AT(struct binding, binding)},
+    {.rows = binding_counting, .offset = AT(struct binding, binding)},
+    {.rows = binding_training, .offset = AT(struct binding, binding)},
+    {.rows = binding_modules, .offset = AT(struct binding, binding)},
+    {.rows = binding_memory, .offset = AT(struct binding, binding)},
+    {.rows = asked_times, .offset = AT(struct asked, asked)},
+    {.heading = "The report", .name = "format", .kind = OPTION_CHOICE, .offset = AT(int, format),
+     .value = "FORMAT", .choices = formats,
+     .help = "text for people (default), json for programs, markdown for a comment\n"
+             "to a pull request"},
+    {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(const char *, output),
+     .value = "FILE",
+     .help = "write there, whole or not at all (default: standard output)"},
+    {.name = "sort", .kind = OPTION_TEXT, .offset = AT(const char *, sort), .value = "METRIC",
+     .help = "list modules and operators by their change of this: macs, params,\n"
+             "flops, activation_bytes, latency_ps ... as JSON calls it (default:\n"
+             "macs, or the first that changed)"},
+    {.name = "depth", .kind = OPTION_INT, .offset = AT(int, depth), .value = "N",
+     .min = -1, .max = INT_MAX,
+     .help = "count deeper modules as part of the one at this depth (default -1:\n"
+             "none)"},
+    {.name = "top", .kind = OPTION_INT, .offset = AT(int, top), .value = "N",
+     .min = 0, .max = INT_MAX,
+     .help = "list N modules and N operators (default 10, 0: all); json: all"},
+    {.name = "units", .kind = OPTION_CHOICE, .offset = AT(int, units), .value = "UNITS",
+     .choices = choices_units,
+     .help = "exact: integers; si: three digits and k, M, G; binary: bytes in KiB,\n"
+             "MiB, GiB; auto (default)"},
+    {.name = "exit-code", .kind = OPTION_SET, .offset = AT(bool, exit_code),
+     .help = "end with 1 when the two differ, times aside"},
+    {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
+     .choices = choices_color,
+     .help = "auto (default: on a terminal, unless NO_COLOR is set), always or\n"
+             "never"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+struct job {
+    const struct invocation *call;
+    struct request request;
+    struct cm_options options;
+    struct cm_diff_options look;
+    const char *paths[2]; /* old, new */
+    bool is_profile[2];   /* it was read, not taken */
+    struct cm_result *results[2];
+    struct cm_diff *diff;
+};
+
+static const char *shown_path(const char *path) {
+    return text_equal(path, "-") ? "standard input" : path;
+}
+
+static int profile_model(const struct job *job, struct cm_model *model,
+                         struct cm_diagnostics *diag, struct cm_result **ret) {
+    struct progress progress = {.shown = false};
+    struct cm_options options = job->options;
+    options.progress = progress_show;
+    options.progress_context = &progress;
+    const int status = cm_model_profile(model, &options, diag, ret);
+    progress_end(&progress);
+    return status;
+}
+
+static int load_with(struct job *job, size_t side, struct cm_diagnostics *diag) {
+    struct cm_result **ret = &job->results[side];
+    struct cm_model *model = NULL;
+    int status = cm_load_file(job->paths[side], diag, &model, ret);
+    job->is_profile[side] = status == CM_OK && model == NULL;
+    if (status == CM_OK && model != NULL) status = profile_model(job, model, diag, ret);
+    cm_model_free(model);
+    return status;
+}
+
+/* Messages bear the path of the file that they are about. */
+static int load(struct job *job, size_t side) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return diag_no_memory(job->call->diag);
+    const int status = load_with(job, side, diag);
+    messages_print(diag, shown_path(job->paths[side]), (enum color_choice)job->request.color);
+    cm_diagnostics_free(diag);
+    return status;
+}
+
+/* How to ask about both alike, where there is a way. */
+static void hint_condition(struct cm_diagnostics *diag, const struct cm_condition *condition) {
+    if (text_equal(condition->key, "batch"))
+        diag_hint(diag, "give --batch N, of a profile take one at the same batch");
+    else if (text_starts_with(condition->key, "dims."))
+        diag_hint(diag, "give --dim %s=N, of a profile take one of the same sizes",
+                  condition->key + strlen("dims."));
+    else
+        diag_hint(diag, "profile both alike");
+}
+
+/* Each condition that breaks the comparison is a message of its own. */
+static int refuse(const struct job *job) {
+    const struct cm_diff *diff = job->diff;
+    for (size_t i = 0; i < diff->n_conditions; i++) {
+        const struct cm_condition *condition = &diff->conditions[i];
+        if (condition->weight != CM_CONDITION_BREAKS) continue;
+        (void)diag_error(job->call->diag, DIAG_COMPARE,
+                         "cannot compare: %s is %s in '%s' and %s in '%s'", condition->key,
+                         condition->old_value, shown_path(job->paths[0]), condition->new_value,
+                         shown_path(job->paths[1]));
+        hint_condition(job->call->diag, condition);
+    }
+    return EXIT_INCOMPARABLE;
+}
+
+/* What both have, and what can be compared of it. */
+static bool has_metric(const struct cm_diff *diff, size_t metric) {
+    const struct cm_change total = cm_diff_total(diff, metric);
+    for (size_t i = 0; i < diff->n_metrics; i++)
+        if (diff->metrics[i] == metric) return total.in_old && total.in_new;
+    return false;
+}
+
+static int refuse_sort(const struct job *job) {
+    (void)diag_error(job->call->diag, DIAG_COMPARE,
+                     "cannot compare by %s: it is not in both, or not of one device",
+                     job->request.sort);
+    diag_hint(
+        job->call->diag,
+        "latency_ps wants --device, --measure or --backend, training figures --optimizer");
+    return EXIT_INCOMPARABLE;
+}
+
+static int write_diff(const void *context, FILE *out) {
+    const struct job *job = context;
+    struct cm_diff_options look = job->look;
+    look.color = streams_color(out, (enum color_choice)job->request.color);
+    if (job->request.format == FORMAT_JSON) return cm_diff_write_json(job->diff, &look, out);
+    if (job->request.format == FORMAT_MARKDOWN)
+        return cm_diff_write_markdown(job->diff, &look, out);
+    return cm_diff_write_text(job->diff, &look, out);
+}
+
+/* Options that would say nothing are not what somebody wanted. */
+static int check_idle(const struct job *job) {
+    const char *name = binding_given(&job->request.binding);
+    if (name == NULL) name = asked_given(&job->request.asked);
+    if (name == NULL || !job->is_profile[0] || !job->is_profile[1]) return CM_OK;
+    return options_fault(job->call,
+                         "both are profiles, which stay as they were taken: option --%s wants "
+                         "a model",
+                         name);
+}
+
+static int run(struct job *job) {
+    int status = load(job, 0);
+    if (status == CM_OK) status = load(job, 1);
+    if (status == CM_OK) status = check_idle(job);
+    if (status == CM_OK)
+        status = cm_diff_make(job->results[0], job->results[1], job->call->diag, &job->diff);
+    if (status != CM_OK) return command_exit(status);
+    if (!cm_diff_comparable(job->diff)) return refuse(job);
+    if (job->look.metric != CM_NO_INDEX && !has_metric(job->diff, job->look.metric))
+        return refuse_sort(job);
+    status = streams_write(job->request.output, write_diff, job, job->call->diag);
+    if (status != CM_OK) return command_exit(status);
+    return job->request.exit_code && cm_diff_differs(job->diff) ? EXIT_DIFFERENT : EXIT_DONE;
+}
+
+static int unknown_metric(const struct invocation *call, const char *name) {
+    struct suggestion suggestion;
+    struct cm_metric metric;
+    suggest_init(&suggestion, name, strlen(name));
+    for (size_t i = 0; cm_metric_at(i, &metric); i++) suggest_offer(&suggestion, metric.key);
+    if (suggestion.best == NULL)
+        return options_fault(call, "option --sort wants a metric, got '%s'", name);
+    return options_fault(call, "option --sort wants a metric, got '%s', did you mean '%s'?",
+                         name, suggestion.best);
+}
+
+static int read_metric(const struct invocation *call, const char *name, size_t *ret) {
+    struct cm_metric metric;
+    if (name == NULL) return CM_OK;
+    *ret = cm_metric_find(name);
+    if (!cm_metric_at(*ret, &metric)) return unknown_metric(call, name);
+    if (metric.of_modules || metric.of_operators) return CM_OK;
+    return options_fault(call, "option --sort: '%s' is only of whole models", name);
+}
+
+/* A report that replaced what it is about would destroy it. */
+static bool is_operand(const struct job *job, const char *output) {
+    struct stat have;
+    struct stat operand;
+    if (output == NULL || stat(output, &have) != 0) return false;
+    for (size_t i = 0; i < 2; i++)
+        if (stat(job->paths[i], &operand) == 0 && operand.st_dev == have.st_dev &&
+            operand.st_ino == have.st_ino)
+            return true;
+    return false;
+}
+
+static int read_operands(struct job *job, const struct option_list *operands) {
+    const struct invocation *call = job->call;
+    if (operands->n != 2)
+        return options_fault(call, "diff wants two models or profiles, got %zu", operands->n);
+    for (size_t i = 0; i < 2; i++) job->paths[i] = operands->values[i];
+    if (text_equal(job->paths[0], "-") && text_equal(job->paths[1], "-"))
+        return options_fault(call, "standard input can be one of the two only");
+    if (is_operand(job, job->request.output))
+        return options_fault(call, "the output '%s' is one of the two", job->request.output);
+    return CM_OK;
+}
+
+static int read_job(struct job *job) {
+    const struct invocation *call = job->call;
+    struct request *request = &job->request;
+    struct option_list operands = {0, NULL};
+    cm_diff_options_init(&job->look);
+    *request =
+        (struct request){.top = job->look.top, .depth = job->look.depth, .color = COLOR_AUTO};
+    binding_defaults(&request->binding);
+    asked_defaults(&request->asked);
+    int status = options_parse(diff_options, call, request, &operands);
+    if (status == CM_OK) status = read_operands(job, &operands);
+    if (status == CM_OK) status = binding_read(call, &request->binding, &job->options);
+    if (status == CM_OK) status = binding_check_one(call, &request->binding);
+    if (status == CM_OK) status = asked_read(call, &request->asked, &job->options);
+    if (status == CM_OK) status = read_metric(call, request->sort, &job->look.metric);
+    job->look.top = request->top;
+    job->look.depth = request->depth;
+    job->look.units = (enum cm_units)request->units;
+    return status;
+}
+
+int command_diff(const struct invocation *call) {
+    struct job job = {.call = call};
+    const int status = read_job(&job);
+    if (status != CM_OK) return command_exit(status);
+    const int exit_status = run(&job);
+    cm_diff_free(job.diff);
+    cm_result_free(job.results[0]);
+    cm_result_free(job.results[1]);
+    return exit_status;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `costmodel schema NAME`: what the JSON of a format looks like, for validators and for docs.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct request {
+    bool markdown;
+};
+
+const struct option schema_options[] = {
+    {.heading = "The output",
+     .name = "markdown",
+     .kind = OPTION_SET,
+     .offset = OPTION_AT(struct request, bool, markdown),
+     .help = "as tables, which docs/json.md has"},
+    {.name = NULL},
+};
+
+static int want_name(const struct invocation *call, const struct option_list *operands) {
+    struct text known;
+    const char *name = NULL;
+    text_init(&known, call->arena);
+    for (size_t i = 0; (name = cm_schema_at(i)) != NULL; i++)
+        text_printf(&known, "%s%s", i > 0 ? " or " : "", name);
+    if (operands->n == 0)
+        return options_fault(call, "schema wants a name: %s", text_string(&known));
+    if (operands->n > 1)
+        return options_fault(call, "schema wants one name, got '%s' and '%s'",
+                             operands->values[0], operands->values[1]);
+    return options_fault(call, "there is no schema '%s', want %s", operands->values[0],
+                         text_string(&known));
+}
+
+int command_schema(const struct invocation *call) {
+    struct request request = {.markdown = false};
+    struct option_list operands = {0, NULL};
+    int status = options_parse(schema_options, call, &request, &operands);
+    if (status != CM_OK) return command_exit(status);
+    if (operands.n != 1) return command_exit(want_name(call, &operands));
+    status = cm_schema_write(operands.values[0], request.markdown, stdout);
+    if (status == CM_USAGE) return command_exit(want_name(call, &operands));
+    return command_finish(call, status == CM_OK ? EXIT_DONE : EXIT_REFUSED);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A baseline is what of profiles is worth keeping in a repository: totals, and a line for each
+ * module. Indices would change with every module that is added, so the tree is told from paths.
+ */
+#include "compare/baseline.h"
+
+#include <string.h>
+
+#include "costmodel/compare.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/map.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MOST_SKIPPED 64 /* levels of a path that are no module, looked for a parent in */
+
+const struct cm_baseline_profile *baseline_find(const struct cm_baseline *baseline,
+                                                int64_t batch) {
+    for (size_t i = 0; i < baseline->n_profiles; i++)
+        if (baseline->profiles[i].figures.options.batch == batch) return &baseline->profiles[i];
+    return NULL;
+}
+
+/* The tree while it grows. */
+struct tree {
+    struct arena *arena;
+    struct cm_diagnostics *diag;
+    struct map map; /* path -> index */
+    struct cm_module *modules;
+    size_t n;
+};
+
+/* The nearest module above that came before: "a.b" of "a.b.c", else "a", else the root. */
+static int find_parent(struct tree *tree, const char *path, size_t *ret) {
+    char *above = arena_strdup(tree->arena, path);
+    if (above == NULL) return diag_no_memory(tree->diag);
+    *ret = 0;
+    for (int i = 0; i < MOST_SKIPPED; i++) {
+        char *dot = strrchr(above, '.');
+        if (dot == NULL) return CM_OK;
+        *dot = '\0';
+        const uint32_t found = map_get(&tree->map, above);
+        if (found == MAP_NONE) continue;
+        *ret = found;
+        return CM_OK;
+    }
+    return CM_OK;
+}
+
+static int place_module(struct tree *tree, const struct cm_module *from) {
+    struct cm_module *module = &tree->modules[tree->n];
+    uint32_t existing = MAP_NONE;
+    size_t parent = CM_NO_INDEX;
+    if ((from->path[0] == '\0') != (tree->n == 0))
+        return diag_error(tree->diag, DIAG_FORMAT,
+                          "modules: the root is not the first of its batch");
+    if (map_add(&tree->map, from->path, (uint32_t)tree->n, &existing) != CM_OK)
+        return diag_no_memory(tree->diag);
+    if (existing != MAP_NONE)
+        return diag_error(tree->diag, DIAG_FORMAT, "modules: '%.200s' is there twice",
+                          from->path);
+    const int status = tree->n > 0 ? find_parent(tree, from->path, &parent) : CM_OK;
+    if (status != CM_OK) return status;
+    const char *dot = strrchr(from->path, '.');
+    *module = *from;
+    module->name = dot == NULL ? from->path : dot + 1;
+    module->parent = parent;
+    module->depth = tree->n == 0 ? 0 : tree->modules[parent].depth + 1;
+    tree->n++;
+    return CM_OK;
+}
+
+/* Counted first, then listed: in the order of the file. */
+static int list_children(const struct tree *tree) {
+    struct cm_module *modules = tree->modules;
+    size_t **children = arena_array(tree->arena, tree->n, sizeof(*children));
+    if (children == NULL) return diag_no_memory(tree->diag);
+    for (size_t i = 1; i < tree->n; i++) modules[modules[i].parent].n_children++;
+    for (size_t i = 0; i < tree->n; i++) {
+        children[i] = arena_array(tree->arena, modules[i].n_children, sizeof(**children));
+        if (children[i] == NULL) return diag_no_memory(tree->diag);
+        modules[i].children = children[i];
+        modules[i].n_children = 0;
+    }
+    for (size_t i = 1; i < tree->n; i++) {
+        struct cm_module *parent = &modules[modules[i].parent];
+        children[modules[i].parent][parent->n_children++] = i;
+    }
+    return CM_OK;
+}
+
+static int make_tree(const struct cm_baseline *baseline, int64_t batch, struct tree *tree) {
+    size_t n = 0;
+    for (size_t i = 0; i < baseline->n_modules; i++) n += baseline->modules[i].batch == batch;
+    if (n >= MAP_NONE)
+        return diag_error(tree->diag, DIAG_LIMIT, "%zu modules, at most %u are read", n,
+                          MAP_NONE - 1);
+    tree->modules = arena_array(tree->arena, n, sizeof(*tree->modules));
+    if (tree->modules == NULL) return diag_no_memory(tree->diag);
+    map_init(&tree->map, tree->arena);
+    for (size_t i = 0; i < baseline->n_modules; i++) {
+        if (baseline->modules[i].batch != batch) continue;
+        const int status = place_module(tree, &baseline->modules[i].module);
+        if (status != CM_OK) return status;
+    }
+    if (tree->n == 0) return diag_error(tree->diag, DIAG_FORMAT, "modules: there is no root");
+    return list_children(tree);
+}
+
+/* Enough of it that the result has times, and says whose. */
+static int take_times(const struct cm_baseline_times *times, struct arena *arena,
+                      struct cm_diagnostics *diag, struct cm_result *ret) {
+    struct cm_measure *measure = arena_alloc(arena, sizeof(*measure));
+    if (measure == NULL) return diag_no_memory(diag);
+    *measure = (struct cm_measure){
+        .backend = "",
+        .problem = "",
+        .modelled = text_equal(times->state, "modelled"),
+        .invented = text_equal(times->state, "invented"),
+        .precision = times->precision,
+        .layout = times->layout,
+        .device = times->device,
+        .version = "",
+        .warning = "",
+        .architecture = "",
+        .address = "",
+        .cached_since = "",
+    };
+    ret->measure = measure;
+    return CM_OK;
+}
+
+int baseline_result(const struct cm_baseline *baseline,
+                    const struct cm_baseline_profile *profile, struct arena *arena,
+                    struct cm_diagnostics *diag, struct cm_result *ret) {
+    struct tree tree = {.arena = arena, .diag = diag};
+    const int status = make_tree(baseline, profile->figures.options.batch, &tree);
+    if (status != CM_OK) return status;
+    *ret = profile->figures;
+    ret->model.path = baseline->model;
+    ret->model.producer = "";
+    ret->memory.peak_node = CM_NO_INDEX;
+    ret->n_modules = tree.n;
+    ret->modules = tree.modules;
+    return profile->times.present ? take_times(&profile->times, arena, diag, ret) : CM_OK;
+}
+
+/* Of the struct, what the schema of a baseline has. */
+static void take_profile(struct cm_baseline_profile *profile, const struct cm_result *result) {
+    profile->figures.options = result->options;
+    profile->figures.totals = result->totals;
+    profile->figures.memory.peak_activation_bytes = result->memory.peak_activation_bytes;
+    profile->figures.memory.peak_in_place_bytes = result->memory.peak_in_place_bytes;
+    profile->figures.memory.arena_bytes = result->memory.arena_bytes;
+    profile->figures.memory.arena_in_place_bytes = result->memory.arena_in_place_bytes;
+    profile->figures.memory.required_bytes = result->memory.required_bytes;
+    profile->figures.memory.alignment = result->memory.alignment;
+    profile->figures.coverage = result->coverage;
+    profile->figures.training = result->training;
+    profile->times = baseline_times(result);
+    if (!profile->times.present) profile->figures.totals.latency_ps = CM_UNKNOWN;
+}
+
+static void take_modules(struct cm_baseline_module *modules, const struct cm_result *result) {
+    for (size_t i = 0; i < result->n_modules; i++) {
+        modules[i].batch = result->options.batch;
+        modules[i].module = result->modules[i];
+        if (!cm_result_timed(result)) modules[i].module.costs.latency_ps = CM_UNKNOWN;
+    }
+}
+
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static size_t count_metrics(void) {
+    struct cm_metric metric;
+    size_t n = 0;
+    while (cm_metric_at(n, &metric)) n++;
+    return n;
+}
+
+/* What changed from the profile of the same batch, metric by metric. */
+static int list_changes(const struct cm_result *old, const struct cm_result *now,
+                        struct arena *arena, struct cm_baseline_change *ret) {
+    struct cm_named_size *changes = arena_array(arena, count_metrics(), sizeof(*changes));
+    struct cm_metric metric;
+    if (changes == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; old != NULL && cm_metric_at(i, &metric); i++) {
+        int64_t before = CM_UNKNOWN;
+        int64_t after = CM_UNKNOWN;
+        if (!cm_metric_of_total(i, old, &before) || !cm_metric_of_total(i, now, &after))
+            continue;
+        const int64_t by = checked_sub(after, before);
+        if (is_known(by) && by != 0)
+            changes[ret->n_changes++] = (struct cm_named_size){metric.key, by};
+    }
+    ret->changes = changes;
+    return CM_OK;
+}
+
+/* Of the first batch alone: the others follow from it, and the file says them all. */
+static int add_history(struct cm_baseline *baseline, const struct cm_baseline *old,
+                       const char *reason, struct arena *arena) {
+    const size_t n = old == NULL ? 0 : old->n_history;
+    const int64_t batch = baseline->profiles[0].figures.options.batch;
+    struct cm_baseline_change *history = arena_array(arena, n + 1, sizeof(*history));
+    if (history == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < n; i++) history[i] = old->history[i];
+    baseline->history = history;
+    baseline->n_history = n;
+    if (reason[0] == '\0') return CM_OK;
+    history[n].reason = reason;
+    history[n].batch = batch;
+    baseline->n_history++;
+    const struct cm_baseline_profile *before = old == NULL ? NULL : baseline_find(old, batch);
+    return list_changes(before == NULL ? NULL : &before->figures,
+                        &baseline->profiles[0].figures, arena, &history[n]);
+}
+
+static int fill(struct cm_baseline *baseline, const struct cm_result *const *results, size_t n,
+                struct arena *arena) {
+    struct cm_baseline_profile *profiles = arena_array(arena, n, sizeof(*profiles));
+    size_t n_modules = 0;
+    for (size_t i = 0; i < n; i++) n_modules += results[i]->n_modules;
+    struct cm_baseline_module *modules = arena_array(arena, n_modules, sizeof(*modules));
+    if (profiles == NULL || modules == NULL) return CM_NO_MEMORY;
+    baseline->model = file_name(results[0]->model.path);
+    baseline->n_profiles = n;
+    baseline->profiles = profiles;
+    baseline->n_modules = n_modules;
+    baseline->modules = modules;
+    for (size_t i = 0; i < n; i++) {
+        take_profile(&profiles[i], results[i]);
+        take_modules(modules, results[i]);
+        modules += results[i]->n_modules;
+    }
+    return CM_OK;
+}
+
+int cm_baseline_make(const struct cm_result *const *results, size_t n,
+                     const struct cm_baseline *old, const char *reason,
+                     struct cm_diagnostics *diagnostics, struct cm_baseline **ret_baseline) {
+    struct arena *arena = arena_new("baseline", 0);
+    struct cm_baseline *baseline = arena == NULL ? NULL : arena_alloc(arena, sizeof(*baseline));
+    int status = baseline == NULL ? CM_NO_MEMORY : fill(baseline, results, n, arena);
+    if (status == CM_OK) status = add_history(baseline, old, reason, arena);
+    if (status != CM_OK) {
+        arena_free(arena);
+        return diag_no_memory(diagnostics);
+    }
+    baseline->arena = arena;
+    *ret_baseline = baseline;
+    return CM_OK;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile of a baseline as a result again, and what its times may be compared by. */
+#ifndef COMPARE_BASELINE_H
+#define COMPARE_BASELINE_H
+
+#include "costmodel/check.h"
+
+struct arena;
+
+/* The profile of that batch; NULL: there is none. */
+const struct cm_baseline_profile *baseline_find(const struct cm_baseline *baseline,
+                                                int64_t batch);
+
+/*
+ * A result with the figures and the tree of modules of one profile, and no nodes, in `arena`;
+ * it borrows from the baseline. CM_OK, CM_REFUSED (its modules are no tree), CM_NO_MEMORY.
+ */
+int baseline_result(const struct cm_baseline *baseline,
+                    const struct cm_baseline_profile *profile, struct arena *arena,
+                    struct cm_diagnostics *diag, struct cm_result *ret)
+    __attribute__((warn_unused_result));
+
+/* Borrows from the result. */
+struct cm_baseline_times baseline_times(const struct cm_result *result);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The gate: each limit at each batch is one case, and the worst of them is the verdict. */
+#include "costmodel/check.h"
+
+#include <stdlib.h>
+
+#include "compare/baseline.h"
+#include "compare/judge.h"
+#include "compare/limit.h"
+#include "compare/side.h"
+#include "costmodel/compare.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/glob.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MOST_FINDINGS 50 /* that are listed of a case */
+
+/* What holds where nothing else was asked: nothing gets dearer. */
+static const struct cm_check_limit default_limits[] = {
+    {"params <= +0%", "default"},
+    {"macs <= +0%", "default"},
+    {"flops <= +0%", "default"},
+    {"weight_bytes <= +0%", "default"},
+    {"peak_activation_bytes <= +0%", "default"},
+};
+
+struct gate {
+    const struct cm_check_options *options;
+    struct arena *arena; /* of the verdict */
+    struct cm_diagnostics *diag;
+    size_t n_limits;
+    struct limit *limits;
+    struct cm_verdict *verdict;
+};
+
+static const char *const units[] = {
+    [CM_UNIT_ELEMENTS] = "elements", [CM_UNIT_MACS] = "MACs", [CM_UNIT_FLOPS] = "flops",
+    [CM_UNIT_BYTES] = "bytes",       [CM_UNIT_PS] = "ps",
+};
+
+/* A text that outlives what it came from. */
+static const char *keep(struct gate *gate, const char *text) {
+    const char *copy = arena_strdup(gate->arena, text);
+    return copy == NULL ? "" : copy;
+}
+
+static int read_limits(struct gate *gate) {
+    const bool given = gate->options->n_limits > 0;
+    const struct cm_check_limit *from = given ? gate->options->limits : default_limits;
+    gate->n_limits =
+        given ? gate->options->n_limits : sizeof(default_limits) / sizeof(default_limits[0]);
+    gate->limits = arena_array(gate->arena, gate->n_limits, sizeof(*gate->limits));
+    if (gate->limits == NULL) return diag_no_memory(gate->diag);
+    for (size_t i = 0; i < gate->n_limits; i++) {
+        const int status = limit_parse(keep(gate, from[i].text), keep(gate, from[i].source),
+                                       gate->arena, gate->diag, &gate->limits[i]);
+        if (status != CM_OK) return status;
+    }
+    return CM_OK;
+}
+
+/* The findings of one case while they are gathered. */
+struct gathered {
+    struct cm_check_finding *list; /* MOST_FINDINGS */
+    size_t n;
+    int64_t more;
+    enum judgement worst;
+};
+
+/* A regression by how much, then what cannot be said. */
+static int by_weight(const void *a, const void *b) {
+    const struct cm_check_finding *left = a;
+    const struct cm_check_finding *right = b;
+    if (left->over != right->over) return left->over > right->over ? -1 : 1;
+    const int64_t values[2] = {left->value, right->value};
+    if (values[0] != values[1]) return values[0] > values[1] ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+static void gather(struct gathered *gathered, const struct cm_check_finding *finding,
+                   enum judgement judgement) {
+    if (judgement > gathered->worst) gathered->worst = judgement;
+    if (gathered->n == MOST_FINDINGS) {
+        qsort(gathered->list, gathered->n, sizeof(*gathered->list), by_weight);
+        struct cm_check_finding *last = &gathered->list[MOST_FINDINGS - 1];
+        if (by_weight(finding, last) < 0) *last = *finding;
+        gathered->more++;
+        return;
+    }
+    gathered->list[gathered->n++] = *finding;
+}
+
+static void judge_modules(const struct side *side, const struct limit *limit,
+                          struct gathered *gathered, struct cm_check_case *ret) {
+    for (size_t i = 0; i < side->now->n_modules; i++) {
+        const char *path = side->now->modules[i].path;
+        if (path[0] == '\0' || !glob_matches(limit->modules, path)) continue;
+        const struct figure figure = side_figure(side, limit, i);
+        struct cm_check_finding finding = {.path = path};
+        const enum judgement judgement = judge(limit, &figure, &finding);
+        ret->compared++;
+        if (judgement != JUDGED_PASS) gather(gathered, &finding, judgement);
+    }
+}
+
+static void judge_total(const struct side *side, const struct limit *limit,
+                        struct gathered *gathered, struct cm_check_case *ret) {
+    const struct figure figure = side_figure(side, limit, CM_NO_INDEX);
+    struct cm_check_finding finding = {.path = ""};
+    const enum judgement judgement = judge(limit, &figure, &finding);
+    ret->compared = 1;
+    gather(gathered, &finding, judgement);
+}
+
+/* A limit that guards nothing must not look like one that holds. */
+static void judge_nothing(struct gate *gate, const struct limit *limit,
+                          struct gathered *gathered) {
+    const struct cm_check_finding finding = {
+        .path = "",
+        .state = judgement_name(JUDGED_NOT_COMPARED),
+        .value = CM_UNKNOWN,
+        .old = CM_UNKNOWN,
+        .bound = CM_UNKNOWN,
+        .over = CM_UNKNOWN,
+        .because = arena_printf(gate->arena, "a limit on nothing: no module is like '%s'",
+                                limit->modules),
+    };
+    gather(gathered, &finding, JUDGED_NOT_COMPARED);
+}
+
+static const char *const changes[] = {
+    [CM_DIFF_SAME] = "changed", [CM_DIFF_CHANGED] = "changed", [CM_DIFF_RENAMED] = "renamed",
+    [CM_DIFF_ADDED] = "added",  [CM_DIFF_REMOVED] = "removed",
+};
+
+static struct cm_check_blame blame_one(struct gate *gate, const struct side *side,
+                                       const struct cm_blame *blame, size_t metric) {
+    const struct cm_diff_module *pair = &side->diff->modules[blame->module];
+    const struct cm_change change = cm_diff_of_module(side->diff, blame->module, metric);
+    const bool gone = pair->new_module == CM_NO_INDEX;
+    const bool fresh = pair->old_module == CM_NO_INDEX;
+    const char *was = fresh ? "" : side->old.modules[pair->old_module].path;
+    return (struct cm_check_blame){
+        .path = keep(gate, gone ? was : side->now->modules[pair->new_module].path),
+        .was = keep(gate, was),
+        .change = changes[pair->status],
+        .value = change.new_value,
+        .old = change.old_value,
+        .by = blame->difference,
+    };
+}
+
+/* Who made it dearer, of a limit on the whole model. */
+static int list_blame(struct gate *gate, const struct side *side, const struct limit *limit,
+                      struct cm_check_case *ret) {
+    const size_t top = gate->options->top;
+    if (side->diff == NULL || !limit->of.of_modules || side->no_old != NULL) return CM_OK;
+    struct cm_blame *all = arena_array(gate->arena, side->diff->n_modules, sizeof(*all));
+    struct cm_check_blame *list = arena_array(gate->arena, top, sizeof(*list));
+    if (all == NULL || list == NULL) return diag_no_memory(gate->diag);
+    const size_t n = cm_diff_blame(side->diff, limit->metric, -1, all);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_known(all[i].difference) || all[i].difference <= 0) continue;
+        if (ret->n_blame < top)
+            list[ret->n_blame++] = blame_one(gate, side, &all[i], limit->metric);
+        else
+            ret->more_blame++;
+    }
+    ret->blame = list;
+    return CM_OK;
+}
+
+/* Paths and reasons come from results and sides, which the verdict outlives. */
+static void keep_findings(struct gate *gate, struct gathered *gathered) {
+    for (size_t i = 0; i < gathered->n; i++) {
+        gathered->list[i].path = keep(gate, gathered->list[i].path);
+        gathered->list[i].because = keep(gate, gathered->list[i].because);
+    }
+}
+
+static int make_case(struct gate *gate, const struct side *side, const struct limit *limit,
+                     struct cm_check_case *ret) {
+    struct gathered gathered = {.worst = JUDGED_PASS};
+    gathered.list = arena_array(gate->arena, MOST_FINDINGS, sizeof(*gathered.list));
+    if (gathered.list == NULL) return diag_no_memory(gate->diag);
+    *ret = (struct cm_check_case){
+        .limit = limit->text,
+        .source = limit->source,
+        .metric = limit->of.key,
+        .unit = units[limit->of.unit],
+        .batch = side->now->options.batch,
+    };
+    const bool total = limit->modules[0] == '\0';
+    if (total)
+        judge_total(side, limit, &gathered, ret);
+    else
+        judge_modules(side, limit, &gathered, ret);
+    if (ret->compared == 0) judge_nothing(gate, limit, &gathered);
+    qsort(gathered.list, gathered.n, sizeof(*gathered.list), by_weight);
+    keep_findings(gate, &gathered);
+    ret->state = judgement_name(gathered.worst);
+    ret->n_findings = gathered.n;
+    ret->findings = gathered.list;
+    ret->more_findings = gathered.more;
+    if (gathered.worst != JUDGED_REGRESSION || !total) return CM_OK;
+    return list_blame(gate, side, limit, ret);
+}
+
+static void count_case(struct cm_verdict *verdict, const struct cm_check_case *case_) {
+    verdict->passed += text_equal(case_->state, "pass");
+    verdict->regressions += text_equal(case_->state, "regression");
+    verdict->ambiguous += text_equal(case_->state, "ambiguous");
+    verdict->not_compared += text_equal(case_->state, "not-compared");
+}
+
+static int check_side(struct gate *gate, const struct side *side, struct cm_check_case *cases,
+                      bool *is_used) {
+    for (size_t i = 0; i < gate->n_limits; i++) {
+        const struct limit *limit = &gate->limits[i];
+        if (limit->batch != CM_UNKNOWN && limit->batch != side->now->options.batch) continue;
+        is_used[i] = true;
+        const int status = make_case(gate, side, limit, &cases[gate->verdict->n_cases]);
+        if (status != CM_OK) return status;
+        count_case(gate->verdict, &cases[gate->verdict->n_cases++]);
+    }
+    return CM_OK;
+}
+
+static int check_result(struct gate *gate, const struct cm_result *result,
+                        struct cm_check_case *cases, bool *is_used) {
+    struct side side = {.diff = NULL};
+    struct arena *arena = arena_new("side", 0);
+    if (arena == NULL) return diag_no_memory(gate->diag);
+    int status = side_make(result, gate->options, arena, gate->diag, &side);
+    if (status == CM_OK) status = check_side(gate, &side, cases, is_used);
+    side_free(&side);
+    arena_free(arena);
+    return status;
+}
+
+static int check_used(const struct gate *gate, const bool *is_used) {
+    for (size_t i = 0; i < gate->n_limits; i++) {
+        if (is_used[i]) continue;
+        return diag_error(gate->diag, DIAG_USAGE,
+                          "%s: limit '%s': a limit on nothing, that batch is not profiled",
+                          gate->limits[i].source, gate->limits[i].text);
+    }
+    return CM_OK;
+}
+
+static const char *worst_state(const struct cm_verdict *verdict) {
+    return judgement_name(verdict->regressions > 0    ? JUDGED_REGRESSION
+                          : verdict->not_compared > 0 ? JUDGED_NOT_COMPARED
+                          : verdict->ambiguous > 0    ? JUDGED_AMBIGUOUS
+                                                      : JUDGED_PASS);
+}
+
+static const char *say_times(struct gate *gate, const struct cm_result *result) {
+    const struct cm_baseline_times times = baseline_times(result);
+    if (!times.present) return "";
+    const char *text = arena_printf(gate->arena, "%s, %s", times.state, times.device);
+    return text == NULL ? "" : text;
+}
+
+static int check_all(struct gate *gate, const struct cm_result *const *results, size_t n) {
+    struct cm_verdict *verdict = gate->verdict;
+    const struct cm_baseline *baseline = gate->options->baseline;
+    int status = read_limits(gate);
+    if (status != CM_OK) return status;
+    bool *is_used = arena_array(gate->arena, gate->n_limits, sizeof(*is_used));
+    const int64_t n_cases = checked_mul((int64_t)n, (int64_t)gate->n_limits);
+    struct cm_check_case *cases =
+        is_known(n_cases) ? arena_array(gate->arena, (size_t)n_cases, sizeof(*cases)) : NULL;
+    if (is_used == NULL || cases == NULL) return diag_no_memory(gate->diag);
+    verdict->model = keep(gate, results[0]->model.path);
+    verdict->convention = keep(gate, results[0]->options.convention);
+    verdict->times = say_times(gate, results[0]);
+    verdict->fail_ambiguous = gate->options->fail_ambiguous;
+    verdict->baseline = baseline == NULL ? "" : keep(gate, baseline->model);
+    verdict->accept = keep(gate, gate->options->accept);
+    verdict->cases = cases;
+    for (size_t i = 0; i < n && status == CM_OK; i++)
+        status = check_result(gate, results[i], cases, is_used);
+    if (status == CM_OK) status = check_used(gate, is_used);
+    verdict->state = worst_state(verdict);
+    return status;
+}
+
+int cm_check(const struct cm_result *const *results, size_t n,
+             const struct cm_check_options *options, struct cm_diagnostics *diagnostics,
+             struct cm_verdict **ret_verdict) {
+    struct gate gate = {.options = options, .diag = diagnostics};
+    gate.arena = arena_new("verdict", 0);
+    if (gate.arena == NULL) return diag_no_memory(diagnostics);
+    gate.verdict = arena_alloc(gate.arena, sizeof(*gate.verdict));
+    const int status =
+        gate.verdict == NULL ? diag_no_memory(diagnostics) : check_all(&gate, results, n);
+    if (status != CM_OK) {
+        arena_free(gate.arena);
+        return status;
+    }
+    gate.verdict->arena = gate.arena;
+    *ret_verdict = gate.verdict;
+    return CM_OK;
+}

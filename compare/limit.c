@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers are read in integers: "4.1G" is 4,100,000,000 and not what a double makes of it. A
+ * part of a unit is dropped, which changes no verdict: figures are whole.
+ */
+#include "compare/limit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MOST_DECIMALS 6
+#define PERCENT_ONE   1000000                          /* a percent in millionths */
+#define MOST_PERCENT  (INT64_C(1000000) * PERCENT_ONE) /* ten thousand times as much */
+#define PERCENT_WHOLE (INT64_C(100) * PERCENT_ONE)
+
+/* What a suffix measures, and so which metrics it fits. */
+enum measure { MEASURE_ANY, MEASURE_BYTES, MEASURE_TIME, MEASURE_SHARE };
+
+struct suffix {
+    const char *name;
+    enum measure measure;
+    int64_t factor; /* of bytes, picoseconds, or things that are counted */
+};
+
+static const struct suffix suffixes[] = {
+    /* clang-format off */
+    {"",    MEASURE_ANY,   1},
+    {"k",   MEASURE_ANY,   INT64_C(1000)},
+    {"M",   MEASURE_ANY,   INT64_C(1000000)},
+    {"G",   MEASURE_ANY,   INT64_C(1000000000)},
+    {"T",   MEASURE_ANY,   INT64_C(1000000000000)},
+    {"B",   MEASURE_BYTES, 1},
+    {"kB",  MEASURE_BYTES, INT64_C(1000)},
+    {"MB",  MEASURE_BYTES, INT64_C(1000000)},
+    {"GB",  MEASURE_BYTES, INT64_C(1000000000)},
+    {"TB",  MEASURE_BYTES, INT64_C(1000000000000)},
+    {"KiB", MEASURE_BYTES, INT64_C(1) << 10},
+    {"MiB", MEASURE_BYTES, INT64_C(1) << 20},
+    {"GiB", MEASURE_BYTES, INT64_C(1) << 30},
+    {"TiB", MEASURE_BYTES, INT64_C(1) << 40},
+    {"ps",  MEASURE_TIME,  1},
+    {"ns",  MEASURE_TIME,  INT64_C(1000)},
+    {"us",  MEASURE_TIME,  INT64_C(1000000)},
+    {"ms",  MEASURE_TIME,  INT64_C(1000000000)},
+    {"s",   MEASURE_TIME,  INT64_C(1000000000000)},
+    {"%",   MEASURE_SHARE, PERCENT_ONE},
+    /* clang-format on */
+};
+
+struct parse {
+    struct arena *arena;
+    struct cm_diagnostics *diag;
+    struct limit *limit;
+};
+
+/* The text may come from any file. */
+static const char *safe(const struct parse *parse, const char *word) {
+    struct text text;
+    text_init(&text, parse->arena);
+    text_append_label(&text, word);
+    return text_string(&text);
+}
+
+static int limit_fault(const struct parse *parse, const char *format, ...)
+    __attribute__((format(printf, 2, 3), warn_unused_result));
+
+static int limit_fault(const struct parse *parse, const char *format, ...) {
+    struct text text;
+    va_list args;
+    text_init(&text, parse->arena);
+    va_start(args, format);
+    text_vprintf(&text, format, args);
+    va_end(args);
+    return diag_error(parse->diag, DIAG_USAGE, "%s: limit '%s': %s",
+                      safe(parse, parse->limit->source), safe(parse, parse->limit->text),
+                      text_string(&text));
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+/* What stands between two places, without blanks around it; NULL: no memory. */
+static char *copy_trimmed(const struct parse *parse, const char *from, const char *to) {
+    while (from < to && is_blank(*from)) from++;
+    while (to > from && is_blank(to[-1])) to--;
+    return arena_strndup(parse->arena, from, (size_t)(to - from));
+}
+
+static const struct suffix *find_suffix(const char *name) {
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+        if (text_equal(suffixes[i].name, name)) return &suffixes[i];
+    return NULL;
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* A decimal as two integers: whole, and its millionths. */
+struct decimal {
+    int64_t whole; /* DIM_OVERFLOW past 2^63 */
+    int64_t millionths;
+    int n_digits;
+    int n_decimals;
+};
+
+/* Where it ends. */
+static const char *read_decimal(const char *at, struct decimal *ret) {
+    *ret = (struct decimal){0, 0, 0, 0};
+    for (; is_digit(*at); at++, ret->n_digits++)
+        ret->whole = checked_add(checked_mul(ret->whole, 10), *at - '0');
+    if (*at != '.') return at;
+    for (at++; is_digit(*at); at++, ret->n_digits++)
+        if (ret->n_decimals++ < MOST_DECIMALS)
+            ret->millionths = ret->millionths * 10 + (*at - '0');
+    for (int n = ret->n_decimals; n < MOST_DECIMALS; n++) ret->millionths *= 10;
+    return at;
+}
+
+/* whole * factor + millionths * factor / 10^6; no factor is above 2^40, so no product of the
+ * second sum passes 2^63. */
+static int64_t decimal_times(const struct decimal *decimal, int64_t factor) {
+    return checked_add(checked_mul(decimal->whole, factor),
+                       decimal->millionths * factor / PERCENT_ONE);
+}
+
+static int check_unit(const struct parse *parse, const struct suffix *suffix,
+                      const char *word) {
+    const struct cm_metric *metric = &parse->limit->of;
+    const bool is_time = metric->unit == CM_UNIT_PS;
+    if (suffix->measure == MEASURE_BYTES && metric->unit != CM_UNIT_BYTES)
+        return limit_fault(parse, "'%s' is a size in bytes, %s has none", safe(parse, word),
+                           metric->key);
+    if (suffix->measure == MEASURE_TIME && !is_time)
+        return limit_fault(parse, "'%s' is a time, %s has none", safe(parse, word),
+                           metric->key);
+    if (suffix->measure == MEASURE_ANY && is_time)
+        return limit_fault(parse, "'%s' wants a unit of time: ps, ns, us, ms or s",
+                           safe(parse, word));
+    return CM_OK;
+}
+
+static int no_bound(const struct parse *parse, const char *word) {
+    return limit_fault(parse, "'%s' is no bound: want one as 4.1G, 16MiB, +2%% or +1MiB",
+                       safe(parse, word));
+}
+
+static int check_bound(const struct parse *parse, const struct decimal *decimal,
+                       const char *word, const struct bound *bound) {
+    if (decimal->n_decimals > MOST_DECIMALS)
+        return limit_fault(parse, "'%s' has more than %d decimals", safe(parse, word),
+                           MOST_DECIMALS);
+    if (is_overflow(bound->value))
+        return limit_fault(parse, "'%s' is past 2^63", safe(parse, word));
+    if (bound->kind == BOUND_PERCENT && bound->value > MOST_PERCENT)
+        return limit_fault(parse, "'%s' is more than a million percent", safe(parse, word));
+    return CM_OK;
+}
+
+static int read_bound(const struct parse *parse, const char *word, struct bound *ret) {
+    struct decimal decimal;
+    const bool more = word[0] == '+';
+    if (word[0] == '-')
+        return limit_fault(parse, "'%s' is negative: a limit is the most that is allowed",
+                           safe(parse, word));
+    const char *end = read_decimal(word + more, &decimal);
+    while (is_blank(*end)) end++;
+    const struct suffix *suffix = find_suffix(end);
+    if (decimal.n_digits == 0 || suffix == NULL) return no_bound(parse, word);
+    if (suffix->measure == MEASURE_SHARE && !more)
+        return limit_fault(parse, "'%s' is a share of nothing: want +%s, from the baseline on",
+                           safe(parse, word), safe(parse, word));
+    ret->kind = !more                              ? BOUND_ABSOLUTE
+                : suffix->measure == MEASURE_SHARE ? BOUND_PERCENT
+                                                   : BOUND_MORE;
+    ret->value = decimal_times(&decimal, suffix->factor);
+    const int status = check_unit(parse, suffix, word);
+    return status == CM_OK ? check_bound(parse, &decimal, word, ret) : status;
+}
+
+static int read_bounds(const struct parse *parse, const char *text) {
+    struct limit *limit = parse->limit;
+    for (const char *at = text; at != NULL;) {
+        const char *end = at + strcspn(at, "|");
+        const char *word = copy_trimmed(parse, at, end);
+        if (word == NULL) return diag_no_memory(parse->diag);
+        if (limit->n_bounds == LIMIT_MOST_BOUNDS)
+            return limit_fault(parse, "more than %d bounds", LIMIT_MOST_BOUNDS);
+        const int status = read_bound(parse, word, &limit->bounds[limit->n_bounds++]);
+        if (status != CM_OK) return status;
+        at = *end == '|' ? end + 1 : NULL;
+    }
+    return CM_OK;
+}
+
+static int read_batch(const struct parse *parse, const char *word) {
+    int64_t batch = 0;
+    if (!text_to_int64(word, strlen(word), &batch) || batch < 1)
+        return limit_fault(parse, "'%s' is no batch", safe(parse, word));
+    parse->limit->batch = batch;
+    return CM_OK;
+}
+
+static int unknown_metric(const struct parse *parse, const char *word) {
+    struct text known;
+    struct cm_metric metric;
+    text_init(&known, parse->arena);
+    for (size_t i = 0; cm_metric_at(i, &metric); i++) {
+        if (i > 0) text_append(&known, ", ");
+        text_append(&known, metric.key);
+    }
+    const int status = limit_fault(parse, "'%s' is no metric", safe(parse, word));
+    diag_hint(parse->diag, "metrics are %s", text_string(&known));
+    return status;
+}
+
+/* "latency" is short for the time, whose key says its unit. */
+static int find_metric(const struct parse *parse, const char *word) {
+    struct limit *limit = parse->limit;
+    limit->metric = cm_metric_find(text_equal(word, "latency") ? "latency_ps" : word);
+    if (cm_metric_at(limit->metric, &limit->of)) return CM_OK;
+    return unknown_metric(parse, word);
+}
+
+/* METRIC [@ BATCH] */
+static int read_metric(const struct parse *parse, const char *from, const char *to) {
+    const char *at = memchr(from, '@', (size_t)(to - from));
+    const char *name = copy_trimmed(parse, from, at == NULL ? to : at);
+    const char *batch = at == NULL ? NULL : copy_trimmed(parse, at + 1, to);
+    if (name == NULL || (at != NULL && batch == NULL)) return diag_no_memory(parse->diag);
+    const int status = find_metric(parse, name);
+    return status != CM_OK || batch == NULL ? status : read_batch(parse, batch);
+}
+
+/* [MODULES:] METRIC [@ BATCH]. A path may hold a colon, a metric has none. */
+static int read_subject(const struct parse *parse, const char *from, const char *to) {
+    const char *colon = to;
+    while (colon > from && colon[-1] != ':') colon--;
+    if (colon > from) {
+        const char *modules = copy_trimmed(parse, from, colon - 1);
+        if (modules == NULL) return diag_no_memory(parse->diag);
+        if (modules[0] == '\0') return limit_fault(parse, "no modules stand before ':'");
+        parse->limit->modules = modules;
+    }
+    return read_metric(parse, colon, to);
+}
+
+static int check_module_metric(const struct parse *parse) {
+    const struct limit *limit = parse->limit;
+    if (limit->modules[0] == '\0' || limit->of.of_modules) return CM_OK;
+    return limit_fault(parse, "%s is of the whole model, not of modules", limit->of.key);
+}
+
+int limit_parse(const char *text, const char *source, struct arena *arena,
+                struct cm_diagnostics *diag, struct limit *ret) {
+    *ret = (struct limit){.text = text, .source = source, .modules = "", .batch = CM_UNKNOWN};
+    const struct parse parse = {arena, diag, ret};
+    const char *sign = NULL;
+    for (const char *at = strstr(text, "<="); at != NULL; at = strstr(at + 2, "<=")) sign = at;
+    if (sign == NULL) return limit_fault(&parse, "want METRIC <= BOUND, there is no '<='");
+    int status = read_subject(&parse, text, sign);
+    if (status == CM_OK) status = check_module_metric(&parse);
+    return status == CM_OK ? read_bounds(&parse, sign + 2) : status;
+}
+
+/* old + old * percent / 100, rounded down: in two parts, so that nothing passes 2^63 but the
+ * sum. */
+static int64_t add_percent(int64_t old, int64_t percent) {
+    const int64_t wholes = checked_mul(old / PERCENT_WHOLE, percent);
+    int64_t rest = old % PERCENT_WHOLE;
+    /* rest < 10^8 and percent <= 10^12 in millionths: parted once more */
+    const int64_t high = checked_mul(rest, percent / PERCENT_ONE) / 100;
+    const int64_t low =
+        (rest * (percent / PERCENT_ONE) % 100) * PERCENT_ONE + rest * (percent % PERCENT_ONE);
+    return checked_add(checked_add(old, wholes), checked_add(high, low / PERCENT_WHOLE));
+}
+
+int64_t bound_most(const struct bound *bound, int64_t old) {
+    if (bound->kind == BOUND_ABSOLUTE) return bound->value;
+    if (!is_known(old)) return CM_UNKNOWN;
+    const int64_t most = bound->kind == BOUND_MORE ? checked_add(old, bound->value)
+                                                   : add_percent(old, bound->value);
+    return is_overflow(most) ? INT64_MAX : most;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of two profiles may be compared is said here once, for all limits. */
+#include "compare/side.h"
+
+#include <inttypes.h>
+
+#include "compare/baseline.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static int index_modules(struct side *side, struct arena *arena) {
+    side->of_module = arena_array(arena, side->now->n_modules, sizeof(*side->of_module));
+    if (side->of_module == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < side->diff->n_modules; i++) {
+        const size_t module = side->diff->modules[i].new_module;
+        if (module != CM_NO_INDEX) side->of_module[module] = i;
+    }
+    return CM_OK;
+}
+
+/* "convention is fvcore in the baseline, deepspeed here" */
+static const char *say_condition(const struct cm_condition *condition, struct arena *arena) {
+    return arena_printf(arena, "%s is %s in the baseline, %s here", condition->key,
+                        condition->old_value[0] == '\0' ? "not set" : condition->old_value,
+                        condition->new_value[0] == '\0' ? "not set" : condition->new_value);
+}
+
+/* The heaviest come first, so that the first of each weight is told. */
+static int read_conditions(struct side *side, struct arena *arena) {
+    for (size_t i = 0; i < side->diff->n_conditions; i++) {
+        const struct cm_condition *condition = &side->diff->conditions[i];
+        const bool breaks = condition->weight == CM_CONDITION_BREAKS;
+        const char **reason = breaks ? &side->no_old : &side->no_old_times;
+        if ((!breaks && condition->weight != CM_CONDITION_TIMES) || *reason != NULL) continue;
+        *reason = say_condition(condition, arena);
+        if (*reason == NULL) return CM_NO_MEMORY;
+    }
+    return CM_OK;
+}
+
+static int compare(struct side *side, const struct cm_baseline *baseline,
+                   const struct cm_baseline_profile *profile, struct arena *arena,
+                   struct cm_diagnostics *diag) {
+    struct diag_frame frame = {.label = "in", .what = "the baseline"};
+    diag_push(diag, &frame);
+    int status = baseline_result(baseline, profile, arena, diag, &side->old);
+    diag_pop(diag, &frame);
+    if (status != CM_OK) return status;
+    side->has_old = true;
+    side->old_times = profile->times;
+    status = cm_diff_make(&side->old, side->now, diag, &side->diff);
+    if (status != CM_OK) return status;
+    status = index_modules(side, arena);
+    if (status == CM_OK) status = read_conditions(side, arena);
+    return status == CM_OK ? CM_OK : diag_no_memory(diag);
+}
+
+/* Why its sums leave something out; NULL: they do not, or memory was short. */
+static const char *find_unknown(const struct cm_result *result, const char *whose,
+                                struct arena *arena) {
+    const struct cm_coverage *coverage = &result->coverage;
+    if (coverage->n_unknown_ops > 0)
+        return arena_printf(arena, "%s has unknown operators: %s", whose,
+                            coverage->unknown_ops[0].name);
+    if (coverage->unknown_shapes > 0)
+        return arena_printf(arena, "%s has %" PRId64 " unknown shapes", whose,
+                            coverage->unknown_shapes);
+    return NULL;
+}
+
+static const char *find_untimed(const struct cm_baseline_times *times, const char *whose,
+                                struct arena *arena) {
+    if (!times->present || times->untimed_nodes == 0) return NULL;
+    return arena_printf(arena, "%s has %" PRId64 " nodes without a time", whose,
+                        times->untimed_nodes);
+}
+
+/* What is allowed to be incomplete is compared as far as it is known. */
+static void find_gaps(struct side *side, struct arena *arena) {
+    side->unknown = find_unknown(side->now, "the model", arena);
+    side->untimed = find_untimed(&side->times, "the model", arena);
+    if (!side->has_old) return;
+    side->old_unknown = find_unknown(&side->old, "the baseline", arena);
+    side->old_untimed = find_untimed(&side->old_times, "the baseline", arena);
+}
+
+static const char *missing_batch(const struct cm_result *now, struct arena *arena) {
+    if (!is_known(now->options.batch)) return "the baseline has batches, the model has none";
+    return arena_printf(arena, "the baseline has no batch %" PRId64, now->options.batch);
+}
+
+int side_make(const struct cm_result *now, const struct cm_check_options *options,
+              struct arena *arena, struct cm_diagnostics *diag, struct side *ret) {
+    const struct cm_baseline *baseline = options->baseline;
+    const struct cm_baseline_profile *profile =
+        baseline == NULL ? NULL : baseline_find(baseline, now->options.batch);
+    *ret = (struct side){.now = now, .times = baseline_times(now)};
+    if (baseline == NULL)
+        ret->no_old = options->no_baseline;
+    else if (profile == NULL)
+        ret->no_old = missing_batch(now, arena);
+    const int status = profile == NULL ? CM_OK : compare(ret, baseline, profile, arena, diag);
+    if (status == CM_OK && !options->allow_incomplete) find_gaps(ret, arena);
+    return status;
+}
+
+void side_free(struct side *side) {
+    cm_diff_free(side->diff);
+}
+
+static struct range exactly(int64_t value) {
+    return (struct range){value, value, value};
+}
+
+static int64_t value_of(const struct limit *limit, const struct cm_result *result,
+                        size_t module) {
+    int64_t value = CM_UNKNOWN;
+    if (module == CM_NO_INDEX)
+        return cm_metric_of_total(limit->metric, result, &value) ? value : CM_UNKNOWN;
+    return cm_metric_of_module(limit->metric, result, module, &value) ? value : CM_UNKNOWN;
+}
+
+static bool is_exact(const struct cm_baseline_times *times) {
+    return !times->present || times->low_ps == times->high_ps;
+}
+
+/* A module's figure in the baseline: 0 of one that was not there, which is what it cost. */
+static int64_t old_value(const struct side *side, const struct limit *limit, size_t module) {
+    if (module == CM_NO_INDEX) return value_of(limit, &side->old, module);
+    const struct cm_diff_module *pair = &side->diff->modules[side->of_module[module]];
+    return pair->old_module == CM_NO_INDEX ? 0 : value_of(limit, &side->old, pair->old_module);
+}
+
+/* The totals have a spread; whose a module's would be is not kept. */
+static void add_spread(const struct side *side, const struct limit *limit, size_t module,
+                       struct figure *figure) {
+    if (!limit->of.timed || !is_known(figure->now.value)) return;
+    const bool exact = is_exact(&side->times) && is_exact(&side->old_times);
+    if (module != CM_NO_INDEX && !exact) {
+        figure->no_value = "of the measured time of a module no spread is known";
+        return;
+    }
+    if (side->times.doubt[0] != '\0') figure->doubt = side->times.doubt;
+    if (module != CM_NO_INDEX) return;
+    figure->now.low = side->times.low_ps;
+    figure->now.high = side->times.high_ps;
+    if (!is_known(figure->old.value)) return;
+    if (side->old_times.doubt[0] != '\0') figure->doubt = side->old_times.doubt;
+    figure->old.low = side->old_times.low_ps;
+    figure->old.high = side->old_times.high_ps;
+}
+
+struct figure side_figure(const struct side *side, const struct limit *limit, size_t module) {
+    struct figure figure = {
+        .now = exactly(value_of(limit, side->now, module)),
+        .old = exactly(CM_UNKNOWN),
+        .no_value = side->unknown,
+        .no_old = side->no_old,
+    };
+    if (limit->of.timed && figure.no_old == NULL) figure.no_old = side->no_old_times;
+    if (figure.no_old == NULL) figure.no_old = side->old_unknown;
+    if (limit->of.timed && figure.no_value == NULL) figure.no_value = side->untimed;
+    if (limit->of.timed && figure.no_old == NULL) figure.no_old = side->old_untimed;
+    if (!is_known(figure.now.value) && figure.no_value == NULL)
+        figure.no_value =
+            limit->of.timed ? "there are no times" : "the profile has no such figure";
+    if (figure.no_old == NULL) {
+        figure.old = exactly(old_value(side, limit, module));
+        if (!is_known(figure.old.value)) figure.no_old = "the baseline has no such figure";
+    }
+    add_spread(side, limit, module, &figure);
+    return figure;
+}

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# include costmodel.mk: `make costmodel-check` fails when the model got dearer, and
+# `make costmodel-accept REASON='…'` takes what it costs now for the baseline.
+COSTMODEL ?= costmodel
+COSTMODEL_MODEL ?= model.onnx
+COSTMODEL_BASELINE ?= costmodel.json
+COSTMODEL_FLAGS ?=
+
+.PHONY: costmodel-check costmodel-accept
+
+costmodel-check:
+	$(COSTMODEL) check '$(COSTMODEL_MODEL)' --baseline '$(COSTMODEL_BASELINE)' $(COSTMODEL_FLAGS)
+
+costmodel-accept:
+	$(COSTMODEL) check '$(COSTMODEL_MODEL)' --baseline '$(COSTMODEL_BASELINE)' $(COSTMODEL_FLAGS) \
+	  --update-baseline --reason '$(REASON)'

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Text generation as one node (com.microsoft): an encoder and a first decoder run once, the
+ * decoder once a token. What a body takes has the type that the body declares; its free dims
+ * are those of its first input, texts and tokens, where they bear the same name, else not
+ * known. How many tokens come is data: one round of the decoder is counted, and that is said.
+ */
+#include "ops/common.h"
+#include "ops/families.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+/* What a body is handed: so many texts, and tokens of each. */
+struct round {
+    int64_t texts, tokens;
+};
+
+static const char *symbol_of(const struct type *type, int axis) {
+    return type->symbols && axis < type->shape.rank ? type->symbols[axis] : NULL;
+}
+
+/* A free dim that bears the name of one of the first input's is as long as that. */
+static int64_t named_dim(const struct type *first, const struct round *round,
+                         const char *name) {
+    const char *const texts = symbol_of(first, 0);
+    const char *const tokens = first->shape.rank == 2 ? symbol_of(first, 1) : NULL;
+    if (name && texts && text_equal(name, texts)) return round->texts;
+    return name && tokens && text_equal(name, tokens) ? round->tokens : DIM_UNKNOWN;
+}
+
+static int declared_input(struct rule *rule, const struct type *type, const struct type *first,
+                          const struct round *round, struct fact *ret) {
+    struct fact fact;
+    struct shape shape;
+    if (fact_of_type(rule->arena, type, &fact) < 0) return diag_no_memory(rule->diag);
+    *ret = fact;
+    if (fact.kind != CM_TYPE_TENSOR || !shape_has_rank(&fact.shape)) return CM_OK;
+    if (shape_make(rule->arena, fact.shape.rank, fact.shape.dims, &shape) < 0)
+        return diag_no_memory(rule->diag);
+    for (int axis = 0; axis < shape.rank; axis++)
+        if (!is_known(shape.dims[axis]))
+            shape.dims[axis] = named_dim(first, round, symbol_of(type, axis));
+    ret->shape = shape;
+    return CM_OK;
+}
+
+/* Walks the body of that attribute, where there is one. */
+static int walk_part(struct rule *rule, const char *attr, const struct round *round,
+                     int64_t times, const char *assumption) {
+    const uint32_t id = rule_attr_graph(rule, attr);
+    const struct fact *outputs = NULL;
+    if (id == ID_NONE) return CM_OK;
+    const struct graph *graph = &rule->model->graphs[id];
+    const struct rule_walker *walker = rule->walker;
+    struct fact *inputs = arena_array(rule->arena, graph->n_inputs, sizeof *inputs);
+    if (!inputs) return diag_no_memory(rule->diag);
+    const struct value *values = rule->model->values;
+    int status = CM_OK;
+    for (size_t i = 0; i < graph->n_inputs && status == CM_OK; i++)
+        status = declared_input(rule, &values[graph->inputs[i]].type,
+                                &values[graph->inputs[0]].type, round, &inputs[i]);
+    if (status == CM_OK)
+        status = walker->walk(walker->context, id, graph->n_inputs, inputs, &outputs);
+    return status < 0 ? status : walker->runs(walker->context, id, times, assumption);
+}
+
+/* Words, texts of one batch, beams: as the operands say. */
+static int64_t n_texts(const struct rule *rule) {
+    return rule_rank(rule, 0) >= 1 ? rule_dim(rule, 0, 0) : DIM_UNKNOWN;
+}
+
+static int64_t vocabulary(const struct rule *rule) {
+    const int64_t size = rule_attr_int(rule, "vocab_size");
+    return size > 0 ? size : DIM_UNKNOWN;
+}
+
+static int walk_parts(struct rule *rule, int64_t beams) {
+    const int64_t prompt = common_dim(rule, 0, 2, 1);
+    const struct round encoded = {n_texts(rule), prompt};
+    const struct round first = {checked_mul(n_texts(rule), beams), prompt};
+    const struct round later = {first.texts, 1};
+    int status = walk_part(rule, "encoder", &encoded, 1, NULL);
+    if (status == CM_OK) status = walk_part(rule, "init_decoder", &first, 1, NULL);
+    if (status < 0) return status;
+    return walk_part(rule, "decoder", &later, DIM_UNKNOWN,
+                     "the number of tokens is not known: one round of the decoder is counted");
+}
+
+/* [texts, length]; what a token was chosen from [texts, words]. */
+static int infer_search(struct rule *rule) {
+    const int64_t texts[] = {n_texts(rule), common_length(rule, 1)};
+    const int64_t words[] = {n_texts(rule), vocabulary(rule)};
+    int status = walk_parts(rule, 1);
+    if (status == CM_OK) status = rule_output_dims(rule, 0, DTYPE_INT32, 2, texts);
+    return status < 0 ? status : rule_output_dims(rule, 1, DTYPE_FLOAT, 2, words);
+}
+
+/* [texts, returned, length], their scores, those of every word at every step. */
+static int infer_beams(struct rule *rule) {
+    const int64_t length = common_length(rule, 1);
+    const int64_t returned = common_length(rule, 4);
+    const int64_t prompt = rule_rank(rule, 0) == 2 ? rule_dim(rule, 0, 1) : DIM_UNKNOWN;
+    const int64_t texts[] = {n_texts(rule), returned, length};
+    const int64_t words[] = {checked_sub(length, prompt), n_texts(rule), common_length(rule, 3),
+                             vocabulary(rule)};
+    const enum dtype dtype = rule_has_input(rule, 5) ? rule_dtype(rule, 5) : DTYPE_FLOAT;
+    const int64_t cross[] = {n_texts(rule), returned, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
+    const bool decoded = rule_attr_int(rule, "model_type") != 0; /* from an encoder's prompt */
+    int status = walk_parts(rule, common_length(rule, 3));
+    if (status == CM_OK) status = rule_output_dims(rule, 0, DTYPE_INT32, 3, texts);
+    if (status == CM_OK) status = rule_output_dims(rule, 1, dtype, 2, texts);
+    if (status == CM_OK) status = rule_output_dims(rule, 2, dtype, 4, decoded ? NULL : words);
+    if (status == CM_OK) status = rule_output_dims(rule, 3, DTYPE_FLOAT, 5, cross);
+    return status < 0 ? status : rule_output_dims(rule, 4, dtype, 1, texts);
+}
+
+static const struct op_attr beam_search[] = {REQUIRED_ATTR("decoder", ATTR_GRAPH),
+                                             INT_ATTR("decoder_start_token_id", -1),
+                                             INT_ATTR("early_stopping", 0),
+                                             OPTIONAL_ATTR("encoder", ATTR_GRAPH),
+                                             REQUIRED_ATTR("eos_token_id", ATTR_INT),
+                                             OPTIONAL_ATTR("init_decoder", ATTR_GRAPH),
+                                             INT_ATTR("model_type", 0),
+                                             INT_ATTR("no_repeat_ngram_size", 0),
+                                             REQUIRED_ATTR("pad_token_id", ATTR_INT),
+                                             INT_ATTR("vocab_size", -1),
+                                             {0}};
+static const struct op_attr greedy_search[] = {REQUIRED_ATTR("decoder", ATTR_GRAPH),
+                                               INT_ATTR("decoder_start_token_id", -1),
+                                               OPTIONAL_ATTR("encoder", ATTR_GRAPH),
+                                               REQUIRED_ATTR("eos_token_id", ATTR_INT),
+                                               OPTIONAL_ATTR("init_decoder", ATTR_GRAPH),
+                                               INT_ATTR("model_type", 0),
+                                               INT_ATTR("no_repeat_ngram_size", 0),
+                                               REQUIRED_ATTR("pad_token_id", ATTR_INT),
+                                               INT_ATTR("vocab_size", -1),
+                                               {0}};
+static const struct op_attr sampling[] = {INT_ATTR("custom", 0),
+                                          REQUIRED_ATTR("decoder", ATTR_GRAPH),
+                                          INT_ATTR("decoder_start_token_id", -1),
+                                          OPTIONAL_ATTR("encoder", ATTR_GRAPH),
+                                          REQUIRED_ATTR("eos_token_id", ATTR_INT),
+                                          FLOAT_ATTR("filter_value", -1.00000002e+20),
+                                          OPTIONAL_ATTR("init_decoder", ATTR_GRAPH),
+                                          INT_ATTR("min_tokens_to_keep", 0),
+                                          INT_ATTR("model_type", 0),
+                                          INT_ATTR("no_repeat_ngram_size", 0),
+                                          REQUIRED_ATTR("pad_token_id", ATTR_INT),
+                                          FLOAT_ATTR("presence_penalty", 0),
+                                          FLOAT_ATTR("temperature", 1),
+                                          FLOAT_ATTR("top_p", 0),
+                                          INT_ATTR("vocab_size", -1),
+                                          {0}};
+static const struct op_attr whisper_beam_search[] = {
+    OPTIONAL_ATTR("beginning_timestamp_token_id", ATTR_INT),
+    REQUIRED_ATTR("decoder", ATTR_GRAPH),
+    OPTIONAL_ATTR("decoder_output_cross_qk", ATTR_INT),
+    INT_ATTR("decoder_start_token_id", -1),
+    INT_ATTR("early_stopping", 0),
+    OPTIONAL_ATTR("encoder", ATTR_GRAPH),
+    REQUIRED_ATTR("eos_token_id", ATTR_INT),
+    OPTIONAL_ATTR("init_decoder", ATTR_GRAPH),
+    INT_ATTR("model_type", 2),
+    INT_ATTR("no_repeat_ngram_size", 0),
+    OPTIONAL_ATTR("no_speech_token_id", ATTR_INT),
+    OPTIONAL_ATTR("no_timestamps_token_id", ATTR_INT),
+    REQUIRED_ATTR("pad_token_id", ATTR_INT),
+    OPTIONAL_ATTR("start_of_lm_token_id", ATTR_INT),
+    OPTIONAL_ATTR("transcribe_token_id", ATTR_INT),
+    OPTIONAL_ATTR("translate_token_id", ATTR_INT),
+    INT_ATTR("vocab_size", -1),
+    {0}};
+
+#define GENERATES(name, least, most, out, attributes, rule)                                    \
+    {                                                                                          \
+        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
+        .max_inputs = most, .min_outputs = 1, .max_outputs = out, .attrs = attributes,         \
+        .infer = rule, .memory = MEMORY_CONTROL, .roles = "i", .backward.gradients = "-"       \
+    }
+
+static const struct op rows[] = {
+    GENERATES("GreedySearch", 2, 7, 1, greedy_search, infer_search),
+    GENERATES("Sampling", 2, 9, 2, sampling, infer_search),
+    GENERATES("BeamSearch", 5, 12, 3, beam_search, infer_beams),
+    GENERATES("WhisperBeamSearch", 5, 15, 5, whisper_beam_search, infer_beams),
+};
+
+const struct op_family family_vendor_generation = {"vendor_generation", rows,
+                                                   sizeof rows / sizeof *rows, NULL};

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attention of ONNX Runtime's own domain beside the common forms of vendor_attention.c
+ * (com.microsoft): with its cache in pages, over a window, over keys that an indexer selected.
+ *     MACs = queries * heads * keys of a query * (d + v), and the projections
+ * queries of all requests. How many keys a query really meets is data: a cache, a page table
+ * and a selection are taken to be full. FLOPs = 2 * MACs + 1 a score, the softmax.
+ */
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/product.h"
+
+#include "support/banned.h"
+
+/* All DIM_UNKNOWN where they are not known. */
+struct sizes {
+    int64_t queries, heads, keys; /* keys that one query meets */
+    int64_t key, value;           /* columns of one head */
+    int64_t projections;          /* MACs in front of the scores */
+};
+
+static const struct sizes unknown = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN,
+                                     DIM_UNKNOWN, DIM_UNKNOWN, 0};
+
+static int64_t smaller(int64_t a, int64_t b) {
+    if (!is_known(a) || !is_known(b)) return DIM_UNKNOWN;
+    return a < b ? a : b;
+}
+
+/* Whether a flag is set that stands in an operand; 0 where it is not known. */
+static bool has_flag(const struct rule *rule, size_t i) {
+    const struct constant *flag = common_contents(rule, i);
+    return flag && constant_has_ints(flag) && flag->n_elements > 0 &&
+           constant_int_at(flag, 0) != 0;
+}
+
+static int check_heads(const struct rule *rule) {
+    const int64_t heads = rule_attr_int(rule, "num_heads");
+    const bool shared = rule_has_attr(rule, "kv_num_heads");
+    const int64_t kept = shared ? rule_attr_int(rule, "kv_num_heads") : heads;
+    if (heads >= 1 && kept >= 1 && heads % kept == 0) return CM_OK;
+    return rule_fail(rule, DIAG_ATTRIBUTE, "%lld heads of queries, %lld of keys",
+                     (long long)heads, (long long)kept);
+}
+
+/*
+ * Query [S, B, H], key [L, B, H], weights [H, H] and [H, 2 H]; caches [B, heads, P, d]. With
+ * static_kv (8) keys are those of an encoder, with use_past (9) they or those so far are
+ * cached.
+ */
+static int64_t decoder_keys(const struct rule *rule) {
+    const bool of_encoder = has_flag(rule, 8);
+    const bool past = has_flag(rule, 9);
+    const int64_t cached = common_dim(rule, 6, 4, 2);
+    if (past && of_encoder) return cached;
+    const int64_t made = common_dim(rule, of_encoder ? 1 : 0, 3, 0);
+    return past ? checked_add(cached, made) : made;
+}
+
+static struct sizes read_decoder(const struct rule *rule) {
+    struct sizes s = unknown;
+    const int64_t batch = common_dim(rule, 0, 3, 1);
+    const int64_t columns = common_dim(rule, 0, 3, 2);
+    const int64_t matrix = checked_mul(columns, columns);
+    const bool makes_keys = !(has_flag(rule, 8) && has_flag(rule, 9));
+    const int64_t made = common_dim(rule, has_flag(rule, 8) ? 1 : 0, 3, 0);
+    const int64_t rows = makes_keys ? checked_mul(2, made) : 0;
+    s.heads = rule_attr_int(rule, "num_heads");
+    s.queries = checked_mul(common_dim(rule, 0, 3, 0), batch);
+    s.keys = decoder_keys(rule);
+    s.key = common_divide(columns, s.heads);
+    s.value = s.key;
+    s.projections =
+        checked_mul(checked_mul(batch, checked_add(common_dim(rule, 0, 3, 0), rows)), matrix);
+    return s;
+}
+
+static int infer_decoder(struct rule *rule) {
+    const struct sizes s = read_decoder(rule);
+    const int64_t cache[] = {common_dim(rule, 0, 3, 1), s.heads, s.keys, s.key};
+    int status = check_heads(rule);
+    if (status == CM_OK) status = common_infer_same(rule);
+    if (status == CM_OK) status = rule_output_dims(rule, 1, rule_dtype(rule, 0), 4, cache);
+    return status < 0 ? status : rule_output_dims(rule, 2, rule_dtype(rule, 0), 4, cache);
+}
+
+/* Input [B, S, D]; each query meets the window to both sides, those that see all are data. */
+static struct sizes read_window(const struct rule *rule, size_t weight, size_t global) {
+    struct sizes s = unknown;
+    const int64_t length = common_dim(rule, 0, 3, 1);
+    const int64_t columns = common_dim(rule, 0, 3, 2);
+    const int64_t made =
+        checked_add(common_dim(rule, weight, 2, 1), common_dim(rule, global, 2, 1));
+    const int64_t window = checked_add(1, checked_mul(2, rule_attr_int(rule, "window")));
+    s.heads = rule_attr_int(rule, "num_heads");
+    s.queries = checked_mul(common_dim(rule, 0, 3, 0), length);
+    s.keys = smaller(length, window);
+    s.key = common_divide(columns, s.heads);
+    s.value = s.key;
+    s.projections = checked_mul(s.queries, checked_mul(columns, made));
+    return s;
+}
+
+static struct sizes read_longformer(const struct rule *rule) {
+    return read_window(rule, 1, 4);
+}
+
+static struct sizes read_ordered_longformer(const struct rule *rule) {
+    return read_window(rule, 2, 8);
+}
+
+static int infer_longformer(struct rule *rule) {
+    int status = check_heads(rule);
+    if (status == CM_OK && rule_attr_int(rule, "window") < 1)
+        status = rule_fail(rule, DIAG_ATTRIBUTE, "window is %lld, 1 or more is wanted",
+                           (long long)rule_attr_int(rule, "window"));
+    return status < 0 ? status : common_infer_same(rule);
+}
+
+/* Input [B, S, D], weights of queries, keys and values [D, H] each. */
+static struct sizes read_ordered(const struct rule *rule) {
+    struct sizes s = unknown;
+    const int64_t length = common_dim(rule, 0, 3, 1);
+    const int64_t keys = checked_add(common_dim(rule, 5, 2, 1), common_dim(rule, 6, 2, 1));
+    const int64_t made = checked_add(keys, common_dim(rule, 7, 2, 1));
+    s.heads = rule_attr_int(rule, "num_heads");
+    s.queries = checked_mul(common_dim(rule, 0, 3, 0), length);
+    s.keys = length;
+    s.key = common_divide(common_dim(rule, 6, 2, 1), s.heads);
+    s.value = common_divide(common_dim(rule, 7, 2, 1), s.heads);
+    s.projections = checked_mul(s.queries, checked_mul(common_dim(rule, 0, 3, 2), made));
+    return s;
+}
+
+static int infer_ordered(struct rule *rule) {
+    const int64_t dims[] = {common_dim(rule, 0, 3, 0), common_dim(rule, 0, 3, 1),
+                            common_dim(rule, 7, 2, 1)};
+    int status = check_heads(rule);
+    return status < 0 ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), 3, dims);
+}
+
+/* Columns of a head of queries [.., columns], which keys and values may be packed into. */
+static int64_t head_columns(const struct rule *rule) {
+    const int rank = rule_rank(rule, 0);
+    const int64_t heads = rule_attr_int(rule, "num_heads");
+    const int64_t kept = checked_mul(2, rule_attr_int(rule, "kv_num_heads"));
+    const int64_t columns = rank < 1 ? DIM_UNKNOWN : rule_dim(rule, 0, rank - 1);
+    return common_divide(columns, rule_has_input(rule, 1) ? heads : checked_add(heads, kept));
+}
+
+/* [B, S, ..] or, packed without padding, [tokens, ..]. */
+static int64_t n_queries(const struct rule *rule) {
+    const struct shape *q = rule_shape(rule, 0);
+    return q->rank < 1 ? DIM_UNKNOWN : shape_product(q, 0, q->rank - 1);
+}
+
+static struct sizes read_shared(const struct rule *rule, int64_t keys) {
+    struct sizes s = unknown;
+    s.queries = n_queries(rule);
+    s.heads = rule_attr_int(rule, "num_heads");
+    s.key = head_columns(rule);
+    s.value = s.key;
+    s.keys = keys;
+    return s;
+}
+
+/* Caches [B, heads, length, d]: a scalar tells how much of them there is. */
+static struct sizes read_blocks(const struct rule *rule) {
+    const int64_t total = common_length(rule, 7);
+    return read_shared(rule, is_known(total) ? total : common_dim(rule, 3, 4, 2));
+}
+
+/* Pages [pages, places, heads, d], as many of a request as the page table has columns. */
+static int64_t paged_keys(const struct rule *rule) {
+    return checked_mul(common_dim(rule, 7, 2, 1), common_dim(rule, 3, 4, 1));
+}
+
+/* Latent values are the front of a key's row, whose width an attribute tells. */
+static struct sizes read_paged(const struct rule *rule) {
+    struct sizes s = read_shared(rule, paged_keys(rule));
+    const int64_t value = rule_attr_int(rule, "v_head_size");
+    const bool latent = text_equal(rule_attr_string(rule, "kv_cache_layout"), "LATENT");
+    if (latent) s.key = common_divide(common_dim(rule, 0, 2, 1), s.heads);
+    s.value = value > 0 ? value : s.key;
+    return s;
+}
+
+/* Those that were selected, and where they are added the window of those right before. */
+static int64_t selected_keys(const struct rule *rule, size_t selected, int64_t all) {
+    const int64_t window = rule_attr_int(rule, "local_window_size");
+    const int64_t most = common_dim(rule, selected, 2, 1);
+    if (!text_equal(rule_attr_string(rule, "attention_mode"), "local_plus_selected"))
+        return most;
+    return checked_add(most, window < 0 ? all : window);
+}
+
+static struct sizes read_selected_pages(const struct rule *rule) {
+    return read_shared(rule, selected_keys(rule, 9, paged_keys(rule)));
+}
+
+static struct sizes read_selected(const struct rule *rule) {
+    return read_shared(rule, selected_keys(rule, 7, common_length(rule, 10)));
+}
+
+static int output_heads(struct rule *rule, const struct sizes *s) {
+    const struct shape *q = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    int status = check_heads(rule);
+    if (status == CM_OK) status = common_check_rank(rule, 0, 2);
+    if (status < 0 || !shape_has_rank(q))
+        return status < 0 ? status : common_infer_unknown_rank(rule);
+    for (int axis = 0; axis < q->rank; axis++) dims[axis] = q->dims[axis];
+    dims[q->rank - 1] = checked_mul(s->heads, s->value);
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), q->rank, dims);
+}
+
+/* Caches are handed on as they came. */
+static int output_caches(struct rule *rule, const struct sizes *s) {
+    int status = output_heads(rule, s);
+    if (status == CM_OK) status = rule_output_like(rule, 1, 3);
+    return status < 0 ? status : rule_output_like(rule, 2, 4);
+}
+
+static int infer_blocks(struct rule *rule) {
+    const struct sizes s = read_blocks(rule);
+    return output_caches(rule, &s);
+}
+
+static int infer_paged(struct rule *rule) {
+    const struct sizes s = read_paged(rule);
+    return output_caches(rule, &s);
+}
+
+static int infer_selected_pages(struct rule *rule) {
+    const struct sizes s = read_selected_pages(rule);
+    return output_caches(rule, &s);
+}
+
+/* Without a cache what is handed on is as long as there are keys. */
+static int infer_selected(struct rule *rule) {
+    const struct sizes s = read_selected(rule);
+    const int64_t kept[] = {common_dim(rule, 0, 3, 0), rule_attr_int(rule, "kv_num_heads"),
+                            common_length(rule, 10), s.key};
+    if (rule_has_input(rule, 3)) return output_caches(rule, &s);
+    int status = output_heads(rule, &s);
+    if (status == CM_OK) status = rule_output_dims(rule, 1, rule_dtype(rule, 0), 4, kept);
+    return status < 0 ? status : rule_output_dims(rule, 2, rule_dtype(rule, 0), 4, kept);
+}
+
+struct reading {
+    const char *type;
+    struct sizes (*read)(const struct rule *rule);
+};
+
+static const struct reading readings[] = {
+    {"DecoderAttention", read_decoder},
+    {"LongformerAttention", read_longformer},
+    {"QOrderedLongformerAttention", read_ordered_longformer},
+    {"QOrderedAttention", read_ordered},
+    {"SparseAttention", read_blocks},
+    {"PagedAttention", read_paged},
+    {"SparsePagedAttention", read_selected_pages},
+    {"DynamicSparseAttention", read_selected},
+};
+
+static struct sizes sizes_of(const struct rule *rule) {
+    size_t i = 0;
+    while (!text_equal(readings[i].type, rule->op->type)) i++;
+    return readings[i].read(rule);
+}
+
+static int64_t n_scores(const struct rule *rule) {
+    const struct sizes s = sizes_of(rule);
+    return checked_mul(checked_mul(s.queries, s.heads), s.keys);
+}
+
+static void macs_attention(const struct rule *rule, struct product *ret) {
+    const struct sizes s = sizes_of(rule);
+    const int64_t columns = checked_add(s.key, s.value);
+    if (s.projections == 0) {
+        product_add(ret, "queries", s.queries);
+        product_add(ret, "heads", s.heads);
+        product_add(ret, "keys of a query", s.keys);
+        product_add(ret, "columns of key and value", columns);
+        return;
+    }
+    product_add(ret, "projections, and scores x columns of key and value",
+                checked_add(s.projections, checked_mul(n_scores(rule), columns)));
+}
+
+static const struct op_attr decoder_attention[] = {
+    OPTIONAL_ATTR("mask_filter_value", ATTR_FLOAT), REQUIRED_ATTR("num_heads", ATTR_INT), {0}};
+static const struct op_attr dynamic_sparse_attention[] = {
+    STRING_ATTR("attention_mode", "selected_only"),
+    INT_ATTR("auxiliary_kv_shared", 0),
+    INT_ATTR("do_rotary", 0),
+    INT_ATTR("is_causal", 1),
+    REQUIRED_ATTR("kv_num_heads", ATTR_INT),
+    INT_ATTR("local_window_size", -1),
+    REQUIRED_ATTR("num_heads", ATTR_INT),
+    FLOAT_ATTR("qk_norm_epsilon", 9.99999997e-07),
+    INT_ATTR("rotary_interleaved", 0),
+    INT_ATTR("rotary_offset", 0),
+    OPTIONAL_ATTR("scale", ATTR_FLOAT),
+    STRING_ATTR("selected_kv_source", "main"),
+    INT_ATTR("smooth_softmax", 0),
+    {0}};
+static const struct op_attr longformer_attention[] = {
+    REQUIRED_ATTR("num_heads", ATTR_INT), REQUIRED_ATTR("window", ATTR_INT), {0}};
+static const struct op_attr paged_attention[] = {OPTIONAL_ATTR("do_rotary", ATTR_INT),
+                                                 INT_ATTR("is_causal", 1),
+                                                 STRING_ATTR("k_cache_dtype", ""),
+                                                 STRING_ATTR("k_quant_type", "NONE"),
+                                                 STRING_ATTR("kv_cache_layout", "SEPARATE"),
+                                                 REQUIRED_ATTR("kv_num_heads", ATTR_INT),
+                                                 INT_ATTR("local_window_size", -1),
+                                                 REQUIRED_ATTR("num_heads", ATTR_INT),
+                                                 OPTIONAL_ATTR("qk_norm_epsilon", ATTR_FLOAT),
+                                                 OPTIONAL_ATTR("rotary_interleaved", ATTR_INT),
+                                                 OPTIONAL_ATTR("rotary_offset", ATTR_INT),
+                                                 OPTIONAL_ATTR("scale", ATTR_FLOAT),
+                                                 OPTIONAL_ATTR("softcap", ATTR_FLOAT),
+                                                 STRING_ATTR("v_cache_dtype", ""),
+                                                 OPTIONAL_ATTR("v_head_size", ATTR_INT),
+                                                 STRING_ATTR("v_quant_type", "NONE"),
+                                                 {0}};
+static const struct op_attr q_ordered_attention[] = {
+    REQUIRED_ATTR("num_heads", ATTR_INT),
+    REQUIRED_ATTR("order_input", ATTR_INT),
+    REQUIRED_ATTR("order_output", ATTR_INT),
+    REQUIRED_ATTR("order_weight", ATTR_INT),
+    OPTIONAL_ATTR("qkv_hidden_sizes", ATTR_INTS),
+    INT_ATTR("unidirectional", 0),
+    {0}};
+static const struct op_attr q_ordered_longformer_attention[] = {
+    REQUIRED_ATTR("num_heads", ATTR_INT),
+    REQUIRED_ATTR("order_global_weight", ATTR_INT),
+    REQUIRED_ATTR("order_input", ATTR_INT),
+    REQUIRED_ATTR("order_output", ATTR_INT),
+    REQUIRED_ATTR("order_weight", ATTR_INT),
+    REQUIRED_ATTR("window", ATTR_INT),
+    {0}};
+static const struct op_attr sparse_attention[] = {OPTIONAL_ATTR("do_rotary", ATTR_INT),
+                                                  REQUIRED_ATTR("kv_num_heads", ATTR_INT),
+                                                  REQUIRED_ATTR("num_heads", ATTR_INT),
+                                                  OPTIONAL_ATTR("rotary_interleaved", ATTR_INT),
+                                                  OPTIONAL_ATTR("scale", ATTR_FLOAT),
+                                                  REQUIRED_ATTR("sparse_block_size", ATTR_INT),
+                                                  {0}};
+static const struct op_attr sparse_paged_attention[] = {
+    STRING_ATTR("attention_mode", "selected_only"),
+    STRING_ATTR("auxiliary_cache_layout", "contiguous"),
+    INT_ATTR("auxiliary_kv_shared", 0),
+    INT_ATTR("do_rotary", 0),
+    INT_ATTR("is_causal", 1),
+    STRING_ATTR("k_quant_type", "NONE"),
+    REQUIRED_ATTR("kv_num_heads", ATTR_INT),
+    INT_ATTR("local_window_size", -1),
+    REQUIRED_ATTR("num_heads", ATTR_INT),
+    FLOAT_ATTR("qk_norm_epsilon", 9.99999997e-07),
+    INT_ATTR("rotary_interleaved", 0),
+    INT_ATTR("rotary_offset", 0),
+    OPTIONAL_ATTR("scale", ATTR_FLOAT),
+    STRING_ATTR("selected_kv_source", "main"),
+    OPTIONAL_ATTR("softcap", ATTR_FLOAT),
+    STRING_ATTR("v_quant_type", "NONE"),
+    {0}};
+
+#define VENDOR(name, least, most, fewest, out, attributes, rule, count, are, letters)          \
+    {                                                                                          \
+        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
+        .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,    \
+        .infer = rule,                                                                         \
+        .cost = {.macs = count,                                                                \
+                 .macs_are = are,                                                              \
+                 .extra = n_scores,                                                            \
+                 .extra_is = "at 1 a score"},                                                  \
+        .roles = letters, .backward.gradients = "-"                                            \
+    }
+#define ALL       "scores x (columns of a key and of a value)"
+#define PROJECTED "projections, and scores x (columns of a key and of a value)"
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*      type                           in       out   attributes                       rule                  MACs                          roles */
+    VENDOR("DecoderAttention",             12, 12,  1, 3, decoder_attention,               infer_decoder,        macs_attention, PROJECTED,    "xxWWWmxxi"),
+    VENDOR("LongformerAttention",           7, 7,   1, 1, longformer_attention,            infer_longformer,     macs_attention, PROJECTED,    "xWWmWWi"),
+    VENDOR("QOrderedLongformerAttention",  14, 14,  1, 1, q_ordered_longformer_attention,  infer_longformer,     macs_attention, PROJECTED,    "xiWiWiimWiWiii"),
+    VENDOR("QOrderedAttention",            17, 20,  1, 1, q_ordered_attention,             infer_ordered,        macs_attention, PROJECTED,    "xiiiiWWWiiiWWWiiimxm"),
+    VENDOR("SparseAttention",               9, 11,  3, 3, sparse_attention,                infer_blocks,         macs_attention, ALL,          "xxxxxiiiimm"),
+    VENDOR("PagedAttention",                8, 17,  1, 3, paged_attention,                 infer_paged,          macs_attention, ALL,          "xxxxxiiimmimnniii"),
+    VENDOR("SparsePagedAttention",         11, 22,  1, 3, sparse_paged_attention,          infer_selected_pages, macs_attention, ALL,          "xxxxxiiiiiixximmmnniii"),
+    VENDOR("DynamicSparseAttention",       11, 17,  1, 3, dynamic_sparse_attention,        infer_selected,       macs_attention, ALL,          "xxxxxxxiiiimminnm"),
+};
+/* clang-format on */
+
+const struct op_family family_vendor_sparse = {"vendor_sparse", rows,
+                                               sizeof rows / sizeof *rows, NULL};

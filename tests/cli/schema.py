@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A validator of JSON Schema, as far as our own schemas go: a keyword that it does not know is a
+fault, so that none is passed over."""
+
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+SAYS_NOTHING = {"$schema", "$defs", "title", "description"}
+
+
+def is_type(name, value):
+    if name == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if name == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, TYPES[name])
+
+
+class Validator:
+    def __init__(self, root):
+        self.root = root
+
+    def faults(self, value, schema=None, at="$"):
+        """Each as "place: what is wrong"."""
+        schema = self.root if schema is None else schema
+        for keyword, said in schema.items():
+            if keyword in SAYS_NOTHING:
+                continue
+            check = getattr(self, "check_" + keyword.lstrip("$"), None)
+            if check is None:
+                yield f"{at}: the schema says {keyword}"
+            else:
+                yield from check(said, value, schema, at)
+
+    def check_ref(self, said, value, _schema, at):
+        name = said.removeprefix("#/$defs/")
+        yield from self.faults(value, self.root["$defs"][name], at)
+
+    def check_type(self, said, value, _schema, at):
+        names = said if isinstance(said, list) else [said]
+        if not any(is_type(name, value) for name in names):
+            yield f"{at}: want {' or '.join(names)}, have {value!r:.40}"
+
+    def check_const(self, said, value, _schema, at):
+        if value != said:
+            yield f"{at}: want {said!r}, have {value!r:.40}"
+
+    def check_enum(self, said, value, _schema, at):
+        if value not in said:
+            yield f"{at}: want one of {said}, have {value!r:.40}"
+
+    def check_anyOf(self, said, value, _schema, at):  # noqa: N802, the keyword's own name
+        if all(any(self.faults(value, one, at)) for one in said):
+            yield f"{at}: none of the alternatives fits {value!r:.40}"
+
+    def check_required(self, said, value, _schema, at):
+        if isinstance(value, dict):
+            yield from (f"{at}: no {key}" for key in said if key not in value)
+
+    def check_properties(self, said, value, _schema, at):
+        if isinstance(value, dict):
+            for key in said.keys() & value.keys():
+                yield from self.faults(value[key], said[key], f"{at}.{key}")
+
+    def check_additionalProperties(self, said, value, schema, at):  # noqa: N802
+        if isinstance(value, dict):
+            for key in value.keys() - schema.get("properties", {}).keys():
+                if said is False:
+                    yield f"{at}: {key} is too many"
+                else:
+                    yield from self.faults(value[key], said, f"{at}.{key}")
+
+    def check_items(self, said, value, _schema, at):
+        if isinstance(value, list):
+            for i, element in enumerate(value):
+                yield from self.faults(element, said, f"{at}[{i}]")
+
+    def check_length(self, fits, value, at):
+        if isinstance(value, (list, dict)) and not fits(len(value)):
+            yield f"{at}: {len(value)} of them"
+
+    def check_minItems(self, said, value, _schema, at):  # noqa: N802
+        yield from self.check_length(lambda n: n >= said, value, at)
+
+    def check_maxItems(self, said, value, _schema, at):  # noqa: N802
+        yield from self.check_length(lambda n: n <= said, value, at)
+
+    check_minProperties, check_maxProperties = check_minItems, check_maxItems
+
+    def check_minimum(self, said, value, _schema, at):
+        if is_type("number", value) and value < said:
+            yield f"{at}: want {said} or more, have {value}"

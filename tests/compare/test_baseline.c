@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a baseline says of a profile is what the profile says, whatever was left out of the
+ * file. */
+#include "costmodel/check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compare/baseline.h"
+#include "costmodel/compare.h"
+#include "support/arena.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+static const size_t root_children[] = {1, 3};
+static const size_t a_children[] = {2};
+static const struct cm_module modules[] = {
+    {.path = "",
+     .name = "net",
+     .type = "Net",
+     .arguments = "",
+     .parent = CM_NO_INDEX,
+     .n_children = 2,
+     .children = root_children,
+     .calls = 1,
+     .costs = {1, 2, 3, 4, 5, 6, 7, 8, 9},
+     .peak_activation_bytes = 10,
+     .training = {true, 11, 12}},
+    {.path = "a",
+     .name = "a",
+     .type = "a",
+     .arguments = "",
+     .depth = 1,
+     .parent = 0,
+     .n_children = 1,
+     .children = a_children,
+     .calls = 2,
+     .costs = {1, 2, CM_UNKNOWN, 4, 5, 6, 7, 8, CM_UNKNOWN},
+     .peak_activation_bytes = CM_UNKNOWN,
+     .training = {true, CM_UNKNOWN, 1}},
+    {.path = "a.b.c",
+     .name = "c",
+     .type = "Conv2d",
+     .arguments = "3, 64",
+     .type_known = true,
+     .depth = 2,
+     .parent = 1,
+     .calls = 1,
+     .costs = {1, 1, 1, 1, 1, 1, 1, 1, 1},
+     .training = {true, 1, 1}},
+    {.path = "a-b",
+     .name = "a-b",
+     .type = "x",
+     .arguments = "",
+     .depth = 1,
+     .parent = 0,
+     .calls = 1,
+     .costs = {INT64_MAX, 0, 0, 0, 0, 0, 0, 0, 0},
+     .training = {true, 0, 0}},
+};
+
+static const struct cm_named_size dims[] = {{"N", 4}, {"seq", 128}};
+static const struct cm_name_count unknown[] = {{"a::Foo", 3}};
+static const char *const freeze[] = {"layer1.*"};
+
+static const struct cm_measure measure = {.backend = "",
+                                          .problem = "",
+                                          .modelled = true,
+                                          .precision = "fp16",
+                                          .layout = "auto",
+                                          .device = "a board",
+                                          .version = "",
+                                          .warning = "",
+                                          .architecture = "",
+                                          .address = "",
+                                          .cached_since = ""};
+
+static const struct cm_result full = {
+    .model = {.path = "models/net.onnx", .producer = "x"},
+    .options = {.batch = 4,
+                .n_dims = N(dims),
+                .dims = dims,
+                .convention = "exact",
+                .mode = "training",
+                .module_source = "scopes",
+                .group = "g",
+                .schedule = "min-memory"},
+    .totals = {21, 22, 23, 24, 25, 26, 27, 28, 29},
+    .memory = {.peak_activation_bytes = 31,
+               .peak_in_place_bytes = 32,
+               .arena_bytes = 33,
+               .arena_in_place_bytes = CM_UNKNOWN,
+               .alignment = 256,
+               .required_bytes = 35},
+    .training = {.present = true,
+                 .optimizer = "adam",
+                 .amp = true,
+                 .n_freeze = 1,
+                 .freeze = freeze,
+                 .learned = 40,
+                 .frozen = 41,
+                 .backward_macs = 42,
+                 .backward_flops = 43,
+                 .iteration_flops = 44,
+                 .gradient_bytes = 45,
+                 .optimizer_bytes = 46,
+                 .kept_bytes = 47,
+                 .peak_bytes = 48,
+                 .peak_phase = "step",
+                 .peak_node = CM_NO_INDEX},
+    .n_modules = N(modules),
+    .modules = modules,
+    .coverage = {7, N(unknown), unknown, 2},
+    .measure = &measure,
+};
+
+/* Through the file and back. */
+static struct cm_baseline *reread(const struct cm_result *result, struct cm_diagnostics *diag) {
+    const struct cm_result *const results[] = {result};
+    struct cm_baseline *made = NULL;
+    struct cm_baseline *read = NULL;
+    char *text = NULL;
+    char *again = NULL;
+    size_t size = 0;
+    assert_int_equal(cm_baseline_make(results, 1, NULL, "why", diag, &made), CM_OK);
+    FILE *stream = open_memstream(&text, &size);
+    assert_int_equal(cm_baseline_write_json(made, stream), CM_OK);
+    fclose(stream);
+    assert_int_equal(cm_baseline_read_json(text, size, "text", diag, &read), CM_OK);
+    stream = open_memstream(&again, &size);
+    assert_int_equal(cm_baseline_write_json(read, stream), CM_OK);
+    fclose(stream);
+    assert_string_equal(again, text);
+    cm_baseline_free(made);
+    free(text);
+    free(again);
+    return read;
+}
+
+/* Every metric that there is: one that the file forgot would compare with 0. */
+static void every_metric_comes_back(void **state) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_baseline *baseline = reread(&full, diag);
+    struct arena *arena = arena_new("test", 0);
+    struct cm_result result;
+    struct cm_metric metric;
+    (void)state;
+    assert_int_equal(baseline_result(baseline, &baseline->profiles[0], arena, diag, &result),
+                     CM_OK);
+    for (size_t i = 0; cm_metric_at(i, &metric); i++) {
+        int64_t want = 0;
+        int64_t have = 0;
+        assert_true(cm_metric_of_total(i, &full, &want));
+        assert_true(cm_metric_of_total(i, &result, &have));
+        assert_int_equal(have, want);
+        for (size_t k = 0; k < full.n_modules; k++) {
+            if (!cm_metric_of_module(i, &full, k, &want)) continue;
+            assert_true(cm_metric_of_module(i, &result, k, &have));
+            assert_int_equal(have, want);
+        }
+    }
+    arena_free(arena);
+    cm_baseline_free(baseline);
+    cm_diagnostics_free(diag);
+}
+
+/* Nothing but what a baseline leaves out on purpose differs: no change, no condition. */
+static void it_is_the_same_as_what_it_was_made_of(void **state) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_baseline *baseline = reread(&full, diag);
+    struct arena *arena = arena_new("test", 0);
+    struct cm_diff *diff = NULL;
+    struct cm_result result;
+    (void)state;
+    assert_int_equal(baseline_result(baseline, &baseline->profiles[0], arena, diag, &result),
+                     CM_OK);
+    assert_int_equal(cm_diff_make(&result, &full, diag, &diff), CM_OK);
+    assert_false(cm_diff_differs(diff));
+    assert_true(cm_diff_comparable(diff));
+    for (size_t i = 0; i < diff->n_conditions; i++)
+        assert_true(diff->conditions[i].weight != CM_CONDITION_TIMES);
+    cm_diff_free(diff);
+    arena_free(arena);
+    cm_baseline_free(baseline);
+    cm_diagnostics_free(diag);
+}
+
+/* "a.b" is no module here, so that "a.b.c" stands under "a"; "a-b" does not. */
+static void the_tree_is_told_from_paths(void **state) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_baseline *baseline = reread(&full, diag);
+    struct arena *arena = arena_new("test", 0);
+    struct cm_result result;
+    (void)state;
+    assert_int_equal(baseline_result(baseline, &baseline->profiles[0], arena, diag, &result),
+                     CM_OK);
+    for (size_t i = 0; i < full.n_modules; i++) {
+        assert_int_equal(result.modules[i].parent, full.modules[i].parent);
+        assert_int_equal(result.modules[i].depth, full.modules[i].depth);
+        assert_int_equal(result.modules[i].n_children, full.modules[i].n_children);
+    }
+    arena_free(arena);
+    cm_baseline_free(baseline);
+    cm_diagnostics_free(diag);
+}
+
+static void what_is_not_known_is_no_trend(void **state) {
+    struct cm_result less = full;
+    struct cm_baseline_trend trend;
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_baseline *old = reread(&full, diag);
+    (void)state;
+    less.totals.macs = CM_UNKNOWN;
+    struct cm_baseline *now = reread(&less, diag);
+    assert_int_equal(cm_baseline_compare(old, now, diag, &trend), CM_OK);
+    assert_true(trend.comparable && !trend.cheaper && !trend.dearer);
+    cm_baseline_free(now);
+    less.totals.macs = full.totals.macs - 1;
+    less.totals.flops = full.totals.flops + 1;
+    less.totals.latency_ps = 1;
+    now = reread(&less, diag);
+    assert_int_equal(cm_baseline_compare(old, now, diag, &trend), CM_OK);
+    assert_true(trend.comparable && trend.cheaper && trend.dearer);
+    assert_string_equal(trend.dearest, "flops");
+    cm_baseline_free(now);
+    cm_baseline_free(old);
+    cm_diagnostics_free(diag);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_metric_comes_back),
+        cmocka_unit_test(it_is_the_same_as_what_it_was_made_of),
+        cmocka_unit_test(the_tree_is_told_from_paths),
+        cmocka_unit_test(what_is_not_known_is_no_trend),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The grammar of limits, and the most that a bound allows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "compare/limit.h"
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+struct sink {
+    struct arena *arena;
+    struct cm_diagnostics *diag;
+};
+
+static struct sink sink_new(void) {
+    struct sink sink = {arena_new("test", 0), cm_diagnostics_new()};
+    assert_non_null(sink.arena);
+    assert_non_null(sink.diag);
+    return sink;
+}
+
+static void sink_free(struct sink *sink) {
+    cm_diagnostics_free(sink->diag);
+    arena_free(sink->arena);
+}
+
+static const struct {
+    const char *text;
+    enum bound_kind kind;
+    int64_t value;
+} bounds[] = {
+    {"macs <= 4100000000", BOUND_ABSOLUTE, 4100000000},
+    {"macs<=4.1G", BOUND_ABSOLUTE, 4100000000},
+    {"macs <= 4.089184 G", BOUND_ABSOLUTE, 4089184000},
+    {"params <= 25.5M", BOUND_ABSOLUTE, 25500000},
+    {"params <= .5k", BOUND_ABSOLUTE, 500},
+    {"params <= 0", BOUND_ABSOLUTE, 0},
+    {"arena_bytes <= 1.5GiB", BOUND_ABSOLUTE, 1610612736},
+    {"arena_bytes <= 1.5GB", BOUND_ABSOLUTE, 1500000000},
+    {"arena_bytes <= 300M", BOUND_ABSOLUTE, 300000000},
+    {"arena_bytes <= 0.9999B", BOUND_ABSOLUTE, 0},
+    {"arena_bytes <= 8388607TiB", BOUND_ABSOLUTE, 8388607 * (INT64_C(1) << 40)},
+    {"arena_bytes <= +1MiB", BOUND_MORE, 1048576},
+    {"latency <= 2.5ms", BOUND_ABSOLUTE, 2500000000},
+    {"latency_ps <= +3us", BOUND_MORE, 3000000},
+    {"macs <= +2%", BOUND_PERCENT, 2000000},
+    {"macs <= +0%", BOUND_PERCENT, 0},
+    {"macs <= +0.000001%", BOUND_PERCENT, 1},
+    {"macs <= +1000000%", BOUND_PERCENT, 1000000000000},
+};
+
+static void test_a_bound_is_read_in_integers(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N(bounds); i++) {
+        struct sink sink = sink_new();
+        struct limit limit;
+        assert_int_equal(limit_parse(bounds[i].text, "--limit", sink.arena, sink.diag, &limit),
+                         CM_OK);
+        assert_int_equal(limit.n_bounds, 1);
+        assert_int_equal(limit.bounds[0].kind, bounds[i].kind);
+        assert_int_equal(limit.bounds[0].value, bounds[i].value);
+        assert_int_equal(limit.batch, CM_UNKNOWN);
+        assert_string_equal(limit.modules, "");
+        sink_free(&sink);
+    }
+}
+
+static void test_modules_and_batch_stand_around_the_metric(void **state) {
+    (void)state;
+    struct sink sink = sink_new();
+    struct limit limit;
+    assert_int_equal(limit_parse("a:b.*: flops @ 32 <= 1G | +2% | +1k", "b.json", sink.arena,
+                                 sink.diag, &limit),
+                     CM_OK);
+    assert_string_equal(limit.modules, "a:b.*");
+    assert_string_equal(limit.of.key, "flops");
+    assert_int_equal(limit.batch, 32);
+    assert_int_equal(limit.n_bounds, 3);
+    assert_int_equal(limit.bounds[2].kind, BOUND_MORE);
+    sink_free(&sink);
+}
+
+/* The last sign counts: a name may hold one. */
+static void test_a_path_may_hold_the_sign(void **state) {
+    (void)state;
+    struct sink sink = sink_new();
+    struct limit limit;
+    assert_int_equal(limit_parse("a<=b: macs <= 1", "--limit", sink.arena, sink.diag, &limit),
+                     CM_OK);
+    assert_string_equal(limit.modules, "a<=b");
+    sink_free(&sink);
+}
+
+static const struct {
+    const char *text;
+    const char *message;
+} faults[] = {
+    {"macs < 3", "--limit: limit 'macs < 3': want METRIC <= BOUND, there is no '<='"},
+    {"", "--limit: limit '': want METRIC <= BOUND, there is no '<='"},
+    {"mac <= 3", "--limit: limit 'mac <= 3': 'mac' is no metric"},
+    {"<= 3", "--limit: limit '<= 3': '' is no metric"},
+    {": macs <= 3", "--limit: limit ': macs <= 3': no modules stand before ':'"},
+    {"macs @ 0 <= 3", "--limit: limit 'macs @ 0 <= 3': '0' is no batch"},
+    {"macs @ x <= 3", "--limit: limit 'macs @ x <= 3': 'x' is no batch"},
+    {"macs <= -3",
+     "--limit: limit 'macs <= -3': '-3' is negative: a limit is the most that is allowed"},
+    {"macs <= nan",
+     "--limit: limit 'macs <= nan': 'nan' is no bound: want one as 4.1G, 16MiB, +2% or +1MiB"},
+    {"macs <= +inf",
+     "--limit: limit 'macs <= +inf': '+inf' is no bound: want one as 4.1G, 16MiB, +2% or "
+     "+1MiB"},
+    {"macs <= 1e9",
+     "--limit: limit 'macs <= 1e9': '1e9' is no bound: want one as 4.1G, 16MiB, +2% or +1MiB"},
+    {"macs <= 1 |",
+     "--limit: limit 'macs <= 1 |': '' is no bound: want one as 4.1G, 16MiB, +2% or +1MiB"},
+    {"macs <= +-1",
+     "--limit: limit 'macs <= +-1': '+-1' is no bound: want one as 4.1G, 16MiB, +2% or +1MiB"},
+    {"macs <= 2%",
+     "--limit: limit 'macs <= 2%': '2%' is a share of nothing: want +2%, from the baseline on"},
+    {"macs <= 5MiB", "--limit: limit 'macs <= 5MiB': '5MiB' is a size in bytes, macs has none"},
+    {"macs <= 5ms", "--limit: limit 'macs <= 5ms': '5ms' is a time, macs has none"},
+    {"latency <= 5",
+     "--limit: limit 'latency <= 5': '5' wants a unit of time: ps, ns, us, ms or s"},
+    {"macs <= 4.0891842",
+     "--limit: limit 'macs <= 4.0891842': '4.0891842' has more than 6 decimals"},
+    {"macs <= 9223372036854775808",
+     "--limit: limit 'macs <= 9223372036854775808': '9223372036854775808' is past 2^63"},
+    {"arena_bytes <= 8388608TiB",
+     "--limit: limit 'arena_bytes <= 8388608TiB': '8388608TiB' is past 2^63"},
+    {"macs <= +1000001%",
+     "--limit: limit 'macs <= +1000001%': '+1000001%' is more than a million percent"},
+    {"macs <= 1|2|3|4|5", "--limit: limit 'macs <= 1|2|3|4|5': more than 4 bounds"},
+    {"layer1.*: arena_bytes <= 1",
+     "--limit: limit 'layer1.*: arena_bytes <= 1': arena_bytes is of the whole model, not of "
+     "modules"},
+    {"macs <= \x1b[31m",
+     "--limit: limit 'macs <= \\x1b[31m': '\\x1b[31m' is no bound: want one as 4.1G, 16MiB, "
+     "+2% or +1MiB"},
+};
+
+static void test_a_fault_names_the_limit_and_the_word(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N(faults); i++) {
+        struct sink sink = sink_new();
+        struct limit limit;
+        assert_int_equal(limit_parse(faults[i].text, "--limit", sink.arena, sink.diag, &limit),
+                         CM_USAGE);
+        assert_string_equal(cm_diagnostics_get(sink.diag, 0)->message, faults[i].message);
+        sink_free(&sink);
+    }
+}
+
+static void test_a_metric_that_is_none_is_answered_with_those_that_are(void **state) {
+    (void)state;
+    struct sink sink = sink_new();
+    struct limit limit;
+    assert_int_equal(limit_parse("x <= 1", "--limit", sink.arena, sink.diag, &limit), CM_USAGE);
+    assert_true(text_starts_with(cm_diagnostics_get(sink.diag, 0)->hint,
+                                 "metrics are params, buffers, macs, "));
+    sink_free(&sink);
+}
+
+#define MOST INT64_MAX
+
+static const struct {
+    struct bound bound;
+    int64_t old;
+    int64_t most;
+} allowed[] = {
+    {{BOUND_ABSOLUTE, 7}, CM_UNKNOWN, 7},
+    {{BOUND_MORE, 7}, CM_UNKNOWN, CM_UNKNOWN},
+    {{BOUND_PERCENT, 7}, CM_UNKNOWN, CM_UNKNOWN},
+    {{BOUND_MORE, 7}, 5, 12},
+    {{BOUND_MORE, 7}, MOST - 3, MOST},
+    {{BOUND_PERCENT, 2000000}, 100, 102},
+    {{BOUND_PERCENT, 2000000}, 49, 49}, /* 49.98 */
+    {{BOUND_PERCENT, 2000000}, 50, 51},
+    {{BOUND_PERCENT, 0}, 4089184256, 4089184256},
+    {{BOUND_PERCENT, 1}, 100000000, 100000001}, /* a millionth of a percent is 10^-8 */
+    {{BOUND_PERCENT, 1}, 99999999, 99999999},
+    {{BOUND_PERCENT, 12345678}, 987654321987654321, 1109586944333333323},
+    {{BOUND_PERCENT, 1000000000000}, 3, 30003},
+    {{BOUND_PERCENT, 1000000000000}, MOST / 2, MOST},
+    {{BOUND_PERCENT, 100000000}, MOST / 2, MOST - 1},
+};
+
+static void test_the_most_is_rounded_down_and_never_wraps(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N(allowed); i++)
+        assert_int_equal(bound_most(&allowed[i].bound, allowed[i].old), allowed[i].most);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_bound_is_read_in_integers),
+        cmocka_unit_test(test_modules_and_batch_stand_around_the_metric),
+        cmocka_unit_test(test_a_path_may_hold_the_sign),
+        cmocka_unit_test(test_a_fault_names_the_limit_and_the_word),
+        cmocka_unit_test(test_a_metric_that_is_none_is_answered_with_those_that_are),
+        cmocka_unit_test(test_the_most_is_rounded_down_and_never_wraps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library where memory ends: whichever allocation fails, the call says CM_NO_MEMORY or
+ * gives what it gives otherwise, and nothing leaks (the sanitizers of the dev preset see that).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "costmodel/costmodel.h"
+#include "failing.h"
+
+/* Of allocations of a case so many are made to fail, spread over all; the first ones each. */
+#define MOST_FAILURES 400
+#define FIRST_ONES    150
+
+/* What is asked of the library: `run` gives what was written, which the caller frees. */
+struct job {
+    int (*run)(const struct job *job, struct cm_diagnostics *diagnostics, char **ret);
+    const char *model;
+    bool everything; /* every option that has passes of its own */
+    int64_t batch;
+    const char *json; /* what is read */
+};
+
+static void set_options(const struct job *job, struct cm_options *options) {
+    static const char *const explained[] = {"0", "net"};
+    static const char *const patterns[] = {"*"};
+    cm_options_init(options);
+    options->batch = job->batch;
+    if (!job->everything) return;
+    options->optimizer = "adam";
+    options->amp = true;
+    options->n_freeze = 1;
+    options->freeze = patterns;
+    options->n_checkpoint = 1;
+    options->checkpoint = patterns;
+    options->n_explain = 2;
+    options->explain = explained;
+    options->schedule = CM_SCHEDULE_MIN_MEMORY;
+    options->memory_limit = 1 << 20;
+    options->memory_curve = true;
+    options->memory_plan = true;
+    options->group = "^[^.]*";
+}
+
+static int write_tables(const struct cm_result *result, FILE *out) {
+    struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+    struct cm_table_options options;
+    cm_table_options_init(&options);
+    int status = diagnostics ? CM_OK : CM_NO_MEMORY;
+    if (status == CM_OK) status = cm_result_write_csv(result, &options, diagnostics, out);
+    if (status == CM_OK) status = cm_result_write_markdown(result, &options, diagnostics, out);
+    if (status == CM_OK) status = cm_result_write_folded(result, &options, diagnostics, out);
+    if (status == CM_OK) status = cm_result_write_dot(result, &options, diagnostics, out);
+    if (status == CM_OK) status = cm_result_write_mermaid(result, &options, diagnostics, out);
+    cm_diagnostics_free(diagnostics);
+    return status;
+}
+
+static int write_all(const struct cm_result *result, FILE *out) {
+    struct cm_text_options options;
+    cm_text_options_init(&options);
+    options.operators = true;
+    int status = cm_result_write_json(result, out);
+    if (status == CM_OK) status = cm_result_write_text(result, &options, out);
+    if (status == CM_OK) status = cm_result_write_explanations(result, &options, out);
+    return status == CM_OK ? write_tables(result, out) : status;
+}
+
+/* Text is what was written, or NULL; the caller frees it. */
+static int write_text(const struct cm_result *result, char **ret) {
+    size_t size = 0;
+    FILE *out = open_memstream(ret, &size);
+    if (!out) return CM_NO_MEMORY;
+    int status = write_all(result, out);
+    if (fclose(out) != 0 && status == CM_OK) status = CM_NO_MEMORY;
+    return status;
+}
+
+static int profile(const struct job *job, struct cm_diagnostics *diagnostics, char **ret) {
+    struct cm_model *model = NULL;
+    struct cm_result *result = NULL;
+    struct cm_options options;
+    char path[1024];
+    snprintf(path, sizeof(path), "%s/%s", TEST_MODELS_DIR, job->model);
+    set_options(job, &options);
+    int status = cm_model_load_file(path, diagnostics, &model);
+    if (status == CM_OK) status = cm_model_profile(model, &options, diagnostics, &result);
+    if (status == CM_OK) status = write_text(result, ret);
+    cm_result_free(result);
+    cm_model_free(model);
+    return status;
+}
+
+static int sweep(const struct job *job, struct cm_diagnostics *diagnostics, char **ret) {
+    static const int64_t batches[] = {1, 5};
+    struct cm_model *model = NULL;
+    struct cm_sweep *made = NULL;
+    struct cm_options options;
+    char path[1024];
+    size_t size = 0;
+    snprintf(path, sizeof(path), "%s/%s", TEST_MODELS_DIR, job->model);
+    set_options(job, &options);
+    int status = cm_model_load_file(path, diagnostics, &model);
+    if (status == CM_OK)
+        status = cm_model_sweep(model, &options, batches, 2, diagnostics, &made);
+    FILE *out = status == CM_OK ? open_memstream(ret, &size) : NULL;
+    if (status == CM_OK) status = out ? cm_sweep_write_json(made, out) : CM_NO_MEMORY;
+    if (out && fclose(out) != 0 && status == CM_OK) status = CM_NO_MEMORY;
+    cm_sweep_free(made);
+    cm_model_free(model);
+    return status;
+}
+
+static int read_back(const struct job *job, struct cm_diagnostics *diagnostics, char **ret) {
+    struct cm_result *result = NULL;
+    int status =
+        cm_result_read_json(job->json, strlen(job->json), "a.json", diagnostics, &result);
+    if (status == CM_OK) status = write_text(result, ret);
+    cm_result_free(result);
+    return status;
+}
+
+static int read_sweep_back(const struct job *job, struct cm_diagnostics *diagnostics,
+                           char **ret) {
+    struct cm_sweep *made = NULL;
+    int status = cm_sweep_read_json(job->json, strlen(job->json), "a.json", diagnostics, &made);
+    if (status == CM_OK) *ret = strdup(made->model);
+    if (status == CM_OK && !*ret) status = CM_NO_MEMORY;
+    cm_sweep_free(made);
+    return status;
+}
+
+/* The job with a failure; CM_NO_MEMORY where there is not even a list of messages. */
+static int run_failing(const struct job *job, size_t nth, bool always, char **ret,
+                       size_t *ret_n) {
+    *ret = NULL;
+    failing_start(nth, always);
+    struct cm_diagnostics *diagnostics = cm_diagnostics_new();
+    const int status = diagnostics ? job->run(job, diagnostics, ret) : CM_NO_MEMORY;
+    cm_diagnostics_free(diagnostics);
+    *ret_n = failing_stop();
+    return status;
+}
+
+static void expect_same_or_no_memory(const struct job *job, size_t nth, bool always,
+                                     const char *want) {
+    size_t n = 0;
+    char *text = NULL;
+    const int status = run_failing(job, nth, always, &text, &n);
+    if (status == CM_OK && (!text || strcmp(text, want) != 0))
+        fail_msg("allocation %zu: CM_OK, and another report", nth);
+    if (status != CM_OK && status != CM_NO_MEMORY)
+        fail_msg("allocation %zu: status %d", nth, status);
+    if (always && nth <= n && status == CM_OK)
+        fail_msg("all allocations from %zu on fail: CM_OK", nth);
+    free(text);
+}
+
+/* The caller frees what was written. */
+static char *expect_clean(const struct job *job) {
+    size_t n = 0;
+    char *want = NULL;
+    assert_int_equal(run_failing(job, 0, false, &want, &n), CM_OK);
+    assert_true(n > 0);
+    const size_t stride = n / MOST_FAILURES + 1;
+    for (size_t nth = 1; nth <= n; nth += nth <= FIRST_ONES ? 1 : stride) {
+        expect_same_or_no_memory(job, nth, false, want);
+        expect_same_or_no_memory(job, nth, true, want);
+    }
+    return want;
+}
+
+static void a_plain_profile(void **state) {
+    (void)state;
+    free(expect_clean(&(struct job){.run = profile, .model = "odd_conv.onnx"}));
+}
+
+static void bodies_and_functions(void **state) {
+    (void)state;
+    free(expect_clean(&(struct job){.run = profile, .model = "loop_if.onnx"}));
+}
+
+static void everything_at_once_and_read_back(void **state) {
+    (void)state;
+    char *text = expect_clean(
+        &(struct job){.run = profile, .model = "siamese.onnx", .everything = true, .batch = 3});
+    text[strstr(text, "\n}\n") + 3 - text] = '\0'; /* the object of JSON comes first */
+    free(expect_clean(&(struct job){.run = read_back, .json = text}));
+    free(text);
+}
+
+static void a_sweep_and_back(void **state) {
+    (void)state;
+    char *text = expect_clean(&(struct job){.run = sweep, .model = "odd_conv.onnx"});
+    free(expect_clean(&(struct job){.run = read_sweep_back, .json = text}));
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plain_profile),
+        cmocka_unit_test(bodies_and_functions),
+        cmocka_unit_test(everything_at_once_and_read_back),
+        cmocka_unit_test(a_sweep_and_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile written into its model: what nodes say when functions stand between. */
+#include "costmodel/costmodel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    struct cm_diagnostics *diag;
+    struct cm_model *model;
+    struct cm_result *result;
+    char *written;
+    size_t size;
+};
+
+static void set_up(struct fixture *f, const char *path) {
+    struct cm_options options;
+    *f = (struct fixture){.diag = cm_diagnostics_new()};
+    cm_options_init(&options);
+    assert_int_equal(cm_model_load_file(path, f->diag, &f->model), CM_OK);
+    assert_int_equal(cm_model_profile(f->model, &options, f->diag, &f->result), CM_OK);
+}
+
+static void tear_down(struct fixture *f) {
+    cm_result_free(f->result);
+    cm_model_free(f->model);
+    cm_diagnostics_free(f->diag);
+    free(f->written);
+}
+
+static int annotate(struct fixture *f, struct cm_model *model) {
+    FILE *out = open_memstream(&f->written, &f->size);
+    assert_non_null(out);
+    const int status = cm_model_annotate(model, f->result, f->diag, out);
+    fclose(out);
+    return status;
+}
+
+/* How many entries of that key and value: as they are encoded, lengths in between. */
+static int count_entries(const struct fixture *f, const char *key, const char *value) {
+    char entry[256];
+    const int size = snprintf(entry, sizeof(entry), "\n%c%s\x12%c%s", (int)strlen(key), key,
+                              (int)strlen(value), value);
+    int n = 0;
+    for (size_t at = 0; at + (size_t)size <= f->size; at++)
+        n += memcmp(f->written + at, entry, (size_t)size) == 0;
+    return n;
+}
+
+static void assert_message(const struct fixture *f, const char *message) {
+    assert_int_equal(cm_diagnostics_count(f->diag), 1);
+    assert_string_equal(cm_diagnostics_get(f->diag, 0)->message, message);
+}
+
+static void the_model_has_the_totals(void **state) {
+    struct fixture f;
+    char macs[32];
+    (void)state;
+    set_up(&f, "siamese.onnx");
+    assert_int_equal(annotate(&f, f.model), CM_OK);
+    snprintf(macs, sizeof(macs), "%lld", (long long)f.result->totals.macs);
+    assert_int_equal(count_entries(&f, "costmodel.macs", macs), 1);
+    assert_int_equal(count_entries(&f, "costmodel.convention", "deepspeed"), 1);
+    assert_int_equal(count_entries(&f, "costmodel.batch", "1"), 1);
+    tear_down(&f);
+}
+
+/*
+ * torch.onnx wrote each Linear of PointNet as a call of one function here: twice 1024 -> 512 ->
+ * 256 and then 9 or 64 * 64, and at last 1024 -> 512 -> 256 -> 10.
+ */
+static void a_call_has_the_sum_of_its_body_and_a_body_that_of_its_calls(void **state) {
+    const int64_t first = 1024 * 512;
+    const int64_t all = 3 * (first + 512 * 256) + 256 * (9 + 64 * 64 + 10);
+    struct fixture f;
+    char macs[32];
+    (void)state;
+    set_up(&f, "pointnet_functions.onnx");
+    assert_int_equal(annotate(&f, f.model), CM_OK);
+    snprintf(macs, sizeof(macs), "%lld", (long long)first);
+    assert_int_equal(count_entries(&f, "costmodel.macs", macs), 3);
+    snprintf(macs, sizeof(macs), "%lld", (long long)all);
+    assert_int_equal(count_entries(&f, "costmodel.macs", macs), 1);
+    tear_down(&f);
+}
+
+static void a_profile_of_another_model_is_refused(void **state) {
+    struct fixture f;
+    struct cm_model *other = NULL;
+    (void)state;
+    set_up(&f, "siamese.onnx");
+    assert_int_equal(cm_model_load_file("lstm.onnx", f.diag, &other), CM_OK);
+    assert_int_equal(annotate(&f, other), CM_USAGE);
+    assert_message(&f, "the profile is of another model: 'siamese.onnx'");
+    assert_int_equal(f.size, 0);
+    cm_model_free(other);
+    tear_down(&f);
+}
+
+/* As `cat model.onnx | program`, which loads "-". */
+static void a_model_from_a_pipe_is_refused(void **state) {
+    struct fixture f;
+    struct cm_model *piped = NULL;
+    int ends[2];
+    char bytes[65536];
+    const int saved = dup(STDIN_FILENO);
+    (void)state;
+    set_up(&f, "siamese.onnx");
+    FILE *file = fopen("siamese.onnx", "rb");
+    assert_non_null(file);
+    const size_t size = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], bytes, size), (ssize_t)size);
+    close(ends[1]);
+    assert_true(dup2(ends[0], STDIN_FILENO) >= 0);
+    assert_int_equal(cm_model_load_file("-", f.diag, &piped), CM_OK);
+    assert_int_equal(annotate(&f, piped), CM_USAGE);
+    assert_message(&f, "the model came through a pipe, and annotating reads it again");
+    assert_string_equal(cm_diagnostics_get(f.diag, 0)->hint, "give its path");
+    cm_model_free(piped);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(ends[0]);
+    tear_down(&f);
+}
+
+int main(void) {
+    if (chdir(TEST_MODELS_DIR) != 0) return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_model_has_the_totals),
+        cmocka_unit_test(a_call_has_the_sum_of_its_body_and_a_body_that_of_its_calls),
+        cmocka_unit_test(a_profile_of_another_model_is_refused),
+        cmocka_unit_test(a_model_from_a_pipe_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

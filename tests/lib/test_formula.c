@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Formulas of real models: what a hand derivation says they are, and that they have the figures
+ * of profiles which they were not made from.
+ */
+#include "costmodel/costmodel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+struct fixture {
+    struct cm_diagnostics *diag;
+    struct cm_model *model;
+    struct cm_options options;
+    struct cm_formula *formula;
+};
+
+static void set_up(struct fixture *f, const char *path) {
+    *f = (struct fixture){.diag = cm_diagnostics_new()};
+    assert_non_null(f->diag);
+    cm_options_init(&f->options);
+    assert_int_equal(cm_model_load_file(path, f->diag, &f->model), CM_OK);
+}
+
+static void find(struct fixture *f) {
+    assert_int_equal(cm_model_formula(f->model, &f->options, f->diag, &f->formula), CM_OK);
+}
+
+static void tear_down(struct fixture *f) {
+    cm_formula_free(f->formula);
+    cm_model_free(f->model);
+    cm_diagnostics_free(f->diag);
+}
+
+static const struct cm_formula_module *module_at(const struct fixture *f, const char *path) {
+    for (size_t i = 0; i < f->formula->n_modules; i++)
+        if (strcmp(f->formula->modules[i].path, path) == 0) return &f->formula->modules[i];
+    fail_msg("no module %s", path);
+    return NULL;
+}
+
+static const struct cm_polynomial *figure(const struct cm_formula_module *module,
+                                          const char *metric) {
+    for (size_t i = 0; i < module->n_polynomials; i++)
+        if (strcmp(module->polynomials[i].metric, metric) == 0) return &module->polynomials[i];
+    fail_msg("no figure %s", metric);
+    return NULL;
+}
+
+/* Of two variables at most: numerators of N^i seq^j, and that there are no other terms. */
+struct coefficient {
+    size_t exponents[2];
+    int64_t numerator;
+};
+
+static void assert_terms(const struct cm_polynomial *have, const struct coefficient *want,
+                         size_t n) {
+    assert_string_equal(have->state, "polynomial");
+    assert_int_equal(have->n_terms, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct cm_monomial *term = &have->terms[i];
+        assert_true(term->n_exponents <= 2);
+        for (size_t k = 0; k < term->n_exponents; k++)
+            assert_int_equal(term->exponents[k], want[i].exponents[k]);
+        assert_int_equal(term->numerator, want[i].numerator);
+        assert_int_equal(term->denominator, 1);
+    }
+}
+
+/*
+ * Four layers of width d = 256 with a feed-forward layer of 1024, over S tokens of N sequences:
+ * queries, keys, values and the output are 4 products of d * d a token, the feed-forward layer
+ * 2 of d * 4d; the scores are S products of d a token, and so is the sum of the values: 4 * N S
+ * (4 d^2 + 8 d^2 + 2 S d) = 8 d N S^2 + 48 d^2 N S. The head projects each token to 1000 words:
+ * 1000 d N S.
+ */
+static void attention_is_square_in_the_sequence(void **state) {
+    const int64_t d = 256;
+    const struct coefficient layers[] = {{{1, 2}, 8 * d}, {{1, 1}, 48 * d * d}};
+    const struct coefficient model[] = {{{1, 2}, 8 * d}, {{1, 1}, 48 * d * d + 1000 * d}};
+    struct fixture f;
+    (void)state;
+    set_up(&f, "transformer_encoder.onnx");
+    find(&f);
+    assert_int_equal(f.formula->n_variables, 2);
+    assert_string_equal(f.formula->variables[0].name, "N");
+    assert_string_equal(f.formula->variables[0].what, "batch");
+    assert_string_equal(f.formula->variables[0].dim, "batch");
+    assert_string_equal(f.formula->variables[1].name, "seq");
+    assert_string_equal(f.formula->variables[1].what, "dim");
+    assert_terms(figure(module_at(&f, "enc"), "macs"), layers, N(layers));
+    assert_terms(figure(module_at(&f, ""), "macs"), model, N(model));
+    tear_down(&f);
+}
+
+/*
+ * A layer's own peak is another one's once the sequence is long: the probabilities of 8 heads
+ * of 4 bytes are beside the scores that they are made of, over the values of width 256 and the
+ * input of the layer.
+ */
+static void the_peak_is_the_largest_of_several(void **state) {
+    const struct coefficient scores[] = {{{1, 2}, 2 * 8 * 4}, {{1, 1}, 2 * 256 * 4}};
+    struct fixture f;
+    (void)state;
+    set_up(&f, "transformer_encoder.onnx");
+    find(&f);
+    const struct cm_polynomial *peak = figure(module_at(&f, ""), "peak_activation_bytes");
+    assert_string_equal(peak->state, "largest");
+    assert_int_equal(peak->n_alternatives, 3);
+    const struct cm_polynomial second = {.state = "polynomial",
+                                         .n_terms = peak->alternatives[1].n_terms,
+                                         .terms = peak->alternatives[1].terms};
+    assert_terms(&second, scores, N(scores));
+    tear_down(&f);
+}
+
+/* What was bound is a constant: at 16 tokens 16^2 and 16 go into the factors of N. */
+static void a_dim_that_is_bound_is_no_variable(void **state) {
+    static const struct cm_dim_option dims[] = {{"seq", 16}};
+    const struct coefficient macs[] = {{{1, 0}, 2048 * 256 + 3401728 * 16}};
+    struct fixture f;
+    (void)state;
+    set_up(&f, "transformer_encoder.onnx");
+    f.options.n_dims = 1;
+    f.options.dims = dims;
+    find(&f);
+    assert_int_equal(f.formula->n_variables, 1);
+    assert_int_equal(f.formula->n_dims, 1);
+    assert_string_equal(f.formula->dims[0].name, "seq");
+    assert_int_equal(f.formula->dims[0].size, 16);
+    assert_terms(figure(module_at(&f, ""), "macs"), macs, 1);
+    tear_down(&f);
+}
+
+static void a_batch_that_is_given_is_no_variable(void **state) {
+    struct fixture f;
+    const struct coefficient macs[] = {{{0, 0}, 8 * INT64_C(439629568)}};
+    (void)state;
+    set_up(&f, "pointnet.onnx");
+    f.options.batch = 8;
+    find(&f);
+    assert_int_equal(f.formula->n_variables, 0);
+    assert_terms(figure(module_at(&f, ""), "macs"), macs, 1);
+    tear_down(&f);
+}
+
+/*
+ * Two poolings of a stride of 2 round down: figures are polynomials for multiples of 4. A point
+ * of the image costs its 3x3 convolutions, those of a level further down at a quarter of the
+ * points each; the transposed 2x2 ones take their operand's points.
+ */
+static void a_stride_makes_a_step(void **state) {
+    const int64_t down =
+        9 * (3 * 32 + 32 * 32) + 9 * (32 * 64 + 64 * 64) / 4 + 9 * (64 * 128 + 128 * 128) / 16;
+    const int64_t up = 4 * 128 * 64 / 16 + 9 * (128 * 64 + 64 * 64) / 4 + 4 * 64 * 32 / 4 +
+                       9 * (64 * 32 + 32 * 32);
+    struct fixture f;
+    (void)state;
+    set_up(&f, "unet.onnx");
+    find(&f);
+    assert_int_equal(f.formula->n_variables, 3);
+    for (size_t i = 1; i < 3; i++) {
+        assert_int_equal(f.formula->variables[i].step, 4);
+        assert_int_equal(f.formula->variables[i].from, 4);
+    }
+    const struct cm_polynomial *macs = figure(module_at(&f, ""), "macs");
+    assert_int_equal(macs->n_terms, 1);
+    for (size_t i = 0; i < 3; i++) assert_int_equal(macs->terms[0].exponents[i], 1);
+    assert_int_equal(macs->terms[0].numerator, down + up + 32 * 2);
+    assert_int_equal(macs->terms[0].denominator, 1);
+    tear_down(&f);
+}
+
+/* In __int128: the terms, over one denominator each, must add up. */
+__extension__ typedef __int128 wide;
+
+static wide value_of(const struct cm_monomial *terms, size_t n_terms, const int64_t *sizes) {
+    wide sum = 0;
+    for (size_t i = 0; i < n_terms; i++) {
+        wide product = terms[i].numerator;
+        for (size_t k = 0; k < terms[i].n_exponents; k++)
+            for (size_t n = 0; n < terms[i].exponents[k]; n++) product *= sizes[k];
+        /* a denominator divides the sizes that it holds for, a power of two each */
+        assert_true(product % terms[i].denominator == 0);
+        sum += product / terms[i].denominator;
+    }
+    return sum;
+}
+
+static bool has_value(const struct cm_polynomial *polynomial, const int64_t *sizes,
+                      int64_t value) {
+    wide largest = value_of(polynomial->terms, polynomial->n_terms, sizes);
+    for (size_t i = 0; i < polynomial->n_alternatives; i++) {
+        const struct cm_alternative *one = &polynomial->alternatives[i];
+        const wide have = value_of(one->terms, one->n_terms, sizes);
+        if (have > largest) largest = have;
+    }
+    return largest == value;
+}
+
+static int64_t figure_of(const struct cm_module *module, const char *metric) {
+    const struct cm_costs *costs = &module->costs;
+    const struct {
+        const char *metric;
+        int64_t value;
+    } all[] = {{"params", costs->params},
+               {"buffers", costs->buffers},
+               {"macs", costs->macs},
+               {"flops", costs->flops},
+               {"bytes_read", costs->bytes_read},
+               {"bytes_written", costs->bytes_written},
+               {"weight_bytes", costs->weight_bytes},
+               {"activation_bytes", costs->activation_bytes},
+               {"peak_activation_bytes", module->peak_activation_bytes}};
+    for (size_t i = 0; i < N(all); i++)
+        if (strcmp(all[i].metric, metric) == 0) return all[i].value;
+    fail_msg("no figure %s", metric);
+    return 0;
+}
+
+/* How many figures are polynomials; each must have what a profile at the sizes has. */
+static size_t compare(struct fixture *f, const int64_t *sizes) {
+    struct cm_dim_option dims[8];
+    struct cm_result *result = NULL;
+    size_t n = 0;
+    struct cm_options options = f->options;
+    options.dims = dims;
+    for (size_t i = 0; i < f->formula->n_variables; i++) {
+        if (strcmp(f->formula->variables[i].what, "batch") == 0)
+            options.batch = sizes[i];
+        else
+            dims[options.n_dims++] =
+                (struct cm_dim_option){f->formula->variables[i].dim, sizes[i]};
+    }
+    assert_int_equal(cm_model_profile(f->model, &options, f->diag, &result), CM_OK);
+    assert_int_equal(result->n_modules, f->formula->n_modules);
+    for (size_t i = 0; i < result->n_modules; i++) {
+        const struct cm_formula_module *module = &f->formula->modules[i];
+        assert_string_equal(module->path, result->modules[i].path);
+        for (size_t k = 0; k < module->n_polynomials; k++) {
+            const struct cm_polynomial *polynomial = &module->polynomials[k];
+            if (strcmp(polynomial->state, "polynomial") != 0 &&
+                strcmp(polynomial->state, "largest") != 0)
+                continue;
+            n++;
+            if (!has_value(polynomial, sizes,
+                           figure_of(&result->modules[i], polynomial->metric)))
+                fail_msg("%s of %s", polynomial->metric, module->path);
+        }
+    }
+    cm_result_free(result);
+    return n;
+}
+
+/* Sizes between those that formulas are made and checked with, in steps of a variable. */
+static void formulas_have_the_figures_of_other_profiles(void **state) {
+    static const char *const models[] = {
+        "bert_mini.onnx",
+        "gpt_mini_tied.onnx",
+        "loop_if.onnx",
+        "lstm.onnx",
+        "odd_conv.onnx",
+        "pointnet.onnx",
+        "pointnet_b32.onnx",
+        "pointnet_functions.onnx",
+        "qdq.onnx",
+        "resnet50.onnx",
+        "siamese.onnx",
+        "transformer_encoder.onnx",
+        "unet.onnx",
+        "quantized/encoder_dynamic.onnx",
+        "torch/gpt_dynamo.onnx",
+    };
+    static const int64_t distances[][3] = {{8, 22, 17}, {36, 9, 70}, {90, 101, 33}};
+    (void)state;
+    for (size_t i = 0; i < N(models); i++) {
+        struct fixture f;
+        set_up(&f, models[i]);
+        find(&f);
+        assert_int_not_equal(f.formula->n_variables, 0);
+        for (size_t k = 0; k < N(distances); k++) {
+            int64_t sizes[3] = {0};
+            for (size_t v = 0; v < f.formula->n_variables; v++)
+                sizes[v] = f.formula->variables[v].from +
+                           distances[k][v] * f.formula->variables[v].step;
+            /* all but the peaks of modules, and that of the model too */
+            assert_true(compare(&f, sizes) > 8 * f.formula->n_modules);
+        }
+        tear_down(&f);
+    }
+}
+
+static void no_size_that_suits_is_an_error(void **state) {
+    static const int64_t dims[] = {1, 3, 5};
+    static const struct cm_input_option input = {"input", 3, dims};
+    struct fixture f;
+    (void)state;
+    set_up(&f, "pointnet.onnx");
+    f.options.n_inputs = 1;
+    f.options.inputs = &input;
+    f.options.convention = "guess";
+    assert_int_equal(cm_model_formula(f.model, &f.options, f.diag, &f.formula), CM_USAGE);
+    assert_string_equal(cm_diagnostics_get(f.diag, 0)->message,
+                        "there is no convention 'guess'");
+    tear_down(&f);
+}
+
+/* Written, read and written again it is the same. */
+static void it_comes_back_from_json(void **state) {
+    struct fixture f;
+    struct cm_formula *back = NULL;
+    char *texts[2] = {NULL, NULL};
+    size_t sizes[2] = {0, 0};
+    (void)state;
+    set_up(&f, "transformer_encoder.onnx");
+    find(&f);
+    for (int i = 0; i < 2; i++) {
+        FILE *out = open_memstream(&texts[i], &sizes[i]);
+        assert_non_null(out);
+        assert_int_equal(cm_formula_write_json(i == 0 ? f.formula : back, out), CM_OK);
+        fclose(out);
+        if (i == 1) break;
+        assert_int_equal(cm_formula_read_json(texts[0], sizes[0], "test", f.diag, &back),
+                         CM_OK);
+    }
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(texts[0], texts[1], sizes[0]);
+    free(texts[0]);
+    free(texts[1]);
+    cm_formula_free(back);
+    tear_down(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attention_is_square_in_the_sequence),
+        cmocka_unit_test(the_peak_is_the_largest_of_several),
+        cmocka_unit_test(a_dim_that_is_bound_is_no_variable),
+        cmocka_unit_test(a_batch_that_is_given_is_no_variable),
+        cmocka_unit_test(a_stride_makes_a_step),
+        cmocka_unit_test(formulas_have_the_figures_of_other_profiles),
+        cmocka_unit_test(no_size_that_suits_is_an_error),
+        cmocka_unit_test(it_comes_back_from_json),
+    };
+    if (chdir(TEST_MODELS_DIR) != 0) return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names that attack whoever reads them, through every writer: a terminal, a spreadsheet, a page
+ * of Markdown or HTML, a diagram, a flame graph. A file may name its modules and nodes so.
+ */
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+#include "support/text.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const names[] = {
+    "\033]0;title\007\033[2J",
+    "a\"b'c\\d\\\"",
+    "a|b\\|c`d``e",
+    "<script>alert(1)</script>&amp;",
+    "line\nline\r\n# head\t",
+    "=cmd()",
+    "+1",
+    "-1+1",
+    "@sum(A1)",
+    "\t=1",
+    "\r=1",
+    "a;b c",
+    "\xe9\xff broken",
+    "\xe2\x80\xae"
+    "drawkcab",
+    "[x](javascript:y) ![z](u) *b*",
+    "--> m0; subgraph end %% click",
+    " leading and trailing ",
+    "\x7f\xc2\x9b"
+    "31m",
+    "",
+    "a,b",
+    "\\N\\G\n\"];",
+    "#35;#quot;",
+};
+
+/* A root with a module of each name, and a node of each in it. */
+struct hostile {
+    struct cm_module modules[N(names) + 1];
+    struct cm_node nodes[N(names)];
+    size_t children[N(names)];
+    struct cm_sweep_row rows[N(names)];
+    struct cm_result result;
+    struct cm_sweep sweep;
+};
+
+static const struct cm_value output = {
+    "y", {.kind = CM_TYPE_TENSOR, .dtype = "=\"|<", .rank = 0}, 4};
+
+static void make(struct hostile *ret) {
+    memset(ret, 0, sizeof(*ret));
+    ret->modules[0] = (struct cm_module){.path = "",
+                                         .name = names[0],
+                                         .type = names[1],
+                                         .arguments = names[2],
+                                         .parent = CM_NO_INDEX,
+                                         .n_children = N(names),
+                                         .children = ret->children};
+    for (size_t i = 0; i < N(names); i++) {
+        ret->children[i] = i + 1;
+        ret->modules[i + 1] = (struct cm_module){.path = names[i],
+                                                 .name = names[i],
+                                                 .type = names[i],
+                                                 .arguments = names[i],
+                                                 .depth = 1,
+                                                 .n_outputs = 1,
+                                                 .outputs = &output,
+                                                 .costs = {.macs = 7}};
+        ret->nodes[i] = (struct cm_node){.index = i,
+                                         .name = names[i],
+                                         .op = names[i],
+                                         .domain = names[i],
+                                         .module = i + 1,
+                                         .n_outputs = 1,
+                                         .outputs = &output,
+                                         .costs = {.macs = 7}};
+        ret->rows[i] =
+            (struct cm_sweep_row){.batch = 1, .state = names[i], .problem = names[i]};
+    }
+    ret->result = (struct cm_result){
+        .model = {names[0], names[3], 8, 0, NULL, 0, NULL, 0, NULL},
+        .options = {1, 0, NULL, names[3], names[1], "", "", "file"},
+        .totals = {.macs = 7 * (int64_t)N(names)},
+        .n_modules = N(ret->modules),
+        .modules = ret->modules,
+        .n_nodes = N(ret->nodes),
+        .nodes = ret->nodes,
+    };
+    ret->sweep = (struct cm_sweep){names[0],   names[3], names[1],  names[2], names[3],
+                                   CM_UNKNOWN, N(names), ret->rows, NULL};
+}
+
+enum kind { TEXT, TABLE, CSV, MARKDOWN, FOLDED, DOT, MERMAID, JSON, N_KINDS };
+
+static int write_result(enum kind kind, const struct cm_result *result,
+                        const struct cm_table_options *options, FILE *out) {
+    struct cm_text_options text;
+    cm_text_options_init(&text);
+    switch (kind) {
+    case TEXT:
+        return cm_result_write_text(result, &text, out);
+    case TABLE:
+        return cm_result_write_table(result, options, &text, NULL, out);
+    case CSV:
+        return cm_result_write_csv(result, options, NULL, out);
+    case MARKDOWN:
+        return cm_result_write_markdown(result, options, NULL, out);
+    case FOLDED:
+        return cm_result_write_folded(result, options, NULL, out);
+    case DOT:
+        return cm_result_write_dot(result, options, NULL, out);
+    case MERMAID:
+        return cm_result_write_mermaid(result, options, NULL, out);
+    default:
+        return cm_result_write_json(result, out);
+    }
+}
+
+static int write_sweep(enum kind kind, const struct cm_sweep *sweep,
+                       const struct cm_table_options *options, FILE *out) {
+    struct cm_text_options text;
+    cm_text_options_init(&text);
+    if (kind == TEXT) return cm_sweep_write_text(sweep, &text, out);
+    if (kind == TABLE) return cm_sweep_write_table(sweep, options, &text, NULL, out);
+    if (kind == CSV) return cm_sweep_write_csv(sweep, options, NULL, out);
+    return cm_sweep_write_markdown(sweep, options, NULL, out);
+}
+
+/* All columns of these rows; `sweep` instead of rows where it is set. */
+static char *written(enum kind kind, enum cm_rows rows, bool sweep) {
+    struct hostile hostile;
+    struct cm_table_options options;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    make(&hostile);
+    cm_table_options_init(&options);
+    options.rows = rows;
+    options.columns = "all";
+    assert_int_equal(sweep ? write_sweep(kind, &hostile.sweep, &options, out)
+                           : write_result(kind, &hostile.result, &options, out),
+                     CM_OK);
+    fclose(out);
+    return text;
+}
+
+/* Nothing that moves a cursor, turns the writing or forges a line; line ends are ours. */
+static void expect_tame(enum kind kind, const char *text) {
+    assert_true(text_is_utf8(text, strlen(text)));
+    assert_null(strstr(text, "\xe2\x80\xae"));
+    assert_null(strstr(text, "\xc2\x9b"));
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '\r' && kind == CSV) assert_int_equal(at[1], '\n');
+        if ((*at == '\r' && kind == CSV) || *at == '\n') continue;
+        if ((unsigned char)*at < 0x20 || *at == 0x7F) fail_msg("%d: byte %d", kind, *at);
+    }
+}
+
+static void no_writer_lets_control_characters_through(void **state) {
+    (void)state;
+    for (enum kind kind = TEXT; kind < JSON; kind++) {
+        for (int rows = CM_ROWS_MODULES; rows <= CM_ROWS_OPERATORS; rows++) {
+            char *text = written(kind, (enum cm_rows)rows, false);
+            expect_tame(kind, text);
+            free(text);
+        }
+    }
+    for (enum kind kind = TEXT; kind <= MARKDOWN; kind++) {
+        char *text = written(kind, CM_ROWS_MODULES, true);
+        expect_tame(kind, text);
+        free(text);
+    }
+}
+
+/* A field of a record by RFC 4180; where the next one begins. */
+static const char *read_field(const char *at, char *ret_first) {
+    const bool quoted = *at == '"';
+    const bool empty = *at == ',' || *at == '\r';
+    *ret_first = quoted ? at[1] : empty ? '0' : *at;
+    if (!quoted) return at + strcspn(at, ",\r");
+    for (at++; *at != '"' || at[1] == '"'; at++) {
+        assert_int_not_equal(*at, '\0');
+        if (*at == '"') at++;
+    }
+    return at + 1;
+}
+
+static size_t check_record(const char **at) {
+    size_t n = 0;
+    for (;; (*at)++) {
+        char first = '\0';
+        *at = read_field(*at, &first);
+        n++;
+        assert_null(strchr("=+-@\t\r", first));
+        if (**at == ',') continue;
+        assert_memory_equal(*at, "\r\n", 2);
+        *at += 2;
+        return n;
+    }
+}
+
+static void check_csv(const char *text) {
+    const char *at = text;
+    const size_t n = check_record(&at);
+    size_t n_records = 0;
+    for (; *at != '\0'; n_records++) assert_int_equal(check_record(&at), n);
+    assert_true(n_records >= N(names) || n_records == 0);
+}
+
+static void csv_has_no_formula_and_whole_records(void **state) {
+    (void)state;
+    for (int rows = CM_ROWS_MODULES; rows <= CM_ROWS_NODES; rows++) {
+        char *text = written(CSV, (enum cm_rows)rows, false);
+        check_csv(text);
+        free(text);
+    }
+    char *text = written(CSV, CM_ROWS_MODULES, true);
+    assert_non_null(strstr(text, "\"'=cmd()\""));
+    assert_non_null(strstr(text, "\"a,b\""));
+    assert_non_null(strstr(text, "\"a\"\"b'c\\d\\\"\"\""));
+    check_csv(text);
+    free(text);
+}
+
+static size_t count_pipes(const char *line, size_t length) {
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++) n += line[i] == '|';
+    return n;
+}
+
+/* Every | ends a cell, and every < is that of a <code>. */
+static void check_markdown(const char *text) {
+    const char *at = strstr(text, "\n| ");
+    size_t n = 0;
+    assert_non_null(at);
+    for (at++; *at == '|'; at += strcspn(at, "\n") + 1) {
+        const size_t length = strcspn(at, "\n");
+        if (n == 0) n = count_pipes(at, length);
+        assert_int_equal(count_pipes(at, length), n);
+    }
+    for (at = text; (at = strchr(at, '<')) != NULL; at++)
+        assert_true(text_starts_with(at, "<code>") || text_starts_with(at, "</code>"));
+}
+
+static void markdown_keeps_its_cells_and_has_no_html(void **state) {
+    (void)state;
+    for (int rows = CM_ROWS_MODULES; rows <= CM_ROWS_NODES; rows++) {
+        char *text = written(MARKDOWN, (enum cm_rows)rows, false);
+        check_markdown(text);
+        free(text);
+    }
+    char *text = written(MARKDOWN, CM_ROWS_MODULES, true);
+    assert_non_null(strstr(text, "`=cmd()`"));
+    assert_non_null(strstr(text, "<code>a&#124;b&#92;&#124;c&#96;d&#96;&#96;e</code>"));
+    check_markdown(text);
+    free(text);
+}
+
+/* `frame;frame;operator N`, and all N are those of the nodes. */
+static void stacks_have_no_other_blank_and_add_up(void **state) {
+    int64_t sum = 0;
+    char *text = written(FOLDED, CM_ROWS_MODULES, false);
+    (void)state;
+    for (const char *at = text; *at != '\0'; at += strcspn(at, "\n") + 1) {
+        const size_t length = strcspn(at, "\n");
+        const size_t blank = strcspn(at, " ");
+        int64_t value = 0;
+        assert_true(blank < length);
+        assert_true(text_to_int64(at + blank + 1, length - blank - 1, &value));
+        assert_non_null(memchr(at, ';', length));
+        sum += value;
+    }
+    assert_int_equal(sum, 7 * N(names));
+    free(text);
+}
+
+/* A label has none of `never`, and there is one for each module. */
+static void check_labels(const char *text, const char *begin, const char *end,
+                         const char *never) {
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, begin)) != NULL; n++) {
+        at += strlen(begin);
+        const char *stop = strstr(at, end);
+        assert_non_null(stop);
+        assert_true(memchr(at, '\n', (size_t)(stop - at)) == NULL);
+        for (const char *letter = never; *letter != '\0'; letter++)
+            for (const char *in = at; in < stop; in++)
+                if (*in == *letter && in[-1] != '\\') fail_msg("%.*s", (int)(stop - at), at);
+        at = stop;
+    }
+    assert_int_equal(n, N(names) + 1);
+}
+
+static void labels_of_diagrams_end_where_they_should(void **state) {
+    (void)state;
+    char *dot = written(DOT, CM_ROWS_MODULES, false);
+    check_labels(dot, "[label=\"", "\"];\n", "\"");
+    assert_non_null(strstr(dot, "\\\\N\\\\G"));
+    free(dot);
+    char *mermaid = written(MERMAID, CM_ROWS_MODULES, false);
+    check_labels(mermaid, "[\"", "\"]\n", "\"'`()[]{}|");
+    free(mermaid);
+}
+
+static void json_gives_the_names_back(void **state) {
+    struct cm_result *result = NULL;
+    char *text = written(JSON, CM_ROWS_MODULES, false);
+    (void)state;
+    assert_int_equal(cm_result_read_json(text, strlen(text), "p", NULL, &result), CM_OK);
+    for (size_t i = 0; i < N(names); i++)
+        if (text_is_utf8(names[i], strlen(names[i])))
+            assert_string_equal(result->modules[i + 1].name, names[i]);
+    arena_free(result->arena);
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_writer_lets_control_characters_through),
+        cmocka_unit_test(csv_has_no_formula_and_whole_records),
+        cmocka_unit_test(markdown_keeps_its_cells_and_has_no_html),
+        cmocka_unit_test(stacks_have_no_other_blank_and_add_up),
+        cmocka_unit_test(labels_of_diagrams_end_where_they_should),
+        cmocka_unit_test(json_gives_the_names_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
