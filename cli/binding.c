@@ -53,6 +53,10 @@ const struct option binding_model[] = {
      .value = "NAME=LIST",
      .help = "contents of an input, as --value shape=1,3,-1 of numbers, true and\n"
              "false, or texts; may be given many times"},
+    {.name = "trip-count", .kind = OPTION_LIST, .offset = AT(struct option_list, trip_counts),
+     .value = "NAME=N",
+     .help = "how often the body of a Loop runs that only data end; NAME is the\n"
+             "node, its output or its number; may be given many times"},
     {.name = "mode", .kind = OPTION_CHOICE, .offset = AT(int, mode), .value = "MODE",
      .choices = modes,
      .help = "training or inference for every layer that differs between the\n"
@@ -151,6 +155,7 @@ int binding_read(const struct invocation *call, struct binding *binding,
     status = shapes_read_dims(call, &binding->dims, options);
     if (status == CM_OK) status = shapes_read_inputs(call, &binding->inputs, options);
     if (status == CM_OK) status = shapes_read_values(call, &binding->values, options);
+    if (status == CM_OK) status = shapes_read_trips(call, &binding->trip_counts, options);
     return status;
 }
 

@@ -22,6 +22,7 @@ struct binding {
     struct option_list dims;
     struct option_list inputs;
     struct option_list values;
+    struct option_list trip_counts;
     int mode; /* enum cm_mode */
     const char *convention;
     bool strict;

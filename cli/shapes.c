@@ -33,39 +33,51 @@ static bool read_size(const char **at, int64_t *ret) {
     return true;
 }
 
-static int read_dim(const struct invocation *call, const char *given,
+/* NAME=N of the option of that name. */
+static int read_dim(const struct invocation *call, const char *option, const char *given,
                     struct cm_dim_option *ret) {
     const char *size = "";
     ret->name = split(call, given, &size);
     if (ret->name == NULL || !text_to_int64(size, strlen(size), &ret->size) || ret->size < 0) {
-        return options_fault(call, "option --dim wants NAME=N, N of at least 0, got '%s'",
-                             given);
+        return options_fault(call, "option --%s wants NAME=N, N of at least 0, got '%s'",
+                             option, given);
     }
     return CM_OK;
 }
 
 /* The same name twice is a slip of which either half could be meant. */
-static int check_dims(const struct invocation *call, const struct cm_dim_option *dims,
-                      size_t n) {
+static int check_dims(const struct invocation *call, const char *option,
+                      const struct cm_dim_option *dims, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (!text_equal(dims[i].name, dims[n].name)) continue;
-        return options_fault(call, "option --dim gives '%s' twice", dims[n].name);
+        return options_fault(call, "option --%s gives '%s' twice", option, dims[n].name);
     }
+    return CM_OK;
+}
+
+static int read_dims(const struct invocation *call, const char *option,
+                     const struct option_list *given, const struct cm_dim_option **ret) {
+    struct cm_dim_option *dims = arena_array(call->arena, given->n, sizeof *dims);
+    if (dims == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < given->n; i++) {
+        int status = read_dim(call, option, given->values[i], &dims[i]);
+        if (status == CM_OK) status = check_dims(call, option, dims, i);
+        if (status != CM_OK) return status;
+    }
+    *ret = dims;
     return CM_OK;
 }
 
 int shapes_read_dims(const struct invocation *call, const struct option_list *given,
                      struct cm_options *ret) {
-    struct cm_dim_option *dims = arena_array(call->arena, given->n, sizeof *dims);
-    if (dims == NULL) return diag_no_memory(call->diag);
-    for (size_t i = 0; i < given->n; i++) {
-        int status = read_dim(call, given->values[i], &dims[i]);
-        if (status == CM_OK) status = check_dims(call, dims, i);
-        if (status != CM_OK) return status;
-    }
     ret->n_dims = given->n;
-    ret->dims = dims;
-    return CM_OK;
+    return read_dims(call, "dim", given, &ret->dims);
+}
+
+int shapes_read_trips(const struct invocation *call, const struct option_list *given,
+                      struct cm_options *ret) {
+    ret->n_trip_counts = given->n;
+    return read_dims(call, "trip-count", given, &ret->trip_counts);
 }
 
 /* `text` holds at most strlen(text) sizes. */

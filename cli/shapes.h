@@ -15,6 +15,8 @@ int shapes_read_dims(const struct invocation *call, const struct option_list *gi
                      struct cm_options *ret) CM_MUST_CHECK;
 int shapes_read_inputs(const struct invocation *call, const struct option_list *given,
                        struct cm_options *ret) CM_MUST_CHECK;
+int shapes_read_trips(const struct invocation *call, const struct option_list *given,
+                      struct cm_options *ret) CM_MUST_CHECK;
 int shapes_read_values(const struct invocation *call, const struct option_list *given,
                        struct cm_options *ret) CM_MUST_CHECK;
 

@@ -20,6 +20,12 @@ static struct fact outermost(const struct type *type) {
     return fact;
 }
 
+bool fact_is_settled(const struct fact *fact) {
+    while (fact->element) fact = fact->element;
+    bool tensor = fact->kind == CM_TYPE_TENSOR || fact->kind == CM_TYPE_SPARSE_TENSOR;
+    return tensor && shape_is_known(&fact->shape);
+}
+
 int fact_of_type(struct arena *arena, const struct type *type, struct fact *ret) {
     struct fact facts[MAX_NESTING + 1];
     int n = 0;

@@ -24,6 +24,12 @@ struct fact {
     const struct fact *items;     /* each of them; NULL: their number is not known */
     bool is_constant; /* does not depend on any graph input: contents could be computed once */
     bool is_weight;   /* is_constant, and stands in the file itself */
+    /*
+     * Of the second walk (passes/walk_most.h): dims that only data decide are upper bounds, and
+     * contents too, `value` the largest and `least` the smallest that each element may be.
+     */
+    bool is_at_most;
+    const struct constant *least; /* NULL: `value` is exact */
 };
 
 /* A tensor of that dtype and shape, contents unknown. */
@@ -38,6 +44,14 @@ static inline struct fact fact_unknown(void) {
 /* What the type says; its dims are borrowed. CM_NO_MEMORY without a message. */
 int fact_of_type(struct arena *arena, const struct type *type, struct fact *ret)
     __attribute__((warn_unused_result));
+
+/* Whether dims or contents are bounds. */
+static inline bool fact_is_loose(const struct fact *fact) {
+    return fact->is_at_most || fact->least;
+}
+
+/* Tensor, or container of tensors, of which every dim is known. */
+bool fact_is_settled(const struct fact *fact);
 
 /* Tensor with known rank and dims (dtype may be unknown). */
 static inline bool fact_is_complete(const struct fact *fact) {

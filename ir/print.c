@@ -78,6 +78,7 @@ void print_fact(const struct fact *fact, struct text *out) {
     }
     if (fact == NULL) fact = &unknown;
     print_leaf(fact->kind, fact->dtype, &fact->shape, out);
+    if (fact->is_at_most) text_append(out, " at most");
     print_closing(n, out);
 }
 

@@ -25,6 +25,7 @@ static void public_costs(const struct cm_costs *from, struct cm_costs *to) {
     to->weight_bytes = assembly_count(from->weight_bytes);
     to->activation_bytes = assembly_count(from->activation_bytes);
     to->latency_ps = assembly_count(from->latency_ps);
+    to->at_most = from->at_most;
 }
 
 /* Values that follow each other mostly are of one shape. */
@@ -41,28 +42,33 @@ static const int64_t *take_dims(struct assembly *assembly, const struct shape *s
     return dims;
 }
 
-/* Types nest (a sequence of optionals of …) only as deep as ops/merge.c lets them. */
+/* Types nest (a sequence of optionals of …) only as deep as ops/merge.c lets them. `most`: what
+ * is known of the largest. */
 static void take_type(struct assembly *assembly, const struct fact *fact,
-                      struct cm_type *type) {
+                      const struct fact *most, struct cm_type *type) {
     *type = (struct cm_type){.kind = fact->kind, .rank = -1};
     if (fact->dtype != DTYPE_UNDEFINED) type->dtype = dtype_name(fact->dtype);
     if (shape_has_rank(&fact->shape)) {
         type->rank = fact->shape.rank;
         type->dims = take_dims(assembly, &fact->shape);
+        if (most->is_at_most && most->shape.rank == fact->shape.rank)
+            type->dims_at_most = take_dims(assembly, &most->shape);
     }
     if (fact->element) {
         struct cm_type *element = assembly_array(assembly, 1, sizeof(*element));
-        if (element) take_type(assembly, fact->element, element);
+        const struct fact *within = most->element ? most->element : fact->element;
+        if (element) take_type(assembly, fact->element, within, element);
         type->element = element;
     }
 }
 
 static void take_value(struct assembly *assembly, uint32_t id) {
-    const struct fact *fact = &assembly->analysis->infer.facts[id];
+    const struct infer_table *infer = &assembly->analysis->infer;
+    const struct fact *most = &infer->most->facts[id];
     struct cm_value *value = &assembly->values[id];
     value->name = assembly_text(assembly, assembly->analysis->model->values[id].name);
-    value->bytes = assembly_count(lifetime_bytes(fact));
-    take_type(assembly, fact, &value->type);
+    value->bytes = assembly_count(lifetime_bytes(most));
+    take_type(assembly, &infer->facts[id], most, &value->type);
 }
 
 static void take_values(struct assembly *assembly) {

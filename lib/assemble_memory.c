@@ -113,6 +113,8 @@ void assemble_memory(struct assembly *assembly) {
         .arena_bytes = assembly_count(plan->arena_bytes),
         .arena_in_place_bytes = assembly_count(plan->arena_in_place_bytes),
         .alignment = alignment > 1 ? alignment : 1,
+        .at_most = lifetime->at_most,
+        .peak_at_most = lifetime->peak_at_most,
         .required_bytes = assembly_count(assembly->analysis->demand.required_bytes),
         .peak_node = node == ID_NONE ? CM_NO_INDEX : node,
     };

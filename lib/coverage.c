@@ -32,11 +32,11 @@ static bool is_unknown_shape(const struct fact *fact) {
     }
 }
 
-static int64_t unknown_outputs(const struct analysis *analysis, const struct node *node) {
+/* Outputs of the node that are unknown in that table. */
+static int64_t unknown_outputs(const struct infer_table *table, const struct node *node) {
     int64_t n = 0;
     for (size_t i = 0; i < node->n_outputs; i++)
-        n += node->outputs[i] != ID_NONE &&
-             is_unknown_shape(&analysis->infer.facts[node->outputs[i]]);
+        n += node->outputs[i] != ID_NONE && is_unknown_shape(&table->facts[node->outputs[i]]);
     return n;
 }
 
@@ -77,11 +77,13 @@ int coverage_of(const struct analysis *analysis, struct arena *arena, struct cm_
     const struct model *model = analysis->model;
     struct tally tally = {.arena = arena};
     int64_t unknown_shapes = 0;
+    int64_t unbounded = 0;
     map_init(&tally.index, arena);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         const struct node *node = &model->nodes[id];
         if (!is_run(analysis, node->graph)) continue;
-        unknown_shapes += unknown_outputs(analysis, node);
+        unknown_shapes += unknown_outputs(&analysis->infer, node);
+        unbounded += unknown_outputs(analysis->infer.most, node);
         if (bind_is_unknown(analysis->bind.ops[id]) && tally_add(&tally, node) < 0)
             return CM_NO_MEMORY;
     }
@@ -90,6 +92,7 @@ int coverage_of(const struct analysis *analysis, struct arena *arena, struct cm_
         .n_unknown_ops = tally.n,
         .unknown_ops = tally.items,
         .unknown_shapes = unknown_shapes,
+        .bounded_shapes = unknown_shapes - unbounded,
     };
     return CM_OK;
 }
@@ -105,14 +108,35 @@ static int complain(const struct analysis *analysis, const struct cm_name_count 
     return CM_OK;
 }
 
-static int complain_of_shapes(const struct analysis *analysis, int64_t n) {
-    static const char format[] =
-        "%lld node outputs have a shape that the file does not determine: costs that hang on "
-        "them are left out";
-    if (n == 0) return CM_OK;
-    if (analysis->options->strict)
-        return diag_error(analysis->diag, DIAG_SHAPE, format, (long long)n);
-    diag_note(analysis->diag, DIAG_SHAPE, format, (long long)n);
+/* What the costs that hang on unknown shapes are. */
+static const char *shapes_text(struct arena *arena, const struct cm_coverage *coverage) {
+    static const char open[] = "a shape that the file does not determine";
+    const int64_t n = coverage->unknown_shapes;
+    const int64_t bounded = coverage->bounded_shapes;
+    if (bounded == 0)
+        return arena_printf(arena,
+                            "%lld node outputs have %s: costs that hang on them are left out",
+                            (long long)n, open);
+    if (bounded == n)
+        return arena_printf(
+            arena,
+            "%lld node outputs have %s: costs that hang on them are at most what "
+            "the largest would cost",
+            (long long)n, open);
+    return arena_printf(
+        arena,
+        "%lld node outputs have %s: costs that hang on %lld of them are at most "
+        "what the largest would cost, those of the rest are left out",
+        (long long)n, open, (long long)bounded);
+}
+
+static int complain_of_shapes(const struct analysis *analysis,
+                              const struct cm_coverage *coverage) {
+    if (coverage->unknown_shapes == 0) return CM_OK;
+    const char *text = shapes_text(analysis->arena, coverage);
+    if (!text) return diag_no_memory(analysis->diag);
+    if (analysis->options->strict) return diag_error(analysis->diag, DIAG_SHAPE, "%s", text);
+    diag_note(analysis->diag, DIAG_SHAPE, "%s", text);
     return CM_OK;
 }
 
@@ -125,6 +149,6 @@ int assemble_warnings(const struct analysis *analysis) {
         int status = complain(analysis, &coverage.unknown_ops[i]);
         if (status < 0) worst = status;
     }
-    int status = complain_of_shapes(analysis, coverage.unknown_shapes);
+    int status = complain_of_shapes(analysis, &coverage);
     return status < 0 ? status : worst;
 }

@@ -251,11 +251,19 @@ static int read_range(struct rule *rule, struct range *range, bool *ret_known) {
     return 0;
 }
 
+/* Going down, the farthest limit is not the largest. */
+static bool goes_down(const struct range *range) {
+    return constant_has_ints(range->delta) ? constant_int_at(range->delta, 0) < 0
+                                           : constant_real_at(range->delta, 0) < 0;
+}
+
 static int infer_range(struct rule *rule) {
     struct range range = {.n = DIM_UNKNOWN};
     bool known = false;
     int status = read_range(rule, &range, &known);
     if (status) return status;
+    const bool loose = rule_is_loose(rule, 0) || rule_is_loose(rule, 1);
+    if (known && loose && goes_down(&range)) range.n = DIM_UNKNOWN;
     return rule_output_dims(rule, 0, rule_dtype(rule, 0), 1, &range.n);
 }
 

@@ -53,17 +53,25 @@ static int body_runs(const struct rule *rule, const struct body *body, int64_t t
     return rule->walker->runs(rule->walker->context, body->graph, times, assumption);
 }
 
-/* times, or one round of an unknown number, which the user is told. */
-static int body_rounds(const struct rule *rule, const struct body *body, int64_t times) {
-    return body_runs(rule, body, times,
-                     is_known(times) ? NULL
-                                     : "the trip count is not known: one iteration is counted");
+/* times, or one round of an unknown number, which the user is told; or `most` (DIM_UNKNOWN:
+ * there is no limit), which the second walk counts. */
+static int body_rounds(struct rule *rule, const struct body *body, int64_t times,
+                       int64_t most) {
+    const char *assumption = "the trip count is not known: one iteration is counted";
+    times = rule_at_most(rule, times, most);
+    if (is_known(times)) return body_runs(rule, body, times, NULL);
+    if (is_known(most))
+        assumption = arena_printf(rule->arena, "the trip count is not known, at most %lld",
+                                  (long long)most);
+    if (!assumption) return diag_no_memory(rule->diag);
+    return body_runs(rule, body, times, assumption);
 }
 
 /* The type of a value that changes from round to round. */
 static struct fact varying(const struct fact *fact) {
     struct fact copy = *fact;
     copy.value = NULL;
+    copy.least = NULL;
     copy.is_constant = false;
     copy.is_weight = false;
     return copy;
@@ -142,9 +150,9 @@ static int walk_rounds(struct rule *rule, struct body *body, const struct carrie
 }
 
 /* State i behind the last round: what a body gave, where one ran for certain. */
-static struct fact last_state(const struct body *body, const struct carried *carried, size_t i,
-                              int64_t rounds) {
-    bool ran = is_known(rounds) && rounds > 0;
+static struct fact last_state(const struct rule *rule, const struct body *body,
+                              const struct carried *carried, size_t i, int64_t rounds) {
+    bool ran = is_known(rounds) && rounds > 0 && rule->end == RULE_EXACT;
     return varying(ran ? &body->outputs[carried->output + i]
                        : &body->inputs[carried->input + i]);
 }
@@ -169,7 +177,7 @@ static int read_condition(struct rule *rule, const struct fact *fact, bool *ret_
                           bool *ret) {
     const struct constant *value = NULL;
     *ret_known = false;
-    if (!fact->value) return 0;
+    if (!fact->value || fact->least) return 0;
     if (fact->value->n_elements != 1)
         return rule_fail(rule, DIAG_SHAPE, "the condition has %lld elements, expected 1",
                          (long long)fact->value->n_elements);
@@ -294,22 +302,30 @@ static int loop_output(struct rule *rule, const struct body *body,
                        const struct carried *carried, size_t i, int64_t rounds) {
     if (i >= carried->n) return output_stacked(rule, i, &body->outputs[1 + i], 0, rounds);
     if (rounds == 0) return rule_output_like(rule, i, LOOP_STATE + i);
-    struct fact state = last_state(body, carried, i, rounds);
+    struct fact state = last_state(rule, body, carried, i, rounds);
     return rule_output_fact(rule, i, &state);
 }
+
+/* What exporters write where no limit is meant is none; a body that large a count of runs says
+ * nothing. */
+#define MOST_TRIPS INT32_MAX
 
 static int infer_loop(struct rule *rule) {
     struct carried carried;
     struct body body;
-    int64_t rounds = 0;
+    int64_t trips = 0;
     bool never = false;
     int status = open_loop(rule, &body, &carried);
-    if (!status) status = read_trips(rule, &rounds);
-    if (!status) status = never_runs(rule, rounds, &never);
+    if (!status) status = read_trips(rule, &trips);
+    if (!status) status = never_runs(rule, trips, &never);
     if (!status) status = walk_rounds(rule, &body, &carried);
-    if (!status && !never) status = loop_rounds(rule, &body, rounds, &rounds);
-    if (never) rounds = 0;
-    if (!status) status = body_rounds(rule, &body, rounds);
+    int64_t rounds = never ? 0 : trips;
+    if (!status && !never) status = loop_rounds(rule, &body, trips, &rounds);
+    const int64_t most = is_known(trips) && trips < MOST_TRIPS ? trips : DIM_UNKNOWN;
+    if (!status && rule->walker->trips)
+        rounds = rule->walker->trips(rule->walker->context, rule->node_id, rounds, most);
+    if (!status) status = body_rounds(rule, &body, rounds, most);
+    rounds = rule_at_most(rule, rounds, most);
     for (size_t i = 0; i < rule->n_outputs && !status; i++)
         status = loop_output(rule, &body, &carried, i, rounds);
     return status;
@@ -409,7 +425,7 @@ static int scan_output(struct rule *rule, const struct scan *scan, size_t i) {
     struct fact fact;
     int status = 0;
     if (i < scan->state.n) {
-        fact = last_state(&scan->body, &scan->state, i, scan->length);
+        fact = last_state(rule, &scan->body, &scan->state, i, scan->length);
     } else {
         fact = scan->body.outputs[i];
         int64_t axis = axis_of(rule, "scan_output_axes", i - scan->state.n);
@@ -427,7 +443,9 @@ static int infer_scan(struct rule *rule) {
     for (size_t i = 0; i < scan.body.n_inputs && !status; i++)
         status = scan_input(rule, &scan, i);
     if (!status) status = walk_rounds(rule, &scan.body, &scan.state);
-    if (!status) status = body_rounds(rule, &scan.body, checked_mul(scan.batch, scan.length));
+    if (!status)
+        status =
+            body_rounds(rule, &scan.body, checked_mul(scan.batch, scan.length), DIM_UNKNOWN);
     for (size_t i = 0; i < rule->n_outputs && !status; i++)
         status = scan_output(rule, &scan, i);
     return status;
@@ -447,7 +465,7 @@ static int infer_sequence_map(struct rule *rule) {
     status = walk_body(rule, &body);
     const struct fact *first = rule_input(rule, 0);
     const int64_t rounds = first->items ? (int64_t)first->n_items : DIM_UNKNOWN;
-    if (!status) status = body_rounds(rule, &body, rounds);
+    if (!status) status = body_rounds(rule, &body, rounds, DIM_UNKNOWN);
     for (size_t i = 0; i < rule->n_outputs && !status; i++) {
         struct fact sequence;
         status = merge_container(rule, CM_TYPE_SEQUENCE, &body.outputs[i], &sequence);

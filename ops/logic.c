@@ -75,6 +75,15 @@ static bool number_xor(const struct rule *rule, size_t n, const struct number *x
     return true;
 }
 
+/* Of a choice that is not known: the larger or the smaller. */
+static bool number_either(const struct rule *rule, size_t n, const struct number *x,
+                          struct number *ret) {
+    (void)n;
+    const bool first = x[1].real ? x[1].r > x[2].r : x[1].i > x[2].i;
+    *ret = first == (rule->end == RULE_MOST) ? x[1] : x[2];
+    return true;
+}
+
 static bool number_where(const struct rule *rule, size_t n, const struct number *x,
                          struct number *ret) {
     (void)rule, (void)n;
@@ -103,9 +112,17 @@ FOLD(not )
 FOLD(and)
 FOLD(or)
 FOLD(xor)
-FOLD(where)
 FOLD(is_nan)
 #undef FOLD
+
+static int fold_where(struct rule *rule) {
+    const struct fact *const choices[] = {NULL, rule_input(rule, 1), rule_input(rule, 2)};
+    struct rule either = *rule;
+    if (!rule_input(rule, 1)->value || !rule_input(rule, 2)->value) return CM_OK;
+    if (rule_input(rule, 0)->value) return fold_elements(rule, number_where);
+    either.inputs = choices;
+    return rule->end == RULE_EXACT ? CM_OK : fold_elements(&either, number_either);
+}
 
 static int infer_compare(struct rule *rule) {
     return common_broadcast_to(rule, 0, DTYPE_BOOL);
@@ -149,12 +166,12 @@ static const struct op_attr is_inf_10[] = {
     INT_ATTR("detect_negative", 1), INT_ATTR("detect_positive", 1), {0}};
 static const struct op_attr bit_shift_11[] = {REQUIRED_ATTR("direction", ATTR_STRING), {0}};
 
-#define LOGIC(name, from, n, attributes, rule, folds, keeps)                                   \
-    {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = n, .max_inputs = n,           \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .memory = MEMORY_IN_PLACE, .roles = "m", .backward.gradients = keeps                   \
-    }
+#define LOGIC(...)                                                                             \
+    { ROW(__VA_ARGS__) }
+#define ROW(name, from, n, attributes, rule, folds, keeps)                                     \
+    .domain = "", .type = name, .since = from, .min_inputs = n, .max_inputs = n,               \
+    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds,     \
+    .memory = MEMORY_IN_PLACE, .roles = "m", .backward.gradients = keeps
 
 /* clang-format off */
 static const struct op rows[] = {
@@ -176,7 +193,7 @@ static const struct op rows[] = {
     LOGIC("Not",             1,  1, NULL,         infer_not,              fold_not,                     "-"),
     LOGIC("IsNaN",           9,  1, NULL,         infer_test,             fold_is_nan,               "-"),
     LOGIC("IsInf",          10,  1, is_inf_10,    infer_test,             NULL,                             "-"),
-    LOGIC("Where",           9,  3, NULL,         infer_where,            fold_where,                 "-,0,0"),
+    {ROW("Where",            9,  3, NULL,         infer_where,            fold_where,                 "-,0,0"), .fold_partial = true},
     LOGIC("BitShift",       11,  2, bit_shift_11, infer_bit_shift,        NULL,                             "-"),
     LOGIC("BitwiseAnd",     18,  2, NULL,         common_infer_broadcast, NULL,                             "-"),
     LOGIC("BitwiseOr",      18,  2, NULL,         common_infer_broadcast, NULL,                             "-"),

@@ -16,13 +16,20 @@ static const char *const kind_names[] = {
     [CM_TYPE_OPTIONAL] = "an optional",          [CM_TYPE_MAP] = "a map",
 };
 
+/* One dim that holds of either; of bounds the larger. */
+static int64_t merge_dims(const struct rule *rule, int64_t a, int64_t b) {
+    if (a == b) return a;
+    if (rule->end != RULE_MOST || !is_known(a) || !is_known(b)) return DIM_UNKNOWN;
+    return a > b ? a : b;
+}
+
 static int merge_shapes(struct rule *rule, const struct shape *a, const struct shape *b,
                         struct shape *ret) {
     *ret = shape_unknown();
     if (!shape_has_rank(a) || a->rank != b->rank) return 0;
     if (shape_make(rule->arena, a->rank, a->dims, ret) < 0) return diag_no_memory(rule->diag);
     for (int axis = 0; axis < a->rank; axis++)
-        if (a->dims[axis] != b->dims[axis]) ret->dims[axis] = DIM_UNKNOWN;
+        ret->dims[axis] = merge_dims(rule, a->dims[axis], b->dims[axis]);
     return 0;
 }
 
@@ -37,6 +44,7 @@ static int merge_tensors(struct rule *rule, const struct fact *a, const struct f
     if (status) return status;
     struct fact merged = fact_tensor(known ? a->dtype : DTYPE_UNDEFINED, shape);
     merged.kind = a->kind;
+    merged.is_at_most = rule->end == RULE_MOST;
     *ret = merged;
     return 0;
 }
@@ -133,6 +141,7 @@ int merge_container(struct rule *rule, enum cm_type_kind kind, const struct fact
     content.value = NULL;
     content.is_constant = false;
     content.is_weight = false;
+    content.least = NULL;
     struct fact container = fact_unknown();
     container.kind = kind;
     container.element = arena_copy(rule->arena, &content, sizeof content);

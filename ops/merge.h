@@ -11,7 +11,7 @@
 
 struct rule;
 
-/* Dims that differ become DIM_UNKNOWN, ranks that differ an unknown rank; contents are dropped.
+/* Dims that differ become DIM_UNKNOWN (the larger of two bounds, where such are asked for), ranks that differ an unknown rank; contents are dropped.
  * `ret` may be a or b itself.
  * Refused: another element type, a tensor against a sequence. */
 int merge_facts(struct rule *rule, const struct fact *a, const struct fact *b, struct fact *ret)

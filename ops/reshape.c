@@ -39,8 +39,24 @@ static int copy_dim(const struct rule *rule, struct target *target, int axis) {
     return 0;
 }
 
+/* A dim of the target of which only the largest is known. Should it be 0, it is a copy. */
+static int place_most(const struct rule *rule, struct target *target, int axis, int64_t least) {
+    int64_t dim = target->list.values[axis];
+    const struct shape *input = rule_shape(rule, 0);
+    if (least < 0) return CM_REFUSED; /* it may be the rest; nobody reads a message here */
+    if (target->zero_is_copy && least == 0 && !shape_has_rank(input)) dim = DIM_UNKNOWN;
+    if (target->zero_is_copy && least == 0 && axis < input->rank)
+        dim = is_known(input->dims[axis]) && input->dims[axis] < dim ? dim : input->dims[axis];
+    target->dims[axis] = dim;
+    target->spelled_out = DIM_UNKNOWN;
+    return 0;
+}
+
 static int place_dim(const struct rule *rule, struct target *target, int axis) {
     int64_t dim = target->list.values[axis];
+    const struct constant *least = rule_input(rule, 1)->least;
+    if (least && constant_int_at(least, axis) != dim)
+        return place_most(rule, target, axis, constant_int_at(least, axis));
     if (dim == 0 && target->zero_is_copy) return copy_dim(rule, target, axis);
     if (dim == -1 && target->rest >= 0)
         return rule_fail(rule, DIAG_SHAPE, "target %s has more than one -1",
@@ -90,6 +106,10 @@ static int close_target(const struct rule *rule, struct target *target) {
         return rule_fail(rule, DIAG_OVERFLOW, "input %s has more than 2^63 elements",
                          rule_shape_text(rule, rule_shape(rule, 0)));
     if (!is_known(have) || !is_known(want)) return 0;
+    if (rule_is_loose(rule, 0)) { /* of fewer elements the rest is no longer */
+        if (target->rest >= 0 && want > 0) target->dims[target->rest] = have / want;
+        return 0;
+    }
     if (target->rest < 0)
         return have == want || target->copies_empty ? 0 : refuse_target(rule, target);
     if (want == 0 || have % want != 0) return refuse_target(rule, target);

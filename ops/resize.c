@@ -192,6 +192,8 @@ static int size_dims(const struct rule *rule, const struct resize *resize, int64
         dims[resize->axes[i]] = size;
     }
     if (!resize->sizes.known) return 0;
+    /* the ratio hangs on an axis that is only bounded; nobody reads a message here */
+    if (rule_is_loose(rule, 0) && !text_equal(policy, "stretch")) return CM_REFUSED;
     if (text_equal(policy, "not_larger")) return keep_aspect_ratio(rule, resize, false, dims);
     if (text_equal(policy, "not_smaller")) return keep_aspect_ratio(rule, resize, true, dims);
     return 0;

@@ -66,6 +66,14 @@ int64_t rule_output_elements(const struct rule *rule, size_t i) {
     return shape_has_rank(shape) ? shape_elements(shape) : DIM_UNKNOWN;
 }
 
+int64_t rule_at_most(const struct rule *rule, int64_t dim, int64_t most) {
+    return dim == DIM_UNKNOWN && rule->end == RULE_MOST ? most : dim;
+}
+
+bool rule_is_loose(const struct rule *rule, size_t i) {
+    return fact_is_loose(rule_input(rule, i));
+}
+
 bool rule_affords(const struct rule *rule, int64_t elements) {
     if (!rule->budget) return true;
     int64_t *left =
@@ -245,6 +253,7 @@ int rule_output_dims(struct rule *rule, size_t i, enum dtype dtype, int rank,
 int rule_output_like(struct rule *rule, size_t i, size_t from) {
     struct fact fact = *rule_input(rule, from);
     fact.value = NULL;
+    fact.least = NULL;
     fact.is_constant = false;
     fact.is_weight = false;
     return rule_output_fact(rule, i, &fact);
@@ -283,14 +292,15 @@ int rule_normalize_axis(const struct rule *rule, int64_t axis, int rank, int *re
     return CM_OK;
 }
 
-/* One dim of two that broadcast; false where they do not. */
-static bool broadcast_dim(int64_t a, int64_t b, int64_t *ret) {
+/* One dim of two that broadcast; false where they do not. Bounds may differ: the dims behind
+ * them are equal, or one of them is 1. */
+static bool broadcast_dim(const struct rule *rule, int64_t a, int64_t b, int64_t *ret) {
     if (a == 1 || b == 1)
         *ret = a == 1 ? b : a;
     else if (!is_known(a) || !is_known(b))
-        *ret = is_known(a) ? a : b;
-    else if (a == b)
-        *ret = a;
+        *ret = rule->end == RULE_MOST ? DIM_UNKNOWN : is_known(a) ? a : b;
+    else if (a == b || rule->end == RULE_MOST)
+        *ret = a > b ? a : b;
     else
         return false;
     return true;
@@ -310,7 +320,7 @@ int rule_broadcast(struct rule *rule, const struct shape *a, const struct shape 
         int in_b = axis - (rank - b->rank);
         int64_t dim_a = in_a < 0 ? 1 : a->dims[in_a];
         int64_t dim_b = in_b < 0 ? 1 : b->dims[in_b];
-        if (!broadcast_dim(dim_a, dim_b, &shape.dims[axis]))
+        if (!broadcast_dim(rule, dim_a, dim_b, &shape.dims[axis]))
             return rule_fail(rule, DIAG_SHAPE, "shapes %s and %s do not broadcast",
                              rule_shape_text(rule, a), rule_shape_text(rule, b));
     }

@@ -42,6 +42,9 @@ struct rule_walker {
     /* Whether a body may be walked again in search of what holds in every round; NULL: always.
      */
     bool (*may_search)(void *context);
+    /* The rounds of a Loop, DIM_UNKNOWN and `most` at most, as the caller wants them taken;
+     * NULL: as they are. */
+    int64_t (*trips)(void *context, uint32_t node, int64_t rounds, int64_t most);
 };
 
 /*
@@ -52,6 +55,9 @@ struct rule_budget {
     int64_t long_left;
     int64_t short_left;
 };
+
+/* Whether operands are what they are, or the least or the most that data could make of them. */
+enum rule_end { RULE_EXACT, RULE_LEAST, RULE_MOST };
 
 struct rule {
     const struct model *model;
@@ -67,6 +73,7 @@ struct rule {
     struct cm_diagnostics *diag;
     const struct rule_walker *walker;
     struct rule_budget *budget; /* NULL: without end */
+    enum rule_end end;
 };
 
 bool rule_has_input(const struct rule *rule, size_t i);
@@ -82,6 +89,14 @@ int64_t rule_elements(const struct rule *rule, size_t i);
 const struct shape *rule_output_shape(const struct rule *rule, size_t i);
 int64_t rule_output_elements(const struct rule *rule, size_t i);
 bool rule_has_output(const struct rule *rule, size_t i);
+
+/*
+ * A dim that data decide: `dim` where it is known all the same, `most` where the largest is
+ * asked for, else DIM_UNKNOWN.
+ */
+int64_t rule_at_most(const struct rule *rule, int64_t dim, int64_t most);
+/* Whether dims or contents of operand i are only bounds. */
+bool rule_is_loose(const struct rule *rule, size_t i);
 
 /* A value of more elements is long: a table, no list of two numbers an axis. */
 #define LONGEST_SHORT (2 * SHAPE_MAX_RANK)

@@ -47,10 +47,12 @@ static int infer_top_k(struct rule *rule) {
     status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), input->rank, &axis);
     if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
+    const bool loose = rule_is_loose(rule, 0) || rule_is_loose(rule, 1);
+    if (loose && is_known(k) && is_known(dims[axis]) && k > dims[axis]) k = dims[axis];
     if (is_known(k) && is_known(dims[axis]) && k > dims[axis])
         return rule_fail(rule, DIAG_VALUE, "k is %lld, axis %d of %s has fewer elements",
                          (long long)k, axis, rule_shape_text(rule, input));
-    dims[axis] = k;
+    dims[axis] = rule_at_most(rule, k, dims[axis]);
     return set_top_k(rule, &shape);
 }
 
@@ -79,6 +81,7 @@ static int infer_non_zero(struct rule *rule) {
     int status = rule_value(rule, 0, &value);
     if (status) return status;
     if (is_visible(value)) dims[1] = count_nonzero(value);
+    dims[1] = rule_at_most(rule, dims[1], rule_elements(rule, 0));
     return rule_output_dims(rule, 0, DTYPE_INT64, 2, dims);
 }
 
@@ -120,12 +123,18 @@ static int compress_extent(const struct rule *rule, int *ret_axis, int64_t *ret_
     return status;
 }
 
+static int64_t smaller(int64_t a, int64_t b) {
+    if (!is_known(a) || !is_known(b)) return is_known(a) ? a : b;
+    return a < b ? a : b;
+}
+
 /* How many are chosen: a condition that ends early chooses nothing behind its end. */
 static int count_chosen(struct rule *rule, int64_t extent, int64_t *ret) {
     const struct constant *condition = NULL;
     int status = rule_value(rule, 1, &condition);
     if (status) return status;
     *ret = is_visible(condition) ? count_nonzero(condition) : DIM_UNKNOWN;
+    *ret = rule_at_most(rule, *ret, smaller(extent, rule_elements(rule, 1)));
     if (is_visible(condition) && is_known(extent) && condition->n_elements > extent)
         return rule_fail(rule, DIAG_SHAPE, "the condition has %lld elements for %lld",
                          (long long)condition->n_elements, (long long)extent);
@@ -280,6 +289,7 @@ static int infer_unique(struct rule *rule) {
     int axis = 0;
     if (!rule_has_attr(rule, "axis") || input->rank == 1) {
         int status = count_distinct(rule, -1, &distinct);
+        distinct = rule_at_most(rule, distinct, rule_elements(rule, 0));
         values.rank = 1;
         dims[0] = distinct;
         return status ? status : set_unique(rule, &values, distinct, rule_elements(rule, 0));
@@ -290,8 +300,19 @@ static int infer_unique(struct rule *rule) {
     status = count_distinct(rule, axis, &distinct);
     if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
+    distinct = rule_at_most(rule, distinct, input->dims[axis]);
     dims[axis] = distinct;
     return set_unique(rule, &values, distinct, input->dims[axis]);
+}
+
+/* All boxes of each batch and class, or as many of them as may be taken. */
+static int64_t most_boxes(const struct rule *rule, const struct int_list *most) {
+    const struct shape *scores = rule_shape(rule, 1);
+    if (!shape_has_rank(scores) || scores->rank != 3) return DIM_UNKNOWN;
+    const int64_t lists = checked_mul(scores->dims[0], scores->dims[1]);
+    int64_t taken = most->known && most->n == 1 ? most->values[0] : DIM_UNKNOWN;
+    if (is_known(taken) && taken < 0) taken = DIM_UNKNOWN;
+    return checked_mul(lists, smaller(scores->dims[2], taken));
 }
 
 /* ONNX Runtime's own, before ONNX had one: distinct elements, where each went, their counts. */
@@ -311,6 +332,7 @@ static int infer_non_max_suppression(struct rule *rule) {
     int status = rule_int_list(rule, 2, &most);
     if (status) return status;
     if (!most.given || (most.known && most.n == 1 && most.values[0] == 0)) dims[0] = 0;
+    dims[0] = rule_at_most(rule, dims[0], most_boxes(rule, &most));
     return rule_output_dims(rule, 0, DTYPE_INT64, 2, dims);
 }
 

@@ -109,14 +109,47 @@ static int64_t slice_count(int64_t dim, int64_t start, int64_t end, int64_t step
     return start > end ? (start - end - 1) / -clamp(step, -INT64_MAX, -1) + 1 : 0;
 }
 
+static int64_t least_of(int64_t a, int64_t b) {
+    if (!is_known(a) || !is_known(b)) return is_known(a) ? a : b;
+    return a < b ? a : b;
+}
+
+/* Whether end i may count from either side. */
+static bool end_turns(const struct rule *rule, size_t i) {
+    const struct constant *least = rule_input(rule, 2)->least;
+    return least && constant_has_ints(least) && constant_int_at(least, (int64_t)i) < 0;
+}
+
+/*
+ * The longest part of an axis of at most `dim` (DIM_UNKNOWN: of any length) that is cut between
+ * bounds of which the end may be too large. It grows with either, unless the start counts from
+ * the back and the end from the front: then it is no longer than each of them says.
+ */
+static int64_t slice_most(const struct rule *rule, const struct slice *slice, size_t i,
+                          int64_t dim, int64_t step) {
+    int64_t begin = 0;
+    if (!slice->starts.known || !slice->ends.known || step < 0 || end_turns(rule, i))
+        return dim;
+    const int64_t start = slice->starts.values[i];
+    const int64_t end = slice->ends.values[i];
+    if (start < 0 && end >= 0) return least_of(dim, least_of(checked_sub(0, start), end));
+    if (start >= 0 && end >= 0) dim = least_of(dim, end);
+    return is_known(dim) ? slice_count(dim, start, end, step, &begin) : dim;
+}
+
 /* Entry i cuts its axis: the new length in dims, and the walk along it. */
 static int slice_one(const struct rule *rule, const struct slice *slice, size_t i, int axis,
                      int64_t *dims, struct walk *walk) {
     int64_t dim = dims[axis];
     int64_t step = slice->steps.known ? slice->steps.values[i] : 1;
     dims[axis] = DIM_UNKNOWN;
-    if (slice->steps.given && !slice->steps.known) return 0;
     if (step == 0) return rule_fail(rule, DIAG_VALUE, "the step of axis %d is 0", axis);
+    if (rule->end == RULE_MOST) {
+        const bool stepped = slice->steps.given && !slice->steps.known;
+        dims[axis] = stepped ? dim : slice_most(rule, slice, i, dim, step);
+        return 0;
+    }
+    if (slice->steps.given && !slice->steps.known) return 0;
     if (!is_known(dim) || !slice->starts.known || !slice->ends.known) return 0;
     dims[axis] = slice_count(dim, slice->starts.values[i], slice->ends.values[i], step,
                              &walk->begin[axis]);
@@ -132,7 +165,8 @@ static int slice_dims(struct rule *rule, int rank, int64_t *dims, struct walk *w
     if (status) return status;
     walk_init(walk, rank);
     if (!slice_axes_known(&slice)) {
-        for (int axis = 0; axis < rank; axis++) dims[axis] = DIM_UNKNOWN;
+        for (int axis = 0; axis < rank; axis++)
+            dims[axis] = rule_at_most(rule, DIM_UNKNOWN, dims[axis]);
         return 0;
     }
     for (size_t i = 0; i < slice.n; i++) {
@@ -158,10 +192,12 @@ static int fold_slice(struct rule *rule) {
     int64_t dims[SHAPE_MAX_RANK];
     struct walk walk;
     const struct constant *from = NULL;
+    struct rule cut = *rule; /* which elements are taken is exact, or none are */
     int status = rule_value(rule, 0, &from);
     if (status || !from || !shape_is_known(rule_output_shape(rule, 0))) return status;
     for (int axis = 0; axis < from->shape.rank; axis++) dims[axis] = from->shape.dims[axis];
-    status = slice_dims(rule, from->shape.rank, dims, &walk);
+    cut.end = RULE_EXACT;
+    status = slice_dims(&cut, from->shape.rank, dims, &walk);
     const struct shape sliced = {from->shape.rank, dims};
     if (status || !shape_is_known(&sliced)) return status;
     remap_strides(&from->shape, walk.strides);
@@ -177,7 +213,8 @@ static int split_evenly(const struct rule *rule, int64_t dim, int64_t *parts) {
     bool ragged = rule->op->since >= 18;
     int64_t part = checked_div_ceil(dim, n);
     int64_t last = checked_sub(dim, checked_mul(part, n - 1));
-    if (is_known(dim) && (last < 0 || (!ragged && last != part)))
+    if (rule_is_loose(rule, 0)) last = part; /* of fewer it may be as long */
+    if (is_known(dim) && !rule_is_loose(rule, 0) && (last < 0 || (!ragged && last != part)))
         return rule_fail(rule, DIAG_SHAPE,
                          "an axis of %lld does not split into %lld equal parts", (long long)dim,
                          (long long)n);

@@ -81,7 +81,9 @@ static int infer_normalizer(struct rule *rule) {
                          rule_shape_text(rule, rule_shape(rule, 0)));
     if (rank == RANK_UNKNOWN || !stopwords || stopwords->n == 0)
         return common_infer_same_shape(rule, DTYPE_STRING);
-    const int64_t dims[] = {1, words_left(rule, stopwords)};
+    const int64_t words = rule_dim(rule, 0, rank - 1);
+    const int64_t most = words == 0 ? 1 : words;
+    const int64_t dims[] = {1, rule_at_most(rule, words_left(rule, stopwords), most)};
     return rule_output_dims(rule, 0, DTYPE_STRING, rank, dims + 2 - rank);
 }
 
@@ -118,7 +120,7 @@ static int64_t most_parts(const struct rule *rule) {
     const int64_t most = limited ? checked_add(rule_attr_int(rule, "maxsplit"), 1) : INT64_MAX;
     int64_t parts = 0;
     if (rule_elements(rule, 0) == 0) return 0;
-    if (!texts) return DIM_UNKNOWN;
+    if (!texts) return rule_at_most(rule, DIM_UNKNOWN, limited ? most : DIM_UNKNOWN);
     for (int64_t i = 0; i < texts->n_elements; i++) {
         const char *text = text_at(texts, i);
         const int64_t n =

@@ -10,6 +10,7 @@
 #include "ops/registry.h"
 #include "passes/pass.h"
 #include "passes/rules.h"
+#include "passes/trips.h"
 #include "support/arena.h"
 #include "support/map.h"
 #include "support/text.h"
@@ -148,7 +149,7 @@ static int run(const struct analysis *analysis, void *own) {
         if (status == CM_NO_MEMORY) return status;
         if (status < 0) worst = status; /* go on: report as many faults as there are */
     }
-    return worst;
+    return worst < 0 ? worst : trips_find(analysis, &table->trips);
 }
 
 const struct pass pass_bind = {

@@ -114,12 +114,16 @@ static int find_terms(const struct analysis *analysis, const struct convention *
 
 int count_terms(const struct analysis *analysis, const struct convention *convention,
                 uint32_t node, struct count_terms *ret) {
-    const struct rule_source source = rules_source(analysis);
+    struct rule_source source = rules_source(analysis);
     const struct arena_mark mark = arena_save(analysis->arena);
+    const struct count_table *table = &analysis->count;
+    const uint32_t graph = analysis->model->nodes[node].graph;
+    const bool is_most = table->costs[node].at_most != 0;
     struct rule rule;
+    if (is_most) source.facts = analysis->infer.most->facts;
     int status = rules_make_done(&source, node, &rule);
     if (status < 0) return status;
-    *ret = (struct count_terms){.runs = analysis->count.runs[rule.node->graph]};
+    *ret = (struct count_terms){.runs = is_most ? table->most_runs[graph] : table->runs[graph]};
     if (rule.op->cost.macs) rule.op->cost.macs(&rule, &ret->macs);
     status = find_terms(analysis, convention, &source, &rule, ret);
     arena_restore(analysis->arena, mark);
@@ -144,16 +148,18 @@ static void scale(struct cm_costs *costs, int64_t runs) {
         *field = checked_mul(*field, runs);
     }
     if (runs == 0) costs->activation_bytes = 0;
+    if (runs == 0) costs->at_most = 0;
 }
 
 /* Runs of a graph in one pass through the model: the product over the graphs around it. */
-static void total_runs(const struct analysis *analysis, int64_t *runs) {
+static void total_runs(const struct analysis *analysis, const struct infer_table *infer,
+                       int64_t *runs) {
     const struct model *model = analysis->model;
     for (uint32_t id = 0; id < model->n_graphs; id++) {
         const struct graph *graph = &model->graphs[id];
         /* a graph's parent is always added before it */
         int64_t outer = graph->parent == ID_NONE ? 1 : runs[graph->parent];
-        runs[id] = checked_mul(outer, analysis->infer.runs[id]);
+        runs[id] = checked_mul(outer, infer->runs[id]);
     }
 }
 
@@ -215,6 +221,64 @@ static int drop_cheaper_branches(const struct analysis *analysis, struct count_t
     return CM_OK;
 }
 
+/* Costs of one run of the node by that source. */
+static int count_node(const struct analysis *analysis, const struct convention *convention,
+                      const struct rule_source *source, uint32_t id, struct cm_costs *ret) {
+    struct count_terms terms;
+    struct rule rule;
+    int status = rules_make_done(source, id, &rule);
+    if (status < 0) return status;
+    cost_of(analysis, &rule, ret);
+    status = find_terms(analysis, convention, source, &rule, &terms);
+    if (status == CM_OK) ret->flops = convention_sum(terms.terms, terms.n);
+    return status;
+}
+
+/* Whether the node has to do with a value whose size is only bounded, or runs at most so often.
+ */
+static bool is_bounded(const struct analysis *analysis, uint32_t id) {
+    const struct node *node = &analysis->model->nodes[id];
+    const struct infer_table *most = analysis->infer.most;
+    if (most == &analysis->infer) return false;
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] != ID_NONE && most->facts[node->inputs[i]].is_at_most) return true;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE && most->facts[node->outputs[i]].is_at_most)
+            return true;
+    return analysis->count.runs[node->graph] != analysis->count.most_runs[node->graph];
+}
+
+/* Figures that the file does not determine, or that hang on how often a body runs, from the
+ * largest there can be. One that would bring a sum past 2^63 says nothing. */
+static void take_most(const struct analysis *analysis, const struct cm_costs *most,
+                      struct cm_costs *costs) {
+    const int64_t limit = INT64_MAX / 4 / (int64_t)(analysis->model->n_nodes + 1);
+    const size_t offsets[] = {offsetof(struct cm_costs, macs), offsetof(struct cm_costs, flops),
+                              offsetof(struct cm_costs, bytes_read),
+                              offsetof(struct cm_costs, bytes_written),
+                              offsetof(struct cm_costs, activation_bytes)};
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        int64_t *exact = (int64_t *)((char *)costs + offsets[i]);
+        const int64_t bound = *(const int64_t *)((const char *)most + offsets[i]);
+        if (!is_known(bound) || bound > limit || bound == *exact) continue;
+        *exact = bound;
+        costs->at_most |= UINT32_C(1) << (offsets[i] / sizeof(int64_t));
+    }
+}
+
+static int count_most(const struct analysis *analysis, const struct convention *convention,
+                      uint32_t id, struct cm_costs *costs) {
+    struct rule_source source = rules_source(analysis);
+    struct cm_costs most = {0};
+    if (!is_bounded(analysis, id)) return CM_OK;
+    source.facts = analysis->infer.most->facts;
+    int status = count_node(analysis, convention, &source, id, &most);
+    if (status < 0) return status;
+    scale(&most, analysis->count.most_runs[analysis->model->nodes[id].graph]);
+    take_most(analysis, &most, costs);
+    return CM_OK;
+}
+
 static int count_nodes(const struct analysis *analysis, struct count_table *table) {
     const struct model *model = analysis->model;
     const struct convention *convention = convention_find(analysis->options->convention);
@@ -222,16 +286,11 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
     BUG_ON(!convention); /* names are checked before the passes run */
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         struct arena_mark mark = arena_save(analysis->arena);
-        struct count_terms terms;
-        struct rule rule;
-        int status = rules_make_done(&source, id, &rule);
-        if (status < 0) return status;
-        cost_of(analysis, &rule, &table->costs[id]);
-        status = find_terms(analysis, convention, &source, &rule, &terms);
-        if (status < 0) return status;
-        table->costs[id].flops = convention_sum(terms.terms, terms.n);
-        arena_restore(analysis->arena, mark);
+        int status = count_node(analysis, convention, &source, id, &table->costs[id]);
         scale(&table->costs[id], table->runs[model->nodes[id].graph]);
+        if (status == CM_OK) status = count_most(analysis, convention, id, &table->costs[id]);
+        if (status < 0) return status;
+        arena_restore(analysis->arena, mark);
     }
     return CM_OK;
 }
@@ -259,8 +318,11 @@ static int run(const struct analysis *analysis, void *own) {
     bool *dropped = arena_array(analysis->scratch, model->n_graphs, sizeof(*dropped));
     table->costs = arena_array(analysis->arena, model->n_nodes, sizeof(*table->costs));
     table->runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->runs));
-    if (!table->runs || !dropped || !table->costs) return diag_no_memory(analysis->diag);
-    total_runs(analysis, table->runs);
+    table->most_runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->most_runs));
+    if (!table->runs || !table->most_runs || !dropped || !table->costs)
+        return diag_no_memory(analysis->diag);
+    total_runs(analysis, &analysis->infer, table->runs);
+    total_runs(analysis, analysis->infer.most, table->most_runs);
     int status = count_nodes(analysis, table);
     if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
     if (status < 0) return status;

@@ -4,7 +4,9 @@
  * the shapes and with the overrides that pass batch decided.
  */
 #include "passes/pass.h"
+#include "passes/trips.h"
 #include "passes/walk.h"
+#include "passes/walk_most.h"
 
 #include "support/banned.h"
 
@@ -31,6 +33,7 @@ static int run(const struct analysis *analysis, void *own) {
         .ops = analysis->bind.ops,
         .inputs = analysis->batch.inputs,
         .overrides = analysis->batch.overrides,
+        .trips = analysis->bind.trips,
         .mode = analysis->options->mode,
         .declared = is_as_declared(analysis),
         .pass = "infer",
@@ -39,8 +42,12 @@ static int run(const struct analysis *analysis, void *own) {
         .diag = analysis->diag,
         .table = own,
     };
+    struct infer_table *table = own;
     int status = walk_start(&walk);
-    return status < 0 ? status : walk_graph(&walk, 0);
+    if (status == CM_OK) status = walk_graph(&walk, 0);
+    table->most = table;
+    if (status == CM_OK && walk.trips) status = trips_check(analysis, walk.trip_uses);
+    return status < 0 ? status : most_walk(&walk, &table->most);
 }
 
 const struct pass pass_infer = {

@@ -71,7 +71,7 @@ static void find_bytes(const struct analysis *analysis, struct lifetime_table *t
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
         enum storage storage = table->storage[id];
         bool owns = storage == STORAGE_ACTIVATION || storage == STORAGE_INPUT;
-        table->bytes[id] = owns ? lifetime_bytes(&analysis->infer.facts[id]) : 0;
+        table->bytes[id] = owns ? lifetime_bytes(&analysis->infer.most->facts[id]) : 0;
     }
 }
 
@@ -153,6 +153,24 @@ int64_t lifetime_counted(const struct analysis *analysis, uint32_t value) {
     return bytes == DIM_UNKNOWN ? 0 : bytes;
 }
 
+/* Whether the value owns bytes of which only the largest number is known. */
+static bool is_bound(const struct analysis *analysis, uint32_t value) {
+    const struct fact *most = &analysis->infer.most->facts[value];
+    return most->is_at_most && is_known(lifetime_counted(analysis, value)) &&
+           lifetime_counted(analysis, value) > 0;
+}
+
+static void note_bounds(const struct analysis *analysis, struct lifetime_table *table) {
+    table->at_most = table->peak_at_most = false;
+    if (analysis->infer.most == &analysis->infer || table->peak_node == ID_NONE) return;
+    const uint32_t peak = table->step_of[table->peak_node];
+    for (uint32_t id = 0; id < analysis->model->n_values; id++) {
+        if (!is_bound(analysis, id)) continue;
+        table->at_most = true;
+        if (table->first[id] <= peak && peak <= table->last[id]) table->peak_at_most = true;
+    }
+}
+
 /* Sums of live bytes over the steps, and the largest; unknown sizes are left out. */
 static int find_peak(const struct analysis *analysis, struct lifetime_table *table) {
     const struct model *model = analysis->model;
@@ -176,6 +194,7 @@ static int find_peak(const struct analysis *analysis, struct lifetime_table *tab
         table->peak_node = table->node_at[step];
     }
     if (is_overflow(live)) table->peak_bytes = DIM_OVERFLOW;
+    note_bounds(analysis, table);
     return CM_OK;
 }
 

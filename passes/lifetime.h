@@ -13,7 +13,8 @@ struct model;
 /* Bytes of a tensor as stored; DIM_UNKNOWN, DIM_OVERFLOW. */
 int64_t lifetime_bytes(const struct fact *fact);
 
-/* Bytes that a value owns in the arena: 0 of a view, a weight, a constant; DIM_UNKNOWN. */
+/* Bytes that a value owns in the arena: 0 of a view, a weight, a constant; at most so many
+ * where only data decide; DIM_UNKNOWN. */
 int64_t lifetime_owned(const struct analysis *analysis, uint32_t value);
 /* The same for sums, which leave out what is unknown: 0 of that. */
 int64_t lifetime_counted(const struct analysis *analysis, uint32_t value);

@@ -21,6 +21,7 @@ static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     add_known(&sum->bytes_written, costs->bytes_written);
     add_known(&sum->activation_bytes, costs->activation_bytes);
     add_known(&sum->latency_ps, costs->latency_ps);
+    sum->at_most |= costs->at_most;
 }
 
 static void sum_work(struct module_tree *tree) {

@@ -52,10 +52,14 @@ struct symbol {
     int axis;
 };
 
+/* What became of a trip count that was asked for, the best last. */
+enum trip_use { TRIPS_NO_LOOP, TRIPS_KNOWN, TRIPS_TOO_MANY, TRIPS_TAKEN };
+
 struct bind_table {
     const struct op *
-        *ops;         /* by node; a row of unknown operators where nothing fits, never NULL */
-    size_t n_unknown; /* nodes of unknown operators */
+        *ops; /* by node; a row of unknown operators where nothing fits, never NULL */
+    const int64_t *trips; /* by node: --trip-count, DIM_UNKNOWN; NULL: none was given */
+    size_t n_unknown;     /* nodes of unknown operators */
 };
 
 /* Operand `slot` of `node` is not what the file says but `fact`. */
@@ -90,6 +94,12 @@ struct infer_table {
     int64_t *runs;      /* by graph: how often one run of the graph around it runs it */
     bool *alternative; /* by graph: a branch; of its node's branches only the dearest is charged
                         */
+    bool is_open;      /* dims of outputs, or how often a body runs, are not known */
+    /*
+     * The same where what only data decide is as large as it can be, and dims and runs are
+     * upper bounds; this table itself where nothing is open.
+     */
+    const struct infer_table *most;
 };
 
 /* Nodes that an exporter made of one operation of the framework: LayerNorm before opset 17,
@@ -137,6 +147,8 @@ struct lifetime_table {
     int64_t peak_bytes; /* the largest of them; DIM_OVERFLOW, as they are from there on */
     uint32_t peak_node; /* node of that step, ID_NONE in an empty graph */
     int64_t file_peak_bytes; /* the peak in the order of the file */
+    bool at_most;            /* values count of which only the largest size is known, */
+    bool peak_at_most;       /* and at the peak */
     bool is_optimal;         /* no order has a lower one; of --schedule min-memory */
 };
 
@@ -183,6 +195,7 @@ struct count_table {
     struct cm_costs *costs; /* by node; times the runs of its graph; CM_UNKNOWN where unknown */
     int64_t
         *runs; /* by graph: in one pass through the model; 0 of a branch that is not charged */
+    int64_t *most_runs; /* by graph: the same, where that is not known at most */
 };
 
 struct module {

@@ -63,7 +63,8 @@ static int dump(const struct analysis *analysis, const struct pass *pass) {
     struct text text;
     if (!text_equal(analysis->options->dump_after, pass->name)) return CM_OK;
     text_init(&text, analysis->arena);
-    print_model(analysis->model, analysis->infer.facts, &text);
+    const struct infer_table *infer = &analysis->infer;
+    print_model(analysis->model, infer->most ? infer->most->facts : infer->facts, &text);
     if (text.failed) return diag_no_memory(analysis->diag);
     if (fputs(text_string(&text), analysis->options->dump) >= 0) return CM_OK;
     return diag_error(analysis->diag, DIAG_IO, "the IR cannot be written");

@@ -190,6 +190,7 @@ static int start(struct search *search, const struct batch_table *table, uint32_
     probe->before = (struct walk){.model = analysis->model,
                                   .ops = analysis->bind.ops,
                                   .inputs = table->inputs,
+                                  .trips = analysis->bind.trips,
                                   .mode = analysis->options->mode,
                                   .pass = "batch",
                                   .arena = probe->arena,

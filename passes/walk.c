@@ -4,6 +4,7 @@
 
 #include "passes/bind.h"
 #include "passes/rules.h"
+#include "passes/walk_most.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -76,6 +77,9 @@ int walk_start(struct walk *walk) {
     table->runs = arena_array(walk->arena, model->n_graphs, sizeof(*table->runs));
     table->alternative = arena_array(walk->arena, model->n_graphs, sizeof(*table->alternative));
     walk->has_assumed = arena_array(walk->arena, model->n_nodes, sizeof(*walk->has_assumed));
+    walk->trip_uses =
+        arena_array(walk->arena, walk->trips ? model->n_nodes : 0, sizeof(*walk->trip_uses));
+    if (!walk->trip_uses) return diag_no_memory(walk->diag);
     if (!table->facts || !table->runs || !table->alternative || !walk->has_assumed)
         return diag_no_memory(walk->diag);
     walk->n_walked = 0;
@@ -102,7 +106,9 @@ static int walk_body(void *context, uint32_t graph_id, size_t n_inputs,
                           MAX_BODY_DEPTH);
     struct fact *outputs = arena_array(walk->arena, graph->n_outputs, sizeof(*outputs));
     if (!outputs) return diag_no_memory(walk->diag);
-    for (size_t i = 0; i < n_inputs; i++) walk->table->facts[graph->inputs[i]] = inputs[i];
+    for (size_t i = 0; i < n_inputs; i++)
+        walk->table->facts[graph->inputs[i]] =
+            walk->exact ? most_of_value(walk, graph->inputs[i], &inputs[i]) : inputs[i];
     walk->depth++;
     int status = walk_graph(walk, graph_id);
     walk->depth--;
@@ -116,6 +122,7 @@ static int walk_body(void *context, uint32_t graph_id, size_t n_inputs,
 static int body_runs(void *context, uint32_t graph, int64_t times, const char *assumption) {
     struct walk *walk = context;
     bool known = is_known(times);
+    walk->table->is_open = walk->table->is_open || !known;
     walk->table->runs[graph] = known ? times : 1;
     walk->table->alternative[graph] = known && assumption;
     uint32_t owner = walk->model->graphs[graph].owner;
@@ -124,6 +131,16 @@ static int body_runs(void *context, uint32_t graph, int64_t times, const char *a
     walk->has_assumed[owner] = true;
     diag_note(walk->diag, DIAG_ASSUMPTION, "%s", assumption);
     return CM_OK;
+}
+
+static int64_t asked_trips(void *context, uint32_t node, int64_t rounds, int64_t most) {
+    const struct walk *walk = context;
+    if (!walk->trips || !is_known(walk->trips[node])) return rounds;
+    const bool too_many = is_known(most) && walk->trips[node] > most;
+    walk->trip_uses[node] = is_known(rounds) ? TRIPS_KNOWN
+                            : too_many       ? TRIPS_TOO_MANY
+                                             : TRIPS_TAKEN;
+    return is_known(rounds) ? rounds : walk->trips[node];
 }
 
 static bool may_search(void *context) {
@@ -152,7 +169,8 @@ static bool affords_outputs(const struct rule *rule) {
     return rule->n_inputs == 0 || !is_folded || rule_affords(rule, elements);
 }
 
-static int fold(struct rule *rule) {
+int walk_fold(struct walk *walk, struct rule *rule) {
+    rule->budget = &walk->budget;
     if (!rule->op->fold) return CM_OK;
     if (!rule->op->fold_partial && !inputs_are_valued(rule)) return CM_OK;
     return affords_outputs(rule) ? rule->op->fold(rule) : CM_OK;
@@ -206,6 +224,7 @@ static int keep_outputs(struct walk *walk, const struct rule *rule) {
         int status = close_gaps(walk, value, &fact);
         if (status < 0) return status;
         mark_constant(rule, &fact);
+        walk->table->is_open = walk->table->is_open || !fact_is_settled(&fact);
         walk->table->facts[value] = fact;
     }
     return CM_OK;
@@ -216,13 +235,15 @@ static void forget_outputs(struct walk *walk, const struct node *node) {
         if (node->outputs[i] != ID_NONE) walk->table->facts[node->outputs[i]] = fact_unknown();
 }
 
-static int infer_rule(struct walk *walk, struct rule *rule) {
-    const struct rule_walker walker = {
-        .walk = walk_body, .runs = body_runs, .context = walk, .may_search = may_search};
+int walk_infer(struct walk *walk, struct rule *rule) {
+    const struct rule_walker walker = {.walk = walk_body,
+                                       .runs = body_runs,
+                                       .context = walk,
+                                       .may_search = may_search,
+                                       .trips = asked_trips};
     rule->walker = &walker;
     rule->budget = &walk->budget;
     int status = rule->op->infer(rule);
-    if (status == CM_OK) status = fold(rule);
     rule->walker = NULL;
     return status;
 }
@@ -248,8 +269,14 @@ int walk_node(struct walk *walk, uint32_t id) {
     int status = rules_make(&source, id, &rule);
     if (status < 0) return status;
     walk->n_walked++;
+    if (walk->exact) {
+        status = most_of_node(walk, &rule);
+        arena_restore(walk->scratch, mark);
+        return status;
+    }
     node_place_push(&place, walk->diag);
-    status = infer_rule(walk, &rule);
+    status = walk_infer(walk, &rule);
+    if (status == CM_OK) status = walk_fold(walk, &rule);
     node_place_pop(&place, walk->diag);
     if (status == CM_OK)
         status = keep_outputs(walk, &rule);

@@ -68,6 +68,7 @@ static bool levels_make(struct page *page, const struct cm_result *result,
 
 /* Unknown parts are left out of a sum, as everywhere. */
 static void costs_add(struct cm_costs *sum, const struct cm_costs *costs) {
+    sum->at_most |= costs->at_most;
     for (size_t i = 0; i < n_columns; i++) {
         int64_t more = column_get(&columns[i], costs);
         int64_t so_far = column_get(&columns[i], sum);
@@ -129,6 +130,8 @@ static void write_ranking(struct page *page, const struct cm_result *result,
         text_append(item, "'");
         text_append_name(item, groups->items[ranks[i].order].type);
         text_append(item, "': '");
+        if (column_is_at_most(column, &groups->items[ranks[i].order].costs))
+            text_append(item, "<= ");
         if (column->timed)
             times_append(item, page->units, ranks[i].value);
         else

@@ -39,6 +39,14 @@ int64_t column_get(const struct column *column, const struct cm_costs *costs) {
     return value;
 }
 
+uint32_t column_bit(const struct column *column) {
+    return UINT32_C(1) << (column->offset / sizeof(int64_t));
+}
+
+bool column_is_at_most(const struct column *column, const struct cm_costs *costs) {
+    return (costs->at_most & column_bit(column)) != 0;
+}
+
 void column_set(const struct column *column, struct cm_costs *costs, int64_t value) {
     memcpy((char *)costs + column->offset, &value, sizeof(value));
 }

@@ -33,8 +33,10 @@ static size_t indent_of(const struct cm_module *module) {
 }
 
 static void write_share(struct page *page, enum number_unit unit, int64_t value, int64_t total,
-                        const char *of_what) {
-    number_append(page_item(page), page->units, unit, value);
+                        bool at_most, const char *of_what) {
+    struct text *figure = page_item(page);
+    if (at_most) text_append(figure, "<= ");
+    number_append(figure, page->units, unit, value);
     page_item_end(page, STYLE_PLAIN);
     struct text *share = page_item(page);
     number_append_percent(share, value, total);
@@ -110,8 +112,9 @@ static void write_figures(struct page *page, const struct cm_result *result,
                           const struct cm_module *module) {
     const struct cm_costs *totals = &result->totals;
     page_list(page, ", ", indent_of(module) + 4);
-    write_share(page, NUMBER_PARAMS, module->costs.params, totals->params, " Params");
-    write_share(page, NUMBER_MACS, module->costs.macs, totals->macs, " MACs");
+    write_share(page, NUMBER_PARAMS, module->costs.params, totals->params, false, " Params");
+    write_share(page, NUMBER_MACS, module->costs.macs, totals->macs,
+                (module->costs.at_most & CM_COST_BIT(macs)) != 0, " MACs");
     write_times(page, result, module);
     if (module->calls > 1) {
         text_printf(page_item(page), "%" PRId64 " calls", module->calls);

@@ -271,6 +271,30 @@ static int read_sizes(struct json_reader *reader, const struct json_field *field
     return CM_OK;
 }
 
+static uint32_t bit_of(const char *key) {
+    for (size_t i = 0; i < n_columns; i++)
+        if (strcmp(columns[i].key, key) == 0) return column_bit(&columns[i]);
+    return 0;
+}
+
+static int read_bounds(struct json_reader *reader, const struct json_field *field,
+                       const struct json_place *outer, const cJSON *item, char *base) {
+    struct json_place place = {outer, NULL, 0};
+    const cJSON *key = NULL;
+    uint32_t bits = 0;
+    if (cJSON_IsNull(item)) return CM_OK;
+    if (!cJSON_IsArray(item)) return reader_wrong_kind(reader, outer, "an array", item);
+    cJSON_ArrayForEach(key, item) {
+        const uint32_t bit = is_string(key) ? bit_of(key->valuestring) : 0;
+        if (bit == 0)
+            return reader_fault(reader, &place, "the key of a figure", "another value");
+        bits |= bit;
+        place.index++;
+    }
+    STORE(base, field->offset, bits);
+    return CM_OK;
+}
+
 static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_COUNT] = read_count,       [JSON_INDEX] = read_index,
     [JSON_DEPTH] = read_depth,       [JSON_FLAG] = read_flag,
@@ -281,6 +305,7 @@ static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_LIST] = read_list,         [JSON_TEXTS] = read_texts,
     [JSON_INDICES] = read_indices,   [JSON_SIZES] = read_sizes,
     [JSON_OPSETS] = read_sizes,      [JSON_PART] = read_part,
+    [JSON_MOST] = json_read_most,    [JSON_BOUNDS] = read_bounds,
     [JSON_RATIO] = read_ratio,       [JSON_TRIPLE] = read_triple,
 };
 

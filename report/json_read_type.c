@@ -93,6 +93,22 @@ static int read_dims(struct json_reader *reader, const struct json_place *outer,
     return CM_OK;
 }
 
+/* Comes after the shape, of whose rank it is. */
+int json_read_most(struct json_reader *reader, const struct json_field *field,
+                   const struct json_place *place, const cJSON *item, char *base) {
+    struct cm_type type;
+    struct cm_type most = {.rank = -1};
+    if (cJSON_IsNull(item)) return CM_OK;
+    if (!cJSON_IsArray(item)) return reader_wrong_kind(reader, place, "an array", item);
+    memcpy(&type, base + field->offset, sizeof(type));
+    int status = read_dims(reader, place, item, &most);
+    if (status == CM_OK && most.rank != type.rank)
+        return reader_fault(reader, place, "as many dims as the shape has", "another number");
+    type.dims_at_most = most.dims;
+    STORE(base, field->offset, type);
+    return status;
+}
+
 /* Comes after the dtype, which made the type. */
 int json_read_shape(struct json_reader *reader, const struct json_field *field,
                     const struct json_place *place, const cJSON *item, char *base) {

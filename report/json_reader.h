@@ -78,5 +78,6 @@ int reader_record(struct json_reader *reader, const struct json_record *record,
 /* json_read_type.c: both fill one struct cm_type, the dtype first. */
 read_kind json_read_dtype;
 read_kind json_read_shape;
+read_kind json_read_most;
 
 #endif

@@ -20,6 +20,7 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
 static const struct json_field type_fields[] = {
     {"dtype", JSON_DTYPE, false, 0, 0, NULL, NULL, "ONNX's lower-case name (`float`, `int64`); an object for what is no plain tensor; `null` unknown"},
     {"shape", JSON_SHAPE, false, 0, 0, NULL, NULL, "dims, each an integer or `null` (unknown); `[]` is a scalar; `null` an unknown rank, or no plain tensor"},
+    {"shape_at_most", JSON_MOST, true, 0, 0, NULL, NULL, "where dims are `null` because only data decide them: the same list, no dim larger than it says"},
 };
 
 const struct json_record json_type = RECORD(struct cm_type, type_fields, "type", "A type");
@@ -28,7 +29,8 @@ static const struct json_field value_fields[] = {
     VALUE("name", JSON_TEXT, struct cm_value, name, "empty for an optional output that is left out"),
     VALUE("dtype", JSON_DTYPE, struct cm_value, type, "ONNX's lower-case name (`float`, `int64`); an object for what is no plain tensor; `null` unknown"),
     VALUE("shape", JSON_SHAPE, struct cm_value, type, "dims, each an integer or `null` (unknown); `[]` is a scalar; `null` an unknown rank, or no plain tensor"),
-    OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes, "as stored: packed 4-bit elements take half a byte; `null` where a dim is unknown"),
+    OPTIONAL("shape_at_most", JSON_MOST, struct cm_value, type, "where dims are `null` because only data decide them: the same list, no dim larger than it says"),
+    OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes, "as stored: packed 4-bit elements take half a byte; of shape_at_most where that is there; `null` where a dim is unknown"),
 };
 
 static const struct json_record value_record = RECORD(struct cm_value, value_fields, "value", "A tensor, or another value");
@@ -65,6 +67,7 @@ static const struct json_field totals_fields[] = {
     {NULL, JSON_OTHERS, false, offsetof(struct cm_result, totals), 0, NULL, no_columns, NULL},
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result, memory.peak_activation_bytes, "the most that is alive at once; as in memory"),
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes, "one arena in which all of it has a place; as in memory"),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_result, totals.at_most, "keys of those of these figures that are upper bounds; missing where all are exact"),
 };
 
 const struct json_record json_totals = RECORD(struct cm_result, totals_fields, "totals", "Figures of the whole model");
@@ -93,6 +96,7 @@ static const struct json_field module_fields[] = {
     MANY("children", JSON_INDICES, struct cm_module, children, n_children, "indices into modules, in order of first use"),
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes, "the most bytes alive at once of what its nodes made; the root's are the model's, inputs included"),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_module, costs.at_most, "keys of those of these figures that are upper bounds; missing where all are exact"),
     PART("training", struct cm_module, training, json_step, "its share of a training step, children included"),
     PART("achieved", struct cm_module, achieved, json_achieved, "what its time makes of its work, where something inside has a time"),
 };
@@ -112,6 +116,7 @@ static const struct json_field node_fields[] = {
     LIST("outputs", struct cm_node, outputs, n_outputs, value_record, "what it makes"),
     COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
     COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_node, costs.at_most, "keys of those of these figures that are upper bounds; missing where all are exact"),
     PART("training", struct cm_node, training, json_step, "its share of a training step"),
 };
 
@@ -132,6 +137,7 @@ static const struct json_field coverage_fields[] = {
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes, "how many the profile holds"),
     MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops, "`domain::Type` to count, in order of first use; what they cost is in no figure"),
     VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes, "node outputs with an unknown rank or dim"),
+    OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "of these, those of which every dim has an upper bound: what hangs on them is in the figures, which are marked at_most; what hangs on the others is in none"),
 };
 
 const struct json_record json_coverage = RECORD(struct cm_coverage, coverage_fields, "coverage", "What was not understood");
@@ -191,6 +197,8 @@ static const struct json_field memory_fields[] = {
     OPTIONAL("arena_in_place_bytes", JSON_COUNT, struct cm_memory, arena_in_place_bytes, "the same where elementwise nodes write over; never below peak_in_place_bytes"),
     OPTIONAL("alignment", JSON_COUNT, struct cm_memory, alignment, "places in the arena are multiples of it"),
     OPTIONAL("required_bytes", JSON_COUNT, struct cm_memory, required_bytes, "weights (but those of storage `input`, which are in the arena) and arena_bytes; with an optimizer the peak_bytes of training instead; workspace of kernels is not in it"),
+    OPTIONAL("at_most", JSON_FLAG, struct cm_memory, at_most, "tensors are counted of which only the largest size is known: arena_bytes, required_bytes and the peaks of modules whose activation_bytes are at_most are upper bounds"),
+    OPTIONAL("peak_at_most", JSON_FLAG, struct cm_memory, peak_at_most, "one of these is alive at the peak, which is then an upper bound too"),
     {"fit", JSON_POINTER, true, offsetof(struct cm_memory, fit), 0, &fit_record, NULL, "with --memory-limit: does it fit"}, OPTIONAL_MANY("weights", JSON_LIST, struct cm_memory, weights, n_weights, &weights_record, "all that stands in the file and is read or handed out, be it a parameter or not"),
     OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL, "what each planner alone would need: `greedy_by_size`, `greedy_by_breadth`, `best_fit`, `two_ends`; `null` where it was not tried"),
     OPTIONAL("file_order_peak_bytes", JSON_COUNT, struct cm_memory, file_order_peak_bytes, "peak_activation_bytes in the order of the file"),

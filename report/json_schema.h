@@ -30,11 +30,13 @@ enum json_kind {
     JSON_SEVERITY, /* enum cm_severity by name */
     JSON_DTYPE,    /* struct cm_type: all but the shape; {"sequence": {…}} and the like */
     JSON_SHAPE,    /* the same struct cm_type: rank and dims */
-    JSON_MODULE,   /* size_t index of a module, written as its path */
-    JSON_FIRST,   /* struct cm_costs: the columns named in `first`, in that order, a key each */
-    JSON_OTHERS,  /* struct cm_costs: the columns not named in `first`, a key each */
-    JSON_OBJECT,  /* a struct in place, of `record` */
-    JSON_PART,    /* the same, left out unless the bool at `count_offset` is set */
+    JSON_MOST,     /* the same: dims_at_most; left out where there is none */
+    JSON_BOUNDS, /* uint32_t, bits of columns: an array of their keys; left out where it is 0 */
+    JSON_MODULE, /* size_t index of a module, written as its path */
+    JSON_FIRST,  /* struct cm_costs: the columns named in `first`, in that order, a key each */
+    JSON_OTHERS, /* struct cm_costs: the columns not named in `first`, a key each */
+    JSON_OBJECT, /* a struct in place, of `record` */
+    JSON_PART,   /* the same, left out unless the bool at `count_offset` is set */
     JSON_POINTER, /* a pointer to one struct of `record`; NULL is left out */
     JSON_LIST,    /* n and a pointer to as many structs of `record` */
     JSON_TEXTS,   /* n and a pointer to const char * */

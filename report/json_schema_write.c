@@ -33,6 +33,9 @@ static const struct {
     [JSON_SHAPE] = {"\"type\": [\"array\", \"null\"], "
                     "\"items\": {\"type\": [\"integer\", \"null\"]}",
                     "list of integers"},
+    [JSON_MOST] = {"\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}",
+                   "list of integers"},
+    [JSON_BOUNDS] = {"\"type\": \"array\", \"items\": {\"type\": \"string\"}", "list of keys"},
     [JSON_MODULE] = {"\"type\": [\"string\", \"null\"]", "text"},
     [JSON_TEXTS] = {"\"type\": \"array\", \"items\": {\"type\": \"string\"}", "list of texts"},
     [JSON_INDICES] = {"\"type\": \"array\", \"items\": {\"type\": \"integer\", \"minimum\": 0}",

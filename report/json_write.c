@@ -197,6 +197,25 @@ static cJSON *write_shape(struct json_writer *writer, const struct json_field *f
     return shape;
 }
 
+static cJSON *write_most(struct json_writer *writer, const struct json_field *field,
+                         const char *base) {
+    LOAD(struct cm_type, type, base, field->offset);
+    cJSON *shape = cJSON_CreateArray();
+    for (int i = 0; i < type.rank; i++)
+        add_to_array(writer, shape, integer_item(type.dims_at_most[i]));
+    return shape;
+}
+
+static cJSON *write_bounds(struct json_writer *writer, const struct json_field *field,
+                           const char *base) {
+    LOAD(uint32_t, bits, base, field->offset);
+    cJSON *keys = cJSON_CreateArray();
+    for (size_t i = 0; i < n_columns; i++)
+        if ((bits & column_bit(&columns[i])) != 0)
+            add_to_array(writer, keys, cJSON_CreateStringReference(columns[i].key));
+    return keys;
+}
+
 static cJSON *write_module(struct json_writer *writer, const struct json_field *field,
                            const char *base) {
     LOAD(size_t, index, base, field->offset);
@@ -275,6 +294,7 @@ static write_kind *const writers[JSON_N_KINDS] = {
     [JSON_LIST] = write_list,         [JSON_TEXTS] = write_texts,
     [JSON_INDICES] = write_indices,   [JSON_SIZES] = write_sizes,
     [JSON_OPSETS] = write_sizes,      [JSON_PART] = write_object,
+    [JSON_MOST] = write_most,         [JSON_BOUNDS] = write_bounds,
     [JSON_RATIO] = write_ratio,       [JSON_TRIPLE] = write_triple,
 };
 
@@ -310,6 +330,14 @@ static bool is_left_out(const struct json_field *field, const char *base) {
     if (field->kind == JSON_POINTER) {
         LOAD(const char *, record, base, field->offset);
         return record == NULL;
+    }
+    if (field->kind == JSON_BOUNDS) {
+        LOAD(uint32_t, bits, base, field->offset);
+        return bits == 0;
+    }
+    if (field->kind == JSON_MOST) {
+        LOAD(struct cm_type, type, base, field->offset);
+        return type.kind != CM_TYPE_TENSOR || type.dims_at_most == NULL;
     }
     if (field->kind != JSON_LIST && field->kind != JSON_SIZES && field->kind != JSON_INDICES)
         return false;

@@ -148,6 +148,8 @@ static void write_totals(struct page *page, const struct cm_result *result) {
         if (!column_is_there(&columns[i], result)) continue;
         label_figure(page, columns[i].heading, columns[i].unit,
                      column_get(&columns[i], &result->totals));
+        if (column_is_at_most(&columns[i], &result->totals))
+            page_print(page, STYLE_PLAIN, ", at most");
         if (columns[i].timed) {
             const char *kind = times_kind(result);
             page_print(page, STYLE_PLAIN, " ps%s%s", *kind == '\0' ? "" : ", ", kind);
@@ -184,7 +186,17 @@ static void write_unknown_shapes(struct page *page, const struct cm_coverage *co
     if (coverage->unknown_shapes == 0) return;
     label_write(page, "unknown shapes");
     page_print(page, STYLE_WARNING, "%" PRId64 " node outputs", coverage->unknown_shapes);
-    page_print(page, STYLE_PLAIN, ": what depends on them is in no figure");
+    if (is_known(coverage->bounded_shapes) && coverage->bounded_shapes > 0) {
+        page_print(page, STYLE_PLAIN, ", %" PRId64 " bounded: what depends on these is at most",
+                   coverage->bounded_shapes);
+        page_end_line(page);
+        label_write(page, "");
+        page_print(page, STYLE_PLAIN, "what it would be of the largest");
+    }
+    if (coverage->bounded_shapes != coverage->unknown_shapes)
+        page_print(page, STYLE_PLAIN, "%s what depends on %s is in no figure",
+                   coverage->bounded_shapes > 0 ? ";" : ":",
+                   coverage->bounded_shapes > 0 ? "the rest" : "them");
     page_end_line(page);
 }
 

@@ -139,6 +139,10 @@ struct cm_options {
     const struct cm_input_option *inputs;
     size_t n_values;
     const struct cm_value_option *values;
+    /* How often the body of a Loop runs whose trip count only data decide: the name of the
+     * node, of its output, or its number, and the rounds. */
+    size_t n_trip_counts;
+    const struct cm_dim_option *trip_counts;
     enum cm_mode mode;
     const char *convention; /* whose rules count FLOPs: a name of cm_convention_at */
     /*

@@ -37,6 +37,9 @@ struct cm_type {
     const char *dtype;   /* ONNX's lower-case name: "float", "int64"; NULL unknown */
     int rank;            /* -1 unknown */
     const int64_t *dims; /* rank sizes, CM_UNKNOWN where unknown */
+    /* The same where only data decide: no dim is larger. CM_UNKNOWN: there is no bound; NULL:
+     * there is none that `dims` does not tell. */
+    const int64_t *dims_at_most;
     const struct cm_type *element;
 };
 
@@ -44,7 +47,8 @@ struct cm_type {
 struct cm_value {
     const char *name;
     struct cm_type type;
-    int64_t bytes; /* as stored: packed 4-bit counts half a byte; CM_UNKNOWN */
+    int64_t bytes; /* as stored: packed 4-bit counts half a byte; of dims_at_most where that is
+                      set; CM_UNKNOWN */
 };
 
 struct cm_costs {
@@ -58,7 +62,12 @@ struct cm_costs {
     int64_t activation_bytes; /* fresh node outputs: no views, constants or shape arithmetic */
     int64_t latency_ps; /* picoseconds, cold; of a node without a time CM_UNKNOWN; says nothing
                            unless cm_result_timed */
+    uint32_t at_most;   /* which of these are upper bounds: CM_COST_BIT of the member */
 };
+
+/* The bit in `at_most` of a figure: of macs CM_COST_BIT(macs). */
+#define CM_COST_BIT(member)                                                                    \
+    (UINT32_C(1) << (offsetof(struct cm_costs, member) / sizeof(int64_t)))
 
 /* A node's or module's share of a training step. */
 struct cm_step {
@@ -145,6 +154,8 @@ struct cm_coverage {
     size_t n_unknown_ops;
     const struct cm_name_count *unknown_ops; /* "domain::Type", in order of first use */
     int64_t unknown_shapes;                  /* node outputs with an unknown rank or dim */
+    int64_t bounded_shapes; /* of these: no dim is unbounded, and costs that hang on them are
+                               "at most" */
 };
 
 /* A value that is alive at the peak. */
@@ -208,6 +219,10 @@ struct cm_memory {
     int64_t arena_in_place_bytes; /* the same where elementwise nodes write over */
     int64_t alignment;            /* places in the arena are multiples of it */
     int64_t required_bytes; /* weights and arena, or a training step; no workspace of kernels */
+    /* Tensors are counted of which only the largest size is known, so that these are upper
+     * bounds; the peak only where one of them is alive at it. */
+    bool at_most;
+    bool peak_at_most;
     const struct cm_fit *fit; /* NULL unless cm_options.memory_limit */
     size_t n_weights;
     const struct cm_weights *weights;

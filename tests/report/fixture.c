@@ -199,7 +199,9 @@ const struct cm_result fixture_pointnet = {
 #define NO_UTF8 "caf\xe9"
 #define FORGERY "line\nfc9: 1 G"
 
-static const struct cm_type unknown_dims = FLOAT(2, CM_UNKNOWN);
+static const int64_t most_dims[] = {2, 9007199254740993};
+static const struct cm_type unknown_dims = {
+    .kind = CM_TYPE_TENSOR, .dtype = "float", DIMS(2, CM_UNKNOWN), .dims_at_most = most_dims};
 static const struct cm_type sequence = {
     .kind = CM_TYPE_SEQUENCE, .rank = -1, .element = &unknown_dims};
 static const struct cm_type nothing = {.kind = CM_TYPE_UNKNOWN, .rank = -1};
@@ -256,7 +258,8 @@ static const struct cm_module odd_modules[] = {
         .depth = 1,
         .parent = 0,
         .calls = INT64_MAX,
-        .costs = {INT64_MAX, 0, 9007199254740993, 1, 2, 3, 4, 5, 76670000},
+        .costs = {INT64_MAX, 0, 9007199254740993, 1, 2, 3, 4, 5, 76670000,
+                  CM_COST_BIT(macs) | CM_COST_BIT(activation_bytes)},
     },
 };
 
@@ -483,7 +486,8 @@ const struct cm_result fixture_hostile = {
               NULL},
     .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model", "scopes", FORGERY,
                 "file"},
-    .totals = {INT64_MAX, 0, INT64_MAX, 0, 1, 999, 1000, CM_UNKNOWN, 9007199254740993},
+    .totals = {INT64_MAX, 0, INT64_MAX, 0, 1, 999, 1000, CM_UNKNOWN, 9007199254740993,
+               CM_COST_BIT(flops) | CM_COST_BIT(bytes_read)},
     .n_modules = N(odd_modules),
     .modules = odd_modules,
     .n_module_sources = N(odd_sources),
@@ -511,7 +515,8 @@ const struct cm_result fixture_hostile = {
                  .peak_node = 0},
     .n_composites = N(odd_composites),
     .composites = odd_composites,
-    .coverage = {3, N(odd_ops), odd_ops, 9},
+    .coverage = {3, N(odd_ops), odd_ops, 9, 4},
+    .memory = {.at_most = true, .peak_at_most = true},
     .n_explanations = N(odd_explanations),
     .explanations = odd_explanations,
     .n_rebatched = N(odd_places),

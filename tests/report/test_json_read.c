@@ -193,6 +193,14 @@ static const struct {
     {"\"dtype\":\"float\"", "\"dtype\":{}",
      "model.inputs[0].dtype: expected one of sequence, optional, map, sparse_tensor, have an "
      "object without it"},
+    {"\"arena_bytes\":510000000}",
+     "\"arena_bytes\":510000000,\"at_most\":[\"macs\",\"speed\"]}",
+     "totals.at_most[1]: expected the key of a figure, have another value"},
+    {"\"arena_bytes\":510000000}", "\"arena_bytes\":510000000,\"at_most\":true}",
+     "totals.at_most: expected an array, have true or false"},
+    {"\"shape\":[32,3,1024]", "\"shape\":[32,null,1024],\"shape_at_most\":[32,3]",
+     "model.inputs[0].shape_at_most: expected as many dims as the shape has, have another "
+     "number"},
     {"\"depth\":2", "\"depth\":-1", "modules[2].depth: expected a depth, have -1"},
     {"\"depth\":2", "\"depth\":3", "modules[2].depth: expected 2, have 3"},
     {"\"depth\":0", "\"depth\":1", "modules[0]: the root has a parent"},

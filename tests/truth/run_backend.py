@@ -5,12 +5,17 @@ Compares the program with ONNX's own backend tests (onnx_backend.tar.xz, see mak
 every output of every model its element type and dims, given the model and the values of its
 small inputs. What the files declare of their outputs was taken out of them beforehand.
 
-    run_backend.py --costmodel PROGRAM [--archive FILE] [--installed] [--only PATTERN] [--verbose]
+    run_backend.py --costmodel PROGRAM [--archive FILE] [--installed] [--withheld] [--only PATTERN]
+                   [--verbose]
+
+--withheld gives no values of inputs: the most that data can make of an output must not be less than
+was recorded, nor may it be told wrong. Open and refused it may be.
 
 --installed takes the tests of the installed Python package onnx instead, of whatever version.
 
-Prints how many outputs of each operator came out right, open (a type or dim is unknown) or
-wrong, and exits 1 when one that is not in EXCEPTIONS did not come out right, or one that is did.
+Prints how many outputs of each operator came out right, bounded (a dim is unknown, and no smaller
+than was recorded is the largest that it can be), open (a type or dim is unknown) or wrong, and exits
+1 when one that is not in EXCEPTIONS did not come out right, or one that is did.
 """
 import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -31,14 +36,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 WORKERS = 2
 SKIPPED = 77
 TIMEOUT = 120  # seconds for one file; a sanitized build is slow
-RIGHT, OPEN, WRONG = "right", "open", "wrong"
+RIGHT, BOUNDED, OPEN, WRONG = "right", "bounded", "open", "wrong"
 
 
 def type_of(output):
     """(type, dims) of the program's report, as cases.json has them: None is unknown."""
     dtype = output["dtype"]
     if not isinstance(dtype, dict):
-        return {"dtype": dtype, "dims": output["shape"]}
+        return {"dtype": dtype, "dims": output["shape"], "most": output.get("shape_at_most")}
     kind, element = next(iter(dtype.items()))
     return {kind: type_of(element) if element else None}
 
@@ -52,7 +57,14 @@ def judge_tensor(have, want):
         return WRONG
     if any(h is not None and h != w for h, w in zip(dims, want["dims"])):
         return WRONG
-    return OPEN if None in dims else RIGHT
+    return judge_most(have["most"], want["dims"]) if None in dims else RIGHT
+
+
+def judge_most(most, want):
+    """Of dims that are no more than so large."""
+    if any(m is not None and m < w for m, w in zip(most or (), want)):
+        return WRONG
+    return OPEN if most is None or None in most else BOUNDED
 
 
 def common_dims(elements):
@@ -88,10 +100,10 @@ def judge(have, want):
     return judge_tensor(have, want) if "dtype" in have else WRONG
 
 
-def ask(program, folder, case):
+def ask(program, folder, case, withheld):
     """[(output, verdict, what the program says)]"""
     command = [program, str(folder / case["model"]), "--format", "json"]
-    for name, text in case["inputs"].items():
+    for name, text in () if withheld else case["inputs"].items():
         command += ["--value", f"{name}={text}"]
     for name, text in case["shapes"].items():
         command += ["--input", f"{name}={text}"]
@@ -99,6 +111,8 @@ def ask(program, folder, case):
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
         return [(name, WRONG, "still running") for name in case["outputs"]]
+    if withheld and done.returncode in (1, 2):
+        return [(name, OPEN, "refused") for name in case["outputs"]]
     if done.returncode not in (0, 3):
         message = (done.stderr.strip().splitlines() or ["no message"])[0]
         return [(name, WRONG, f"status {done.returncode}: {message}")
@@ -118,8 +132,9 @@ def family(case):
 
 
 class Tally:
-    def __init__(self, verbose):
+    def __init__(self, verbose, withheld):
         self.verbose = verbose
+        self.withheld = withheld
         self.counts = defaultdict(Counter)
         self.faults = []
         self.needed = set()
@@ -127,7 +142,7 @@ class Tally:
     def take(self, case, name, verdict, have):
         key = (pathlib.PurePath(case["model"]).stem, name)
         self.counts[family(case)][verdict] += 1
-        if verdict == RIGHT:
+        if verdict == RIGHT or (self.withheld and verdict != WRONG):
             return
         rule = next((r for r in EXCEPTIONS if fnmatchcase(key[0], r[0]) and
                      fnmatchcase(name, r[1]) and r[2] == verdict), None)
@@ -139,11 +154,12 @@ class Tally:
 
     def print(self):
         for operator, count in sorted(self.counts.items()):
-            if self.verbose or count[OPEN] or count[WRONG]:
-                print(f"{operator:28} {count[RIGHT]:4} right {count[OPEN]:4} open "
-                      f"{count[WRONG]:4} wrong")
+            if self.verbose or count[RIGHT] != sum(count.values()):
+                print(f"{operator:28} {count[RIGHT]:4} right {count[BOUNDED]:4} bounded "
+                      f"{count[OPEN]:4} open {count[WRONG]:4} wrong")
         total = sum(self.counts.values(), Counter())
-        print(f"{sum(total.values())} outputs: {total[RIGHT]} right, {total[OPEN]} open, "
+        print(f"{sum(total.values())} outputs: {total[RIGHT]} right, {total[BOUNDED]} bounded, "
+              f"{total[OPEN]} open, "
               f"{total[WRONG]} wrong; {len(self.needed)} exceptions, "
               f"{len(self.faults)} faults")
 
@@ -165,10 +181,12 @@ def main():
     parser.add_argument("--archive", default=HERE / "onnx_backend.tar.xz")
     parser.add_argument("--installed", action="store_true",
                         help="the tests of the installed onnx; status 77 where there is none")
+    parser.add_argument("--withheld", action="store_true",
+                        help="of models that want values of inputs, without them")
     parser.add_argument("--only", default="*", help="pattern of models, without folders")
     parser.add_argument("--verbose", action="store_true", help="operators without faults too")
     args = parser.parse_args()
-    tally = Tally(args.verbose)
+    tally = Tally(args.verbose, args.withheld)
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         if args.installed and not make_installed(folder / "installed.tar.xz"):
@@ -180,14 +198,15 @@ def main():
             archive.extractall(folder)
         data = json.loads((folder / "cases.json").read_text())
         cases = [c for c in data["cases"]
-                 if fnmatchcase(pathlib.PurePath(c["model"]).stem, args.only)]
+                 if fnmatchcase(pathlib.PurePath(c["model"]).stem, args.only) and
+                 (c["inputs"] or not args.withheld)]
         with ThreadPoolExecutor(WORKERS) as pool:
             for case, verdicts in zip(cases, pool.map(
-                    lambda c: ask(args.costmodel, folder, c), cases)):
+                    lambda c: ask(args.costmodel, folder, c, args.withheld), cases)):
                 for verdict in verdicts:
                     tally.take(case, *verdict)
     tally.print()
-    if args.only == "*":
+    if args.only == "*" and not args.withheld:
         tally.faults += [f"the exception {rule} is not needed" for rule in EXCEPTIONS
                          if rule not in tally.needed]
     for fault in tally.faults:
