@@ -65,6 +65,7 @@ struct sink {
 
 struct skimmer {
     struct source *source;
+    struct source_window *window; /* of it */
     struct arena *arena;
     struct cm_diagnostics *diag;
     struct sink model;
@@ -78,7 +79,7 @@ struct skimmer {
 };
 
 static uint64_t position(const struct skimmer *skimmer) {
-    return source_position(skimmer->source);
+    return skimmer->window->start + skimmer->window->at;
 }
 
 static struct open_message *innermost(struct skimmer *skimmer) {
@@ -171,12 +172,11 @@ static int put_number(struct skimmer *skimmer, uint32_t number, uint64_t value) 
 /* A few bytes that the window holds already. */
 static bool copy_from_window(struct skimmer *skimmer, size_t size) {
     struct sink *sink = skimmer->sink;
-    size_t n = 0;
-    const uint8_t *bytes = source_peek(skimmer->source, &n);
-    if (size > n || size > sink->capacity - sink->size) return false;
-    if (size) memcpy(sink->out + sink->size, bytes, size);
+    struct source_window *window = skimmer->window;
+    if (size > window->length - window->at || size > sink->capacity - sink->size) return false;
+    if (size) memcpy(sink->out + sink->size, window->bytes + window->at, size);
     sink->size += size;
-    source_take(skimmer->source, size);
+    window->at += size;
     return true;
 }
 
@@ -241,15 +241,16 @@ static int get_varint_slowly(struct skimmer *skimmer, uint64_t *ret) {
 }
 
 static int get_varint(struct skimmer *skimmer, uint64_t *ret) {
-    size_t n = 0;
-    const uint8_t *bytes = source_peek(skimmer->source, &n);
+    struct source_window *window = skimmer->window;
+    const uint8_t *bytes = window->bytes + window->at;
+    size_t n = window->length - window->at;
     uint64_t left = innermost(skimmer)->end - position(skimmer);
     uint64_t value = 0;
     if (left < n) n = (size_t)left;
     for (size_t i = 0; i < n && i < VARINT_BYTES; i++) {
         value |= (uint64_t)(bytes[i] & 127) << (7 * i);
         if (bytes[i] < 128) {
-            source_take(skimmer->source, i + 1);
+            window->at += i + 1;
             *ret = value;
             return CM_OK;
         }
@@ -521,8 +522,12 @@ static size_t finish(struct sink *sink) {
 int skim(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
          struct skimmed *ret) {
     struct skimmed made = {0};
-    struct skimmer skimmer = {
-        .source = source, .arena = arena, .diag = diag, .graph_fields = made.graph, .depth = 1};
+    struct skimmer skimmer = {.source = source,
+                              .window = source_window(source),
+                              .arena = arena,
+                              .diag = diag,
+                              .graph_fields = made.graph,
+                              .depth = 1};
     uint64_t size = source_size(source);
     if (size == 0 || source_at_end(source, diag)) {
         return diag_error(diag, DIAG_FORMAT, "the file is empty");

@@ -55,8 +55,8 @@ int64_t shape_product(const struct shape *shape, int from, int to) {
     int64_t product = 1;
     for (int i = from; i < to; i++) {
         if (shape->dims[i] == 0) return 0;
+        product = checked_mul(product, shape->dims[i]);
     }
-    for (int i = from; i < to; i++) product = checked_mul(product, shape->dims[i]);
     return product;
 }
 

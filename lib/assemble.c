@@ -138,13 +138,25 @@ static const size_t *child_list(struct assembly *assembly, const struct module *
     return children;
 }
 
+/* The end of its path, mostly, and then of that copy. */
+static const char *name_of(struct assembly *assembly, const struct module *module,
+                           const char *path) {
+    size_t length = strlen(module->path);
+    size_t own = strlen(module->name);
+    bool ends = own <= length && module->name == module->path + length - own;
+    return path && ends ? path + length - own : assembly_text(assembly, module->name);
+}
+
 static void take_module(struct assembly *assembly, const struct module *module, int64_t peak,
                         struct cm_module *ret) {
+    const char *path = assembly_text(assembly, module->path);
+    const char *name = name_of(assembly, module, path);
+    bool is_named = module->type == module->name;
     *ret = (struct cm_module){
-        .path = assembly_text(assembly, module->path),
-        .name = assembly_text(assembly, module->name),
-        .type = assembly_text(assembly, module->type),
-        .arguments = assembly_text(assembly, module->arguments),
+        .path = path,
+        .name = name,
+        .type = is_named ? name : assembly_shared(assembly, module->type),
+        .arguments = assembly_shared(assembly, module->arguments),
         .type_known = module->type_known,
         .depth = module->depth,
         .parent = module->parent == ID_NONE ? CM_NO_INDEX : module->parent,

@@ -221,8 +221,7 @@ static int place_family(struct mapper *mapper, uint32_t parent) {
     for (uint32_t scope = mapper->first_child[parent]; status == CM_OK && scope != ID_NONE;
          scope = mapper->next[scope]) {
         const char *path = mapper->placements[scope].path;
-        status =
-            paths_enter(&mapper->out->paths, path, strlen(path), &mapper->out->of_scope[scope]);
+        status = paths_enter_kept(&mapper->out->paths, path, &mapper->out->of_scope[scope]);
     }
     return status;
 }
@@ -233,7 +232,7 @@ static int enter_param_modules(struct mapper *mapper) {
     for (uint32_t i = 0; i < of_params->n; i++) {
         uint32_t module;
         const char *path = of_params->items[i].text;
-        int status = paths_enter(&mapper->out->paths, path, strlen(path), &module);
+        int status = paths_enter_kept(&mapper->out->paths, path, &module);
         if (status < 0) return status;
     }
     return CM_OK;
@@ -266,7 +265,8 @@ static int start(struct mapper *mapper) {
     if (!out->of_scope || !out->repeat || !out->of_param || !mapper->first_child ||
         !mapper->next || !mapper->claims || !mapper->has_params || !mapper->placements)
         return CM_NO_MEMORY;
-    if (paths_init(&out->paths, arena, '.') < 0) return CM_NO_MEMORY;
+    if (paths_init(&out->paths, arena, '.') < 0 || paths_reserve(&out->paths, n) < 0)
+        return CM_NO_MEMORY;
     return paths_init(&out->of_params, arena, '.');
 }
 

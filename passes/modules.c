@@ -12,11 +12,20 @@
 #include "passes/pass.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/map.h"
 
 #include "support/banned.h"
 
+/* One copy of each class, which many modules share; NULL: no memory. */
+static const char *keep_class(struct arena *arena, struct map *classes, const char *class) {
+    const char *known = map_key(classes, class);
+    if (known) return known;
+    const char *kept = arena_strdup(arena, class);
+    return kept && map_set(classes, kept, 0) == CM_OK ? kept : NULL;
+}
+
 /* What stays of a module when the tree is built. `path` ends with the name. */
-static int keep_module(struct arena *arena, struct module *module) {
+static int keep_module(struct arena *arena, struct map *classes, struct module *module) {
     const char *path = arena_strdup(arena, module->path);
     const char *name = module->name;
     size_t length = strlen(name);
@@ -28,7 +37,7 @@ static int keep_module(struct arena *arena, struct module *module) {
         arena_copy(arena, module->outputs, module->n_outputs * sizeof(*module->outputs));
     const bool is_named = module->type == name;
     module->name = path && ends ? path + path_length - length : arena_strdup(arena, name);
-    module->type = is_named ? module->name : arena_strdup(arena, module->type);
+    module->type = is_named ? module->name : keep_class(arena, classes, module->type);
     module->arguments = module->arguments[0] ? arena_strdup(arena, module->arguments) : "";
     module->path = path;
     bool all = path && module->name && module->type && module->arguments && module->children &&
@@ -38,11 +47,14 @@ static int keep_module(struct arena *arena, struct module *module) {
 
 static int keep(const struct analysis *analysis, struct modules_table *table) {
     struct arena *arena = analysis->arena;
+    struct map classes;
+    map_init(&classes, analysis->scratch);
     table->sources =
         arena_copy(arena, table->sources, table->n_sources * sizeof(*table->sources));
     if (!table->sources) return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < table->n_modules; i++)
-        if (keep_module(arena, &table->modules[i]) < 0) return diag_no_memory(analysis->diag);
+        if (keep_module(arena, &classes, &table->modules[i]) < 0)
+            return diag_no_memory(analysis->diag);
     return CM_OK;
 }
 

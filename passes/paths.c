@@ -11,8 +11,7 @@
 
 #include "support/banned.h"
 
-static int grow(struct paths *paths) {
-    size_t capacity = paths->capacity ? paths->capacity + paths->capacity / 2 : 64;
+static int move_to(struct paths *paths, size_t capacity) {
     struct path *items = arena_array(paths->arena, capacity, sizeof *items);
     if (!items) return CM_NO_MEMORY;
     if (paths->n) memcpy(items, paths->items, paths->n * sizeof *items);
@@ -21,9 +20,13 @@ static int grow(struct paths *paths) {
     return CM_OK;
 }
 
-static int add(struct paths *paths, const char *text, size_t name_at, uint32_t parent,
+static int grow(struct paths *paths) {
+    return move_to(paths, paths->capacity ? paths->capacity + paths->capacity / 2 : 64);
+}
+
+/* `kept` lives as long as the paths. NULL: no memory. */
+static int add(struct paths *paths, const char *kept, size_t name_at, uint32_t parent,
                uint32_t *ret) {
-    char *kept = arena_strdup(paths->arena, text);
     int status = paths->n == paths->capacity ? grow(paths) : CM_OK;
     if (!kept || status < 0) return CM_NO_MEMORY;
     *ret = (uint32_t)paths->n;
@@ -43,6 +46,12 @@ int paths_init(struct paths *paths, struct arena *arena, char separator) {
     paths->separator = separator;
     map_init(&paths->index, arena);
     return add(paths, "", 0, ID_NONE, &root);
+}
+
+int paths_reserve(struct paths *paths, size_t n) {
+    if (paths->n + n <= paths->capacity) return CM_OK;
+    if (move_to(paths, paths->n + n) < 0) return CM_NO_MEMORY;
+    return map_reserve(&paths->index, paths->n + n);
 }
 
 /* Copies the text into the buffer, without empty parts; its length there in *ret. */
@@ -73,6 +82,12 @@ static size_t known_front(const struct paths *paths, size_t used, uint32_t *entr
     size_t begin = used;
     while (begin > 0 && paths->buffer[begin - 1] != paths->separator) begin--;
     if (begin == 0) return 0;
+    const struct path *last = &paths->items[paths->n - 1]; /* mostly a sibling */
+    if ((size_t)(last->name - last->text) == begin &&
+        memcmp(last->text, paths->buffer, begin) == 0) {
+        *entry = last->parent;
+        return begin;
+    }
     paths->buffer[begin - 1] = '\0';
     uint32_t known = map_get(&paths->index, paths->buffer);
     paths->buffer[begin - 1] = paths->separator;
@@ -81,7 +96,9 @@ static size_t known_front(const struct paths *paths, size_t used, uint32_t *entr
     return begin;
 }
 
-int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *ret) {
+/* `kept`: the text itself where it may be kept, else NULL. */
+static int enter(struct paths *paths, const char *text, size_t length, const char *kept,
+                 uint32_t *ret) {
     size_t used;
     uint32_t entry = 0;
     if (normalize(paths, text, length, &used) < 0) return CM_NO_MEMORY;
@@ -97,14 +114,25 @@ int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *
         paths->buffer[stop] = '\0';
         /* the whole has been looked for already */
         uint32_t next = end ? map_get(&paths->index, paths->buffer) : MAP_NONE;
-        if (next == MAP_NONE && add(paths, paths->buffer, begin, entry, &next) < 0)
-            return CM_NO_MEMORY;
+        if (next == MAP_NONE) {
+            const char *whole = end || used < length ? NULL : kept;
+            if (!whole) whole = arena_strndup(paths->arena, paths->buffer, stop);
+            if (add(paths, whole, begin, entry, &next) < 0) return CM_NO_MEMORY;
+        }
         if (end) *end = paths->separator;
         entry = next;
         begin = stop + 1;
     }
     *ret = entry;
     return CM_OK;
+}
+
+int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *ret) {
+    return enter(paths, text, length, NULL, ret);
+}
+
+int paths_enter_kept(struct paths *paths, const char *text, uint32_t *ret) {
+    return enter(paths, text, strlen(text), text, ret);
 }
 
 uint32_t paths_find(const struct paths *paths, const char *text) {

@@ -42,6 +42,10 @@ int paths_init(struct paths *paths, struct arena *arena, char separator) CM_MUST
  * out. CM_OK or CM_NO_MEMORY. */
 int paths_enter(struct paths *paths, const char *text, size_t length,
                 uint32_t *ret) CM_MUST_CHECK;
+/* The same of a whole text that lives as long as the paths, which need no copy of it. */
+int paths_enter_kept(struct paths *paths, const char *text, uint32_t *ret) CM_MUST_CHECK;
+/* Room for so many more, so that tables which would grow by steps do not; only a hint. */
+int paths_reserve(struct paths *paths, size_t n) CM_MUST_CHECK;
 /* The entry of that text, or ID_NONE. */
 uint32_t paths_find(const struct paths *paths, const char *text);
 /* Nearest entry that is both, or above both. */

@@ -95,10 +95,12 @@ static struct block *new_block(struct arena *arena, size_t size) {
     return block;
 }
 
-/* Where in the block being filled an object would begin; false: it does not fit there. */
+/* Where in the block being filled an object would begin; false: it does not fit there. `align`
+ * is a power of two: this is asked for every object that there is, and a division would show.
+ */
 static bool find_room(const struct block *block, size_t size, size_t align, size_t *ret_begin) {
     if (one_object_a_block || block == NULL) return false;
-    const size_t begin = (block->used + align - 1) / align * align;
+    const size_t begin = (block->used + align - 1) & ~(align - 1);
     if (begin > block->size || size > block->size - begin) return false;
     *ret_begin = begin;
     return true;

@@ -16,6 +16,14 @@ struct cm_diagnostics;
 
 struct source; /* opaque */
 
+/* What is already read: bytes[at .. length) not yet taken, at the position start + at. */
+struct source_window {
+    const uint8_t *bytes;
+    size_t length;
+    size_t at;
+    uint64_t start;
+};
+
 #define SOURCE_SIZE_UNKNOWN UINT64_MAX
 
 /* "-" is standard input. CM_OK, CM_IO (a directory, missing, not readable), CM_NO_MEMORY. Free
@@ -47,14 +55,11 @@ int source_read(struct source *source, void *buffer, size_t size, size_t *ret_go
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 /* One byte, or -1 at the end, or -2 on an error that was reported. */
 int source_byte(struct source *source, struct cm_diagnostics *diag);
-/*
- * What is already read and not yet taken: *ret_size bytes at the position, perhaps none. A
- * parser looks at them in place and takes them with source_take (size <= *ret_size).
- */
-const uint8_t *source_peek(const struct source *source, size_t *ret_size);
-void source_take(struct source *source, size_t size);
-/* The same after having read on where nothing is left of what was read: *ret_size 0 is the end.
- * CM_OK or CM_IO. */
+/* One object as long as the source is. A parser that looks at every byte does so in place, and
+ * moves `at` on itself, up to `length`. */
+struct source_window *source_window(struct source *source);
+/* What is there to look at, *ret_size bytes, having read on where nothing was left: 0 is the
+ * end. Nothing is taken. CM_OK or CM_IO. */
 int source_look(struct source *source, const uint8_t **ret, size_t *ret_size,
                 struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 /* Whether no byte is left; an error that was reported counts as the end. */

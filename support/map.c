@@ -60,12 +60,19 @@ static void map_move(struct map *map, const struct map_entry *entry) {
     map->entries[i] = *entry;
 }
 
-/* Room for one more entry at a load of at most 70%. */
-static int map_reserve(struct map *map) {
-    if (map->n_entries < map->capacity / 16 * 11) return CM_OK;
+/* At a load of at most 70%. */
+static size_t map_room(size_t capacity) {
+    return capacity / 16 * 11;
+}
+
+int map_reserve(struct map *map, size_t n) {
+    if (n <= map_room(map->capacity)) return CM_OK;
     struct map grown = *map;
-    if (map->capacity > SIZE_MAX / 2) return CM_NO_MEMORY;
-    grown.capacity = map->capacity == 0 ? FIRST_CAPACITY : map->capacity * 2;
+    if (grown.capacity == 0) grown.capacity = FIRST_CAPACITY;
+    while (map_room(grown.capacity) < n) {
+        if (grown.capacity > SIZE_MAX / 2) return CM_NO_MEMORY;
+        grown.capacity *= 2;
+    }
     grown.entries = arena_array(map->arena, grown.capacity, sizeof *grown.entries);
     if (grown.entries == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; i < map->capacity; i++) {
@@ -96,7 +103,7 @@ int map_set(struct map *map, const char *key, uint32_t value) {
 
 int map_add(struct map *map, const char *key, uint32_t value, uint32_t *ret_existing) {
     const uint64_t hash = map_hash(key);
-    const int status = map_reserve(map);
+    const int status = map_reserve(map, map->n_entries + 1);
     if (status != CM_OK) return status;
     struct map_entry *entry = map_find(map, key, hash);
     if (entry->key != NULL) {

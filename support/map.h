@@ -27,6 +27,9 @@ struct map {
 #define MAP_NONE UINT32_MAX
 
 void map_init(struct map *map, struct arena *arena);
+/* Room for `n` entries in all, so that it need not grow on the way there. 0, or CM_NO_MEMORY.
+ */
+int map_reserve(struct map *map, size_t n) __attribute__((warn_unused_result));
 /* The value, or MAP_NONE. */
 uint32_t map_get(const struct map *map, const char *key);
 /* The key itself as it was set, equal to `key`; NULL: it is not there. */

@@ -30,10 +30,7 @@ struct source {
     uint64_t origin; /* place in the file that counts as 0 */
     uint64_t size;   /* SOURCE_SIZE_UNKNOWN until a pipe has ended */
     uint64_t bytes_read;
-    uint64_t window_start; /* position of window[0] */
-    const uint8_t *window; /* `buffer`, or the memory of the caller */
-    size_t window_length;
-    size_t window_at;
+    struct source_window window; /* of `buffer`, or the memory of the caller */
     uint8_t buffer[WINDOW_SIZE];
 };
 
@@ -41,7 +38,7 @@ static int source_new(const char *name, struct cm_diagnostics *diag, struct sour
     struct source *source = calloc(1, sizeof *source);
     if (source == NULL) return diag_no_memory(diag);
     source->fd = -1;
-    source->window = source->buffer;
+    source->window.bytes = source->buffer;
     source->size = SOURCE_SIZE_UNKNOWN;
     source->name = strdup(name);
     if (source->name == NULL) {
@@ -94,8 +91,8 @@ int source_open_memory(const void *data, size_t size, const char *name,
     if (status != CM_OK) return status;
     source->can_seek = true;
     source->size = size;
-    if (size > 0) source->window = data;
-    source->window_length = size;
+    if (size > 0) source->window.bytes = data;
+    source->window.length = size;
     *ret = source;
     return CM_OK;
 }
@@ -119,16 +116,20 @@ bool source_can_seek(const struct source *source) {
     return source->can_seek;
 }
 
+struct source_window *source_window(struct source *source) {
+    return &source->window;
+}
+
 uint64_t source_position(const struct source *source) {
-    return source->window_start + source->window_at;
+    return source->window.start + source->window.at;
 }
 
 void source_rewind(struct source *source) {
     BUG_ON(!source->can_seek);
-    source->window_at = 0;
+    source->window.at = 0;
     if (source->fd < 0) return;
-    source->window_start = 0;
-    source->window_length = 0;
+    source->window.start = 0;
+    source->window.length = 0;
 }
 
 uint64_t source_bytes_read(const struct source *source) {
@@ -160,9 +161,9 @@ static int read_on(struct source *source, void *buffer, size_t size, size_t *ret
     if (source->fd >= 0 && position < source->size) {
         const int status = read_some(source, position, buffer, size, &got, diag);
         if (status != CM_OK) return status;
-        source->window_start = position;
-        source->window_at = 0;
-        source->window_length = 0;
+        source->window.start = position;
+        source->window.at = 0;
+        source->window.length = 0;
         if (got == 0) source->size = position;
     }
     *ret_got = got;
@@ -171,22 +172,22 @@ static int read_on(struct source *source, void *buffer, size_t size, size_t *ret
 
 static int refill(struct source *source, size_t *ret_got, struct cm_diagnostics *diag) {
     const int status = read_on(source, source->buffer, WINDOW_SIZE, ret_got, diag);
-    if (status == CM_OK && *ret_got > 0) source->window_length = *ret_got;
+    if (status == CM_OK && *ret_got > 0) source->window.length = *ret_got;
     return status;
 }
 
 static int read_past_window(struct source *source, void *buffer, size_t size, size_t *ret_got,
                             struct cm_diagnostics *diag) {
     const int status = read_on(source, buffer, size, ret_got, diag);
-    if (status == CM_OK) source->window_start += *ret_got;
+    if (status == CM_OK) source->window.start += *ret_got;
     return status;
 }
 
 /* Steps over up to `size` bytes of what the window holds. */
 static size_t use_window(struct source *source, uint64_t size) {
-    const size_t left = source->window_length - source->window_at;
+    const size_t left = source->window.length - source->window.at;
     const size_t n = size < left ? (size_t)size : left;
-    source->window_at += n;
+    source->window.at += n;
     return n;
 }
 
@@ -195,7 +196,7 @@ int source_read(struct source *source, void *buffer, size_t size, size_t *ret_go
     uint8_t *out = buffer;
     size_t done = 0;
     for (;;) {
-        const uint8_t *from = source->window + source->window_at;
+        const uint8_t *from = source->window.bytes + source->window.at;
         const size_t n = use_window(source, size - done);
         size_t got = 0;
         if (n > 0) memcpy(out + done, from, n);
@@ -214,33 +215,26 @@ int source_read(struct source *source, void *buffer, size_t size, size_t *ret_go
 
 int source_byte(struct source *source, struct cm_diagnostics *diag) {
     size_t got = 0;
-    if (source->window_at < source->window_length) return source->window[source->window_at++];
+    if (source->window.at < source->window.length)
+        return source->window.bytes[source->window.at++];
     if (refill(source, &got, diag) != CM_OK) return -2;
-    return got == 0 ? -1 : source->window[source->window_at++];
-}
-
-const uint8_t *source_peek(const struct source *source, size_t *ret_size) {
-    *ret_size = source->window_length - source->window_at;
-    return source->window + source->window_at;
+    return got == 0 ? -1 : source->window.bytes[source->window.at++];
 }
 
 int source_look(struct source *source, const uint8_t **ret, size_t *ret_size,
                 struct cm_diagnostics *diag) {
     size_t got = 0;
     int status = CM_OK;
-    if (source->window_at == source->window_length) status = refill(source, &got, diag);
-    if (status == CM_OK) *ret = source_peek(source, ret_size);
-    return status;
-}
-
-void source_take(struct source *source, size_t size) {
-    BUG_ON(size > source->window_length - source->window_at);
-    source->window_at += size;
+    if (source->window.at == source->window.length) status = refill(source, &got, diag);
+    if (status < 0) return status;
+    *ret = source->window.bytes + source->window.at;
+    *ret_size = source->window.length - source->window.at;
+    return CM_OK;
 }
 
 bool source_at_end(struct source *source, struct cm_diagnostics *diag) {
     size_t got = 0;
-    if (source->window_at < source->window_length) return false;
+    if (source->window.at < source->window.length) return false;
     if (source->can_seek) return source_position(source) >= source->size;
     return refill(source, &got, diag) != CM_OK || got == 0;
 }
@@ -250,9 +244,9 @@ static uint64_t seek_forward(struct source *source, uint64_t size) {
     const uint64_t position = source_position(source);
     const uint64_t left = source->size > position ? source->size - position : 0;
     const uint64_t n = size < left ? size : left;
-    source->window_start = position + n;
-    source->window_at = 0;
-    source->window_length = 0;
+    source->window.start = position + n;
+    source->window.at = 0;
+    source->window.length = 0;
     return n;
 }
 
@@ -291,7 +285,7 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
         return cut_short(source, offset, size, diag);
     }
     if (source->fd < 0) {
-        if (size > 0) memcpy(out, source->window + offset, size);
+        if (size > 0) memcpy(out, source->window.bytes + offset, size);
         return CM_OK;
     }
     for (size_t done = 0, got = 0; done < size; done += got) {
