@@ -44,13 +44,21 @@ static int read_budget(struct gate *gate) {
     return status == CM_REFUSED || status == CM_IO ? CM_USAGE : status;
 }
 
-/* The first that says one: the command line, the budget, the baseline, the library. */
+static bool is_convention(const char *name) {
+    for (size_t i = 0; cm_convention_at(i) != NULL; i++)
+        if (text_equal(cm_convention_at(i)->name, name)) return true;
+    return false;
+}
+
+/* The first that says one: the command line, the budget, the baseline, the library. A baseline
+ * by a convention of another version is one that cannot be compared, no fault of the caller. */
 static const char *choose_convention(const struct gate *gate) {
     const struct cm_baseline *baseline = gate->baseline.baseline;
     if (gate->request.binding.convention != NULL) return gate->request.binding.convention;
     if (gate->budget != NULL && gate->budget->convention[0] != '\0')
         return gate->budget->convention;
-    if (baseline != NULL && baseline->n_profiles > 0)
+    if (baseline != NULL && baseline->n_profiles > 0 &&
+        is_convention(baseline->profiles[0].figures.options.convention))
         return baseline->profiles[0].figures.options.convention;
     return cm_convention_at(0)->name;
 }
@@ -131,6 +139,31 @@ static int prepare(struct gate *gate) {
     return status;
 }
 
+/* What a budget asks for and a profile is not: to pass at one batch says nothing of another. */
+static int check_taken(const struct gate *gate, const struct cm_result *taken,
+                       struct cm_diagnostics *diag) {
+    const struct cm_budget *budget = gate->budget;
+    const char *convention = taken->options.convention;
+    if (budget == NULL) return CM_OK;
+    if (budget->convention[0] != '\0' && !text_equal(budget->convention, convention))
+        return diag_error(diag, DIAG_COMPARE,
+                          "the budget wants convention %s, the profile is by %s",
+                          budget->convention, convention);
+    for (size_t i = 0; i < budget->n_batches; i++)
+        if (taken->options.batch != (int64_t)budget->batches[i])
+            return diag_error(diag, DIAG_COMPARE,
+                              "the budget wants batch %zu, the profile is of another",
+                              budget->batches[i]);
+    for (size_t i = 0; i < budget->n_dims; i++)
+        for (size_t k = 0; k < taken->options.n_dims; k++)
+            if (text_equal(budget->dims[i].name, taken->options.dims[k].name) &&
+                budget->dims[i].size != taken->options.dims[k].size)
+                return diag_error(diag, DIAG_COMPARE,
+                                  "the budget wants dim %s of another size than the profile's",
+                                  budget->dims[i].name);
+    return CM_OK;
+}
+
 /* A profile that was taken before stays as it was taken. */
 static int take_profile(struct gate *gate, struct cm_result *taken,
                         struct cm_diagnostics *diag) {
@@ -139,7 +172,7 @@ static int take_profile(struct gate *gate, struct cm_result *taken,
     if (binding.convention == NULL) binding.convention = cm_convention_at(0)->name;
     if (anew == NULL) anew = binding_given(&binding);
     gate->results[gate->n_results++] = taken;
-    if (anew == NULL) return CM_OK;
+    if (anew == NULL) return check_taken(gate, taken, diag);
     return diag_error(diag, DIAG_USAGE,
                       "a profile stays as it was taken, option --%s wants a model", anew);
 }
@@ -234,6 +267,9 @@ static int check_paths(const struct gate *gate, const struct gate_report *report
         if (is_same_file(path, request->model) || is_same_file(path, request->baseline) ||
             is_same_file(path, request->budget))
             return options_fault(gate->call, "the output '%s' is one of the inputs", path);
+        for (size_t k = 0; k < i; k++)
+            if (path != NULL && text_equal(path, reports[k].path))
+                return options_fault(gate->call, "the output '%s' is given twice", path);
     }
     if (request->update && is_same_file(request->baseline, request->model))
         return options_fault(gate->call, "the baseline '%s' is the model itself",
