@@ -84,6 +84,18 @@ static void list_baseline_batches(struct gate *gate, int64_t *batches) {
     gate->n_batches = baseline->n_profiles;
 }
 
+/* Each once: a baseline of one batch twice could not be read again. */
+static void drop_repeated(struct gate *gate, const int64_t *from, int64_t *batches) {
+    size_t n = 0;
+    for (size_t i = 0; i < gate->n_batches; i++) {
+        bool repeated = false;
+        for (size_t k = 0; k < n && !repeated; k++) repeated = batches[k] == from[i];
+        if (!repeated) batches[n++] = from[i];
+    }
+    gate->batches = batches;
+    gate->n_batches = n;
+}
+
 /* The same order. */
 static int choose_batches(struct gate *gate) {
     const struct batches *given = &gate->request.binding.batches;
@@ -91,15 +103,18 @@ static int choose_batches(struct gate *gate) {
     const size_t n_budget = gate->budget == NULL ? 0 : gate->budget->n_batches;
     const size_t n_baseline = baseline == NULL ? 0 : baseline->n_profiles;
     int64_t *batches =
-        arena_array(gate->call->arena, n_budget + n_baseline + 1, sizeof(*batches));
+        arena_array(gate->call->arena, n_budget + n_baseline + given->n + 1, sizeof(*batches));
+    int status = CM_OK;
     if (batches == NULL) return diag_no_memory(gate->call->diag);
-    gate->batches = given->n > 0 ? given->items : batches;
     gate->n_batches = given->n;
-    if (given->n > 0) return CM_OK;
-    if (n_budget > 0) return list_budget_batches(gate, batches);
-    gate->n_batches = 1;
-    if (n_baseline > 0) list_baseline_batches(gate, batches);
-    return CM_OK;
+    if (given->n == 0 && n_budget > 0)
+        status = list_budget_batches(gate, batches);
+    else if (given->n == 0 && n_baseline > 0)
+        list_baseline_batches(gate, batches);
+    else if (given->n == 0)
+        gate->n_batches = 1;
+    if (status == CM_OK) drop_repeated(gate, given->n > 0 ? given->items : batches, batches);
+    return status;
 }
 
 /* Those of the budget stand before those of the command line, of which the last counts. */
