@@ -44,7 +44,7 @@ const struct option check_options[] = {
      .min = 0, .max = 1000,
      .help = "modules to name for each regression (default 3)"},
     {.name = "update-baseline", .kind = OPTION_SET, .offset = AT(bool, update),
-     .help = "write what the model costs now to the file of --baseline"},
+     .help = "write what the model costs now to the file of --baseline, and no verdict"},
     {.name = "reason", .kind = OPTION_TEXT, .offset = AT(const char *, reason),
      .value = "TEXT",
      .help = "why; kept in the baseline, and wanted where something got dearer"},
