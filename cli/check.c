@@ -122,6 +122,10 @@ static int add_budget_dims(struct gate *gate) {
     const struct cm_budget *budget = gate->budget;
     struct cm_options *options = &gate->options;
     if (budget == NULL || budget->n_dims == 0) return CM_OK;
+    for (size_t i = 0; i < budget->n_dims; i++)
+        if (budget->dims[i].size < 0)
+            return options_fault(gate->call, "%s: a dim has no size, or one below 0",
+                                 gate->request.budget);
     struct cm_dim_option *dims =
         arena_array(gate->call->arena, budget->n_dims + options->n_dims, sizeof(*dims));
     size_t n = 0;
