@@ -44,13 +44,21 @@ static int read_budget(struct gate *gate) {
     return status == CM_REFUSED || status == CM_IO ? CM_USAGE : status;
 }
 
-/* The first that says one: the command line, the budget, the baseline, the library. */
+static bool is_convention(const char *name) {
+    for (size_t i = 0; cm_convention_at(i) != NULL; i++)
+        if (text_equal(cm_convention_at(i)->name, name)) return true;
+    return false;
+}
+
+/* The first that says one: the command line, the budget, the baseline, the library. A baseline
+ * by a convention of another version is one that cannot be compared, no fault of the caller. */
 static const char *choose_convention(const struct gate *gate) {
     const struct cm_baseline *baseline = gate->baseline.baseline;
     if (gate->request.binding.convention != NULL) return gate->request.binding.convention;
     if (gate->budget != NULL && gate->budget->convention[0] != '\0')
         return gate->budget->convention;
-    if (baseline != NULL && baseline->n_profiles > 0)
+    if (baseline != NULL && baseline->n_profiles > 0 &&
+        is_convention(baseline->profiles[0].figures.options.convention))
         return baseline->profiles[0].figures.options.convention;
     return cm_convention_at(0)->name;
 }
@@ -76,6 +84,18 @@ static void list_baseline_batches(struct gate *gate, int64_t *batches) {
     gate->n_batches = baseline->n_profiles;
 }
 
+/* Each once: a baseline of one batch twice could not be read again. */
+static void drop_repeated(struct gate *gate, const int64_t *from, int64_t *batches) {
+    size_t n = 0;
+    for (size_t i = 0; i < gate->n_batches; i++) {
+        bool repeated = false;
+        for (size_t k = 0; k < n && !repeated; k++) repeated = batches[k] == from[i];
+        if (!repeated) batches[n++] = from[i];
+    }
+    gate->batches = batches;
+    gate->n_batches = n;
+}
+
 /* The same order. */
 static int choose_batches(struct gate *gate) {
     const struct batches *given = &gate->request.binding.batches;
@@ -83,15 +103,18 @@ static int choose_batches(struct gate *gate) {
     const size_t n_budget = gate->budget == NULL ? 0 : gate->budget->n_batches;
     const size_t n_baseline = baseline == NULL ? 0 : baseline->n_profiles;
     int64_t *batches =
-        arena_array(gate->call->arena, n_budget + n_baseline + 1, sizeof(*batches));
+        arena_array(gate->call->arena, n_budget + n_baseline + given->n + 1, sizeof(*batches));
+    int status = CM_OK;
     if (batches == NULL) return diag_no_memory(gate->call->diag);
-    gate->batches = given->n > 0 ? given->items : batches;
     gate->n_batches = given->n;
-    if (given->n > 0) return CM_OK;
-    if (n_budget > 0) return list_budget_batches(gate, batches);
-    gate->n_batches = 1;
-    if (n_baseline > 0) list_baseline_batches(gate, batches);
-    return CM_OK;
+    if (given->n == 0 && n_budget > 0)
+        status = list_budget_batches(gate, batches);
+    else if (given->n == 0 && n_baseline > 0)
+        list_baseline_batches(gate, batches);
+    else if (given->n == 0)
+        gate->n_batches = 1;
+    if (status == CM_OK) drop_repeated(gate, given->n > 0 ? given->items : batches, batches);
+    return status;
 }
 
 /* Those of the budget stand before those of the command line, of which the last counts. */
@@ -99,6 +122,10 @@ static int add_budget_dims(struct gate *gate) {
     const struct cm_budget *budget = gate->budget;
     struct cm_options *options = &gate->options;
     if (budget == NULL || budget->n_dims == 0) return CM_OK;
+    for (size_t i = 0; i < budget->n_dims; i++)
+        if (budget->dims[i].size < 0)
+            return options_fault(gate->call, "%s: a dim has no size, or one below 0",
+                                 gate->request.budget);
     struct cm_dim_option *dims =
         arena_array(gate->call->arena, budget->n_dims + options->n_dims, sizeof(*dims));
     size_t n = 0;
@@ -131,6 +158,31 @@ static int prepare(struct gate *gate) {
     return status;
 }
 
+/* What a budget asks for and a profile is not: to pass at one batch says nothing of another. */
+static int check_taken(const struct gate *gate, const struct cm_result *taken,
+                       struct cm_diagnostics *diag) {
+    const struct cm_budget *budget = gate->budget;
+    const char *convention = taken->options.convention;
+    if (budget == NULL) return CM_OK;
+    if (budget->convention[0] != '\0' && !text_equal(budget->convention, convention))
+        return diag_error(diag, DIAG_COMPARE,
+                          "the budget wants convention %s, the profile is by %s",
+                          budget->convention, convention);
+    for (size_t i = 0; i < budget->n_batches; i++)
+        if (taken->options.batch != (int64_t)budget->batches[i])
+            return diag_error(diag, DIAG_COMPARE,
+                              "the budget wants batch %zu, the profile is of another",
+                              budget->batches[i]);
+    for (size_t i = 0; i < budget->n_dims; i++)
+        for (size_t k = 0; k < taken->options.n_dims; k++)
+            if (text_equal(budget->dims[i].name, taken->options.dims[k].name) &&
+                budget->dims[i].size != taken->options.dims[k].size)
+                return diag_error(diag, DIAG_COMPARE,
+                                  "the budget wants dim %s of another size than the profile's",
+                                  budget->dims[i].name);
+    return CM_OK;
+}
+
 /* A profile that was taken before stays as it was taken. */
 static int take_profile(struct gate *gate, struct cm_result *taken,
                         struct cm_diagnostics *diag) {
@@ -139,7 +191,7 @@ static int take_profile(struct gate *gate, struct cm_result *taken,
     if (binding.convention == NULL) binding.convention = cm_convention_at(0)->name;
     if (anew == NULL) anew = binding_given(&binding);
     gate->results[gate->n_results++] = taken;
-    if (anew == NULL) return CM_OK;
+    if (anew == NULL) return check_taken(gate, taken, diag);
     return diag_error(diag, DIAG_USAGE,
                       "a profile stays as it was taken, option --%s wants a model", anew);
 }
@@ -234,6 +286,9 @@ static int check_paths(const struct gate *gate, const struct gate_report *report
         if (is_same_file(path, request->model) || is_same_file(path, request->baseline) ||
             is_same_file(path, request->budget))
             return options_fault(gate->call, "the output '%s' is one of the inputs", path);
+        for (size_t k = 0; k < i; k++)
+            if (path != NULL && text_equal(path, reports[k].path))
+                return options_fault(gate->call, "the output '%s' is given twice", path);
     }
     if (request->update && is_same_file(request->baseline, request->model))
         return options_fault(gate->call, "the baseline '%s' is the model itself",

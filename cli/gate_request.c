@@ -44,7 +44,7 @@ const struct option check_options[] = {
      .min = 0, .max = 1000,
      .help = "modules to name for each regression (default 3)"},
     {.name = "update-baseline", .kind = OPTION_SET, .offset = AT(bool, update),
-     .help = "write what the model costs now to the file of --baseline"},
+     .help = "write what the model costs now to the file of --baseline, and no verdict"},
     {.name = "reason", .kind = OPTION_TEXT, .offset = AT(const char *, reason),
      .value = "TEXT",
      .help = "why; kept in the baseline, and wanted where something got dearer"},
@@ -92,6 +92,9 @@ static int check_request(const struct invocation *call, const struct gate_reques
                              request->update ? "update-baseline" : "ratchet");
     if (text_equal(request->baseline, "-") && text_equal(operands->values[0], "-"))
         return options_fault(call, "standard input cannot be both the model and the baseline");
+    if (text_equal(request->budget, "-") &&
+        (text_equal(request->baseline, "-") || text_equal(operands->values[0], "-")))
+        return options_fault(call, "standard input cannot be the budget and another file too");
     if (request->update && request->ratchet)
         return options_fault(call, "--update-baseline and --ratchet are two ways to one file");
     if (request->reason != NULL && !request->update)

@@ -34,6 +34,7 @@ struct gate {
     struct cm_diagnostics *diag;
     size_t n_limits;
     struct limit *limits;
+    bool can_accept; /* a new baseline would let a regression pass */
     struct cm_verdict *verdict;
 };
 
@@ -210,6 +211,13 @@ static int make_case(struct gate *gate, const struct side *side, const struct li
     return list_blame(gate, side, limit, ret);
 }
 
+/* Whether some bound stands on the baseline: what is absolute no new baseline changes. */
+static bool is_relative(const struct limit *limit) {
+    for (size_t i = 0; i < limit->n_bounds; i++)
+        if (limit->bounds[i].kind != BOUND_ABSOLUTE) return true;
+    return false;
+}
+
 static void count_case(struct cm_verdict *verdict, const struct cm_check_case *case_) {
     verdict->passed += text_equal(case_->state, "pass");
     verdict->regressions += text_equal(case_->state, "regression");
@@ -225,7 +233,9 @@ static int check_side(struct gate *gate, const struct side *side, struct cm_chec
         is_used[i] = true;
         const int status = make_case(gate, side, limit, &cases[gate->verdict->n_cases]);
         if (status != CM_OK) return status;
-        count_case(gate->verdict, &cases[gate->verdict->n_cases++]);
+        const struct cm_check_case *made = &cases[gate->verdict->n_cases++];
+        count_case(gate->verdict, made);
+        gate->can_accept |= text_equal(made->state, "regression") && is_relative(limit);
     }
     return CM_OK;
 }
@@ -281,12 +291,14 @@ static int check_all(struct gate *gate, const struct cm_result *const *results, 
     verdict->times = say_times(gate, results[0]);
     verdict->fail_ambiguous = gate->options->fail_ambiguous;
     verdict->baseline = baseline == NULL ? "" : keep(gate, baseline->model);
-    verdict->accept = keep(gate, gate->options->accept);
+    verdict->accept = "";
     verdict->cases = cases;
     for (size_t i = 0; i < n && status == CM_OK; i++)
         status = check_result(gate, results[i], cases, is_used);
     if (status == CM_OK) status = check_used(gate, is_used);
     verdict->state = worst_state(verdict);
+    if (verdict->regressions == 0 || gate->can_accept)
+        verdict->accept = keep(gate, gate->options->accept);
     return status;
 }
 

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writers walk the tree without looking back, so a file whose children form a ring, or which
- * lists one twice, must not get that far.
+ * lists one twice, must not get that far. Neither must figures that no model can have: a gate
+ * would compare with them.
  */
 #include "report/json_check.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
+#include "costmodel/check.h"
 #include "costmodel/result.h"
+#include "report/columns.h"
 #include "support/arena.h"
+#include "support/checked.h"
 #include "support/diag.h"
 
 #include "support/banned.h"
@@ -56,9 +62,55 @@ static int check_tree(const struct cm_result *result, struct arena *arena,
     return CM_OK;
 }
 
+/* No model costs less than nothing; limits on top of such a figure would mean nothing. */
+static int check_totals(const struct cm_costs *totals, struct cm_diagnostics *diag) {
+    for (size_t i = 0; i < n_columns; i++) {
+        const int64_t value = column_get(&columns[i], totals);
+        if (is_known(value) && value < 0)
+            return diag_error(diag, DIAG_FORMAT, "totals: %s is negative, %" PRId64,
+                              columns[i].key, value);
+    }
+    return CM_OK;
+}
+
+static int by_batch(const void *a, const void *b) {
+    const int64_t left = *(const int64_t *)a;
+    const int64_t right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Of two profiles of one batch, as a merge by hand leaves them, one alone would be compared. */
+static int check_batches(int64_t *batches, size_t n, struct cm_diagnostics *diag) {
+    qsort(batches, n, sizeof(*batches), by_batch);
+    for (size_t i = 0; i < n; i++) {
+        if (is_known(batches[i]) && batches[i] < 1)
+            return diag_error(diag, DIAG_FORMAT, "profiles: a batch is %" PRId64, batches[i]);
+        if (i == 0 || batches[i] != batches[i - 1]) continue;
+        if (is_known(batches[i]))
+            return diag_error(diag, DIAG_FORMAT, "profiles: batch %" PRId64 " is there twice",
+                              batches[i]);
+        return diag_error(diag, DIAG_FORMAT, "profiles: two have no batch");
+    }
+    return CM_OK;
+}
+
+int json_check_baseline(const struct cm_baseline *baseline, struct arena *arena,
+                        struct cm_diagnostics *diag) {
+    int64_t *batches = arena_array(arena, baseline->n_profiles + 1, sizeof(*batches));
+    if (batches == NULL) return diag_no_memory(diag);
+    for (size_t i = 0; i < baseline->n_profiles; i++) {
+        const struct cm_result *figures = &baseline->profiles[i].figures;
+        const int status = check_totals(&figures->totals, diag);
+        if (status != CM_OK) return status;
+        batches[i] = figures->options.batch;
+    }
+    return check_batches(batches, baseline->n_profiles, diag);
+}
+
 int json_check(const struct cm_result *result, struct arena *arena,
                struct cm_diagnostics *diag) {
     int status = check_root(result, diag);
+    if (status == CM_OK) status = check_totals(&result->totals, diag);
     if (status == CM_OK) status = check_tree(result, arena, diag);
     return status;
 }

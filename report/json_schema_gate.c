@@ -2,10 +2,12 @@
 /* The tables of what the gate reads and writes: budget, baseline, verdict (docs/gate.md). */
 #include "costmodel/check.h"
 
+#include "report/json_check.h"
 #include "report/json_document.h"
 #include "report/json_rows.h"
 #include "report/json_schema.h"
 #include "support/arena.h"
+#include "support/diag.h"
 
 #include "support/banned.h"
 
@@ -234,9 +236,16 @@ int cm_baseline_read_json(const char *text, size_t size, const char *name,
     const struct json_text from = {text, size, name};
     struct arena *arena = NULL;
     void *baseline = NULL;
-    const int status =
-        json_document_read(&json_baseline, &from, diagnostics, &arena, &baseline);
+    int status = json_document_read(&json_baseline, &from, diagnostics, &arena, &baseline);
     if (status != CM_OK) return status;
+    struct diag_frame frame = {.label = "in", .what = name};
+    diag_push(diagnostics, &frame);
+    status = json_check_baseline(baseline, arena, diagnostics);
+    diag_pop(diagnostics, &frame);
+    if (status != CM_OK) {
+        arena_free(arena);
+        return status;
+    }
     *ret_baseline = baseline;
     (*ret_baseline)->arena = arena;
     return CM_OK;

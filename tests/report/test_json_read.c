@@ -159,6 +159,7 @@ static const struct {
      "totals.macs: expected an integer below 2^63, have -9223372036854775808"},
     {"\"macs\":14068146176", "\"macs\":1,\"macs\":2",
      "totals.macs: expected one value, have two"},
+    {"\"macs\":14068146176", "\"macs\":-7", "totals: macs is negative, -7"},
     {"\"macs\":14068146176", "\"macs\":[1]", "totals.macs: expected an integer, have an array"},
     {"\"macs\":14068146176", "\"macs\":true",
      "totals.macs: expected an integer, have true or false"},
