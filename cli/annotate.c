@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/command.h"
 #include "cli/options.h"
 #include "cli/request.h"
 #include "cli/streams.h"
@@ -22,6 +23,26 @@ static bool is_same_file(const char *a, const char *b) {
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
+static const char *folder_of(const char *path, struct arena *arena) {
+    const char *slash = strrchr(path, '/');
+    return slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : ".";
+}
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Of files that are yet to be written: the same name in the same folder. */
+static int is_same_output(const char *a, const char *b, struct arena *arena, bool *ret) {
+    const char *folder = folder_of(a, arena);
+    const char *other = folder_of(b, arena);
+    if (folder == NULL || other == NULL) return CM_NO_MEMORY;
+    *ret = is_same_file(a, b) ||
+           (text_equal(name_of(a), name_of(b)) && is_same_file(folder, other));
+    return CM_OK;
+}
+
 int annotate_check(const struct invocation *call, const struct request *request) {
     const char *path = request->annotate;
     if (path == NULL || request->model == NULL) return CM_OK;
@@ -33,7 +54,11 @@ int annotate_check(const struct invocation *call, const struct request *request)
         return options_fault(call, "option --annotate wants a file, got '-'");
     if (is_same_file(path, request->model))
         return options_fault(call, "the annotated model '%s' is the model itself", path);
-    if (request->output != NULL && is_same_file(path, request->output))
+    if (request->output == NULL) return CM_OK;
+    bool is_one = false;
+    if (is_same_output(path, request->output, call->arena, &is_one) != CM_OK)
+        return diag_no_memory(call->diag);
+    if (is_one)
         return options_fault(call, "the report and the annotated model are both '%s'", path);
     return CM_OK;
 }
@@ -42,11 +67,6 @@ static bool has_external_weights(const struct cm_result *result) {
     for (size_t i = 0; i < result->memory.n_weights; i++)
         if (text_equal(result->memory.weights[i].storage, "external")) return true;
     return false;
-}
-
-static const char *folder_of(const char *path, struct arena *arena) {
-    const char *slash = strrchr(path, '/');
-    return slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : ".";
 }
 
 /* A model names the files of its weights relative to its own folder. */

@@ -25,8 +25,10 @@ enum format_option {
     TAKES_TOP = 16,
     TAKES_UNITS = 32,
     TAKES_METRIC = 64,
-    TAKES_MEMORY = 128, /* the curve, the plan */
+    TAKES_CURVE = 128, /* of memory */
     TAKES_EXPLAIN = 256,
+    TAKES_WIDTH = 512,
+    TAKES_PLAN = 1024, /* the memory plan */
     TAKES_TABLE = TAKES_ROWS | TAKES_COLUMNS | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS,
 };
 
@@ -170,19 +172,25 @@ static int write_trace(const struct request *request, const struct cm_result *re
 
 /* clang-format off */
 static const struct format formats[] = {
-    {"text",     "the text report",   write_text,     write_sweep_text,     write_formula_text, TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_MEMORY | TAKES_EXPLAIN, false},
-    {"json",     "--format json",     write_json,     write_sweep_json,     write_formula_json, TAKES_MEMORY | TAKES_EXPLAIN, false},
+    {"text",     "the text report",   write_text,     write_sweep_text,     write_formula_text, TAKES_REPORT | TAKES_DEPTH | TAKES_TOP | TAKES_UNITS | TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN | TAKES_WIDTH, false},
+    {"json",     "--format json",     write_json,     write_sweep_json,     write_formula_json, TAKES_CURVE | TAKES_PLAN | TAKES_EXPLAIN, false},
     {"csv",      "--format csv",      write_csv,      write_sweep_csv,      NULL,               TAKES_TABLE, false},
     {"markdown", "--format markdown", write_markdown, write_sweep_markdown, NULL,               TAKES_TABLE, false},
     {"folded",   "--format folded",   write_folded,   NULL,                 NULL,               TAKES_DEPTH | TAKES_METRIC, false},
     {"dot",      "--format dot",      write_dot,      NULL,                 NULL,               TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, false},
     {"mermaid",  "--format mermaid",  write_mermaid,  NULL,                 NULL,               TAKES_COLUMNS | TAKES_DEPTH | TAKES_UNITS, false},
-    {"trace",    "--format trace",    write_trace,    NULL,                 NULL,               TAKES_MEMORY, true},
+    {"trace",    "--format trace",    write_trace,    NULL,                 NULL,               TAKES_CURVE, true},
 };
 
 /* What text becomes where rows or columns are asked for. */
 static const struct format table =
     {"text",     "a table",           write_table,    write_sweep_table,    NULL,               TAKES_TABLE, false};
+
+/* Of several batches, and of --explain, none of the report's sections is left. */
+static const struct format batches =
+    {"text",     "a table of batches", write_text,    write_sweep_text,     NULL,               TAKES_UNITS, false};
+static const struct format explanation =
+    {"text",     "--explain",         write_text,     write_sweep_text,     NULL,               TAKES_EXPLAIN | TAKES_WIDTH, false};
 /* clang-format on */
 
 #define N_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -202,11 +210,18 @@ static bool wants_table(const struct request *request) {
            request->filters.n > 0;
 }
 
+/* Text is one of four things. */
+static const struct format *text_format(const struct request *request) {
+    if (wants_table(request)) return &table;
+    if (request->formula) return &formats[0];
+    if (request->explain.n > 0) return &explanation;
+    return request->binding.batches.n > 1 ? &batches : &formats[0];
+}
+
 int format_find(const struct invocation *call, struct request *request) {
     for (size_t i = 0; i < N_FORMATS; i++) {
         if (!text_equal(formats[i].name, request->format_name)) continue;
-        const bool is_table = i == 0 && wants_table(request);
-        request->format = is_table ? &table : &formats[i];
+        request->format = i == 0 ? text_format(request) : &formats[i];
         return CM_OK;
     }
     return no_such_format(call, request->format_name);
@@ -234,10 +249,10 @@ static const struct {
     {"operators", TAKES_REPORT, MEMBER(operators)},
     {"layers", TAKES_REPORT, MEMBER(layers)},
     {"kernels", TAKES_REPORT, MEMBER(kernels)},
-    {"width", TAKES_REPORT, MEMBER(width)},
+    {"width", TAKES_WIDTH, MEMBER(width)},
     {"explain", TAKES_EXPLAIN, MEMBER(explain)},
-    {"memory-curve", TAKES_MEMORY, MEMBER(memory_curve)},
-    {"memory-plan", TAKES_MEMORY, MEMBER(memory_plan)},
+    {"memory-curve", TAKES_CURVE, MEMBER(memory_curve)},
+    {"memory-plan", TAKES_PLAN, MEMBER(memory_plan)},
 };
 
 int format_check(const struct invocation *call, const struct request *request) {

@@ -110,6 +110,35 @@ static int take_profile(const struct request *request, struct cm_result *result,
                       "a profile stays as it was taken, option --%s wants a model", anew);
 }
 
+/* Weights in files of their own are known once the model is read, and nothing is written yet.
+ */
+static int keep_weights(const struct request *request, const struct cm_model *model,
+                        struct cm_diagnostics *diag) {
+    const char *const outputs[] = {request->output, request->annotate};
+    for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
+        bool is_read = false;
+        if (outputs[i] == NULL || text_equal(outputs[i], "-")) continue;
+        const int status = cm_model_reads_file(model, outputs[i], diag, &is_read);
+        if (status != CM_OK) return status;
+        if (is_read)
+            return diag_error(diag, DIAG_USAGE, "the output '%s' has weights of the model",
+                              outputs[i]);
+    }
+    return CM_OK;
+}
+
+static int load(const struct request *request, struct cm_diagnostics *diag,
+                struct cm_model **ret_model, struct cm_result **ret_taken) {
+    struct cm_model *model = NULL;
+    int status = cm_load_file(request->model, diag, &model, ret_taken);
+    if (status == CM_OK && model != NULL) status = keep_weights(request, model, diag);
+    if (status == CM_OK)
+        *ret_model = model;
+    else
+        cm_model_free(model);
+    return status;
+}
+
 /* A profile into *ret, or of several batches a sweep into *ret_sweep. */
 static int profile_model(const struct request *request, const struct cm_options *options,
                          struct cm_diagnostics *diag, struct cm_result **ret,
@@ -119,7 +148,7 @@ static int profile_model(const struct request *request, const struct cm_options 
     struct progress progress = {.shown = false};
     struct cm_options shown = *options;
     struct cm_result *taken = NULL;
-    int status = cm_load_file(request->model, diag, &model, &taken);
+    int status = load(request, diag, &model, &taken);
     if (status != CM_OK) return status;
     if (taken != NULL) return take_profile(request, taken, diag, ret);
     if (request->format->draws_times && (options->backend == NULL || options->plan_only)) {
@@ -232,7 +261,7 @@ static int find_formula(const struct request *request, const struct cm_options *
                         struct cm_diagnostics *diag, struct cm_formula **ret) {
     struct cm_model *model = NULL;
     struct cm_result *taken = NULL;
-    int status = cm_load_file(request->model, diag, &model, &taken);
+    int status = load(request, diag, &model, &taken);
     if (status != CM_OK) return status;
     if (taken != NULL) return take_profile(request, taken, diag, &taken);
     status = cm_model_formula(model, options, diag, ret);

@@ -27,7 +27,7 @@ static bool is_plain(char c) {
 void markdown_append_name(struct text *text, const char *name, struct arena *arena) {
     struct text safe;
     text_init(&safe, arena);
-    text_append_name(&safe, name);
+    text_append_label(&safe, name); /* cut: one name is not to be all that a comment holds */
     const char *at = text_string(&safe);
     if (safe.failed) text->failed = true;
     if (*at == '\0') return;

@@ -2,6 +2,7 @@
 #include "report/table.h"
 
 #include "support/arena.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -18,8 +19,14 @@ struct text *table_cell(struct table *table) {
     return page_item(table->page);
 }
 
+/* Cut as in messages: every line is as wide as the longest cell, and a name may be megabytes.
+ */
 void table_end_cell(struct table *table) {
-    const char *cell = arena_strdup(table->page->arena, text_string(&table->page->item));
+    struct arena *arena = table->page->arena;
+    const char *whole = text_string(&table->page->item);
+    const size_t length = text_cut(whole, TEXT_LONGEST_LABEL);
+    const char *cell = whole[length] == '\0' ? arena_strdup(arena, whole)
+                                             : arena_printf(arena, "%.*s…", (int)length, whole);
     if (cell == NULL) table->page->item.failed = true;
     table->cells[table->n_cells++] = cell ? cell : "";
 }

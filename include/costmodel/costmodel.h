@@ -229,6 +229,13 @@ CM_API int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
 CM_API const char *cm_model_path(const struct cm_model *model);
 
 /*
+ * Whether `path` is a file that the model is read from, its own or one of its weights', by
+ * whatever name: what is written there would destroy it. CM_OK, CM_NO_MEMORY.
+ */
+CM_API int cm_model_reads_file(const struct cm_model *model, const char *path,
+                               struct cm_diagnostics *diagnostics, bool *ret) CM_MUST_CHECK;
+
+/*
  * Runs the passes and gives the result: plain data that does not point into the model and is
  * freed with cm_result_free. One model may be profiled many times, with different options.
  */

@@ -74,6 +74,8 @@ static void filters_choose_rows(void **state) {
         {"bytes_read=16MiB", "0"},
         {"bytes_read<16Mi", "1 3 4"},
         {"bytes_read>=1kB", "0 1"},
+        {"bytes_read<1PiB", "0 1 3 4"},
+        {"macs>=1E", ""},
         {"macs_share>99%", "0 1"},
         {"macs_share<=0.5", "3 4"},
         {"type=Conv*", "1 2"},
