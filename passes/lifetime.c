@@ -232,7 +232,8 @@ static int reschedule(const struct analysis *analysis, struct lifetime_table *ta
         if (status == CM_OK && table->peak_bytes >= table->file_peak_bytes)
             status = live_in_order(analysis, NULL, table);
     }
-    table->is_optimal = schedule.optimal && table->peak_bytes == schedule.peak;
+    table->is_optimal =
+        schedule.optimal && table->peak_bytes == schedule.peak && !table->at_most;
     return status;
 }
 
