@@ -11,9 +11,9 @@
 
 struct rule;
 
-/* Dims that differ become DIM_UNKNOWN (the larger of two bounds, where such are asked for), ranks that differ an unknown rank; contents are dropped.
- * `ret` may be a or b itself.
- * Refused: another element type, a tensor against a sequence. */
+/* Dims that differ become DIM_UNKNOWN (the larger of two bounds, where such are asked for),
+ * ranks that differ an unknown rank; contents are dropped. `ret` may be a or b itself. Refused:
+ * another element type, a tensor against a sequence. */
 int merge_facts(struct rule *rule, const struct fact *a, const struct fact *b, struct fact *ret)
     __attribute__((warn_unused_result));
 /* The same type and shape; contents are not looked at. */

@@ -160,7 +160,7 @@ static int infer_split_to_sequence(struct rule *rule) {
     const struct shape *input = rule_shape(rule, 0);
     int64_t dims[SHAPE_MAX_RANK];
     struct shape shape = {0, dims};
-    struct parts parts;
+    struct parts parts = {.n = DIM_UNKNOWN};
     int axis = 0;
     if (!shape_has_rank(input)) {
         const struct fact element = fact_tensor(rule_dtype(rule, 0), *input);
