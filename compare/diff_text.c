@@ -119,8 +119,7 @@ static void write_modules(struct writer *writer) {
     if (n == 0) return;
     page_end_line(&writer->page);
     page_print(&writer->page, STYLE_TITLE, "Modules by change of %s", view->by.heading);
-    if (view->by.is_sum)
-        page_print(&writer->page, STYLE_PLAIN, ", no change counted twice");
+    if (view->by.is_sum) page_print(&writer->page, STYLE_PLAIN, ", no change counted twice");
     page_end_line(&writer->page);
     if (!table_init(&table, &writer->page, headings, 6, n)) return;
     for (size_t i = 0; i < n; i++) {
