@@ -3,10 +3,10 @@
 #include "cli/annotate.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/outputs.h"
 #include "cli/request.h"
 #include "cli/streams.h"
 #include "support/arena.h"
@@ -15,33 +15,6 @@
 #include "support/text.h"
 
 #include "support/banned.h"
-
-static bool is_same_file(const char *a, const char *b) {
-    struct stat first;
-    struct stat second;
-    if (stat(a, &first) != 0 || stat(b, &second) != 0) return text_equal(a, b);
-    return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
-static const char *folder_of(const char *path, struct arena *arena) {
-    const char *slash = strrchr(path, '/');
-    return slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : ".";
-}
-
-static const char *name_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* Of files that are yet to be written: the same name in the same folder. */
-static int is_same_output(const char *a, const char *b, struct arena *arena, bool *ret) {
-    const char *folder = folder_of(a, arena);
-    const char *other = folder_of(b, arena);
-    if (folder == NULL || other == NULL) return CM_NO_MEMORY;
-    *ret = is_same_file(a, b) ||
-           (text_equal(name_of(a), name_of(b)) && is_same_file(folder, other));
-    return CM_OK;
-}
 
 int annotate_check(const struct invocation *call, const struct request *request) {
     const char *path = request->annotate;
@@ -52,11 +25,11 @@ int annotate_check(const struct invocation *call, const struct request *request)
                              "standard input");
     if (text_equal(path, "-"))
         return options_fault(call, "option --annotate wants a file, got '-'");
-    if (is_same_file(path, request->model))
+    if (outputs_is_file(path, request->model))
         return options_fault(call, "the annotated model '%s' is the model itself", path);
     if (request->output == NULL) return CM_OK;
     bool is_one = false;
-    if (is_same_output(path, request->output, call->arena, &is_one) != CM_OK)
+    if (outputs_are_one(path, request->output, call->arena, &is_one) != CM_OK)
         return diag_no_memory(call->diag);
     if (is_one)
         return options_fault(call, "the report and the annotated model are both '%s'", path);
@@ -74,16 +47,18 @@ static int warn_of_weights(const struct request *request, const struct cm_result
                            struct cm_diagnostics *diag) {
     if (!has_external_weights(result)) return CM_OK;
     struct arena *arena = arena_new("path", 0);
-    const char *from = arena ? folder_of(request->model, arena) : NULL;
-    const char *to = arena ? folder_of(request->annotate, arena) : NULL;
-    if (from != NULL && to != NULL && !is_same_file(from, to)) {
+    bool is_beside = false;
+    int status = CM_NO_MEMORY;
+    if (arena != NULL)
+        status = outputs_share_folder(request->annotate, request->model, arena, &is_beside);
+    if (status == CM_OK && !is_beside) {
         diag_warn(diag, DIAG_IO,
                   "the weights stand in files of their own, which '%s' looks for in its folder",
                   request->annotate);
         diag_hint(diag, "copy them there too, or write it beside the model");
     }
     arena_free(arena);
-    return from && to ? CM_OK : diag_no_memory(diag);
+    return status == CM_OK ? CM_OK : diag_no_memory(diag);
 }
 
 int annotate_file(const struct request *request, struct cm_model *model,

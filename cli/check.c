@@ -6,9 +6,8 @@
  */
 #include "cli/gate.h"
 
-#include <sys/stat.h>
-
 #include "cli/messages.h"
+#include "cli/outputs.h"
 #include "cli/streams.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -28,6 +27,8 @@ struct gate {
     const int64_t *batches; /* 0: as the file says */
     size_t n_results;
     struct cm_result **results;
+    size_t n_reports;
+    struct gate_report *reports; /* the main one, and behind it those of --report */
 };
 
 static int check_exit(int status) {
@@ -211,6 +212,16 @@ static int profile_batches(struct gate *gate, struct cm_model *model,
     return status;
 }
 
+static int keep_weights(const struct gate *gate, const struct cm_model *model,
+                        struct cm_diagnostics *diag) {
+    const struct gate_request *request = &gate->request;
+    const bool writes = request->update || request->ratchet;
+    int status = writes ? outputs_keep_weights(model, request->baseline, diag) : CM_OK;
+    for (size_t i = 0; status == CM_OK && i < gate->n_reports; i++)
+        status = outputs_keep_weights(model, gate->reports[i].path, diag);
+    return status;
+}
+
 static int profile_model(struct gate *gate, struct cm_diagnostics *diag) {
     struct cm_model *model = NULL;
     struct cm_result *taken = NULL;
@@ -220,7 +231,8 @@ static int profile_model(struct gate *gate, struct cm_diagnostics *diag) {
     int status = cm_load_file(gate->request.model, diag, &model, &taken);
     if (status != CM_OK) return status;
     if (taken != NULL) return take_profile(gate, taken, diag);
-    status = profile_batches(gate, model, diag);
+    status = keep_weights(gate, model, diag);
+    if (status == CM_OK) status = profile_batches(gate, model, diag);
     cm_model_free(model);
     return status;
 }
@@ -271,33 +283,25 @@ static int make_verdict(struct gate *gate, struct cm_verdict **ret) {
                     gate->call->diag, ret);
 }
 
-static bool is_same_file(const char *a, const char *b) {
-    struct stat left;
-    struct stat right;
-    return a != NULL && b != NULL && stat(a, &left) == 0 && stat(b, &right) == 0 &&
-           left.st_dev == right.st_dev && left.st_ino == right.st_ino;
-}
-
 /* What would destroy what it was made from, or what it is compared with. */
-static int check_paths(const struct gate *gate, const struct gate_report *reports, size_t n) {
+static int check_paths(const struct gate *gate) {
     const struct gate_request *request = &gate->request;
-    for (size_t i = 0; i < n; i++) {
-        const char *path = reports[i].path;
-        if (is_same_file(path, request->model) || is_same_file(path, request->baseline) ||
-            is_same_file(path, request->budget))
+    for (size_t i = 0; i < gate->n_reports; i++) {
+        const char *path = gate->reports[i].path;
+        if (outputs_is_file(path, request->model) || outputs_is_file(path, request->baseline) ||
+            outputs_is_file(path, request->budget))
             return options_fault(gate->call, "the output '%s' is one of the inputs", path);
         for (size_t k = 0; k < i; k++)
-            if (path != NULL && text_equal(path, reports[k].path))
+            if (path != NULL && text_equal(path, gate->reports[k].path))
                 return options_fault(gate->call, "the output '%s' is given twice", path);
     }
-    if (request->update && is_same_file(request->baseline, request->model))
+    if (request->update && outputs_is_file(request->baseline, request->model))
         return options_fault(gate->call, "the baseline '%s' is the model itself",
                              request->baseline);
     return CM_OK;
 }
 
-/* The main report, and behind it those of --report. */
-static int list_reports(const struct gate *gate, struct gate_report **ret, size_t *ret_n) {
+static int list_reports(struct gate *gate) {
     const struct gate_request *request = &gate->request;
     const struct option_list *more = &request->reports;
     struct gate_report *reports = arena_array(gate->call->arena, more->n + 1, sizeof(*reports));
@@ -308,9 +312,9 @@ static int list_reports(const struct gate *gate, struct gate_report **ret, size_
         const int status = gate_report_read(gate->call, more->values[i], &reports[i + 1]);
         if (status != CM_OK) return status;
     }
-    *ret = reports;
-    *ret_n = more->n + 1;
-    return check_paths(gate, reports, more->n + 1);
+    gate->reports = reports;
+    gate->n_reports = more->n + 1;
+    return check_paths(gate);
 }
 
 /* Said where the verdict is not. */
@@ -344,11 +348,11 @@ static int ratchet(const struct gate *gate) {
     return status;
 }
 
-static int run_check(struct gate *gate, const struct gate_report *reports, size_t n) {
+static int run_check(struct gate *gate) {
     struct cm_verdict *verdict = NULL;
     int status = make_verdict(gate, &verdict);
     if (status != CM_OK) return check_exit(status);
-    status = gate_reports_write(gate->call, reports, n, verdict,
+    status = gate_reports_write(gate->call, gate->reports, gate->n_reports, verdict,
                                 (enum color_choice)gate->request.color);
     const int exit_status = cm_verdict_exit(verdict);
     if (status == CM_OK && gate->request.ratchet && exit_status == 0 &&
@@ -394,14 +398,12 @@ static int update(struct gate *gate) {
 }
 
 static int run(struct gate *gate) {
-    struct gate_report *reports = NULL;
-    size_t n = 0;
     int status = gate_request_read(gate->call, &gate->request);
-    if (status == CM_OK) status = list_reports(gate, &reports, &n);
+    if (status == CM_OK) status = list_reports(gate);
     if (status == CM_OK) status = prepare(gate);
     if (status == CM_OK) status = profile_and_tell(gate);
     if (status != CM_OK) return check_exit(status);
-    if (!gate->request.update) return run_check(gate, reports, n);
+    if (!gate->request.update) return run_check(gate);
     status = update(gate);
     if (status == CM_OK) status = streams_flush(stdout, "standard output", gate->call->diag);
     return check_exit(status);

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/asked.h"
 #include "cli/binding.h"
@@ -12,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/messages.h"
 #include "cli/options.h"
+#include "cli/outputs.h"
 #include "cli/streams.h"
 #include "costmodel/compare.h"
 #include "support/arena.h"
@@ -117,6 +117,8 @@ static int load_with(struct job *job, size_t side, struct cm_diagnostics *diag) 
     struct cm_model *model = NULL;
     int status = cm_load_file(job->paths[side], diag, &model, ret);
     job->is_profile[side] = status == CM_OK && model == NULL;
+    if (status == CM_OK && model != NULL)
+        status = outputs_keep_weights(model, job->request.output, diag);
     if (status == CM_OK && model != NULL) status = profile_model(job, model, diag, ret);
     cm_model_free(model);
     return status;
@@ -232,18 +234,6 @@ static int read_metric(const struct invocation *call, const char *name, size_t *
     return options_fault(call, "option --sort: '%s' is only of whole models", name);
 }
 
-/* A report that replaced what it is about would destroy it. */
-static bool is_operand(const struct job *job, const char *output) {
-    struct stat have;
-    struct stat operand;
-    if (output == NULL || stat(output, &have) != 0) return false;
-    for (size_t i = 0; i < 2; i++)
-        if (stat(job->paths[i], &operand) == 0 && operand.st_dev == have.st_dev &&
-            operand.st_ino == have.st_ino)
-            return true;
-    return false;
-}
-
 static int read_operands(struct job *job, const struct option_list *operands) {
     const struct invocation *call = job->call;
     if (operands->n != 2)
@@ -251,7 +241,8 @@ static int read_operands(struct job *job, const struct option_list *operands) {
     for (size_t i = 0; i < 2; i++) job->paths[i] = operands->values[i];
     if (text_equal(job->paths[0], "-") && text_equal(job->paths[1], "-"))
         return options_fault(call, "standard input can be one of the two only");
-    if (is_operand(job, job->request.output))
+    if (outputs_is_file(job->request.output, job->paths[0]) ||
+        outputs_is_file(job->request.output, job->paths[1]))
         return options_fault(call, "the output '%s' is one of the two", job->request.output);
     return CM_OK;
 }

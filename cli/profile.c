@@ -4,12 +4,12 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/annotate.h"
 #include "cli/asked.h"
 #include "cli/formats.h"
 #include "cli/messages.h"
+#include "cli/outputs.h"
 #include "cli/request.h"
 #include "cli/streams.h"
 #include "cli/sweep.h"
@@ -51,15 +51,6 @@ static int write_report(const struct invocation *call, const struct request *req
     if (findings->result)
         return format->write_result(request, findings->result, call->diag, out);
     return format->write_sweep(request, findings->sweep, call->diag, out);
-}
-
-/* A report that replaced its own model would destroy it. */
-static bool is_model(const struct request *request) {
-    struct stat model;
-    struct stat output;
-    if (text_equal(request->model, "-") || stat(request->model, &model) != 0) return false;
-    return stat(request->output, &output) == 0 && model.st_dev == output.st_dev &&
-           model.st_ino == output.st_ino;
 }
 
 /* What is to be written, and how. */
@@ -110,21 +101,10 @@ static int take_profile(const struct request *request, struct cm_result *result,
                       "a profile stays as it was taken, option --%s wants a model", anew);
 }
 
-/* Weights in files of their own are known once the model is read, and nothing is written yet.
- */
 static int keep_weights(const struct request *request, const struct cm_model *model,
                         struct cm_diagnostics *diag) {
-    const char *const outputs[] = {request->output, request->annotate};
-    for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
-        bool is_read = false;
-        if (outputs[i] == NULL || text_equal(outputs[i], "-")) continue;
-        const int status = cm_model_reads_file(model, outputs[i], diag, &is_read);
-        if (status != CM_OK) return status;
-        if (is_read)
-            return diag_error(diag, DIAG_USAGE, "the output '%s' has weights of the model",
-                              outputs[i]);
-    }
-    return CM_OK;
+    const int status = outputs_keep_weights(model, request->output, diag);
+    return status == CM_OK ? outputs_keep_weights(model, request->annotate, diag) : status;
 }
 
 static int load(const struct request *request, struct cm_diagnostics *diag,
@@ -373,7 +353,7 @@ static int read_request(const struct invocation *call, struct request *request,
     else if (status == CM_OK)
         status = take_model(call, &operands, &request->model);
     if (status == CM_OK && request->model != NULL && request->output != NULL &&
-        is_model(request)) {
+        outputs_is_file(request->output, request->model)) {
         return options_fault(call, "the output '%s' is the model itself", request->output);
     }
     if (status == CM_OK) status = binding_read(call, &request->binding, options);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/outputs.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static bool is_path(const char *path) {
+    return path != NULL && !text_equal(path, "-");
+}
+
+bool outputs_is_file(const char *path, const char *other) {
+    struct stat one;
+    struct stat two;
+    return is_path(path) && is_path(other) && stat(path, &one) == 0 && stat(other, &two) == 0 &&
+           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+static const char *folder_of(const char *path, struct arena *arena) {
+    const char *slash = strrchr(path, '/');
+    return slash ? arena_strndup(arena, path, (size_t)(slash - path) + 1) : "./";
+}
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+int outputs_share_folder(const char *path, const char *other, struct arena *arena, bool *ret) {
+    const char *folder = folder_of(path, arena);
+    const char *beside = folder_of(other, arena);
+    if (folder == NULL || beside == NULL) return CM_NO_MEMORY;
+    *ret = text_equal(folder, beside) || outputs_is_file(folder, beside);
+    return CM_OK;
+}
+
+int outputs_are_one(const char *path, const char *other, struct arena *arena, bool *ret) {
+    *ret = outputs_is_file(path, other);
+    if (*ret || !is_path(path) || !is_path(other)) return CM_OK;
+    if (!text_equal(name_of(path), name_of(other))) return CM_OK;
+    return outputs_share_folder(path, other, arena, ret);
+}
+
+int outputs_keep_weights(const struct cm_model *model, const char *path,
+                         struct cm_diagnostics *diag) {
+    bool is_read = false;
+    if (!is_path(path)) return CM_OK;
+    const int status = cm_model_reads_file(model, path, diag, &is_read);
+    if (status != CM_OK || !is_read) return status;
+    return diag_error(diag, DIAG_USAGE, "the output '%s' has weights of the model", path);
+}
