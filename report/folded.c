@@ -78,8 +78,10 @@ static size_t module_at_depth(const struct cm_result *result, size_t module, int
     return module < result->n_modules ? module : 0;
 }
 
-static size_t collect(const struct cm_result *result, const struct column *column, int depth,
-                      struct addend *addends) {
+/* The sum of all of them may be past 2^63 where a profile was made up. */
+static int64_t collect(const struct cm_result *result, const struct column *column, int depth,
+                       struct addend *addends, size_t *ret_n) {
+    int64_t sum = 0;
     size_t n = 0;
     for (size_t i = 0; i < result->n_nodes; i++) {
         const struct cm_node *node = &result->nodes[i];
@@ -87,9 +89,11 @@ static size_t collect(const struct cm_result *result, const struct column *colum
         if (!is_known(value) || value <= 0) continue;
         addends[n++] =
             (struct addend){module_at_depth(result, node->module, depth), node, value};
+        sum = checked_add(sum, value);
     }
     qsort(addends, n, sizeof(*addends), compare_addends);
-    return n;
+    *ret_n = n;
+    return sum;
 }
 
 /* A ; would part a frame, and some tools take the count to be behind the first blank. */
@@ -121,12 +125,14 @@ static void put_stack(const struct cm_result *result, const struct addend *adden
 }
 
 static int put_stacks(const struct cm_result *result, const struct column *column, int depth,
-                      struct arena *arena, FILE *out) {
+                      struct arena *arena, struct cm_diagnostics *diag, FILE *out) {
     struct text safe;
+    size_t n = 0;
     struct addend *addends = arena_array(arena, result->n_nodes, sizeof(*addends));
     if (addends == NULL) return CM_NO_MEMORY;
     text_init(&safe, arena);
-    const size_t n = collect(result, column, depth, addends);
+    if (!is_known(collect(result, column, depth, addends, &n)))
+        return diag_error(diag, DIAG_OVERFLOW, "%s of all nodes are past 2^63", column->key);
     for (size_t i = 0; i < n;) {
         int64_t value = 0;
         const size_t first = i;
@@ -153,7 +159,7 @@ int cm_result_write_folded(const struct cm_result *result,
                           column->key);
     struct arena *arena = arena_new("stacks", 0);
     if (arena == NULL) return CM_NO_MEMORY;
-    status = put_stacks(result, column, depth, arena, out);
+    status = put_stacks(result, column, depth, arena, diagnostics, out);
     arena_free(arena);
     return status;
 }
