@@ -29,7 +29,7 @@ static const struct cm_module modules[] = {
      .n_children = 2,
      .children = root_children,
      .calls = 1,
-     .costs = {1, 2, 3, 4, 5, 6, 7, 8, 9},
+     .costs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 0},
      .peak_activation_bytes = 10,
      .training = {true, 11, 12}},
     {.path = "a",
@@ -41,7 +41,7 @@ static const struct cm_module modules[] = {
      .n_children = 1,
      .children = a_children,
      .calls = 2,
-     .costs = {1, 2, CM_UNKNOWN, 4, 5, 6, 7, 8, CM_UNKNOWN},
+     .costs = {1, 2, CM_UNKNOWN, 4, 5, 6, 7, 8, CM_UNKNOWN, 0},
      .peak_activation_bytes = CM_UNKNOWN,
      .training = {true, CM_UNKNOWN, 1}},
     {.path = "a.b.c",
@@ -52,7 +52,7 @@ static const struct cm_module modules[] = {
      .depth = 2,
      .parent = 1,
      .calls = 1,
-     .costs = {1, 1, 1, 1, 1, 1, 1, 1, 1},
+     .costs = {1, 1, 1, 1, 1, 1, 1, 1, 1, 0},
      .training = {true, 1, 1}},
     {.path = "a-b",
      .name = "a-b",
@@ -61,7 +61,7 @@ static const struct cm_module modules[] = {
      .depth = 1,
      .parent = 0,
      .calls = 1,
-     .costs = {INT64_MAX, 0, 0, 0, 0, 0, 0, 0, 0},
+     .costs = {INT64_MAX, 0, 0, 0, 0, 0, 0, 0, 0, 0},
      .training = {true, 0, 0}},
 };
 
@@ -91,7 +91,7 @@ static const struct cm_result full = {
                 .module_source = "scopes",
                 .group = "g",
                 .schedule = "min-memory"},
-    .totals = {21, 22, 23, 24, 25, 26, 27, 28, 29},
+    .totals = {21, 22, 23, 24, 25, 26, 27, 28, 29, 0},
     .memory = {.peak_activation_bytes = 31,
                .peak_in_place_bytes = 32,
                .arena_bytes = 33,
@@ -116,7 +116,7 @@ static const struct cm_result full = {
                  .peak_node = CM_NO_INDEX},
     .n_modules = N(modules),
     .modules = modules,
-    .coverage = {7, N(unknown), unknown, 2},
+    .coverage = {7, N(unknown), unknown, 2, 0},
     .measure = &measure,
 };
 

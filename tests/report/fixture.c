@@ -41,7 +41,7 @@ static const struct cm_module modules[] = {
         .children = root_children,
         .calls = 1,
         .costs = {3463763, 5376, 14068146176, 29040607232, 900000000, 800000000, 13877000,
-                  700000000, CM_UNKNOWN},
+                  700000000, CM_UNKNOWN, 0},
         .n_outputs = N(outputs),
         .outputs = outputs,
     },
@@ -57,7 +57,7 @@ static const struct cm_module modules[] = {
         .children = transform_children,
         .calls = 1,
         .costs = {2803529, 3840, 14047092736, 28998352896, 890000000, 790000000, 11229476,
-                  690000000, CM_UNKNOWN},
+                  690000000, CM_UNKNOWN, 0},
     },
     {
         .path = "transform.conv3",
@@ -69,7 +69,7 @@ static const struct cm_module modules[] = {
         .parent = 1,
         .calls = 2,
         .costs = {132096, 0, 4294967296, 8623489024, 17305600, 134217728, 528384, 134217728,
-                  CM_UNKNOWN},
+                  CM_UNKNOWN, 0},
     },
     {
         .path = "transform.bn1",
@@ -80,7 +80,7 @@ static const struct cm_module modules[] = {
         .depth = 2,
         .parent = 1,
         .calls = 1,
-        .costs = {128, 128, 0, 10485760, 8389632, 8388608, 1024, 8388608, CM_UNKNOWN},
+        .costs = {128, 128, 0, 10485760, 8389632, 8388608, 1024, 8388608, CM_UNKNOWN, 0},
     },
     {
         .path = "fc1",
@@ -91,7 +91,7 @@ static const struct cm_module modules[] = {
         .depth = 1,
         .parent = 0,
         .calls = 1,
-        .costs = {524800, 0, 16777216, 33554432, 2230272, 65536, 2099200, 65536, CM_UNKNOWN},
+        .costs = {524800, 0, 16777216, 33554432, 2230272, 65536, 2099200, 65536, CM_UNKNOWN, 0},
     },
     {
         .path = "relu",
@@ -102,7 +102,7 @@ static const struct cm_module modules[] = {
         .depth = 1,
         .parent = 0,
         .calls = 1,
-        .costs = {0, 0, 0, 16384, 65536, 65536, 0, 65536, CM_UNKNOWN},
+        .costs = {0, 0, 0, 16384, 65536, 65536, 0, 65536, CM_UNKNOWN, 0},
     },
 };
 
@@ -123,7 +123,7 @@ static const struct cm_node nodes[] = {
         .n_outputs = N(conv_outputs),
         .outputs = conv_outputs,
         .costs = {132096, 0, 4294967296, 8623489024, 17305600, 134217728, 528384, 134217728,
-                  CM_UNKNOWN},
+                  CM_UNKNOWN, 0},
     },
     {
         .index = 1,
@@ -135,7 +135,7 @@ static const struct cm_node nodes[] = {
         .inputs = gemm_inputs,
         .n_outputs = N(outputs),
         .outputs = outputs,
-        .costs = {524288, 0, 16777216, 33554432, 2230272, 65536, 2097152, 65536, CM_UNKNOWN},
+        .costs = {524288, 0, 16777216, 33554432, 2230272, 65536, 2097152, 65536, CM_UNKNOWN, 0},
     },
 };
 
@@ -163,7 +163,7 @@ const struct cm_result fixture_pointnet = {
               N(outputs), outputs},
     .options = {32, N(dims), dims, "deepspeed", "training", "", "", "min-memory"},
     .totals = {3463763, 5376, 14068146176, 29040607232, 900000000, 800000000, 13877000,
-               700000000, CM_UNKNOWN},
+               700000000, CM_UNKNOWN, 0},
     .n_modules = N(modules),
     .modules = modules,
     .n_module_sources = N(sources),
@@ -236,7 +236,7 @@ static const struct cm_module odd_modules[] = {
         .children = odd_children,
         .calls = 1,
         .costs = {INT64_MAX, 0, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
-                  CM_UNKNOWN, 9007199254740993},
+                  CM_UNKNOWN, 9007199254740993, 0},
     },
     {
         .path = ESCAPE,
@@ -246,7 +246,7 @@ static const struct cm_module odd_modules[] = {
         .depth = 1,
         .parent = 0,
         .calls = 0,
-        .costs = {CM_UNKNOWN, 0, CM_UNKNOWN, CM_UNKNOWN, 0, 0, 0, CM_UNKNOWN, CM_UNKNOWN},
+        .costs = {CM_UNKNOWN, 0, CM_UNKNOWN, CM_UNKNOWN, 0, 0, 0, CM_UNKNOWN, CM_UNKNOWN, 0},
         .training = {true, INT64_MAX, 0},
         .achieved = {true, CM_UNKNOWN, INT64_MAX, CM_UNKNOWN, ESCAPE},
     },
@@ -273,7 +273,7 @@ static const struct cm_node odd_nodes[] = {
         .n_outputs = N(odd_inputs),
         .outputs = odd_inputs,
         .costs = {0, 0, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, CM_UNKNOWN,
-                  CM_UNKNOWN},
+                  CM_UNKNOWN, 0},
         .training = {true, CM_UNKNOWN, INT64_MAX},
     },
 };
