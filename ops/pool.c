@@ -107,11 +107,11 @@ static int infer_unpool(struct rule *rule) {
 static int block_elements(struct rule *rule, int64_t *ret) {
     struct int_list block;
     int status = rule_int_list(rule, 2, &block);
-    *ret = 1;
-    for (size_t i = 0; status == CM_OK && block.known && i < block.n; i++)
+    if (status < 0) return status;
+    *ret = block.known ? 1 : DIM_UNKNOWN;
+    for (size_t i = 0; block.known && i < block.n; i++)
         *ret = checked_mul(*ret, block.values[i]);
-    if (!block.known) *ret = DIM_UNKNOWN;
-    return status;
+    return CM_OK;
 }
 
 /* [N, C * block, L] to [N, C, image…]: where blocks overlap, sums. */
