@@ -200,12 +200,13 @@ static int take_profile(struct gate *gate, struct cm_result *taken,
 static int profile_batches(struct gate *gate, struct cm_model *model,
                            struct cm_diagnostics *diag) {
     struct progress progress = {.shown = false};
+    struct cm_options options = gate->options;
     int status = CM_OK;
-    gate->options.progress = progress_show;
-    gate->options.progress_context = &progress;
+    options.progress = progress_show;
+    options.progress_context = &progress;
     for (size_t i = 0; i < gate->n_batches && status == CM_OK; i++) {
-        gate->options.batch = gate->batches[i];
-        status = cm_model_profile(model, &gate->options, diag, &gate->results[gate->n_results]);
+        options.batch = gate->batches[i];
+        status = cm_model_profile(model, &options, diag, &gate->results[gate->n_results]);
         if (status == CM_OK) gate->n_results++;
     }
     progress_end(&progress);
