@@ -100,6 +100,7 @@ static const char *join(const struct mapper *mapper, const char *parent, const c
     if (front > 0) memcpy(joined, parent, front);
     if (front > 0) joined[front++] = '.';
     memcpy(joined + front, local, length);
+    joined[front + length] = '\0';
     return joined;
 }
 

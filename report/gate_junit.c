@@ -73,12 +73,13 @@ static void put_name(struct xml *xml, const char *key, const char *name) {
 
 static void put_counts(struct xml *xml) {
     const struct cm_verdict *verdict = xml->verdict;
-    const bool fail = verdict->fail_ambiguous;
+    const int64_t as_failures = verdict->fail_ambiguous ? verdict->ambiguous : 0;
+    const int64_t failures = verdict->regressions + as_failures;
+    const int64_t skipped = verdict->ambiguous - as_failures;
     fprintf(xml->out,
             " tests=\"%zu\" failures=\"%lld\" errors=\"%lld\" skipped=\"%lld\" time=\"0\"",
-            verdict->n_cases,
-            (long long)(verdict->regressions + (fail ? verdict->ambiguous : 0)),
-            (long long)verdict->not_compared, (long long)(fail ? 0 : verdict->ambiguous));
+            verdict->n_cases, (long long)failures, (long long)verdict->not_compared,
+            (long long)skipped);
 }
 
 static void put_lines(struct xml *xml, const struct cm_check_case *case_) {
