@@ -340,7 +340,10 @@ static int copy(struct walk *walk, uint64_t size, char *buffer, FILE *out) {
 
 static int insert(struct walk *walk, const struct edit *edit, FILE *out) {
     char length[VARINT_BYTES];
-    if (edit->kind == EDIT_LENGTH) return put(out, length, encode_varint(edit->length, length));
+    if (edit->kind == EDIT_LENGTH) {
+        const size_t size = encode_varint(edit->length, length);
+        return put(out, length, size);
+    }
     if (edit->kind == EDIT_REMOVE) return CM_OK;
     int status = render(walk, edit->ordinal);
     return status < 0 ? status : put(out, text_string(&walk->bytes), walk->bytes.length);
