@@ -286,16 +286,6 @@ static const struct op_attr nhwc_conv[] = {STRING_ATTR("auto_pad", "NOTSET"),
                                            OPTIONAL_ATTR("pads", ATTR_INTS),
                                            OPTIONAL_ATTR("strides", ATTR_INTS),
                                            {0}};
-static const struct op_attr nhwc_fused_conv[] = {
-    OPTIONAL_ATTR("activation", ATTR_STRING),
-    OPTIONAL_ATTR("activation_params", ATTR_FLOATS),
-    STRING_ATTR("auto_pad", "NOTSET"),
-    OPTIONAL_ATTR("dilations", ATTR_INTS),
-    INT_ATTR("group", 1),
-    OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
-    OPTIONAL_ATTR("pads", ATTR_INTS),
-    OPTIONAL_ATTR("strides", ATTR_INTS),
-    {0}};
 static const struct op_attr q_linear_conv[] = {
     STRING_ATTR("auto_pad", "NOTSET"),        INT_ATTR("channels_last", 0),
     OPTIONAL_ATTR("dilations", ATTR_INTS),    INT_ATTR("group", 1),
@@ -353,7 +343,7 @@ static const struct op rows[] = {
     VENDOR("DynamicQuantizeMatMul", 3, 5, NULL,                     infer_dynamic_matmul,   macs_matmul, MATMUL, "wwiiW",    "Linear",   .extra = NULL),
     VENDOR("MatMulInteger16",       2, 2, NULL,                     infer_integer16,        macs_matmul, MATMUL, "ww",       "Linear",   .extra = NULL),
     VENDOR("FusedConv",             2, 4, fused_conv,               infer_conv,             macs_conv, CONV, "xWWx",     "Conv{n}d", EXTRA(fused_flops, "biases, sums and activations")),
-    VENDOR("NhwcFusedConv",         2, 4, nhwc_fused_conv,          infer_nhwc_conv,        macs_conv, CONV, "xWWx",     "Conv{n}d", EXTRA(fused_flops, "biases, sums and activations")),
+    VENDOR("NhwcFusedConv",         2, 4, fused_conv,               infer_nhwc_conv,        macs_conv, CONV, "xWWx",     "Conv{n}d", EXTRA(fused_flops, "biases, sums and activations")),
     VENDOR("NhwcConv",              2, 3, nhwc_conv,                infer_nhwc_conv,        macs_conv, CONV, "xWW",      "Conv{n}d", EXTRA(bias_flops, "biases")),
     VENDOR("QLinearConv",           8, 9, q_linear_conv,            infer_qlinear_conv,     macs_qlinear_conv, CONV, "xiiWiiiiW","Conv{n}d", EXTRA(quantized_bias_flops, "biases")),
     VENDOR("MoE",                   5, 8, mo_e,                     infer_experts,          macs_moe, EXPERTS, "xxWWWWWW", NULL,       .extra = NULL),
