@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "cli/choices.h"
 #include "cli/streams.h"
 #include "support/text.h"
 
@@ -12,13 +13,6 @@
 static const struct option_choice formats[] = {
     {"text", 0},  {"json", 1},   {"markdown", 2}, {"junit", 3},
     {"sarif", 4}, {"github", 5}, {NULL, 0},
-};
-
-static const struct option_choice colors[] = {
-    {"auto", COLOR_AUTO},
-    {"always", COLOR_ALWAYS},
-    {"never", COLOR_NEVER},
-    {NULL, 0},
 };
 
 #define AT(want, member) OPTION_AT(struct gate_request, want, member)
@@ -69,7 +63,7 @@ const struct option check_options[] = {
      .value = "FORMAT=FILE",
      .help = "write it there in another format, too; may be given many times"},
     {.name = "color", .kind = OPTION_CHOICE, .offset = AT(int, color), .value = "WHEN",
-     .choices = colors,
+     .choices = choices_color,
      .help = "auto (default: on a terminal, unless NO_COLOR is set), always or\n"
              "never"},
     {.name = NULL},
