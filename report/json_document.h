@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-struct arena;
 struct cm_diagnostics;
 struct json_document;
 
@@ -17,10 +16,10 @@ struct json_text {
     const char *name; /* of the place in messages */
 };
 
-/* On CM_OK the caller owns *ret_arena, in which *ret stands: the struct of the document's
- * record. CM_REFUSED, CM_NO_MEMORY. */
+/* On CM_OK *ret is the struct of the document's record: the caller's, to be freed with the
+ * arena in it. CM_REFUSED, CM_NO_MEMORY. */
 int json_document_read(const struct json_document *document, const struct json_text *text,
-                       struct cm_diagnostics *diag, struct arena **ret_arena, void **ret)
+                       struct cm_diagnostics *diag, void **ret)
     __attribute__((warn_unused_result));
 
 /* CM_OK, CM_IO, CM_NO_MEMORY. */

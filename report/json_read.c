@@ -438,9 +438,9 @@ static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJS
     return status;
 }
 
-/* On CM_OK the caller owns *ret_arena, which *ret stands in. */
+/* On CM_OK *ret owns the arena that it lives in. */
 static int read_root(const struct json_document *document, const struct json_text *text,
-                     struct cm_diagnostics *diag, struct arena **ret_arena, void **ret) {
+                     struct cm_diagnostics *diag, void **ret) {
     cJSON *root = NULL;
     if (text->size > MAX_SIZE)
         return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read",
@@ -452,17 +452,17 @@ static int read_root(const struct json_document *document, const struct json_tex
         arena == NULL ? diag_no_memory(diag) : read_document(document, arena, root, diag, ret);
     cJSON_Delete(root);
     if (status == CM_OK)
-        *ret_arena = arena;
+        STORE((char *)*ret, document->arena_offset, arena);
     else
         arena_free(arena);
     return status;
 }
 
 int json_document_read(const struct json_document *document, const struct json_text *text,
-                       struct cm_diagnostics *diag, struct arena **ret_arena, void **ret) {
+                       struct cm_diagnostics *diag, void **ret) {
     struct diag_frame frame = {.label = "in", .what = text->name};
     diag_push(diag, &frame);
-    const int status = read_root(document, text, diag, ret_arena, ret);
+    const int status = read_root(document, text, diag, ret);
     diag_pop(diag, &frame);
     return status;
 }
@@ -470,23 +470,17 @@ int json_document_read(const struct json_document *document, const struct json_t
 int cm_result_read_json(const char *text, size_t size, const char *name,
                         struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
     const struct json_text from = {text, size, name};
-    struct arena *arena = NULL;
     void *result = NULL;
-    const int status = json_document_read(&json_profile, &from, diagnostics, &arena, &result);
-    if (status != CM_OK) return status;
-    *ret_result = result;
-    (*ret_result)->arena = arena;
-    return CM_OK;
+    const int status = json_document_read(&json_profile, &from, diagnostics, &result);
+    if (status == CM_OK) *ret_result = result;
+    return status;
 }
 
 int cm_sweep_read_json(const char *text, size_t size, const char *name,
                        struct cm_diagnostics *diagnostics, struct cm_sweep **ret_sweep) {
     const struct json_text from = {text, size, name};
-    struct arena *arena = NULL;
     void *sweep = NULL;
-    const int status = json_document_read(&json_sweep, &from, diagnostics, &arena, &sweep);
-    if (status != CM_OK) return status;
-    *ret_sweep = sweep;
-    (*ret_sweep)->arena = arena;
-    return CM_OK;
+    const int status = json_document_read(&json_sweep, &from, diagnostics, &sweep);
+    if (status == CM_OK) *ret_sweep = sweep;
+    return status;
 }

@@ -350,8 +350,8 @@ static const struct json_field sweep_fields[] = {
 
 static const struct json_record sweep_record = RECORD(struct cm_sweep, sweep_fields, "sweep", "What an ONNX model costs at several batches");
 
-const struct json_document json_profile = {"costmodel/profile/1", "profile", &json_result};
-const struct json_document json_sweep = {"costmodel/sweep/1", "sweep", &sweep_record};
+const struct json_document json_profile = {"costmodel/profile/1", "profile", &json_result, offsetof(struct cm_result, arena)};
+const struct json_document json_sweep = {"costmodel/sweep/1", "sweep", &sweep_record, offsetof(struct cm_sweep, arena)};
 /* clang-format on */
 
 static const char *const wrappers[] = {

@@ -71,6 +71,7 @@ struct json_document {
     const char *schema;
     const char *what; /* for messages */
     const struct json_record *record;
+    size_t arena_offset; /* of the arena in the struct of the record */
 };
 
 /* All that there are, by the name of each schema. */

@@ -104,18 +104,16 @@ static const struct json_record formula_record =
     RECORD(struct cm_formula, formula_fields, "formula",
            "What an ONNX model costs as formulas in the batch and its free dims");
 
-const struct json_document json_formula = {"costmodel/formula/1", "formula", &formula_record};
+const struct json_document json_formula = {"costmodel/formula/1", "formula", &formula_record,
+                                           offsetof(struct cm_formula, arena)};
 
 int cm_formula_read_json(const char *text, size_t size, const char *name,
                          struct cm_diagnostics *diagnostics, struct cm_formula **ret_formula) {
     const struct json_text from = {text, size, name};
-    struct arena *arena = NULL;
     void *formula = NULL;
-    const int status = json_document_read(&json_formula, &from, diagnostics, &arena, &formula);
-    if (status != CM_OK) return status;
-    *ret_formula = formula;
-    (*ret_formula)->arena = arena;
-    return CM_OK;
+    const int status = json_document_read(&json_formula, &from, diagnostics, &formula);
+    if (status == CM_OK) *ret_formula = formula;
+    return status;
 }
 
 int cm_formula_write_json(const struct cm_formula *formula, FILE *out) {

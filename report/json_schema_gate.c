@@ -209,21 +209,20 @@ static const struct json_field verdict_fields[] = {
 static const struct json_record verdict_record =
     RECORD(struct cm_verdict, verdict_fields, "check", "What `costmodel check` found");
 
-const struct json_document json_budget = {"costmodel/budget/1", "budget", &budget_record};
-const struct json_document json_baseline = {"costmodel/baseline/1", "baseline",
-                                            &baseline_record};
-const struct json_document json_verdict = {"costmodel/check/1", "check", &verdict_record};
+const struct json_document json_budget = {"costmodel/budget/1", "budget", &budget_record,
+                                          offsetof(struct cm_budget, arena)};
+const struct json_document json_baseline = {
+    "costmodel/baseline/1", "baseline", &baseline_record, offsetof(struct cm_baseline, arena)};
+const struct json_document json_verdict = {"costmodel/check/1", "check", &verdict_record,
+                                           offsetof(struct cm_verdict, arena)};
 
 int cm_budget_read_json(const char *text, size_t size, const char *name,
                         struct cm_diagnostics *diagnostics, struct cm_budget **ret_budget) {
     const struct json_text from = {text, size, name};
-    struct arena *arena = NULL;
     void *budget = NULL;
-    const int status = json_document_read(&json_budget, &from, diagnostics, &arena, &budget);
-    if (status != CM_OK) return status;
-    *ret_budget = budget;
-    (*ret_budget)->arena = arena;
-    return CM_OK;
+    const int status = json_document_read(&json_budget, &from, diagnostics, &budget);
+    if (status == CM_OK) *ret_budget = budget;
+    return status;
 }
 
 void cm_budget_free(struct cm_budget *budget) {
@@ -234,20 +233,19 @@ int cm_baseline_read_json(const char *text, size_t size, const char *name,
                           struct cm_diagnostics *diagnostics,
                           struct cm_baseline **ret_baseline) {
     const struct json_text from = {text, size, name};
-    struct arena *arena = NULL;
-    void *baseline = NULL;
-    int status = json_document_read(&json_baseline, &from, diagnostics, &arena, &baseline);
+    void *read = NULL;
+    int status = json_document_read(&json_baseline, &from, diagnostics, &read);
     if (status != CM_OK) return status;
+    struct cm_baseline *baseline = read;
     struct diag_frame frame = {.label = "in", .what = name};
     diag_push(diagnostics, &frame);
-    status = json_check_baseline(baseline, arena, diagnostics);
+    status = json_check_baseline(baseline, baseline->arena, diagnostics);
     diag_pop(diagnostics, &frame);
     if (status != CM_OK) {
-        arena_free(arena);
+        cm_baseline_free(baseline);
         return status;
     }
     *ret_baseline = baseline;
-    (*ret_baseline)->arena = arena;
     return CM_OK;
 }
 
