@@ -170,3 +170,7 @@ enum op_view common_view_part(const struct rule *rule) {
         if (part->dims[axis] != whole->dims[axis]) return VIEW_STRIDED;
     return VIEW_SAME;
 }
+
+int64_t common_clamp(int64_t value, int64_t low, int64_t high) {
+    return value < low ? low : value > high ? high : value;
+}

@@ -60,6 +60,8 @@ enum op_view common_view_part(const struct rule *rule);
 int64_t common_dim(const struct rule *rule, size_t i, int rank, int axis);
 /* floor(a / b); DIM_UNKNOWN where b is 0. */
 int64_t common_divide(int64_t a, int64_t b);
+/* The nearest to value that lies in [low, high]. */
+int64_t common_clamp(int64_t value, int64_t low, int64_t high);
 /* The elements of operand i; NULL when they are not known or cannot be read. */
 const struct constant *common_contents(const struct rule *rule, size_t i);
 /* The one integer in operand i; DIM_UNKNOWN where it is omitted, not known, or no integer. */

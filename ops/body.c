@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ops/body.h"
+
+#include "ops/merge.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+int body_open(struct rule *rule, const char *attr, struct body *ret) {
+    uint32_t id = rule_attr_graph(rule, attr);
+    if (id == ID_NONE)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "attribute '%s' is missing", attr);
+    const struct graph *graph = &rule->model->graphs[id];
+    struct body body = {.graph = id, .n_inputs = graph->n_inputs};
+    body.n_outputs = graph->n_outputs;
+    body.inputs = arena_array(rule->arena, graph->n_inputs, sizeof *body.inputs);
+    if (!body.inputs) return diag_no_memory(rule->diag);
+    *ret = body;
+    return 0;
+}
+
+int body_check(const struct rule *rule, const struct body *body, size_t inputs,
+               size_t outputs) {
+    if (body->n_inputs != inputs)
+        return rule_fail(rule, DIAG_GRAPH, "the body has %zu inputs, expected %zu",
+                         body->n_inputs, inputs);
+    if (body->n_outputs < outputs)
+        return rule_fail(rule, DIAG_GRAPH, "the body has %zu outputs, expected at least %zu",
+                         body->n_outputs, outputs);
+    return 0;
+}
+
+int body_walk(struct rule *rule, struct body *body) {
+    return rule->walker->walk(rule->walker->context, body->graph, body->n_inputs, body->inputs,
+                              &body->outputs);
+}
+
+int body_runs(const struct rule *rule, const struct body *body, int64_t times,
+              const char *assumption) {
+    return rule->walker->runs(rule->walker->context, body->graph, times, assumption);
+}
+
+int body_rounds(struct rule *rule, const struct body *body, int64_t times, int64_t most) {
+    const char *assumption = "the trip count is not known: one iteration is counted";
+    times = rule_at_most(rule, times, most);
+    if (is_known(times)) return body_runs(rule, body, times, NULL);
+    if (is_known(most))
+        assumption = arena_printf(rule->arena, "the trip count is not known, at most %lld",
+                                  (long long)most);
+    if (!assumption) return diag_no_memory(rule->diag);
+    return body_runs(rule, body, times, assumption);
+}
+
+struct fact body_varying(const struct fact *fact) {
+    struct fact copy = *fact;
+    copy.value = NULL;
+    copy.least = NULL;
+    copy.is_constant = false;
+    copy.is_weight = false;
+    return copy;
+}
+
+/* Walks that look for a state that holds in every round; after them nothing but the element
+ * types is kept, which always holds. Bodies nest and the walks multiply, so the search is
+ * short, and left out where bodies lie deeper than MAX_SEARCHED or the walker has had enough.
+ */
+#define MAX_ROUNDS   3
+#define MAX_SEARCHED 3
+
+static bool lies_deep(const struct rule *rule) {
+    uint32_t graph = rule->node->graph;
+    int depth = 0;
+    while (graph != ID_NONE && rule->model->graphs[graph].parent != ID_NONE &&
+           depth <= MAX_SEARCHED) {
+        graph = rule->model->graphs[graph].parent;
+        depth++;
+    }
+    return depth > MAX_SEARCHED;
+}
+
+static bool may_search(const struct rule *rule) {
+    bool (*walker_may)(void *) = rule->walker->may_search;
+    return !lies_deep(rule) && (!walker_may || walker_may(rule->walker->context));
+}
+
+/* Widens the state by what the last walk gave. *ret_changed: it did not hold yet. */
+static int widen_state(struct rule *rule, struct body *body, const struct carried *carried,
+                       bool *ret_changed) {
+    *ret_changed = false;
+    for (size_t i = 0; i < carried->n; i++) {
+        struct fact *state = &body->inputs[carried->input + i];
+        struct fact merged;
+        int status = merge_facts(rule, state, &body->outputs[carried->output + i], &merged);
+        if (status) return status;
+        if (!merge_is_same(state, &merged)) *ret_changed = true;
+        *state = merged;
+    }
+    return 0;
+}
+
+/* Keeps of the state what no round can change. */
+static void forget_shapes(struct body *body, const struct carried *carried) {
+    for (size_t i = 0; i < carried->n; i++) {
+        struct fact *state = &body->inputs[carried->input + i];
+        bool tensor = state->kind == CM_TYPE_TENSOR;
+        *state = tensor ? fact_tensor(state->dtype, shape_unknown()) : fact_unknown();
+    }
+}
+
+int body_walk_rounds(struct rule *rule, struct body *body, const struct carried *carried) {
+    bool changed = true;
+    for (int round = 0; changed && round <= MAX_ROUNDS; round++) {
+        if (!may_search(rule)) round = MAX_ROUNDS;
+        if (round == MAX_ROUNDS) forget_shapes(body, carried);
+        int status = body_walk(rule, body);
+        if (!status) status = widen_state(rule, body, carried, &changed);
+        if (status) return status;
+    }
+    return 0;
+}
+
+struct fact body_last_state(const struct rule *rule, const struct body *body,
+                            const struct carried *carried, size_t i, int64_t rounds) {
+    bool ran = is_known(rounds) && rounds > 0 && rule->end == RULE_EXACT;
+    return body_varying(ran ? &body->outputs[carried->output + i]
+                            : &body->inputs[carried->input + i]);
+}
+
+int body_output_stacked(struct rule *rule, size_t slot, const struct fact *element,
+                        int64_t axis, int64_t times) {
+    int64_t dims[SHAPE_MAX_RANK + 1];
+    const struct shape *shape = &element->shape;
+    int at = 0;
+    if (element->kind != CM_TYPE_TENSOR || !shape_has_rank(shape))
+        return rule_output_dims(rule, slot, element->dtype, RANK_UNKNOWN, NULL);
+    int status = rule_normalize_axis(rule, axis, shape->rank + 1, &at);
+    if (status) return status;
+    for (int i = 0, from = 0; i <= shape->rank; i++)
+        dims[i] = i == at ? times : shape->dims[from++];
+    return rule_output_dims(rule, slot, element->dtype, shape->rank + 1, dims);
+}

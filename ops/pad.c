@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Margins around a tensor, added or cut off: Pad, CenterCropPad. */
+#include <string.h>
+
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/remap.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+struct margins {
+    int64_t before[SHAPE_MAX_RANK]; /* DIM_UNKNOWN; negative: cut off */
+    int64_t after[SHAPE_MAX_RANK];
+};
+
+/* Pad-18: `axes` says which axes the pads are of; without it, of all. */
+static int margin_axis(const struct rule *rule, const struct int_list *axes, size_t i, int rank,
+                       int *ret) {
+    if (axes->given) return rule_normalize_axis(rule, axes->values[i], rank, ret);
+    *ret = (int)i;
+    return 0;
+}
+
+static int spread_margins(const struct rule *rule, const struct int_list *pads,
+                          const struct int_list *axes, int rank, struct margins *margins) {
+    size_t n = axes->given ? axes->n : (size_t)rank;
+    bool seen[SHAPE_MAX_RANK] = {false};
+    if (pads->known && pads->n != 2 * n)
+        return rule_fail(rule, DIAG_SHAPE,
+                         "pads has %zu entries, expected 2 for each of %zu axes", pads->n, n);
+    for (size_t i = 0; i < n; i++) {
+        int axis = 0;
+        int status = margin_axis(rule, axes, i, rank, &axis);
+        if (status) return status;
+        if (seen[axis]) return rule_fail(rule, DIAG_ATTRIBUTE, "axis %d is padded twice", axis);
+        seen[axis] = true;
+        margins->before[axis] = pads->known ? pads->values[i] : DIM_UNKNOWN;
+        margins->after[axis] = pads->known ? pads->values[n + i] : DIM_UNKNOWN;
+    }
+    return 0;
+}
+
+/* ONNX Runtime's own Pad takes [1, 2 rank] too. */
+static bool pads_are_row(const struct rule *rule) {
+    return rule->op->domain[0] && rule_rank(rule, 1) == 2 && rule_dim(rule, 1, 0) == 1;
+}
+
+static int read_pads_row(struct rule *rule, struct int_list *ret) {
+    const struct constant *value = common_contents(rule, 1);
+    struct int_list pads = {.given = true};
+    if (value && constant_has_ints(value)) {
+        pads.n = (size_t)value->n_elements;
+        int64_t *list = arena_array(rule->arena, pads.n, sizeof *list);
+        if (!list) return diag_no_memory(rule->diag);
+        for (size_t i = 0; i < pads.n; i++) list[i] = constant_int_at(value, (int64_t)i);
+        pads.values = list;
+        pads.known = true;
+    }
+    *ret = pads;
+    return 0;
+}
+
+static int read_margins(struct rule *rule, int rank, struct margins *margins) {
+    /* Pad-1 called it paddings. */
+    const char *name = rule_has_attr(rule, "paddings") ? "paddings" : "pads";
+    struct int_list pads, axes;
+    memset(margins, 0, sizeof *margins);
+    int status = pads_are_row(rule) ? read_pads_row(rule, &pads)
+                                    : rule_int_list_any(rule, name, 1, &pads);
+    if (!status) status = rule_int_list(rule, 3, &axes);
+    if (status) return status;
+    if (!axes.given || axes.known) return spread_margins(rule, &pads, &axes, rank, margins);
+    for (int axis = 0; axis < rank; axis++)
+        margins->before[axis] = margins->after[axis] = DIM_UNKNOWN;
+    return 0;
+}
+
+static bool margins_known(const struct margins *margins, int rank) {
+    for (int axis = 0; axis < rank; axis++)
+        if (!is_known(margins->before[axis]) || !is_known(margins->after[axis])) return false;
+    return true;
+}
+
+static int infer_pad(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    struct margins margins;
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    int status = read_margins(rule, input->rank, &margins);
+    if (status) return status;
+    for (int axis = 0; axis < input->rank; axis++) {
+        int64_t dim = checked_add(input->dims[axis], margins.before[axis]);
+        dims[axis] = checked_add(dim, margins.after[axis]);
+        if (is_known(dims[axis]) && dims[axis] < 0)
+            return rule_fail(rule, DIAG_SHAPE,
+                             "pads %lld and %lld leave less than nothing of %lld",
+                             (long long)margins.before[axis], (long long)margins.after[axis],
+                             (long long)input->dims[axis]);
+    }
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+}
+
+enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_WRAP, PAD_N };
+
+static const char *const pad_modes[PAD_N] = {"constant", "edge", "reflect", "wrap"};
+
+struct pad {
+    enum pad_mode mode;
+    const struct shape *input;
+    struct margins margins;
+    int64_t strides[SHAPE_MAX_RANK];
+};
+
+/* The kernels of frameworks that read elements of the input to fill the margin save it. */
+static const char *pad_gradients(const struct rule *rule) {
+    const char *mode = rule_attr_string(rule, "mode");
+    bool reads =
+        text_equal(mode, pad_modes[PAD_EDGE]) || text_equal(mode, pad_modes[PAD_REFLECT]);
+    return reads ? "0,-" : ",-";
+}
+
+static int64_t modulo(int64_t value, int64_t period) {
+    int64_t rest = value % period;
+    return rest < 0 ? rest + period : rest;
+}
+
+/* Where a coordinate that may lie outside of [0, dim) comes from; dim > 0. */
+static int64_t pad_coordinate(enum pad_mode mode, int64_t coord, int64_t dim) {
+    if (mode == PAD_EDGE) return common_clamp(coord, 0, dim - 1);
+    if (mode == PAD_WRAP) return modulo(coord, dim);
+    if (mode == PAD_CONSTANT) return coord < 0 || coord >= dim ? REMAP_FILL : coord;
+    if (dim == 1) return 0;
+    /* reflect: 0 1 2 1 | 0 1 2 1 …, period 2 (dim - 1) */
+    int64_t folded = modulo(coord, 2 * (dim - 1));
+    return folded < dim ? folded : 2 * (dim - 1) - folded;
+}
+
+static int64_t pad_source(const void *context, const int64_t *coords) {
+    const struct pad *pad = context;
+    int64_t index = 0;
+    for (int axis = 0; axis < pad->input->rank; axis++) {
+        int64_t dim = pad->input->dims[axis];
+        if (dim == 0) return REMAP_FILL;
+        int64_t coord =
+            pad_coordinate(pad->mode, coords[axis] - pad->margins.before[axis], dim);
+        if (coord == REMAP_FILL) return REMAP_FILL;
+        index += coord * pad->strides[axis];
+    }
+    return index;
+}
+
+/* What stands in the margin: the operand since 11, an attribute before (folded where it is 0).
+ */
+static int pad_fill(struct rule *rule, const struct constant **ret_fill, bool *ret_known) {
+    int status = rule_value(rule, 2, ret_fill);
+    if (status) return status;
+    const struct constant *fill = *ret_fill;
+    *ret_known = rule_has_input(rule, 2)
+                     ? fill && fill->n_elements == 1 && fill->dtype == rule_dtype(rule, 0)
+                     : !(rule_attr_float(rule, "value") != 0);
+    return 0;
+}
+
+static int fold_pad(struct rule *rule) {
+    struct pad pad = {.mode = PAD_CONSTANT};
+    const struct constant *from = NULL, *fill = NULL;
+    bool fill_known = false;
+    int status = rule_value(rule, 0, &from);
+    if (!status) status = pad_fill(rule, &fill, &fill_known);
+    if (status || !from || !fill_known) return status;
+    while (pad.mode < PAD_N && !text_equal(rule_attr_string(rule, "mode"), pad_modes[pad.mode]))
+        pad.mode++;
+    if (pad.mode == PAD_N || !shape_is_known(rule_output_shape(rule, 0))) return 0;
+    if (pad.mode != PAD_CONSTANT && from->n_elements == 0) return 0; /* nothing to repeat */
+    status = read_margins(rule, from->shape.rank, &pad.margins);
+    if (status || !margins_known(&pad.margins, from->shape.rank)) return status;
+    pad.input = &from->shape;
+    remap_strides(&from->shape, pad.strides);
+    const struct remap remap = {
+        .from = from, .source = pad_source, .context = &pad, .fills = true, .fill = fill};
+    return remap_fold(rule, 0, &remap);
+}
+
+static int infer_center_crop_pad(struct rule *rule) {
+    const struct shape *input = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    struct int_list sizes, axes;
+    int status = rule_int_list(rule, 1, &sizes);
+    if (!status) status = rule_int_list_any(rule, "axes", -1, &axes);
+    if (status) return status;
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    size_t n = axes.given ? axes.n : (size_t)input->rank;
+    if (sizes.known && sizes.n != n)
+        return rule_fail(rule, DIAG_SHAPE,
+                         "shape has %zu entries, expected one for each of %zu axes", sizes.n,
+                         n);
+    for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[axis];
+    for (size_t i = 0; i < n; i++) {
+        int axis = 0;
+        status = rule_normalize_axis(rule, axes.given ? axes.values[i] : (int64_t)i,
+                                     input->rank, &axis);
+        if (status) return status;
+        dims[axis] = sizes.known ? sizes.values[i] : DIM_UNKNOWN;
+    }
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+}
+
+static const struct op_attr pad_1[] = {REQUIRED_ATTR("paddings", ATTR_INTS),
+                                       STRING_ATTR("mode", "constant"),
+                                       FLOAT_ATTR("value", 0),
+                                       {0}};
+static const struct op_attr pad_2[] = {REQUIRED_ATTR("pads", ATTR_INTS),
+                                       STRING_ATTR("mode", "constant"),
+                                       FLOAT_ATTR("value", 0),
+                                       {0}};
+static const struct op_attr pad_11[] = {STRING_ATTR("mode", "constant"), {0}};
+static const struct op_attr center_crop_pad[] = {OPTIONAL_ATTR("axes", ATTR_INTS), {0}};
+
+#define PAD(of, from, least, most, attributes, letters)                                        \
+    {                                                                                          \
+        .domain = of, .type = "Pad", .since = from, .min_inputs = least, .max_inputs = most,   \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_pad,           \
+        .fold = fold_pad, .roles = letters, .backward.gradients = ",-",                        \
+        .backward.gradients_of = pad_gradients                                                 \
+    }
+
+#define CROP(from)                                                                             \
+    {                                                                                          \
+        .domain = "", .type = "CenterCropPad", .since = from, .min_inputs = 2,                 \
+        .max_inputs = 2, .min_outputs = 1, .max_outputs = 1, .attrs = center_crop_pad,         \
+        .infer = infer_center_crop_pad, .roles = "pi", .backward.gradients = ",-"              \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    PAD("",               1, 1, 1, pad_1,  "p"),
+    PAD("",               2, 1, 1, pad_2,  "p"),
+    PAD("",              11, 2, 3, pad_11, "pii"),
+    PAD("",              18, 2, 4, pad_11, "pii"),
+    PAD("com.microsoft",  1, 2, 3, pad_11, "pii"),
+    CROP(18),
+};
+/* clang-format on */
+
+const struct op_family family_pad = {"pad", rows, sizeof rows / sizeof *rows, "moves elements"};

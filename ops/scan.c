@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scan: a body that runs over slices of its operands. */
+#include "ops/body.h"
+#include "ops/common.h"
+#include "ops/families.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+/*
+ * Operands: [sequence_lens, opset 8 only] state… scanned…; the body takes the state and a slice
+ * of each scanned operand. Opset 8 puts a batch axis before everything, and scans axis 1; from
+ * 9 on there is none, and attributes name the axes.
+ */
+struct scan {
+    struct body body;
+    struct carried state;
+    size_t first; /* operand: the first state */
+    size_t n_scanned;
+    bool batched;
+    int64_t batch;  /* 1 where there is none */
+    int64_t length; /* of the scanned axis */
+};
+
+static int open_scan(struct rule *rule, struct scan *scan) {
+    int64_t n_scanned = rule_attr_int(rule, "num_scan_inputs");
+    int status = body_open(rule, "body", &scan->body);
+    if (status) return status;
+    scan->batched = rule->op->since == 8;
+    scan->first = scan->batched ? 1 : 0;
+    size_t operands = rule->n_inputs - scan->first;
+    if (n_scanned < 1 || (uint64_t)n_scanned > operands)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "num_scan_inputs is %lld of %zu operands",
+                         (long long)n_scanned, operands);
+    scan->n_scanned = (size_t)n_scanned;
+    scan->state = (struct carried){0, 0, operands - scan->n_scanned};
+    scan->length = DIM_UNKNOWN;
+    scan->batch = scan->batched ? DIM_UNKNOWN : 1;
+    status = body_check(rule, &scan->body, operands, scan->state.n);
+    return status ? status : body_check(rule, &scan->body, operands, rule->n_outputs);
+}
+
+/* Takes a dim that several operands must agree on. */
+static int agree(const struct rule *rule, const char *what, int64_t dim, int64_t *common) {
+    if (is_known(dim) && is_known(*common) && dim != *common)
+        return rule_fail(rule, DIAG_SHAPE, "operands have %s %lld and %lld", what,
+                         (long long)*common, (long long)dim);
+    if (!is_known(*common)) *common = dim;
+    return 0;
+}
+
+/* The operand without its axis `axis`, whose dim is given back; a rank that is too low is
+ * refused. */
+static int drop_axis(struct rule *rule, const struct fact *from, int64_t axis, struct fact *ret,
+                     int64_t *ret_dim) {
+    const struct shape *shape = &from->shape;
+    int64_t dims[SHAPE_MAX_RANK];
+    int at = 0;
+    struct fact fact = body_varying(from);
+    *ret_dim = DIM_UNKNOWN;
+    if (from->kind == CM_TYPE_TENSOR && shape_has_rank(shape)) {
+        int status = rule_normalize_axis(rule, axis, shape->rank, &at);
+        if (status) return status;
+        *ret_dim = shape->dims[at];
+        for (int i = 0, to = 0; i < shape->rank; i++)
+            if (i != at) dims[to++] = shape->dims[i];
+        if (shape_make(rule->arena, shape->rank - 1, dims, &fact.shape) < 0)
+            return diag_no_memory(rule->diag);
+    }
+    *ret = fact;
+    return 0;
+}
+
+/* Entry i of a list attribute, 0 where it is absent. */
+static int64_t axis_of(const struct rule *rule, const char *attr, size_t i) {
+    size_t n = 0;
+    const int64_t *axes = rule_attr_ints(rule, attr, &n);
+    return i < n ? axes[i] : 0;
+}
+
+/* Operand i as the body sees it. */
+static int scan_input(struct rule *rule, struct scan *scan, size_t i) {
+    struct fact fact = body_varying(rule_input(rule, scan->first + i));
+    int64_t dim = DIM_UNKNOWN;
+    int status = 0;
+    if (scan->batched) {
+        status = drop_axis(rule, &fact, 0, &fact, &dim);
+        if (!status) status = agree(rule, "batch", dim, &scan->batch);
+    }
+    if (!status && i >= scan->state.n) {
+        status = drop_axis(rule, &fact, axis_of(rule, "scan_input_axes", i - scan->state.n),
+                           &fact, &dim);
+        if (!status) status = agree(rule, "length", dim, &scan->length);
+    }
+    scan->body.inputs[i] = fact;
+    return status;
+}
+
+/* What the body gave as output i, with the axes that it does not see. */
+static int scan_output(struct rule *rule, const struct scan *scan, size_t i) {
+    struct fact fact;
+    int status = 0;
+    if (i < scan->state.n) {
+        fact = body_last_state(rule, &scan->body, &scan->state, i, scan->length);
+    } else {
+        fact = scan->body.outputs[i];
+        int64_t axis = axis_of(rule, "scan_output_axes", i - scan->state.n);
+        status = body_output_stacked(rule, i, &fact, axis, scan->length);
+        if (status || !scan->batched) return status;
+        fact = rule->outputs[i];
+    }
+    return scan->batched ? body_output_stacked(rule, i, &fact, 0, scan->batch)
+                         : rule_output_fact(rule, i, &fact);
+}
+
+static int infer_scan(struct rule *rule) {
+    struct scan scan = {.first = 0};
+    int status = open_scan(rule, &scan);
+    for (size_t i = 0; i < scan.body.n_inputs && !status; i++)
+        status = scan_input(rule, &scan, i);
+    if (!status) status = body_walk_rounds(rule, &scan.body, &scan.state);
+    if (!status)
+        status =
+            body_rounds(rule, &scan.body, checked_mul(scan.batch, scan.length), DIM_UNKNOWN);
+    for (size_t i = 0; i < rule->n_outputs && !status; i++)
+        status = scan_output(rule, &scan, i);
+    return status;
+}
+
+static const struct op_attr scan_8[] = {REQUIRED_ATTR("body", ATTR_GRAPH),
+                                        REQUIRED_ATTR("num_scan_inputs", ATTR_INT),
+                                        OPTIONAL_ATTR("directions", ATTR_INTS),
+                                        {0}};
+static const struct op_attr scan_9[] = {REQUIRED_ATTR("body", ATTR_GRAPH),
+                                        REQUIRED_ATTR("num_scan_inputs", ATTR_INT),
+                                        OPTIONAL_ATTR("scan_input_axes", ATTR_INTS),
+                                        OPTIONAL_ATTR("scan_input_directions", ATTR_INTS),
+                                        OPTIONAL_ATTR("scan_output_axes", ATTR_INTS),
+                                        OPTIONAL_ATTR("scan_output_directions", ATTR_INTS),
+                                        {0}};
+
+#define SCAN(from, least, attributes, letters)                                                 \
+    {                                                                                          \
+        .domain = "", .type = "Scan", .since = from, .min_inputs = least,                      \
+        .max_inputs = VARIADIC, .min_outputs = 1, .max_outputs = VARIADIC,                     \
+        .attrs = attributes, .infer = infer_scan, .memory = MEMORY_CONTROL, .roles = letters,  \
+        .backward.gradients = ""                                                               \
+    }
+
+static const struct op rows[] = {SCAN(8, 2, scan_8, "ix"), SCAN(9, 1, scan_9, "x")};
+
+const struct op_family family_scan = {"scan", rows, sizeof rows / sizeof *rows, NULL};
