@@ -113,15 +113,23 @@ static int scan_output(struct rule *rule, const struct scan *scan, size_t i) {
                          : rule_output_fact(rule, i, &fact);
 }
 
+/* One run for each element of the batch and of the scanned axis. */
+static int scan_rounds(struct rule *rule, const struct scan *scan) {
+    const int64_t rounds = checked_mul(scan->batch, scan->length);
+    if (is_overflow(rounds))
+        return rule_fail(rule, DIAG_OVERFLOW,
+                         "the body runs %lld times for each of %lld of the batch, past 2^63",
+                         (long long)scan->length, (long long)scan->batch);
+    return body_rounds(rule, &scan->body, rounds, DIM_UNKNOWN);
+}
+
 static int infer_scan(struct rule *rule) {
     struct scan scan = {.first = 0};
     int status = open_scan(rule, &scan);
     for (size_t i = 0; i < scan.body.n_inputs && !status; i++)
         status = scan_input(rule, &scan, i);
     if (!status) status = body_walk_rounds(rule, &scan.body, &scan.state);
-    if (!status)
-        status =
-            body_rounds(rule, &scan.body, checked_mul(scan.batch, scan.length), DIM_UNKNOWN);
+    if (!status) status = scan_rounds(rule, &scan);
     for (size_t i = 0; i < rule->n_outputs && !status; i++)
         status = scan_output(rule, &scan, i);
     return status;
