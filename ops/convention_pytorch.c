@@ -166,16 +166,20 @@ static int64_t thop_matmul(const struct rule *rule, int64_t macs) {
     return rule_input(rule, 0)->is_constant || rule_input(rule, 1)->is_constant ? macs : 0;
 }
 
-/* n exponentials, n - 1 sums and n quotients a row. */
+/* n exponentials, n - 1 sums and n quotients a row; of rows without elements nothing. */
+static int64_t thop_rows(int64_t elements, int64_t rows) {
+    return elements == 0 ? 0 : checked_sub(checked_mul(3, elements), rows);
+}
+
 static int64_t thop_softmax(const struct rule *rule, int64_t macs) {
     (void)macs;
-    return checked_sub(checked_mul(3, rule_elements(rule, 0)), term_rows_along_axis(rule));
+    return thop_rows(rule_elements(rule, 0), term_rows_along_axis(rule));
 }
 
 /* Its softmax alone: no operand of its products is a weight. */
 static int64_t thop_attention(const struct rule *rule, int64_t macs) {
     (void)macs;
-    return checked_sub(checked_mul(3, attention_scores(rule)), attention_rows(rule));
+    return thop_rows(attention_scores(rule), attention_rows(rule));
 }
 
 /* nearest 1, linear 5, bilinear 11, bicubic 259; trilinear is warned of and 0. */

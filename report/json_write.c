@@ -12,6 +12,7 @@
 #include <cjson/cJSON.h>
 
 #include "report/json_document.h"
+#include "report/json_print.h"
 #include "report/json_schema.h"
 #include "report/types.h"
 #include "support/arena.h"
@@ -358,15 +359,11 @@ static void write_record(struct json_writer *writer, cJSON *object,
     }
 }
 
-/* Prints the item on the line and frees it. */
 static void print_item(struct json_writer *writer, cJSON *item) {
-    char *line = item == NULL || writer->failed ? NULL : cJSON_PrintUnformatted(item);
-    cJSON_Delete(item);
-    if (line == NULL)
-        writer->failed = true;
+    if (writer->failed)
+        cJSON_Delete(item);
     else
-        fputs(line, writer->out);
-    cJSON_free(line);
+        writer->failed = !json_print(item, writer->out);
 }
 
 /* An element a line. */

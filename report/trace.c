@@ -13,6 +13,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "report/json_print.h"
 #include "report/times.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -70,17 +71,19 @@ static void add_time(struct tracer *tracer, cJSON *object, const char *key, int6
     add(tracer, object, key, cJSON_CreateRaw(digits));
 }
 
-/* Writes the object on a line of its own and frees it. */
+/* Prints the object and frees it. */
+static void print(struct tracer *tracer, cJSON *object) {
+    if (tracer->failed)
+        cJSON_Delete(object);
+    else
+        tracer->failed = !json_print(object, tracer->out);
+}
+
+/* An event, on a line of its own. */
 static void put(struct tracer *tracer, cJSON *event) {
-    char *line = tracer->failed ? NULL : cJSON_PrintUnformatted(event);
-    cJSON_Delete(event);
-    if (line == NULL) {
-        tracer->failed = true;
-        return;
-    }
-    fprintf(tracer->out, "%s\n  %s", tracer->any ? "," : "", line);
+    fputs(tracer->any ? ",\n  " : "\n  ", tracer->out);
     tracer->any = true;
-    cJSON_free(line);
+    print(tracer, event);
 }
 
 static cJSON *new_event(struct tracer *tracer, const char *phase, size_t track,
@@ -231,15 +234,9 @@ static void write_head(struct tracer *tracer) {
     add_text(tracer, head, "device", result->measure->device);
     add_text(tracer, head, "version", result->measure->version);
     add_integer(tracer, head, "batch", result->options.batch);
-    char *line = tracer->failed ? NULL : cJSON_PrintUnformatted(head);
-    cJSON_Delete(head);
-    if (line == NULL) {
-        tracer->failed = true;
-        return;
-    }
-    fprintf(tracer->out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":%s,\n\"traceEvents\":[",
-            line);
-    cJSON_free(line);
+    fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":", tracer->out);
+    print(tracer, head);
+    fputs(",\n\"traceEvents\":[", tracer->out);
 }
 
 static bool start(struct tracer *tracer) {

@@ -202,21 +202,46 @@ static bool point_is_safe(uint32_t point) {
     return true;
 }
 
-static void append_safe(struct text *text, const char *name, size_t n) {
-    const unsigned char *bytes = (const unsigned char *)name;
-    size_t shown = 0; /* bytes before this one are in the text */
-    for (size_t i = 0; i < n;) {
+/* How many bytes of eight each are ASCII that may be shown; may stop short. */
+static size_t shown_length(const char *text, size_t n) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    size_t i = 0;
+    for (; n - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
+        uint64_t eight = 0;
+        memcpy(&eight, text + i, sizeof eight);
+        const uint64_t low = eight - 0x20 * ones;     /* borrows where a byte is below 0x20 */
+        const uint64_t high = eight | (eight + ones); /* 0x7F and above */
+        if (((low | high) & 0x80 * ones) != 0) break;
+    }
+    return i;
+}
+
+size_t text_find_unsafe(const char *text, size_t n, uint32_t *ret_point, size_t *ret_length) {
+    const unsigned char *bytes = (const unsigned char *)text;
+    for (size_t i = shown_length(text, n); i < n;) {
         uint32_t point = 0;
         const size_t length = utf8_decode(bytes + i, n - i, &point);
-        const size_t step = length == 0 ? 1 : length;
         if (length == 0 || !point_is_safe(point)) {
-            text_append_n(text, name + shown, i - shown);
-            for (size_t k = 0; k < step; k++) text_printf(text, "\\x%02x", bytes[i + k]);
-            shown = i + step;
+            *ret_point = length == 0 ? TEXT_BROKEN : point;
+            *ret_length = length == 0 ? 1 : length;
+            return i;
         }
-        i += step;
+        i += length;
+        i += shown_length(text + i, n - i);
     }
-    text_append_n(text, name + shown, n - shown);
+    return n;
+}
+
+static void append_safe(struct text *text, const char *name, size_t n) {
+    for (size_t i = 0; i < n;) {
+        uint32_t point = 0;
+        size_t length = 0;
+        const size_t shown = text_find_unsafe(name + i, n - i, &point, &length);
+        text_append_n(text, name + i, shown);
+        i += shown;
+        for (size_t end = i + length; i < end; i++)
+            text_printf(text, "\\x%02x", (unsigned char)name[i]);
+    }
 }
 
 void text_append_name(struct text *text, const char *name) {

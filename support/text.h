@@ -38,7 +38,14 @@ const char *text_string(const struct text *text);
  * and broken UTF-8 become \xNN, so that no name can drive a terminal or forge a line.
  */
 void text_append_name(struct text *text, const char *name);
-/* The same for a place in a message, which a long name would drown: cut, with "…" behind it. */
+/*
+ * The bytes before the first character that is not shown so, of n; n where there is none.
+ * *ret_point: that character, TEXT_BROKEN for a byte that is no UTF-8, and its bytes.
+ */
+#define TEXT_BROKEN UINT32_MAX
+size_t text_find_unsafe(const char *text, size_t n, uint32_t *ret_point, size_t *ret_length);
+/* As text_append_name, of a place in a message, which a long name would drown: cut, with "…"
+ * behind it. */
 #define TEXT_LONGEST_LABEL 256
 void text_append_label(struct text *text, const char *name);
 /* How much of the text to show in at most so many bytes: whole characters. */

@@ -171,12 +171,24 @@ void fuzz_require_result(const struct cm_result *result) {
     require_memory(result);
 }
 
+/* No control character but the newline (after a carriage return in CSV), and of ours the escape
+ * where colours were asked for. */
+static void require_harmless(const char *text, size_t size, bool color) {
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        if (byte >= 0x20 && byte != 0x7f) continue;
+        const bool ends_row = byte == '\r' && i + 1 < size && text[i + 1] == '\n';
+        FUZZ_REQUIRE(byte == '\n' || ends_row || (color && byte == 0x1b));
+    }
+}
+
 static char *write_json(const struct cm_result *result, size_t *ret_size) {
     char *text = NULL;
     FILE *out = open_memstream(&text, ret_size);
     FUZZ_REQUIRE(out != NULL);
     FUZZ_REQUIRE(cm_result_write_json(result, out) == CM_OK);
     FUZZ_REQUIRE(fclose(out) == 0);
+    require_harmless(text, *ret_size, false);
     return text;
 }
 
@@ -197,17 +209,6 @@ void fuzz_require_round_trip(const struct cm_result *result) {
     cm_diagnostics_free(diagnostics);
     free(text);
     free(again);
-}
-
-/* No control character but the newline (after a carriage return in CSV), and of ours the escape
- * where colours were asked for. */
-static void require_harmless(const char *text, size_t size, bool color) {
-    for (size_t i = 0; i < size; i++) {
-        const unsigned char byte = (unsigned char)text[i];
-        if (byte >= 0x20 && byte != 0x7f) continue;
-        const bool ends_row = byte == '\r' && i + 1 < size && text[i + 1] == '\n';
-        FUZZ_REQUIRE(byte == '\n' || ends_row || (color && byte == 0x1b));
-    }
 }
 
 /* What a writer wrote: begun, checked and freed. */

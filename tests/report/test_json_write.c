@@ -40,6 +40,25 @@ static void hostile_names_leave_the_json_valid(void **state) {
     free(text);
 }
 
+static void what_drives_a_terminal_is_escaped_and_read_back(void **state) {
+    static const char name[] = "\x7f\xc2\x9b"
+                               "2J\xe2\x80\xae\xc3\xa9";
+    (void)state;
+    struct cm_module module = fixture_pointnet.modules[0];
+    struct cm_result result = fixture_pointnet;
+    module.name = name;
+    module.n_children = 0;
+    result.modules = &module;
+    result.n_modules = 1;
+    char *text = fixture_json(&result);
+    assert_non_null(strstr(text, "\"\\u007f\\u009b2J\\u202e\xc3\xa9\""));
+    cJSON *root = cJSON_Parse(text);
+    const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "modules"), 0);
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(first, "name")), name);
+    cJSON_Delete(root);
+    free(text);
+}
+
 static void integers_are_exact_to_2_to_the_63(void **state) {
     (void)state;
     struct cm_result result = fixture_pointnet;
@@ -91,6 +110,7 @@ int main(void) {
         cmocka_unit_test(a_known_model_has_the_documented_keys_in_order),
         cmocka_unit_test(odd_values_stand_as_documented),
         cmocka_unit_test(hostile_names_leave_the_json_valid),
+        cmocka_unit_test(what_drives_a_terminal_is_escaped_and_read_back),
         cmocka_unit_test(integers_are_exact_to_2_to_the_63),
         cmocka_unit_test(an_overflow_is_null_as_any_unknown),
         cmocka_unit_test(types_without_end_are_cut_and_stay_valid),
