@@ -62,8 +62,7 @@ static const struct op_family *const families[] = {
 
 #define N_FAMILIES (sizeof(families) / sizeof(families[0]))
 
-/* "ai.onnx" and "" are one domain. */
-static const char *plain_domain(const char *domain) {
+const char *registry_domain(const char *domain) {
     return text_equal(domain, "ai.onnx") ? "" : domain;
 }
 
@@ -79,7 +78,7 @@ static const struct op *find_in_family(const struct op_family *family, const cha
 }
 
 const struct op *registry_find(const char *domain, const char *type, int64_t opset) {
-    const char *plain = plain_domain(domain);
+    const char *plain = registry_domain(domain);
     for (size_t i = 0; i < N_FAMILIES; i++) {
         const struct op *row = find_in_family(families[i], plain, type, opset);
         if (row) return row; /* all versions of an operator stand in one family */

@@ -8,6 +8,9 @@
 
 #include "ops/op.h"
 
+/* The domain as rows have it: "ai.onnx" and "" are one, and it is "". */
+const char *registry_domain(const char *domain);
+
 /* The row that holds for this operator at this opset: the newest whose `since` is not above it.
  * NULL: unknown. */
 const struct op *registry_find(const char *domain, const char *type, int64_t opset);
