@@ -219,6 +219,7 @@ static int read_text_element(struct json_reader *reader, const struct json_field
 
 static int read_texts(struct json_reader *reader, const struct json_field *field,
                       const struct json_place *place, const cJSON *item, char *base) {
+    if (field->optional && cJSON_IsNull(item)) return CM_OK;
     return read_array(reader, field, place, item, base, sizeof(const char *),
                       read_text_element);
 }
@@ -400,7 +401,7 @@ static int check_schema(const struct json_document *document, struct cm_diagnost
                         const cJSON *root) {
     const cJSON *schema = cJSON_GetObjectItemCaseSensitive(root, "schema");
     if (!cJSON_IsObject(root) || !is_string(schema))
-        return diag_error(diag, DIAG_FORMAT, "not a %s: it names no schema", document->what);
+        return diag_error(diag, DIAG_FORMAT, "this is no %s: it names no schema", document->what);
     if (strcmp(schema->valuestring, document->schema) == 0) return CM_OK;
     return diag_error(diag, DIAG_FORMAT, "schema is \"%.60s\", this program reads \"%s\"",
                       schema->valuestring, document->schema);

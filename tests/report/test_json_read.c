@@ -145,7 +145,7 @@ static const struct {
 } changes[] = {
     {"costmodel/profile/1", "costmodel/profile/9",
      "schema is \"costmodel/profile/9\", this program reads \"costmodel/profile/1\""},
-    {"\"schema\"", "\"scheme\"", "not a profile: it names no schema"},
+    {"\"schema\"", "\"scheme\"", "this is no profile: it names no schema"},
     {"\"macs\":14068146176,", "", "totals.macs: expected a value, have no such key"},
     {"\"macs\":14068146176", "\"macs\":\"14068146176\"",
      "totals.macs: expected an integer, have a string"},
@@ -297,10 +297,10 @@ static const struct {
 } no_profiles[] = {
     {"", "not JSON: line 1 cannot be understood"},
     {"{", "not JSON: line 1 cannot be understood"},
-    {"{}", "not a profile: it names no schema"},
-    {"[]", "not a profile: it names no schema"},
-    {"7", "not a profile: it names no schema"},
-    {"{\"schema\":7}", "not a profile: it names no schema"},
+    {"{}", "this is no profile: it names no schema"},
+    {"[]", "this is no profile: it names no schema"},
+    {"7", "this is no profile: it names no schema"},
+    {"{\"schema\":7}", "this is no profile: it names no schema"},
     {"{\"schema\":\"costmodel/profile/1\"}", "model: expected a value, have no such key"},
     {"\"open", "not JSON: a broken string in line 1"},
     {"{}\n\n{}", "not JSON: line 3 cannot be understood"},

@@ -64,7 +64,7 @@ static void another_document_is_refused(void **state) {
     } cases[] = {
         {"{\"schema\":\"costmodel/profile/1\"}",
          "schema is \"costmodel/profile/1\", this program reads \"costmodel/sweep/1\""},
-        {"{}", "not a sweep: it names no schema"},
+        {"{}", "this is no sweep: it names no schema"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
