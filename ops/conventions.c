@@ -3,6 +3,7 @@
 #include "ops/conventions.h"
 
 #include "ops/convention_tables.h"
+#include "ops/described.h"
 #include "ops/rule.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -12,16 +13,16 @@
 static const struct convention_row nothing_else[] = {{.op = NULL}};
 
 static const struct convention conventions[] = {
-    /* name, per MAC, backward, rows, sees nodes */
-    {"deepspeed", 2, 2, NULL, false},
-    {"exact", 2, 0, convention_exact, false},
-    {"macs", 1, 0, nothing_else, false},
-    {"torch", 2, 0, convention_torch, false},
-    {"fvcore", 1, 0, convention_fvcore, false},
-    {"ptflops", 1, 0, convention_ptflops, false},
-    {"ptflops-aten", 1, 0, convention_ptflops_aten, false},
-    {"thop", 1, 0, convention_thop, false},
-    {"onnx-tool", 1, 0, convention_onnx_tool, true},
+    /* name, per MAC, backward, rows, sees nodes, counts all */
+    {"deepspeed", 2, 2, NULL, false, false},
+    {"exact", 2, 0, convention_exact, false, true},
+    {"macs", 1, 0, nothing_else, false, false},
+    {"torch", 2, 0, convention_torch, false, false},
+    {"fvcore", 1, 0, convention_fvcore, false, false},
+    {"ptflops", 1, 0, convention_ptflops, false, false},
+    {"ptflops-aten", 1, 0, convention_ptflops_aten, false, false},
+    {"thop", 1, 0, convention_thop, false, false},
+    {"onnx-tool", 1, 0, convention_onnx_tool, true, false},
 };
 
 const struct convention *convention_find(const char *name) {
@@ -70,7 +71,7 @@ static void add_own(struct sum *sum, const struct rule *rule, int64_t macs) {
 size_t convention_terms(const struct convention *convention, const struct rule *rule,
                         int64_t macs, struct convention_term terms[CONVENTION_TERMS]) {
     struct sum sum = {.terms = terms};
-    if (!convention->rows) {
+    if (!convention->rows || (convention->counts_all && described_has_costs(rule->op))) {
         add_own(&sum, rule, macs);
         return sum.n;
     }

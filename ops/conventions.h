@@ -33,6 +33,7 @@ struct convention {
     int64_t backward; /* times the FLOPs of forward; 0: per_mac times the MACs of backward */
     const struct convention_row *rows; /* ends with a NULL op; NULL: the operator rows count */
     bool sees_nodes; /* counts what stands in the file, not the operations that it came from */
+    bool counts_all; /* all arithmetic, so also what a description says besides MACs */
 };
 
 /* By name; NULL: there is none. */
@@ -41,7 +42,7 @@ const struct convention *convention_find(const char *name);
 /* `factor` for each of `count`: a term of the sum above. */
 struct convention_term {
     int64_t factor;
-    const char *of; /* "MACs", "input elements"; static storage */
+    const char *of; /* "MACs", "input elements"; outlives the analysis */
     int64_t count;  /* unknown and overflown figures pass */
 };
 #define CONVENTION_TERMS 4

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ops/described.h"
 #include "ops/rule.h"
 #include "ops/window.h"
 #include "support/checked.h"
@@ -149,7 +150,9 @@ bool lowering_apply(const struct rule *rule, struct cm_primitive *ret, const cha
     struct cm_primitive primitive;
     memset(&primitive, 0, sizeof(primitive));
     if (row == NULL || row->lower == NULL) {
-        *ret_why = row ? row->why : "nothing is known of the operator";
+        *ret_why = row                      ? row->why
+                   : described_is(rule->op) ? "its description says nothing of kernels"
+                                            : "nothing is known of the operator";
         return false;
     }
     primitive.kind = row->kind;

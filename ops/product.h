@@ -14,7 +14,7 @@ struct rule;
 #define PRODUCT_MAX 6
 
 struct factor {
-    const char *name; /* "output elements"; static storage */
+    const char *name; /* "output elements"; outlives the analysis */
     int64_t size;     /* DIM_UNKNOWN, DIM_OVERFLOW pass */
 };
 

@@ -6,6 +6,7 @@
  */
 #include "passes/bind.h"
 
+#include "ops/described.h"
 #include "ops/product.h"
 #include "ops/registry.h"
 #include "passes/pass.h"
@@ -40,6 +41,10 @@ static const struct op op_unknown = {
 
 bool bind_is_unknown(const struct op *op) {
     return op == &op_unknown;
+}
+
+bool bind_hides_gradient(const struct op *op) {
+    return bind_is_unknown(op) || (described_is(op) && !op->backward.gradients);
 }
 
 static size_t n_given(const uint32_t *ids, size_t n) {
@@ -111,15 +116,23 @@ static bool is_row_of(const struct cached_row *row, const struct node *node) {
            (row->node->domain == node->domain || text_equal(row->node->domain, node->domain));
 }
 
+/* What the user describes comes first: it replaces what is built in only where it says so. */
+static const struct op *find_row(const struct cm_options *options, const struct node *node) {
+    const struct op *op = described_find(options->op_costs, options->n_op_costs, node->domain,
+                                         node->type, node->opset);
+    if (!op) op = registry_find(node->domain, node->type, node->opset);
+    return op ? op : &op_unknown;
+}
+
 /* The row of the node's operator, added on first sight. */
-static int cache_row(struct row_cache *cache, const struct node *node, const struct op **ret) {
+static int cache_row(struct row_cache *cache, const struct cm_options *options,
+                     const struct node *node, const struct op **ret) {
     const uint32_t first = map_get(&cache->index, node->type);
     for (uint32_t i = first; i != MAP_NONE; i = cache->rows[i].next) {
         *ret = cache->rows[i].op;
         if (is_row_of(&cache->rows[i], node)) return CM_OK;
     }
-    *ret = registry_find(node->domain, node->type, node->opset);
-    if (!*ret) *ret = &op_unknown;
+    *ret = find_row(options, node);
     cache->rows[cache->n_rows] = (struct cached_row){node, *ret, first};
     return map_set(&cache->index, node->type, cache->n_rows++);
 }
@@ -127,7 +140,7 @@ static int cache_row(struct row_cache *cache, const struct node *node, const str
 static int bind_node(const struct analysis *analysis, struct bind_table *table,
                      struct row_cache *cache, uint32_t id) {
     const struct op *op = NULL;
-    int status = cache_row(cache, &analysis->model->nodes[id], &op);
+    int status = cache_row(cache, analysis->options, &analysis->model->nodes[id], &op);
     if (status < 0) return diag_no_memory(analysis->diag);
     table->ops[id] = op;
     table->n_unknown += bind_is_unknown(op);

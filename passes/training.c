@@ -86,7 +86,7 @@ static int64_t backward_macs(const struct training *training, const struct rule_
                              uint32_t id) {
     const struct operation *operation = &training->operations[id];
     if (!operation->has_backward) return 0;
-    if (bind_is_unknown(operation->op)) return DIM_UNKNOWN;
+    if (bind_hides_gradient(operation->op)) return DIM_UNKNOWN;
     if (operation->op->backward.macs) return macs_by_rule(training, source, id);
     int64_t forward = training->analysis->count.costs[id].macs;
     int64_t n = wanted_factors(training, operation);
@@ -154,7 +154,7 @@ static void sum_modules(struct training *training) {
 static void hide_unknown(struct training *training) {
     for (uint32_t id = 0; id < training->model->n_nodes; id++)
         if (training->operations[id].has_backward &&
-            bind_is_unknown(training->operations[id].op))
+            bind_hides_gradient(training->operations[id].op))
             training->table->of_node[id].kept_bytes = DIM_UNKNOWN;
 }
 

@@ -119,6 +119,9 @@ enum cm_schedule {
     CM_SCHEDULE_MIN_MEMORY, /* one of a lower peak, where a bounded search finds one */
 };
 
+/* Operators that the caller describes: costmodel/op_costs.h. */
+struct cm_op_costs;
+
 /* How far the measuring is. */
 struct cm_progress {
     const char *what; /* "device", "layers", "network": static text */
@@ -143,6 +146,8 @@ struct cm_options {
      * node, of its output, or its number, and the rounds. */
     size_t n_trip_counts;
     const struct cm_dim_option *trip_counts;
+    size_t n_op_costs;
+    const struct cm_op_costs *const *op_costs; /* the last that describes an operator holds */
     enum cm_mode mode;
     const char *convention; /* whose rules count FLOPs: a name of cm_convention_at */
     /*
