@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/assemble.h"
+#include "ops/described.h"
 #include "passes/bind.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -73,24 +74,41 @@ static int tally_add(struct tally *tally, const struct node *node) {
     return CM_OK;
 }
 
+/* Nodes of operators that nobody knows, and of those that the user describes. */
+static int tally_node(struct tally *unknown, struct tally *described,
+                      const struct analysis *analysis, uint32_t id) {
+    const struct op *op = analysis->bind.ops[id];
+    const struct node *node = &analysis->model->nodes[id];
+    if (bind_is_unknown(op)) return tally_add(unknown, node);
+    return described_is(op) ? tally_add(described, node) : CM_OK;
+}
+
+static void tally_init(struct tally *tally, struct arena *arena) {
+    *tally = (struct tally){.arena = arena};
+    map_init(&tally->index, arena);
+}
+
 int coverage_of(const struct analysis *analysis, struct arena *arena, struct cm_coverage *ret) {
     const struct model *model = analysis->model;
-    struct tally tally = {.arena = arena};
+    struct tally unknown;
+    struct tally described;
     int64_t unknown_shapes = 0;
     int64_t unbounded = 0;
-    map_init(&tally.index, arena);
+    tally_init(&unknown, arena);
+    tally_init(&described, arena);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         const struct node *node = &model->nodes[id];
         if (!is_run(analysis, node->graph)) continue;
         unknown_shapes += unknown_outputs(&analysis->infer, node);
         unbounded += unknown_outputs(analysis->infer.most, node);
-        if (bind_is_unknown(analysis->bind.ops[id]) && tally_add(&tally, node) < 0)
-            return CM_NO_MEMORY;
+        if (tally_node(&unknown, &described, analysis, id) < 0) return CM_NO_MEMORY;
     }
     *ret = (struct cm_coverage){
         .nodes = (int64_t)model->n_nodes,
-        .n_unknown_ops = tally.n,
-        .unknown_ops = tally.items,
+        .n_unknown_ops = unknown.n,
+        .unknown_ops = unknown.items,
+        .n_described_ops = described.n,
+        .described_ops = described.items,
         .unknown_shapes = unknown_shapes,
         .bounded_shapes = unknown_shapes - unbounded,
     };

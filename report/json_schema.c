@@ -136,6 +136,7 @@ static const struct json_record composite_record = RECORD(struct cm_composite, c
 static const struct json_field coverage_fields[] = {
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes, "how many the profile holds"),
     MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops, "`domain::Type` to count, in order of first use; what they cost is in no figure"),
+    OPTIONAL_MANY("described_ops", JSON_SIZES, struct cm_coverage, described_ops, n_described_ops, NULL, "the same of operators that a file of --op-costs describes: their shapes and costs are what it says"),
     VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes, "node outputs with an unknown rank or dim"),
     OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "of these, those of which every dim has an upper bound: what hangs on them is in the figures, which are marked at_most; what hangs on the others is in none"),
 };
@@ -368,7 +369,8 @@ const char *json_type_wrapper(enum cm_type_kind kind) {
 }
 
 const struct json_document *const json_documents[] = {
-    &json_profile, &json_sweep, &json_formula, &json_verdict, &json_budget, &json_baseline};
+    &json_profile, &json_sweep,    &json_formula, &json_verdict,
+    &json_budget,  &json_baseline, &json_op_costs};
 const size_t json_n_documents = N(json_documents);
 
 const char *const json_severities[] = {

@@ -69,7 +69,7 @@ struct json_record {
 /* A whole file: behind `schema` and `tool` the keys of the record. */
 struct json_document {
     const char *schema;
-    const char *what; /* for messages */
+    const char *what; /* the name of the schema, and for messages */
     const struct json_record *record;
     size_t arena_offset; /* of the arena in the struct of the record */
 };
@@ -83,6 +83,7 @@ extern const struct json_document json_sweep;    /* struct cm_sweep */
 extern const struct json_document json_formula;  /* struct cm_formula */
 extern const struct json_document json_budget;   /* struct cm_budget */
 extern const struct json_document json_baseline; /* struct cm_baseline */
+extern const struct json_document json_op_costs; /* struct op_costs_file */
 extern const struct json_document json_verdict;  /* struct cm_verdict */
 extern const struct json_record json_result;     /* struct cm_result, without schema and tool */
 extern const struct json_record json_type;       /* struct cm_type: dtype and shape */

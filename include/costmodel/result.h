@@ -153,7 +153,9 @@ struct cm_coverage {
     int64_t nodes; /* how many the profile holds */
     size_t n_unknown_ops;
     const struct cm_name_count *unknown_ops; /* "domain::Type", in order of first use */
-    int64_t unknown_shapes;                  /* node outputs with an unknown rank or dim */
+    size_t n_described_ops; /* the same of those that cm_options.op_costs describe */
+    const struct cm_name_count *described_ops;
+    int64_t unknown_shapes; /* node outputs with an unknown rank or dim */
     int64_t bounded_shapes; /* of these: no dim is unbounded, and costs that hang on them are
                                "at most" */
 };

@@ -116,7 +116,10 @@ static const struct cm_result full = {
                  .peak_node = CM_NO_INDEX},
     .n_modules = N(modules),
     .modules = modules,
-    .coverage = {7, N(unknown), unknown, 2, 0},
+    .coverage = {.nodes = 7,
+                 .n_unknown_ops = N(unknown),
+                 .unknown_ops = unknown,
+                 .unknown_shapes = 2},
     .measure = &measure,
 };
 

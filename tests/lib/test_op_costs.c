@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Descriptions of operators: what is refused and how it is told, and what the library does with
+ * those that are not. */
+#include "costmodel/op_costs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CUSTOM TEST_SOURCE_DIR "/tests/cli/models/custom_ops.onnx"
+
+static int load(const char *text, struct cm_diagnostics *diag, struct cm_op_costs **ret) {
+    return cm_op_costs_load_memory(text, strlen(text), "mine.json", diag, ret);
+}
+
+/* The keys of one operator behind its name. */
+static void check_refused(const char *keys, const char *message) {
+    char text[4096];
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_op_costs *costs = NULL;
+    snprintf(text, sizeof(text),
+             "{\"schema\": \"costmodel/op-costs/1\", \"operators\": "
+             "[{\"domain\": \"com.acme\", \"operator\": \"Foo\", %s}]}",
+             keys);
+    if (load(text, diag, &costs) != CM_REFUSED) fail_msg("%s: is read", keys);
+    assert_null(costs);
+    const struct cm_diagnostic *first = cm_diagnostics_get(diag, 0);
+    if (strcmp(first->message, message) != 0) fail_msg("%s: %s", keys, first->message);
+    if (!strstr(first->place, "in mine.json")) fail_msg("%s: at %s", keys, first->place);
+    cm_diagnostics_free(diag);
+}
+
+#define COSTS "\"macs\": \"0\", \"other_flops\": \"0\""
+#define ANY   "\"outputs\": [{\"dims\": \"\"}], " COSTS
+
+static void a_fault_is_told_with_its_place_in_the_file(void **state) {
+    static const char *const cases[][2] = {
+        {"\"like\": \"Conv\", \"macs\": 3", "operators[0].macs: expected a string, have 3"},
+        {"\"like\": \"Conv\", \"mac\": \"3\"",
+         "operators[0].mac: expected a key of the schema, have another"},
+        /* like, or outputs, and costs */
+        {"\"note\": \"\"", "operators[0]: want either like or outputs, none is given"},
+        {"\"like\": \"Conv\", " ANY,
+         "operators[0]: want either like or outputs, both are given"},
+        {"\"like\": \"Convolve\"", "operators[0].like: no operator of that name is built in"},
+        {"\"like\": \"Attention\", \"like_opset\": 22",
+         "operators[0].like: no operator of that name is built in"},
+        {"\"like\": \"Loop\"", "operators[0].like: control flow is known by its name alone"},
+        {"\"like\": \"Conv\", \"macs\": \"3\"",
+         "operators[0]: want both macs and other_flops, of which each may be \"0\""},
+        {"\"outputs\": [{\"dims\": \"\"}]",
+         "operators[0]: want both macs and other_flops, of which each may be \"0\""},
+        {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"1 2\", \"other_flops\": \"0\"",
+         "operators[0].macs: column 3 of '1 2': want nothing more"},
+        /* attributes */
+        {"\"attributes\": {\"a-b\": 1}, " ANY,
+         "operators[0].attributes: column 2 of 'a-b': want nothing more"},
+        {"\"attributes\": {\"a[x]\": 1}, " ANY,
+         "operators[0].attributes: column 1 of 'a[x]': want a name, as stride or strides[0]"},
+        {"\"attributes\": {\"2\": 1}, " ANY,
+         "operators[0].attributes: column 1 of '2': want a name"},
+        {"\"attributes\": {\"in0\": 1}, " ANY,
+         "operators[0].attributes: column 1 of 'in0': the name has a meaning"},
+        {"\"attributes\": {\"min\": 1}, " ANY,
+         "operators[0].attributes: column 1 of 'min': the name has a meaning"},
+        /* inputs */
+        {"\"inputs\": [\"N, C + 1\"], " ANY,
+         "operators[0].inputs[0]: column 4 of 'N, C + 1': nothing before it says what 'C' is"},
+        {"\"inputs\": [\"2 N\"], " ANY, "operators[0].inputs[0]: column 3 of '2 N': want ','"},
+        {"\"inputs\": [\"N,\"], " ANY,
+         "operators[0].inputs[0]: column 3 of 'N,': want a dim behind ','"},
+        {"\"inputs\": [\"..., N, ...\"], " ANY,
+         "operators[0].inputs[0]: column 12 of '..., N, ...': a second '...'"},
+        {"\"inputs\": [\"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\"], " ANY,
+         "operators[0].inputs[0]: column 33 of '...1,1,1,1,1,1,1,1,1,1,1,1,1': "
+         "more than 16 dims"},
+        {"\"inputs\": [\"N\"], \"required_inputs\": 2, " ANY,
+         "operators[0].required_inputs: 2, there are 1 inputs"},
+        {"\"inputs\": [\"N\", \"K\"], \"required_inputs\": 1, " ANY,
+         "operators[0].inputs[1]: column 2 of 'K': an input that may be omitted cannot be the "
+         "first to name a dim"},
+        /* where */
+        {"\"where\": [\"P\"], " ANY, "operators[0].where[0]: column 2 of 'P': want NAME = ..."},
+        {"\"where\": [\"P = P + 1\"], " ANY,
+         "operators[0].where[0]: column 5 of 'P = P + 1': nothing before it says what 'P' is"},
+        {"\"where\": [\"P = 1\", \"P = 2\"], " ANY,
+         "operators[0].where[1]: column 1 of 'P = 2': the name is given twice"},
+        {"\"where\": [\"P = out0\"], " ANY, "operators[0].where[0]: column 5 of 'P = out0': "
+                                            "nothing before it says what 'out0' is"},
+        /* outputs */
+        {"\"outputs\": [{\"dims\": \"N\"}], " COSTS,
+         "operators[0].outputs[0].dims: column 1 of 'N': nothing before it says what 'N' is"},
+        {"\"outputs\": [{\"dims\": \"...\"}], " COSTS,
+         "operators[0].outputs[0].dims: column 4 of '...': no input has a '...'"},
+        {"\"outputs\": [{\"dims\": \"\", \"type\": \"float17\"}], " COSTS,
+         "operators[0].outputs[0].type: want a type, as float16, or that of an input, as "
+         "'input 0'"},
+        {"\"outputs\": [{\"dims\": \"\", \"type\": \"input -1\"}], " COSTS,
+         "operators[0].outputs[0].type: want a type, as float16, or that of an input, as "
+         "'input 0'"},
+        {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"in64\", \"other_flops\": \"0\"",
+         "operators[0].macs: column 1 of 'in64': nothing before it says what 'in64' is"},
+        {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"in0 + in00\", \"other_flops\": \"0\"",
+         "operators[0].macs: column 7 of 'in0 + in00': nothing before it says what 'in00' is"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_refused(cases[i][0], cases[i][1]);
+}
+
+static void what_is_no_description_at_all_is_refused(void **state) {
+    static const char *const cases[][2] = {
+        {"", "not JSON: line 1 cannot be understood"},
+        {"{}", "this is no op-costs: it names no schema"},
+        {"{\"schema\": \"costmodel/op-costs/2\"}",
+         "schema is \"costmodel/op-costs/2\", this program reads \"costmodel/op-costs/1\""},
+        {"{\"schema\": \"costmodel/op-costs/1\", \"operators\": "
+         "[{\"domain\": \"d\", \"operator\": \"\", \"like\": \"Conv\"}]}",
+         "operators[0].operator: the name is empty"},
+        {"{\"schema\": \"costmodel/op-costs/1\", \"operators\": "
+         "[{\"domain\": \"ai.onnx\", \"operator\": \"Gelu\", \"like\": \"Erf\"}]}",
+         "operators[0]: the operator is built in, \"replace\": true describes it anew"},
+        {"{\"schema\": \"costmodel/op-costs/1\", \"operators\": "
+         "[{\"domain\": \"d\", \"operator\": \"O\", \"like\": \"Conv\"},"
+         " {\"domain\": \"d\", \"operator\": \"O\", \"like\": \"Conv\", \"since\": 2},"
+         " {\"domain\": \"d\", \"operator\": \"O\", \"like\": \"Relu\", \"since\": 2}]}",
+         "operators[2]: the same as operators[1]"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cm_diagnostics *diag = cm_diagnostics_new();
+        struct cm_op_costs *costs = NULL;
+        assert_int_equal(load(cases[i][0], diag, &costs), CM_REFUSED);
+        assert_string_equal(cm_diagnostics_get(diag, 0)->message, cases[i][1]);
+        cm_diagnostics_free(diag);
+    }
+}
+
+/* One that is described by data, with `n` inputs. */
+static int make_wide(size_t n, struct cm_diagnostics *diag, struct cm_op_costs **ret) {
+    static const char *inputs[129];
+    static const struct cm_op_output output = {"", ""};
+    for (size_t i = 0; i < n; i++) inputs[i] = "?";
+    const struct cm_op_description description = {
+        .domain = "d",
+        .op = "O",
+        .since = CM_UNKNOWN,
+        .like = "",
+        .like_opset = CM_UNKNOWN,
+        .n_inputs = n,
+        .inputs = inputs,
+        .required_inputs = CM_UNKNOWN,
+        .n_outputs = 1,
+        .outputs = &output,
+        .macs = "0",
+        .other_flops = "in0",
+        .note = "",
+    };
+    return cm_op_costs_make(&description, 1, diag, ret);
+}
+
+static void lists_have_an_end(void **state) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_op_costs *costs = NULL;
+    static struct cm_op_description many[1025];
+    (void)state;
+    assert_int_equal(make_wide(64, diag, &costs), CM_OK);
+    cm_op_costs_free(costs);
+    assert_int_equal(make_wide(65, diag, &costs), CM_REFUSED);
+    assert_string_equal(cm_diagnostics_get(diag, 0)->message,
+                        "operators[0].inputs: 65, at most 64 are read");
+    assert_int_equal(cm_op_costs_make(many, 1025, diag, &costs), CM_REFUSED);
+    assert_string_equal(cm_diagnostics_get(diag, 1)->message,
+                        "operators: 1025, at most 1024 are read");
+    cm_diagnostics_free(diag);
+}
+
+/* 64 names of dims, 64 of where, and one more. */
+static void names_have_an_end(void **state) {
+    char dims[4][128] = {"", "", "", ""};
+    char where[65][16];
+    const char *inputs[4];
+    const char *lines[65];
+    struct cm_op_output output = {"", ""};
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_op_costs *costs = NULL;
+    struct cm_named_size attribute = {"a", 1};
+    (void)state;
+    for (size_t i = 0; i < 64; i++) {
+        char *dim = dims[i / 16] + strlen(dims[i / 16]);
+        snprintf(dim, 8, "%sd%zu", i % 16 ? "," : "", i);
+        snprintf(where[i], sizeof(where[i]), "w%zu = 1", i);
+        lines[i] = where[i];
+        inputs[i / 16] = dims[i / 16];
+    }
+    struct cm_op_description description = {
+        .domain = "d",
+        .op = "O",
+        .like = "",
+        .n_inputs = 4,
+        .inputs = inputs,
+        .required_inputs = CM_UNKNOWN,
+        .n_where = 64,
+        .where = lines,
+        .n_outputs = 1,
+        .outputs = &output,
+        .macs = "0",
+        .other_flops = "0",
+        .note = "",
+    };
+    assert_int_equal(cm_op_costs_make(&description, 1, diag, &costs), CM_OK);
+    cm_op_costs_free(costs);
+    costs = NULL;
+    description.n_attributes = 1;
+    description.attributes = &attribute;
+    assert_int_equal(cm_op_costs_make(&description, 1, diag, &costs), CM_REFUSED);
+    assert_string_equal(cm_diagnostics_get(diag, 0)->message,
+                        "operators[0].where[63]: column 1 of 'w63 = 1': more than 128 names");
+    assert_null(costs);
+    cm_diagnostics_free(diag);
+}
+
+static void a_file_that_is_too_large_is_not_read(void **state) {
+    static char text[(1 << 20) + 1];
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_op_costs *costs = NULL;
+    (void)state;
+    memset(text, ' ', sizeof(text));
+    assert_int_equal(cm_op_costs_load_memory(text, sizeof(text), "mine.json", diag, &costs),
+                     CM_REFUSED);
+    assert_string_equal(cm_diagnostics_get(diag, 0)->message,
+                        "'mine.json' has more than 1048576 bytes");
+    assert_int_equal(cm_op_costs_load_file(TEST_SOURCE_DIR "/none.json", diag, &costs), CM_IO);
+    assert_null(costs);
+    cm_diagnostics_free(diag);
+}
+
+/* A profile of the custom model with these files; the caller frees it. */
+static struct cm_result *profile_with(const struct cm_op_costs *const *costs, size_t n) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_options options;
+    struct cm_model *model = NULL;
+    struct cm_result *result = NULL;
+    cm_options_init(&options);
+    options.n_op_costs = n;
+    options.op_costs = costs;
+    options.strict = true;
+    assert_int_equal(cm_model_load_file(CUSTOM, diag, &model), CM_OK);
+    assert_int_equal(cm_model_profile(model, &options, diag, &result), CM_OK);
+    cm_model_free(model);
+    cm_diagnostics_free(diag);
+    return result;
+}
+
+static void the_last_file_that_describes_an_operator_holds(void **state) {
+    static const char more[] =
+        "{\"schema\": \"costmodel/op-costs/1\", \"operators\": [{\"domain\": \"com.acme\", "
+        "\"operator\": \"Correlation\", \"inputs\": [\"...\", \"...\"], "
+        "\"outputs\": [{\"dims\": \"...\"}], \"macs\": \"7\", \"other_flops\": \"0\"}]}";
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_op_costs *files[2] = {NULL, NULL};
+    (void)state;
+    assert_int_equal(cm_op_costs_load_file(TEST_SOURCE_DIR "/examples/op-costs/formulas.json",
+                                           diag, &files[0]),
+                     CM_OK);
+    assert_int_equal(load(more, diag, &files[1]), CM_OK);
+    const struct cm_op_costs *const costs[] = {files[0], files[1], files[0]};
+    struct cm_result *first = profile_with(costs, 2);
+    struct cm_result *second = profile_with(costs + 1, 2);
+    cm_op_costs_free(files[0]);
+    cm_op_costs_free(files[1]);
+    /* two convolutions of 32 * 16 * 16 places and 16 * 3 * 3 multiply-adds at each */
+    assert_int_equal(first->totals.macs, 2 * 32 * 16 * 16 * 16 * 3 * 3 + 7);
+    /* and at each of 25 * 16 * 16 places a product of 32 channels */
+    assert_int_equal(second->totals.macs, 2 * 32 * 16 * 16 * 16 * 3 * 3 + 25 * 16 * 16 * 32);
+    assert_int_equal(second->coverage.n_described_ops, 2);
+    assert_string_equal(second->coverage.described_ops[0].name, "com.acme::FancyConv");
+    assert_int_equal(second->coverage.described_ops[0].count, 2);
+    cm_result_free(first);
+    cm_result_free(second);
+    cm_diagnostics_free(diag);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fault_is_told_with_its_place_in_the_file),
+        cmocka_unit_test(what_is_no_description_at_all_is_refused),
+        cmocka_unit_test(lists_have_an_end),
+        cmocka_unit_test(names_have_an_end),
+        cmocka_unit_test(a_file_that_is_too_large_is_not_read),
+        cmocka_unit_test(the_last_file_that_describes_an_operator_holds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
