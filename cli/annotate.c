@@ -27,7 +27,8 @@ int annotate_check(const struct invocation *call, const struct request *request)
         return options_fault(call, "option --annotate wants a file, got '-'");
     if (outputs_is_file(path, request->model))
         return options_fault(call, "the annotated model '%s' is the model itself", path);
-    if (request->output == NULL) return CM_OK;
+    const int status = binding_check_output(call, &request->binding, path);
+    if (status != CM_OK || request->output == NULL) return status;
     bool is_one = false;
     if (outputs_are_one(path, request->output, call->arena, &is_one) != CM_OK)
         return diag_no_memory(call->diag);

@@ -3,8 +3,13 @@
 #include "cli/binding.h"
 
 #include "cli/command.h"
+#include "cli/outputs.h"
 #include "cli/shapes.h"
 #include "costmodel/costmodel.h"
+#include "costmodel/op_costs.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -57,6 +62,10 @@ const struct option binding_model[] = {
      .value = "NAME=N",
      .help = "how often the body of a Loop runs that only data end; NAME is the\n"
              "node, its output or its number; may be given many times"},
+    {.name = "op-costs", .kind = OPTION_LIST, .offset = AT(struct option_list, op_costs),
+     .value = "FILE.json",
+     .help = "operators of your own, their shapes and costs (docs/op-costs.md);\n"
+             "may be given many times, the last that describes one holds"},
     {.name = "mode", .kind = OPTION_CHOICE, .offset = AT(int, mode), .value = "MODE",
      .choices = modes,
      .help = "training or inference for every layer that differs between the\n"
@@ -133,6 +142,28 @@ void binding_defaults(struct binding *binding) {
     };
 }
 
+static int read_op_costs(const struct invocation *call, struct binding *binding,
+                         struct cm_options *options) {
+    const struct option_list *paths = &binding->op_costs;
+    struct cm_op_costs *costs = NULL;
+    binding->described = arena_array(call->arena, paths->n, sizeof(*binding->described));
+    if (binding->described == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < paths->n; i++) {
+        if (text_equal(paths->values[i], "-"))
+            return options_fault(call, "option --op-costs wants a file, not standard input");
+        const int status = cm_op_costs_load_file(paths->values[i], call->diag, &costs);
+        if (status != CM_OK) return status;
+        binding->described[binding->n_described++] = costs;
+    }
+    options->n_op_costs = binding->n_described;
+    options->op_costs = (const struct cm_op_costs *const *)binding->described;
+    return CM_OK;
+}
+
+void binding_free(struct binding *binding) {
+    for (size_t i = 0; i < binding->n_described; i++) cm_op_costs_free(binding->described[i]);
+}
+
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) {
     cm_options_init(options);
@@ -156,7 +187,16 @@ int binding_read(const struct invocation *call, struct binding *binding,
     if (status == CM_OK) status = shapes_read_inputs(call, &binding->inputs, options);
     if (status == CM_OK) status = shapes_read_values(call, &binding->values, options);
     if (status == CM_OK) status = shapes_read_trips(call, &binding->trip_counts, options);
+    if (status == CM_OK) status = read_op_costs(call, binding, options);
     return status;
+}
+
+int binding_check_output(const struct invocation *call, const struct binding *binding,
+                         const char *path) {
+    for (size_t i = 0; i < binding->op_costs.n; i++)
+        if (outputs_is_file(path, binding->op_costs.values[i]))
+            return options_fault(call, "the output '%s' is read by --op-costs", path);
+    return CM_OK;
 }
 
 const char *binding_given(const struct binding *binding) {

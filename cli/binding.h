@@ -23,6 +23,9 @@ struct binding {
     struct option_list inputs;
     struct option_list values;
     struct option_list trip_counts;
+    struct option_list op_costs;    /* paths */
+    struct cm_op_costs **described; /* what is in them: binding_read */
+    size_t n_described;
     int mode; /* enum cm_mode */
     const char *convention;
     bool strict;
@@ -54,6 +57,13 @@ void binding_defaults(struct binding *binding);
  */
 int binding_read(const struct invocation *call, struct binding *binding,
                  struct cm_options *options) CM_MUST_CHECK;
+
+/* What binding_read made, whether or not it came to its end. */
+void binding_free(struct binding *binding);
+
+/* CM_USAGE where to write `path` (NULL: nothing) would destroy a file that it reads. */
+int binding_check_output(const struct invocation *call, const struct binding *binding,
+                         const char *path) CM_MUST_CHECK;
 
 /* The name of an option that is not at its default; NULL: none. */
 const char *binding_given(const struct binding *binding);

@@ -292,6 +292,8 @@ static int check_paths(const struct gate *gate) {
         if (outputs_is_file(path, request->model) || outputs_is_file(path, request->baseline) ||
             outputs_is_file(path, request->budget))
             return options_fault(gate->call, "the output '%s' is one of the inputs", path);
+        const int status = binding_check_output(gate->call, &request->binding, path);
+        if (status != CM_OK) return status;
         for (size_t k = 0; k < i; k++)
             if (path != NULL && text_equal(path, gate->reports[k].path))
                 return options_fault(gate->call, "the output '%s' is given twice", path);
@@ -416,5 +418,6 @@ int command_check(const struct invocation *call) {
     for (size_t i = 0; i < gate.n_results; i++) cm_result_free(gate.results[i]);
     gate_baseline_free(&gate.baseline);
     cm_budget_free(gate.budget);
+    binding_free(&gate.request.binding);
     return exit_status;
 }

@@ -88,6 +88,7 @@ static void pick_top(const struct share *shares, size_t n, struct share *top) {
 
 struct job {
     const struct invocation *call;
+    struct request request;
     const char *path;
     int format;
     struct cm_options options;
@@ -232,27 +233,34 @@ static int write_all(struct job *job) {
 }
 
 static int read_job(const struct invocation *call, struct job *job) {
-    struct request request = {.format = FORMAT_TEXT};
+    struct request *request = &job->request;
     struct option_list operands = {0, NULL};
-    binding_defaults(&request.binding);
-    int status = options_parse(conventions_options, call, &request, &operands);
+    request->format = FORMAT_TEXT;
+    binding_defaults(&request->binding);
+    int status = options_parse(conventions_options, call, request, &operands);
     if (status != CM_OK) return status;
     if (operands.n != 1)
         return options_fault(call, "conventions wants one model, got %zu", operands.n);
     job->path = operands.values[0];
-    job->format = request.format;
-    status = binding_read(call, &request.binding, &job->options);
-    if (status == CM_OK) status = binding_check_one(call, &request.binding);
+    job->format = request->format;
+    status = binding_read(call, &request->binding, &job->options);
+    if (status == CM_OK) status = binding_check_one(call, &request->binding);
     return status;
+}
+
+static int run(struct job *job) {
+    const struct invocation *call = job->call;
+    const int status = read_job(call, job);
+    if (status != CM_OK) return command_exit(status);
+    job->shares = arena_array(call->arena, MAX_TYPES, sizeof(*job->shares));
+    if (!job->shares) return command_exit(diag_no_memory(call->diag));
+    return write_all(job);
 }
 
 int command_conventions(const struct invocation *call) {
     struct job job = {.call = call};
-    int status = read_job(call, &job);
-    if (status != CM_OK) return command_exit(status);
-    job.shares = arena_array(call->arena, MAX_TYPES, sizeof(*job.shares));
-    if (!job.shares) return command_exit(diag_no_memory(call->diag));
-    status = write_all(&job);
+    const int exit_status = run(&job);
     cm_model_free(job.model);
-    return status;
+    binding_free(&job.request.binding);
+    return exit_status;
 }

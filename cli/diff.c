@@ -244,7 +244,7 @@ static int read_operands(struct job *job, const struct option_list *operands) {
     if (outputs_is_file(job->request.output, job->paths[0]) ||
         outputs_is_file(job->request.output, job->paths[1]))
         return options_fault(call, "the output '%s' is one of the two", job->request.output);
-    return CM_OK;
+    return binding_check_output(call, &job->request.binding, job->request.output);
 }
 
 static int read_job(struct job *job) {
@@ -271,10 +271,10 @@ static int read_job(struct job *job) {
 int command_diff(const struct invocation *call) {
     struct job job = {.call = call};
     const int status = read_job(&job);
-    if (status != CM_OK) return command_exit(status);
-    const int exit_status = run(&job);
+    const int exit_status = status == CM_OK ? run(&job) : command_exit(status);
     cm_diff_free(job.diff);
     cm_result_free(job.results[0]);
     cm_result_free(job.results[1]);
+    binding_free(&job.request.binding);
     return exit_status;
 }

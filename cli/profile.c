@@ -357,6 +357,8 @@ static int read_request(const struct invocation *call, struct request *request,
         return options_fault(call, "the output '%s' is the model itself", request->output);
     }
     if (status == CM_OK) status = binding_read(call, &request->binding, options);
+    if (status == CM_OK)
+        status = binding_check_output(call, &request->binding, request->output);
     if (status == CM_OK) status = format_find(call, request);
     if (status == CM_OK) status = check_sweep(call, request);
     if (status == CM_OK) status = annotate_check(call, request);
@@ -374,13 +376,19 @@ static int read_request(const struct invocation *call, struct request *request,
     return status;
 }
 
+static int run(const struct invocation *call, struct request *request) {
+    struct cm_options options;
+    const int status = read_request(call, request, &options);
+    if (status != CM_OK) return command_exit(status);
+    if (request->calibrate != NULL) return run_calibration(call, request, &options);
+    if (request->formula) return run_formula(call, request, &options);
+    if (request->binding.batches.n > 1) return run_sweep(call, request, &options);
+    return run_request(call, request, &options);
+}
+
 int command_profile(const struct invocation *call) {
     struct request request;
-    struct cm_options options;
-    const int status = read_request(call, &request, &options);
-    if (status != CM_OK) return command_exit(status);
-    if (request.calibrate != NULL) return run_calibration(call, &request, &options);
-    if (request.formula) return run_formula(call, &request, &options);
-    if (request.binding.batches.n > 1) return run_sweep(call, &request, &options);
-    return run_request(call, &request, &options);
+    const int exit_status = run(call, &request);
+    binding_free(&request.binding);
+    return exit_status;
 }
