@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "costmodel/costmodel.h"
+#include "costmodel/op_costs.h"
 #include "failing.h"
 
 /* Of allocations of a case so many are made to fail, spread over all; the first ones each. */
@@ -118,6 +119,30 @@ static int sweep(const struct job *job, struct cm_diagnostics *diagnostics, char
     return status;
 }
 
+/* An operator that is described, in a model that has it. */
+static int profile_described(const struct job *job, struct cm_diagnostics *diagnostics,
+                             char **ret) {
+    struct cm_op_costs *costs = NULL;
+    struct cm_model *model = NULL;
+    struct cm_result *result = NULL;
+    struct cm_options options;
+    int status = cm_op_costs_load_file(TEST_SOURCE_DIR "/examples/op-costs/formulas.json",
+                                       diagnostics, &costs);
+    const struct cm_op_costs *const all[] = {costs};
+    set_options(job, &options);
+    options.n_op_costs = 1;
+    options.op_costs = all;
+    if (status == CM_OK)
+        status = cm_model_load_file(TEST_SOURCE_DIR "/tests/cli/models/custom_ops.onnx",
+                                    diagnostics, &model);
+    if (status == CM_OK) status = cm_model_profile(model, &options, diagnostics, &result);
+    if (status == CM_OK) status = write_text(result, ret);
+    cm_result_free(result);
+    cm_model_free(model);
+    cm_op_costs_free(costs);
+    return status;
+}
+
 static int read_back(const struct job *job, struct cm_diagnostics *diagnostics, char **ret) {
     struct cm_result *result = NULL;
     int status =
@@ -187,6 +212,11 @@ static void bodies_and_functions(void **state) {
     free(expect_clean(&(struct job){.run = profile, .model = "loop_if.onnx"}));
 }
 
+static void operators_that_are_described(void **state) {
+    (void)state;
+    free(expect_clean(&(struct job){.run = profile_described}));
+}
+
 static void everything_at_once_and_read_back(void **state) {
     (void)state;
     char *text = expect_clean(
@@ -207,6 +237,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_profile),
         cmocka_unit_test(bodies_and_functions),
+        cmocka_unit_test(operators_that_are_described),
         cmocka_unit_test(everything_at_once_and_read_back),
         cmocka_unit_test(a_sweep_and_back),
     };

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators that a user describes (docs/op-costs.md), and what a node of each makes of
+ * operands. Their dims are the bytes behind the first zero byte of the input, a byte a dim.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "ir/graph.h"
+#include "ops/described.h"
+#include "ops/product.h"
+#include "ops/rule.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#define MOST_OPERANDS 8
+#define MOST_RANK     6
+
+/* What is left of the input. */
+struct bytes {
+    const uint8_t *at;
+    size_t size;
+};
+
+static uint8_t take(struct bytes *bytes) {
+    if (bytes->size == 0) return 0;
+    bytes->size--;
+    return *bytes->at++;
+}
+
+/* Small ones, and those at which arithmetic breaks. */
+static int64_t take_dim(struct bytes *bytes) {
+    static const int64_t odd[] = {DIM_UNKNOWN, INT64_MAX, INT64_C(1) << 32, INT64_C(1) << 62};
+    const uint8_t byte = take(bytes);
+    return byte < 252 ? byte : odd[byte - 252];
+}
+
+static struct fact take_fact(struct bytes *bytes, struct arena *arena) {
+    const int rank = take(bytes) % (MOST_RANK + 2) - 1;
+    struct shape shape = shape_unknown();
+    int64_t dims[MOST_RANK];
+    for (int i = 0; i < rank; i++) dims[i] = take_dim(bytes);
+    if (rank >= 0) FUZZ_REQUIRE(shape_make(arena, rank, dims, &shape) == CM_OK);
+    return fact_tensor(DTYPE_FLOAT, shape);
+}
+
+static void require_cost(int64_t cost) {
+    FUZZ_REQUIRE(!is_known(cost) || cost >= 0);
+}
+
+static void require_outputs(const struct rule *rule) {
+    for (size_t i = 0; i < rule->n_outputs; i++) {
+        const struct shape *shape = &rule->outputs[i].shape;
+        for (int axis = 0; axis < shape->rank; axis++)
+            FUZZ_REQUIRE(shape->dims[axis] == DIM_UNKNOWN || shape->dims[axis] >= 0);
+    }
+}
+
+static void run_rule(struct rule *rule) {
+    struct product macs = {.n = 0};
+    const int status = rule->op->infer(rule);
+    fuzz_require_status(status, rule->diag);
+    if (status != CM_OK) return;
+    require_outputs(rule);
+    rule->op->cost.macs(rule, &macs);
+    require_cost(product_value(&macs));
+    require_cost(rule->op->cost.extra(rule));
+}
+
+/* One that is like another has rules that want what pass bind checks; others cope with all. */
+static void run_row(const struct described *row, struct bytes *bytes, struct arena *arena,
+                    struct cm_diagnostics *diag) {
+    static const uint32_t outputs[DESCRIBED_MOST_ITEMS];
+    struct fact facts[MOST_OPERANDS];
+    const struct fact *inputs[MOST_OPERANDS];
+    struct fact made[DESCRIBED_MOST_ITEMS];
+    const struct node node = {.domain = "", .type = "", .name = "", .outputs = outputs};
+    struct rule rule = {.node = &node,
+                        .op = &row->op,
+                        .inputs = inputs,
+                        .n_inputs = take(bytes) % (MOST_OPERANDS + 1),
+                        .n_outputs = row->n_outputs,
+                        .outputs = made,
+                        .arena = arena,
+                        .diag = diag};
+    for (size_t i = 0; i < rule.n_inputs; i++) {
+        facts[i] = take_fact(bytes, arena);
+        inputs[i] = &facts[i];
+    }
+    for (size_t i = 0; i < rule.n_outputs; i++) made[i] = fact_unknown();
+    if (!row->like) run_rule(&rule);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const uint8_t *end = size > 0 ? memchr(data, '\0', size) : NULL;
+    const size_t length = end ? (size_t)(end - data) : size;
+    struct bytes rest = {data + length, size - length};
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct arena *arena = arena_new("op costs", 0);
+    struct cm_op_costs *costs = NULL;
+    const double since = fuzz_now();
+    FUZZ_REQUIRE(diag != NULL && arena != NULL);
+    (void)take(&rest);
+    const int status =
+        cm_op_costs_load_memory((const char *)data, length, "fuzz.json", diag, &costs);
+    fuzz_require_status(status, diag);
+    for (size_t i = 0; status == CM_OK && i < costs->n; i++)
+        run_row(&costs->items[i], &rest, arena, diag);
+    cm_op_costs_free(costs);
+    arena_free(arena);
+    cm_diagnostics_free(diag);
+    fuzz_require_fast(since);
+    return 0;
+}
