@@ -54,7 +54,7 @@ const struct option conventions_options[] = {
 
 struct share {
     const char *op; /* NULL: none */
-    int64_t beyond; /* FLOPs - MACs */
+    int64_t beyond; /* operations - MACs */
 };
 
 /* Types of operators that cost anything beyond MACs: each has a row, so that they are few. */
@@ -97,9 +97,15 @@ struct job {
     bool complete;
 };
 
+/* All that the convention counts, on integers or not. */
+static int64_t operations_of(const struct cm_costs *costs) {
+    return checked_add(costs->flops, costs->int_ops);
+}
+
 static int64_t beyond_macs(const struct cm_node *node) {
-    if (!is_known(node->costs.flops) || !is_known(node->costs.macs)) return 0;
-    return checked_sub(node->costs.flops, node->costs.macs);
+    const int64_t operations = operations_of(&node->costs);
+    if (!is_known(operations) || !is_known(node->costs.macs)) return 0;
+    return checked_sub(operations, node->costs.macs);
 }
 
 /* What a composite costs stands at one of its nodes, its MACs at others. */
@@ -145,9 +151,10 @@ static void print_quoted(struct arena *arena, const char *name) {
 
 static void print_text_row(const struct cm_convention *convention,
                            const struct cm_result *result, const struct share *top) {
+    const int64_t total = operations_of(&result->totals);
     printf("%-13s %-6s ", convention->name, convention->unit);
-    if (is_known(result->totals.flops))
-        printf("%20" PRId64, result->totals.flops);
+    if (is_known(total))
+        printf("%20" PRId64, total);
     else
         printf("%20s", "?");
     for (size_t i = 0; i < TOP && top[i].op; i++)
@@ -155,15 +162,21 @@ static void print_text_row(const struct cm_convention *convention,
     printf("\n");
 }
 
+static void print_count(int64_t count) {
+    if (is_known(count))
+        printf("%" PRId64, count);
+    else
+        printf("null");
+}
+
 static void print_json_row(const struct invocation *call,
                            const struct cm_convention *convention,
                            const struct cm_result *result, const struct share *top) {
     printf("    {\"name\": \"%s\", \"unit\": \"%s\", \"meaning\": \"%s\", \"flops\": ",
            convention->name, convention->unit, convention->meaning);
-    if (is_known(result->totals.flops))
-        printf("%" PRId64, result->totals.flops);
-    else
-        printf("null");
+    print_count(result->totals.flops);
+    printf(", \"int_ops\": ");
+    print_count(result->totals.int_ops);
     printf(", \"beyond_macs\": [");
     for (size_t i = 0; i < TOP && top[i].op; i++) {
         printf("%s{\"op\": ", i > 0 ? ", " : "");

@@ -8,6 +8,7 @@
 
 #include "cli/options.h"
 #include "ops/decision.h"
+#include "ops/integers.h"
 #include "ops/registry.h"
 #include "support/text.h"
 
@@ -149,6 +150,7 @@ static void print_flops(const struct op_family *family, const struct op *op) {
     between = print_term(between, cost->per_output, "out");
     between = print_term(between, cost->extra ? 1 : 0, cost->extra ? cost->extra_is : "");
     if (between[0] == '\0') printf("0: %s", decision_free(family, op));
+    if (integers_words(op)) printf("; %s", integers_words(op));
 }
 
 /* One line for all versions of an operator, by what the newest costs; gives the row after. */
@@ -184,7 +186,10 @@ static void print_family(const struct op_family *family) {
 static void print_markdown(void) {
     printf(
         "A row holds from its opset on to the next. n: elements of the first operand, out: of "
-        "the first result;\nFLOPs by the convention `deepspeed`.\n");
+        "the first result;\nFLOPs by the convention `deepspeed`. They are counted as "
+        "operations on "
+        "integers where the first operand and the\nfirst result are integers, unless the row "
+        "says otherwise.\n");
     for (size_t i = 0; i < registry_n_families(); i++) print_family(registry_family(i));
 }
 

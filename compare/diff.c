@@ -62,12 +62,12 @@ typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, s
 
 /* Times aside: they differ from run to run. */
 static bool all_same(const struct cm_diff *diff, size_t row, change_getter *get) {
-    struct cm_metric metric;
-    for (size_t i = 0; cm_metric_at(i, &metric); i++)
-        if (!metric.timed) {
-            const struct cm_change change = get(diff, row, i);
-            if (!change_is_none(&change)) return false;
-        }
+    for (size_t i = 0; i < diff->n_metrics; i++) {
+        struct cm_metric metric;
+        const struct cm_change change = get(diff, row, diff->metrics[i]);
+        (void)cm_metric_at(diff->metrics[i], &metric);
+        if (!metric.timed && !change_is_none(&change)) return false;
+    }
     return true;
 }
 
@@ -207,6 +207,12 @@ static bool has_condition(const struct cm_diff *diff, enum cm_condition_weight w
     return false;
 }
 
+/* There is none of it, or an earlier program wrote one side and did not tell it. */
+static bool says_nothing(const struct cm_change *part) {
+    const bool is_none = part->old_value == 0 && part->new_value == 0;
+    return is_none || !part->in_old || !part->in_new;
+}
+
 static int make_metrics(struct cm_diff *diff, struct arena *arena) {
     const bool no_times = has_condition(diff, CM_CONDITION_TIMES);
     struct cm_metric metric;
@@ -217,6 +223,7 @@ static int make_metrics(struct cm_diff *diff, struct arena *arena) {
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
         const struct cm_change total = cm_diff_total(diff, i);
         if (metric.timed && no_times) continue;
+        if (metric.is_part && says_nothing(&total)) continue;
         if (total.in_old || total.in_new) metrics[diff->n_metrics++] = i;
     }
     diff->metrics = metrics;

@@ -85,6 +85,7 @@ bool cm_metric_at(size_t metric, struct cm_metric *ret) {
             .of_operators = column->of_operator != 0,
             .is_sum = true,
             .timed = column->timed,
+            .is_part = column->part,
         };
         return true;
     }

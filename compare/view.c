@@ -88,11 +88,13 @@ static int compare_modules(const void *a, const void *b) {
 
 /* Times are told by who asks for them: they differ everywhere. */
 static void mark_costs(const struct viewer *viewer) {
-    struct cm_metric metric;
-    for (size_t i = 0; cm_metric_at(i, &metric); i++) {
-        if (!metric.of_modules || (metric.timed && i != viewer->view->metric)) continue;
-        if (!metric.is_sum && i != viewer->view->metric) continue;
-        const size_t n = blame(viewer, i);
+    const struct cm_diff *diff = viewer->diff;
+    for (size_t i = 0; i < diff->n_metrics; i++) {
+        const bool is_asked = diff->metrics[i] == viewer->view->metric;
+        struct cm_metric metric;
+        (void)cm_metric_at(diff->metrics[i], &metric);
+        if (!metric.of_modules || (!is_asked && (metric.timed || !metric.is_sum))) continue;
+        const size_t n = blame(viewer, diff->metrics[i]);
         for (size_t k = 0; k < n; k++) viewer->costs[viewer->scratch[k].module] = true;
     }
 }
@@ -168,9 +170,10 @@ static int compare_operators(const void *a, const void *b) {
 }
 
 static bool any_changed(const struct cm_diff *diff, size_t row) {
-    struct cm_metric metric;
-    for (size_t i = 0; cm_metric_at(i, &metric); i++) {
-        const struct cm_change change = cm_diff_of_operator(diff, row, i);
+    for (size_t i = 0; i < diff->n_metrics; i++) {
+        struct cm_metric metric;
+        const struct cm_change change = cm_diff_of_operator(diff, row, diff->metrics[i]);
+        (void)cm_metric_at(diff->metrics[i], &metric);
         if (!metric.timed && !change_is_none(&change)) return true;
     }
     return false;

@@ -19,7 +19,9 @@ static void public_costs(const struct cm_costs *from, struct cm_costs *to) {
     to->params = assembly_count(from->params);
     to->buffers = assembly_count(from->buffers);
     to->macs = assembly_count(from->macs);
+    to->int_macs = assembly_count(from->int_macs);
     to->flops = assembly_count(from->flops);
+    to->int_ops = assembly_count(from->int_ops);
     to->bytes_read = assembly_count(from->bytes_read);
     to->bytes_written = assembly_count(from->bytes_written);
     to->weight_bytes = assembly_count(from->weight_bytes);

@@ -14,6 +14,7 @@ static const struct cm_term *take_terms(struct assembly *assembly,
             .factor = from->terms[i].factor,
             .of = assembly_text(assembly, from->terms[i].of),
             .count = assembly_count(from->terms[i].count),
+            .of_integers = from->terms[i].of_integers,
         };
     return terms;
 }
@@ -57,6 +58,7 @@ static const struct cm_explained_by *take_by(struct assembly *assembly,
             .convention = convention->name,
             .unit = convention->unit,
             .flops = assembly_count(from->flops[i]),
+            .int_ops = assembly_count(from->int_ops[i]),
             .n_terms = terms->n,
             .terms = take_terms(assembly, terms),
         };

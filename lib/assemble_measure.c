@@ -216,7 +216,9 @@ void assemble_operators(struct assembly *assembly) {
             .op = assembly_text(assembly, from->name),
             .nodes = from->nodes,
             .macs = assembly_count(from->costs.macs),
+            .int_macs = assembly_count(from->costs.int_macs),
             .flops = assembly_count(from->costs.flops),
+            .int_ops = assembly_count(from->costs.int_ops),
             .bytes_read = assembly_count(from->costs.bytes_read),
             .bytes_written = assembly_count(from->costs.bytes_written),
             .latency_ps = assembly->analysis->estimate.done

@@ -72,7 +72,9 @@ static void take_result(struct sweeping *sweeping, const struct cm_result *resul
     const bool timeless = result->measure && !cm_result_timed(result);
     row->params = result->totals.params;
     row->macs = result->totals.macs;
+    row->int_macs = result->totals.int_macs;
     row->flops = result->totals.flops;
+    row->int_ops = result->totals.int_ops;
     row->peak_activation_bytes = result->memory.peak_activation_bytes;
     row->arena_bytes = result->memory.arena_bytes;
     row->required_bytes = result->memory.required_bytes;
@@ -108,13 +110,30 @@ static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
     cm_result_free(result);
 }
 
+static struct cm_sweep_row not_profiled(int64_t batch) {
+    return (struct cm_sweep_row){
+        .batch = batch,
+        .state = "done",
+        .problem = "",
+        .params = CM_UNKNOWN,
+        .macs = CM_UNKNOWN,
+        .int_macs = CM_UNKNOWN,
+        .flops = CM_UNKNOWN,
+        .int_ops = CM_UNKNOWN,
+        .peak_activation_bytes = CM_UNKNOWN,
+        .arena_bytes = CM_UNKNOWN,
+        .required_bytes = CM_UNKNOWN,
+        .latency_ps = CM_UNKNOWN,
+        .timed_macs = CM_UNKNOWN,
+        .cached = 0,
+    };
+}
+
 static void sweep_all(struct sweeping *sweeping, const int64_t *batches,
                       struct cm_sweep_row *rows) {
     for (size_t i = 0; i < sweeping->ret->n_rows && !sweeping->failed; i++) {
         struct cm_diagnostics *diag = cm_diagnostics_new();
-        rows[i] = (struct cm_sweep_row){batches[i], "done",     "",         CM_UNKNOWN,
-                                        CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN,
-                                        CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0};
+        rows[i] = not_profiled(batches[i]);
         if (diag == NULL)
             sweeping->failed = true;
         else

@@ -4,6 +4,7 @@
 
 #include "ops/convention_tables.h"
 #include "ops/described.h"
+#include "ops/integers.h"
 #include "ops/rule.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -14,7 +15,7 @@ static const struct convention_row nothing_else[] = {{.op = NULL}};
 
 static const struct convention conventions[] = {
     /* name, per MAC, backward, rows, sees nodes, counts all */
-    {"deepspeed", 2, 2, NULL, false, false},
+    {"deepspeed", 2, 2, NULL, false, true},
     {"exact", 2, 0, convention_exact, false, true},
     {"macs", 1, 0, nothing_else, false, false},
     {"torch", 2, 0, convention_torch, false, false},
@@ -43,59 +44,79 @@ static const struct convention_row *find_row(const struct convention *convention
 struct sum {
     struct convention_term *terms;
     size_t n;
+    const struct integers *integers; /* NULL: the convention does not tell them */
 };
 
-static void add_term(struct sum *sum, int64_t factor, const char *of, int64_t count) {
-    if (factor != 0) sum->terms[sum->n++] = (struct convention_term){factor, of, count};
+static void add_term(struct sum *sum, int64_t factor, const char *of, int64_t count,
+                     bool of_integers) {
+    if (factor != 0)
+        sum->terms[sum->n++] = (struct convention_term){factor, of, count, of_integers};
+}
+
+static void add_macs(struct sum *sum, int64_t factor, const struct integers *integers) {
+    const bool tells = sum->integers != NULL;
+    const int64_t macs = tells ? integers->macs : 0;
+    const int64_t others = tells ? integers->other_macs : integers_total(integers);
+    if (others != 0 || macs == 0) add_term(sum, factor, "MACs", others, false);
+    if (macs != 0) add_term(sum, factor, "MACs", macs, true);
+}
+
+/* Whether what is no MAC is on integers. */
+static bool rest_is_whole(const struct sum *sum) {
+    return sum->integers && sum->integers->rest;
 }
 
 /* A row's own rule may find nothing to add: a convolution without a bias. */
 static void add_extra(struct sum *sum, const char *is, int64_t count) {
-    add_term(sum, count == 0 ? 0 : 1, is, count);
+    add_term(sum, count == 0 ? 0 : 1, is, count, rest_is_whole(sum));
 }
 
 static void add_elements(struct sum *sum, const struct rule *rule, int64_t per_input,
                          int64_t per_output) {
-    add_term(sum, per_input, "input elements", rule_elements(rule, 0));
-    add_term(sum, per_output, "output elements", rule_output_elements(rule, 0));
+    const bool whole = rest_is_whole(sum);
+    add_term(sum, per_input, "input elements", rule_elements(rule, 0), whole);
+    add_term(sum, per_output, "output elements", rule_output_elements(rule, 0), whole);
 }
 
 /* flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h) */
-static void add_own(struct sum *sum, const struct rule *rule, int64_t macs) {
+static void add_own(struct sum *sum, const struct rule *rule, const struct integers *integers) {
     const struct op_cost *cost = &rule->op->cost;
-    add_term(sum, cost->macs ? 2 : 0, "MACs", macs);
+    add_macs(sum, cost->macs ? 2 : 0, integers);
     add_elements(sum, rule, cost->per_input, cost->per_output);
     if (cost->extra) add_extra(sum, cost->extra_is, cost->extra(rule));
 }
 
 size_t convention_terms(const struct convention *convention, const struct rule *rule,
-                        int64_t macs, struct convention_term terms[CONVENTION_TERMS]) {
-    struct sum sum = {.terms = terms};
+                        const struct integers *integers,
+                        struct convention_term terms[CONVENTION_TERMS]) {
+    struct sum sum = {.terms = terms, .integers = convention->counts_all ? integers : NULL};
     if (!convention->rows || (convention->counts_all && described_has_costs(rule->op))) {
-        add_own(&sum, rule, macs);
+        add_own(&sum, rule, integers);
         return sum.n;
     }
     const bool known = rule->op->infer != NULL; /* else a row of that name is not its own */
     const bool multiplies = rule->op->cost.macs != NULL;
     const struct convention_row *row = known ? find_row(convention, rule->op->type) : NULL;
-    add_term(&sum, multiplies ? row ? row->per_mac : convention->per_mac : 0, "MACs", macs);
+    add_macs(&sum, multiplies ? row ? row->per_mac : convention->per_mac : 0, integers);
     if (!row) return sum.n;
     add_elements(&sum, rule, row->per_input, row->per_output);
-    if (row->extra) add_extra(&sum, row->extra_is, row->extra(rule, macs));
+    if (row->extra) add_extra(&sum, row->extra_is, row->extra(rule, integers_total(integers)));
     return sum.n;
 }
 
-int64_t convention_sum(const struct convention_term *terms, size_t n) {
+int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_integers) {
     int64_t sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum = checked_add(sum, checked_mul(terms[i].factor, terms[i].count));
+        if (terms[i].of_integers == of_integers)
+            sum = checked_add(sum, checked_mul(terms[i].factor, terms[i].count));
     return sum;
 }
 
-int64_t convention_flops(const struct convention *convention, const struct rule *rule,
-                         int64_t macs) {
+int64_t convention_operations(const struct convention *convention, const struct rule *rule,
+                              int64_t macs) {
     struct convention_term terms[CONVENTION_TERMS];
-    return convention_sum(terms, convention_terms(convention, rule, macs, terms));
+    const struct integers none = {.macs = 0, .other_macs = macs};
+    return convention_sum(terms, convention_terms(convention, rule, &none, terms), false);
 }
 
 int64_t convention_per_mac(const struct convention *convention, const struct op *op) {

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct integers;
 struct op;
 struct rule;
 
@@ -33,7 +34,9 @@ struct convention {
     int64_t backward; /* times the FLOPs of forward; 0: per_mac times the MACs of backward */
     const struct convention_row *rows; /* ends with a NULL op; NULL: the operator rows count */
     bool sees_nodes; /* counts what stands in the file, not the operations that it came from */
-    bool counts_all; /* all arithmetic, so also what a description says besides MACs */
+    bool counts_all; /* all arithmetic: what a description says besides MACs too; its FLOPs are
+                        of floating-point numbers, operations on integers are counted beside
+                        them */
 };
 
 /* By name; NULL: there is none. */
@@ -42,17 +45,23 @@ const struct convention *convention_find(const char *name);
 /* `factor` for each of `count`: a term of the sum above. */
 struct convention_term {
     int64_t factor;
-    const char *of; /* "MACs", "input elements"; outlives the analysis */
-    int64_t count;  /* unknown and overflown figures pass */
+    const char *of;   /* "MACs", "input elements"; outlives the analysis */
+    int64_t count;    /* unknown and overflown figures pass */
+    bool of_integers; /* it is no FLOPs */
 };
-#define CONVENTION_TERMS 4
-/* The terms of one run of the node that are not nought by their factor; how many there are. */
+#define CONVENTION_TERMS 5
+/*
+ * The terms of one run of the node that are not nought by their factor; how many there are.
+ * `integers`: what of it is on integers; it says how many MACs there are.
+ */
 size_t convention_terms(const struct convention *convention, const struct rule *rule,
-                        int64_t macs, struct convention_term terms[CONVENTION_TERMS]);
-/* Their sum: what the node costs, run once. */
-int64_t convention_sum(const struct convention_term *terms, size_t n);
-int64_t convention_flops(const struct convention *convention, const struct rule *rule,
-                         int64_t macs);
+                        const struct integers *integers,
+                        struct convention_term terms[CONVENTION_TERMS]);
+/* The sum of those that are on integers, or of those that are not. */
+int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_integers);
+/* All that the node does, run once, whatever its numbers are. */
+int64_t convention_operations(const struct convention *convention, const struct rule *rule,
+                              int64_t macs);
 
 /* What a MAC of that operator counts. */
 int64_t convention_per_mac(const struct convention *convention, const struct op *op);

@@ -220,6 +220,12 @@ int64_t vendor_attention_scores(const struct rule *rule) {
     return checked_mul(vendor_attention_rows(rule), sizes_of(rule).keys);
 }
 
+int64_t vendor_attention_projection(const struct rule *rule) {
+    const struct attention a = sizes_of(rule);
+    const int64_t each = checked_mul(a.input, a.projected);
+    return checked_mul(checked_mul(a.batch, a.queries), each);
+}
+
 static void macs_attention(const struct rule *rule, struct product *ret) {
     const struct attention a = sizes_of(rule);
     const int64_t heads =

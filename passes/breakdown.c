@@ -33,7 +33,9 @@ static void add_operator(const struct analysis *analysis, uint32_t node,
     const struct cm_costs *costs = &analysis->count.costs[node];
     row->nodes++;
     add_known(&row->costs.macs, costs->macs);
+    add_known(&row->costs.int_macs, costs->int_macs);
     add_known(&row->costs.flops, costs->flops);
+    add_known(&row->costs.int_ops, costs->int_ops);
     add_known(&row->costs.bytes_read, costs->bytes_read);
     add_known(&row->costs.bytes_written, costs->bytes_written);
     if (!analysis->estimate.done) return;
@@ -50,6 +52,7 @@ static int compare_operators(const void *left, const void *right) {
     const int64_t keys[][2] = {{a->costs.latency_ps, b->costs.latency_ps},
                                {a->costs.macs, b->costs.macs},
                                {a->costs.flops, b->costs.flops},
+                               {a->costs.int_ops, b->costs.int_ops},
                                {a->nodes, b->nodes}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i][0] != keys[i][1]) return keys[i][0] > keys[i][1] ? -1 : 1;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass count: MACs, FLOPs, bytes and activation bytes of every node, by its row's formulas,
- * times how often its graph runs. Of the branches of an If whose condition is not known only
- * the dearer is charged. Params are counted in params.c: they are a property of tensors, not of
- * nodes.
+ * Pass count: MACs, FLOPs, operations on integers, bytes and activation bytes of every node, by
+ * its row's formulas, times how often its graph runs. Of the branches of an If whose condition
+ * is not known only the dearer is charged. Params are counted in params.c: they are a property
+ * of tensors, not of nodes.
  */
 #include "passes/count.h"
 
 #include "ops/conventions.h"
+#include "passes/dequantized.h"
 #include "passes/estimate.h"
 #include "passes/lifetime.h"
 #include "passes/pass.h"
@@ -75,6 +76,7 @@ bool count_traffic(const struct analysis *analysis, const struct rule *rule, int
 static void cost_of(const struct analysis *analysis, const struct rule *rule,
                     struct cm_costs *costs) {
     costs->macs = product_macs(rule);
+    costs->int_macs = dequantized_integers(analysis, rule, costs->macs).macs;
     (void)count_traffic(analysis, rule, &costs->bytes_read, &costs->bytes_written);
     costs->activation_bytes = costs->bytes_written;
     costs->latency_ps = estimate_latency(analysis, rule->node_id);
@@ -107,8 +109,9 @@ static int find_terms(const struct analysis *analysis, const struct convention *
     ret->n = 0;
     if (status < 0 || !counts) return status;
     const int64_t macs = product_macs(&counted);
+    const struct integers integers = dequantized_integers(analysis, &counted, macs);
     if (is_counted(analysis, convention, counted.node, macs))
-        ret->n = convention_terms(convention, &counted, macs, ret->terms);
+        ret->n = convention_terms(convention, &counted, &integers, ret->terms);
     return CM_OK;
 }
 
@@ -131,16 +134,21 @@ int count_terms(const struct analysis *analysis, const struct convention *conven
 }
 
 int64_t count_flops(const struct count_terms *terms) {
-    return checked_mul(convention_sum(terms->terms, terms->n), terms->runs);
+    return checked_mul(convention_sum(terms->terms, terms->n, false), terms->runs);
+}
+
+int64_t count_int_ops(const struct count_terms *terms) {
+    return checked_mul(convention_sum(terms->terms, terms->n, true), terms->runs);
 }
 
 static int64_t *scaled_field(struct cm_costs *costs, size_t index) {
-    int64_t *const fields[] = {&costs->macs, &costs->flops, &costs->bytes_read,
-                               &costs->bytes_written, &costs->latency_ps};
+    int64_t *const fields[] = {&costs->macs,      &costs->int_macs,   &costs->flops,
+                               &costs->int_ops,   &costs->bytes_read, &costs->bytes_written,
+                               &costs->latency_ps};
     return fields[index];
 }
 
-#define N_SCALED 5 /* activation_bytes are not scaled: each run writes the same buffers */
+#define N_SCALED 7 /* activation_bytes are not scaled: each run writes the same buffers */
 
 static void scale(struct cm_costs *costs, int64_t runs) {
     for (size_t i = 0; i < N_SCALED; i++) {
@@ -165,14 +173,18 @@ static void total_runs(const struct analysis *analysis, const struct infer_table
 
 struct branch_cost {
     int64_t macs;
-    int64_t flops;
+    int64_t operations; /* FLOPs, and those on integers */
     int64_t bytes;
 };
 
 static bool is_dearer(const struct branch_cost *a, const struct branch_cost *b) {
     if (a->macs != b->macs) return a->macs > b->macs;
-    if (a->flops != b->flops) return a->flops > b->flops;
+    if (a->operations != b->operations) return a->operations > b->operations;
     return a->bytes > b->bytes;
+}
+
+static void add_if_known(int64_t *sum, int64_t value) {
+    *sum = checked_add(*sum, is_known(value) ? value : 0);
 }
 
 /* What all nodes of a graph and of its bodies cost. */
@@ -183,16 +195,15 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
         const struct graph *graph = &model->graphs[id];
         for (size_t i = 0; i < graph->n_nodes; i++) {
             const struct cm_costs *node = &table->costs[graph->nodes[i]];
-            costs[id].macs = checked_add(costs[id].macs, is_known(node->macs) ? node->macs : 0);
-            costs[id].flops =
-                checked_add(costs[id].flops, is_known(node->flops) ? node->flops : 0);
-            costs[id].bytes = checked_add(
-                costs[id].bytes, is_known(node->bytes_written) ? node->bytes_written : 0);
+            add_if_known(&costs[id].macs, node->macs);
+            add_if_known(&costs[id].operations, node->flops);
+            add_if_known(&costs[id].operations, node->int_ops);
+            add_if_known(&costs[id].bytes, node->bytes_written);
         }
         if (graph->parent == ID_NONE) continue;
         struct branch_cost *outer = &costs[graph->parent];
         outer->macs = checked_add(outer->macs, costs[id].macs);
-        outer->flops = checked_add(outer->flops, costs[id].flops);
+        outer->operations = checked_add(outer->operations, costs[id].operations);
         outer->bytes = checked_add(outer->bytes, costs[id].bytes);
     }
 }
@@ -230,8 +241,10 @@ static int count_node(const struct analysis *analysis, const struct convention *
     if (status < 0) return status;
     cost_of(analysis, &rule, ret);
     status = find_terms(analysis, convention, source, &rule, &terms);
-    if (status == CM_OK) ret->flops = convention_sum(terms.terms, terms.n);
-    return status;
+    if (status < 0) return status;
+    ret->flops = convention_sum(terms.terms, terms.n, false);
+    ret->int_ops = convention_sum(terms.terms, terms.n, true);
+    return CM_OK;
 }
 
 /* Whether the node has to do with a value whose size is only bounded, or runs at most so often.
@@ -253,7 +266,10 @@ static bool is_bounded(const struct analysis *analysis, uint32_t id) {
 static void take_most(const struct analysis *analysis, const struct cm_costs *most,
                       struct cm_costs *costs) {
     const int64_t limit = INT64_MAX / 4 / (int64_t)(analysis->model->n_nodes + 1);
-    const size_t offsets[] = {offsetof(struct cm_costs, macs), offsetof(struct cm_costs, flops),
+    const size_t offsets[] = {offsetof(struct cm_costs, macs),
+                              offsetof(struct cm_costs, int_macs),
+                              offsetof(struct cm_costs, flops),
+                              offsetof(struct cm_costs, int_ops),
                               offsetof(struct cm_costs, bytes_read),
                               offsetof(struct cm_costs, bytes_written),
                               offsetof(struct cm_costs, activation_bytes)};
@@ -304,7 +320,8 @@ static int report_overflow(const struct analysis *analysis, const struct count_t
                                .node = id};
     const struct cm_costs *costs = &table->costs[id];
     bool overflow = is_overflow(costs->macs) || is_overflow(costs->flops) ||
-                    is_overflow(costs->bytes_read) || is_overflow(costs->bytes_written);
+                    is_overflow(costs->int_ops) || is_overflow(costs->bytes_read) ||
+                    is_overflow(costs->bytes_written);
     if (!overflow) return CM_OK;
     node_place_push(&place, analysis->diag);
     int status = diag_error(analysis->diag, DIAG_OVERFLOW, "the cost of the node passes 2^63");
@@ -319,8 +336,11 @@ static int run(const struct analysis *analysis, void *own) {
     table->costs = arena_array(analysis->arena, model->n_nodes, sizeof(*table->costs));
     table->runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->runs));
     table->most_runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->most_runs));
-    if (!table->runs || !table->most_runs || !dropped || !table->costs)
+    table->dequantized =
+        arena_array(analysis->arena, model->n_values, sizeof(*table->dequantized));
+    if (!table->runs || !table->most_runs || !dropped || !table->costs || !table->dequantized)
         return diag_no_memory(analysis->diag);
+    dequantized_find(analysis, table->dequantized);
     total_runs(analysis, &analysis->infer, table->runs);
     total_runs(analysis, analysis->infer.most, table->most_runs);
     int status = count_nodes(analysis, table);

@@ -11,14 +11,15 @@ struct count_terms {
     int64_t runs;        /* of the node in one pass through the model */
     struct product macs; /* of one run; without factors: none */
     size_t n;
-    struct convention_term terms[CONVENTION_TERMS]; /* FLOPs of one run */
+    struct convention_term terms[CONVENTION_TERMS]; /* operations of one run */
 };
 
 /* What pass count made the node's figures of. */
 int count_terms(const struct analysis *analysis, const struct convention *convention,
                 uint32_t node, struct count_terms *ret) CM_MUST_CHECK;
-/* Of all runs. Unknown and overflown figures pass. */
+/* FLOPs, and operations on integers, of all runs. Unknown and overflown figures pass. */
 int64_t count_flops(const struct count_terms *terms);
+int64_t count_int_ops(const struct count_terms *terms);
 
 /*
  * Bytes that one run of the node reads and writes, by the types that the rule has. False: it

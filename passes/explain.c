@@ -73,7 +73,7 @@ static bool is_inside(const struct modules_table *table, uint32_t module, uint32
 }
 
 static bool costs_nothing(const struct cm_costs *costs) {
-    return costs->macs == 0 && costs->flops == 0;
+    return costs->macs == 0 && costs->flops == 0 && costs->int_ops == 0;
 }
 
 static int list_module(const struct analysis *analysis, uint32_t module,
@@ -120,15 +120,18 @@ static int find(const struct analysis *analysis, const char *name, struct explai
 /* Over all nodes of the module, since another convention counts others; without what is
  * unknown, as everywhere. */
 static int sum_nodes(const struct analysis *analysis, const struct explained *explained,
-                     const struct convention *convention, int64_t *ret) {
+                     const struct convention *convention, int64_t *ret_flops,
+                     int64_t *ret_int_ops) {
     const struct modules_table *table = &analysis->modules;
-    *ret = 0;
+    *ret_flops = 0;
+    *ret_int_ops = 0;
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         if (!is_inside(table, table->of_node[id], explained->module)) continue;
         struct count_terms terms;
         int status = count_terms(analysis, convention, id, &terms);
         if (status < 0) return status;
-        *ret = checked_add_known(*ret, count_flops(&terms));
+        *ret_flops = checked_add_known(*ret_flops, count_flops(&terms));
+        *ret_int_ops = checked_add_known(*ret_int_ops, count_int_ops(&terms));
     }
     return CM_OK;
 }
@@ -149,16 +152,20 @@ static int explain_by(const struct analysis *analysis, struct explained *ret) {
     const size_t n = conventions_count();
     int status = CM_OK;
     ret->flops = arena_array(analysis->arena, n, sizeof(*ret->flops));
+    ret->int_ops = arena_array(analysis->arena, n, sizeof(*ret->int_ops));
     if (!ret->of_module) ret->by = arena_array(analysis->arena, n, sizeof(*ret->by));
-    if (!ret->flops || (!ret->of_module && !ret->by)) return diag_no_memory(analysis->diag);
+    if (!ret->flops || !ret->int_ops || (!ret->of_module && !ret->by))
+        return diag_no_memory(analysis->diag);
     for (size_t i = 0; status == CM_OK && i < n; i++) {
         const struct convention *convention = convention_find(conventions_at(i)->name);
         if (ret->of_module) {
-            status = sum_nodes(analysis, ret, convention, &ret->flops[i]);
+            status = sum_nodes(analysis, ret, convention, &ret->flops[i], &ret->int_ops[i]);
             continue;
         }
         status = count_terms(analysis, convention, ret->nodes[0], &ret->by[i]);
-        if (status == CM_OK) ret->flops[i] = count_flops(&ret->by[i]);
+        if (status < 0) continue;
+        ret->flops[i] = count_flops(&ret->by[i]);
+        ret->int_ops[i] = count_int_ops(&ret->by[i]);
     }
     return status;
 }

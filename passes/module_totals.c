@@ -16,7 +16,9 @@ static void add_known(int64_t *sum, int64_t value) {
 
 static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     add_known(&sum->macs, costs->macs);
+    add_known(&sum->int_macs, costs->int_macs);
     add_known(&sum->flops, costs->flops);
+    add_known(&sum->int_ops, costs->int_ops);
     add_known(&sum->bytes_read, costs->bytes_read);
     add_known(&sum->bytes_written, costs->bytes_written);
     add_known(&sum->activation_bytes, costs->activation_bytes);
@@ -111,6 +113,7 @@ static const char *overflowing(const struct cm_costs *costs) {
         {"buffers", costs->buffers},
         {"MACs", costs->macs},
         {"FLOPs", costs->flops},
+        {"operations on integers", costs->int_ops},
         {"bytes read", costs->bytes_read},
         {"bytes written", costs->bytes_written},
         {"weight bytes", costs->weight_bytes},

@@ -196,6 +196,7 @@ struct count_table {
     int64_t
         *runs; /* by graph: in one pass through the model; 0 of a branch that is not charged */
     int64_t *most_runs; /* by graph: the same, where that is not known at most */
+    bool *dequantized;  /* by value: integers that were shifted and scaled */
 };
 
 struct module {
@@ -257,10 +258,12 @@ struct training_table {
     int64_t backward_flops; /* by the convention */
     int64_t recompute_macs;
     int64_t recompute_flops;
+    int64_t recompute_int_ops;
     int64_t step_flops;
-    int64_t iteration_flops; /* all of it, forward included */
-    int64_t peak_bytes;      /* all of it, the most at one event of the step */
-    uint32_t peak_node;      /* ID_NONE: none is running */
+    int64_t iteration_flops;   /* all of it, forward included */
+    int64_t iteration_int_ops; /* the same; no gradient passes through integers */
+    int64_t peak_bytes;        /* all of it, the most at one event of the step */
+    uint32_t peak_node;        /* ID_NONE: none is running */
     enum training_phase peak_phase;
     struct cm_step *of_node;   /* by node */
     struct cm_step *of_module; /* by module, its children included */
@@ -277,6 +280,7 @@ struct explained {
     int64_t n_free;            /* the others */
     struct count_terms *terms; /* of each of these, by the convention of the options */
     int64_t *flops;            /* by convention, in the order of conventions_at */
+    int64_t *int_ops;          /* the same */
     struct count_terms *by;    /* the same, of a node; NULL of a module */
 };
 

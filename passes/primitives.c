@@ -52,7 +52,7 @@ static uint32_t add_primitive(struct primitives_table *table, struct index *inde
 
 /* The arithmetic of one run, whatever convention the report counts by. */
 static int64_t exact_flops(const struct convention *exact, const struct rule *rule) {
-    return convention_flops(exact, rule, product_macs(rule));
+    return convention_operations(exact, rule, product_macs(rule));
 }
 
 /*

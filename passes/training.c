@@ -111,6 +111,7 @@ static void count_node(struct training *training, const struct rule_source *sour
     if (!runs_again(training, operation)) return;
     table->recompute_macs = checked_add_known(table->recompute_macs, costs->macs);
     table->recompute_flops = checked_add_known(table->recompute_flops, costs->flops);
+    table->recompute_int_ops = checked_add_known(table->recompute_int_ops, costs->int_ops);
 }
 
 static void count_nodes(struct training *training) {
@@ -126,10 +127,11 @@ static void count_nodes(struct training *training) {
 
 static void sum_iteration(struct training *training) {
     struct training_table *table = training->table;
-    int64_t flops = training->analysis->modules.modules[0].costs.flops;
-    flops = checked_add(flops, table->recompute_flops);
+    const struct cm_costs *forward = &training->analysis->modules.modules[0].costs;
+    int64_t flops = checked_add(forward->flops, table->recompute_flops);
     flops = checked_add(flops, table->backward_flops);
     table->iteration_flops = checked_add(flops, table->step_flops);
+    table->iteration_int_ops = checked_add(forward->int_ops, table->recompute_int_ops);
 }
 
 /* Children come after their parents. */

@@ -85,7 +85,8 @@ static void add_operator(struct table *table, const struct cm_result *result,
         add_time(table, row->latency_ps);
         add_percent(table, row->latency_ps, result->totals.latency_ps);
         times_append_rate(table_cell(table), table->page->units,
-                          row->latency_ps > 0 ? row->flops : 0, row->latency_ps);
+                          row->latency_ps > 0 ? checked_add_known(row->flops, row->int_ops) : 0,
+                          row->latency_ps);
         table_end_cell(table);
     }
     add_count(table, row->nodes);

@@ -14,22 +14,25 @@
 
 const struct column columns[] = {
     /* clang-format off */
-    /* key               heading             ranking   unit           offset, of_operator, of_batch, sums, timed, about */
-    {"params",           "params",           "params", NUMBER_PARAMS, AT(params),           0,                       BATCH(params),     false, false, "elements of learned tensors, each tensor once"},
-    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          0,                       0,                 false, false, "elements of named tensors that are not learned: statistics, masks"},
-    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs),             OPERATOR(macs),          BATCH(macs),       true,  false, "multiply-adds"},
-    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            OPERATOR(flops),         BATCH(flops),      true,  false, "operations by the convention"},
-    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       OPERATOR(bytes_read),    0,                 true,  false, "operands of the nodes"},
-    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    OPERATOR(bytes_written), 0,                 true,  false, "outputs of the nodes"},
-    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     0,                       0,                 false, false, "params and buffers as stored, each tensor once"},
-    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), 0,                       0,                 true,  false, "fresh node outputs: no views, constants or shape arithmetic"},
-    {"latency_ps",       "fwd latency",  "fwd latency", NUMBER_TIME,  AT(latency_ps),       OPERATOR(latency_ps),    BATCH(latency_ps), true,  true, "cold, all runs, picoseconds; `null` of a node without a time, which sums leave out; a module's is the sum of its nodes'"},
+    /* key               heading             ranking   unit           offset, of_operator, of_batch, sums, timed, part, about */
+    {"params",           "params",           "params", NUMBER_PARAMS, AT(params),           0,                       BATCH(params),     false, false, false, "elements of learned tensors, each tensor once"},
+    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          0,                       0,                 false, false, false, "elements of named tensors that are not learned: statistics, masks"},
+    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs),             OPERATOR(macs),          BATCH(macs),       true,  false, false, "multiply-adds"},
+    {"int_macs",         "int MACs",         NULL,     NUMBER_MACS,   AT(int_macs),         OPERATOR(int_macs),      BATCH(int_macs),   true,  false, true,  "multiply-adds of integers; they are in macs, too"},
+    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            OPERATOR(flops),         BATCH(flops),      true,  false, false, "operations by the convention; without those on integers, if it tells them"},
+    {"int_ops",          "int ops",          NULL,     NUMBER_FLOPS,  AT(int_ops),          OPERATOR(int_ops),       BATCH(int_ops),    true,  false, true,  "operations on integers by the convention, beside flops; 0 if it does not tell them"},
+    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       OPERATOR(bytes_read),    0,                 true,  false, false, "operands of the nodes"},
+    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    OPERATOR(bytes_written), 0,                 true,  false, false, "outputs of the nodes"},
+    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     0,                       0,                 false, false, false, "params and buffers as stored, each tensor once"},
+    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), 0,                       0,                 true,  false, false, "fresh node outputs: no views, constants or shape arithmetic"},
+    {"latency_ps",       "fwd latency",  "fwd latency", NUMBER_TIME,  AT(latency_ps),       OPERATOR(latency_ps),    BATCH(latency_ps), true,  true,  false, "cold, all runs, picoseconds; `null` of a node without a time, which sums leave out; a module's is the sum of its nodes'"},
     /* clang-format on */
 };
 
 const size_t n_columns = sizeof(columns) / sizeof(columns[0]);
 
 bool column_is_there(const struct column *column, const struct cm_result *result) {
+    if (column->part) return column_get(column, &result->totals) != CM_UNKNOWN;
     return !column->timed || cm_result_timed(result);
 }
 
@@ -45,6 +48,10 @@ uint32_t column_bit(const struct column *column) {
 
 bool column_is_at_most(const struct column *column, const struct cm_costs *costs) {
     return (costs->at_most & column_bit(column)) != 0;
+}
+
+bool column_says(const struct column *column, const struct cm_costs *costs) {
+    return !column->part || column_get(column, costs) != 0;
 }
 
 void column_set(const struct column *column, struct cm_costs *costs, int64_t value) {

@@ -25,7 +25,9 @@ struct column {
     size_t of_batch;    /* in struct cm_sweep_row; 0: a sweep has no such figure */
     bool sums;          /* the total is the sum over nodes, each tensor not once */
     bool timed;         /* only of a result that has times */
-    const char *about;  /* for docs and schema */
+    bool part; /* of the figure in front of it, or cut off it: people are told it where there is
+                  some; a document of an earlier program has none, and its total is unknown */
+    const char *about; /* for docs and schema */
 };
 
 extern const struct column columns[];
@@ -42,5 +44,7 @@ void column_set(const struct column *column, struct cm_costs *costs, int64_t val
 bool column_is_at_most(const struct column *column, const struct cm_costs *costs);
 /* The bit that says so. */
 uint32_t column_bit(const struct column *column);
+/* Whether the figure says anything to people: a part of another one only where it is some. */
+bool column_says(const struct column *column, const struct cm_costs *costs);
 
 #endif

@@ -101,7 +101,8 @@ static void write_times(struct page *page, const struct cm_result *result,
     number_append_percent(share, module->costs.latency_ps, result->totals.latency_ps);
     text_append(share, " latency");
     page_item_end(page, STYLE_SHARE);
-    times_append_rate(page_item(page), page->units, module->costs.flops,
+    times_append_rate(page_item(page), page->units,
+                      checked_add_known(module->costs.flops, module->costs.int_ops),
                       module->costs.latency_ps);
     page_item_end(page, STYLE_PLAIN);
     write_achieved(page, result, &module->achieved);

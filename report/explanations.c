@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How figures come about: for each node the product that its MACs are and the sum that its
- * FLOPs are, then what every other convention makes of the same.
+ * How figures come about: for each node the product that its MACs are and the sums that its
+ * FLOPs and operations on integers are, then what every other convention makes of the same.
  */
 #include <inttypes.h>
 
@@ -68,11 +68,15 @@ static void write_macs(struct page *page, const struct cm_explained_node *node,
     page_end_line(page);
 }
 
-/* `2 x 6,291,456 MACs`, `+ 2,097,152 biases` */
-static void write_terms(struct page *page, const struct cm_term *terms, size_t n) {
+/* `2 x 6,291,456 MACs`, `+ 2,097,152 biases`: those that are on integers, or are not */
+static void write_terms(struct page *page, const struct cm_term *terms, size_t n,
+                        bool of_integers) {
+    bool is_first = true;
     for (size_t i = 0; i < n; i++) {
+        if (terms[i].of_integers != of_integers) continue;
         struct text *item = page_item(page);
-        if (i > 0) text_append(item, "+ ");
+        if (!is_first) text_append(item, "+ ");
+        is_first = false;
         if (terms[i].factor != 1) text_printf(item, "%" PRId64 " x ", terms[i].factor);
         append_count(item, terms[i].count);
         text_append(item, " ");
@@ -104,17 +108,32 @@ static void write_part(struct page *page, const struct cm_composite *composite) 
     page_end_line(page);
 }
 
+static bool has_terms(const struct cm_term *terms, size_t n, bool of_integers) {
+    size_t i = 0;
+    while (i < n && terms[i].of_integers != of_integers) i++;
+    return i < n;
+}
+
+static void write_operations(struct page *page, const char *label,
+                             const struct cm_explained_node *node, bool of_integers,
+                             int64_t sum) {
+    if (!has_terms(node->terms, node->n_terms, of_integers)) return;
+    write_label(page, label);
+    write_terms(page, node->terms, node->n_terms, of_integers);
+    write_sum(page, node->runs, sum);
+    page_end_line(page);
+}
+
 static void write_flops(struct page *page, const struct cm_explained_node *node,
                         const struct cm_node *of) {
-    write_label(page, "FLOPs");
     if (node->n_terms == 0) {
+        write_label(page, "FLOPs");
         text_append(page_item(page), "none by this convention");
         page_item_end(page, STYLE_PLAIN);
-    } else {
-        write_terms(page, node->terms, node->n_terms);
-        write_sum(page, node->runs, of->costs.flops);
+        page_end_line(page);
     }
-    page_end_line(page);
+    write_operations(page, "FLOPs", node, false, of->costs.flops);
+    write_operations(page, "int ops", node, true, of->costs.int_ops);
 }
 
 /* `node 0 /conv1/Conv, Conv` */
@@ -171,18 +190,29 @@ static void write_padded(struct page *page, const char *name, size_t width) {
     page_indent(page, page->column < end ? end - page->column + 1 : 1);
 }
 
+/* `57,600 biases, on integers 2 x 1,016,064 MACs` */
+static void write_by_terms(struct page *page, const struct cm_explained_by *by) {
+    write_terms(page, by->terms, by->n_terms, false);
+    if (!has_terms(by->terms, by->n_terms, true)) return;
+    const bool both = has_terms(by->terms, by->n_terms, false);
+    text_append(page_item(page), both ? "and on integers" : "on integers");
+    page_item_end(page, STYLE_PLAIN);
+    write_terms(page, by->terms, by->n_terms, true);
+}
+
+/* All operations, whatever they are on. */
 static void write_by(struct page *page, const struct cm_explanation *explanation,
                      const struct cm_explained_by *by) {
     struct text figure;
     text_init(&figure, page->arena);
-    append_count(&figure, by->flops);
+    append_count(&figure, checked_add_known(by->flops, by->int_ops));
     write_padded(page, by->convention, CONVENTION_WIDTH);
     write_padded(page, by->unit, UNIT_WIDTH);
     page_print(page, STYLE_TITLE, "%*s", FIGURE_WIDTH, page_string(page, &figure));
     if (by->n_terms > 0) {
         page_print(page, STYLE_PLAIN, "  ");
         page_list(page, " ", page->column + 2);
-        write_terms(page, by->terms, by->n_terms);
+        write_by_terms(page, by);
         if (explanation->n_nodes > 0) write_runs(page, explanation->nodes[0].runs);
     }
     page_end_line(page);

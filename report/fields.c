@@ -188,10 +188,12 @@ GETTER(get_bytes) {
 }
 
 GETTER(get_intensity) {
-    const int64_t flops =
-        of->rows == ROWS_OPERATORS ? operator_at(of, row)->flops : costs_of(of, row)->flops;
+    const bool is_operator = of->rows == ROWS_OPERATORS;
+    const int64_t flops = is_operator ? operator_at(of, row)->flops : costs_of(of, row)->flops;
+    const int64_t int_ops =
+        is_operator ? operator_at(of, row)->int_ops : costs_of(of, row)->int_ops;
     (void)field;
-    set_quotient(cell, flops, bytes_of(of, row), 1);
+    set_quotient(cell, checked_add_known(flops, int_ops), bytes_of(of, row), 1);
 }
 
 GETTER(get_peak) {
@@ -337,7 +339,7 @@ static const struct field after_metrics[] = {
     {"arena_bytes",           "arena",           BATCHES,                     false, NULL, NULL,        NULL,         get_arena, NULL, false},
     {"required_bytes",        "required",        BATCHES,                     false, NULL, NULL,        NULL,         get_required, NULL, false},
     {"fits",                  "fits",            BATCHES,                     true,  NULL, of_limit,    has_limit,    get_fits, NULL, false},
-    {"intensity",             "flops a byte",    MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_intensity, NULL, false},
+    {"intensity",             "ops a byte",      MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_intensity, NULL, false},
     {"backward_macs",         "backward MACs",   MODULES | NODES,             false, NULL, of_training, has_training, get_backward_macs, NULL, false},
     {"kept_bytes",            "kept",            MODULES | NODES,             false, NULL, of_training, has_training, get_kept_bytes, NULL, false},
     {"flops_per_s",           "FLOPS",           MODULES,                     false, NULL, of_times,    has_times,    get_flops_rate, NULL, false},

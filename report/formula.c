@@ -22,10 +22,23 @@ static const char *const of_modules[] = {first_metric, "flops", "params", "activ
 
 #define N_OF_MODULES (sizeof(of_modules) / sizeof(*of_modules))
 
-static const char *heading_of(const char *metric) {
+static const struct column *column_of(const char *metric) {
     for (size_t i = 0; i < n_columns; i++)
-        if (strcmp(columns[i].key, metric) == 0) return columns[i].heading;
+        if (strcmp(columns[i].key, metric) == 0) return &columns[i];
+    return NULL;
+}
+
+static const char *heading_of(const char *metric) {
+    const struct column *column = column_of(metric);
+    if (column != NULL) return column->heading;
     return strcmp(metric, "peak_activation_bytes") == 0 ? "peak activations" : metric;
+}
+
+/* A part of another figure that is 0 whatever the sizes are says nothing to people. */
+static bool says(const struct cm_polynomial *polynomial) {
+    const struct column *column = column_of(polynomial->metric);
+    return column == NULL || !column->part || polynomial->n_terms > 0 ||
+           strcmp(polynomial->state, "polynomial") != 0;
 }
 
 /* A name that is no word stands in quotes: "past + 1" is one variable. */
@@ -299,7 +312,8 @@ int cm_formula_write_text(const struct cm_formula *formula,
     page_init(&page, options, arena, out);
     write_head(&page, formula);
     for (size_t i = 0; formula->n_modules > 0 && i < formula->modules[0].n_polynomials; i++)
-        write_polynomial(&page, formula, &formula->modules[0].polynomials[i]);
+        if (says(&formula->modules[0].polynomials[i]))
+            write_polynomial(&page, formula, &formula->modules[0].polynomials[i]);
     write_modules(&page, formula);
     const int status = page_finish(&page);
     arena_free(arena);

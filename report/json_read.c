@@ -369,7 +369,7 @@ static int read_columns(struct json_reader *reader, const struct json_field *fie
         const struct json_place place = {outer, column->key, 0};
         const cJSON *item = NULL;
         int64_t value = 0;
-        const bool optional = field->optional || column->timed;
+        const bool optional = field->optional || column->timed || column->part;
         int status = find_key(reader, &place, object, optional, &item);
         if (status == CM_OK) status = reader_count(reader, &place, item, &value);
         if (status != CM_OK) return status;

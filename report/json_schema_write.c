@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tables of the schema, published: as JSON Schema (draft 2020-12) for validators, and as
- * Markdown for docs/json.md. Other keys may come in later versions, so that none is forbidden.
+ * Markdown for the pages of docs/. Other keys may come in later versions of what we write, so
+ * that none is forbidden there.
  */
 #include <string.h>
 
@@ -154,7 +155,7 @@ static void put_required(const struct json_record *record, bool *is_first, FILE 
             continue;
         }
         for (size_t k = 0; (column = json_column(field, k)) != NULL; k++) {
-            if (column->timed) continue;
+            if (column->timed || column->part) continue;
             fprintf(out, "%s\"%s\"", *is_first ? "" : ", ", column->key);
             *is_first = false;
         }
@@ -165,7 +166,9 @@ static void put_record(const struct json_record *record, FILE *out) {
     bool is_first = true;
     fprintf(out, "    \"%s\": {\n      \"description\": ", record->name);
     put_string(record->about, out);
-    fputs(",\n      \"type\": \"object\",\n      \"required\": [", out);
+    fputs(",\n      \"type\": \"object\",\n", out);
+    if (record->closed) fputs("      \"additionalProperties\": false,\n", out);
+    fputs("      \"required\": [", out);
     put_required(record, &is_first, out);
     fputs("],\n      \"properties\": {", out);
     is_first = true;
@@ -229,9 +232,9 @@ static void put_table(const struct json_record *record, FILE *out) {
         const struct column *column = NULL;
         for (size_t k = 0; is_columns(field) && (column = json_column(field, k)) != NULL; k++)
             fprintf(out, "| `%s` | integer%s | %s |\n", column->key,
-                    column->timed     ? ", only with times"
-                    : field->optional ? ", may be missing"
-                                      : "",
+                    column->timed                     ? ", only with times"
+                    : field->optional || column->part ? ", may be missing"
+                                                      : "",
                     column->about);
         if (is_columns(field)) continue;
         fprintf(out, "| `%s` | ", field->key);

@@ -299,11 +299,11 @@ static write_kind *const writers[JSON_N_KINDS] = {
     [JSON_RATIO] = write_ratio,       [JSON_TRIPLE] = write_triple,
 };
 
-/* Without a result at hand a time that is known is there. */
+/* Without a result at hand what may be missing is there where it is known. */
 static bool is_there(const struct json_writer *writer, const struct column *column,
                      const struct cm_costs *costs) {
     if (writer->result != NULL) return column_is_there(column, writer->result);
-    return !column->timed || is_known(column_get(column, costs));
+    return !(column->timed || column->part) || is_known(column_get(column, costs));
 }
 
 static void write_columns(struct json_writer *writer, cJSON *object,

@@ -126,7 +126,8 @@ static void write_speed(struct page *page, const struct cm_result *result) {
     const int64_t latency = result->totals.latency_ps;
     label_write(page, "fwd FLOPS");
     page_list(page, " ", LABEL_WIDTH);
-    times_append_rate(page_item(page), page->units, result->totals.flops, latency);
+    times_append_rate(page_item(page), page->units,
+                      checked_add_known(result->totals.flops, result->totals.int_ops), latency);
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
     if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return;

@@ -34,13 +34,13 @@ void times_append_ratio(struct text *text, int64_t ratio) {
     number_append_percent(text, ratio, CM_RATIO_ONE);
 }
 
-void times_append_rate(struct text *text, enum number_units units, int64_t flops,
+void times_append_rate(struct text *text, enum number_units units, int64_t operations,
                        int64_t latency_ps) {
-    if (!is_known(flops) || !is_known(latency_ps)) {
+    if (!is_known(operations) || !is_known(latency_ps)) {
         text_append(text, "?");
         return;
     }
     double rate = 0;
-    if (latency_ps > 0) rate = round((double)flops / (double)latency_ps * PS_PER_SECOND);
+    if (latency_ps > 0) rate = round((double)operations / (double)latency_ps * PS_PER_SECOND);
     number_append(text, units, NUMBER_RATE, rate < 9e18 ? (int64_t)rate : DIM_OVERFLOW);
 }

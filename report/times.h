@@ -17,8 +17,9 @@ const char *times_kind(const struct cm_result *result);
 /* The same with a blank before it, behind a latency. */
 void times_append_kind(struct text *text, const struct cm_result *result);
 
-/* FLOPs in so many picoseconds: "15.86 TFLOPS", "0 FLOPS" in no time, "?" unknown. */
-void times_append_rate(struct text *text, enum number_units units, int64_t flops,
+/* Operations, of whatever numbers, in so many picoseconds: "15.86 TFLOPS", "0 FLOPS" in no
+ * time, "?" unknown. */
+void times_append_rate(struct text *text, enum number_units units, int64_t operations,
                        int64_t latency_ps);
 
 /* A ratio as a percentage: "37.93%". */

@@ -27,6 +27,11 @@ static void write_training_peak(struct page *page, const struct cm_result *resul
     page_end_line(page);
 }
 
+/* Where there are any; a document of an earlier program does not know. */
+static void write_int_ops(struct page *page, const char *label, int64_t int_ops) {
+    if (int_ops != 0 && int_ops != CM_UNKNOWN) write_line(page, label, NUMBER_FLOPS, int_ops);
+}
+
 /* What a step costs, in the words of DeepSpeed's summary: fwd stands among the totals. */
 void training_write(struct page *page, const struct cm_result *result) {
     const struct cm_training *training = &result->training;
@@ -44,9 +49,11 @@ void training_write(struct page *page, const struct cm_result *result) {
         write_line(page, "recompute MACs", NUMBER_MACS, training->recompute_macs);
         write_line(page, "recompute flops", NUMBER_FLOPS, training->recompute_flops);
     }
+    write_int_ops(page, "recompute int ops", training->recompute_int_ops);
     write_line(page, "bwd flops", NUMBER_FLOPS, training->backward_flops);
     write_line(page, "step flops", NUMBER_FLOPS, training->step_flops);
     write_line(page, "iter flops", NUMBER_FLOPS, training->iteration_flops);
+    write_int_ops(page, "iter int ops", training->iteration_int_ops);
     write_line(page, "weights held", NUMBER_BYTES, training->weight_bytes);
     if (training->amp) write_line(page, "master weights", NUMBER_BYTES, training->master_bytes);
     write_line(page, "gradients", NUMBER_BYTES, training->gradient_bytes);

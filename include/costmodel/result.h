@@ -5,10 +5,10 @@
  * Passes fill it, reports write it, nobody recomputes it. It owns all that it points to (one
  * arena, freed by cm_result_free) and refers neither to the model nor to the file.
  *
- * Units: sizes in bytes, MACs in multiply-add pairs, FLOPs in operations as the named
- * convention counts them. A count or dim that the file does not determine is CM_UNKNOWN, never
- * a guess and never a bare -1; sums leave such entries out, and `coverage` says how many there
- * were.
+ * Units: sizes in bytes, MACs in multiply-add pairs, FLOPs and operations on integers as the
+ * named convention counts them. A count or dim that the file does not determine is CM_UNKNOWN,
+ * never a guess and never a bare -1; sums leave such entries out, and `coverage` says how many
+ * there were.
  */
 #ifndef COSTMODEL_RESULT_H
 #define COSTMODEL_RESULT_H
@@ -55,7 +55,9 @@ struct cm_costs {
     int64_t params;  /* elements of learned tensors, each tensor once */
     int64_t buffers; /* elements of named tensors that are not learned: statistics, masks */
     int64_t macs;
-    int64_t flops;
+    int64_t int_macs; /* those of them that multiply integers */
+    int64_t flops;    /* all operations, where the convention does not tell integers */
+    int64_t int_ops;  /* operations on integers, beside flops; 0 where it does not tell them */
     int64_t bytes_read;
     int64_t bytes_written;
     int64_t weight_bytes;     /* params and buffers as stored, each tensor once */
@@ -261,16 +263,18 @@ struct cm_training {
     int64_t backward_flops; /* by the convention */
     int64_t recompute_macs; /* of checkpointed modules, run again */
     int64_t recompute_flops;
-    int64_t step_flops;      /* of the optimizer */
-    int64_t iteration_flops; /* forward, recomputed, backward and step */
-    int64_t weight_bytes;    /* params and buffers */
-    int64_t gradient_bytes;  /* of params */
-    int64_t optimizer_bytes; /* its states */
-    int64_t master_bytes;    /* 4-byte copies of params, with amp */
-    int64_t kept_bytes;      /* activations and inputs kept for backward */
-    int64_t peak_bytes;      /* weights, states, gradients and activations, the most at once */
-    const char *peak_phase;  /* "forward", "recompute", "backward", "step" */
-    size_t peak_node;        /* index into nodes; CM_NO_INDEX during the step */
+    int64_t recompute_int_ops;
+    int64_t step_flops;        /* of the optimizer */
+    int64_t iteration_flops;   /* forward, recomputed, backward and step */
+    int64_t iteration_int_ops; /* the same: no gradient passes through integers */
+    int64_t weight_bytes;      /* params and buffers */
+    int64_t gradient_bytes;    /* of params */
+    int64_t optimizer_bytes;   /* its states */
+    int64_t master_bytes;      /* 4-byte copies of params, with amp */
+    int64_t kept_bytes;        /* activations and inputs kept for backward */
+    int64_t peak_bytes;     /* weights, states, gradients and activations, the most at once */
+    const char *peak_phase; /* "forward", "recompute", "backward", "step" */
+    size_t peak_node;       /* index into nodes; CM_NO_INDEX during the step */
 };
 
 /* `factor` for each of `count`. */
@@ -278,15 +282,17 @@ struct cm_term {
     int64_t factor;
     const char *of; /* "MACs", "input elements", "biases" */
     int64_t count;
+    bool of_integers; /* a part of int_ops, not of flops */
 };
 
-/* How the figures of a node come about: MACs are a product, FLOPs a sum, of one run. */
+/* How the figures of a node come about: MACs are a product, FLOPs and operations on integers a
+ * sum, of one run. */
 struct cm_explained_node {
     size_t node;      /* index into nodes */
     int64_t runs;     /* in one pass through the model; 0: of a branch that is not charged */
     size_t n_factors; /* 0: no MACs */
     const struct cm_named_size *factors;
-    size_t n_terms; /* by the result's convention; 0: no FLOPs */
+    size_t n_terms; /* by the result's convention; 0: no operations */
     const struct cm_term *terms;
 };
 
@@ -294,7 +300,8 @@ struct cm_explained_node {
 struct cm_explained_by {
     const char *convention;
     const char *unit;
-    int64_t flops;  /* all runs */
+    int64_t flops; /* all runs */
+    int64_t int_ops;
     size_t n_terms; /* of a node's one run; 0 of a module */
     const struct cm_term *terms;
 };
@@ -304,7 +311,7 @@ struct cm_explanation {
     const char *name; /* as it was asked for */
     bool of_module;
     size_t module;  /* index into modules: itself, or the node's */
-    size_t n_nodes; /* one, or those of the module that have MACs or FLOPs */
+    size_t n_nodes; /* one, or those of the module that have MACs or operations */
     const struct cm_explained_node *nodes;
     int64_t n_free; /* the others of the module */
     size_t n_by;
@@ -501,7 +508,9 @@ struct cm_operator {
     const char *op; /* "Conv", "com.microsoft::Gelu" */
     int64_t nodes;
     int64_t macs;
+    int64_t int_macs;
     int64_t flops;
+    int64_t int_ops;
     int64_t bytes_read;
     int64_t bytes_written;
     int64_t latency_ps; /* CM_UNKNOWN unless cm_result_timed */
@@ -581,7 +590,9 @@ struct cm_sweep_row {
     const char *problem; /* why it is not done: the first message; "" */
     int64_t params;      /* this and all that follows CM_UNKNOWN where not known */
     int64_t macs;
+    int64_t int_macs;
     int64_t flops;
+    int64_t int_ops;
     int64_t peak_activation_bytes;
     int64_t arena_bytes;
     int64_t required_bytes;

@@ -53,7 +53,9 @@ struct sum {
 
 static const struct sum sums[] = {
     {offsetof(struct cm_costs, macs), "macs"},
+    {offsetof(struct cm_costs, int_macs), "int_macs"},
     {offsetof(struct cm_costs, flops), "flops"},
+    {offsetof(struct cm_costs, int_ops), "int_ops"},
     {offsetof(struct cm_costs, bytes_read), "bytes_read"},
     {offsetof(struct cm_costs, bytes_written), "bytes_written"},
     {offsetof(struct cm_costs, activation_bytes), "activation_bytes"},

@@ -322,9 +322,10 @@ static void scan_runs_along_an_axis(void **state) {
                  "f32[5,4]; f32[5,7,2]", 35),
         SCAN_ROW("Scan-8", "num_scan_inputs=1", "- float[5,4] float[6,7,2]",
                  "operands have batch 5 and 6", 0),
-        SCAN_ROW("Scan-8", "num_scan_inputs=1",
-                 "- float[4611686018427387904,0] float[4611686018427387904,2,0]",
-                 "runs 2 times for each of 4611686018427387904 of the batch, past 2^63", 0),
+        SCAN_ROW(
+            "Scan-8", "num_scan_inputs=1",
+            "- float[4611686018427387904,0] float[4611686018427387904,2,0]",
+            "the body runs 2 times for each of 4611686018427387904 of the batch, past 2^63", 0),
         SCAN_ROW("Scan-9", "num_scan_inputs=2", "float[4,2] float[3,2]",
                  "operands have length 4 and 3", 0),
         SCAN_ROW("Scan-9", "num_scan_inputs=3", "float[4] float[3]",

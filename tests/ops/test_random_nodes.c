@@ -485,7 +485,8 @@ static void check_conventions(const struct rule *rule) {
     const int64_t macs = product_macs(rule);
     for (size_t i = 0; i < ITEMS(names); i++) {
         const struct convention *convention = convention_find(names[i]);
-        if (convention) check_figure(rule, names[i], convention_flops(convention, rule, macs));
+        if (convention)
+            check_figure(rule, names[i], convention_operations(convention, rule, macs));
     }
 }
 

@@ -60,7 +60,9 @@ static const char *cost_difference(const struct bench *have, const struct bench 
         const char *name;
         int64_t have, want;
     } fields[] = {{"MACs", a->macs, b->macs},
+                  {"MACs of integers", a->int_macs, b->int_macs},
                   {"FLOPs", a->flops, b->flops},
+                  {"operations on integers", a->int_ops, b->int_ops},
                   {"bytes written", a->bytes_written, b->bytes_written},
                   {"bytes read", a->bytes_read, b->bytes_read}};
     size_t n = sizeof fields / sizeof *fields;

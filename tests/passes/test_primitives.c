@@ -323,9 +323,9 @@ static void add_node(const struct real *real, uint32_t id, struct sums *sums) {
     if (costs->bytes_read < runs * primitive->bytes_read)
         fail_msg("%s: node %u reads less than its primitive", real->name, id);
     if (analysis->composites.of_node[id] != ID_NONE) return;
-    if (costs->flops != runs * primitive->flops)
+    if (costs->flops + costs->int_ops != runs * primitive->flops)
         fail_msg("%s: node %u computes otherwise than its primitive", real->name, id);
-    sums->node_flops += costs->flops;
+    sums->node_flops += costs->flops + costs->int_ops;
     sums->primitive_flops += runs * primitive->flops;
 }
 

@@ -289,6 +289,29 @@ static void what_is_run_again_is_counted_again(void **state) {
 }
 
 /*
+ * [2,5] x [5,3] and its indices [2,3]: 30 MACs, 6 sums of int64. No gradient passes through
+ * these, but what keeps its inputs alone computes them again.
+ */
+static void integers_are_run_again_and_have_no_gradient(void **state) {
+    static const char *const all[] = {"*"};
+    const struct cm_options options = {
+        .optimizer = "sgd", .convention = "exact", .n_checkpoint = 1, .checkpoint = all};
+    struct bench *bench = bench_open_with(
+        "opset 13\nin x float[2,5]\nin i int64[2,3]\ninit one.weight float[5,3]\n"
+        "at :Net one:Block\nnode - MatMul x one.weight -> a\nnode - Add i i -> j\n"
+        "node - GatherElements a j -> y\nout y\n",
+        &options);
+    (void)state;
+    if (bench->status != CM_OK) fail_msg("%s", bench_messages(bench));
+    const struct training_table *table = &bench->analysis.training;
+    assert_int_equal(table->recompute_flops, 60);
+    assert_int_equal(table->recompute_int_ops, 6);
+    assert_int_equal(table->backward_flops, 60); /* of the weight alone */
+    assert_int_equal(table->iteration_int_ops, 6 + 6);
+    bench_close(bench);
+}
+
+/*
  * T 3, B 2, I 5, h 4: 24 cells. The MACs of GRU and RNN are torch.utils.flop_counter's. Kept
  * are x, and of every cell gates, memory (GRU: a share of the third gate) and, Y being left
  * out, the state.
@@ -398,6 +421,7 @@ int main(void) {
         cmocka_unit_test(an_optimizer_keeps_its_states_and_takes_its_flops),
         cmocka_unit_test(each_convention_has_its_word_on_backward),
         cmocka_unit_test(what_is_run_again_is_counted_again),
+        cmocka_unit_test(integers_are_run_again_and_have_no_gradient),
         cmocka_unit_test(a_recurrence_goes_back_through_every_step),
         cmocka_unit_test(a_composite_is_one_operation),
         cmocka_unit_test(what_an_unknown_operator_keeps_is_not_known),

@@ -14,11 +14,11 @@
 #include "support/arena.h"
 
 static const struct cm_sweep_row rows[] = {
-    {1, "done", "", 1, 2, 3, 4, 5, 6, 7, 2, 0},
+    {1, "done", "", 1, 4, 2, 5, 3, 6, 7, 8, 9, 2, 0},
     {INT64_MAX, "misfit", "more\x1b[2J", INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
-     INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX},
+     INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX},
     {0, "usage", "no \"reason\"", CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN,
-     CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0},
+     CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0},
 };
 
 static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d", "invented",
@@ -47,6 +47,8 @@ static void what_is_written_is_read(void **state) {
     assert_int_equal(cm_sweep_read_json(text, size, "text", diag, &read), CM_OK);
     assert_int_equal(read->n_rows, 3);
     assert_int_equal(read->rows[1].batch, INT64_MAX);
+    assert_int_equal(read->rows[0].int_macs, 2);
+    assert_int_equal(read->rows[0].int_ops, 3);
     assert_int_equal(read->rows[2].macs, CM_UNKNOWN);
     assert_string_equal(read->model, odd.model);
     char *again = written(read, true, &size_again);

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = "costmodel."
-SUMMED = ("macs", "flops", "bytes_read", "bytes_written", "activation_bytes")
+SUMMED = ("macs", "int_macs", "flops", "int_ops", "bytes_read", "bytes_written", "activation_bytes")
 FREE = {"bert_mini": ["seq=16"], "gpt_mini_tied": ["seq=16"], "lstm": ["seq=16"],
         "transformer_encoder": ["seq=16"], "unet": ["h=64", "w=64"]}
 FUNCTIONS = "pointnet_functions"

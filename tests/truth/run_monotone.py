@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 WORKERS = 2
 MODELS = 4  # of an operator
 TRIES = 3  # of a model
-FIGURES = ("macs", "flops", "bytes_read", "bytes_written")
+FIGURES = ("macs", "int_macs", "flops", "int_ops", "bytes_read", "bytes_written")
 
 
 def read_table(path):

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Products of what DequantizeLinear gives are counted as those of integers that they are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+#include "support/checked.h"
+
+/* A MatMul [2,3] x [3,4] of 24 MACs, named n, and what is around it. */
+struct dequantized_case {
+    const char *lines;
+    int64_t macs; /* of integers */
+    int64_t flops;
+    int64_t int_ops;
+};
+
+#define SCALE    "init s float[]\n"
+#define ACTIVE   SCALE "in x float[2,3]\nnode q QuantizeLinear x s -> i\n"
+#define INPUT    ACTIVE "node d DequantizeLinear i s -> a\n"
+#define WEIGHT   "init w int8[3,4]\nnode e DequantizeLinear w s -> b\n"
+#define PRODUCT  "node n MatMul a b -> y\nout y\n"
+#define INTEGERS 24, 0, 48
+#define FLOATS   0, 48, 0
+
+static void check_row(const struct dequantized_case *row, size_t i) {
+    const struct cm_options options = {.convention = "exact"};
+    struct bench *bench = bench_open_with(row->lines, &options);
+    if (bench->status != CM_OK) fail_msg("row %zu: %s", i, bench_messages(bench));
+    const struct cm_costs *costs = bench_costs(bench, "n");
+    if (costs->macs != 24 || costs->int_macs != row->macs || costs->flops != row->flops ||
+        costs->int_ops != row->int_ops)
+        fail_msg("row %zu: %lld MACs, %lld of integers, %lld flops, %lld int ops", i,
+                 (long long)costs->macs, (long long)costs->int_macs, (long long)costs->flops,
+                 (long long)costs->int_ops);
+    bench_close(bench);
+}
+
+#define CHECK(rows)                                                                            \
+    for (size_t i = 0; i < sizeof(rows) / sizeof *(rows); i++) check_row(&(rows)[i], i)
+
+static void every_factor_has_to_be_dequantized(void **state) {
+    static const struct dequantized_case rows[] = {
+        {INPUT WEIGHT PRODUCT, INTEGERS},
+        /* a weight alone, as language models have it, and an activation alone */
+        {SCALE "in a float[2,3]\n" WEIGHT PRODUCT, FLOATS},
+        {INPUT "init b float[3,4]\n" PRODUCT, FLOATS},
+        /* fake quantization: the weight is stored in floats */
+        {INPUT "init v float[3,4]\nnode r QuantizeLinear v s -> w\n"
+               "node e DequantizeLinear w s -> b\n" PRODUCT,
+         INTEGERS},
+        /* float8 is no integer */
+        {SCALE "in i float8e4m3fn[2,3]\nnode d DequantizeLinear i s -> a\n" WEIGHT PRODUCT,
+         FLOATS},
+        /* what is quantized and not dequantized is multiplied by nobody here */
+        {INPUT "init w int8[3,4]\nnode e Cast w -> b to=1\n" PRODUCT, FLOATS},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void what_moves_elements_may_stand_between(void **state) {
+    static const struct dequantized_case rows[] = {
+        {INPUT "init w int8[4,3]\nnode e DequantizeLinear w s -> t\n"
+               "node f Transpose t -> b\n" PRODUCT,
+         INTEGERS},
+        {ACTIVE "const h int64[2] =2,3\nnode d DequantizeLinear i s -> f\n"
+                "node g Reshape f h -> a\n" WEIGHT PRODUCT,
+         INTEGERS},
+        {SCALE
+         "in k int8[1,3]\nin l int8[1,3]\nnode d DequantizeLinear k s -> f\n"
+         "node g DequantizeLinear l s -> h\nnode c Concat f h -> a axis=0\n" WEIGHT PRODUCT,
+         INTEGERS},
+        /* one part of it was never quantized */
+        {SCALE "in k int8[1,3]\nin h float[1,3]\nnode d DequantizeLinear k s -> f\n"
+               "node c Concat f h -> a axis=0\n" WEIGHT PRODUCT,
+         FLOATS},
+        /* not a product any more */
+        {ACTIVE "node d DequantizeLinear i s -> f\nnode r Relu f -> a\n" WEIGHT PRODUCT,
+         FLOATS},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void a_bias_is_what_it_is_given_as(void **state) {
+    static const struct dequantized_case rows[] = {
+        {INPUT WEIGHT "init c float[4]\nnode n Gemm a b c -> y\nout y\n", 24, 8, 48},
+        {INPUT WEIGHT "init k int32[4]\nnode f DequantizeLinear k s -> c\n"
+                      "node n Gemm a b c -> y\nout y\n",
+         24, 0, 48 + 8},
+        {INPUT WEIGHT "node n Gemm a b -> y\nout y\n", INTEGERS},
+        {INPUT WEIGHT "node n Einsum a b -> y equation=ij,jk->ik\nout y\n", INTEGERS},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+/* Times the rounds of a body, and summed up like all else. */
+static void rounds_and_sums_count_integers_too(void **state) {
+    const struct cm_options options = {.convention = "exact"};
+    struct bench *bench = bench_open_with(
+        SCALE WEIGHT "in i int8[2,3]\nconst t int64[] =5\nconst c bool[] =1\n"
+                     "body body\nin j int64[]\nin k bool[]\n"
+                     "node d DequantizeLinear i s -> a\nnode n MatMul a b -> y\n"
+                     "node - Identity k -> k1\nout k1\nout y\nclose\n"
+                     "node l Loop t c -> z\nout z\n",
+        &options);
+    (void)state;
+    if (bench->status != CM_OK) fail_msg("%s", bench_messages(bench));
+    const struct cm_costs *root = &bench_module(bench, "")->costs;
+    assert_int_equal(bench_costs(bench, "n")->int_macs, 5 * 24);
+    assert_int_equal(bench_costs(bench, "n")->int_ops, 5 * 48);
+    assert_int_equal(root->macs, 5 * 24);
+    assert_int_equal(root->int_macs, 5 * 24);
+    assert_int_equal(root->int_ops, 5 * 48);
+    assert_int_equal(root->flops, 5 * 2 * 6); /* the 6 elements that are dequantized */
+    bench_close(bench);
+}
+
+/* An attention that an exporter took apart is one operation; its softmax is of floats. */
+static void a_composite_is_on_floats(void **state) {
+    const struct cm_options options = {.convention = "exact"};
+    struct bench *bench = bench_open_with(
+        SCALE "in i int8[2,4,8]\nin j int8[2,8,4]\nin v float[2,4,8]\n"
+              "node - DequantizeLinear i s -> a\nnode - DequantizeLinear j s -> b\n"
+              "node m MatMul a b -> p\nnode - Softmax p -> w axis=-1\n"
+              "node n MatMul w v -> y\nout y\n",
+        &options);
+    (void)state;
+    if (bench->status != CM_OK) fail_msg("%s", bench_messages(bench));
+    assert_int_equal(bench->analysis.composites.n, 1);
+    assert_int_equal(bench_costs(bench, "m")->macs, 2 * 4 * 4 * 8);
+    assert_int_equal(bench_costs(bench, "m")->int_macs, 0);
+    assert_int_equal(bench_module(bench, "")->costs.int_ops, 0);
+    bench_close(bench);
+}
+
+/* Of an unknown operator nobody knows either. */
+static void what_is_not_known_is_known_of_neither(void **state) {
+    struct bench *bench = bench_open("in x float[2,4]\nnode n com.me::Odd x -> y\nout y\n");
+    (void)state;
+    const struct cm_costs *costs = bench_costs(bench, "n");
+    assert_int_equal(costs->int_macs, CM_UNKNOWN);
+    assert_int_equal(costs->flops, CM_UNKNOWN);
+    assert_int_equal(costs->int_ops, CM_UNKNOWN);
+    bench_close(bench);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_factor_has_to_be_dequantized),
+        cmocka_unit_test(what_moves_elements_may_stand_between),
+        cmocka_unit_test(a_bias_is_what_it_is_given_as),
+        cmocka_unit_test(rounds_and_sums_count_integers_too),
+        cmocka_unit_test(a_composite_is_on_floats),
+        cmocka_unit_test(what_is_not_known_is_known_of_neither),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
