@@ -174,7 +174,7 @@ int graph_finish(struct graph_builder *builder, struct model *model) {
 
 const struct attr *node_attr(const struct node *node, const char *name) {
     for (size_t i = 0; i < node->n_attrs; i++) {
-        if (strcmp(node->attrs[i].name, name) == 0) return &node->attrs[i];
+        if (text_equal(node->attrs[i].name, name)) return &node->attrs[i];
     }
     return NULL;
 }

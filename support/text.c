@@ -262,11 +262,6 @@ void text_append_label(struct text *text, const char *name) {
     if (name[n] != '\0') text_append(text, "…");
 }
 
-bool text_equal(const char *a, const char *b) {
-    if (a == NULL || b == NULL) return a == b;
-    return strcmp(a, b) == 0;
-}
-
 bool text_starts_with(const char *text, const char *prefix) {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }

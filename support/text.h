@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct arena;
 
@@ -51,7 +52,11 @@ void text_append_label(struct text *text, const char *name);
 /* How much of the text to show in at most so many bytes: whole characters. */
 size_t text_cut(const char *text, size_t most);
 
-bool text_equal(const char *a, const char *b); /* NULL equals only NULL */
+/* NULL equals only NULL. Names that are looked for differ in their first letter, mostly. */
+static inline bool text_equal(const char *a, const char *b) {
+    if (a == b) return true;
+    return a && b && *a == *b && strcmp(a, b) == 0;
+}
 bool text_starts_with(const char *text, const char *prefix);
 bool text_ends_with(const char *text, const char *suffix);
 /* A whole decimal int64, nothing before or after; false otherwise. */
