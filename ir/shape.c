@@ -3,6 +3,7 @@
 #include "ir/shape.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
@@ -20,15 +21,12 @@ int shape_make(struct arena *arena, int rank, const int64_t *dims, struct shape 
         *ret = shape_unknown();
         return CM_OK;
     }
-    int64_t *copy = arena_array(arena, (size_t)rank, sizeof *copy);
+    int64_t *copy = arena_array_raw(arena, (size_t)rank, sizeof *copy);
     if (copy == NULL) return CM_NO_MEMORY;
-    for (int i = 0; i < rank; i++) copy[i] = dims == NULL ? DIM_UNKNOWN : dims[i];
+    for (int i = 0; dims == NULL && i < rank; i++) copy[i] = DIM_UNKNOWN;
+    if (dims != NULL) memcpy(copy, dims, (size_t)rank * sizeof *copy);
     *ret = (struct shape){rank, copy};
     return CM_OK;
-}
-
-bool shape_has_rank(const struct shape *shape) {
-    return shape->rank != RANK_UNKNOWN;
 }
 
 bool shape_is_known(const struct shape *shape) {
@@ -40,22 +38,30 @@ bool shape_is_known(const struct shape *shape) {
 
 bool shape_equal(const struct shape *a, const struct shape *b) {
     if (a->rank != b->rank) return false;
+    if (a->dims == b->dims) return true;
     for (int i = 0; i < a->rank; i++) {
         if (a->dims[i] != b->dims[i]) return false;
     }
     return true;
 }
 
-int64_t shape_elements(const struct shape *shape) {
-    return shape_has_rank(shape) ? shape_product(shape, 0, shape->rank) : DIM_UNKNOWN;
-}
-
 /* An empty axis empties the tensor, even where the others would overflow on the way. */
-int64_t shape_product(const struct shape *shape, int from, int to) {
+static int64_t product_of_any(const struct shape *shape, int from, int to) {
     int64_t product = 1;
     for (int i = from; i < to; i++) {
         if (shape->dims[i] == 0) return 0;
         product = checked_mul(product, shape->dims[i]);
+    }
+    return product;
+}
+
+/* Sizes are asked for at every turn, and nearly all are products of small positive dims. */
+int64_t shape_product(const struct shape *shape, int from, int to) {
+    int64_t product = 1;
+    for (int i = from; i < to; i++) {
+        const int64_t dim = shape->dims[i];
+        if (dim <= 0 || __builtin_mul_overflow(product, dim, &product))
+            return product_of_any(shape, from, to);
     }
     return product;
 }

@@ -5,7 +5,7 @@
 #include "support/banned.h"
 
 int common_infer_same_shape(struct rule *rule, enum dtype dtype) {
-    return rule_output(rule, 0, dtype, rule_shape(rule, 0));
+    return rule_output_shared(rule, 0, dtype, rule_shape(rule, 0));
 }
 
 int common_infer_same(struct rule *rule) {
@@ -54,7 +54,7 @@ int common_broadcast_to(struct rule *rule, size_t first, enum dtype dtype) {
         status = rule_broadcast(rule, &shape, rule_shape(rule, i), &shape);
         if (status < 0) return status;
     }
-    return rule_output(rule, 0, dtype, &shape);
+    return rule_output_shared(rule, 0, dtype, &shape);
 }
 
 int common_infer_broadcast(struct rule *rule) {

@@ -107,6 +107,9 @@ static bool integer_at(const struct constant *constant, int64_t i, int64_t *ret)
 
 static int list_of_constant(struct rule *rule, size_t input, const struct constant *constant,
                             struct int_list *list) {
+    list->known = true;
+    list->values = constant->ints;
+    if (constant->place == CONSTANT_IN_MEMORY && constant_has_ints(constant)) return CM_OK;
     int64_t *values = arena_array(rule->arena, list->n, sizeof(*values));
     if (!values) return diag_no_memory(rule->diag);
     for (size_t i = 0; i < list->n; i++)
@@ -114,7 +117,6 @@ static int list_of_constant(struct rule *rule, size_t input, const struct consta
             return rule_fail(rule, DIAG_VALUE, "input %zu has an element that is no integer",
                              input);
     list->values = values;
-    list->known = true;
     return CM_OK;
 }
 
@@ -210,44 +212,45 @@ const struct constant *rule_attr_tensor(const struct rule *rule, const char *nam
     return attr ? attr->tensors[0] : NULL;
 }
 
-static int check_dims(const struct rule *rule, size_t i, const struct shape *shape) {
-    if (shape->rank > SHAPE_MAX_RANK)
-        return rule_fail(rule, DIAG_LIMIT, "output %zu would have %d dims, at most %d are read",
-                         i, shape->rank, SHAPE_MAX_RANK);
-    for (int axis = 0; axis < shape->rank; axis++) {
-        int64_t dim = shape->dims[axis];
-        if (is_overflow(dim))
-            return rule_fail(rule, DIAG_OVERFLOW, "dim %d of output %zu is past 2^63", axis, i);
-        if (is_known(dim) && dim < 0)
-            return rule_fail(rule, DIAG_SHAPE, "output %zu would have the shape %s", i,
-                             rule_shape_text(rule, shape));
-    }
+static int check_dim(const struct rule *rule, size_t i, const struct shape *shape, int axis) {
+    const int64_t dim = shape->dims[axis];
+    if (is_overflow(dim))
+        return rule_fail(rule, DIAG_OVERFLOW, "dim %d of output %zu is past 2^63", axis, i);
+    if (is_known(dim) && dim < 0)
+        return rule_fail(rule, DIAG_SHAPE, "output %zu would have the shape %s", i,
+                         rule_shape_text(rule, shape));
     return CM_OK;
 }
 
-int rule_output(struct rule *rule, size_t i, enum dtype dtype, const struct shape *shape) {
+static int check_dims(const struct rule *rule, size_t i, const struct shape *shape) {
+    int status = CM_OK;
+    for (int axis = 0; status == CM_OK && axis < shape->rank; axis++)
+        if (shape->dims[axis] < 0) status = check_dim(rule, i, shape, axis);
+    return status;
+}
+
+int rule_output_shared(struct rule *rule, size_t i, enum dtype dtype,
+                       const struct shape *shape) {
     if (!rule_has_output(rule, i)) return CM_OK;
-    struct shape copy = shape_unknown();
-    if (shape_has_rank(shape)) {
-        int status = check_dims(rule, i, shape);
-        if (status < 0) return status;
-        status = shape_make(rule->arena, shape->rank, shape->dims, &copy);
-        if (status < 0) return diag_no_memory(rule->diag);
-    }
-    rule->outputs[i] = fact_tensor(dtype, copy);
-    return CM_OK;
+    int status = check_dims(rule, i, shape);
+    if (status == CM_OK) rule->outputs[i] = fact_tensor(dtype, *shape);
+    return status;
+}
+
+int rule_output(struct rule *rule, size_t i, enum dtype dtype, const struct shape *shape) {
+    return rule_output_dims(rule, i, dtype, shape->rank, shape->dims);
 }
 
 int rule_output_dims(struct rule *rule, size_t i, enum dtype dtype, int rank,
                      const int64_t *dims) {
-    struct shape shape = {rank, NULL};
+    struct shape shape = shape_unknown();
     if (!rule_has_output(rule, i)) return CM_OK;
     if (rank > SHAPE_MAX_RANK)
         return rule_fail(rule, DIAG_LIMIT, "output %zu would have %d dims, at most %d are read",
                          i, rank, SHAPE_MAX_RANK);
     if (rank != RANK_UNKNOWN && shape_make(rule->arena, rank, dims, &shape) < 0)
         return diag_no_memory(rule->diag);
-    return rule_output(rule, i, dtype, &shape);
+    return rule_output_shared(rule, i, dtype, &shape);
 }
 
 int rule_output_like(struct rule *rule, size_t i, size_t from) {
@@ -306,12 +309,17 @@ static bool broadcast_dim(const struct rule *rule, int64_t a, int64_t b, int64_t
     return true;
 }
 
-int rule_broadcast(struct rule *rule, const struct shape *a, const struct shape *b,
-                   struct shape *ret) {
-    if (!shape_has_rank(a) || !shape_has_rank(b)) {
-        *ret = shape_unknown();
-        return CM_OK;
-    }
+/* Whether `from` broadcasts to just `to`, as it mostly does. */
+static bool broadcasts_to(const struct shape *from, const struct shape *to) {
+    const int skipped = to->rank - from->rank;
+    if (skipped < 0) return false;
+    for (int axis = 0; axis < from->rank; axis++)
+        if (from->dims[axis] != to->dims[skipped + axis] && from->dims[axis] != 1) return false;
+    return true;
+}
+
+static int broadcast_dims(struct rule *rule, const struct shape *a, const struct shape *b,
+                          struct shape *ret) {
     int rank = a->rank > b->rank ? a->rank : b->rank;
     struct shape shape = {rank, NULL};
     if (shape_make(rule->arena, rank, NULL, &shape) < 0) return diag_no_memory(rule->diag);
@@ -326,6 +334,23 @@ int rule_broadcast(struct rule *rule, const struct shape *a, const struct shape 
     }
     *ret = shape;
     return CM_OK;
+}
+
+int rule_broadcast(struct rule *rule, const struct shape *a, const struct shape *b,
+                   struct shape *ret) {
+    if (!shape_has_rank(a) || !shape_has_rank(b)) {
+        *ret = shape_unknown();
+        return CM_OK;
+    }
+    if (broadcasts_to(a, b)) {
+        *ret = *b;
+        return CM_OK;
+    }
+    if (broadcasts_to(b, a)) {
+        *ret = *a;
+        return CM_OK;
+    }
+    return broadcast_dims(rule, a, b, ret);
 }
 
 const char *rule_shape_text(const struct rule *rule, const struct shape *shape) {

@@ -141,6 +141,9 @@ const struct constant *rule_attr_tensor(const struct rule *rule, const char *nam
  * refused). An omitted output is ignored. */
 int rule_output(struct rule *rule, size_t i, enum dtype dtype, const struct shape *shape)
     __attribute__((warn_unused_result));
+/* The same, without a copy of dims that stay: an operand's, or of the rule's arena. */
+int rule_output_shared(struct rule *rule, size_t i, enum dtype dtype, const struct shape *shape)
+    __attribute__((warn_unused_result));
 int rule_output_dims(struct rule *rule, size_t i, enum dtype dtype, int rank,
                      const int64_t *dims) __attribute__((warn_unused_result));
 /* Output i has the type of operand `from` (a sequence or optional too). */
@@ -161,8 +164,8 @@ int rule_fail(const struct rule *rule, enum diag_code code, const char *format, 
  * 3"). */
 int rule_normalize_axis(const struct rule *rule, int64_t axis, int rank, int *ret)
     __attribute__((warn_unused_result));
-/* Numpy broadcasting of a and b; dims in the rule's arena. An unknown dim against n > 1 gives
- * n, against 1 or unknown: unknown. */
+/* Numpy broadcasting of a and b; dims those of one of them, or in the rule's arena. An unknown
+ * dim against n > 1 gives n, against 1 or unknown: unknown. */
 int rule_broadcast(struct rule *rule, const struct shape *a, const struct shape *b,
                    struct shape *ret) __attribute__((warn_unused_result));
 /* "[1,3,?]" for messages; in the rule's arena, "?" when memory is out. */
