@@ -337,9 +337,7 @@ static int run(const struct analysis *analysis, void *own) {
     const struct model *model = analysis->model;
     work.table->inputs =
         arena_array(analysis->arena, model->n_values, sizeof(*work.table->inputs));
-    work.table->overrides =
-        arena_array(analysis->arena, model->n_nodes, sizeof(*work.table->overrides));
-    if (!work.table->inputs || !work.table->overrides) return diag_no_memory(analysis->diag);
+    if (!work.table->inputs) return diag_no_memory(analysis->diag);
     map_init(&index, analysis->arena);
     work.first = first_input(&work);
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {

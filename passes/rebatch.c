@@ -213,9 +213,11 @@ static int start(struct search *search, const struct batch_table *table, uint32_
 
 static int keep_changes(const struct search *search, const struct change_list *changes,
                         struct batch_table *table, int64_t batch) {
-    table->rebatched =
-        arena_array(search->analysis->arena, changes->n, sizeof(*table->rebatched));
-    if (!table->rebatched) return CM_NO_MEMORY;
+    const struct analysis *analysis = search->analysis;
+    table->rebatched = arena_array(analysis->arena, changes->n, sizeof(*table->rebatched));
+    table->overrides =
+        arena_array(analysis->arena, analysis->model->n_nodes, sizeof(*table->overrides));
+    if (!table->rebatched || !table->overrides) return CM_NO_MEMORY;
     for (size_t i = 0; i < changes->n; i++) {
         const struct batch_change *change = &changes->items[i];
         int64_t from = change->dims->dims[change->axis];

@@ -10,6 +10,12 @@
 #include "passes/pass.h"
 #include "support/diag.h"
 
+/* Room for the lists of one rule, as long as nearly every node needs them. */
+struct rule_room {
+    const struct fact *inputs[4];
+    struct fact outputs[1];
+};
+
 /* What the passes that call rules have in common. */
 struct rule_source {
     const struct model *model;
@@ -17,19 +23,23 @@ struct rule_source {
     const struct override *const *overrides; /* by node; NULL: none at all */
     const struct fact *facts;                /* by value */
     enum cm_mode mode;
-    struct arena *arena;   /* what a rule states lives here */
-    struct arena *scratch; /* the rule's own lists; NULL: in `arena` too */
+    struct arena *arena;    /* what a rule states lives here */
+    struct arena *scratch;  /* the rule's own lists; NULL: in `arena` too */
+    struct rule_room *room; /* they stand there where they fit; NULL, or of a caller who is done
+                               with each rule when it makes the next */
     struct cm_diagnostics *diag;
 };
 
 /* Of an analysis whose types are inferred. */
 struct rule_source rules_source(const struct analysis *analysis);
 
-/* Inputs and outputs of *ret are in the source's scratch; the outputs are unknown. */
+/* Inputs and outputs of *ret are in the source's room or scratch; the outputs are unknown. */
 int rules_make(const struct rule_source *source, uint32_t node, struct rule *ret) CM_MUST_CHECK;
 /* The same for a node whose types were inferred: the outputs are what the facts say. */
 int rules_make_done(const struct rule_source *source, uint32_t node,
                     struct rule *ret) CM_MUST_CHECK;
+/* Whether the node trains (rule->training), without the rest of its rule. */
+int rules_train(const struct rule_source *source, uint32_t node, bool *ret) CM_MUST_CHECK;
 /* The rule of a whole composite: facts of its operands and of its result, made by its last
  * node.
  */

@@ -53,7 +53,7 @@ static struct fact fact_of_constant(const struct constant *constant) {
     return fact;
 }
 
-static int start_value(struct walk *walk, uint32_t id) {
+static void start_value(struct walk *walk, uint32_t id) {
     const struct value *value = &walk->model->values[id];
     struct fact *fact = &walk->table->facts[id];
     if (walk->inputs[id])
@@ -62,7 +62,6 @@ static int start_value(struct walk *walk, uint32_t id) {
         *fact = fact_of_constant(value->constant);
     else
         *fact = fact_unknown();
-    return CM_OK;
 }
 
 void walk_renew_search(struct walk *walk) {
@@ -73,7 +72,7 @@ void walk_renew_search(struct walk *walk) {
 int walk_start(struct walk *walk) {
     const struct model *model = walk->model;
     struct infer_table *table = walk->table;
-    table->facts = arena_array(walk->arena, model->n_values, sizeof(*table->facts));
+    table->facts = arena_array_raw(walk->arena, model->n_values, sizeof(*table->facts));
     table->runs = arena_array(walk->arena, model->n_graphs, sizeof(*table->runs));
     table->alternative = arena_array(walk->arena, model->n_graphs, sizeof(*table->alternative));
     walk->has_assumed = arena_array(walk->arena, model->n_nodes, sizeof(*walk->has_assumed));
@@ -87,10 +86,7 @@ int walk_start(struct walk *walk) {
     walk->budget = (struct rule_budget){LONG_ELEMENTS, SHORT_ELEMENTS_PER_NODE *
                                                            ((int64_t)model->n_nodes + 1)};
     for (uint32_t graph = 0; graph < model->n_graphs; graph++) table->runs[graph] = 1;
-    for (uint32_t id = 0; id < model->n_values; id++) {
-        int status = start_value(walk, id);
-        if (status < 0) return status;
-    }
+    for (uint32_t id = 0; id < model->n_values; id++) start_value(walk, id);
     return CM_OK;
 }
 
@@ -220,12 +216,12 @@ static int keep_outputs(struct walk *walk, const struct rule *rule) {
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
-        struct fact fact = rule->outputs[i];
-        int status = close_gaps(walk, value, &fact);
+        struct fact *fact = &rule->outputs[i];
+        int status = close_gaps(walk, value, fact);
         if (status < 0) return status;
-        mark_constant(rule, &fact);
-        walk->table->is_open = walk->table->is_open || !fact_is_settled(&fact);
-        walk->table->facts[value] = fact;
+        mark_constant(rule, fact);
+        walk->table->is_open = walk->table->is_open || !fact_is_settled(fact);
+        walk->table->facts[value] = *fact;
     }
     return CM_OK;
 }
@@ -249,6 +245,7 @@ int walk_infer(struct walk *walk, struct rule *rule) {
 }
 
 int walk_node(struct walk *walk, uint32_t id) {
+    struct rule_room room;
     const struct rule_source source = {
         .model = walk->model,
         .ops = walk->ops,
@@ -257,6 +254,7 @@ int walk_node(struct walk *walk, uint32_t id) {
         .mode = walk->mode,
         .arena = walk->arena,
         .scratch = walk->scratch,
+        .room = &room,
         .diag = walk->diag,
     };
     struct arena_mark mark = arena_save(walk->scratch);
