@@ -38,9 +38,9 @@ enum composite_axes {
  *     _                  whatever it is
  *     others             any tensor
  * Casts to floats, Identity and Dropout may stand anywhere in it. What has an x gives a tensor
- * of its shape. The operator that it names first must be there as such: where a model has none
- * of it, the row is passed over. An operator of one operand may also be a composite itself:
- * Mish = x * Tanh(Softplus(x)).
+ * of its shape. An operator of one operand may also be a composite itself: Mish = x *
+ * Tanh(Softplus(x)), but that which a formula names first must be there as such. Where a model
+ * has none of an operator that must, the row is passed over.
  */
 struct composite_pattern {
     const char *name;     /* as a framework prints the class */

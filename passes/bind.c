@@ -105,11 +105,21 @@ struct cached_row {
     uint32_t next;
 };
 
+#define N_RECENT 64
+
 struct row_cache {
     struct map index; /* by type */
     struct cached_row *rows;
     uint32_t n_rows;
+    uint32_t recent[N_RECENT]; /* rows by where their type stands in memory */
 };
+
+/* The importer keeps one copy of each type: what stands where nodes before had it is the same.
+ */
+static uint32_t *recent_row(struct row_cache *cache, const struct node *node) {
+    const uintptr_t place = (uintptr_t)node->type;
+    return &cache->recent[(place ^ place / N_RECENT) % N_RECENT];
+}
 
 static bool is_row_of(const struct cached_row *row, const struct node *node) {
     return row->node->opset == node->opset &&
@@ -117,51 +127,81 @@ static bool is_row_of(const struct cached_row *row, const struct node *node) {
 }
 
 /* What the user describes comes first: it replaces what is built in only where it says so. */
-static const struct op *find_row(const struct cm_options *options, const struct node *node) {
+static const struct op *look_up(const struct cm_options *options, const struct node *node) {
     const struct op *op = described_find(options->op_costs, options->n_op_costs, node->domain,
                                          node->type, node->opset);
     if (!op) op = registry_find(node->domain, node->type, node->opset);
     return op ? op : &op_unknown;
 }
 
+static bool is_recent(const struct row_cache *cache, uint32_t row, const struct node *node) {
+    return row < cache->n_rows && cache->rows[row].node->type == node->type &&
+           is_row_of(&cache->rows[row], node);
+}
+
 /* The row of the node's operator, added on first sight. */
 static int cache_row(struct row_cache *cache, const struct cm_options *options,
-                     const struct node *node, const struct op **ret) {
+                     const struct node *node, uint32_t *ret) {
     const uint32_t first = map_get(&cache->index, node->type);
-    for (uint32_t i = first; i != MAP_NONE; i = cache->rows[i].next) {
-        *ret = cache->rows[i].op;
-        if (is_row_of(&cache->rows[i], node)) return CM_OK;
-    }
-    *ret = find_row(options, node);
-    cache->rows[cache->n_rows] = (struct cached_row){node, *ret, first};
-    return map_set(&cache->index, node->type, cache->n_rows++);
+    for (*ret = first; *ret != MAP_NONE; *ret = cache->rows[*ret].next)
+        if (is_row_of(&cache->rows[*ret], node)) return CM_OK;
+    *ret = cache->n_rows++;
+    cache->rows[*ret] = (struct cached_row){node, look_up(options, node), first};
+    return map_set(&cache->index, node->type, *ret);
+}
+
+static int find_row(struct row_cache *cache, const struct cm_options *options,
+                    const struct node *node, uint32_t *ret) {
+    uint32_t *recent = recent_row(cache, node);
+    if (!is_recent(cache, *recent, node) && cache_row(cache, options, node, recent) < 0)
+        return CM_NO_MEMORY;
+    *ret = *recent;
+    return CM_OK;
+}
 }
 
 static int bind_node(const struct analysis *analysis, struct bind_table *table,
                      struct row_cache *cache, uint32_t id) {
-    const struct op *op = NULL;
-    int status = cache_row(cache, analysis->options, &analysis->model->nodes[id], &op);
-    if (status < 0) return diag_no_memory(analysis->diag);
+    uint32_t row = 0;
+    if (find_row(cache, analysis->options, &analysis->model->nodes[id], &row) < 0)
+        return diag_no_memory(analysis->diag);
+    const struct op *op = cache->rows[row].op;
     table->ops[id] = op;
+    table->kind_of[id] = row;
     table->n_unknown += bind_is_unknown(op);
     return check_node(analysis->model, id, op, analysis->diag);
 }
 
+static int list_kinds(const struct analysis *analysis, const struct row_cache *cache,
+                      struct bind_table *table) {
+    table->n_kinds = cache->n_rows;
+    table->kinds = arena_array_raw(analysis->arena, table->n_kinds, sizeof(*table->kinds));
+    if (!table->kinds) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < table->n_kinds; i++) table->kinds[i] = cache->rows[i].op;
+    return CM_OK;
+}
+
+static int start(const struct analysis *analysis, struct bind_table *table,
+                 struct row_cache *cache) {
+    const size_t n = analysis->model->n_nodes;
+    map_init(&cache->index, analysis->scratch);
+    cache->rows = arena_array_raw(analysis->scratch, n, sizeof(*cache->rows));
+    table->ops = arena_array_raw(analysis->arena, n, sizeof(*table->ops));
+    table->kind_of = arena_array_raw(analysis->arena, n, sizeof(*table->kind_of));
+    return cache->rows && table->ops && table->kind_of ? CM_OK : diag_no_memory(analysis->diag);
+}
+
 static int run(const struct analysis *analysis, void *own) {
     struct bind_table *table = own;
-    const struct model *model = analysis->model;
     struct row_cache cache = {0};
-    int worst = CM_OK;
-
-    map_init(&cache.index, analysis->scratch);
-    cache.rows = arena_array(analysis->scratch, model->n_nodes + 1, sizeof(*cache.rows));
-    table->ops = arena_array(analysis->arena, model->n_nodes, sizeof(*table->ops));
-    if (!cache.rows || !table->ops) return diag_no_memory(analysis->diag);
-    for (uint32_t id = 0; id < model->n_nodes; id++) {
+    int worst = start(analysis, table, &cache);
+    if (worst < 0) return worst;
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
         int status = bind_node(analysis, table, &cache, id);
         if (status == CM_NO_MEMORY) return status;
         if (status < 0) worst = status; /* go on: report as many faults as there are */
     }
+    if (worst == CM_OK) worst = list_kinds(analysis, &cache, table);
     return worst < 0 ? worst : trips_find(analysis, &table->trips);
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ops/product.h"
-#include "ops/registry.h"
+#include "passes/candidates.h"
 #include "passes/match.h"
 #include "passes/pass.h"
 #include "support/arena.h"
@@ -22,91 +22,10 @@
 struct finder {
     const struct analysis *analysis;
     struct composites_table *table;
-    struct match_patterns patterns;
+    struct candidates candidates;
     struct match match;
     size_t capacity;
 };
-
-/* The operator's newest row. */
-static const struct op *row_of(const struct composite_pattern *pattern) {
-    if (pattern->row) return pattern->row;
-    const struct op *row = registry_find("", pattern->op, INT32_MAX);
-    if (!row) row = registry_find("com.microsoft", pattern->op, INT32_MAX);
-    BUG_ON(!row);
-    return row;
-}
-
-/* The operators of a model; past the limit it has all of them. */
-#define MAX_PRESENT 256
-
-struct present {
-    size_t n;
-    const struct op *ops[MAX_PRESENT];
-};
-
-static void list_present(const struct analysis *analysis, struct present *present) {
-    present->n = 0;
-    for (size_t i = 0; i < analysis->model->n_nodes && present->n < MAX_PRESENT; i++) {
-        const struct op *op = analysis->bind.ops[i];
-        size_t k = 0;
-        while (k < present->n && present->ops[k] != op) k++;
-        if (k == present->n) present->ops[present->n++] = op;
-    }
-}
-
-/* Whether the model has the operator that a formula names first, which no other stands for. */
-static bool may_occur(const struct present *present, const char *formula) {
-    const char *type = formula + strcspn(formula, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    const size_t length = strcspn(type, "(");
-    for (size_t i = 0; i < present->n; i++)
-        if (strncmp(present->ops[i]->type, type, length) == 0 &&
-            present->ops[i]->type[length] == '\0')
-            return true;
-    return present->n == MAX_PRESENT;
-}
-
-/* Most models are free of most of them, and done with them here. */
-static int read_patterns(struct finder *finder) {
-    struct arena *arena = finder->analysis->arena;
-    struct match_pattern *items = arena_array(arena, composite_n_patterns(), sizeof *items);
-    struct present present;
-    size_t n = 0;
-    if (!items) return diag_no_memory(finder->analysis->diag);
-    list_present(finder->analysis, &present);
-    for (size_t i = 0; i < composite_n_patterns(); i++) {
-        const struct composite_pattern *row = composite_pattern_at(i);
-        if (!may_occur(&present, row->formula)) continue;
-        items[n] = (struct match_pattern){row, row_of(row), formula_parse(row->formula, arena)};
-        if (!items[n++].formula) return diag_no_memory(finder->analysis->diag);
-    }
-    finder->patterns = (struct match_patterns){n, items};
-    return CM_OK;
-}
-
-/* Whether a result of this formula can come out of such a node at all. */
-static bool may_end_in(const struct formula *formula, const struct op *op) {
-    size_t n_needed = 0;
-    const struct formula *needed = NULL;
-    for (size_t i = 0; i < formula->n; i++) {
-        if (formula->terms[i].optional) continue;
-        needed = formula->terms[i].of;
-        n_needed++;
-    }
-    switch (formula->kind) {
-    case FORMULA_CALL:
-        return text_equal(op->type, formula->name);
-    case FORMULA_POWER:
-        return op->algebra == ALGEBRA_POWER || op->algebra == ALGEBRA_ROOT;
-    case FORMULA_PRODUCT:
-        if (op->algebra == ALGEBRA_PRODUCT || op->algebra == ALGEBRA_QUOTIENT) return true;
-        return n_needed == 1 && may_end_in(needed, op);
-    case FORMULA_SUM:
-        if (op->algebra == ALGEBRA_SUM || op->algebra == ALGEBRA_DIFFERENCE) return true;
-        return n_needed == 1 && may_end_in(needed, op);
-    default:
-        return false;
-    }
-}
 
 /* Words of a row, separated by blanks. */
 static const char *next_word(const char **at, struct arena *arena) {
@@ -315,18 +234,23 @@ static bool may_be_folded(const struct finder *finder) {
     return true;
 }
 
-static int find_at(struct finder *finder, uint32_t id) {
+/* Whether the node's first output may be what one of its candidates makes. */
+static bool is_open(const struct finder *finder, uint32_t id) {
     const struct node *node = &finder->analysis->model->nodes[id];
-    const struct op *op = finder->analysis->bind.ops[id];
-    if (finder->table->of_node[id] != ID_NONE || node->n_outputs == 0) return CM_OK;
-    const uint32_t result = node->outputs[0];
-    if (result == ID_NONE || finder->analysis->infer.facts[result].is_constant) return CM_OK;
-    for (size_t i = 0; i < finder->patterns.n; i++) {
-        const struct match_pattern *pattern = &finder->patterns.items[i];
-        if (may_end_in(pattern->formula, op) && match_value(&finder->match, pattern, result) &&
-            may_be_folded(finder))
+    if (finder->candidates.ends_at[id] == 0 || finder->table->of_node[id] != ID_NONE)
+        return false;
+    return node->n_outputs > 0 && node->outputs[0] != ID_NONE &&
+           !finder->analysis->infer.facts[node->outputs[0]].is_constant;
+}
+
+static int find_at(struct finder *finder, uint32_t id) {
+    const struct match_patterns *patterns = &finder->candidates.patterns;
+    if (!is_open(finder, id)) return CM_OK;
+    const uint32_t result = finder->analysis->model->nodes[id].outputs[0];
+    for (size_t i = 0; i < patterns->n; i++)
+        if ((finder->candidates.ends_at[id] & pattern_bit(i)) &&
+            match_value(&finder->match, &patterns->items[i], result) && may_be_folded(finder))
             return keep(finder, id);
-    }
     return CM_OK;
 }
 
@@ -343,22 +267,27 @@ static void finish(struct composites_table *table) {
                 table->items[i].foldable ? ID_NONE : (uint32_t)i;
 }
 
+/* Backwards, so that the longest form is found. */
+static int find_all(struct finder *finder) {
+    const struct rule_source source = rules_source(finder->analysis);
+    finder->match.source = &source;
+    finder->match.patterns = &finder->candidates.patterns;
+    finder->match.taken = finder->table->of_node;
+    for (size_t i = finder->analysis->model->n_nodes; i-- > 0;)
+        if (find_at(finder, (uint32_t)i) < 0) return diag_no_memory(finder->analysis->diag);
+    finish(finder->table);
+    return CM_OK;
+}
+
 static int run(const struct analysis *analysis, void *own) {
-    const struct model *model = analysis->model;
-    struct rule_source source = rules_source(analysis);
+    const size_t n = analysis->model->n_nodes;
     struct finder finder = {.analysis = analysis, .table = own};
-    finder.table->of_node =
-        arena_array(analysis->arena, model->n_nodes, sizeof *finder.table->of_node);
+    finder.table->of_node = arena_array_raw(analysis->arena, n, sizeof *finder.table->of_node);
     if (!finder.table->of_node) return diag_no_memory(analysis->diag);
-    for (size_t i = 0; i < model->n_nodes; i++) finder.table->of_node[i] = ID_NONE;
-    int status = read_patterns(&finder);
-    finder.match.source = &source;
-    finder.match.patterns = &finder.patterns;
-    finder.match.taken = finder.table->of_node;
-    for (size_t i = model->n_nodes; status == CM_OK && i-- > 0;)
-        if (find_at(&finder, (uint32_t)i) < 0) status = diag_no_memory(analysis->diag);
-    if (status == CM_OK) finish(finder.table);
-    return status;
+    for (size_t i = 0; i < n; i++) finder.table->of_node[i] = ID_NONE;
+    int status = candidates_find(analysis, &finder.candidates);
+    if (status < 0 || finder.candidates.patterns.n == 0) return status;
+    return find_all(&finder);
 }
 
 const struct pass pass_composites = {

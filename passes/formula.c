@@ -52,10 +52,14 @@ static bool add_term(struct terms *terms, const struct formula *of, bool inverse
 }
 
 /* What can be told at a glance is looked for first, what fits anything last. */
-static void sort_by_kind(struct terms *terms) {
+static enum formula_kind turn_of(const struct formula *formula) {
+    return formula->role == ROLE_EPSILON ? FORMULA_NUMBER : formula->kind;
+}
+
+static void sort_by_turn(struct terms *terms) {
     for (size_t i = 1; i < terms->n; i++)
-        for (size_t k = i; k > 0 && terms->items[k].of->kind < terms->items[k - 1].of->kind;
-             k--) {
+        for (size_t k = i;
+             k > 0 && turn_of(terms->items[k].of) < turn_of(terms->items[k - 1].of); k--) {
             struct formula_term swapped = terms->items[k];
             terms->items[k] = terms->items[k - 1];
             terms->items[k - 1] = swapped;
@@ -78,7 +82,7 @@ static struct formula *new_formula(struct parser *parser, enum formula_kind kind
 static const struct formula *join(struct parser *parser, enum formula_kind kind,
                                   struct terms *terms) {
     if (terms->n == 1 && !terms->items[0].inverse) return terms->items[0].of;
-    sort_by_kind(terms);
+    sort_by_turn(terms);
     return new_formula(parser, kind, terms);
 }
 

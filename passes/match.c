@@ -9,10 +9,9 @@
 
 #include "support/banned.h"
 
-#define MAX_STEPS    2000 /* of one attempt */
-#define MAX_TERMS    8
-#define MAX_SAME     4 /* casts in a row */
-#define DEEPEST_NEST 2
+#define MAX_STEPS 2000 /* of one attempt */
+#define MAX_TERMS 8
+#define MAX_SAME  4 /* casts in a row */
 
 /* A term of a sum or a factor of a product as the file has it. */
 struct item {
@@ -243,7 +242,7 @@ static bool match_arguments(struct match *match, const struct formula *formula, 
 /* What an operator of one operand was taken apart into may stand for it. */
 static bool match_nested(struct match *match, const struct formula *formula, uint32_t value) {
     const size_t first_name = match->first_name;
-    if (match->nested == DEEPEST_NEST || formula->n != 1) return false;
+    if (match->nested == MATCH_DEEPEST_NEST || formula->n != 1) return false;
     for (size_t i = 0; i < match->patterns->n; i++) {
         const struct match_pattern *inner = &match->patterns->items[i];
         struct mark mark = save(match);

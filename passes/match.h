@@ -17,8 +17,9 @@
 #include "passes/formula.h"
 #include "passes/rules.h"
 
-#define MATCH_MAX_NODES 48
-#define MATCH_MAX_NAMES 16
+#define MATCH_MAX_NODES    48
+#define MATCH_MAX_NAMES    16
+#define MATCH_DEEPEST_NEST 2 /* composites inside of composites */
 
 /* A pattern with its formula read and its operator found. */
 struct match_pattern {

@@ -58,6 +58,11 @@ enum trip_use { TRIPS_NO_LOOP, TRIPS_KNOWN, TRIPS_TOO_MANY, TRIPS_TAKEN };
 struct bind_table {
     const struct op *
         *ops; /* by node; a row of unknown operators where nothing fits, never NULL */
+    /* All of these rows, for what is told of each once; nodes of several opsets may have one
+     * row as several kinds. */
+    size_t n_kinds;
+    const struct op **kinds;
+    uint32_t *kind_of;    /* by node: index into kinds */
     const int64_t *trips; /* by node: --trip-count, DIM_UNKNOWN; NULL: none was given */
     size_t n_unknown;     /* nodes of unknown operators */
 };
@@ -84,7 +89,8 @@ struct batch_table {
     size_t n_symbols;
     struct symbol *symbols;
     const struct fact **inputs; /* by value: the fact of a graph input, NULL for others */
-    const struct override **overrides; /* by node, NULL where there is none */
+    /* By node, NULL where there is none; NULL: none at all. */
+    const struct override **overrides;
     size_t n_rebatched;
     struct rebatched *rebatched;
 };
@@ -187,7 +193,7 @@ struct params_table {
     struct param *params;
     uint32_t *of_value; /* by value: index into params, ID_NONE */
     /* Params that each node uses, itself or through views, slices and casts of them. */
-    size_t *n_used;        /* by node */
+    uint32_t *n_used;      /* by node */
     const uint32_t **used; /* by node: indices into params */
 };
 
