@@ -25,8 +25,8 @@ const char *packing_planner_name(enum packing_planner planner) {
 }
 
 static int try_planners(struct packing *packing, bool all, struct packing_plan *plan) {
-    uint32_t *order = arena_array(packing->arena, packing->n, sizeof *order);
-    int64_t *offsets = arena_array(packing->arena, packing->n, sizeof *offsets);
+    uint32_t *order = arena_array_raw(packing->arena, packing->n, sizeof *order);
+    int64_t *offsets = arena_array_raw(packing->arena, packing->n, sizeof *offsets);
     if (!order || !offsets) return CM_NO_MEMORY;
     for (int i = 0; i < PACKING_N_PLANNERS; i++) {
         enum packing_planner planner = (enum packing_planner)i;
@@ -55,7 +55,7 @@ int packing_plan(struct arena *arena, const struct block *blocks, size_t n, bool
     struct packing packing;
     bool possible = false;
     *ret = (struct packing_plan){.bytes = DIM_UNKNOWN, .bound = DIM_UNKNOWN};
-    ret->offsets = arena_array(arena, n, sizeof *ret->offsets);
+    ret->offsets = arena_array_raw(arena, n, sizeof *ret->offsets);
     if (!ret->offsets || packing_open(&packing, arena, blocks, n, &possible) < 0)
         return CM_NO_MEMORY;
     if (!possible) return plan_by_heap(&packing, ret);

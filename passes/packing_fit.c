@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pairs of blocks that are alive at one step, found by a sweep over the steps, and the
- * placing of blocks one after the other beside those that they conflict with. The work is
- * bounded by the pairs, not by the square of the blocks.
+ * The pairs of blocks that are alive at one step, and the placing of blocks one after the other
+ * beside those that they conflict with. The work is bounded by the pairs, not by the square of
+ * the blocks.
  */
 #include "passes/packing_fit.h"
 
@@ -15,20 +15,6 @@
 /* Each planner looks at every pair twice and sorts what it looks at: of so many, all of them
  * together take about a second. */
 #define MAX_PAIRS ((size_t)1 << 21)
-
-/* qsort has no context, so that the keys stand with the index. */
-struct ranked {
-    int64_t keys[3]; /* ascending; the index last */
-    uint32_t index;
-};
-
-static int compare_ranked(const void *a, const void *b) {
-    const struct ranked *left = a;
-    const struct ranked *right = b;
-    for (size_t i = 0; i < 3; i++)
-        if (left->keys[i] != right->keys[i]) return left->keys[i] < right->keys[i] ? -1 : 1;
-    return left->index < right->index ? -1 : left->index > right->index;
-}
 
 static int compare_spans(const void *a, const void *b) {
     const struct span *left = a;
@@ -50,156 +36,92 @@ static void sort_spans(struct span *spans, size_t n) {
     }
 }
 
-/* The blocks alive at a step of the sweep. */
-struct sweep {
-    const struct packing *packing;
-    const uint32_t *by_first;
-    uint32_t *alive;
-    uint32_t n;
-};
-
-static void sweep_drop(struct sweep *sweep, uint32_t step) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < sweep->n; i++)
-        if (sweep->packing->blocks[sweep->alive[i]].last >= step)
-            sweep->alive[kept++] = sweep->alive[i];
-    sweep->n = kept;
+/*
+ * Pairs of each block, in `from`. In the order of their first steps a block is alive together
+ * with those right behind it, up to *ret_ends of its place there. False: they are too many.
+ */
+static bool count_pairs(struct packing *packing, uint32_t *ret_ends) {
+    const struct block *blocks = packing->blocks;
+    const uint32_t *by_first = packing->by_first;
+    size_t n_pairs = 0;
+    for (uint32_t i = 0; i < packing->n && n_pairs <= MAX_PAIRS; i++) {
+        const uint32_t last = blocks[by_first[i]].last;
+        uint32_t end = i + 1;
+        for (; end < packing->n && blocks[by_first[end]].first <= last; end++)
+            packing->from[by_first[end] + 1]++;
+        packing->from[by_first[i] + 1] += end - i - 1;
+        n_pairs += end - i - 1;
+        ret_ends[i] = end;
+    }
+    return n_pairs <= MAX_PAIRS;
 }
 
-/* Counts pairs in `from`, or, where `fill` says how far each list is, lists them. */
-static bool sweep_pairs(struct sweep *sweep, uint32_t *fill) {
-    const struct packing *packing = sweep->packing;
-    size_t n_pairs = 0;
-    sweep->n = 0;
+/* `fill` is where the next one of each list goes: those in front of a block come first. */
+static void fill_pairs(struct packing *packing, const uint32_t *ends, uint32_t *fill) {
+    const uint32_t *by_first = packing->by_first;
     for (uint32_t i = 0; i < packing->n; i++) {
-        uint32_t block = sweep->by_first[i];
-        sweep_drop(sweep, packing->blocks[block].first);
-        n_pairs += sweep->n;
-        if (n_pairs > MAX_PAIRS) return false;
-        for (uint32_t k = 0; k < sweep->n; k++) {
-            uint32_t other = sweep->alive[k];
-            if (fill) {
-                packing->others[fill[block]++] = other;
-                packing->others[fill[other]++] = block;
-            } else {
-                packing->from[block + 1]++;
-                packing->from[other + 1]++;
-            }
+        const uint32_t block = by_first[i];
+        for (uint32_t k = i + 1; k < ends[i]; k++) {
+            packing->others[fill[block]++] = by_first[k];
+            packing->others[fill[by_first[k]]++] = block;
         }
-        sweep->alive[sweep->n++] = block;
     }
-    return true;
 }
 
 /* Bytes alive at the first step of each block. */
-static int find_breadths(struct packing *packing) {
-    packing->breadths = arena_array(packing->arena, packing->n, sizeof *packing->breadths);
-    if (!packing->breadths) return CM_NO_MEMORY;
-    for (uint32_t block = 0; block < packing->n; block++) {
-        int64_t live = packing->blocks[block].bytes;
-        for (uint32_t i = packing->from[block]; i < packing->from[block + 1]; i++) {
-            const struct block *other = &packing->blocks[packing->others[i]];
-            if (other->first <= packing->blocks[block].first) live += other->bytes;
+static int find_breadths(struct packing *packing, const uint32_t *ends) {
+    const struct block *blocks = packing->blocks;
+    const uint32_t *by_first = packing->by_first;
+    int64_t *live = arena_array_raw(packing->arena, packing->n, sizeof *live);
+    if (!live) return CM_NO_MEMORY;
+    packing->breadths = live;
+    for (uint32_t i = 0; i < packing->n; i++) live[i] = blocks[i].bytes;
+    for (uint32_t i = 0; i < packing->n; i++) {
+        const uint32_t block = by_first[i];
+        for (uint32_t k = i + 1; k < ends[i]; k++) {
+            const uint32_t behind = by_first[k];
+            live[behind] += blocks[block].bytes;
+            if (blocks[behind].first == blocks[block].first)
+                live[block] += blocks[behind].bytes;
         }
-        packing->breadths[block] = live;
-        if (live > packing->bound) packing->bound = live;
     }
-    return CM_OK;
-}
-
-/* The most bytes alive together with a block, at any of its steps. */
-static int64_t widest(const struct packing *packing, uint32_t block) {
-    int64_t most = packing->breadths[block];
-    for (uint32_t i = packing->from[block]; i < packing->from[block + 1]; i++) {
-        uint32_t other = packing->others[i];
-        if (packing->blocks[other].first < packing->blocks[block].first) continue;
-        if (packing->breadths[other] > most) most = packing->breadths[other];
-    }
-    return most;
-}
-
-static struct ranked rank_block(const struct packing *packing, enum packing_planner planner,
-                                uint32_t index) {
-    const struct block *block = &packing->blocks[index];
-    switch (planner) {
-    case PACKING_SIZE:
-        return (struct ranked){.keys = {-block->bytes, block->first}, .index = index};
-    case PACKING_BREADTH:
-        return (struct ranked){.keys = {-widest(packing, index), -block->bytes, block->first},
-                               .index = index};
-    default:
-        return (struct ranked){.keys = {block->first}, .index = index};
-    }
-}
-
-/* Blocks come in the order of their values, which is mostly that of their steps. */
-static bool is_sorted(const struct ranked *ranks, uint32_t n) {
-    for (uint32_t i = 1; i < n; i++)
-        if (compare_ranked(&ranks[i - 1], &ranks[i]) > 0) return false;
-    return true;
-}
-
-static void sort_ranks(struct ranked *ranks, uint32_t n, uint32_t *ret_order) {
-    if (!is_sorted(ranks, n)) qsort(ranks, n, sizeof *ranks, compare_ranked);
-    for (uint32_t i = 0; i < n; i++) ret_order[i] = ranks[i].index;
-}
-
-int packing_order(const struct packing *packing, enum packing_planner planner,
-                  uint32_t *ret_order) {
-    struct arena_mark mark = arena_save(packing->arena);
-    struct ranked *ranks = arena_array(packing->arena, packing->n, sizeof *ranks);
-    if (!ranks) return CM_NO_MEMORY;
-    for (uint32_t i = 0; i < packing->n; i++) ranks[i] = rank_block(packing, planner, i);
-    sort_ranks(ranks, packing->n, ret_order);
-    arena_restore(packing->arena, mark);
-    return CM_OK;
-}
-
-int packing_order_by_last(const struct packing *packing, uint32_t *ret_order) {
-    struct arena_mark mark = arena_save(packing->arena);
-    struct ranked *ranks = arena_array(packing->arena, packing->n, sizeof *ranks);
-    if (!ranks) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < packing->n; i++)
-        ranks[i] = (struct ranked){.keys = {packing->blocks[i].last}, .index = i};
-    sort_ranks(ranks, packing->n, ret_order);
-    arena_restore(packing->arena, mark);
+        if (live[i] > packing->bound) packing->bound = live[i];
     return CM_OK;
 }
 
-static int allocate(struct packing *packing, struct sweep *sweep, uint32_t **ret_order) {
-    *ret_order = arena_array(packing->arena, packing->n, sizeof **ret_order);
-    sweep->alive = arena_array(packing->arena, packing->n, sizeof *sweep->alive);
+static int allocate(struct packing *packing) {
+    uint32_t *by_first = arena_array_raw(packing->arena, packing->n, sizeof *by_first);
     packing->from = arena_array(packing->arena, (size_t)packing->n + 1, sizeof *packing->from);
-    packing->spans = arena_array(packing->arena, packing->n, sizeof *packing->spans);
-    if (!*ret_order || !sweep->alive || !packing->from || !packing->spans) return CM_NO_MEMORY;
-    return packing_order(packing, PACKING_TIME, *ret_order);
+    packing->spans = arena_array_raw(packing->arena, packing->n, sizeof *packing->spans);
+    if (!by_first || !packing->from || !packing->spans) return CM_NO_MEMORY;
+    packing->by_first = by_first;
+    return packing_order_by_first(packing, by_first);
 }
 
-/* From counts to where each list begins; `fill` is where its next one goes. */
-static int list_pairs(struct packing *packing, struct sweep *sweep) {
-    uint32_t *fill = arena_array(packing->arena, packing->n, sizeof *fill);
+/* From counts to where each list begins. */
+static int list_pairs(struct packing *packing, const uint32_t *ends) {
+    uint32_t *fill = arena_array_raw(packing->arena, packing->n, sizeof *fill);
     if (!fill) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < packing->n; i++) {
         packing->from[i + 1] += packing->from[i];
         fill[i] = packing->from[i];
     }
     packing->others =
-        arena_array(packing->arena, packing->from[packing->n], sizeof *packing->others);
+        arena_array_raw(packing->arena, packing->from[packing->n], sizeof *packing->others);
     if (!packing->others) return CM_NO_MEMORY;
-    (void)sweep_pairs(sweep, fill);
+    fill_pairs(packing, ends, fill);
     return CM_OK;
 }
 
 int packing_open(struct packing *packing, struct arena *arena, const struct block *blocks,
                  size_t n, bool *ret_possible) {
-    uint32_t *by_first = NULL;
-    struct sweep sweep = {.packing = packing};
     *packing = (struct packing){.arena = arena, .blocks = blocks, .n = (uint32_t)n};
-    if (allocate(packing, &sweep, &by_first) < 0) return CM_NO_MEMORY;
-    sweep.by_first = by_first;
-    *ret_possible = sweep_pairs(&sweep, NULL);
+    uint32_t *ends = arena_array_raw(arena, n, sizeof *ends);
+    if (!ends || allocate(packing) < 0) return CM_NO_MEMORY;
+    *ret_possible = count_pairs(packing, ends);
     if (!*ret_possible) return CM_OK;
-    return list_pairs(packing, &sweep) < 0 ? CM_NO_MEMORY : find_breadths(packing);
+    return list_pairs(packing, ends) < 0 ? CM_NO_MEMORY : find_breadths(packing, ends);
 }
 
 /* The placed ones around a block, by offset; those overlap each other where they do not live

@@ -24,6 +24,7 @@ struct packing {
     const struct block *blocks;
     uint32_t n;
     int64_t bound;
+    const uint32_t *by_first; /* the blocks by the step that makes them */
     /* Blocks alive at one step with block b: others[from[b]] up to others[from[b + 1]]. */
     uint32_t *from;
     uint32_t *others;
@@ -47,7 +48,8 @@ int64_t packing_place(struct packing *packing, const uint32_t *order, enum fit f
 int packing_order(const struct packing *packing, enum packing_planner planner,
                   uint32_t *ret_order) CM_MUST_CHECK;
 
-/* The blocks by the step that needs them last. */
+/* The blocks by the step that makes them, and that needs them last. */
+int packing_order_by_first(const struct packing *packing, uint32_t *ret_order) CM_MUST_CHECK;
 int packing_order_by_last(const struct packing *packing, uint32_t *ret_order) CM_MUST_CHECK;
 
 /* A plan without pairs, and the bound. */

@@ -143,21 +143,19 @@ int packing_by_heap(struct packing *packing, int64_t *offsets, int64_t *ret_byte
     struct heap heap;
     int64_t live = 0;
     uint32_t done = 0;
-    uint32_t *made = arena_array(packing->arena, packing->n, sizeof *made);
     uint32_t *ended = arena_array(packing->arena, packing->n, sizeof *ended);
     uint32_t *chunks = arena_array(packing->arena, packing->n, sizeof *chunks);
-    if (!made || !ended || !chunks || heap_open(&heap, packing) < 0) return CM_NO_MEMORY;
-    if (packing_order(packing, PACKING_TIME, made) < 0 ||
-        packing_order_by_last(packing, ended) < 0)
-        return CM_NO_MEMORY;
+    if (!ended || !chunks || heap_open(&heap, packing) < 0) return CM_NO_MEMORY;
+    if (packing_order_by_last(packing, ended) < 0) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < packing->n; i++) {
-        const struct block *block = &packing->blocks[made[i]];
+        const uint32_t made = packing->by_first[i];
+        const struct block *block = &packing->blocks[made];
         for (; packing->blocks[ended[done]].last < block->first; done++) {
             live -= packing->blocks[ended[done]].bytes;
             give_back(&heap, chunks[ended[done]]);
         }
-        chunks[made[i]] = take(&heap, block->bytes);
-        offsets[made[i]] = heap.chunks[chunks[made[i]]].from;
+        chunks[made] = take(&heap, block->bytes);
+        offsets[made] = heap.chunks[chunks[made]].from;
         live += block->bytes;
         if (live > packing->bound) packing->bound = live;
     }
