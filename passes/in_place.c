@@ -22,14 +22,20 @@ static bool *find_results(const struct analysis *analysis) {
     return taken;
 }
 
+/* As many elements, at least one, and how many is known. */
+static bool same_elements(const struct shape *a, const struct shape *b) {
+    if (shape_equal(a, b)) return shape_is_known(a);
+    const int64_t elements = shape_elements(a);
+    return is_known(elements) && elements == shape_elements(b);
+}
+
 /* Element for element in the same place. */
 static bool same_layout(const struct analysis *analysis, uint32_t operand, uint32_t output) {
     const struct fact *facts = analysis->infer.facts;
-    int64_t elements = shape_elements(&facts[output].shape);
-    int64_t bytes = lifetime_owned(analysis, output);
-    return is_known(elements) && elements == shape_elements(&facts[operand].shape) &&
-           is_known(bytes) && bytes > 0 &&
-           bytes == lifetime_owned(analysis, analysis->lifetime.root[operand]);
+    const int64_t bytes = lifetime_owned(analysis, output);
+    return is_known(bytes) && bytes > 0 &&
+           bytes == lifetime_owned(analysis, analysis->lifetime.root[operand]) &&
+           same_elements(&facts[output].shape, &facts[operand].shape);
 }
 
 /* The operand that a node may write over: made by a node (inputs belong to the caller), and not
@@ -72,7 +78,7 @@ static int run(const struct analysis *analysis, void *own) {
     size_t n_values = analysis->model->n_values;
     int64_t *shared = arena_array(analysis->scratch, lifetime->n_steps, sizeof *shared);
     bool *taken = find_results(analysis);
-    table->over = arena_array(analysis->arena, n_values, sizeof *table->over);
+    table->over = arena_array_raw(analysis->arena, n_values, sizeof *table->over);
     if (!shared || !taken || !table->over) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n_values; id++) table->over[id] = ID_NONE;
     for (uint32_t step = 0; step < lifetime->n_steps; step++) {

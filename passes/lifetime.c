@@ -16,42 +16,39 @@
 
 #include "support/banned.h"
 
-int64_t lifetime_bytes(const struct fact *fact) {
-    if (fact->kind != CM_TYPE_TENSOR) return DIM_UNKNOWN;
-    return dtype_bytes(fact->dtype, shape_elements(&fact->shape));
+/* Whether output 0 is operand 0 under another shape. */
+static bool is_view(enum op_memory memory, bool training) {
+    return memory == MEMORY_VIEW || (memory == MEMORY_VIEW_UNLESS_TRAINING && !training);
 }
 
-static enum storage storage_of_output(const struct rule *rule, const struct fact *fact,
-                                      size_t slot) {
-    enum op_memory memory = rule->op->memory;
-    bool first = slot == 0;
+static bool is_elementwise(enum op_memory memory, bool training) {
+    return memory == MEMORY_IN_PLACE ||
+           (memory == MEMORY_IN_PLACE_UNLESS_TRAINING && !training);
+}
+
+static enum storage storage_of_output(const struct fact *fact, enum op_memory memory,
+                                      bool views) {
     if (fact->is_weight) return STORAGE_WEIGHT;
     if (fact->is_constant || memory == MEMORY_HOST) return STORAGE_CONSTANT;
     if (fact->kind != CM_TYPE_TENSOR && fact->kind != CM_TYPE_UNKNOWN) return STORAGE_NONE;
-    if (memory == MEMORY_VIEW && first && rule->inputs[0]) return STORAGE_VIEW;
-    if (memory == MEMORY_VIEW_UNLESS_TRAINING && first && !rule->training && rule->inputs[0])
-        return STORAGE_VIEW;
-    return STORAGE_ACTIVATION;
-}
-
-static bool is_elementwise(const struct rule *rule) {
-    return rule->op->memory == MEMORY_IN_PLACE ||
-           (rule->op->memory == MEMORY_IN_PLACE_UNLESS_TRAINING && !rule->training);
+    return views ? STORAGE_VIEW : STORAGE_ACTIVATION;
 }
 
 static int store_outputs(const struct analysis *analysis, struct lifetime_table *table,
                          const struct rule_source *source, uint32_t node_id) {
-    struct rule rule;
     const struct node *node = &analysis->model->nodes[node_id];
-    int status = rules_make(source, node_id, &rule);
+    const enum op_memory memory = analysis->bind.ops[node_id]->memory;
+    const uint32_t operand = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
+    bool training = false;
+    int status = rules_train(source, node_id, &training);
     if (status < 0) return status;
-    table->elementwise[node_id] = is_elementwise(&rule);
+    table->elementwise[node_id] = is_elementwise(memory, training);
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
-        table->storage[value] = storage_of_output(&rule, &analysis->infer.facts[value], i);
-        if (table->storage[value] == STORAGE_VIEW)
-            table->root[value] = table->root[node->inputs[0]];
+        const bool views = i == 0 && operand != ID_NONE && is_view(memory, training);
+        table->storage[value] = storage_of_output(&analysis->infer.facts[value], memory, views);
+        if (table->storage[value] == STORAGE_VIEW) table->root[value] = table->root[operand];
     }
     return CM_OK;
 }
@@ -78,14 +75,19 @@ static void find_bytes(const struct analysis *analysis, struct lifetime_table *t
 static void number_graph(const struct model *model, uint32_t graph_id,
                          struct lifetime_table *table);
 
-/* The bodies first. */
-static void number_node(const struct model *model, uint32_t id, struct lifetime_table *table) {
-    const struct node *node = &model->nodes[id];
+static void number_bodies(const struct model *model, const struct node *node,
+                          struct lifetime_table *table) {
     for (size_t i = 0; i < node->n_attrs; i++) {
         const struct attr *attr = &node->attrs[i];
         if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
         for (size_t k = 0; k < attr->n; k++) number_graph(model, attr->graphs[k], table);
     }
+}
+
+/* The bodies first. */
+static void number_node(const struct model *model, uint32_t id, struct lifetime_table *table) {
+    const struct node *node = &model->nodes[id];
+    if (node->n_attrs > 0) number_bodies(model, node, table);
     table->step_of[id] = table->n_steps;
     table->node_at[table->n_steps++] = id;
 }
@@ -144,15 +146,6 @@ static void live_from_to(const struct model *model, struct lifetime_table *table
     }
 }
 
-int64_t lifetime_owned(const struct analysis *analysis, uint32_t value) {
-    return analysis->lifetime.bytes[value];
-}
-
-int64_t lifetime_counted(const struct analysis *analysis, uint32_t value) {
-    int64_t bytes = lifetime_owned(analysis, value);
-    return bytes == DIM_UNKNOWN ? 0 : bytes;
-}
-
 /* Whether the value owns bytes of which only the largest number is known. */
 static bool is_bound(const struct analysis *analysis, uint32_t value) {
     const struct fact *most = &analysis->infer.most->facts[value];
@@ -201,15 +194,15 @@ static int find_peak(const struct analysis *analysis, struct lifetime_table *tab
 static int allocate(const struct analysis *analysis, struct lifetime_table *table) {
     size_t n_values = analysis->model->n_values;
     size_t n_nodes = analysis->model->n_nodes;
-    table->storage = arena_array(analysis->arena, n_values, sizeof(*table->storage));
-    table->bytes = arena_array(analysis->arena, n_values, sizeof(*table->bytes));
-    table->root = arena_array(analysis->arena, n_values, sizeof(*table->root));
+    table->storage = arena_array_raw(analysis->arena, n_values, sizeof(*table->storage));
+    table->bytes = arena_array_raw(analysis->arena, n_values, sizeof(*table->bytes));
+    table->root = arena_array_raw(analysis->arena, n_values, sizeof(*table->root));
     table->elementwise = arena_array(analysis->arena, n_nodes, sizeof(*table->elementwise));
-    table->first = arena_array(analysis->arena, n_values, sizeof(*table->first));
-    table->last = arena_array(analysis->arena, n_values, sizeof(*table->last));
+    table->first = arena_array_raw(analysis->arena, n_values, sizeof(*table->first));
+    table->last = arena_array_raw(analysis->arena, n_values, sizeof(*table->last));
     table->step_of = arena_array(analysis->arena, n_nodes, sizeof(*table->step_of));
-    table->node_at = arena_array(analysis->arena, n_nodes, sizeof(*table->node_at));
-    table->live = arena_array(analysis->arena, n_nodes, sizeof(*table->live));
+    table->node_at = arena_array_raw(analysis->arena, n_nodes, sizeof(*table->node_at));
+    table->live = arena_array_raw(analysis->arena, n_nodes, sizeof(*table->live));
     if (!table->storage || !table->bytes || !table->root || !table->first || !table->last ||
         !table->step_of || !table->node_at || !table->live || !table->elementwise)
         return diag_no_memory(analysis->diag);
@@ -245,10 +238,8 @@ static int run(const struct analysis *analysis, void *own) {
     store_sources(analysis, table);
     number_steps(analysis->model, NULL, table);
     for (uint32_t step = 0; step < table->n_steps; step++) {
-        struct arena_mark mark = arena_save(analysis->arena);
         status = store_outputs(analysis, table, &source, table->node_at[step]);
         if (status < 0) return status;
-        arena_restore(analysis->arena, mark);
     }
     find_bytes(analysis, table);
     status = live_in_order(analysis, NULL, table);

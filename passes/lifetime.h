@@ -5,19 +5,26 @@
 
 #include <stdint.h>
 
-struct analysis;
-struct fact;
-struct lifetime_table;
-struct model;
+#include "passes/pass.h"
+#include "support/checked.h"
 
 /* Bytes of a tensor as stored; DIM_UNKNOWN, DIM_OVERFLOW. */
-int64_t lifetime_bytes(const struct fact *fact);
+static inline int64_t lifetime_bytes(const struct fact *fact) {
+    if (fact->kind != CM_TYPE_TENSOR) return DIM_UNKNOWN;
+    return dtype_bytes(fact->dtype, shape_elements(&fact->shape));
+}
 
 /* Bytes that a value owns in the arena: 0 of a view, a weight, a constant; at most so many
  * where only data decide; DIM_UNKNOWN. */
-int64_t lifetime_owned(const struct analysis *analysis, uint32_t value);
+static inline int64_t lifetime_owned(const struct analysis *analysis, uint32_t value) {
+    return analysis->lifetime.bytes[value];
+}
+
 /* The same for sums, which leave out what is unknown: 0 of that. */
-int64_t lifetime_counted(const struct analysis *analysis, uint32_t value);
+static inline int64_t lifetime_counted(const struct analysis *analysis, uint32_t value) {
+    const int64_t bytes = lifetime_owned(analysis, value);
+    return bytes == DIM_UNKNOWN ? 0 : bytes;
+}
 
 /*
  * The step until which a use by `node` keeps a value of graph `home` alive: what a body reads

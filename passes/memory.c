@@ -19,15 +19,17 @@ struct endings {
     uint32_t *next;  /* by value */
 };
 
+/* Of those that have bytes. */
 static int list_endings(const struct analysis *analysis, struct endings *ret) {
     const struct lifetime_table *lifetime = &analysis->lifetime;
-    size_t n_values = analysis->model->n_values;
-    ret->heads =
-        arena_array(analysis->scratch, (size_t)lifetime->n_steps + 1, sizeof(*ret->heads));
-    ret->next = arena_array(analysis->scratch, n_values, sizeof(*ret->next));
+    const size_t n_values = analysis->model->n_values;
+    const size_t n_heads = (size_t)lifetime->n_steps + 1;
+    ret->heads = arena_array_raw(analysis->scratch, n_heads, sizeof(*ret->heads));
+    ret->next = arena_array_raw(analysis->scratch, n_values, sizeof(*ret->next));
     if (!ret->heads || !ret->next) return CM_NO_MEMORY;
-    for (uint32_t step = 0; step <= lifetime->n_steps; step++) ret->heads[step] = ID_NONE;
+    for (size_t step = 0; step < n_heads; step++) ret->heads[step] = ID_NONE;
     for (uint32_t id = 0; id < n_values; id++) {
+        if (lifetime_counted(analysis, id) == 0) continue;
         ret->next[id] = ret->heads[lifetime->last[id]];
         ret->heads[lifetime->last[id]] = id;
     }
@@ -49,16 +51,30 @@ struct alive {
 
 /* Adds to a module and to all around it. */
 static void alive_add(struct alive *alive, uint32_t value, int64_t bytes) {
-    uint32_t module = maker(alive->analysis, value);
+    const struct module *modules = alive->analysis->modules.modules;
     if (bytes == 0) return;
-    for (; module != ID_NONE; module = alive->analysis->modules.modules[module].parent)
+    for (uint32_t module = maker(alive->analysis, value); module != ID_NONE;
+         module = modules[module].parent)
         alive->now[module] = checked_add(alive->now[module], bytes);
 }
 
-static void alive_note(struct alive *alive, uint32_t module) {
-    for (; module != ID_NONE; module = alive->analysis->modules.modules[module].parent)
-        if (!is_known(alive->now[module]) || alive->now[module] > alive->most[module])
-            alive->most[module] = alive->now[module];
+/* Adds what a node of the module makes, and notes the sums: they only grow while nodes of
+ * their module run. */
+static void alive_run(struct alive *alive, uint32_t module, int64_t bytes) {
+    const struct module *modules = alive->analysis->modules.modules;
+    for (; module != ID_NONE; module = modules[module].parent) {
+        const int64_t now = checked_add(alive->now[module], bytes);
+        alive->now[module] = now;
+        if (!is_known(now) || now > alive->most[module]) alive->most[module] = now;
+    }
+}
+
+static int64_t made_by(const struct analysis *analysis, const struct node *node) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE)
+            bytes = checked_add(bytes, lifetime_counted(analysis, node->outputs[i]));
+    return bytes;
 }
 
 static void alive_inputs(struct alive *alive) {
@@ -68,7 +84,6 @@ static void alive_inputs(struct alive *alive) {
             alive_add(alive, id, lifetime_counted(analysis, id));
 }
 
-/* A module's sum only grows while its own nodes run, so that it is looked at then. */
 static int peaks_of_modules(const struct analysis *analysis, int64_t **ret) {
     const struct lifetime_table *lifetime = &analysis->lifetime;
     size_t n = analysis->modules.n_modules;
@@ -80,12 +95,8 @@ static int peaks_of_modules(const struct analysis *analysis, int64_t **ret) {
     alive_inputs(&alive);
     for (uint32_t step = 0; step < lifetime->n_steps; step++) {
         uint32_t id = lifetime->node_at[step];
-        const struct node *node = &analysis->model->nodes[id];
-        for (size_t i = 0; i < node->n_outputs; i++)
-            if (node->outputs[i] != ID_NONE)
-                alive_add(&alive, node->outputs[i],
-                          lifetime_counted(analysis, node->outputs[i]));
-        alive_note(&alive, analysis->modules.of_node[id]);
+        const int64_t made = made_by(analysis, &analysis->model->nodes[id]);
+        alive_run(&alive, analysis->modules.of_node[id], made);
         for (uint32_t at = endings.heads[step]; at != ID_NONE; at = endings.next[at])
             alive_add(&alive, at, -lifetime_counted(analysis, at));
     }
@@ -103,7 +114,7 @@ static int compare_live(const void *a, const void *b) {
 static int list_live(const struct analysis *analysis, struct memory_table *table) {
     const struct lifetime_table *lifetime = &analysis->lifetime;
     struct live_value *live =
-        arena_array(analysis->scratch, analysis->model->n_values, sizeof(*live));
+        arena_array_raw(analysis->scratch, analysis->model->n_values, sizeof(*live));
     size_t n = 0;
     if (!live) return CM_NO_MEMORY;
     if (lifetime->peak_node == ID_NONE) return CM_OK;

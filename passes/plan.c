@@ -31,8 +31,8 @@ static int64_t round_up(const struct analysis *analysis, int64_t bytes) {
 static int collect(const struct analysis *analysis, struct collected *ret) {
     const struct lifetime_table *lifetime = &analysis->lifetime;
     size_t n = analysis->model->n_values;
-    ret->blocks = arena_array(analysis->scratch, n, sizeof(*ret->blocks));
-    ret->values = arena_array(analysis->scratch, n, sizeof(*ret->values));
+    ret->blocks = arena_array_raw(analysis->scratch, n, sizeof(*ret->blocks));
+    ret->values = arena_array_raw(analysis->scratch, n, sizeof(*ret->values));
     if (!ret->blocks || !ret->values) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n; id++) {
         int64_t bytes = lifetime_owned(analysis, id);
@@ -85,7 +85,7 @@ static int plan_in_place(const struct analysis *analysis, struct collected *all,
                          struct plan_table *table) {
     struct packing_plan plan;
     size_t n_values = analysis->model->n_values;
-    uint32_t *block_of = arena_array(analysis->scratch, n_values, sizeof(*block_of));
+    uint32_t *block_of = arena_array_raw(analysis->scratch, n_values, sizeof(*block_of));
     table->arena_in_place_bytes = table->arena_bytes;
     if (analysis->in_place.n_over == 0) return CM_OK;
     if (!block_of) return diag_no_memory(analysis->diag);
@@ -100,7 +100,7 @@ static int run(const struct analysis *analysis, void *own) {
     struct plan_table *table = own;
     struct collected all = {0};
     size_t n = analysis->model->n_values;
-    table->offsets = arena_array(analysis->arena, n, sizeof(*table->offsets));
+    table->offsets = arena_array_raw(analysis->arena, n, sizeof(*table->offsets));
     if (!table->offsets) return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < n; i++) table->offsets[i] = DIM_UNKNOWN;
     table->arena_bytes = table->arena_in_place_bytes = DIM_UNKNOWN;
