@@ -74,8 +74,10 @@ static void add_extra(struct sum *sum, const char *is, int64_t count) {
 static void add_elements(struct sum *sum, const struct rule *rule, int64_t per_input,
                          int64_t per_output) {
     const bool whole = rest_is_whole(sum);
-    add_term(sum, per_input, "input elements", rule_elements(rule, 0), whole);
-    add_term(sum, per_output, "output elements", rule_output_elements(rule, 0), whole);
+    if (per_input != 0)
+        add_term(sum, per_input, "input elements", rule_elements(rule, 0), whole);
+    if (per_output != 0)
+        add_term(sum, per_output, "output elements", rule_output_elements(rule, 0), whole);
 }
 
 /* flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h) */

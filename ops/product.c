@@ -21,8 +21,8 @@ int64_t product_value(const struct product *product) {
 }
 
 int64_t product_macs(const struct rule *rule) {
-    struct product product = {.n = 0};
     if (!rule->op->cost.macs) return 0;
+    struct product product = {.n = 0};
     rule->op->cost.macs(rule, &product);
     return product_value(&product);
 }

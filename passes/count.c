@@ -48,10 +48,19 @@ static bool is_read(const struct rule *rule, size_t slot) {
            !(op_role(rule->op, slot) == 'i' && rule->inputs[slot]->value);
 }
 
-static int64_t bytes_read(const struct rule *rule) {
+/* As pass lifetime has them already, of what owns bytes and is what the rule reads. */
+static int64_t operand_bytes(const struct analysis *analysis, const struct rule *rule,
+                             size_t slot) {
+    const uint32_t value = rule->node->inputs[slot];
+    const bool is_owner = value != ID_NONE && lifetime_owned(analysis, value) != 0 &&
+                          rule->inputs[slot] == &analysis->infer.most->facts[value];
+    return is_owner ? lifetime_owned(analysis, value) : lifetime_bytes(rule->inputs[slot]);
+}
+
+static int64_t bytes_read(const struct analysis *analysis, const struct rule *rule) {
     int64_t bytes = 0;
     for (size_t i = 0; i < rule->n_inputs; i++)
-        if (is_read(rule, i)) bytes = checked_add(bytes, lifetime_bytes(rule->inputs[i]));
+        if (is_read(rule, i)) bytes = checked_add(bytes, operand_bytes(analysis, rule, i));
     return bytes;
 }
 
@@ -67,7 +76,7 @@ static bool is_counted(const struct analysis *analysis, const struct convention 
 bool count_traffic(const struct analysis *analysis, const struct rule *rule, int64_t *ret_read,
                    int64_t *ret_written) {
     bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
-    *ret_read = moves ? bytes_read(rule) : 0;
+    *ret_read = moves ? bytes_read(analysis, rule) : 0;
     *ret_written = moves ? bytes_written(analysis, rule) : 0;
     return moves;
 }
@@ -83,35 +92,36 @@ static void cost_of(const struct analysis *analysis, const struct rule *rule,
 }
 
 /*
- * The rule by which a node's FLOPs are counted. A composite is counted once, by the row of the
- * operation, at the node that makes its result: so its FLOPs depend on neither opset nor
- * exporter. Not so in a convention that sees the nodes of a file. *ret_counts false: the node
- * is counted with another one.
+ * From a node's own rule to the one by which its FLOPs are counted. A composite is counted
+ * once, by the row of the operation, at the node that makes its result: so its FLOPs depend on
+ * neither opset nor exporter. Not so in a convention that sees the nodes of a file. *ret_counts
+ * false: the node is counted with another one.
  */
-static int counting_rule(const struct analysis *analysis, const struct convention *convention,
-                         const struct rule_source *source, const struct rule *rule,
-                         struct rule *ret, bool *ret_counts) {
+static int turn_to_counting(const struct analysis *analysis,
+                            const struct convention *convention,
+                            const struct rule_source *source, struct rule *rule,
+                            bool *ret_counts) {
     const struct composites_table *composites = &analysis->composites;
     const uint32_t index = composites->of_node[rule->node_id];
-    *ret = *rule;
     *ret_counts = true;
     if (index == ID_NONE || convention->sees_nodes) return CM_OK;
     *ret_counts = composites->items[index].last == rule->node_id;
-    return *ret_counts ? rules_make_composite(source, &composites->items[index], ret) : CM_OK;
+    if (!*ret_counts) return CM_OK;
+    return rules_make_composite(source, &composites->items[index], rule);
 }
 
+/* Leaves *rule as the one that they were counted by. */
 static int find_terms(const struct analysis *analysis, const struct convention *convention,
-                      const struct rule_source *source, const struct rule *rule,
+                      const struct rule_source *source, struct rule *rule,
                       struct count_terms *ret) {
-    struct rule counted;
     bool counts = false;
-    int status = counting_rule(analysis, convention, source, rule, &counted, &counts);
+    int status = turn_to_counting(analysis, convention, source, rule, &counts);
     ret->n = 0;
     if (status < 0 || !counts) return status;
-    const int64_t macs = product_macs(&counted);
-    const struct integers integers = dequantized_integers(analysis, &counted, macs);
-    if (is_counted(analysis, convention, counted.node, macs))
-        ret->n = convention_terms(convention, &counted, &integers, ret->terms);
+    const int64_t macs = product_macs(rule);
+    const struct integers integers = dequantized_integers(analysis, rule, macs);
+    if (is_counted(analysis, convention, rule->node, macs))
+        ret->n = convention_terms(convention, rule, &integers, ret->terms);
     return CM_OK;
 }
 
@@ -151,6 +161,7 @@ static int64_t *scaled_field(struct cm_costs *costs, size_t index) {
 #define N_SCALED 7 /* activation_bytes are not scaled: each run writes the same buffers */
 
 static void scale(struct cm_costs *costs, int64_t runs) {
+    if (runs == 1) return;
     for (size_t i = 0; i < N_SCALED; i++) {
         int64_t *field = scaled_field(costs, i);
         *field = checked_mul(*field, runs);
@@ -212,6 +223,7 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
 static int drop_cheaper_branches(const struct analysis *analysis, struct count_table *table,
                                  bool *dropped) {
     const struct model *model = analysis->model;
+    if (model->n_graphs == 1) return CM_OK;
     struct branch_cost *costs = arena_array(analysis->scratch, model->n_graphs, sizeof(*costs));
     uint32_t *best = arena_array(analysis->scratch, model->n_nodes, sizeof(*best));
     if (!costs || !best) return diag_no_memory(analysis->diag);
@@ -284,9 +296,9 @@ static void take_most(const struct analysis *analysis, const struct cm_costs *mo
 
 static int count_most(const struct analysis *analysis, const struct convention *convention,
                       uint32_t id, struct cm_costs *costs) {
+    if (!is_bounded(analysis, id)) return CM_OK;
     struct rule_source source = rules_source(analysis);
     struct cm_costs most = {0};
-    if (!is_bounded(analysis, id)) return CM_OK;
     source.facts = analysis->infer.most->facts;
     int status = count_node(analysis, convention, &source, id, &most);
     if (status < 0) return status;
@@ -298,10 +310,12 @@ static int count_most(const struct analysis *analysis, const struct convention *
 static int count_nodes(const struct analysis *analysis, struct count_table *table) {
     const struct model *model = analysis->model;
     const struct convention *convention = convention_find(analysis->options->convention);
-    const struct rule_source source = rules_source(analysis);
+    struct rule_source source = rules_source(analysis);
+    struct rule_room room;
+    source.room = &room;
     BUG_ON(!convention); /* names are checked before the passes run */
+    const struct arena_mark mark = arena_save(analysis->arena);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
-        struct arena_mark mark = arena_save(analysis->arena);
         int status = count_node(analysis, convention, &source, id, &table->costs[id]);
         scale(&table->costs[id], table->runs[model->nodes[id].graph]);
         if (status == CM_OK) status = count_most(analysis, convention, id, &table->costs[id]);
@@ -311,18 +325,18 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
     return CM_OK;
 }
 
-static int report_overflow(const struct analysis *analysis, const struct count_table *table,
-                           uint32_t id) {
+static bool has_overflow(const struct cm_costs *costs) {
+    return is_overflow(costs->macs) || is_overflow(costs->flops) ||
+           is_overflow(costs->int_ops) || is_overflow(costs->bytes_read) ||
+           is_overflow(costs->bytes_written);
+}
+
+static int report_overflow(const struct analysis *analysis, uint32_t id) {
     struct node_place place = {.model = analysis->model,
                                .op = analysis->bind.ops[id],
                                .facts = analysis->infer.facts,
                                .pass = "count",
                                .node = id};
-    const struct cm_costs *costs = &table->costs[id];
-    bool overflow = is_overflow(costs->macs) || is_overflow(costs->flops) ||
-                    is_overflow(costs->int_ops) || is_overflow(costs->bytes_read) ||
-                    is_overflow(costs->bytes_written);
-    if (!overflow) return CM_OK;
     node_place_push(&place, analysis->diag);
     int status = diag_error(analysis->diag, DIAG_OVERFLOW, "the cost of the node passes 2^63");
     node_place_pop(&place, analysis->diag);
@@ -348,7 +362,8 @@ static int run(const struct analysis *analysis, void *own) {
     if (status < 0) return status;
     for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
         if (dropped[model->nodes[id].graph]) scale(&table->costs[id], 0);
-        status = report_overflow(analysis, table, id); /* one is enough: it spreads */
+        if (has_overflow(&table->costs[id]))
+            status = report_overflow(analysis, id); /* one is enough: it spreads */
     }
     for (uint32_t id = 0; id < model->n_graphs; id++)
         if (dropped[id]) table->runs[id] = 0;

@@ -49,6 +49,14 @@ struct study {
     bool *carries; /* by value: it is a source, or nothing but sources under other shapes */
 };
 
+/* Whether a tensor that may be a parameter enters the node, be it under another shape. */
+static bool reads_sources(const struct study *study, uint32_t id) {
+    const struct node *node = &study->model->nodes[id];
+    for (size_t slot = 0; slot < node->n_inputs; slot++)
+        if (node->inputs[slot] != ID_NONE && study->carries[node->inputs[slot]]) return true;
+    return false;
+}
+
 static char role_of(const struct study *study, uint32_t node, size_t slot) {
     const struct op *op = study->analysis->bind.ops[node];
     return bind_is_unknown(op) ? 'e' : op_role(op, slot);
@@ -107,8 +115,8 @@ static bool renames(const struct study *study, uint32_t id) {
            names_parameter(value_name(study->model, node->outputs[0]));
 }
 
-static enum source source_of_outputs(const struct study *study, uint32_t id) {
-    if (renames(study, id)) return SOURCE_RENAMED;
+static enum source source_of_outputs(const struct study *study, uint32_t id, bool reads) {
+    if (reads && renames(study, id)) return SOURCE_RENAMED;
     return makes_tensors(study, id) ? SOURCE_NODE : SOURCE_NONE;
 }
 
@@ -129,8 +137,9 @@ static bool passes_sources(const struct study *study, uint32_t id) {
 static void find_node_sources(struct study *study) {
     for (size_t i = 0; i < study->n_nodes; i++) {
         const struct node *node = &study->model->nodes[study->nodes[i]];
-        enum source source = source_of_outputs(study, study->nodes[i]);
-        bool passes = source == SOURCE_NONE && passes_sources(study, study->nodes[i]);
+        const bool reads = reads_sources(study, study->nodes[i]);
+        enum source source = source_of_outputs(study, study->nodes[i], reads);
+        bool passes = source == SOURCE_NONE && reads && passes_sources(study, study->nodes[i]);
         for (size_t k = 0; k < node->n_outputs; k++) {
             uint32_t value = node->outputs[k];
             if (value == ID_NONE) continue;
@@ -225,13 +234,14 @@ static bool is_scaled_again(const struct study *study, uint32_t id) {
 
 static void note_purposes(struct study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
+    if (!reads_sources(study, id)) return; /* purposes of others are not asked about */
     bool chain = hands_on(study, node);
     unsigned onward = handed_on(study, node);
     bool placeholders = node->n_inputs > 1 && is_scaled_again(study, id);
     if (renames(study, id)) return; /* the name it gives is the parameter that is used */
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         uint32_t value = node->inputs[slot];
-        if (value == ID_NONE) continue;
+        if (value == ID_NONE || !study->carries[value]) continue;
         char role = role_of(study, id, slot);
         if (role == 'n' && placeholders) role = 's';
         unsigned purposes = role == 'p' && chain ? onward : purpose_of_role(role);
@@ -290,12 +300,13 @@ static bool is_buffer(const struct study *study, uint32_t value) {
     bool stored =
         study->sources[value] == SOURCE_INITIALIZER || study->sources[value] == SOURCE_RENAMED;
     bool is_float = dtype_is_float(study->analysis->infer.facts[value].dtype);
-    if (purposes == 0 || study->sources[value] == SOURCE_NONE) return false;
+    if (purposes == 0) return false;
     if (purposes & FOR_STAT) return is_float;
     return stored && (names_parameter(name) || (is_float && !names_generated(name)));
 }
 
 static enum param_kind kind_of(const struct study *study, uint32_t value) {
+    if (study->sources[value] == SOURCE_NONE) return PARAM_NONE;
     if (is_learned(study, value)) return PARAM_LEARNED;
     return is_buffer(study, value) ? PARAM_BUFFER : PARAM_NONE;
 }
@@ -320,29 +331,30 @@ static void fill_params(const struct study *study, const uint8_t *kinds,
 static int list_params(const struct study *study, struct params_table *table) {
     size_t n_values = study->model->n_values;
     struct arena *arena = study->analysis->arena;
-    uint8_t *kinds = arena_array(arena, n_values, sizeof *kinds);
+    uint8_t *kinds = arena_array_raw(study->analysis->scratch, n_values, sizeof *kinds);
     size_t n = 0;
     if (!kinds) return diag_no_memory(study->analysis->diag);
     for (uint32_t value = 0; value < n_values; value++) {
         kinds[value] = (uint8_t)kind_of(study, value);
         n += kinds[value] != PARAM_NONE;
     }
-    table->of_value = arena_array(arena, n_values, sizeof *table->of_value);
-    table->params = arena_array(arena, n, sizeof *table->params);
+    table->of_value = arena_array_raw(arena, n_values, sizeof *table->of_value);
+    table->params = arena_array_raw(arena, n, sizeof *table->params);
     if (!table->of_value || !table->params) return diag_no_memory(study->analysis->diag);
     fill_params(study, kinds, table);
     return CM_OK;
 }
 
 static int start(const struct analysis *analysis, struct study *study) {
-    size_t n_values = analysis->model->n_values;
+    const size_t n_values = analysis->model->n_values;
+    struct arena *scratch = analysis->scratch;
     study->analysis = analysis;
     study->model = analysis->model;
-    study->sources = arena_array(analysis->arena, n_values, sizeof *study->sources);
-    study->purposes = arena_array(analysis->arena, n_values, sizeof *study->purposes);
-    study->carries = arena_array(analysis->arena, n_values, sizeof *study->carries);
+    study->sources = arena_array(scratch, n_values, sizeof *study->sources);
+    study->purposes = arena_array(scratch, n_values, sizeof *study->purposes);
+    study->carries = arena_array_raw(scratch, n_values, sizeof *study->carries);
     if (!study->sources || !study->purposes || !study->carries ||
-        order_nodes(study->model, analysis->arena, &study->n_nodes, &study->nodes) < 0)
+        order_nodes(study->model, scratch, &study->n_nodes, &study->nodes) < 0)
         return diag_no_memory(analysis->diag);
     return CM_OK;
 }
@@ -360,6 +372,7 @@ static int run(const struct analysis *analysis, void *own) {
                                   .ops = analysis->bind.ops,
                                   .carries = study.carries,
                                   .arena = analysis->arena,
+                                  .scratch = analysis->scratch,
                                   .diag = analysis->diag};
     return uses_find(&walk, table);
 }

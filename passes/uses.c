@@ -36,7 +36,7 @@ struct walker {
 
 static int grow_pairs(struct walker *walker) {
     size_t capacity = walker->capacity ? walker->capacity * 2 : 256;
-    struct pair *pairs = arena_array(walker->walk->arena, capacity, sizeof *pairs);
+    struct pair *pairs = arena_array_raw(walker->walk->scratch, capacity, sizeof *pairs);
     if (!pairs) return diag_no_memory(walker->walk->diag);
     if (walker->n_pairs) memcpy(pairs, walker->pairs, walker->n_pairs * sizeof *pairs);
     walker->pairs = pairs;
@@ -94,35 +94,43 @@ static int find_users(struct walker *walker, uint32_t param) {
 
 /* Sorts the pairs by node, keeping the order of parameters in each. */
 static int gather(struct walker *walker, struct params_table *table) {
-    size_t n_nodes = walker->walk->model->n_nodes;
+    const size_t n_nodes = walker->walk->model->n_nodes;
     struct arena *arena = walker->walk->arena;
-    uint32_t *sorted = arena_array(arena, walker->n_pairs, sizeof *sorted);
-    size_t *next = arena_array(arena, n_nodes + 1, sizeof *next);
+    uint32_t *sorted = arena_array_raw(arena, walker->n_pairs, sizeof *sorted);
     table->n_used = arena_array(arena, n_nodes, sizeof *table->n_used);
-    table->used = arena_array(arena, n_nodes, sizeof *table->used);
+    table->used = arena_array_raw(arena, n_nodes, sizeof *table->used);
+    uint32_t **next = arena_array_raw(walker->walk->scratch, n_nodes, sizeof *next);
     if (!sorted || !next || !table->n_used || !table->used)
         return diag_no_memory(walker->walk->diag);
     for (size_t i = 0; i < walker->n_pairs; i++) table->n_used[walker->pairs[i].node]++;
+    uint32_t *end = sorted;
     for (size_t node = 0; node < n_nodes; node++) {
-        table->used[node] = sorted + next[node];
-        next[node + 1] = next[node] + table->n_used[node];
+        table->used[node] = next[node] = end;
+        end += table->n_used[node];
     }
     for (size_t i = 0; i < walker->n_pairs; i++)
-        sorted[next[walker->pairs[i].node]++] = walker->pairs[i].param;
+        *next[walker->pairs[i].node]++ = walker->pairs[i].param;
+    return CM_OK;
+}
+
+static int find_pairs(struct walker *walker) {
+    const struct use_walk *walk = walker->walk;
+    const struct model *model = walk->model;
+    walker->node_stamp = arena_array(walk->scratch, model->n_nodes, sizeof *walker->node_stamp);
+    walker->value_stamp =
+        arena_array(walk->scratch, model->n_values, sizeof *walker->value_stamp);
+    walker->pending = arena_array_raw(walk->scratch, model->n_values, sizeof *walker->pending);
+    if (!walker->node_stamp || !walker->value_stamp || !walker->pending)
+        return diag_no_memory(walk->diag);
+    for (uint32_t param = 0; param < walker->table->n_params; param++) {
+        int status = find_users(walker, param);
+        if (status < 0) return status;
+    }
     return CM_OK;
 }
 
 int uses_find(const struct use_walk *walk, struct params_table *table) {
-    const struct model *model = walk->model;
     struct walker walker = {.walk = walk, .table = table};
-    walker.node_stamp = arena_array(walk->arena, model->n_nodes, sizeof *walker.node_stamp);
-    walker.value_stamp = arena_array(walk->arena, model->n_values, sizeof *walker.value_stamp);
-    walker.pending = arena_array(walk->arena, model->n_values, sizeof *walker.pending);
-    if (!walker.node_stamp || !walker.value_stamp || !walker.pending)
-        return diag_no_memory(walk->diag);
-    for (uint32_t param = 0; param < table->n_params; param++) {
-        int status = find_users(&walker, param);
-        if (status < 0) return status;
-    }
-    return gather(&walker, table);
+    int status = table->n_params > 0 ? find_pairs(&walker) : CM_OK;
+    return status < 0 ? status : gather(&walker, table);
 }

@@ -18,7 +18,8 @@ struct use_walk {
     const struct model *model;
     const struct op *const *ops; /* by node */
     const bool *carries;         /* by value: nothing but constants under other shapes */
-    struct arena *arena;
+    struct arena *arena;         /* of the table */
+    struct arena *scratch;
     struct cm_diagnostics *diag;
 };
 
