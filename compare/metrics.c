@@ -20,13 +20,14 @@ struct extra {
     enum cm_unit unit;
     bool of_training;   /* only of a result that has a training step */
     size_t in_result;   /* where the int64_t stands in struct cm_result */
-    size_t in_module;   /* in struct cm_module */
+    size_t in_module;   /* in struct cm_module; `of_training`: in its struct cm_step */
     size_t in_operator; /* in struct cm_operator */
     bool is_sum;
 };
 
 #define IN_RESULT(member)   offsetof(struct cm_result, member)
 #define IN_MODULE(member)   offsetof(struct cm_module, member)
+#define IN_STEP(member)     offsetof(struct cm_step, member)
 #define IN_OPERATOR(member) offsetof(struct cm_operator, member)
 
 /* clang-format off */
@@ -44,13 +45,13 @@ static const struct extra extras[] = {
     {"nodes", "nodes", CM_UNIT_ELEMENTS, false,
      IN_RESULT(coverage.nodes), NOWHERE, IN_OPERATOR(nodes), false},
     {"training.backward_macs", "bwd MACs", CM_UNIT_MACS, true,
-     IN_RESULT(training.backward_macs), IN_MODULE(training.backward_macs), NOWHERE, true},
+     IN_RESULT(training.backward_macs), IN_STEP(backward_macs), NOWHERE, true},
     {"training.backward_flops", "bwd flops", CM_UNIT_FLOPS, true,
      IN_RESULT(training.backward_flops), NOWHERE, NOWHERE, false},
     {"training.iteration_flops", "iteration flops", CM_UNIT_FLOPS, true,
      IN_RESULT(training.iteration_flops), NOWHERE, NOWHERE, false},
     {"training.kept_bytes", "kept for backward", CM_UNIT_BYTES, true,
-     IN_RESULT(training.kept_bytes), IN_MODULE(training.kept_bytes), NOWHERE, true},
+     IN_RESULT(training.kept_bytes), IN_STEP(kept_bytes), NOWHERE, true},
     {"training.gradient_bytes", "gradients", CM_UNIT_BYTES, true,
      IN_RESULT(training.gradient_bytes), NOWHERE, NOWHERE, false},
     {"training.optimizer_bytes", "optimizer states", CM_UNIT_BYTES, true,
@@ -137,7 +138,9 @@ bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t m
     }
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL || extra->in_module == NOWHERE) return false;
-    *ret = read_at(&result->modules[module], extra->in_module);
+    const struct cm_module *row = &result->modules[module];
+    if (extra->of_training && row->training == NULL) return false;
+    *ret = read_at(extra->of_training ? (const void *)row->training : row, extra->in_module);
     return true;
 }
 

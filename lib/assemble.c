@@ -15,19 +15,19 @@
 
 #include "support/banned.h"
 
-static void public_costs(const struct cm_costs *from, struct cm_costs *to) {
-    to->params = assembly_count(from->params);
-    to->buffers = assembly_count(from->buffers);
-    to->macs = assembly_count(from->macs);
-    to->int_macs = assembly_count(from->int_macs);
-    to->flops = assembly_count(from->flops);
-    to->int_ops = assembly_count(from->int_ops);
-    to->bytes_read = assembly_count(from->bytes_read);
-    to->bytes_written = assembly_count(from->bytes_written);
-    to->weight_bytes = assembly_count(from->weight_bytes);
-    to->activation_bytes = assembly_count(from->activation_bytes);
-    to->latency_ps = assembly_count(from->latency_ps);
-    to->at_most = from->at_most;
+/* As the public API says what is unknown, or past 2^63. */
+static void public_costs(struct cm_costs *costs) {
+    costs->params = assembly_count(costs->params);
+    costs->buffers = assembly_count(costs->buffers);
+    costs->macs = assembly_count(costs->macs);
+    costs->int_macs = assembly_count(costs->int_macs);
+    costs->flops = assembly_count(costs->flops);
+    costs->int_ops = assembly_count(costs->int_ops);
+    costs->bytes_read = assembly_count(costs->bytes_read);
+    costs->bytes_written = assembly_count(costs->bytes_written);
+    costs->weight_bytes = assembly_count(costs->weight_bytes);
+    costs->activation_bytes = assembly_count(costs->activation_bytes);
+    costs->latency_ps = assembly_count(costs->latency_ps);
 }
 
 /* Values that follow each other mostly are of one shape. */
@@ -93,22 +93,22 @@ static void add_params(const struct assembly *assembly, uint32_t id, struct cm_c
     }
 }
 
-/* `steps`: NULL where no training step was profiled. */
-static struct cm_step public_step(const struct cm_step *steps, size_t index) {
-    if (!steps) return (struct cm_step){.present = false, 0, 0};
-    return (struct cm_step){.present = true,
-                            .backward_macs = assembly_count(steps[index].backward_macs),
-                            .kept_bytes = assembly_count(steps[index].kept_bytes)};
+/* `from`: by node or module; NULL where no training step was profiled. */
+static struct cm_step *take_steps(struct assembly *assembly, const struct cm_step *from,
+                                  size_t n) {
+    struct cm_step *steps = from ? assembly_array(assembly, n, sizeof(*steps)) : NULL;
+    for (size_t i = 0; steps && i < n; i++)
+        steps[i] = (struct cm_step){.backward_macs = assembly_count(from[i].backward_macs),
+                                    .kept_bytes = assembly_count(from[i].kept_bytes)};
+    return steps;
 }
 
 static void take_node(struct assembly *assembly, uint32_t id, struct cm_node *ret) {
     const struct analysis *analysis = assembly->analysis;
     const struct node *node = &analysis->model->nodes[id];
     const char **inputs = assembly_array(assembly, node->n_inputs, sizeof(*inputs));
-    struct cm_costs costs = analysis->count.costs[id];
     for (size_t i = 0; inputs && i < node->n_inputs; i++)
         inputs[i] = assembly_value(assembly, node->inputs[i]).name;
-    add_params(assembly, id, &costs);
     *ret = (struct cm_node){
         .index = id,
         .name = assembly_text(assembly, node->name),
@@ -119,81 +119,52 @@ static void take_node(struct assembly *assembly, uint32_t id, struct cm_node *re
         .inputs = inputs,
         .n_outputs = node->n_outputs,
         .outputs = assembly_values(assembly, node->outputs, node->n_outputs),
-        .training = public_step(analysis->training.of_node, id),
+        .costs = analysis->count.costs[id],
     };
-    public_costs(&costs, &ret->costs);
+    add_params(assembly, id, &ret->costs);
+    public_costs(&ret->costs);
 }
 
 static void take_nodes(struct assembly *assembly) {
     size_t n = assembly->analysis->model->n_nodes;
     struct cm_node *nodes = assembly_array(assembly, n, sizeof(*nodes));
-    for (uint32_t id = 0; id < n && !assembly->failed; id++)
+    const struct cm_step *steps = take_steps(assembly, assembly->analysis->training.of_node, n);
+    for (uint32_t id = 0; id < n && !assembly->failed; id++) {
         take_node(assembly, id, &nodes[id]);
+        nodes[id].training = steps ? &steps[id] : NULL;
+    }
     assembly->result->n_nodes = n;
     assembly->result->nodes = nodes;
 }
 
-static const size_t *child_list(struct assembly *assembly, const struct module *module) {
-    size_t *children = assembly_array(assembly, module->n_children, sizeof(*children));
-    for (size_t i = 0; children && i < module->n_children; i++)
-        children[i] = module->children[i];
-    return children;
+/* What the passes after it say of a module, and its own figures as the public API has them. */
+static void complete_module(struct assembly *assembly, size_t index, struct cm_module *module) {
+    const struct analysis *analysis = assembly->analysis;
+    const struct modules_table *table = &analysis->modules;
+    const uint32_t first = table->first_output[index];
+    module->n_outputs = table->first_output[index + 1] - first;
+    module->outputs = assembly_values(assembly, table->outputs + first, module->n_outputs);
+    module->peak_activation_bytes = assembly_count(analysis->memory.of_module[index]);
+    if (analysis->bounds.done)
+        module->achieved = assembly_achieved(assembly, &analysis->bounds.of_module[index]);
+    public_costs(&module->costs);
 }
 
-/* The end of its path, mostly, and then of that copy. */
-static const char *name_of(struct assembly *assembly, const struct module *module,
-                           const char *path) {
-    size_t length = strlen(module->path);
-    size_t own = strlen(module->name);
-    bool ends = own <= length && module->name == module->path + length - own;
-    return path && ends ? path + length - own : assembly_text(assembly, module->name);
-}
-
-static void take_module(struct assembly *assembly, const struct module *module, int64_t peak,
-                        struct cm_module *ret) {
-    const char *path = assembly_text(assembly, module->path);
-    const char *name = name_of(assembly, module, path);
-    bool is_named = module->type == module->name;
-    *ret = (struct cm_module){
-        .path = path,
-        .name = name,
-        .type = is_named ? name : assembly_shared(assembly, module->type),
-        .arguments = assembly_shared(assembly, module->arguments),
-        .type_known = module->type_known,
-        .depth = module->depth,
-        .parent = module->parent == ID_NONE ? CM_NO_INDEX : module->parent,
-        .n_children = module->n_children,
-        .children = child_list(assembly, module),
-        .calls = module->calls,
-        .n_outputs = module->n_outputs,
-        .outputs = assembly_values(assembly, module->outputs, module->n_outputs),
-    };
-    ret->peak_activation_bytes = assembly_count(peak);
-    public_costs(&module->costs, &ret->costs);
-}
-
-static void take_sources(struct assembly *assembly, const struct modules_table *table) {
-    struct cm_name_count *sources =
-        assembly_array(assembly, table->n_sources, sizeof(*sources));
-    for (size_t i = 0; sources && i < table->n_sources; i++) sources[i] = table->sources[i];
-    assembly->result->n_module_sources = table->n_sources;
-    assembly->result->module_sources = sources;
-}
-
+/* The rows are pass modules' own, which stand in the result's memory. */
 static void take_modules(struct assembly *assembly) {
     const struct modules_table *table = &assembly->analysis->modules;
-    struct cm_module *modules = assembly_array(assembly, table->n_modules, sizeof(*modules));
+    struct cm_result *result = assembly->result;
+    const struct cm_step *steps =
+        take_steps(assembly, assembly->analysis->training.of_module, table->n_modules);
     for (size_t i = 0; i < table->n_modules && !assembly->failed; i++) {
-        take_module(assembly, &table->modules[i], assembly->analysis->memory.of_module[i],
-                    &modules[i]);
-        modules[i].training = public_step(assembly->analysis->training.of_module, i);
-        if (assembly->analysis->bounds.done)
-            modules[i].achieved = assembly_achieved(&assembly->analysis->bounds.of_module[i]);
+        complete_module(assembly, i, &table->modules[i]);
+        table->modules[i].training = steps ? &steps[i] : NULL;
     }
-    take_sources(assembly, table);
-    assembly->result->n_modules = table->n_modules;
-    assembly->result->modules = modules;
-    if (!assembly->failed) assembly->result->totals = modules[0].costs;
+    result->n_modules = table->n_modules;
+    result->modules = table->modules;
+    result->n_module_sources = table->n_sources;
+    result->module_sources = table->sources;
+    result->totals = table->modules[0].costs;
 }
 
 static const size_t *node_list(struct assembly *assembly, const struct composite *composite) {
@@ -313,10 +284,9 @@ static void take_rebatched(struct assembly *assembly) {
 int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
                     struct cm_result **ret) {
     struct assembly assembly = {.analysis = analysis,
-                                .arena = arena_new("result", 0),
+                                .arena = analysis->kept,
                                 .fit = extras->fit,
                                 .last_shape = shape_unknown()};
-    if (!assembly.arena) return diag_no_memory(analysis->diag);
     assembly.result = assembly_array(&assembly, 1, sizeof(*assembly.result));
     take_values(&assembly);
     if (!assembly.failed) {
@@ -336,10 +306,8 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
     }
     if (assembly.failed ||
-        coverage_of(analysis, assembly.arena, &assembly.result->coverage) < 0) {
-        arena_free(assembly.arena);
+        coverage_of(analysis, assembly.arena, &assembly.result->coverage) < 0)
         return diag_no_memory(analysis->diag);
-    }
     *ret = assembly.result;
     return CM_OK;
 }

@@ -30,7 +30,7 @@ struct assemble_extras {
     const struct cm_fit *fit; /* NULL: not asked */
 };
 
-/* The result, in an arena of its own. */
+/* The result, in the arena `kept` of the analysis, which it takes over where it succeeds. */
 int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
                     struct cm_result **ret) CM_MUST_CHECK;
 

@@ -28,13 +28,16 @@ const char *assembly_tensor_cores(int32_t said) {
                                                                      : tensor_cores[0];
 }
 
-struct cm_achieved assembly_achieved(const struct achieved *from) {
-    if (!from->present) return (struct cm_achieved){.present = false, .bound = ""};
-    return (struct cm_achieved){.present = true,
-                                .flops_per_s = assembly_rounded(from->flops_per_s),
-                                .bytes_per_s = assembly_rounded(from->bytes_per_s),
-                                .roofline = assembly_ratio(from->roofline),
-                                .bound = bounds_name(from->bound)};
+const struct cm_achieved *assembly_achieved(struct assembly *assembly,
+                                            const struct achieved *from) {
+    if (!from->present) return NULL;
+    struct cm_achieved *achieved = assembly_array(assembly, 1, sizeof(*achieved));
+    if (!achieved) return NULL;
+    *achieved = (struct cm_achieved){.flops_per_s = assembly_rounded(from->flops_per_s),
+                                     .bytes_per_s = assembly_rounded(from->bytes_per_s),
+                                     .roofline = assembly_ratio(from->roofline),
+                                     .bound = bounds_name(from->bound)};
+    return achieved;
 }
 
 static void take_kernel(struct assembly *assembly, const struct cm_kernel *from,
@@ -120,7 +123,7 @@ void assemble_timed(struct assembly *assembly, size_t index, struct cm_timed *re
         .cached = (from->flags & CM_FLAG_CACHED) != 0,
         .flops = assembly_count(primitive->flops),
         .bytes = assembly_count(checked_add(primitive->bytes_read, primitive->bytes_written)),
-        .achieved = assembly_achieved(&analysis->bounds.of_primitive[index]),
+        .achieved = assembly_achieved(assembly, &analysis->bounds.of_primitive[index]),
         .clocks = take_clocks(assembly, &from->clocks),
     };
     take_figures(from, ret);

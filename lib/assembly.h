@@ -52,7 +52,9 @@ const struct cm_value *assembly_values(struct assembly *assembly, const uint32_t
 
 /* Of enum cm_tensor_cores: "yes", "no", "unknown" for anything else. */
 const char *assembly_tensor_cores(int32_t said);
-struct cm_achieved assembly_achieved(const struct achieved *from);
+/* NULL where there is no time. */
+const struct cm_achieved *assembly_achieved(struct assembly *assembly,
+                                            const struct achieved *from);
 
 /* The parts that stand in files of their own. */
 void assemble_memory(struct assembly *assembly);

@@ -206,6 +206,7 @@ static int analyse(struct cm_model *model, const struct cm_options *options,
         .model = model->model,
         .options = options,
         .arena = analysis->arena,
+        .kept = analysis->kept,
         .diag = diagnostics,
     };
     status = pipeline_run(analysis);
@@ -226,11 +227,14 @@ static int profile(struct cm_model *model, const struct cm_options *options,
 
 int cm_model_profile(struct cm_model *model, const struct cm_options *options,
                      struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
-    struct analysis analysis = {.arena = arena_new("analysis", 0)};
-    if (!analysis.arena) return diag_no_memory(diagnostics);
     const struct cm_options asked = meant(options);
-    int status = profile(model, &asked, diagnostics, &analysis, ret_result);
+    struct arena *kept = arena_new("result", 0);
+    struct analysis analysis = {.arena = arena_new("analysis", 0), .kept = kept};
+    int status = kept && analysis.arena
+                     ? profile(model, &asked, diagnostics, &analysis, ret_result)
+                     : CM_NO_MEMORY;
     arena_free(analysis.arena);
+    if (status < 0) arena_free(kept);
     return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
 }
 

@@ -158,7 +158,6 @@ static int find_row(struct row_cache *cache, const struct cm_options *options,
     *ret = *recent;
     return CM_OK;
 }
-}
 
 static int bind_node(const struct analysis *analysis, struct bind_table *table,
                      struct row_cache *cache, uint32_t id) {

@@ -192,7 +192,7 @@ static int judge_modules(const struct analysis *analysis, struct bounds_table *t
         add_node(analysis, node, achieved, &tallies[modules->of_node[node]]);
     }
     for (size_t i = modules->n_modules; i-- > 1;)
-        add_tally(&tallies[modules->modules[i].parent], &tallies[i]);
+        add_tally(&tallies[modules->parents[i]], &tallies[i]);
     for (size_t i = 0; i < modules->n_modules; i++) table->of_module[i] = of_tally(&tallies[i]);
     return CM_OK;
 }

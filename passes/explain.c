@@ -68,7 +68,7 @@ static int refuse_ambiguous(const struct analysis *analysis, const char *name, s
 }
 
 static bool is_inside(const struct modules_table *table, uint32_t module, uint32_t outer) {
-    while (module != ID_NONE && module != outer) module = table->modules[module].parent;
+    while (module != ID_NONE && module != outer) module = table->parents[module];
     return module == outer;
 }
 

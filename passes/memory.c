@@ -51,18 +51,18 @@ struct alive {
 
 /* Adds to a module and to all around it. */
 static void alive_add(struct alive *alive, uint32_t value, int64_t bytes) {
-    const struct module *modules = alive->analysis->modules.modules;
+    const uint32_t *parents = alive->analysis->modules.parents;
     if (bytes == 0) return;
     for (uint32_t module = maker(alive->analysis, value); module != ID_NONE;
-         module = modules[module].parent)
+         module = parents[module])
         alive->now[module] = checked_add(alive->now[module], bytes);
 }
 
 /* Adds what a node of the module makes, and notes the sums: they only grow while nodes of
  * their module run. */
 static void alive_run(struct alive *alive, uint32_t module, int64_t bytes) {
-    const struct module *modules = alive->analysis->modules.modules;
-    for (; module != ID_NONE; module = modules[module].parent) {
+    const uint32_t *parents = alive->analysis->modules.parents;
+    for (; module != ID_NONE; module = parents[module]) {
         const int64_t now = checked_add(alive->now[module], bytes);
         alive->now[module] = now;
         if (!is_known(now) || now > alive->most[module]) alive->most[module] = now;

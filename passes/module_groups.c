@@ -70,8 +70,10 @@ static int group_all(const char *expression, const struct paths *paths, struct p
     regex_t regex;
     int status = CM_OK;
     if (regcomp(&regex, expression, REG_EXTENDED) != 0) return CM_NO_MEMORY;
-    for (size_t i = 1; status == CM_OK && i < paths->n; i++)
-        status = find_group(&regex, paths->items[i].text, groups, &of_path[i]);
+    for (uint32_t i = 1; status == CM_OK && i < paths->n; i++) {
+        const char *text = paths_text(paths, i, groups->arena);
+        status = text ? find_group(&regex, text, groups, &of_path[i]) : CM_NO_MEMORY;
+    }
     regfree(&regex);
     return status;
 }
@@ -84,18 +86,14 @@ static int replace(const struct analysis *analysis, const struct paths *groups,
         uint32_t node = scopes->nodes[i];
         scopes->of_node[node] = of_path[names->of_scope[scopes->of_node[node]]];
     }
-    for (size_t i = 0; i < n_params; i++) {
-        const char *path = names->of_params.items[names->of_param[i]].text;
-        uint32_t module = paths_find(&names->paths, path);
-        names->of_param[i] = module == ID_NONE ? 0 : of_path[module];
-    }
+    for (size_t i = 0; i < n_params; i++)
+        names->of_param[i] = of_path[names->of_param_module[names->of_param[i]]];
     names->paths = names->of_params = scopes->paths = *groups;
     names->of_scope = arena_array(analysis->arena, groups->n, sizeof *names->of_scope);
     names->repeat = arena_array(analysis->arena, groups->n, sizeof *names->repeat);
-    scopes->notes = arena_array(analysis->arena, groups->n, sizeof *scopes->notes);
-    if (!names->of_scope || !names->repeat || !scopes->notes) return CM_NO_MEMORY;
+    if (!names->of_scope || !names->repeat) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < groups->n; i++) names->of_scope[i] = i;
-    scopes->notes_capacity = groups->n;
+    names->of_param_module = names->of_scope;
     return CM_OK;
 }
 
@@ -103,13 +101,16 @@ int module_groups_make(const struct analysis *analysis, struct scopes *scopes,
                        struct module_paths *names) {
     const char *expression = analysis->options->group;
     struct paths groups;
-    const char *class = scopes->notes[0].class;
+    const struct scope_notes root = {.class = scopes_notes(scopes, 0)->class};
     uint32_t *of_path = arena_array(analysis->arena, names->paths.n, sizeof *of_path);
     if (!of_path || paths_init(&groups, analysis->arena, NO_SEPARATOR) < 0 ||
         group_all(expression, &names->paths, &groups, of_path) < 0 ||
         replace(analysis, &groups, of_path, scopes, names) < 0)
         return diag_no_memory(analysis->diag);
-    scopes->notes[0].class = class;
+    scopes->n_notes = 0;
+    struct scope_notes *notes = scopes_note(scopes, 0);
+    if (!notes) return diag_no_memory(analysis->diag);
+    *notes = root;
     if (groups.n == 1)
         diag_note(analysis->diag, DIAG_ASSUMPTION, "the group '%s' matches no module",
                   expression);

@@ -2,6 +2,8 @@
 /* Which values leave a module: made inside it during its first call, and used outside it or
  * given by the model. Constants and shape arithmetic are not what a module returns; embeddings
  * of positions are, which need no input either. */
+#include <string.h>
+
 #include "passes/module_tree.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -47,60 +49,90 @@ static uint32_t scope_around(const struct module_tree *tree, uint32_t id) {
     return around;
 }
 
-/* Where outputs go: counted in a first round, stored in a second. */
-struct sink {
-    size_t *counts;   /* by module */
-    uint32_t **lists; /* by module; NULL: count only */
+/* What leaves modules, in the order of the nodes that made it. */
+struct leavers {
+    struct arena *arena;
+    struct {
+        uint32_t module;
+        uint32_t value;
+    } * items;
+    size_t n;
+    size_t capacity;
 };
 
-static void put(const struct sink *sink, uint32_t module, uint32_t value) {
-    if (sink->lists) sink->lists[module][sink->counts[module]] = value;
-    sink->counts[module]++;
+static int add(struct leavers *leavers, uint32_t module, uint32_t value) {
+    if (leavers->n == leavers->capacity) {
+        const size_t capacity = 2 * leavers->capacity;
+        void *items = arena_array(leavers->arena, capacity, sizeof *leavers->items);
+        if (!items) return CM_NO_MEMORY;
+        memcpy(items, leavers->items, leavers->n * sizeof *leavers->items);
+        leavers->items = items;
+        leavers->capacity = capacity;
+    }
+    leavers->items[leavers->n].module = module;
+    leavers->items[leavers->n++].value = value;
+    return CM_OK;
 }
 
 /*
  * Walks from the value's scope up to where it stays. Of a replayed module (module_tree.h) only
  * what its children did in their first call belongs to its own first call.
  */
-static void put_value(const struct module_tree *tree, uint32_t value, const struct sink *sink) {
+static int add_value(const struct module_tree *tree, uint32_t value, struct leavers *leavers) {
     uint32_t scope = tree->scopes->of_node[tree->analysis->model->values[value].node];
     uint32_t around = scope_around(tree, value);
     bool again = false; /* the scope below was a further call of a replayed module's child */
     while (scope != around) {
         uint32_t module = tree->of_scope[scope];
         bool replay = tree->replayed[module] && again;
-        if (tree->first_scope[module] == scope && !replay) put(sink, module, value);
+        if (tree->first_scope[module] == scope && !replay && add(leavers, module, value) < 0)
+            return CM_NO_MEMORY;
         again = replay || tree->names->repeat[scope] > 0;
         scope = tree->scopes->paths.items[scope].parent;
     }
+    return CM_OK;
 }
 
-static void put_all(const struct module_tree *tree, const struct sink *sink) {
+static int find_leavers(const struct module_tree *tree, struct leavers *ret) {
     const struct model *model = tree->analysis->model;
+    ret->arena = tree->analysis->arena;
+    ret->capacity =
+        tree->scopes->n_nodes + 1; /* most make one value, which leaves one module */
+    ret->items = arena_array(ret->arena, ret->capacity, sizeof *ret->items);
+    if (!ret->items) return CM_NO_MEMORY;
     for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
         const struct node *node = &model->nodes[tree->scopes->nodes[i]];
         for (size_t k = 0; k < node->n_outputs; k++)
             if (node->outputs[k] != ID_NONE &&
-                module_is_result(tree->analysis, node->outputs[k]))
-                put_value(tree, node->outputs[k], sink);
+                module_is_result(tree->analysis, node->outputs[k]) &&
+                add_value(tree, node->outputs[k], ret) < 0)
+                return CM_NO_MEMORY;
     }
+    return CM_OK;
 }
 
-int module_outputs(struct module_tree *tree) {
-    struct arena *arena = tree->analysis->arena;
-    size_t n = tree->table->n_modules;
-    struct sink sink = {.counts = arena_array(arena, n, sizeof *sink.counts)};
-    uint32_t **lists = arena_array(arena, n, sizeof *lists);
-    if (!sink.counts || !lists) return diag_no_memory(tree->analysis->diag);
-    put_all(tree, &sink);
+/* A list for each module, all in one array. */
+static int list_leavers(const struct module_tree *tree, const struct leavers *leavers) {
+    struct modules_table *table = tree->table;
+    const size_t n = table->n_modules;
+    uint32_t *fill = arena_array(tree->analysis->arena, n, sizeof *fill);
+    if (leavers->n > UINT32_MAX) return CM_NO_MEMORY;
+    table->first_output = arena_array(tree->tables, n + 1, sizeof *table->first_output);
+    table->outputs = arena_array(tree->tables, leavers->n, sizeof *table->outputs);
+    if (!fill || !table->first_output || !table->outputs) return CM_NO_MEMORY;
+    for (size_t i = 0; i < leavers->n; i++) table->first_output[leavers->items[i].module + 1]++;
     for (size_t i = 0; i < n; i++) {
-        lists[i] = arena_array(arena, sink.counts[i], sizeof **lists);
-        if (!lists[i]) return diag_no_memory(tree->analysis->diag);
-        tree->table->modules[i].outputs = lists[i];
-        tree->table->modules[i].n_outputs = sink.counts[i];
-        sink.counts[i] = 0;
+        table->first_output[i + 1] += table->first_output[i];
+        fill[i] = table->first_output[i];
     }
-    sink.lists = lists;
-    put_all(tree, &sink);
+    for (size_t i = 0; i < leavers->n; i++)
+        table->outputs[fill[leavers->items[i].module]++] = leavers->items[i].value;
+    return CM_OK;
+}
+
+int module_outputs(const struct module_tree *tree) {
+    struct leavers leavers = {.n = 0};
+    if (find_leavers(tree, &leavers) < 0 || list_leavers(tree, &leavers) < 0)
+        return diag_no_memory(tree->analysis->diag);
     return CM_OK;
 }

@@ -14,10 +14,13 @@
 #define NO_CLAIM    0u /* the root of of_params, which no parameter claims for a scope */
 #define MIXED_CLAIM ID_NONE
 
-/* The module of a scope. */
+/* The module of a scope: the parts of `local` below an entry. */
 struct placement {
-    const char *path;
-    bool moved; /* where its parameters say, not where its name does */
+    const char *local;
+    size_t length;
+    uint32_t base;
+    bool in_params; /* `base` is one of of_params, not of the modules */
+    bool moved;     /* where its parameters say, not where its name does */
 };
 
 struct mapper {
@@ -51,7 +54,7 @@ static int enter_params(struct mapper *mapper) {
 static void claim(struct mapper *mapper, uint32_t node) {
     const struct params_table *params = &mapper->analysis->params;
     uint32_t scope = mapper->scopes->of_node[node];
-    if (scopes_makes_param(mapper->analysis, node)) return;
+    if (params->n_used[node] == 0 || scopes_makes_param(mapper->analysis, node)) return;
     for (size_t i = 0; i < params->n_used[node]; i++) {
         uint32_t param = params->used[node][i];
         uint32_t module = mapper->out->of_param[param];
@@ -75,165 +78,183 @@ static void collect_claims(struct mapper *mapper) {
 
 /* Name of a scope without the "_1" of a further entry. */
 static size_t own_length(const struct mapper *mapper, uint32_t scope) {
-    const char *name = scope_at(mapper, scope)->name;
-    size_t length = strlen(name);
-    if (mapper->out->repeat[scope] > 0) (void)names_repeat(name, &length);
+    const struct path *path = scope_at(mapper, scope);
+    size_t length = path->length;
+    if (mapper->out->repeat[scope] > 0) (void)names_repeat(path->name, length, &length);
     return length;
 }
 
-/* "layer1.0" in the scope layer1 is its module 0; alone it is module layer1.0. */
-static const char *local_name(const struct mapper *mapper, uint32_t scope) {
-    uint32_t parent = scope_at(mapper, scope)->parent;
-    const char *name = scope_at(mapper, scope)->name;
-    size_t length = own_length(mapper, parent);
-    bool repeats = length > 0 && strncmp(name, scope_at(mapper, parent)->name, length) == 0 &&
-                   name[length] == '.' && name[length + 1] != '\0';
-    return repeats ? name + length + 1 : name;
+/* "layer1.0" in the scope layer1 is its module 0; alone it is module layer1.0. Gives how much
+ * of the scope's name to leave out. */
+static size_t repeated_length(const struct mapper *mapper, uint32_t scope) {
+    const struct path *path = scope_at(mapper, scope);
+    size_t length = own_length(mapper, path->parent);
+    bool repeats = length > 0 && length + 1 < path->length && path->name[length] == '.' &&
+                   memcmp(path->name, scope_at(mapper, path->parent)->name, length) == 0;
+    return repeats ? length + 1 : 0;
 }
 
-/* "parent.local", `local` shortened to its first `length` bytes. NULL: no memory. */
-static const char *join(const struct mapper *mapper, const char *parent, const char *local,
-                        size_t length) {
-    size_t front = strlen(parent);
-    char *joined = arena_alloc(mapper->analysis->arena, front + 1 + length + 1);
-    if (!joined) return NULL;
-    if (front > 0) memcpy(joined, parent, front);
-    if (front > 0) joined[front++] = '.';
-    memcpy(joined + front, local, length);
-    joined[front + length] = '\0';
-    return joined;
+static bool is_param_module(const struct mapper *mapper, const struct placement *placement) {
+    const struct module_paths *out = mapper->out;
+    uint32_t base = paths_find_like(&out->of_params, &out->paths, placement->base);
+    return paths_find_below(&out->of_params, base, placement->local, placement->length) !=
+           ID_NONE;
 }
 
 /*
- * Whether the scope is a further entry of a sibling's module: "relu_1" beside "relu" is, unless
- * a parameter shows that there is a module of that very name.
+ * Which further entry of a sibling's module the scope is: "relu_1" beside "relu" is the first,
+ * unless a parameter shows that there is a module of that very name.
  */
-static int find_repeat(struct mapper *mapper, uint32_t scope, const char *natural) {
+static int find_repeat(const struct mapper *mapper, uint32_t scope,
+                       const struct placement *natural) {
     const struct path *path = scope_at(mapper, scope);
     size_t length = 0;
-    int repeat = mapper->scopes->notes[scope].distinct ? 0 : names_repeat(path->name, &length);
-    if (repeat == 0 || paths_find(&mapper->out->of_params, natural) != ID_NONE) return CM_OK;
-    size_t front = (size_t)(path->name - path->text);
-    const char *first = arena_strndup(mapper->analysis->arena, path->text, front + length);
-    if (!first) return CM_NO_MEMORY;
-    if (paths_find(&mapper->scopes->paths, first) != ID_NONE)
-        mapper->out->repeat[scope] = repeat;
-    return CM_OK;
+    int repeat = names_repeat(path->name, path->length, &length);
+    if (repeat == 0 || scopes_notes(mapper->scopes, scope)->distinct) return 0;
+    uint32_t first = paths_find_below(&mapper->scopes->paths, path->parent, path->name, length);
+    return first == ID_NONE || is_param_module(mapper, natural) ? 0 : repeat;
+}
+
+/* The parts of a path from its end: those of a text, then an entry's and those above. */
+struct parts {
+    const struct paths *paths;
+    uint32_t entry;
+    const char *text;
+    size_t length;
+};
+
+/* Takes the last one; false: there is none left. */
+static bool take_part(struct parts *parts, const char **ret, size_t *ret_length) {
+    while (parts->length > 0 && parts->text[parts->length - 1] == '.') parts->length--;
+    if (parts->length > 0) {
+        size_t begin = parts->length;
+        while (begin > 0 && parts->text[begin - 1] != '.') begin--;
+        *ret = parts->text + begin;
+        *ret_length = parts->length - begin;
+        parts->length = begin;
+        return true;
+    }
+    if (parts->entry == 0) return false;
+    const struct path *path = &parts->paths->items[parts->entry];
+    *ret = path->name;
+    *ret_length = path->length;
+    parts->entry = path->parent;
+    return true;
 }
 
 /* Whether every part of `few` stands in `many`, in order, the last one last, and more does. */
-static bool is_spread_over(const char *few, const char *many) {
-    size_t n_few = strlen(few);
-    size_t n_many = strlen(many);
-    while (n_few > 0 && n_many > 0) {
-        size_t few_at = n_few;
-        size_t many_at = n_many;
-        while (few_at > 0 && few[few_at - 1] != '.') few_at--;
-        while (many_at > 0 && many[many_at - 1] != '.') many_at--;
-        size_t length = n_many - many_at;
-        bool same =
-            length == n_few - few_at && strncmp(few + few_at, many + many_at, length) == 0;
-        if (!same && many[n_many] == '\0') return false; /* the last part has to agree */
-        if (same) n_few = few_at > 0 ? few_at - 1 : 0;
-        n_many = many_at > 0 ? many_at - 1 : 0;
+static bool is_spread_over(struct parts few, struct parts many) {
+    const char *wanted = NULL;
+    const char *part = NULL;
+    size_t wanted_length = 0;
+    size_t length = 0;
+    size_t n_more = 0;
+    bool is_last = true;
+    bool wants = take_part(&few, &wanted, &wanted_length);
+    for (; take_part(&many, &part, &length); is_last = false) {
+        bool same = wants && length == wanted_length && memcmp(part, wanted, length) == 0;
+        if (!same && is_last) return false;
+        if (same) wants = take_part(&few, &wanted, &wanted_length);
+        n_more += !same;
     }
-    return n_few == 0;
+    return !wants && n_more > 0;
 }
 
-static int place(struct mapper *mapper, uint32_t scope, struct placement *ret) {
-    const struct scope_notes *notes = &mapper->scopes->notes[scope];
+/* Where the scope's name puts it. */
+static struct placement place_by_name(const struct mapper *mapper, uint32_t scope) {
+    const struct path *path = scope_at(mapper, scope);
+    size_t left_out = repeated_length(mapper, scope);
+    struct placement placement = {.local = path->name + left_out,
+                                  .length = path->length - left_out,
+                                  .base = mapper->out->of_scope[path->parent]};
+    mapper->out->repeat[scope] = find_repeat(mapper, scope, &placement);
+    if (mapper->out->repeat[scope] > 0) placement.length = own_length(mapper, scope) - left_out;
+    return placement;
+}
+
+static struct placement place(const struct mapper *mapper, uint32_t scope) {
+    const struct scope_notes *notes = scopes_notes(mapper->scopes, scope);
     if (notes->path) {
         mapper->out->repeat[scope] = notes->again;
-        *ret = (struct placement){.path = notes->path};
-        return CM_OK;
+        return (struct placement){.local = notes->path, .length = strlen(notes->path)};
     }
-    const struct path *parent =
-        &mapper->out->paths.items[mapper->out->of_scope[scope_at(mapper, scope)->parent]];
-    const char *local = local_name(mapper, scope);
-    const char *natural = join(mapper, parent->text, local, strlen(local));
+    struct placement natural = place_by_name(mapper, scope);
     uint32_t claimed = mapper->claims[scope];
-    if (!natural || find_repeat(mapper, scope, natural) < 0) return CM_NO_MEMORY;
-    if (mapper->out->repeat[scope] > 0) {
-        size_t length =
-            own_length(mapper, scope) - (size_t)(local - scope_at(mapper, scope)->name);
-        natural = join(mapper, parent->text, local, length);
-        if (!natural) return CM_NO_MEMORY;
-    }
-    *ret = (struct placement){.path = natural};
-    if (claimed == NO_CLAIM || claimed == MIXED_CLAIM) return CM_OK;
-    const char *claim_text = mapper->out->of_params.items[claimed].text;
-    ret->moved = strlen(claim_text) > strlen(natural) && is_spread_over(natural, claim_text);
-    if (ret->moved) ret->path = claim_text;
-    return CM_OK;
+    if (claimed == NO_CLAIM || claimed == MIXED_CLAIM) return natural;
+    struct parts few = {&mapper->out->paths, natural.base, natural.local, natural.length};
+    struct parts many = {&mapper->out->of_params, claimed, "", 0};
+    if (!is_spread_over(few, many)) return natural;
+    return (struct placement){.local = "", .base = claimed, .in_params = true, .moved = true};
 }
 
-/* Length of the container's path in a module's path. */
-static size_t container_length(const char *path) {
-    const char *dot = strrchr(path, '.');
-    return dot ? (size_t)(dot - path) : 0;
+/* The container of a module that its parameters placed. */
+static uint32_t container_of(const struct mapper *mapper, uint32_t scope) {
+    return mapper->out->of_params.items[mapper->placements[scope].base].parent;
 }
 
-static bool same_container(const char *a, const char *b) {
-    size_t length = container_length(a);
-    return length == container_length(b) && strncmp(a, b, length) == 0;
-}
-
-/* Moves the siblings from `scope` up to `end` into the container of `path`. */
-static int join_run(struct mapper *mapper, uint32_t scope, uint32_t end, const char *path) {
-    const char *container =
-        arena_strndup(mapper->analysis->arena, path, container_length(path));
-    if (!container) return CM_NO_MEMORY;
+/* Moves the siblings from `scope` up to `end` into a container of of_params. */
+static void join_run(const struct mapper *mapper, uint32_t scope, uint32_t end,
+                     uint32_t container) {
     for (; scope != end; scope = mapper->next[scope]) {
-        const char *own = mapper->placements[scope].path;
-        const char *local = own + container_length(own);
-        if (*local == '.') local++;
-        mapper->placements[scope].path = join(mapper, container, local, strlen(local));
-        if (!mapper->placements[scope].path) return CM_NO_MEMORY;
+        struct placement *placement = &mapper->placements[scope];
+        size_t length = placement->length;
+        while (length > 0 && placement->local[length - 1] != '.') length--;
+        placement->local += length;
+        placement->length -= length;
+        placement->base = container;
+        placement->in_params = true;
     }
-    return CM_OK;
 }
 
 /* An activation entered between two layers that were moved into one container lies there too.
  */
-static int join_between(struct mapper *mapper, uint32_t parent) {
+static void join_between(const struct mapper *mapper, uint32_t parent) {
     uint32_t last = ID_NONE; /* the last moved sibling; none of those since has parameters */
     for (uint32_t scope = mapper->first_child[parent]; scope != ID_NONE;
          scope = mapper->next[scope]) {
-        const struct placement *here = &mapper->placements[scope];
-        if (!here->moved) {
+        if (!mapper->placements[scope].moved) {
             if (mapper->has_params[scope]) last = ID_NONE;
             continue;
         }
-        if (last != ID_NONE && same_container(mapper->placements[last].path, here->path)) {
-            int status = join_run(mapper, mapper->next[last], scope, here->path);
-            if (status < 0) return status;
-        }
+        uint32_t container = container_of(mapper, scope);
+        if (last != ID_NONE && container_of(mapper, last) == container)
+            join_run(mapper, mapper->next[last], scope, container);
         last = scope;
     }
+}
+
+static int enter_placed(struct module_paths *out, const struct placement *placement,
+                        uint32_t *ret) {
+    uint32_t base = placement->base;
+    if (placement->in_params &&
+        paths_enter_like(&out->paths, &out->of_params, placement->base, &base) < 0)
+        return CM_NO_MEMORY;
+    return paths_enter_below(&out->paths, base, placement->local, placement->length, ret);
+}
+
+static int place_family(const struct mapper *mapper, uint32_t parent) {
+    for (uint32_t scope = mapper->first_child[parent]; scope != ID_NONE;
+         scope = mapper->next[scope])
+        mapper->placements[scope] = place(mapper, scope);
+    join_between(mapper, parent);
+    for (uint32_t scope = mapper->first_child[parent]; scope != ID_NONE;
+         scope = mapper->next[scope])
+        if (enter_placed(mapper->out, &mapper->placements[scope],
+                         &mapper->out->of_scope[scope]) < 0)
+            return CM_NO_MEMORY;
     return CM_OK;
 }
 
-static int place_family(struct mapper *mapper, uint32_t parent) {
-    int status = CM_OK;
-    for (uint32_t scope = mapper->first_child[parent]; status == CM_OK && scope != ID_NONE;
-         scope = mapper->next[scope])
-        status = place(mapper, scope, &mapper->placements[scope]);
-    if (status == CM_OK) status = join_between(mapper, parent);
-    for (uint32_t scope = mapper->first_child[parent]; status == CM_OK && scope != ID_NONE;
-         scope = mapper->next[scope]) {
-        const char *path = mapper->placements[scope].path;
-        status = paths_enter_kept(&mapper->out->paths, path, &mapper->out->of_scope[scope]);
-    }
-    return status;
-}
-
 /* Modules that have parameters but no node, after all that have: an attention's out_proj. */
-static int enter_param_modules(struct mapper *mapper) {
-    const struct paths *of_params = &mapper->out->of_params;
-    for (uint32_t i = 0; i < of_params->n; i++) {
-        uint32_t module;
-        const char *path = of_params->items[i].text;
-        int status = paths_enter_kept(&mapper->out->paths, path, &module);
+static int enter_param_modules(const struct mapper *mapper) {
+    struct module_paths *out = mapper->out;
+    size_t n = out->of_params.n;
+    out->of_param_module = arena_array(mapper->analysis->arena, n, sizeof(uint32_t));
+    if (!out->of_param_module) return CM_NO_MEMORY;
+    for (uint32_t i = 1; i < n; i++) {
+        const struct path *path = &out->of_params.items[i];
+        int status = paths_enter_below(&out->paths, out->of_param_module[path->parent],
+                                       path->name, path->length, &out->of_param_module[i]);
         if (status < 0) return status;
     }
     return CM_OK;

@@ -10,11 +10,12 @@
 #include "passes/module_scopes.h"
 
 struct module_paths {
-    struct paths paths;     /* written with '.': the modules, those of parameters last */
-    uint32_t *of_scope;     /* by scope */
-    int *repeat;            /* by scope: 0 the first entry under its parent scope */
-    struct paths of_params; /* every module that a parameter's name has, and those above */
-    uint32_t *of_param;     /* by param: in of_params; 0 where its name has none */
+    struct paths paths;        /* written with '.': the modules, those of parameters last */
+    uint32_t *of_scope;        /* by scope */
+    int *repeat;               /* by scope: 0 the first entry under its parent scope */
+    struct paths of_params;    /* every module that a parameter's name has, and those above */
+    uint32_t *of_param;        /* by param: in of_params; 0 where its name has none */
+    uint32_t *of_param_module; /* by entry of of_params: the same in `paths` */
 };
 
 int module_paths_find(const struct analysis *analysis, const struct scopes *scopes,

@@ -10,15 +10,20 @@
 
 #include "support/banned.h"
 
-int scopes_reserve_notes(struct scopes *scopes) {
-    if (scopes->notes_capacity >= scopes->paths.n) return CM_OK;
-    size_t capacity = scopes->paths.capacity;
-    struct scope_notes *notes = arena_array(scopes->paths.arena, capacity, sizeof *notes);
-    if (!notes) return CM_NO_MEMORY;
-    for (size_t i = 0; i < scopes->notes_capacity; i++) notes[i] = scopes->notes[i];
+const struct scope_notes *scopes_notes(const struct scopes *scopes, uint32_t scope) {
+    static const struct scope_notes none = {.path = NULL};
+    return scope < scopes->n_notes ? &scopes->notes[scope] : &none;
+}
+
+struct scope_notes *scopes_note(struct scopes *scopes, uint32_t scope) {
+    if (scope < scopes->n_notes) return &scopes->notes[scope];
+    size_t n = scopes->paths.capacity;
+    struct scope_notes *notes = arena_array(scopes->paths.arena, n, sizeof *notes);
+    if (!notes) return NULL;
+    for (size_t i = 0; i < scopes->n_notes; i++) notes[i] = scopes->notes[i];
     scopes->notes = notes;
-    scopes->notes_capacity = capacity;
-    return CM_OK;
+    scopes->n_notes = n;
+    return &notes[scope];
 }
 
 bool scopes_makes_param(const struct analysis *analysis, uint32_t id) {
@@ -72,6 +77,7 @@ static int ask_sources(struct scope_finder *finder, const struct module_source *
 
 static int join(struct scope_finder *finder, size_t unknown, struct modules_table *table) {
     struct scopes *scopes = finder->scopes;
+    if (unknown == 0) return CM_OK;
     bool *known = arena_array(finder->analysis->arena, finder->model->n_nodes, sizeof *known);
     size_t joined = 0;
     if (!known) return CM_NO_MEMORY;
@@ -91,9 +97,8 @@ static int start(struct scope_finder *finder, struct modules_table *table) {
     struct arena *arena = finder->analysis->arena;
     size_t n_sources = 0;
     while (module_source_at(n_sources)) n_sources++;
-    map_init(&finder->n_entries, arena);
     scopes->of_node = arena_array(arena, model->n_nodes, sizeof *scopes->of_node);
-    table->sources = arena_array(arena, n_sources + 2, sizeof *table->sources);
+    table->sources = arena_array(finder->analysis->kept, n_sources + 2, sizeof *table->sources);
     if (!scopes->of_node || !table->sources || paths_init(&scopes->paths, arena, '/') < 0 ||
         order_nodes(model, arena, &scopes->n_nodes, &scopes->nodes) < 0)
         return CM_NO_MEMORY;
@@ -113,8 +118,7 @@ static int find(struct scope_finder *finder, struct modules_table *table) {
                   "no node's module can be told from '%s', all stand in the model itself",
                   forced->name);
     }
-    if (join(finder, finder->scopes->n_nodes - known, table) < 0) return CM_NO_MEMORY;
-    return scopes_reserve_notes(finder->scopes);
+    return join(finder, finder->scopes->n_nodes - known, table);
 }
 
 int scopes_find(const struct analysis *analysis, struct scopes *ret,

@@ -14,14 +14,15 @@
 struct scope_notes {
     const char *path;  /* of the module that it is an entry of; NULL: as its text says */
     const char *class; /* of that module; NULL: not told */
+    uint32_t entries;  /* of that module under this scope's name, where a source counts them */
     bool again;        /* a further entry of it, where `path` is told */
     bool distinct;     /* a number at the end of its name is part of it: "conv2d_1" */
 };
 
 struct scopes {
     struct paths paths;        /* written with '/' */
-    struct scope_notes *notes; /* by scope */
-    size_t notes_capacity;
+    struct scope_notes *notes; /* by scope, of the first n_notes; none of the others */
+    size_t n_notes;
     bool foreign;      /* what parameters are called is not what its modules are */
     uint32_t *of_node; /* by node */
     size_t n_nodes;
@@ -34,7 +35,8 @@ int scopes_find(const struct analysis *analysis, struct scopes *ret,
 /* Whether the node makes a parameter, an Identity of one that is equal to it (params.c): it
  * uses none itself. */
 bool scopes_makes_param(const struct analysis *analysis, uint32_t node);
-/* Whether the notes have room for every scope that there is; CM_OK or CM_NO_MEMORY. */
-int scopes_reserve_notes(struct scopes *scopes) CM_MUST_CHECK;
+const struct scope_notes *scopes_notes(const struct scopes *scopes, uint32_t scope);
+/* To be written; until the next scope is noted. NULL: no memory. */
+struct scope_notes *scopes_note(struct scopes *scopes, uint32_t scope);
 
 #endif

@@ -40,13 +40,11 @@ static size_t class_length(const char *function) {
 /* Below `outer`, by the class in lower case, as instances are named: LogSoftmax, logsoftmax. */
 static int enter_by_class(struct scope_finder *finder, const struct call *call, uint32_t outer,
                           uint32_t *ret) {
-    struct paths *paths = &finder->scopes->paths;
-    const char *around = paths->items[outer].text;
-    char *text = arena_printf(finder->analysis->arena, "%s/%.*s", around,
-                              (int)class_length(call->function), call->function);
+    size_t length = class_length(call->function);
+    char *text = arena_strndup(finder->analysis->arena, call->function, length);
     if (!text) return CM_NO_MEMORY;
-    for (char *at = text + strlen(around) + 1; *at; at++) *at = lower(*at);
-    return paths_enter(paths, text, strlen(text), ret);
+    for (char *at = text; *at; at++) *at = lower(*at);
+    return paths_enter_below(&finder->scopes->paths, outer, text, length, ret);
 }
 
 /* Whether the call was given a parameter of the module that its name begins with. */
@@ -87,13 +85,15 @@ static int enter_call(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
 
 /* A second call in the same scope is a further entry of the module: PyTorch's "_1". */
 static int tell_apart(struct scope_finder *finder, uint32_t *scope) {
-    const char *text = finder->scopes->paths.items[*scope].text;
-    uint32_t n_entries = map_get(&finder->n_entries, text);
-    if (*scope == 0) return CM_OK;
-    if (n_entries == MAP_NONE) return map_set(&finder->n_entries, text, 1);
-    if (map_set(&finder->n_entries, text, n_entries + 1) < 0) return CM_NO_MEMORY;
-    text = arena_printf(finder->analysis->arena, "%s_%u", text, n_entries);
-    return text ? paths_enter(&finder->scopes->paths, text, strlen(text), scope) : CM_NO_MEMORY;
+    struct paths *paths = &finder->scopes->paths;
+    const struct path path = paths->items[*scope];
+    struct scope_notes *notes = scopes_note(finder->scopes, *scope);
+    if (!notes) return CM_NO_MEMORY;
+    if (*scope == 0 || notes->entries++ == 0) return CM_OK;
+    const char *text = arena_printf(finder->analysis->arena, "%.*s_%u", (int)path.length,
+                                    path.name, notes->entries - 1);
+    if (!text) return CM_NO_MEMORY;
+    return paths_enter_below(paths, path.parent, text, strlen(text), scope);
 }
 
 /* "Tnet" of Tnet.1; of several calls in one scope the last tells. */
@@ -101,8 +101,9 @@ static int note_class(struct scope_finder *finder, uint32_t id) {
     const char *function = finder->model->calls[id].function;
     const char *class =
         arena_strndup(finder->analysis->arena, function, class_length(function));
-    if (!class || scopes_reserve_notes(finder->scopes) < 0) return CM_NO_MEMORY;
-    finder->scopes->notes[finder->of_call[id]].class = class;
+    struct scope_notes *notes = scopes_note(finder->scopes, finder->of_call[id]);
+    if (!class || !notes) return CM_NO_MEMORY;
+    notes->class = class;
     return CM_OK;
 }
 

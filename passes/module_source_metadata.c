@@ -97,34 +97,50 @@ static size_t path_length(const char *path) {
     return counted ? (size_t)(at - path) : strlen(path);
 }
 
-/* "net/net.0", or at its second entry "net/net.0@1". NULL: no memory. */
-static char *entry_text(struct scope_finder *finder, uint32_t outer, const char *path,
-                        uint32_t *ret_entry) {
-    const char *around = finder->scopes->paths.items[outer].text;
+/* The path as one part of a scope's text, "net.0", or at its second entry "net.0@1". NULL: no
+ * memory. */
+static const char *part_text(const struct scope_finder *finder, const char *path,
+                             uint32_t entry) {
     struct arena *arena = finder->analysis->arena;
-    char *text = arena_printf(arena, "%s/%.*s", around, (int)path_length(path), path);
-    if (!text) return NULL;
-    for (char *at = text + strlen(around) + 1; *at; at++)
+    const int length = (int)path_length(path);
+    char *text = entry == 0 ? arena_printf(arena, "%.*s", length, path)
+                            : arena_printf(arena, "%.*s@%u", length, path, entry);
+    for (char *at = text; at && *at; at++)
         if (*at == '/') *at = '|';
-    uint32_t entries = map_get(&finder->n_entries, text);
-    *ret_entry = entries == MAP_NONE ? 0 : entries;
-    if (map_set(&finder->n_entries, text, *ret_entry + 1) < 0) return NULL;
-    return *ret_entry == 0 ? text : arena_printf(arena, "%s@%u", text, *ret_entry);
+    return text;
+}
+
+/* The scope of an entry of the module, below `outer`. */
+static int enter_entry(struct scope_finder *finder, uint32_t outer, const char *path,
+                       uint32_t entry, uint32_t *ret) {
+    const char *text = part_text(finder, path, entry);
+    if (!text) return CM_NO_MEMORY;
+    return paths_enter_below(&finder->scopes->paths, outer, text, strlen(text), ret);
+}
+
+/* What the part says of the scope, if nothing did before. */
+static int note_part(struct scope_finder *finder, uint32_t scope, const struct place_part *part,
+                     bool again) {
+    struct scope_notes *notes = scopes_note(finder->scopes, scope);
+    if (!notes) return CM_NO_MEMORY;
+    if (notes->path) return CM_OK;
+    notes->path = arena_strndup(finder->analysis->arena, part->path, path_length(part->path));
+    notes->class = part->class[0] ? part->class : NULL;
+    notes->again = again;
+    return notes->path ? CM_OK : CM_NO_MEMORY;
 }
 
 static int enter_part(struct scope_finder *finder, uint32_t outer,
                       const struct place_part *part, uint32_t *ret) {
-    uint32_t entry = 0;
-    const char *text = entry_text(finder, outer, part->path, &entry);
-    if (!text) return CM_NO_MEMORY;
-    int status = paths_enter(&finder->scopes->paths, text, strlen(text), ret);
-    if (status < 0 || scopes_reserve_notes(finder->scopes) < 0) return CM_NO_MEMORY;
-    struct scope_notes *notes = &finder->scopes->notes[*ret];
-    if (*ret == outer || notes->path) return CM_OK;
-    notes->path = arena_strndup(finder->analysis->arena, part->path, path_length(part->path));
-    notes->class = part->class[0] ? part->class : NULL;
-    notes->again = entry > 0;
-    return notes->path ? CM_OK : CM_NO_MEMORY;
+    uint32_t scope = outer;
+    int status = enter_entry(finder, outer, part->path, 0, &scope);
+    struct scope_notes *notes = status < 0 ? NULL : scopes_note(finder->scopes, scope);
+    if (!notes) return CM_NO_MEMORY;
+    *ret = scope;
+    if (scope == outer) return CM_OK; /* deeper than paths are */
+    const uint32_t entry = notes->entries++;
+    if (entry > 0) status = enter_entry(finder, outer, part->path, entry, ret);
+    return status < 0 ? status : note_part(finder, *ret, part, entry > 0);
 }
 
 static int walk_to(struct scope_finder *finder, const struct stack *stack, uint32_t *ret) {
@@ -152,10 +168,9 @@ int metadata_find(struct scope_finder *finder, uint32_t node, uint32_t *ret) {
     struct stack stack;
     *ret = ID_NONE;
     if (!place) return CM_OK;
-    if (scopes_reserve_notes(finder->scopes) < 0 || take_place(finder, node, &stack) < 0)
-        return CM_NO_MEMORY;
+    struct scope_notes *root = scopes_note(finder->scopes, 0);
+    if (!root || take_place(finder, node, &stack) < 0) return CM_NO_MEMORY;
     const struct place_part *first = &place->parts[0];
-    if (first->path[0] == '\0' && first->class[0] != '\0')
-        finder->scopes->notes[0].class = first->class;
+    if (first->path[0] == '\0' && first->class[0] != '\0') root->class = first->class;
     return walk_to(finder, &stack, ret);
 }

@@ -15,9 +15,8 @@ struct scope_finder {
     const struct analysis *analysis;
     const struct model *model;
     struct scopes *scopes;
-    uint32_t *of_call;    /* by call: scope, ID_NONE where the metadata tells of it */
-    struct map n_entries; /* by the text of a scope: how often it was entered */
-    struct visit *visit;  /* source metadata: where the walk stands */
+    uint32_t *of_call;   /* by call: scope, ID_NONE where the metadata tells of it */
+    struct visit *visit; /* source metadata: where the walk stands */
 };
 
 struct module_source {

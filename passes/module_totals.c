@@ -26,7 +26,7 @@ static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     sum->at_most |= costs->at_most;
 }
 
-static void sum_work(struct module_tree *tree) {
+static void sum_work(const struct module_tree *tree) {
     const struct analysis *analysis = tree->analysis;
     struct modules_table *table = tree->table;
     for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
@@ -34,7 +34,7 @@ static void sum_work(struct module_tree *tree) {
         add_work(&table->modules[table->of_node[node]].costs, &analysis->count.costs[node]);
     }
     for (size_t i = table->n_modules; i-- > 1;)
-        add_work(&table->modules[table->modules[i].parent].costs, &table->modules[i].costs);
+        add_work(&table->modules[table->parents[i]].costs, &table->modules[i].costs);
 }
 
 static void add_param(struct cm_costs *costs, const struct param *param) {
@@ -44,12 +44,13 @@ static void add_param(struct cm_costs *costs, const struct param *param) {
 }
 
 /* Gives the parameter to a module and those around it, up to the first that has it. */
-static void give(struct module_tree *tree, uint32_t *stamps, uint32_t module, uint32_t param) {
-    struct module *modules = tree->table->modules;
+static void give(const struct module_tree *tree, uint32_t *stamps, uint32_t module,
+                 uint32_t param) {
+    const struct modules_table *table = tree->table;
     while (module != ID_NONE && stamps[module] != param + 1) {
         stamps[module] = param + 1;
-        add_param(&modules[module].costs, &tree->analysis->params.params[param]);
-        module = modules[module].parent;
+        add_param(&table->modules[module].costs, &tree->analysis->params.params[param]);
+        module = table->parents[module];
     }
 }
 
@@ -60,7 +61,8 @@ struct users {
 };
 
 static size_t n_used(const struct module_tree *tree, uint32_t node) {
-    return scopes_makes_param(tree->analysis, node) ? 0 : tree->analysis->params.n_used[node];
+    size_t n = tree->analysis->params.n_used[node];
+    return n > 0 && scopes_makes_param(tree->analysis, node) ? 0 : n;
 }
 
 static void count_users(const struct module_tree *tree, size_t *counts) {
@@ -91,7 +93,7 @@ static int list_users(const struct module_tree *tree, struct users *ret) {
     return CM_OK;
 }
 
-static int unite_params(struct module_tree *tree) {
+static int unite_params(const struct module_tree *tree) {
     struct users users;
     uint32_t *stamps =
         arena_array(tree->analysis->arena, tree->table->n_modules, sizeof *stamps);
@@ -124,7 +126,7 @@ static const char *overflowing(const struct cm_costs *costs) {
     return NULL;
 }
 
-int module_totals(struct module_tree *tree) {
+int module_totals(const struct module_tree *tree) {
     sum_work(tree);
     int status = unite_params(tree);
     if (status < 0) return status;

@@ -37,30 +37,59 @@ static uint32_t next_path(const struct builder *builder, uint32_t path) {
     return path == ID_NONE ? ID_NONE : builder->next[path];
 }
 
-static void number_modules(const struct builder *builder) {
+/* "parent.name", in the memory of the result; the name is its end. NULL: no memory. */
+static const char *join(struct arena *kept, const char *parent, const struct path *path) {
+    const size_t front = strlen(parent);
+    char *joined = arena_alloc(kept, front + (front > 0) + path->length + 1);
+    char *name = joined;
+    if (!joined) return NULL;
+    memcpy(joined, parent, front);
+    name += front;
+    if (front > 0) *name++ = '.';
+    memcpy(name, path->name, path->length);
+    return joined;
+}
+
+static int add_module(const struct builder *builder, const struct path *path, uint32_t id,
+                      uint32_t parent) {
     struct modules_table *table = builder->tree->table;
-    for (uint32_t at = 0; at != ID_NONE; at = next_path(builder, at)) {
+    const char *outer = table->modules[parent].path;
+    const char *text = join(builder->tree->analysis->kept, outer, path);
+    if (!text) return CM_NO_MEMORY;
+    const char *name = text + strlen(text) - path->length;
+    table->parents[id] = parent;
+    table->modules[id] = (struct cm_module){.path = text,
+                                            .name = name,
+                                            .type = name,
+                                            .arguments = "",
+                                            .depth = (int)path->depth,
+                                            .parent = parent};
+    return CM_OK;
+}
+
+static int number_modules(const struct builder *builder) {
+    struct modules_table *table = builder->tree->table;
+    table->parents[0] = ID_NONE;
+    table->modules[0] = (struct cm_module){
+        .path = "", .name = "", .type = "", .arguments = "", .parent = CM_NO_INDEX};
+    table->n_modules = 1;
+    for (uint32_t at = next_path(builder, 0); at != ID_NONE; at = next_path(builder, at)) {
         const struct path *path = &builder->paths->items[at];
         uint32_t id = (uint32_t)table->n_modules++;
         builder->number[at] = id;
-        table->modules[id] = (struct module){
-            .path = path->text,
-            .name = path->name,
-            .type = path->name,
-            .arguments = "",
-            .depth = path->depth,
-            .parent = path->parent == ID_NONE ? ID_NONE : builder->number[path->parent],
-        };
+        if (add_module(builder, path, id, builder->number[path->parent]) < 0)
+            return CM_NO_MEMORY;
     }
+    return CM_OK;
 }
 
 static int collect_children(const struct builder *builder) {
     struct modules_table *table = builder->tree->table;
-    uint32_t *children =
-        arena_array(builder->tree->analysis->arena, table->n_modules, sizeof *children);
+    size_t *children =
+        arena_array(builder->tree->analysis->kept, table->n_modules, sizeof *children);
     if (!children) return CM_NO_MEMORY;
     for (uint32_t path = 0; path < builder->paths->n; path++) {
-        struct module *module = &table->modules[builder->number[path]];
+        struct cm_module *module = &table->modules[builder->number[path]];
         module->children = children;
         for (uint32_t child = builder->first_child[path]; child != ID_NONE;
              child = builder->next[child]) {
@@ -84,9 +113,8 @@ static void place_nodes(const struct module_tree *tree) {
 static void place_params(const struct builder *builder) {
     const struct module_paths *names = builder->tree->names;
     for (size_t i = 0; i < builder->tree->analysis->params.n_params; i++) {
-        const char *path = names->of_params.items[names->of_param[i]].text;
-        uint32_t at = paths_find(builder->paths, path);
-        builder->tree->of_param[i] = at == ID_NONE ? 0 : builder->number[at];
+        uint32_t path = names->of_param_module[names->of_param[i]];
+        builder->tree->of_param[i] = builder->number[path];
     }
 }
 
@@ -107,10 +135,11 @@ static bool is_number(const char *name) {
 }
 
 /* How often each of the children was called, if that is one number; else 0. */
-static int64_t calls_of_children(const struct module_tree *tree, const struct module *module) {
+static int64_t calls_of_children(const struct module_tree *tree,
+                                 const struct cm_module *module) {
     int64_t calls = 0;
     for (size_t i = 0; i < module->n_children; i++) {
-        const struct module *child = &tree->table->modules[module->children[i]];
+        const struct cm_module *child = &tree->table->modules[module->children[i]];
         if (!is_number(child->name)) return 0;
         if (i > 0 && child->calls != calls) return 0;
         calls = child->calls;
@@ -124,7 +153,7 @@ static int64_t calls_of_children(const struct module_tree *tree, const struct mo
  */
 static void find_replayed(struct module_tree *tree) {
     for (size_t i = tree->table->n_modules; i-- > 1;) {
-        struct module *module = &tree->table->modules[i];
+        struct cm_module *module = &tree->table->modules[i];
         int64_t calls = calls_of_children(tree, module);
         if (module->calls == 0 || tree->has_nodes[i] || calls <= module->calls) continue;
         if (calls % module->calls != 0) continue;
@@ -141,17 +170,19 @@ static int allocate(struct builder *builder) {
     builder->first_child = arena_array(arena, n, sizeof *builder->first_child);
     builder->next = arena_array(arena, n, sizeof *builder->next);
     builder->number = arena_array(arena, n, sizeof *builder->number);
-    tree->table->modules = arena_array(tree->kept, n, sizeof *tree->table->modules);
+    tree->table->modules = arena_array(analysis->kept, n, sizeof *tree->table->modules);
+    tree->table->parents = arena_array(tree->tables, n, sizeof *tree->table->parents);
     tree->table->of_node =
-        arena_array(tree->kept, analysis->model->n_nodes, sizeof *tree->table->of_node);
+        arena_array(tree->tables, analysis->model->n_nodes, sizeof *tree->table->of_node);
     tree->of_scope = arena_array(arena, tree->scopes->paths.n, sizeof *tree->of_scope);
     tree->of_param = arena_array(arena, analysis->params.n_params, sizeof *tree->of_param);
     tree->first_scope = arena_array(arena, n, sizeof *tree->first_scope);
     tree->has_nodes = arena_array(arena, n, sizeof *tree->has_nodes);
     tree->replayed = arena_array(arena, n, sizeof *tree->replayed);
     bool all = builder->first_child && builder->next && builder->number &&
-               tree->table->modules && tree->table->of_node && tree->of_scope &&
-               tree->of_param && tree->first_scope && tree->has_nodes && tree->replayed;
+               tree->table->modules && tree->table->parents && tree->table->of_node &&
+               tree->of_scope && tree->of_param && tree->first_scope && tree->has_nodes &&
+               tree->replayed;
     return all ? CM_OK : CM_NO_MEMORY;
 }
 
@@ -159,8 +190,8 @@ int module_tree_build(struct module_tree *tree) {
     struct builder builder = {.tree = tree, .paths = &tree->names->paths};
     if (allocate(&builder) < 0) return diag_no_memory(tree->analysis->diag);
     list_children(&builder);
-    number_modules(&builder);
-    if (collect_children(&builder) < 0) return diag_no_memory(tree->analysis->diag);
+    if (number_modules(&builder) < 0 || collect_children(&builder) < 0)
+        return diag_no_memory(tree->analysis->diag);
     place_scopes(&builder);
     place_nodes(tree);
     place_params(&builder);

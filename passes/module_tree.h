@@ -15,7 +15,7 @@ struct module_tree {
     const struct scopes *scopes;
     const struct module_paths *names;
     struct modules_table *table;
-    struct arena *kept;    /* for the table; all else is in the analysis' own */
+    struct arena *tables;  /* for the table; all else is in the analysis' own */
     uint32_t *of_scope;    /* by scope: index into the table */
     uint32_t *of_param;    /* by param: the module whose name it bears, the root where none */
     uint32_t *first_scope; /* by module: scope of its first call, ID_NONE if never entered */
@@ -32,10 +32,10 @@ int module_tree_build(struct module_tree *tree) CM_MUST_CHECK;
 /* Whether a node's output is what a module works on: not a constant, nor shape arithmetic. */
 bool module_is_result(const struct analysis *analysis, uint32_t value);
 /* Sums of costs and unions of parameters. */
-int module_totals(struct module_tree *tree) CM_MUST_CHECK;
+int module_totals(const struct module_tree *tree) CM_MUST_CHECK;
 /* The values of its first call that leave each module. */
-int module_outputs(struct module_tree *tree) CM_MUST_CHECK;
+int module_outputs(const struct module_tree *tree) CM_MUST_CHECK;
 /* Classes, and what stands in their brackets. */
-int module_types(struct module_tree *tree) CM_MUST_CHECK;
+int module_types(const struct module_tree *tree) CM_MUST_CHECK;
 
 #endif

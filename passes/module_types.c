@@ -13,14 +13,18 @@
 #include "passes/rules.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/map.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-/* Nodes at work in the first call of each module that has none below. */
-struct leaves {
-    size_t *from;    /* by module; one more at the end */
-    uint32_t *nodes; /* lists in order */
+struct typer {
+    const struct module_tree *tree;
+    struct arena *kept; /* of the result */
+    struct map classes; /* one copy of each, which many modules share */
+    const char *last;   /* of these, what was wanted last */
+    uint32_t *from;     /* by module: where in `nodes` its own begin; one more at the end */
+    uint32_t *nodes;    /* at work in the first call of each module that has none below */
 };
 
 static bool is_at_work(const struct analysis *analysis, const struct node *node) {
@@ -35,29 +39,32 @@ static uint32_t leaf_of(const struct module_tree *tree, uint32_t node) {
     uint32_t module = tree->table->of_node[node];
     bool leaf = tree->table->modules[module].n_children == 0;
     bool first = tree->first_scope[module] == tree->scopes->of_node[node];
-    bool works = is_at_work(tree->analysis, &tree->analysis->model->nodes[node]);
-    return leaf && first && works ? module : ID_NONE;
+    bool works =
+        leaf && first && is_at_work(tree->analysis, &tree->analysis->model->nodes[node]);
+    return works ? module : ID_NONE;
 }
 
-static int list_leaves(const struct module_tree *tree, struct leaves *ret) {
-    size_t n_modules = tree->table->n_modules;
+/* Counted in a first round and listed in a second, in order. */
+static int list_leaves(struct typer *typer) {
+    const struct module_tree *tree = typer->tree;
+    const size_t n_modules = tree->table->n_modules;
+    const size_t n_nodes = tree->scopes->n_nodes;
     struct arena *arena = tree->analysis->arena;
-    size_t *fill = arena_array(arena, n_modules, sizeof *fill);
-    ret->from = arena_array(arena, n_modules + 1, sizeof *ret->from);
-    ret->nodes = arena_array(arena, tree->scopes->n_nodes, sizeof *ret->nodes);
-    if (!fill || !ret->from || !ret->nodes) return CM_NO_MEMORY;
-    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
-        uint32_t module = leaf_of(tree, tree->scopes->nodes[i]);
-        if (module != ID_NONE) ret->from[module + 1]++;
+    uint32_t *leaves = arena_array(arena, n_nodes, sizeof *leaves);
+    uint32_t *fill = arena_array(arena, n_modules, sizeof *fill);
+    typer->from = arena_array(arena, n_modules + 1, sizeof *typer->from);
+    typer->nodes = arena_array(arena, n_nodes, sizeof *typer->nodes);
+    if (!leaves || !fill || !typer->from || !typer->nodes) return CM_NO_MEMORY;
+    for (size_t i = 0; i < n_nodes; i++) {
+        leaves[i] = leaf_of(tree, tree->scopes->nodes[i]);
+        if (leaves[i] != ID_NONE) typer->from[leaves[i] + 1]++;
     }
     for (size_t i = 0; i < n_modules; i++) {
-        ret->from[i + 1] += ret->from[i];
-        fill[i] = ret->from[i];
+        typer->from[i + 1] += typer->from[i];
+        fill[i] = typer->from[i];
     }
-    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
-        uint32_t module = leaf_of(tree, tree->scopes->nodes[i]);
-        if (module != ID_NONE) ret->nodes[fill[module]++] = tree->scopes->nodes[i];
-    }
+    for (size_t i = 0; i < n_nodes; i++)
+        if (leaves[i] != ID_NONE) typer->nodes[fill[leaves[i]]++] = tree->scopes->nodes[i];
     return CM_OK;
 }
 
@@ -79,7 +86,6 @@ static const char *class_of(const struct rule *rule) {
 struct description {
     const char *class;
     const char *arguments;
-    struct rule rule;
 };
 
 /* The composite that the node is part of, where all of it stands in one module; or NULL. */
@@ -93,24 +99,34 @@ static const struct composite *composite_within(const struct module_tree *tree, 
     return composite;
 }
 
+/* What cannot be described has been reported, or is no module: no message. */
+static int make_rule(const struct module_tree *tree, uint32_t node,
+                     const struct composite *composite, struct rule *ret) {
+    struct rule_source source = rules_source(tree->analysis);
+    source.diag = NULL;
+    return composite ? rules_make_composite(&source, composite, ret)
+                     : rules_make_done(&source, node, ret);
+}
+
 /* An operator that can describe itself and says nothing is not at work as that module: a Gather
  * among activations is no Embedding. */
 static int describe(const struct module_tree *tree, uint32_t node,
                     const struct composite *composite, struct description *ret) {
     const struct op *op = composite ? composite->op : tree->analysis->bind.ops[node];
-    struct rule_source source = rules_source(tree->analysis);
+    struct rule rule;
     struct text text;
-    source.diag = NULL; /* what cannot be described has been reported, or is no module */
-    *ret = (struct description){.arguments = ""};
-    if (!op->module) return CM_OK;
+    *ret = (struct description){.class = op->module, .arguments = ""};
+    if (!op->module || (!op->describe && !strchr(op->module, '{'))) return CM_OK;
     text_init(&text, tree->analysis->arena);
-    int status = composite ? rules_make_composite(&source, composite, &ret->rule)
-                           : rules_make_done(&source, node, &ret->rule);
-    if (status == CM_OK && op->describe) status = op->describe(&ret->rule, &text);
+    int status = make_rule(tree, node, composite, &rule);
+    if (status == CM_OK && op->describe) status = op->describe(&rule, &text);
     if (status == CM_NO_MEMORY || text.failed) return CM_NO_MEMORY;
-    if (status < 0 || (op->describe && text.length == 0)) return CM_OK;
+    if (status < 0 || (op->describe && text.length == 0)) {
+        ret->class = NULL;
+        return CM_OK;
+    }
     ret->arguments = text_string(&text);
-    ret->class = class_of(&ret->rule);
+    ret->class = class_of(&rule);
     return ret->class ? CM_OK : CM_NO_MEMORY;
 }
 
@@ -160,45 +176,59 @@ static bool is_biased_product(const struct module_tree *tree, const uint32_t *no
            params->n_used[nodes[1]] > 0;
 }
 
-static int describe_biased(const struct module_tree *tree, const struct main_node *main,
-                           const char **ret) {
-    const struct rule *rule = &main->is.rule;
+static int describe_biased(const struct module_tree *tree, uint32_t node, const char **ret) {
+    struct rule rule;
     struct text text;
     text_init(&text, tree->analysis->arena);
-    (void)describe_linear(rule_dim(rule, 1, 0), rule_dim(rule, 1, 1), true, &text);
+    if (make_rule(tree, node, composite_within(tree, node), &rule) < 0) return CM_NO_MEMORY;
+    (void)describe_linear(rule_dim(&rule, 1, 0), rule_dim(&rule, 1, 1), true, &text);
     *ret = text_string(&text);
     return text.failed ? CM_NO_MEMORY : CM_OK;
 }
 
-static int type_by_main(const struct module_tree *tree, const uint32_t *nodes, size_t n,
-                        struct module *module) {
+/* What the nodes of a leaf make of it; class NULL: they do not tell. */
+static int describe_leaf(const struct module_tree *tree, const uint32_t *nodes, size_t n,
+                         struct description *ret) {
     struct main_node main;
     int status = find_main(tree, nodes, n, &main);
+    *ret = (struct description){.arguments = ""};
     if (status < 0 || main.node == ID_NONE) return status;
     bool biased = is_biased_product(tree, nodes, n, &main);
     if (!main.alone && !biased) return CM_OK;
-    module->type = main.is.class;
-    module->type_known = true;
-    if (biased) return describe_biased(tree, &main, &module->arguments);
-    if (main.n == 1) module->arguments = main.is.arguments;
+    ret->class = main.is.class;
+    if (biased) return describe_biased(tree, main.node, &ret->arguments);
+    if (main.n == 1) ret->arguments = main.is.arguments;
     return CM_OK;
 }
 
-static int type_leaf(const struct module_tree *tree, const uint32_t *nodes, size_t n,
-                     struct module *module) {
-    struct module told = {.arguments = ""};
-    int status = type_by_main(tree, nodes, n, &told);
-    if (status < 0 || !told.type_known) return status;
-    if (module->type_known && !text_ends_with(module->type, told.type)) return CM_OK;
-    module->arguments = told.arguments;
-    if (module->type_known) return CM_OK;
-    module->type = told.type;
+/* Modules mostly are of the class of the one before, or of one that was seen. */
+static int set_class(struct typer *typer, const char *class, struct cm_module *module) {
+    if (!typer->last || !text_equal(typer->last, class)) {
+        const char *known = map_key(&typer->classes, class);
+        const char *kept = known ? known : arena_strdup(typer->kept, class);
+        if (!kept || (!known && map_set(&typer->classes, kept, 0) < 0)) return CM_NO_MEMORY;
+        typer->last = kept;
+    }
+    module->type = typer->last;
     module->type_known = true;
     return CM_OK;
+}
+
+static int type_leaf(struct typer *typer, size_t index) {
+    struct cm_module *module = &typer->tree->table->modules[index];
+    const uint32_t *nodes = typer->nodes + typer->from[index];
+    struct description told;
+    int status =
+        describe_leaf(typer->tree, nodes, typer->from[index + 1] - typer->from[index], &told);
+    if (status < 0 || !told.class) return status;
+    if (module->type_known && !text_ends_with(module->type, told.class)) return CM_OK;
+    if (told.arguments[0]) module->arguments = arena_strdup(typer->kept, told.arguments);
+    if (!module->arguments) return CM_NO_MEMORY;
+    return module->type_known ? CM_OK : set_class(typer, told.class, module);
 }
 
 static void type_container(const struct module_tree *tree, size_t index) {
-    struct module *module = &tree->table->modules[index];
+    struct cm_module *module = &tree->table->modules[index];
     if (module->type_known || tree->has_nodes[index]) return;
     for (size_t i = 0; i < module->n_children; i++) {
         const char *name = tree->table->modules[module->children[i]].name;
@@ -206,6 +236,22 @@ static void type_container(const struct module_tree *tree, size_t index) {
     }
     module->type = module->calls > 0 ? "Sequential" : "ModuleList";
     module->type_known = true;
+}
+
+/* What is written to describe one leaf is gone with it. */
+static int type_modules(struct typer *typer) {
+    const struct modules_table *table = typer->tree->table;
+    struct arena *arena = typer->tree->analysis->arena;
+    int status = CM_OK;
+    for (size_t i = 1; status == CM_OK && i < table->n_modules; i++) {
+        struct arena_mark mark = arena_save(arena);
+        if (table->modules[i].n_children > 0)
+            type_container(typer->tree, i);
+        else
+            status = type_leaf(typer, i);
+        arena_restore(arena, mark);
+    }
+    return status;
 }
 
 /* Names that exporters give to every graph. */
@@ -226,39 +272,34 @@ static const char *file_stem(const char *path, struct arena *arena) {
     return arena_strndup(arena, base, length);
 }
 
-static int name_root(const struct module_tree *tree) {
-    const struct model *model = tree->analysis->model;
-    struct module *root = &tree->table->modules[0];
+static int name_root(struct typer *typer) {
+    const struct model *model = typer->tree->analysis->model;
+    struct cm_module *root = &typer->tree->table->modules[0];
     const char *name = model->graphs[0].name;
-    if (!name || is_generic(name)) name = file_stem(model->path, tree->analysis->arena);
-    if (!name) return CM_NO_MEMORY;
-    root->name = name;
-    if (!root->type_known) root->type = name;
+    root->name = !name || is_generic(name) ? file_stem(model->path, typer->kept)
+                                           : arena_strdup(typer->kept, name);
+    if (!root->type_known) root->type = root->name;
+    return root->name ? CM_OK : CM_NO_MEMORY;
+}
+
+static int type_by_scopes(struct typer *typer) {
+    const struct module_tree *tree = typer->tree;
+    for (uint32_t scope = 0; scope < tree->scopes->n_notes && scope < tree->scopes->paths.n;
+         scope++) {
+        struct cm_module *module = &tree->table->modules[tree->of_scope[scope]];
+        const char *class = scopes_notes(tree->scopes, scope)->class;
+        if (!class || module->type_known) continue;
+        if (set_class(typer, class, module) < 0) return CM_NO_MEMORY;
+    }
     return CM_OK;
 }
 
-static void type_by_scopes(const struct module_tree *tree) {
-    for (size_t scope = 0; scope < tree->scopes->paths.n; scope++) {
-        struct module *module = &tree->table->modules[tree->of_scope[scope]];
-        const char *class = tree->scopes->notes[scope].class;
-        if (!class || module->type_known) continue;
-        module->type = class;
-        module->type_known = true;
-    }
-}
-
-int module_types(struct module_tree *tree) {
-    struct leaves leaves;
-    int status = list_leaves(tree, &leaves);
-    type_by_scopes(tree);
-    for (size_t i = 1; status == CM_OK && i < tree->table->n_modules; i++) {
-        struct module *module = &tree->table->modules[i];
-        size_t n = leaves.from[i + 1] - leaves.from[i];
-        if (module->n_children > 0)
-            type_container(tree, i);
-        else
-            status = type_leaf(tree, leaves.nodes + leaves.from[i], n, module);
-    }
-    if (status == CM_OK) status = name_root(tree);
+int module_types(const struct module_tree *tree) {
+    struct typer typer = {.tree = tree, .kept = tree->analysis->kept};
+    map_init(&typer.classes, tree->tables); /* the other memory is taken back leaf by leaf */
+    int status = list_leaves(&typer);
+    if (status == CM_OK) status = type_by_scopes(&typer);
+    if (status == CM_OK) status = type_modules(&typer);
+    if (status == CM_OK) status = name_root(&typer);
     return status < 0 ? diag_no_memory(tree->analysis->diag) : CM_OK;
 }

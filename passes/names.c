@@ -61,8 +61,7 @@ size_t names_module_length(const char *name) {
     return (size_t)(dot - base);
 }
 
-int names_repeat(const char *name, size_t *ret_length) {
-    size_t length = strlen(name);
+int names_repeat(const char *name, size_t length, size_t *ret_length) {
     size_t end = trailing_digits(name, length);
     int64_t number = 0;
     if (end == length || end < 2 || name[end - 1] != '_' || name[end] == '0') return 0;

@@ -19,7 +19,8 @@ bool names_parameter(const char *name);
 /* Length of the module's path at the front of names_base: 14 of "layer1.0.conv1.weight". 0
  * where it has none. */
 size_t names_module_length(const char *name);
-/* "relu_2" is a further use of the name "relu": gives 2 and the length of "relu", else 0. */
-int names_repeat(const char *name, size_t *ret_length);
+/* "relu_2", name[0..length), is a further use of the name "relu": gives 2 and the length of
+ * "relu", else 0. */
+int names_repeat(const char *name, size_t length, size_t *ret_length);
 
 #endif

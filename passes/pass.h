@@ -205,27 +205,18 @@ struct count_table {
     bool *dequantized;  /* by value: integers that were shifted and scaled */
 };
 
-struct module {
-    const char *path;
-    const char *name;
-    const char *type;
-    const char *arguments;
-    bool type_known;
-    int depth;
-    uint32_t parent;
-    size_t n_children;
-    const uint32_t *children;
-    int64_t calls;
-    struct cm_costs costs;
-    size_t n_outputs;
-    const uint32_t *outputs; /* values of the first call that leave it */
-};
-
 struct modules_table {
     size_t
         n_modules; /* modules[0] is the root; parents before children, in order of first use */
-    struct module *modules;
+    /* Rows of the result, in `kept`. Outputs, peak, and what a step or a time makes of them are
+     * for lib/assemble.c to fill in; figures may still be DIM_OVERFLOW. */
+    struct cm_module *modules;
+    uint32_t *parents; /* by module: ID_NONE for the root */
     uint32_t *of_node; /* by node: index into modules */
+    /* Values of the first call that leave a module: outputs[first_output[i]] and on, up to
+     * those of the next one. */
+    uint32_t *first_output; /* by module; one more at the end */
+    uint32_t *outputs;
     size_t n_sources;
     struct cm_name_count *sources; /* that told modules, and of how many nodes */
 };
@@ -458,6 +449,7 @@ struct analysis {
     const struct model *model;
     const struct cm_options *options;
     struct arena *arena;   /* lives as long as the analysis */
+    struct arena *kept;    /* as long as the result, which takes over what stands in it */
     struct arena *scratch; /* of the pass that runs; the runner empties it */
     struct cm_diagnostics *diag;
     struct bind_table bind;

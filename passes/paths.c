@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of names: see paths.h. A node's scope is mostly known already, and then costs one
- * look-up of its whole text. */
+/* The tree of names: see paths.h. A part is looked for by its parent and its name, so that what
+ * stands before it is hashed once, when it is entered, and not with all that is below it. */
 #include "passes/paths.h"
 
 #include <string.h>
@@ -8,136 +8,211 @@
 #include "ir/graph.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/hash.h"
 
 #include "support/banned.h"
 
-static int move_to(struct paths *paths, size_t capacity) {
+#define FIRST_CAPACITY ((size_t)64)
+
+static size_t first_slot(const struct paths *paths, uint32_t parent, uint32_t hash) {
+    const uint64_t mixed = (hash + (uint64_t)parent * 0x9e3779b1u) * 0x9e3779b97f4a7c15u;
+    return (size_t)(mixed >> 32) & (paths->n_slots - 1);
+}
+
+static void put_in_slot(const struct paths *paths, uint32_t entry) {
+    const struct path *path = &paths->items[entry];
+    size_t at = first_slot(paths, path->parent, path->hash);
+    while (paths->slots[at] != 0) at = (at + 1) & (paths->n_slots - 1);
+    paths->slots[at] = entry;
+}
+
+/* At most half of the slots are ever taken. */
+int paths_reserve(struct paths *paths, size_t n) {
+    if (n <= paths->capacity) return CM_OK;
+    size_t capacity = paths->capacity ? paths->capacity : FIRST_CAPACITY;
+    while (capacity < n) {
+        if (capacity > SIZE_MAX / 4) return CM_NO_MEMORY;
+        capacity *= 2;
+    }
     struct path *items = arena_array(paths->arena, capacity, sizeof *items);
-    if (!items) return CM_NO_MEMORY;
+    uint32_t *slots = arena_array(paths->arena, 2 * capacity, sizeof *slots);
+    if (!items || !slots) return CM_NO_MEMORY;
     if (paths->n) memcpy(items, paths->items, paths->n * sizeof *items);
     paths->items = items;
     paths->capacity = capacity;
+    paths->slots = slots;
+    paths->n_slots = 2 * capacity;
+    for (uint32_t entry = 1; entry < paths->n; entry++) put_in_slot(paths, entry);
     return CM_OK;
-}
-
-static int grow(struct paths *paths) {
-    return move_to(paths, paths->capacity ? paths->capacity + paths->capacity / 2 : 64);
-}
-
-/* `kept` lives as long as the paths. NULL: no memory. */
-static int add(struct paths *paths, const char *kept, size_t name_at, uint32_t parent,
-               uint32_t *ret) {
-    int status = paths->n == paths->capacity ? grow(paths) : CM_OK;
-    if (!kept || status < 0) return CM_NO_MEMORY;
-    *ret = (uint32_t)paths->n;
-    paths->items[paths->n++] = (struct path){
-        .text = kept,
-        .name = kept + name_at,
-        .parent = parent,
-        .depth = parent == ID_NONE ? 0 : paths->items[parent].depth + 1,
-    };
-    return map_set(&paths->index, kept, *ret);
 }
 
 int paths_init(struct paths *paths, struct arena *arena, char separator) {
-    uint32_t root;
     memset(paths, 0, sizeof *paths);
     paths->arena = arena;
     paths->separator = separator;
-    map_init(&paths->index, arena);
-    return add(paths, "", 0, ID_NONE, &root);
-}
-
-int paths_reserve(struct paths *paths, size_t n) {
-    if (paths->n + n <= paths->capacity) return CM_OK;
-    if (move_to(paths, paths->n + n) < 0) return CM_NO_MEMORY;
-    return map_reserve(&paths->index, paths->n + n);
-}
-
-/* Copies the text into the buffer, without empty parts; its length there in *ret. */
-static int normalize(struct paths *paths, const char *text, size_t length, size_t *ret) {
-    size_t used = 0;
-    if (length >= paths->buffer_size) {
-        size_t size = length < 128 ? 256 : length * 2;
-        paths->buffer = arena_alloc(paths->arena, size);
-        paths->buffer_size = paths->buffer ? size : 0;
-        if (!paths->buffer) return CM_NO_MEMORY;
-    }
-    for (size_t at = 0; at < length;) {
-        const char *end = memchr(text + at, paths->separator, length - at);
-        size_t part = (end ? (size_t)(end - text) : length) - at;
-        if (part > 0) memcpy(paths->buffer + used, text + at, part);
-        used += part;
-        if (part > 0 && end) paths->buffer[used++] = paths->separator;
-        at += part + 1;
-    }
-    if (used > 0 && paths->buffer[used - 1] == paths->separator) used--;
-    paths->buffer[used] = '\0';
-    *ret = used;
+    paths->trail.text = "";
+    if (paths_reserve(paths, 1) < 0) return CM_NO_MEMORY;
+    paths->items[paths->n++] = (struct path){.name = "", .parent = ID_NONE};
     return CM_OK;
 }
 
-/* Where the last part begins if all in front of it is known; else 0, with *entry the root. */
-static size_t known_front(const struct paths *paths, size_t used, uint32_t *entry) {
-    size_t begin = used;
-    while (begin > 0 && paths->buffer[begin - 1] != paths->separator) begin--;
-    if (begin == 0) return 0;
-    const struct path *last = &paths->items[paths->n - 1]; /* mostly a sibling */
-    if ((size_t)(last->name - last->text) == begin &&
-        memcmp(last->text, paths->buffer, begin) == 0) {
-        *entry = last->parent;
-        return begin;
-    }
-    paths->buffer[begin - 1] = '\0';
-    uint32_t known = map_get(&paths->index, paths->buffer);
-    paths->buffer[begin - 1] = paths->separator;
-    if (known == MAP_NONE) return 0;
-    *entry = known;
-    return begin;
+/* A part to be found below an entry. */
+struct part {
+    const char *name;
+    size_t length;
+    uint32_t hash;
+};
+
+static struct part part_of(const char *name, size_t length) {
+    return (struct part){name, length, (uint32_t)hash_text(name, length)};
 }
 
-/* `kept`: the text itself where it may be kept, else NULL. */
-static int enter(struct paths *paths, const char *text, size_t length, const char *kept,
-                 uint32_t *ret) {
-    size_t used;
-    uint32_t entry = 0;
-    if (normalize(paths, text, length, &used) < 0) return CM_NO_MEMORY;
-    uint32_t known = map_get(&paths->index, paths->buffer);
-    if (known != MAP_NONE) {
-        *ret = known;
-        return CM_OK;
+static struct part part_at(const struct paths *paths, uint32_t entry) {
+    const struct path *path = &paths->items[entry];
+    return (struct part){path->name, path->length, path->hash};
+}
+
+static uint32_t find_child(const struct paths *paths, uint32_t parent,
+                           const struct part *part) {
+    size_t at = first_slot(paths, parent, part->hash);
+    for (; paths->slots[at] != 0; at = (at + 1) & (paths->n_slots - 1)) {
+        const struct path *path = &paths->items[paths->slots[at]];
+        if (path->hash == part->hash && path->parent == parent &&
+            path->length == part->length && memcmp(path->name, part->name, part->length) == 0)
+            return paths->slots[at];
     }
-    for (size_t begin = known_front(paths, used, &entry);
-         begin < used && paths->items[entry].depth < PATHS_MAX_DEPTH;) {
-        char *end = memchr(paths->buffer + begin, paths->separator, used - begin);
-        size_t stop = end ? (size_t)(end - paths->buffer) : used;
-        paths->buffer[stop] = '\0';
-        /* the whole has been looked for already */
-        uint32_t next = end ? map_get(&paths->index, paths->buffer) : MAP_NONE;
-        if (next == MAP_NONE) {
-            const char *whole = end || used < length ? NULL : kept;
-            if (!whole) whole = arena_strndup(paths->arena, paths->buffer, stop);
-            if (add(paths, whole, begin, entry, &next) < 0) return CM_NO_MEMORY;
+    return ID_NONE;
+}
+
+static int add_child(struct paths *paths, uint32_t parent, const struct part *part,
+                     uint32_t *ret) {
+    if (part->length > UINT32_MAX || paths->n >= ID_NONE) return CM_NO_MEMORY;
+    if (paths_reserve(paths, paths->n + 1) < 0) return CM_NO_MEMORY;
+    *ret = (uint32_t)paths->n++;
+    paths->items[*ret] = (struct path){
+        .name = part->name,
+        .length = (uint32_t)part->length,
+        .hash = part->hash,
+        .parent = parent,
+        .depth = paths->items[parent].depth + 1,
+    };
+    put_in_slot(paths, *ret);
+    return CM_OK;
+}
+
+static bool is_deepest(const struct paths *paths, uint32_t entry) {
+    return paths->items[entry].depth >= PATHS_MAX_DEPTH;
+}
+
+/* From an entry down to the part below it, or nowhere where paths end. */
+static int enter_child(struct paths *paths, const struct part *part, uint32_t *entry) {
+    if (is_deepest(paths, *entry)) return CM_OK;
+    uint32_t child = find_child(paths, *entry, part);
+    if (child == ID_NONE && add_child(paths, *entry, part, &child) < 0) return CM_NO_MEMORY;
+    *entry = child;
+    return CM_OK;
+}
+
+/* Where the part ends that begins at `at`. */
+static size_t part_end(const struct paths *paths, const char *text, size_t at, size_t length) {
+    const char *end = memchr(text + at, paths->separator, length - at);
+    return end ? (size_t)(end - text) : length;
+}
+
+/* Whether the text begins with all of the trail. */
+static bool is_on_trail(const struct paths *paths, const char *text, size_t length) {
+    const size_t end = paths->trail.steps[paths->trail.depth].end;
+    if (end > length || (end < length && text[end] != paths->separator)) return false;
+    return memcmp(text, paths->trail.text, end) == 0;
+}
+
+int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *ret) {
+    struct paths_trail *trail = &paths->trail;
+    while (trail->depth > 0 && !is_on_trail(paths, text, length)) trail->depth--;
+    uint32_t entry = trail->steps[trail->depth].entry;
+    trail->text = text;
+    for (size_t at = trail->steps[trail->depth].end;
+         at < length && !is_deepest(paths, entry);) {
+        const size_t end = part_end(paths, text, at, length);
+        if (end > at) {
+            const struct part part = part_of(text + at, end - at);
+            if (enter_child(paths, &part, &entry) < 0) return CM_NO_MEMORY;
+            trail->steps[++trail->depth].end = end;
+            trail->steps[trail->depth].entry = entry;
         }
-        if (end) *end = paths->separator;
-        entry = next;
-        begin = stop + 1;
+        at = end + 1;
     }
     *ret = entry;
     return CM_OK;
 }
 
-int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *ret) {
-    return enter(paths, text, length, NULL, ret);
+int paths_enter_below(struct paths *paths, uint32_t base, const char *text, size_t length,
+                      uint32_t *ret) {
+    for (size_t at = 0; at < length;) {
+        const size_t end = part_end(paths, text, at, length);
+        const struct part part = part_of(text + at, end - at);
+        if (end > at && enter_child(paths, &part, &base) < 0) return CM_NO_MEMORY;
+        at = end + 1;
+    }
+    *ret = base;
+    return CM_OK;
 }
 
-int paths_enter_kept(struct paths *paths, const char *text, uint32_t *ret) {
-    return enter(paths, text, strlen(text), text, ret);
+uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *text,
+                          size_t length) {
+    for (size_t at = 0; at < length && base != ID_NONE;) {
+        const size_t end = part_end(paths, text, at, length);
+        const struct part part = part_of(text + at, end - at);
+        if (end > at) base = find_child(paths, base, &part);
+        at = end + 1;
+    }
+    return base;
 }
 
-uint32_t paths_find(const struct paths *paths, const char *text) {
-    uint32_t found = map_get(&paths->index, text);
-    return found == MAP_NONE ? ID_NONE : found;
+/* The entries from the one below the root down to this one; how many there are. */
+static size_t list_chain(const struct paths *paths, uint32_t entry,
+                         uint32_t chain[PATHS_MAX_DEPTH]) {
+    const size_t depth = paths->items[entry].depth;
+    for (size_t i = depth; i-- > 0; entry = paths->items[entry].parent) chain[i] = entry;
+    return depth;
+}
+
+int paths_enter_like(struct paths *paths, const struct paths *other, uint32_t entry,
+                     uint32_t *ret) {
+    uint32_t chain[PATHS_MAX_DEPTH];
+    const size_t depth = list_chain(other, entry, chain);
+    *ret = 0;
+    for (size_t i = 0; i < depth; i++) {
+        const struct part part = part_at(other, chain[i]);
+        if (enter_child(paths, &part, ret) < 0) return CM_NO_MEMORY;
+    }
+    return CM_OK;
+}
+
+uint32_t paths_find_like(const struct paths *paths, const struct paths *other, uint32_t entry) {
+    uint32_t chain[PATHS_MAX_DEPTH];
+    const size_t depth = list_chain(other, entry, chain);
+    uint32_t found = 0;
+    for (size_t i = 0; i < depth && found != ID_NONE; i++) {
+        const struct part part = part_at(other, chain[i]);
+        found = find_child(paths, found, &part);
+    }
+    return found;
+}
+
+const char *paths_text(const struct paths *paths, uint32_t entry, struct arena *arena) {
+    size_t length = 0;
+    for (uint32_t at = entry; at != 0; at = paths->items[at].parent)
+        length += paths->items[at].length + 1;
+    if (length == 0) return "";
+    char *text = arena_alloc(arena, length);
+    for (size_t end = length - 1; text && entry != 0; entry = paths->items[entry].parent) {
+        const struct path *path = &paths->items[entry];
+        memcpy(text + end - path->length, path->name, path->length);
+        end -= path->length;
+        if (end > 0) text[--end] = paths->separator;
+    }
+    return text;
 }
 
 uint32_t paths_common(const struct paths *paths, uint32_t a, uint32_t b) {

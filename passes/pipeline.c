@@ -101,6 +101,7 @@ int pipeline_run_to(struct analysis *analysis, unsigned wanted) {
 #ifndef NDEBUG
     verify_model(analysis->model);
 #endif
+    if (!analysis->kept) analysis->kept = analysis->arena;
     analysis->scratch = arena_new("scratch", 0);
     if (!analysis->scratch) return diag_no_memory(analysis->diag);
     status = run_passes(analysis, wanted);

@@ -11,7 +11,8 @@ size_t pipeline_length(void);
 const struct pass *pipeline_pass(size_t index);
 
 /*
- * Runs every pass over `analysis`, whose model, options, arena and diag the caller has set.
+ * Runs every pass over `analysis`, whose model, options, arena and diag the caller has set; and
+ * `kept`, unless no result is made of it.
  * CM_OK, or the status of the first pass that failed, its messages in the diag.
  */
 int pipeline_run(struct analysis *analysis) CM_MUST_CHECK;

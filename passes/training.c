@@ -145,7 +145,7 @@ static void sum_modules(struct training *training) {
         module->kept_bytes = checked_add_known(module->kept_bytes, node->kept_bytes);
     }
     for (size_t id = modules->n_modules; id-- > 1;) {
-        struct cm_step *outer = &table->of_module[modules->modules[id].parent];
+        struct cm_step *outer = &table->of_module[modules->parents[id]];
         const struct cm_step *inner = &table->of_module[id];
         outer->backward_macs = checked_add_known(outer->backward_macs, inner->backward_macs);
         outer->kept_bytes = checked_add_known(outer->kept_bytes, inner->kept_bytes);

@@ -22,9 +22,8 @@ static int refuse(const struct training *training, const char *what, const char 
 static void match_modules(const struct training *training, const char *pattern, bool *matches) {
     const struct modules_table *table = &training->analysis->modules;
     for (uint32_t id = 0; id < table->n_modules; id++) {
-        const struct module *module = &table->modules[id];
-        bool outer = module->parent != ID_NONE && matches[module->parent];
-        matches[id] = outer || glob_matches(pattern, module->path);
+        bool outer = table->parents[id] != ID_NONE && matches[table->parents[id]];
+        matches[id] = outer || glob_matches(pattern, table->modules[id].path);
     }
 }
 
@@ -59,8 +58,7 @@ static int checkpoint(struct training *training, const char *pattern) {
     const struct modules_table *table = &training->analysis->modules;
     bool any = false;
     for (uint32_t id = 0; id < table->n_modules; id++) {
-        const struct module *module = &table->modules[id];
-        bool like = id > 0 && glob_matches(pattern, module->path);
+        bool like = id > 0 && glob_matches(pattern, table->modules[id].path);
         any = any || like;
         if (like) training->checkpoint[id] = id;
     }
@@ -70,7 +68,7 @@ static int checkpoint(struct training *training, const char *pattern) {
 static void inherit_checkpoints(struct training *training) {
     const struct modules_table *table = &training->analysis->modules;
     for (uint32_t id = 1; id < table->n_modules; id++) {
-        uint32_t outer = training->checkpoint[table->modules[id].parent];
+        uint32_t outer = training->checkpoint[table->parents[id]];
         if (outer != ID_NONE) training->checkpoint[id] = outer;
     }
 }

@@ -139,11 +139,10 @@ static int64_t total_of(const struct cm_result *result, const struct cm_timed *t
 }
 
 static void add_achieved(struct table *table, const struct cm_achieved *achieved) {
-    const bool present = achieved->present;
-    add_number(table, NUMBER_RATE, present ? achieved->flops_per_s : CM_UNKNOWN);
-    add_number(table, NUMBER_TRAFFIC, present ? achieved->bytes_per_s : CM_UNKNOWN);
-    add_percent(table, present ? achieved->roofline : CM_UNKNOWN, CM_RATIO_ONE);
-    add_name(table, present ? achieved->bound : "-");
+    add_number(table, NUMBER_RATE, achieved ? achieved->flops_per_s : CM_UNKNOWN);
+    add_number(table, NUMBER_TRAFFIC, achieved ? achieved->bytes_per_s : CM_UNKNOWN);
+    add_percent(table, achieved ? achieved->roofline : CM_UNKNOWN, CM_RATIO_ONE);
+    add_name(table, achieved ? achieved->bound : "-");
 }
 
 static void add_layer(struct table *table, const struct cm_result *result,
@@ -154,7 +153,7 @@ static void add_layer(struct table *table, const struct cm_result *result,
     add_count(table, (int64_t)timed->n_nodes);
     add_time(table, timed->median_ps);
     add_time(table, timed->warm_ps);
-    add_achieved(table, &timed->achieved);
+    add_achieved(table, timed->achieved);
     add_name(table, timed->state);
     struct text *name = table_cell(table);
     text_append_name(name, timed->primitive);

@@ -73,7 +73,7 @@ static void write_arguments(struct page *page, const char *arguments) {
 /* `, 4.1 TB/s, 85.42% roofline, memory bound`. Of a model the share is 1, but for the floor. */
 static void write_achieved(struct page *page, const struct cm_result *result,
                            const struct cm_achieved *achieved) {
-    if (!achieved->present) return;
+    if (!achieved) return;
     number_append(page_item(page), page->units, NUMBER_TRAFFIC, achieved->bytes_per_s);
     page_item_end(page, STYLE_PLAIN);
     if (!result->measure->modelled && is_known(achieved->roofline)) {
@@ -105,7 +105,7 @@ static void write_times(struct page *page, const struct cm_result *result,
                       checked_add_known(module->costs.flops, module->costs.int_ops),
                       module->costs.latency_ps);
     page_item_end(page, STYLE_PLAIN);
-    write_achieved(page, result, &module->achieved);
+    write_achieved(page, result, module->achieved);
 }
 
 /* `3.46 M, 100.00% Params, 14.07 GMACs, 100.00% MACs, 3, 64, kernel_size=(1,)` */

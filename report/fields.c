@@ -204,44 +204,43 @@ GETTER(get_peak) {
 }
 
 static const struct cm_step *step_of(const struct rows_of *of, size_t row) {
-    return of->rows == ROWS_MODULES ? &module_at(of, row)->training
-                                    : &node_at(of, row)->training;
+    return of->rows == ROWS_MODULES ? module_at(of, row)->training : node_at(of, row)->training;
 }
 
 GETTER(get_backward_macs) {
     const struct cm_step *step = step_of(of, row);
     (void)field;
-    if (step->present) set_figure(cell, NUMBER_MACS, step->backward_macs);
+    if (step) set_figure(cell, NUMBER_MACS, step->backward_macs);
 }
 
 GETTER(get_kept_bytes) {
     const struct cm_step *step = step_of(of, row);
     (void)field;
-    if (step->present) set_figure(cell, NUMBER_BYTES, step->kept_bytes);
+    if (step) set_figure(cell, NUMBER_BYTES, step->kept_bytes);
 }
 
 GETTER(get_flops_rate) {
-    const struct cm_achieved *achieved = &module_at(of, row)->achieved;
+    const struct cm_achieved *achieved = module_at(of, row)->achieved;
     (void)field;
-    if (achieved->present) set_figure(cell, NUMBER_RATE, achieved->flops_per_s);
+    if (achieved) set_figure(cell, NUMBER_RATE, achieved->flops_per_s);
 }
 
 GETTER(get_bytes_rate) {
-    const struct cm_achieved *achieved = &module_at(of, row)->achieved;
+    const struct cm_achieved *achieved = module_at(of, row)->achieved;
     (void)field;
-    if (achieved->present) set_figure(cell, NUMBER_TRAFFIC, achieved->bytes_per_s);
+    if (achieved) set_figure(cell, NUMBER_TRAFFIC, achieved->bytes_per_s);
 }
 
 GETTER(get_roofline) {
-    const struct cm_achieved *achieved = &module_at(of, row)->achieved;
+    const struct cm_achieved *achieved = module_at(of, row)->achieved;
     (void)field;
-    if (achieved->present) set_share(cell, achieved->roofline, CM_RATIO_ONE);
+    if (achieved) set_share(cell, achieved->roofline, CM_RATIO_ONE);
 }
 
 GETTER(get_bound) {
-    const struct cm_achieved *achieved = &module_at(of, row)->achieved;
+    const struct cm_achieved *achieved = module_at(of, row)->achieved;
     (void)field;
-    set_text(cell, achieved->present ? achieved->bound : "");
+    set_text(cell, achieved ? achieved->bound : "");
 }
 
 GETTER(get_batch) {

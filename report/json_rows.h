@@ -29,6 +29,8 @@
         key, JSON_PART, true, offsetof(type, member), offsetof(type, member.present),          \
             &(record), NULL, about                                                             \
     }
+#define POINTER(key, type, member, record, about)                                              \
+    { key, JSON_POINTER, true, offsetof(type, member), 0, &(record), NULL, about }
 #define LIST(key, type, member, count, record, about)                                          \
     {                                                                                          \
         key, JSON_LIST, false, offsetof(type, member), offsetof(type, count), &(record), NULL, \

@@ -97,8 +97,8 @@ static const struct json_field module_fields[] = {
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes, "the most bytes alive at once of what its nodes made; the root's are the model's, inputs included"),
     OPTIONAL("at_most", JSON_BOUNDS, struct cm_module, costs.at_most, "keys of those of these figures that are upper bounds; missing where all are exact"),
-    PART("training", struct cm_module, training, json_step, "its share of a training step, children included"),
-    PART("achieved", struct cm_module, achieved, json_achieved, "what its time makes of its work, where something inside has a time"),
+    POINTER("training", struct cm_module, training, json_step, "its share of a training step, children included"),
+    POINTER("achieved", struct cm_module, achieved, json_achieved, "what its time makes of its work, where something inside has a time"),
 };
 
 static const struct json_record module_record = RECORD(struct cm_module, module_fields, "module", "A module; figures include its children, params are a union (a tensor that two children share counts once)");
@@ -117,7 +117,7 @@ static const struct json_field node_fields[] = {
     COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
     COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
     OPTIONAL("at_most", JSON_BOUNDS, struct cm_node, costs.at_most, "keys of those of these figures that are upper bounds; missing where all are exact"),
-    PART("training", struct cm_node, training, json_step, "its share of a training step"),
+    POINTER("training", struct cm_node, training, json_step, "its share of a training step"),
 };
 
 static const struct json_record node_record = RECORD(struct cm_node, node_fields, "node", "A node; params, buffers and weight_bytes are those of its own operands: a weight that two nodes use stands at both");
@@ -200,7 +200,8 @@ static const struct json_field memory_fields[] = {
     OPTIONAL("required_bytes", JSON_COUNT, struct cm_memory, required_bytes, "weights (but those of storage `input`, which are in the arena) and arena_bytes; with an optimizer the peak_bytes of training instead; workspace of kernels is not in it"),
     OPTIONAL("at_most", JSON_FLAG, struct cm_memory, at_most, "tensors are counted of which only the largest size is known: arena_bytes, required_bytes and the peaks of modules whose activation_bytes are at_most are upper bounds"),
     OPTIONAL("peak_at_most", JSON_FLAG, struct cm_memory, peak_at_most, "one of these is alive at the peak, which is then an upper bound too"),
-    {"fit", JSON_POINTER, true, offsetof(struct cm_memory, fit), 0, &fit_record, NULL, "with --memory-limit: does it fit"}, OPTIONAL_MANY("weights", JSON_LIST, struct cm_memory, weights, n_weights, &weights_record, "all that stands in the file and is read or handed out, be it a parameter or not"),
+    POINTER("fit", struct cm_memory, fit, fit_record, "with --memory-limit: does it fit"),
+    OPTIONAL_MANY("weights", JSON_LIST, struct cm_memory, weights, n_weights, &weights_record, "all that stands in the file and is read or handed out, be it a parameter or not"),
     OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL, "what each planner alone would need: `greedy_by_size`, `greedy_by_breadth`, `best_fit`, `two_ends`; `null` where it was not tried"),
     OPTIONAL("file_order_peak_bytes", JSON_COUNT, struct cm_memory, file_order_peak_bytes, "peak_activation_bytes in the order of the file"),
     OPTIONAL("schedule_optimal", JSON_FLAG, struct cm_memory, schedule_optimal, "`true` with --schedule min-memory where no order has a lower peak"),
@@ -320,7 +321,7 @@ static const struct json_field result_fields[] = {
     OPTIONAL_MANY("explanations", JSON_LIST, struct cm_result, explanations, n_explanations, &explanation_record, "with --explain: one for each that was asked about"),
     OPTIONAL_MANY("modules_from", JSON_SIZES, struct cm_result, module_sources, n_module_sources, NULL, "each source that told modules, and of how many nodes; then `joined` and `none`"),
     OPTIONAL_MANY("operators", JSON_LIST, struct cm_result, operators, n_operators, &json_operator, "the same costs by operator, the longest latency first (without times: the most MACs); sums leave out what is unknown"),
-    {"measure", JSON_POINTER, true, offsetof(struct cm_result, measure), 0, &json_measure, NULL, "with --measure, --device or --backend: what a backend said"},
+    POINTER("measure", struct cm_result, measure, json_measure, "with --measure, --device or --backend: what a backend said"),
     OPTIONAL_MANY("advice", JSON_LIST, struct cm_result, advice, n_advice, &json_advice, "with times: what would make it faster, the largest gain first"),
 };
 

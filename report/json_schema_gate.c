@@ -90,8 +90,8 @@ static const struct json_field module_fields[] = {
     COSTS(JSON_OTHERS, struct cm_baseline_module, module.costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_baseline_module,
              module.peak_activation_bytes, "most alive at once of what is made inside"),
-    PART("training", struct cm_baseline_module, module.training, json_step,
-         "share of a training step"),
+    POINTER("training", struct cm_baseline_module, module.training, json_step,
+            "share of a training step"),
 };
 
 static const struct json_record module_record =

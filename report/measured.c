@@ -139,8 +139,8 @@ static void write_speed(struct page *page, const struct cm_result *result) {
 
 /* `bandwidth:  1.9 TB/s, 39.60% of the roofline` */
 static void write_achieved(struct page *page, const struct cm_result *result) {
-    const struct cm_achieved *achieved = &result->modules[0].achieved;
-    if (!achieved->present) return;
+    const struct cm_achieved *achieved = result->modules[0].achieved;
+    if (!achieved) return;
     label_write(page, "bandwidth");
     page_list(page, ", ", LABEL_WIDTH);
     number_append(page_item(page), page->units, NUMBER_TRAFFIC, achieved->bytes_per_s);

@@ -34,8 +34,8 @@ enum cm_type_kind {
 
 struct cm_type {
     enum cm_type_kind kind;
-    const char *dtype;   /* ONNX's lower-case name: "float", "int64"; NULL unknown */
     int rank;            /* -1 unknown */
+    const char *dtype;   /* ONNX's lower-case name: "float", "int64"; NULL unknown */
     const int64_t *dims; /* rank sizes, CM_UNKNOWN where unknown */
     /* The same where only data decide: no dim is larger. CM_UNKNOWN: there is no bound; NULL:
      * there is none that `dims` does not tell. */
@@ -73,7 +73,6 @@ struct cm_costs {
 
 /* A node's or module's share of a training step. */
 struct cm_step {
-    bool present;          /* false: no training step was profiled */
     int64_t backward_macs; /* of all gradients that are wanted */
     int64_t kept_bytes;    /* of what it made that stays from forward to backward */
 };
@@ -83,7 +82,6 @@ struct cm_step {
  * the exact convention, bytes of operands and results. A ratio is in millionths.
  */
 struct cm_achieved {
-    bool present;        /* false: nothing of it has a time */
     int64_t flops_per_s; /* of these three CM_UNKNOWN what is not known */
     int64_t bytes_per_s;
     int64_t roofline;  /* ratio: the least time that the device's ceilings allow, by the time */
@@ -101,7 +99,7 @@ struct cm_node {
     size_t n_outputs;
     const struct cm_value *outputs;
     struct cm_costs costs; /* params, buffers and weight_bytes: of the node's own operands */
-    struct cm_step training;
+    const struct cm_step *training; /* NULL: no training step was profiled */
 };
 
 struct cm_module {
@@ -115,9 +113,9 @@ struct cm_module {
     size_t n_children;
     const size_t *children; /* indices, in order of first use */
     int64_t calls; /* how often its scope was entered; 0 when it only holds parameters */
-    struct cm_costs costs;         /* children included; params are a union */
-    struct cm_step training;       /* children included */
-    struct cm_achieved achieved;   /* children included */
+    struct cm_costs costs;              /* children included; params are a union */
+    const struct cm_step *training;     /* children included; NULL as a node's */
+    const struct cm_achieved *achieved; /* children included; NULL: nothing inside has a time */
     int64_t peak_activation_bytes; /* most alive at once of what is made inside; CM_UNKNOWN */
     size_t n_outputs;              /* values of its first call that leave the module */
     const struct cm_value *outputs;
@@ -378,16 +376,16 @@ struct cm_timed {
     bool few_samples;
     bool not_cold;
     bool throttled;
-    bool launches; /* each execution was launched by the host */
-    bool cached;   /* it ran in an earlier call of the program */
-    int64_t flops; /* of one execution, by the exact convention */
-    int64_t bytes; /* read and written */
-    struct cm_achieved achieved;
-    const char *provider;     /* part of the backend: "cublaslt"; "" */
-    const char *algorithm;    /* "engine 62"; "" */
-    const char *tensor_cores; /* "yes", "no", "unknown" */
-    int64_t plans_tried;      /* until one was accepted; 0 not known */
-    int64_t sets;             /* of operands that cold executions went round; 0 not known */
+    bool launches;                      /* each execution was launched by the host */
+    bool cached;                        /* it ran in an earlier call of the program */
+    int64_t flops;                      /* of one execution, by the exact convention */
+    int64_t bytes;                      /* read and written */
+    const struct cm_achieved *achieved; /* NULL: there is no time */
+    const char *provider;               /* part of the backend: "cublaslt"; "" */
+    const char *algorithm;              /* "engine 62"; "" */
+    const char *tensor_cores;           /* "yes", "no", "unknown" */
+    int64_t plans_tried;                /* until one was accepted; 0 not known */
+    int64_t sets; /* of operands that cold executions went round; 0 not known */
     int64_t workspace_bytes;
     int64_t plan_ps; /* to find and compile it; in no time */
     struct cm_clock_state clocks;

@@ -62,7 +62,7 @@ const char *bench_messages(const struct bench *bench);
 const char *bench_rebatched(const struct bench *bench);
 
 /* The module of that path, or NULL. */
-const struct module *bench_module(const struct bench *bench, const char *path);
+const struct cm_module *bench_module(const struct bench *bench, const char *path);
 /* The kind of the value of that name as params sees it. */
 enum param_kind bench_kind(const struct bench *bench, const char *name);
 /* Path of the module in which the node of that name stands. */

@@ -68,7 +68,7 @@ const char *bench_rebatched(const struct bench *bench) {
     return text_string(&text);
 }
 
-const struct module *bench_module(const struct bench *bench, const char *path) {
+const struct cm_module *bench_module(const struct bench *bench, const char *path) {
     const struct modules_table *table = &bench->analysis.modules;
     for (size_t i = 0; i < table->n_modules; i++)
         if (strcmp(table->modules[i].path, path) == 0) return &table->modules[i];
@@ -106,11 +106,15 @@ const char *bench_paths(const struct bench *bench) {
 }
 
 const char *bench_outputs(const struct bench *bench, const char *path) {
-    const struct module *module = bench_module(bench, path);
+    const struct modules_table *table = &bench->analysis.modules;
+    const struct cm_module *module = bench_module(bench, path);
     struct text text;
     assert_non_null(module);
     text_init(&text, bench->arena);
-    for (size_t i = 0; i < module->n_outputs; i++)
-        text_printf(&text, "%s%s", i ? " " : "", value_name(&bench->model, module->outputs[i]));
+    const uint32_t first = table->first_output[module - table->modules];
+    const uint32_t end = table->first_output[module - table->modules + 1];
+    for (uint32_t i = first; i < end; i++)
+        text_printf(&text, "%s%s", i > first ? " " : "",
+                    value_name(&bench->model, table->outputs[i]));
     return text_string(&text);
 }

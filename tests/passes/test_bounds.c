@@ -129,7 +129,7 @@ static void a_module_has_the_sums_of_its_primitives(void **state) {
     struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.006\n");
     (void)state;
     const struct bounds_table *table = &bench->analysis.bounds;
-    const struct module *block = bench_module(bench, "block");
+    const struct cm_module *block = bench_module(bench, "block");
     const struct achieved *of_block =
         &table->of_module[block - bench->analysis.modules.modules];
     const struct achieved *of_root = &table->of_module[0];

@@ -94,7 +94,7 @@ static void peaks_are_what_lives_together(void **state) {
     "out r\n"
 
 static int64_t module_peak(const struct bench *bench, const char *path) {
-    const struct module *module = bench_module(bench, path);
+    const struct cm_module *module = bench_module(bench, path);
     assert_non_null(module);
     return bench->analysis.memory.of_module[module - bench->analysis.modules.modules];
 }

@@ -55,8 +55,8 @@ static void groups_stand_in_the_place_of_modules(void **state) {
 static void a_group_costs_what_is_in_it(void **state) {
     const struct cm_options options = {.group = "layer[0-9]+"};
     struct bench *bench = bench_open_with(net, &options);
-    const struct module *first = bench_module(bench, "layer1");
-    const struct module *second = bench_module(bench, "layer2");
+    const struct cm_module *first = bench_module(bench, "layer1");
+    const struct cm_module *second = bench_module(bench, "layer2");
     (void)state;
     assert_int_equal(first->costs.macs, 18);
     assert_int_equal(first->costs.params, 18);

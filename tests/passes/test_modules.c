@@ -144,7 +144,7 @@ static void test_a_sequential_was_called_as_often_as_its_children(void **state) 
         "node /net/net.0/MatMul MatMul x net.0.weight -> 1\nnode /net/net.1/Relu Relu 1 -> 2\n"
         "node /net/net.0_1/MatMul MatMul y net.0.weight -> 3\n"
         "node /net/net.1_1/Relu Relu 3 -> 4\nnode /Sub Sub 2 4 -> 5\nout 5\n");
-    const struct module *net = bench_module(bench, "net");
+    const struct cm_module *net = bench_module(bench, "net");
     (void)state;
     assert_string_equal(bench_paths(bench), "() net net.0 net.1");
     assert_int_equal(net->calls, 2);
@@ -325,7 +325,7 @@ static void test_classes_are_told_by_operators(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof type_rows / sizeof *type_rows; i++) {
         struct bench *bench = bench_open(type_rows[i].lines);
-        const struct module *module = bench_module(bench, type_rows[i].path);
+        const struct cm_module *module = bench_module(bench, type_rows[i].path);
         assert_int_equal(bench->status, CM_OK);
         assert_non_null(module);
         assert_string_equal(module->type, type_rows[i].type);
@@ -337,12 +337,12 @@ static void test_classes_are_told_by_operators(void **state) {
 
 static void test_the_root_is_named_for_its_file(void **state) {
     struct bench *bench = bench_open("in x float[1]\nnode /Relu Relu x -> y\nout y\n");
-    const struct module *root = bench_module(bench, "");
+    const struct cm_module *root = bench_module(bench, "");
     (void)state;
     assert_string_equal(root->name, "small");
     assert_string_equal(root->type, "small");
     assert_false(root->type_known);
-    assert_int_equal(root->parent, ID_NONE);
+    assert_int_equal(root->parent, CM_NO_INDEX);
     bench_close(bench);
 }
 

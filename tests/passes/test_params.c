@@ -257,7 +257,8 @@ static void test_a_further_use_of_a_name_ends_in_a_number(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t length = 0;
-        assert_int_equal(names_repeat(rows[i].name, &length), rows[i].repeat);
+        assert_int_equal(names_repeat(rows[i].name, strlen(rows[i].name), &length),
+                         rows[i].repeat);
         assert_int_equal(length, rows[i].length);
     }
 }

@@ -289,7 +289,7 @@ static int64_t live_in(const struct bench *bench, uint32_t step, uint32_t module
     for (uint32_t id = 0; id < bench->model.n_values; id++) {
         uint32_t node = bench->model.values[id].node;
         uint32_t at = node == ID_NONE ? 0 : modules->of_node[node];
-        while (at != module && at != ID_NONE) at = modules->modules[at].parent;
+        while (at != module && at != ID_NONE) at = modules->parents[at];
         if (at == module && is_alive(bench, id, step)) live += bytes_of(bench, id);
     }
     return live;

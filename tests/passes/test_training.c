@@ -172,7 +172,7 @@ static void the_peak_names_its_node_and_phase(void **state) {
     "node /one/a MatMul x a.w -> y\nnode /two/b MatMul y b.w -> z\nout z\n"
 
 static const struct cm_step *step_of(const struct bench *bench, const char *path) {
-    const struct module *module = bench_module(bench, path);
+    const struct cm_module *module = bench_module(bench, path);
     assert_non_null(module);
     return &bench->analysis.training.of_module[module - bench->analysis.modules.modules];
 }

@@ -329,8 +329,8 @@ static const struct cm_module odd_modules[] = {
                   .weight_bytes = 0,
                   .activation_bytes = CM_UNKNOWN,
                   .latency_ps = CM_UNKNOWN},
-        .training = {true, INT64_MAX, 0},
-        .achieved = {true, CM_UNKNOWN, INT64_MAX, CM_UNKNOWN, ESCAPE},
+        .training = &(const struct cm_step){INT64_MAX, 0},
+        .achieved = &(const struct cm_achieved){CM_UNKNOWN, INT64_MAX, CM_UNKNOWN, ESCAPE},
     },
     {
         .path = "quote\"back\\slash",
@@ -371,7 +371,7 @@ static const struct cm_node odd_nodes[] = {
                   .weight_bytes = 0,
                   .activation_bytes = CM_UNKNOWN,
                   .latency_ps = CM_UNKNOWN},
-        .training = {true, CM_UNKNOWN, INT64_MAX},
+        .training = &(const struct cm_step){CM_UNKNOWN, INT64_MAX},
     },
 };
 
@@ -479,7 +479,7 @@ static const struct cm_timed timed[] = {
      .workspace_bytes = INT64_MAX,
      .plan_ps = 1000000000000,
      .clocks = {true, 1980, 1980, 3201, 45, 350500, "power cap"},
-     .achieved = {true, INT64_MAX, 1, 1500000, "memory"},
+     .achieved = &(const struct cm_achieved){INT64_MAX, 1, 1500000, "memory"},
      .flops = 2,
      .bytes = 12,
      .min_ps = 0,
