@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "lib/assembly.h"
-#include "lib/coverage.h"
 #include "passes/lifetime.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -30,17 +29,10 @@ static void public_costs(struct cm_costs *costs) {
     costs->latency_ps = assembly_count(costs->latency_ps);
 }
 
-/* Values that follow each other mostly are of one shape. */
 static const int64_t *take_dims(struct assembly *assembly, const struct shape *shape) {
-    const struct shape *last = &assembly->last_shape;
     size_t n = (size_t)shape->rank;
-    if (last->rank == shape->rank &&
-        (n == 0 || !memcmp(last->dims, shape->dims, n * sizeof(*shape->dims))))
-        return assembly->last_dims;
     int64_t *dims = assembly_array(assembly, n, sizeof(*dims));
     for (size_t i = 0; dims && i < n; i++) dims[i] = assembly_count(shape->dims[i]);
-    assembly->last_shape = *shape;
-    assembly->last_dims = dims;
     return dims;
 }
 
@@ -64,19 +56,32 @@ static void take_type(struct assembly *assembly, const struct fact *fact,
     }
 }
 
-static void take_value(struct assembly *assembly, uint32_t id) {
+/* Of plain tensors only: what nests is rare. */
+static bool is_alike(const struct fact *a, const struct fact *b) {
+    return a->kind == CM_TYPE_TENSOR && b->kind == CM_TYPE_TENSOR && a->dtype == b->dtype &&
+           a->is_at_most == b->is_at_most && shape_equal(&a->shape, &b->shape);
+}
+
+/* Values that follow each other mostly are of one type, and then share its dims. */
+static void take_value(struct assembly *assembly, uint32_t id, const struct cm_value *before) {
     const struct infer_table *infer = &assembly->analysis->infer;
+    const struct fact *fact = &infer->facts[id];
     const struct fact *most = &infer->most->facts[id];
     struct cm_value *value = &assembly->values[id];
+    if (before && is_alike(fact, fact - 1) && (most == fact || is_alike(most, most - 1))) {
+        *value = *before;
+    } else {
+        value->bytes = assembly_count(lifetime_bytes(most));
+        take_type(assembly, fact, most, &value->type);
+    }
     value->name = assembly_text(assembly, assembly->analysis->model->values[id].name);
-    value->bytes = assembly_count(lifetime_bytes(most));
-    take_type(assembly, &infer->facts[id], most, &value->type);
 }
 
 static void take_values(struct assembly *assembly) {
     size_t n = assembly->analysis->model->n_values;
     assembly->values = assembly_array(assembly, n, sizeof(*assembly->values));
-    for (uint32_t id = 0; id < n && !assembly->failed; id++) take_value(assembly, id);
+    for (uint32_t id = 0; id < n && !assembly->failed; id++)
+        take_value(assembly, id, id > 0 ? &assembly->values[id - 1] : NULL);
 }
 
 /* Params and buffers of the node's own operands. */
@@ -103,12 +108,13 @@ static struct cm_step *take_steps(struct assembly *assembly, const struct cm_ste
     return steps;
 }
 
-static void take_node(struct assembly *assembly, uint32_t id, struct cm_node *ret) {
+/* `inputs`: room for the names of its inputs. */
+static void take_node(struct assembly *assembly, uint32_t id, const char **inputs,
+                      struct cm_node *ret) {
     const struct analysis *analysis = assembly->analysis;
     const struct node *node = &analysis->model->nodes[id];
-    const char **inputs = assembly_array(assembly, node->n_inputs, sizeof(*inputs));
-    for (size_t i = 0; inputs && i < node->n_inputs; i++)
-        inputs[i] = assembly_value(assembly, node->inputs[i]).name;
+    for (size_t i = 0; i < node->n_inputs; i++)
+        inputs[i] = node->inputs[i] == ID_NONE ? "" : assembly->values[node->inputs[i]].name;
     *ret = (struct cm_node){
         .index = id,
         .name = assembly_text(assembly, node->name),
@@ -125,13 +131,22 @@ static void take_node(struct assembly *assembly, uint32_t id, struct cm_node *re
     public_costs(&ret->costs);
 }
 
+static size_t count_inputs(const struct model *model) {
+    size_t n = 0;
+    for (size_t i = 0; i < model->n_nodes; i++) n += model->nodes[i].n_inputs;
+    return n;
+}
+
 static void take_nodes(struct assembly *assembly) {
-    size_t n = assembly->analysis->model->n_nodes;
+    const struct model *model = assembly->analysis->model;
+    const size_t n = model->n_nodes;
     struct cm_node *nodes = assembly_array(assembly, n, sizeof(*nodes));
+    const char **inputs = assembly_array(assembly, count_inputs(model), sizeof(*inputs));
     const struct cm_step *steps = take_steps(assembly, assembly->analysis->training.of_node, n);
     for (uint32_t id = 0; id < n && !assembly->failed; id++) {
-        take_node(assembly, id, &nodes[id]);
+        take_node(assembly, id, inputs, &nodes[id]);
         nodes[id].training = steps ? &steps[id] : NULL;
+        inputs += model->nodes[id].n_inputs;
     }
     assembly->result->n_nodes = n;
     assembly->result->nodes = nodes;
@@ -283,14 +298,13 @@ static void take_rebatched(struct assembly *assembly) {
 
 int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
                     struct cm_result **ret) {
-    struct assembly assembly = {.analysis = analysis,
-                                .arena = analysis->kept,
-                                .fit = extras->fit,
-                                .last_shape = shape_unknown()};
+    struct assembly assembly = {
+        .analysis = analysis, .arena = analysis->kept, .fit = extras->fit};
     assembly.result = assembly_array(&assembly, 1, sizeof(*assembly.result));
     take_values(&assembly);
     if (!assembly.failed) {
         assembly.result->arena = assembly.arena;
+        assembly.result->coverage = extras->coverage;
         take_model(&assembly);
         take_options(&assembly);
         take_nodes(&assembly);
@@ -305,9 +319,7 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         assemble_advice(&assembly);
         assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
     }
-    if (assembly.failed ||
-        coverage_of(analysis, assembly.arena, &assembly.result->coverage) < 0)
-        return diag_no_memory(analysis->diag);
+    if (assembly.failed) return diag_no_memory(analysis->diag);
     *ret = assembly.result;
     return CM_OK;
 }

@@ -21,12 +21,14 @@ int assemble_messages(struct cm_diagnostics *diagnostics, size_t from, struct ar
  * Warns of what a complete analysis would not have: unknown operators, unknown shapes. With
  * options->strict they are errors, and CM_REFUSED.
  */
-int assemble_warnings(const struct analysis *analysis) CM_MUST_CHECK;
+int assemble_warnings(const struct analysis *analysis,
+                      const struct cm_coverage *coverage) CM_MUST_CHECK;
 
 /* What is beside the tables of the passes. */
 struct assemble_extras {
     struct message_list loading; /* messages, those of loading before those of the analysis */
     struct message_list analysis;
+    struct cm_coverage coverage;
     const struct cm_fit *fit; /* NULL: not asked */
 };
 

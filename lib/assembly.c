@@ -6,7 +6,6 @@
 
 #include "passes/estimate.h"
 #include "support/arena.h"
-#include "support/checked.h"
 
 #include "support/banned.h"
 
@@ -28,10 +27,6 @@ const char *assembly_shared(struct assembly *assembly, const char *text) {
     if (slot->text != text || !text)
         *slot = (struct shared_text){text, assembly_text(assembly, text)};
     return slot->copy;
-}
-
-int64_t assembly_count(int64_t value) {
-    return is_known(value) ? value : CM_UNKNOWN;
 }
 
 int64_t assembly_rounded(double value) {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "passes/pass.h"
+#include "support/checked.h"
 
 struct message_list;
 
@@ -25,8 +26,6 @@ struct assembly {
     struct cm_result *result;
     const struct cm_fit *fit; /* NULL: not asked */
     struct cm_value *values;  /* by value id, in the result's arena */
-    struct shape last_shape;
-    const int64_t *last_dims; /* of it */
     struct shared_text shared[N_SHARED_TEXTS];
     bool failed;
 };
@@ -38,7 +37,9 @@ const char *assembly_text(struct assembly *assembly, const char *text);
 /* The same of a text of the model that is mostly the same object again. */
 const char *assembly_shared(struct assembly *assembly, const char *text);
 /* An unknown or overflown count as the public API says it. */
-int64_t assembly_count(int64_t value);
+static inline int64_t assembly_count(int64_t value) {
+    return is_known(value) ? value : CM_UNKNOWN;
+}
 /* Rounded; what is negative, no number or past 2^63 is unknown. */
 int64_t assembly_rounded(double value);
 /* In millionths; negative is unknown. */

@@ -83,32 +83,33 @@ static int tally_node(struct tally *unknown, struct tally *described,
     return described_is(op) ? tally_add(described, node) : CM_OK;
 }
 
-static void tally_init(struct tally *tally, struct arena *arena) {
-    *tally = (struct tally){.arena = arena};
-    map_init(&tally->index, arena);
+/* The names stay with the result. */
+static void tally_init(struct tally *tally, const struct analysis *analysis) {
+    *tally = (struct tally){.arena = analysis->kept};
+    map_init(&tally->index, analysis->arena);
 }
 
-int coverage_of(const struct analysis *analysis, struct arena *arena, struct cm_coverage *ret) {
+int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
     const struct model *model = analysis->model;
-    struct tally unknown;
-    struct tally described;
+    struct tally unknown_ops, described_ops;
     int64_t unknown_shapes = 0;
     int64_t unbounded = 0;
-    tally_init(&unknown, arena);
-    tally_init(&described, arena);
+    tally_init(&unknown_ops, analysis);
+    tally_init(&described_ops, analysis);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         const struct node *node = &model->nodes[id];
         if (!is_run(analysis, node->graph)) continue;
-        unknown_shapes += unknown_outputs(&analysis->infer, node);
-        unbounded += unknown_outputs(analysis->infer.most, node);
-        if (tally_node(&unknown, &described, analysis, id) < 0) return CM_NO_MEMORY;
+        const int64_t unknown = unknown_outputs(&analysis->infer, node);
+        unknown_shapes += unknown;
+        if (unknown > 0) unbounded += unknown_outputs(analysis->infer.most, node);
+        if (tally_node(&unknown_ops, &described_ops, analysis, id) < 0) return CM_NO_MEMORY;
     }
     *ret = (struct cm_coverage){
         .nodes = (int64_t)model->n_nodes,
-        .n_unknown_ops = unknown.n,
-        .unknown_ops = unknown.items,
-        .n_described_ops = described.n,
-        .described_ops = described.items,
+        .n_unknown_ops = unknown_ops.n,
+        .unknown_ops = unknown_ops.items,
+        .n_described_ops = described_ops.n,
+        .described_ops = described_ops.items,
         .unknown_shapes = unknown_shapes,
         .bounded_shapes = unknown_shapes - unbounded,
     };
@@ -158,15 +159,12 @@ static int complain_of_shapes(const struct analysis *analysis,
     return CM_OK;
 }
 
-int assemble_warnings(const struct analysis *analysis) {
-    struct cm_coverage coverage;
+int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
     int worst = CM_OK;
-    if (coverage_of(analysis, analysis->arena, &coverage) < 0)
-        return diag_no_memory(analysis->diag);
-    for (size_t i = 0; i < coverage.n_unknown_ops; i++) {
-        int status = complain(analysis, &coverage.unknown_ops[i]);
+    for (size_t i = 0; i < coverage->n_unknown_ops; i++) {
+        int status = complain(analysis, &coverage->unknown_ops[i]);
         if (status < 0) worst = status;
     }
-    int status = complain_of_shapes(analysis, &coverage);
+    int status = complain_of_shapes(analysis, coverage);
     return status < 0 ? status : worst;
 }

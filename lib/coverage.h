@@ -5,8 +5,7 @@
 
 #include "passes/pass.h"
 
-/* Counts, by "domain::Type" in order of first use; strings and lists in `arena`. */
-int coverage_of(const struct analysis *analysis, struct arena *arena,
-                struct cm_coverage *ret) CM_MUST_CHECK;
+/* Counts, by "domain::Type" in order of first use; strings and lists in the result's memory. */
+int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) CM_MUST_CHECK;
 
 #endif

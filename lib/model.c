@@ -8,6 +8,7 @@
 #include "frontend/load.h"
 #include "ir/graph.h"
 #include "lib/assemble.h"
+#include "lib/coverage.h"
 #include "lib/fit.h"
 #include "lib/handle.h"
 #include "lib/profile_file.h"
@@ -199,7 +200,8 @@ static struct cm_options meant(const struct cm_options *options) {
 }
 
 static int analyse(struct cm_model *model, const struct cm_options *options,
-                   struct cm_diagnostics *diagnostics, struct analysis *analysis) {
+                   struct cm_diagnostics *diagnostics, struct analysis *analysis,
+                   struct cm_coverage *ret_coverage) {
     int status = model_check_options(options, analysis->arena, diagnostics);
     if (status < 0) return status;
     *analysis = (struct analysis){
@@ -210,7 +212,9 @@ static int analyse(struct cm_model *model, const struct cm_options *options,
         .diag = diagnostics,
     };
     status = pipeline_run(analysis);
-    return status < 0 ? status : assemble_warnings(analysis);
+    if (status == CM_OK && coverage_of(analysis, ret_coverage) < 0)
+        return diag_no_memory(diagnostics);
+    return status < 0 ? status : assemble_warnings(analysis, ret_coverage);
 }
 
 static int profile(struct cm_model *model, const struct cm_options *options,
@@ -218,7 +222,7 @@ static int profile(struct cm_model *model, const struct cm_options *options,
                    struct cm_result **ret_result) {
     size_t from = cm_diagnostics_count(diagnostics);
     struct assemble_extras extras = {.loading = model->notes};
-    int status = analyse(model, options, diagnostics, analysis);
+    int status = analyse(model, options, diagnostics, analysis, &extras.coverage);
     if (status == CM_OK && options->memory_limit > 0) status = fit_find(analysis, &extras.fit);
     if (status == CM_OK)
         status = assemble_messages(diagnostics, from, analysis->arena, &extras.analysis);

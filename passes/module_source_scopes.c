@@ -36,14 +36,17 @@ static size_t last_part(const char *text, size_t length) {
 static size_t before_fusion(const char *name, size_t length) {
     size_t end = length > 0 && name[length - 1] == '/' ? length - 1 : length;
     size_t mark = strlen(FUSED_END);
+    if (end < mark || memcmp(name + end - mark, FUSED_END, mark) != 0) return 0;
     size_t part = last_part(name, end);
-    bool ends = part >= mark && strncmp(name + end - mark, FUSED_END, mark) == 0;
-    return ends && part < end ? end - part - 1 : 0;
+    return part < end ? end - part - 1 : 0;
 }
 
-static bool is_fused(const char *name) {
-    return text_starts_with(name, FUSED_FRONT) || strstr(name, FUSED_JOINT) ||
-           before_fusion(name, strlen(name)) > 0;
+/* Two of the marks have a blank, as hardly any other name does: one look for both. */
+static bool is_fused(const char *name, size_t length) {
+    if (memchr(name, ' ', length) &&
+        (text_starts_with(name, FUSED_FRONT) || strstr(name, FUSED_JOINT)))
+        return true;
+    return before_fusion(name, length) > 0;
 }
 
 /* Parts that the runtime of TensorFlow or a transformation of JAX puts around what a person
@@ -94,12 +97,15 @@ static const char *output_name(const struct scope_finder *finder, const struct n
 
 int named_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     const struct node *node = &finder->model->nodes[id];
-    bool fused = is_fused(node->name);
-    const char *name =
-        strchr(node->name, '/') && !fused ? node->name : output_name(finder, node);
+    const char *name = node->name;
+    size_t length = strlen(name);
     *ret = ID_NONE;
-    if (fused) return CM_OK;
-    return enter_name(finder, name, strlen(name), ret);
+    if (is_fused(name, length)) return CM_OK;
+    if (last_part(name, length) == length) {
+        name = output_name(finder, node);
+        length = strlen(name);
+    }
+    return enter_name(finder, name, length, ret);
 }
 
 /* Narrows *scope, ID_NONE at first, to what is also around the part. */
@@ -127,7 +133,7 @@ static int add_name(struct scope_finder *finder, const char *name, size_t length
 int fused_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     const char *name = finder->model->nodes[id].name;
     *ret = ID_NONE;
-    if (!is_fused(name)) return CM_OK;
+    if (!is_fused(name, strlen(name))) return CM_OK;
     for (const char *at = name; at;) {
         const char *joint = strstr(at, FUSED_JOINT);
         size_t length = joint ? (size_t)(joint - at) : strlen(at);

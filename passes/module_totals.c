@@ -3,6 +3,8 @@
  * What modules cost. Work and traffic are sums over the nodes inside; parameters are a union: a
  * module owns each tensor that bears its name or that a node inside it uses, and owns it once.
  */
+#include <string.h>
+
 #include "passes/module_tree.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -14,7 +16,32 @@ static void add_known(int64_t *sum, int64_t value) {
     *sum = checked_add_known(*sum, value);
 }
 
+/* The figures of struct cm_costs that stand before the time, which often is not known. */
+#define N_FIGURES (offsetof(struct cm_costs, latency_ps) / sizeof(int64_t))
+
+/* Adds them all at once if all are known and none of the sums is past 2^63: what is known is
+ * not negative, and everything else is. */
+static bool add_known_work(struct cm_costs *sum, const struct cm_costs *costs) {
+    uint64_t sums[N_FIGURES];
+    uint64_t addends[N_FIGURES];
+    uint64_t signs = 0;
+    memcpy(sums, sum, sizeof sums);
+    memcpy(addends, costs, sizeof addends);
+    for (size_t i = 0; i < N_FIGURES; i++) {
+        signs |= sums[i] | addends[i];
+        sums[i] += addends[i];
+        signs |= sums[i];
+    }
+    if (signs > INT64_MAX) return false;
+    memcpy(sum, sums, sizeof sums);
+    return true;
+}
+
+/* Params are no sums, and still 0 on both sides. */
 static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
+    sum->at_most |= costs->at_most;
+    add_known(&sum->latency_ps, costs->latency_ps);
+    if (add_known_work(sum, costs)) return;
     add_known(&sum->macs, costs->macs);
     add_known(&sum->int_macs, costs->int_macs);
     add_known(&sum->flops, costs->flops);
@@ -22,8 +49,6 @@ static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
     add_known(&sum->bytes_read, costs->bytes_read);
     add_known(&sum->bytes_written, costs->bytes_written);
     add_known(&sum->activation_bytes, costs->activation_bytes);
-    add_known(&sum->latency_ps, costs->latency_ps);
-    sum->at_most |= costs->at_most;
 }
 
 static void sum_work(const struct module_tree *tree) {

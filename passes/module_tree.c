@@ -16,6 +16,7 @@ struct builder {
     uint32_t *first_child; /* by path: lists in order of first use */
     uint32_t *next;
     uint32_t *number; /* by path: its module */
+    size_t *lengths;  /* by path: of its text */
 };
 
 static void list_children(const struct builder *builder) {
@@ -37,48 +38,60 @@ static uint32_t next_path(const struct builder *builder, uint32_t path) {
     return path == ID_NONE ? ID_NONE : builder->next[path];
 }
 
-/* "parent.name", in the memory of the result; the name is its end. NULL: no memory. */
-static const char *join(struct arena *kept, const char *parent, const struct path *path) {
-    const size_t front = strlen(parent);
-    char *joined = arena_alloc(kept, front + (front > 0) + path->length + 1);
-    char *name = joined;
-    if (!joined) return NULL;
-    memcpy(joined, parent, front);
-    name += front;
-    if (front > 0) *name++ = '.';
-    memcpy(name, path->name, path->length);
-    return joined;
+/* Length of each path's whole text; all of them with a '\0' behind each. */
+static size_t measure_texts(const struct builder *builder) {
+    size_t total = 1;
+    builder->lengths[0] = 0;
+    for (uint32_t at = 1; at < builder->paths->n; at++) {
+        const struct path *path = &builder->paths->items[at];
+        const size_t front = builder->lengths[path->parent];
+        builder->lengths[at] = front + (front > 0) + path->length;
+        total += builder->lengths[at] + 1;
+    }
+    return total;
 }
 
-static int add_module(const struct builder *builder, const struct path *path, uint32_t id,
-                      uint32_t parent) {
-    struct modules_table *table = builder->tree->table;
-    const char *outer = table->modules[parent].path;
-    const char *text = join(builder->tree->analysis->kept, outer, path);
-    if (!text) return CM_NO_MEMORY;
-    const char *name = text + strlen(text) - path->length;
-    table->parents[id] = parent;
-    table->modules[id] = (struct cm_module){.path = text,
-                                            .name = name,
-                                            .type = name,
-                                            .arguments = "",
-                                            .depth = (int)path->depth,
-                                            .parent = parent};
-    return CM_OK;
+/* "parent.name"; where the text ends. */
+static char *write_text(const struct builder *builder, uint32_t at, const char *parent,
+                        char *text) {
+    const struct path *path = &builder->paths->items[at];
+    const size_t front = builder->lengths[path->parent];
+    memcpy(text, parent, front);
+    text += front;
+    if (front > 0) *text++ = '.';
+    memcpy(text, path->name, path->length);
+    text[path->length] = '\0';
+    return text + path->length;
 }
 
+/* The row is zero. `parent` is CM_NO_INDEX for the root. */
+static void start_module(struct cm_module *module, const char *path, const char *name,
+                         size_t parent) {
+    module->path = path;
+    module->name = name;
+    module->type = name;
+    module->arguments = "";
+    module->parent = parent;
+}
+
+/* Parents before children. The texts are one object in the memory of the result. */
 static int number_modules(const struct builder *builder) {
     struct modules_table *table = builder->tree->table;
+    char *text = arena_alloc(builder->tree->analysis->kept, measure_texts(builder));
+    if (!text) return CM_NO_MEMORY;
+    start_module(&table->modules[0], "", "", CM_NO_INDEX);
     table->parents[0] = ID_NONE;
-    table->modules[0] = (struct cm_module){
-        .path = "", .name = "", .type = "", .arguments = "", .parent = CM_NO_INDEX};
     table->n_modules = 1;
     for (uint32_t at = next_path(builder, 0); at != ID_NONE; at = next_path(builder, at)) {
         const struct path *path = &builder->paths->items[at];
-        uint32_t id = (uint32_t)table->n_modules++;
+        const uint32_t parent = builder->number[path->parent];
+        const uint32_t id = (uint32_t)table->n_modules++;
+        char *end = write_text(builder, at, table->modules[parent].path, text);
+        start_module(&table->modules[id], text, end - path->length, parent);
+        table->modules[id].depth = (int)path->depth;
+        table->parents[id] = parent;
         builder->number[at] = id;
-        if (add_module(builder, path, id, builder->number[path->parent]) < 0)
-            return CM_NO_MEMORY;
+        text = end + 1;
     }
     return CM_OK;
 }
@@ -170,6 +183,7 @@ static int allocate(struct builder *builder) {
     builder->first_child = arena_array(arena, n, sizeof *builder->first_child);
     builder->next = arena_array(arena, n, sizeof *builder->next);
     builder->number = arena_array(arena, n, sizeof *builder->number);
+    builder->lengths = arena_array(arena, n, sizeof *builder->lengths);
     tree->table->modules = arena_array(analysis->kept, n, sizeof *tree->table->modules);
     tree->table->parents = arena_array(tree->tables, n, sizeof *tree->table->parents);
     tree->table->of_node =
@@ -179,7 +193,7 @@ static int allocate(struct builder *builder) {
     tree->first_scope = arena_array(arena, n, sizeof *tree->first_scope);
     tree->has_nodes = arena_array(arena, n, sizeof *tree->has_nodes);
     tree->replayed = arena_array(arena, n, sizeof *tree->replayed);
-    bool all = builder->first_child && builder->next && builder->number &&
+    bool all = builder->first_child && builder->next && builder->number && builder->lengths &&
                tree->table->modules && tree->table->parents && tree->table->of_node &&
                tree->of_scope && tree->of_param && tree->first_scope && tree->has_nodes &&
                tree->replayed;

@@ -203,7 +203,7 @@ static int describe_leaf(const struct module_tree *tree, const uint32_t *nodes, 
 
 /* Modules mostly are of the class of the one before, or of one that was seen. */
 static int set_class(struct typer *typer, const char *class, struct cm_module *module) {
-    if (!typer->last || !text_equal(typer->last, class)) {
+    if (strcmp(typer->last, class) != 0) {
         const char *known = map_key(&typer->classes, class);
         const char *kept = known ? known : arena_strdup(typer->kept, class);
         if (!kept || (!known && map_set(&typer->classes, kept, 0) < 0)) return CM_NO_MEMORY;
@@ -242,14 +242,14 @@ static void type_container(const struct module_tree *tree, size_t index) {
 static int type_modules(struct typer *typer) {
     const struct modules_table *table = typer->tree->table;
     struct arena *arena = typer->tree->analysis->arena;
+    const struct arena_mark mark = arena_save(arena);
     int status = CM_OK;
     for (size_t i = 1; status == CM_OK && i < table->n_modules; i++) {
-        struct arena_mark mark = arena_save(arena);
         if (table->modules[i].n_children > 0)
             type_container(typer->tree, i);
         else
             status = type_leaf(typer, i);
-        arena_restore(arena, mark);
+        if (arena_used(arena) > mark.total) arena_restore(arena, mark);
     }
     return status;
 }
@@ -295,7 +295,7 @@ static int type_by_scopes(struct typer *typer) {
 }
 
 int module_types(const struct module_tree *tree) {
-    struct typer typer = {.tree = tree, .kept = tree->analysis->kept};
+    struct typer typer = {.tree = tree, .kept = tree->analysis->kept, .last = ""};
     map_init(&typer.classes, tree->tables); /* the other memory is taken back leaf by leaf */
     int status = list_leaves(&typer);
     if (status == CM_OK) status = type_by_scopes(&typer);

@@ -72,32 +72,23 @@ static struct part part_at(const struct paths *paths, uint32_t entry) {
     return (struct part){path->name, path->length, path->hash};
 }
 
-static uint32_t find_child(const struct paths *paths, uint32_t parent,
+/* The slot of the part's entry; where there is none, the free one that it would have. */
+static uint32_t *find_slot(const struct paths *paths, uint32_t parent,
                            const struct part *part) {
     size_t at = first_slot(paths, parent, part->hash);
     for (; paths->slots[at] != 0; at = (at + 1) & (paths->n_slots - 1)) {
         const struct path *path = &paths->items[paths->slots[at]];
         if (path->hash == part->hash && path->parent == parent &&
             path->length == part->length && memcmp(path->name, part->name, part->length) == 0)
-            return paths->slots[at];
+            break;
     }
-    return ID_NONE;
+    return &paths->slots[at];
 }
 
-static int add_child(struct paths *paths, uint32_t parent, const struct part *part,
-                     uint32_t *ret) {
-    if (part->length > UINT32_MAX || paths->n >= ID_NONE) return CM_NO_MEMORY;
-    if (paths_reserve(paths, paths->n + 1) < 0) return CM_NO_MEMORY;
-    *ret = (uint32_t)paths->n++;
-    paths->items[*ret] = (struct path){
-        .name = part->name,
-        .length = (uint32_t)part->length,
-        .hash = part->hash,
-        .parent = parent,
-        .depth = paths->items[parent].depth + 1,
-    };
-    put_in_slot(paths, *ret);
-    return CM_OK;
+static uint32_t find_child(const struct paths *paths, uint32_t parent,
+                           const struct part *part) {
+    const uint32_t found = *find_slot(paths, parent, part);
+    return found == 0 ? ID_NONE : found;
 }
 
 static bool is_deepest(const struct paths *paths, uint32_t entry) {
@@ -107,9 +98,21 @@ static bool is_deepest(const struct paths *paths, uint32_t entry) {
 /* From an entry down to the part below it, or nowhere where paths end. */
 static int enter_child(struct paths *paths, const struct part *part, uint32_t *entry) {
     if (is_deepest(paths, *entry)) return CM_OK;
-    uint32_t child = find_child(paths, *entry, part);
-    if (child == ID_NONE && add_child(paths, *entry, part, &child) < 0) return CM_NO_MEMORY;
-    *entry = child;
+    if (part->length > UINT32_MAX || paths->n >= ID_NONE) return CM_NO_MEMORY;
+    if (paths->n == paths->capacity && paths_reserve(paths, paths->n + 1) < 0)
+        return CM_NO_MEMORY;
+    uint32_t *slot = find_slot(paths, *entry, part);
+    if (*slot == 0) {
+        *slot = (uint32_t)paths->n;
+        paths->items[paths->n++] = (struct path){
+            .name = part->name,
+            .length = (uint32_t)part->length,
+            .hash = part->hash,
+            .parent = *entry,
+            .depth = paths->items[*entry].depth + 1,
+        };
+    }
+    *entry = *slot;
     return CM_OK;
 }
 
@@ -119,10 +122,11 @@ static size_t part_end(const struct paths *paths, const char *text, size_t at, s
     return end ? (size_t)(end - text) : length;
 }
 
-/* Whether the text begins with all of the trail. */
+/* Whether the text begins with all of the trail, which is not empty. */
 static bool is_on_trail(const struct paths *paths, const char *text, size_t length) {
     const size_t end = paths->trail.steps[paths->trail.depth].end;
     if (end > length || (end < length && text[end] != paths->separator)) return false;
+    if (text[end - 1] != paths->trail.text[end - 1]) return false; /* "relu1" behind "relu0" */
     return memcmp(text, paths->trail.text, end) == 0;
 }
 
