@@ -88,7 +88,7 @@ static int add_value(const struct module_tree *tree, uint32_t value, struct leav
         if (tree->first_scope[module] == scope && !replay && add(leavers, module, value) < 0)
             return CM_NO_MEMORY;
         again = replay || tree->names->repeat[scope] > 0;
-        scope = tree->scopes->paths.items[scope].parent;
+        scope = paths_at(&tree->scopes->paths, scope)->parent;
     }
     return CM_OK;
 }
@@ -132,7 +132,9 @@ static int list_leavers(const struct module_tree *tree, const struct leavers *le
 
 int module_outputs(const struct module_tree *tree) {
     struct leavers leavers = {.n = 0};
-    if (find_leavers(tree, &leavers) < 0 || list_leavers(tree, &leavers) < 0)
-        return diag_no_memory(tree->analysis->diag);
-    return CM_OK;
+    const struct arena_mark mark = arena_save(tree->analysis->arena);
+    int status = find_leavers(tree, &leavers);
+    if (status == CM_OK) status = list_leavers(tree, &leavers);
+    arena_restore(tree->analysis->arena, mark);
+    return status < 0 ? diag_no_memory(tree->analysis->diag) : CM_OK;
 }

@@ -27,6 +27,7 @@ struct mapper {
     const struct analysis *analysis;
     const struct scopes *scopes;
     struct module_paths *out;
+    struct arena *arena;   /* for what follows, which ends with the mapping */
     uint32_t *first_child; /* by scope, lists in order */
     uint32_t *next;
     uint32_t *claims; /* by scope: what its parameters' names agree on, in of_params */
@@ -35,7 +36,7 @@ struct mapper {
 };
 
 static const struct path *scope_at(const struct mapper *mapper, uint32_t scope) {
-    return &mapper->scopes->paths.items[scope];
+    return paths_at(&mapper->scopes->paths, scope);
 }
 
 static int enter_params(struct mapper *mapper) {
@@ -135,7 +136,7 @@ static bool take_part(struct parts *parts, const char **ret, size_t *ret_length)
         return true;
     }
     if (parts->entry == 0) return false;
-    const struct path *path = &parts->paths->items[parts->entry];
+    const struct path *path = paths_at(parts->paths, parts->entry);
     *ret = path->name;
     *ret_length = path->length;
     parts->entry = path->parent;
@@ -189,7 +190,7 @@ static struct placement place(const struct mapper *mapper, uint32_t scope) {
 
 /* The container of a module that its parameters placed. */
 static uint32_t container_of(const struct mapper *mapper, uint32_t scope) {
-    return mapper->out->of_params.items[mapper->placements[scope].base].parent;
+    return paths_at(&mapper->out->of_params, mapper->placements[scope].base)->parent;
 }
 
 /* Moves the siblings from `scope` up to `end` into a container of of_params. */
@@ -252,7 +253,7 @@ static int enter_param_modules(const struct mapper *mapper) {
     out->of_param_module = arena_array(mapper->analysis->arena, n, sizeof(uint32_t));
     if (!out->of_param_module) return CM_NO_MEMORY;
     for (uint32_t i = 1; i < n; i++) {
-        const struct path *path = &out->of_params.items[i];
+        const struct path *path = paths_at(&out->of_params, i);
         int status = paths_enter_below(&out->paths, out->of_param_module[path->parent],
                                        path->name, path->length, &out->of_param_module[i]);
         if (status < 0) return status;
@@ -272,28 +273,34 @@ static void list_children(struct mapper *mapper) {
 }
 
 static int start(struct mapper *mapper) {
-    struct arena *arena = mapper->analysis->arena;
-    struct module_paths *out = mapper->out;
+    struct arena *arena = mapper->arena;
     size_t n = mapper->scopes->paths.n;
-    out->of_scope = arena_array(arena, n, sizeof *out->of_scope);
-    out->repeat = arena_array(arena, n, sizeof *out->repeat);
-    out->of_param =
-        arena_array(arena, mapper->analysis->params.n_params, sizeof *out->of_param);
     mapper->first_child = arena_array(arena, n, sizeof *mapper->first_child);
     mapper->next = arena_array(arena, n, sizeof *mapper->next);
     mapper->claims = arena_array(arena, n, sizeof *mapper->claims);
     mapper->has_params = arena_array(arena, n, sizeof *mapper->has_params);
     mapper->placements = arena_array(arena, n, sizeof *mapper->placements);
-    if (!out->of_scope || !out->repeat || !out->of_param || !mapper->first_child ||
-        !mapper->next || !mapper->claims || !mapper->has_params || !mapper->placements)
-        return CM_NO_MEMORY;
+    bool all = mapper->first_child && mapper->next && mapper->claims && mapper->has_params &&
+               mapper->placements;
+    return all ? CM_OK : CM_NO_MEMORY;
+}
+
+static int start_paths(const struct mapper *mapper, struct module_paths *out) {
+    struct arena *arena = mapper->analysis->arena;
+    size_t n = mapper->scopes->paths.n;
+    size_t n_params = mapper->analysis->params.n_params;
+    out->of_scope = arena_array(arena, n, sizeof *out->of_scope);
+    out->repeat = arena_array(arena, n, sizeof *out->repeat);
+    out->of_param = arena_array(arena, n_params, sizeof *out->of_param);
+    if (!out->of_scope || !out->repeat || !out->of_param) return CM_NO_MEMORY;
     if (paths_init(&out->paths, arena, '.') < 0 || paths_reserve(&out->paths, n) < 0)
         return CM_NO_MEMORY;
     return paths_init(&out->of_params, arena, '.');
 }
 
 static int find(struct mapper *mapper) {
-    if (start(mapper) < 0 || enter_params(mapper) < 0) return CM_NO_MEMORY;
+    if (start(mapper) < 0 || start_paths(mapper, mapper->out) < 0 || enter_params(mapper) < 0)
+        return CM_NO_MEMORY;
     collect_claims(mapper);
     list_children(mapper);
     for (uint32_t scope = 0; scope < mapper->scopes->paths.n; scope++)
@@ -303,6 +310,9 @@ static int find(struct mapper *mapper) {
 
 int module_paths_find(const struct analysis *analysis, const struct scopes *scopes,
                       struct module_paths *ret) {
-    struct mapper mapper = {.analysis = analysis, .scopes = scopes, .out = ret};
-    return find(&mapper) < 0 ? diag_no_memory(analysis->diag) : CM_OK;
+    struct mapper mapper = {
+        .analysis = analysis, .scopes = scopes, .out = ret, .arena = arena_new("mapping", 0)};
+    int status = mapper.arena ? find(&mapper) : CM_NO_MEMORY;
+    arena_free(mapper.arena);
+    return status < 0 ? diag_no_memory(analysis->diag) : CM_OK;
 }

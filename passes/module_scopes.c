@@ -17,7 +17,7 @@ const struct scope_notes *scopes_notes(const struct scopes *scopes, uint32_t sco
 
 struct scope_notes *scopes_note(struct scopes *scopes, uint32_t scope) {
     if (scope < scopes->n_notes) return &scopes->notes[scope];
-    size_t n = scopes->paths.capacity;
+    size_t n = 2 * (size_t)scope + 16;
     struct scope_notes *notes = arena_array(scopes->paths.arena, n, sizeof *notes);
     if (!notes) return NULL;
     for (size_t i = 0; i < scopes->n_notes; i++) notes[i] = scopes->notes[i];

@@ -119,6 +119,7 @@ static int list_users(const struct module_tree *tree, struct users *ret) {
 }
 
 static int unite_params(const struct module_tree *tree) {
+    const struct arena_mark mark = arena_save(tree->analysis->arena);
     struct users users;
     uint32_t *stamps =
         arena_array(tree->analysis->arena, tree->table->n_modules, sizeof *stamps);
@@ -128,6 +129,7 @@ static int unite_params(const struct module_tree *tree) {
         for (size_t i = users.from[param]; i < users.from[param + 1]; i++)
             give(tree, stamps, users.modules[i], param);
     }
+    arena_restore(tree->analysis->arena, mark);
     return CM_OK;
 }
 

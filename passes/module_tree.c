@@ -24,7 +24,7 @@ static void list_children(const struct builder *builder) {
     for (size_t path = 0; path < paths->n; path++)
         builder->first_child[path] = builder->next[path] = ID_NONE;
     for (uint32_t path = (uint32_t)paths->n; path-- > 1;) {
-        uint32_t parent = paths->items[path].parent;
+        uint32_t parent = paths_at(paths, path)->parent;
         builder->next[path] = builder->first_child[parent];
         builder->first_child[parent] = path;
     }
@@ -34,7 +34,7 @@ static void list_children(const struct builder *builder) {
 static uint32_t next_path(const struct builder *builder, uint32_t path) {
     if (builder->first_child[path] != ID_NONE) return builder->first_child[path];
     while (path != ID_NONE && builder->next[path] == ID_NONE)
-        path = builder->paths->items[path].parent;
+        path = paths_at(builder->paths, path)->parent;
     return path == ID_NONE ? ID_NONE : builder->next[path];
 }
 
@@ -43,7 +43,7 @@ static size_t measure_texts(const struct builder *builder) {
     size_t total = 1;
     builder->lengths[0] = 0;
     for (uint32_t at = 1; at < builder->paths->n; at++) {
-        const struct path *path = &builder->paths->items[at];
+        const struct path *path = paths_at(builder->paths, at);
         const size_t front = builder->lengths[path->parent];
         builder->lengths[at] = front + (front > 0) + path->length;
         total += builder->lengths[at] + 1;
@@ -54,7 +54,7 @@ static size_t measure_texts(const struct builder *builder) {
 /* "parent.name"; where the text ends. */
 static char *write_text(const struct builder *builder, uint32_t at, const char *parent,
                         char *text) {
-    const struct path *path = &builder->paths->items[at];
+    const struct path *path = paths_at(builder->paths, at);
     const size_t front = builder->lengths[path->parent];
     memcpy(text, parent, front);
     text += front;
@@ -83,7 +83,7 @@ static int number_modules(const struct builder *builder) {
     table->parents[0] = ID_NONE;
     table->n_modules = 1;
     for (uint32_t at = next_path(builder, 0); at != ID_NONE; at = next_path(builder, at)) {
-        const struct path *path = &builder->paths->items[at];
+        const struct path *path = paths_at(builder->paths, at);
         const uint32_t parent = builder->number[path->parent];
         const uint32_t id = (uint32_t)table->n_modules++;
         char *end = write_text(builder, at, table->modules[parent].path, text);
@@ -175,40 +175,52 @@ static void find_replayed(struct module_tree *tree) {
     }
 }
 
-static int allocate(struct builder *builder) {
-    struct module_tree *tree = builder->tree;
+static int start_tree(struct module_tree *tree) {
     const struct analysis *analysis = tree->analysis;
     struct arena *arena = analysis->arena;
-    size_t n = builder->paths->n;
-    builder->first_child = arena_array(arena, n, sizeof *builder->first_child);
-    builder->next = arena_array(arena, n, sizeof *builder->next);
-    builder->number = arena_array(arena, n, sizeof *builder->number);
-    builder->lengths = arena_array(arena, n, sizeof *builder->lengths);
-    tree->table->modules = arena_array(analysis->kept, n, sizeof *tree->table->modules);
-    tree->table->parents = arena_array(tree->tables, n, sizeof *tree->table->parents);
-    tree->table->of_node =
-        arena_array(tree->tables, analysis->model->n_nodes, sizeof *tree->table->of_node);
+    struct modules_table *table = tree->table;
+    size_t n = tree->names->paths.n;
+    table->modules = arena_array(analysis->kept, n, sizeof *table->modules);
+    table->parents = arena_array(tree->tables, n, sizeof *table->parents);
+    table->of_node =
+        arena_array(tree->tables, analysis->model->n_nodes, sizeof *table->of_node);
     tree->of_scope = arena_array(arena, tree->scopes->paths.n, sizeof *tree->of_scope);
     tree->of_param = arena_array(arena, analysis->params.n_params, sizeof *tree->of_param);
     tree->first_scope = arena_array(arena, n, sizeof *tree->first_scope);
     tree->has_nodes = arena_array(arena, n, sizeof *tree->has_nodes);
     tree->replayed = arena_array(arena, n, sizeof *tree->replayed);
-    bool all = builder->first_child && builder->next && builder->number && builder->lengths &&
-               tree->table->modules && tree->table->parents && tree->table->of_node &&
-               tree->of_scope && tree->of_param && tree->first_scope && tree->has_nodes &&
-               tree->replayed;
+    bool all = table->modules && table->parents && table->of_node && tree->of_scope &&
+               tree->of_param && tree->first_scope && tree->has_nodes && tree->replayed;
     return all ? CM_OK : CM_NO_MEMORY;
+}
+
+static int start_builder(struct builder *builder, struct arena *arena) {
+    size_t n = builder->paths->n;
+    builder->first_child = arena_array(arena, n, sizeof *builder->first_child);
+    builder->next = arena_array(arena, n, sizeof *builder->next);
+    builder->number = arena_array(arena, n, sizeof *builder->number);
+    builder->lengths = arena_array(arena, n, sizeof *builder->lengths);
+    bool all = builder->first_child && builder->next && builder->number && builder->lengths;
+    return all ? CM_OK : CM_NO_MEMORY;
+}
+
+static int build(struct builder *builder) {
+    if (start_builder(builder, builder->tree->analysis->arena) < 0) return CM_NO_MEMORY;
+    list_children(builder);
+    if (number_modules(builder) < 0 || collect_children(builder) < 0) return CM_NO_MEMORY;
+    place_scopes(builder);
+    place_params(builder);
+    return CM_OK;
 }
 
 int module_tree_build(struct module_tree *tree) {
     struct builder builder = {.tree = tree, .paths = &tree->names->paths};
-    if (allocate(&builder) < 0) return diag_no_memory(tree->analysis->diag);
-    list_children(&builder);
-    if (number_modules(&builder) < 0 || collect_children(&builder) < 0)
-        return diag_no_memory(tree->analysis->diag);
-    place_scopes(&builder);
+    int status = start_tree(tree);
+    const struct arena_mark mark = arena_save(tree->analysis->arena);
+    if (status == CM_OK) status = build(&builder);
+    arena_restore(tree->analysis->arena, mark);
+    if (status < 0) return diag_no_memory(tree->analysis->diag);
     place_nodes(tree);
-    place_params(&builder);
     find_replayed(tree);
     return CM_OK;
 }

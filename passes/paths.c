@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-#define FIRST_CAPACITY ((size_t)64)
+#define FIRST_SLOTS ((size_t)64)
 
 static size_t first_slot(const struct paths *paths, uint32_t parent, uint32_t hash) {
     const uint64_t mixed = (hash + (uint64_t)parent * 0x9e3779b1u) * 0x9e3779b97f4a7c15u;
@@ -20,40 +20,62 @@ static size_t first_slot(const struct paths *paths, uint32_t parent, uint32_t ha
 }
 
 static void put_in_slot(const struct paths *paths, uint32_t entry) {
-    const struct path *path = &paths->items[entry];
+    const struct path *path = paths_at(paths, entry);
     size_t at = first_slot(paths, path->parent, path->hash);
     while (paths->slots[at] != 0) at = (at + 1) & (paths->n_slots - 1);
     paths->slots[at] = entry;
 }
 
-/* At most half of the slots are ever taken. */
+/* At most three quarters of them are ever taken. */
+static size_t room_of(size_t n_slots) {
+    return n_slots / 4 * 3;
+}
+
 int paths_reserve(struct paths *paths, size_t n) {
-    if (n <= paths->capacity) return CM_OK;
-    size_t capacity = paths->capacity ? paths->capacity : FIRST_CAPACITY;
-    while (capacity < n) {
-        if (capacity > SIZE_MAX / 4) return CM_NO_MEMORY;
-        capacity *= 2;
+    size_t n_slots = paths->n_slots ? paths->n_slots : FIRST_SLOTS;
+    while (room_of(n_slots) < n) {
+        if (n_slots > SIZE_MAX / 2) return CM_NO_MEMORY;
+        n_slots *= 2;
     }
-    struct path *items = arena_array(paths->arena, capacity, sizeof *items);
-    uint32_t *slots = arena_array(paths->arena, 2 * capacity, sizeof *slots);
-    if (!items || !slots) return CM_NO_MEMORY;
-    if (paths->n) memcpy(items, paths->items, paths->n * sizeof *items);
-    paths->items = items;
-    paths->capacity = capacity;
+    if (n_slots == paths->n_slots) return CM_OK;
+    uint32_t *slots = arena_array(paths->arena, n_slots, sizeof *slots);
+    if (!slots) return CM_NO_MEMORY;
     paths->slots = slots;
-    paths->n_slots = 2 * capacity;
+    paths->n_slots = n_slots;
     for (uint32_t entry = 1; entry < paths->n; entry++) put_in_slot(paths, entry);
     return CM_OK;
 }
 
+static int add_chunk(struct paths *paths, size_t index) {
+    if (index == paths->n_chunks) {
+        const size_t n_chunks = paths->n_chunks ? 2 * paths->n_chunks : 8;
+        struct path **chunks = arena_array(paths->arena, n_chunks, sizeof *chunks);
+        if (!chunks) return CM_NO_MEMORY;
+        if (index > 0) memcpy(chunks, paths->chunks, index * sizeof *chunks);
+        paths->chunks = chunks;
+        paths->n_chunks = n_chunks;
+    }
+    paths->chunks[index] = arena_array(paths->arena, PATHS_CHUNK, sizeof(struct path));
+    return paths->chunks[index] ? CM_OK : CM_NO_MEMORY;
+}
+
+static int add(struct paths *paths, const struct path *path) {
+    const size_t chunk = paths->n / PATHS_CHUNK;
+    const size_t at = paths->n % PATHS_CHUNK;
+    if (at == 0 && add_chunk(paths, chunk) < 0) return CM_NO_MEMORY;
+    paths->chunks[chunk][at] = *path;
+    paths->n++;
+    return CM_OK;
+}
+
 int paths_init(struct paths *paths, struct arena *arena, char separator) {
+    const struct path root = {.name = "", .parent = ID_NONE};
     memset(paths, 0, sizeof *paths);
     paths->arena = arena;
     paths->separator = separator;
     paths->trail.text = "";
     if (paths_reserve(paths, 1) < 0) return CM_NO_MEMORY;
-    paths->items[paths->n++] = (struct path){.name = "", .parent = ID_NONE};
-    return CM_OK;
+    return add(paths, &root);
 }
 
 /* A part to be found below an entry. */
@@ -68,7 +90,7 @@ static struct part part_of(const char *name, size_t length) {
 }
 
 static struct part part_at(const struct paths *paths, uint32_t entry) {
-    const struct path *path = &paths->items[entry];
+    const struct path *path = paths_at(paths, entry);
     return (struct part){path->name, path->length, path->hash};
 }
 
@@ -77,7 +99,7 @@ static uint32_t *find_slot(const struct paths *paths, uint32_t parent,
                            const struct part *part) {
     size_t at = first_slot(paths, parent, part->hash);
     for (; paths->slots[at] != 0; at = (at + 1) & (paths->n_slots - 1)) {
-        const struct path *path = &paths->items[paths->slots[at]];
+        const struct path *path = paths_at(paths, paths->slots[at]);
         if (path->hash == part->hash && path->parent == parent &&
             path->length == part->length && memcmp(path->name, part->name, part->length) == 0)
             break;
@@ -92,26 +114,27 @@ static uint32_t find_child(const struct paths *paths, uint32_t parent,
 }
 
 static bool is_deepest(const struct paths *paths, uint32_t entry) {
-    return paths->items[entry].depth >= PATHS_MAX_DEPTH;
+    return paths_at(paths, entry)->depth >= PATHS_MAX_DEPTH;
+}
+
+static int add_child(struct paths *paths, uint32_t parent, const struct part *part,
+                     uint32_t *ret) {
+    const struct path path = {.name = part->name,
+                              .length = (uint32_t)part->length,
+                              .hash = part->hash,
+                              .parent = parent,
+                              .depth = paths_at(paths, parent)->depth + 1};
+    *ret = (uint32_t)paths->n;
+    return part->length > UINT32_MAX || paths->n >= ID_NONE ? CM_NO_MEMORY : add(paths, &path);
 }
 
 /* From an entry down to the part below it, or nowhere where paths end. */
 static int enter_child(struct paths *paths, const struct part *part, uint32_t *entry) {
     if (is_deepest(paths, *entry)) return CM_OK;
-    if (part->length > UINT32_MAX || paths->n >= ID_NONE) return CM_NO_MEMORY;
-    if (paths->n == paths->capacity && paths_reserve(paths, paths->n + 1) < 0)
+    if (paths->n >= room_of(paths->n_slots) && paths_reserve(paths, paths->n + 1) < 0)
         return CM_NO_MEMORY;
     uint32_t *slot = find_slot(paths, *entry, part);
-    if (*slot == 0) {
-        *slot = (uint32_t)paths->n;
-        paths->items[paths->n++] = (struct path){
-            .name = part->name,
-            .length = (uint32_t)part->length,
-            .hash = part->hash,
-            .parent = *entry,
-            .depth = paths->items[*entry].depth + 1,
-        };
-    }
+    if (*slot == 0 && add_child(paths, *entry, part, slot) < 0) return CM_NO_MEMORY;
     *entry = *slot;
     return CM_OK;
 }
@@ -176,8 +199,8 @@ uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *
 /* The entries from the one below the root down to this one; how many there are. */
 static size_t list_chain(const struct paths *paths, uint32_t entry,
                          uint32_t chain[PATHS_MAX_DEPTH]) {
-    const size_t depth = paths->items[entry].depth;
-    for (size_t i = depth; i-- > 0; entry = paths->items[entry].parent) chain[i] = entry;
+    const size_t depth = paths_at(paths, entry)->depth;
+    for (size_t i = depth; i-- > 0; entry = paths_at(paths, entry)->parent) chain[i] = entry;
     return depth;
 }
 
@@ -206,12 +229,12 @@ uint32_t paths_find_like(const struct paths *paths, const struct paths *other, u
 
 const char *paths_text(const struct paths *paths, uint32_t entry, struct arena *arena) {
     size_t length = 0;
-    for (uint32_t at = entry; at != 0; at = paths->items[at].parent)
-        length += paths->items[at].length + 1;
+    for (uint32_t at = entry; at != 0; at = paths_at(paths, at)->parent)
+        length += paths_at(paths, at)->length + 1;
     if (length == 0) return "";
     char *text = arena_alloc(arena, length);
-    for (size_t end = length - 1; text && entry != 0; entry = paths->items[entry].parent) {
-        const struct path *path = &paths->items[entry];
+    for (size_t end = length - 1; text && entry != 0; entry = paths_at(paths, entry)->parent) {
+        const struct path *path = paths_at(paths, entry);
         memcpy(text + end - path->length, path->name, path->length);
         end -= path->length;
         if (end > 0) text[--end] = paths->separator;
@@ -220,12 +243,13 @@ const char *paths_text(const struct paths *paths, uint32_t entry, struct arena *
 }
 
 uint32_t paths_common(const struct paths *paths, uint32_t a, uint32_t b) {
-    const struct path *items = paths->items;
-    while (items[a].depth > items[b].depth) a = items[a].parent;
-    while (items[b].depth > items[a].depth) b = items[b].parent;
+    while (paths_at(paths, a)->depth > paths_at(paths, b)->depth)
+        a = paths_at(paths, a)->parent;
+    while (paths_at(paths, b)->depth > paths_at(paths, a)->depth)
+        b = paths_at(paths, b)->parent;
     while (a != b) {
-        a = items[a].parent;
-        b = items[b].parent;
+        a = paths_at(paths, a)->parent;
+        b = paths_at(paths, b)->parent;
     }
     return a;
 }
