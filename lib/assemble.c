@@ -87,7 +87,6 @@ static void take_values(struct assembly *assembly) {
 /* Params and buffers of the node's own operands. */
 static void add_params(const struct assembly *assembly, uint32_t id, struct cm_costs *costs) {
     const struct params_table *params = &assembly->analysis->params;
-    costs->params = costs->buffers = costs->weight_bytes = 0;
     for (size_t i = 0; i < params->n_used[id]; i++) {
         const struct param *param = &params->params[params->used[id][i]];
         if (param->kind == PARAM_LEARNED)
@@ -109,24 +108,21 @@ static struct cm_step *take_steps(struct assembly *assembly, const struct cm_ste
 }
 
 /* `inputs`: room for the names of its inputs. */
-static void take_node(struct assembly *assembly, uint32_t id, const char **inputs,
-                      struct cm_node *ret) {
+static void complete_node(struct assembly *assembly, uint32_t id, const char **inputs,
+                          struct cm_node *ret) {
     const struct analysis *analysis = assembly->analysis;
     const struct node *node = &analysis->model->nodes[id];
     for (size_t i = 0; i < node->n_inputs; i++)
         inputs[i] = node->inputs[i] == ID_NONE ? "" : assembly->values[node->inputs[i]].name;
-    *ret = (struct cm_node){
-        .index = id,
-        .name = assembly_text(assembly, node->name),
-        .op = assembly_shared(assembly, node->type),
-        .domain = assembly_shared(assembly, node->domain),
-        .module = analysis->modules.of_node[id],
-        .n_inputs = node->n_inputs,
-        .inputs = inputs,
-        .n_outputs = node->n_outputs,
-        .outputs = assembly_values(assembly, node->outputs, node->n_outputs),
-        .costs = analysis->count.costs[id],
-    };
+    ret->index = id;
+    ret->name = assembly_text(assembly, node->name);
+    ret->op = assembly_shared(assembly, node->type);
+    ret->domain = assembly_shared(assembly, node->domain);
+    ret->module = analysis->modules.of_node[id];
+    ret->n_inputs = node->n_inputs;
+    ret->inputs = inputs;
+    ret->n_outputs = node->n_outputs;
+    ret->outputs = assembly_values(assembly, node->outputs, node->n_outputs);
     add_params(assembly, id, &ret->costs);
     public_costs(&ret->costs);
 }
@@ -137,14 +133,15 @@ static size_t count_inputs(const struct model *model) {
     return n;
 }
 
+/* The rows are pass count's own, which stand in the result's memory. */
 static void take_nodes(struct assembly *assembly) {
     const struct model *model = assembly->analysis->model;
     const size_t n = model->n_nodes;
-    struct cm_node *nodes = assembly_array(assembly, n, sizeof(*nodes));
+    struct cm_node *nodes = assembly->analysis->count.nodes;
     const char **inputs = assembly_array(assembly, count_inputs(model), sizeof(*inputs));
     const struct cm_step *steps = take_steps(assembly, assembly->analysis->training.of_node, n);
     for (uint32_t id = 0; id < n && !assembly->failed; id++) {
-        take_node(assembly, id, inputs, &nodes[id]);
+        complete_node(assembly, id, inputs, &nodes[id]);
         nodes[id].training = steps ? &steps[id] : NULL;
         inputs += model->nodes[id].n_inputs;
     }

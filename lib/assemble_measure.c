@@ -198,7 +198,7 @@ static void take_network(struct assembly *assembly, struct cm_measure *measure) 
         .sum_warm_ps = assembly_count(from->sum_warm_ps),
     };
     for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
-        const int64_t macs = analysis->count.costs[id].macs;
+        const int64_t macs = analysis->count.nodes[id].costs.macs;
         if (!from->in_it[id]) continue;
         ret->nodes++;
         if (is_known(macs)) ret->macs = checked_add(ret->macs, macs);

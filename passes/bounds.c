@@ -188,7 +188,7 @@ static int judge_modules(const struct analysis *analysis, struct bounds_table *t
         struct bound_total *total = &table->totals[achieved->bound];
         total->nodes++;
         total->latency_ps =
-            checked_add_known(total->latency_ps, analysis->count.costs[node].latency_ps);
+            checked_add_known(total->latency_ps, analysis->count.nodes[node].costs.latency_ps);
         add_node(analysis, node, achieved, &tallies[modules->of_node[node]]);
     }
     for (size_t i = modules->n_modules; i-- > 1;)

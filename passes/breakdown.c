@@ -30,7 +30,7 @@ static void add_time(int64_t *sum, int64_t value) {
 
 static void add_operator(const struct analysis *analysis, uint32_t node,
                          struct operator_row *row) {
-    const struct cm_costs *costs = &analysis->count.costs[node];
+    const struct cm_costs *costs = &analysis->count.nodes[node].costs;
     row->nodes++;
     add_known(&row->costs.macs, costs->macs);
     add_known(&row->costs.int_macs, costs->int_macs);

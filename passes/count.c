@@ -131,7 +131,7 @@ int count_terms(const struct analysis *analysis, const struct convention *conven
     const struct arena_mark mark = arena_save(analysis->arena);
     const struct count_table *table = &analysis->count;
     const uint32_t graph = analysis->model->nodes[node].graph;
-    const bool is_most = table->costs[node].at_most != 0;
+    const bool is_most = table->nodes[node].costs.at_most != 0;
     struct rule rule;
     if (is_most) source.facts = analysis->infer.most->facts;
     int status = rules_make_done(&source, node, &rule);
@@ -205,7 +205,7 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
     for (uint32_t id = (uint32_t)model->n_graphs; id-- > 0;) {
         const struct graph *graph = &model->graphs[id];
         for (size_t i = 0; i < graph->n_nodes; i++) {
-            const struct cm_costs *node = &table->costs[graph->nodes[i]];
+            const struct cm_costs *node = &table->nodes[graph->nodes[i]].costs;
             add_if_known(&costs[id].macs, node->macs);
             add_if_known(&costs[id].operations, node->flops);
             add_if_known(&costs[id].operations, node->int_ops);
@@ -316,9 +316,10 @@ static int count_nodes(const struct analysis *analysis, struct count_table *tabl
     BUG_ON(!convention); /* names are checked before the passes run */
     const struct arena_mark mark = arena_save(analysis->arena);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
-        int status = count_node(analysis, convention, &source, id, &table->costs[id]);
-        scale(&table->costs[id], table->runs[model->nodes[id].graph]);
-        if (status == CM_OK) status = count_most(analysis, convention, id, &table->costs[id]);
+        int status = count_node(analysis, convention, &source, id, &table->nodes[id].costs);
+        scale(&table->nodes[id].costs, table->runs[model->nodes[id].graph]);
+        if (status == CM_OK)
+            status = count_most(analysis, convention, id, &table->nodes[id].costs);
         if (status < 0) return status;
         arena_restore(analysis->arena, mark);
     }
@@ -347,12 +348,12 @@ static int run(const struct analysis *analysis, void *own) {
     struct count_table *table = own;
     const struct model *model = analysis->model;
     bool *dropped = arena_array(analysis->scratch, model->n_graphs, sizeof(*dropped));
-    table->costs = arena_array(analysis->arena, model->n_nodes, sizeof(*table->costs));
+    table->nodes = arena_array(analysis->kept, model->n_nodes, sizeof(*table->nodes));
     table->runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->runs));
     table->most_runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->most_runs));
     table->dequantized =
         arena_array(analysis->arena, model->n_values, sizeof(*table->dequantized));
-    if (!table->runs || !table->most_runs || !dropped || !table->costs || !table->dequantized)
+    if (!table->runs || !table->most_runs || !dropped || !table->nodes || !table->dequantized)
         return diag_no_memory(analysis->diag);
     dequantized_find(analysis, table->dequantized);
     total_runs(analysis, &analysis->infer, table->runs);
@@ -361,8 +362,8 @@ static int run(const struct analysis *analysis, void *own) {
     if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
     if (status < 0) return status;
     for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
-        if (dropped[model->nodes[id].graph]) scale(&table->costs[id], 0);
-        if (has_overflow(&table->costs[id]))
+        if (dropped[model->nodes[id].graph]) scale(&table->nodes[id].costs, 0);
+        if (has_overflow(&table->nodes[id].costs))
             status = report_overflow(analysis, id); /* one is enough: it spreads */
     }
     for (uint32_t id = 0; id < model->n_graphs; id++)

@@ -87,7 +87,7 @@ static int list_module(const struct analysis *analysis, uint32_t module,
     ret->module = module;
     for (uint32_t id = 0; id < n; id++) {
         if (!is_inside(table, table->of_node[id], module)) continue;
-        if (costs_nothing(&analysis->count.costs[id]))
+        if (costs_nothing(&analysis->count.nodes[id].costs))
             ret->n_free++;
         else
             nodes[ret->n_nodes++] = id;

@@ -56,7 +56,8 @@ static void sum_work(const struct module_tree *tree) {
     struct modules_table *table = tree->table;
     for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
         uint32_t node = tree->scopes->nodes[i];
-        add_work(&table->modules[table->of_node[node]].costs, &analysis->count.costs[node]);
+        add_work(&table->modules[table->of_node[node]].costs,
+                 &analysis->count.nodes[node].costs);
     }
     for (size_t i = table->n_modules; i-- > 1;)
         add_work(&table->modules[table->parents[i]].costs, &table->modules[i].costs);

@@ -198,7 +198,12 @@ struct params_table {
 };
 
 struct count_table {
-    struct cm_costs *costs; /* by node; times the runs of its graph; CM_UNKNOWN where unknown */
+    /*
+     * By node: rows of the result, in `kept`. Only their costs are set, times the runs of the
+     * graph, CM_UNKNOWN where unknown and DIM_OVERFLOW past 2^63, without parameters; the rest
+     * is for lib/assemble.c to fill in.
+     */
+    struct cm_node *nodes;
     int64_t
         *runs; /* by graph: in one pass through the model; 0 of a branch that is not charged */
     int64_t *most_runs; /* by graph: the same, where that is not known at most */

@@ -88,7 +88,7 @@ static int64_t backward_macs(const struct training *training, const struct rule_
     if (!operation->has_backward) return 0;
     if (bind_hides_gradient(operation->op)) return DIM_UNKNOWN;
     if (operation->op->backward.macs) return macs_by_rule(training, source, id);
-    int64_t forward = training->analysis->count.costs[id].macs;
+    int64_t forward = training->analysis->count.nodes[id].costs.macs;
     int64_t n = wanted_factors(training, operation);
     return n == 0 ? 0 : checked_mul(n, forward);
 }
@@ -101,7 +101,7 @@ static void count_node(struct training *training, const struct rule_source *sour
                        const struct convention *convention, uint32_t id) {
     struct training_table *table = training->table;
     const struct operation *operation = &training->operations[id];
-    const struct cm_costs *costs = &training->analysis->count.costs[id];
+    const struct cm_costs *costs = &training->analysis->count.nodes[id].costs;
     struct cm_step *step = &table->of_node[id];
     step->backward_macs = operation->node ? backward_macs(training, source, id) : 0;
     int64_t each = convention_per_mac(convention, operation->op);

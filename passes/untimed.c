@@ -54,7 +54,7 @@ static int add_node(const struct analysis *analysis, uint32_t node, const char *
     }
     struct untimed_row *row = &table->untimed[at];
     row->nodes++;
-    row->macs = checked_add_known(row->macs, analysis->count.costs[node].macs);
+    row->macs = checked_add_known(row->macs, analysis->count.nodes[node].costs.macs);
     return CM_OK;
 }
 

@@ -35,7 +35,7 @@ const char *bench_type(const struct bench *bench, const char *name) {
 }
 
 const struct cm_costs *bench_costs(const struct bench *bench, const char *node) {
-    return &bench->analysis.count.costs[bench_node(bench, node)];
+    return &bench->analysis.count.nodes[bench_node(bench, node)].costs;
 }
 
 const char *bench_messages(const struct bench *bench) {

@@ -54,8 +54,8 @@ static const char *value_difference(const struct bench *have, const struct bench
 
 static const char *cost_difference(const struct bench *have, const struct bench *want,
                                    uint32_t id, bool reads) {
-    const struct cm_costs *a = &have->analysis.count.costs[id];
-    const struct cm_costs *b = &want->analysis.count.costs[id];
+    const struct cm_costs *a = &have->analysis.count.nodes[id].costs;
+    const struct cm_costs *b = &want->analysis.count.nodes[id].costs;
     const struct {
         const char *name;
         int64_t have, want;

@@ -309,7 +309,7 @@ struct sums {
 static void add_node(const struct real *real, uint32_t id, struct sums *sums) {
     const struct analysis *analysis = &real->analysis;
     const struct primitives_table *table = &analysis->primitives;
-    const struct cm_costs *costs = &analysis->count.costs[id];
+    const struct cm_costs *costs = &analysis->count.nodes[id].costs;
     const int64_t runs = analysis->count.runs[real->model->nodes[id].graph];
     const int64_t macs = is_known(costs->macs) ? costs->macs : 0;
     sums->macs += macs;
