@@ -66,8 +66,13 @@ static void what_a_result_has_not_is_not_there(void **state) {
     const struct cm_operator conv = {.op = "Conv"};
     const struct cm_result result = {
         .n_modules = 1, .modules = &module, .n_operators = 1, .operators = &conv};
+    const struct cm_result trained = {
+        .training = {.present = true}, .n_modules = 1, .modules = &module};
+    const size_t kept = cm_metric_find("training.kept_bytes");
     int64_t value = 42;
     (void)state;
+    assert_false(cm_metric_of_module(kept, &result, 0, &value));
+    assert_false(cm_metric_of_module(kept, &trained, 0, &value));
     assert_false(cm_metric_of_total(cm_metric_find("latency_ps"), &result, &value));
     assert_false(cm_metric_of_module(cm_metric_find("latency_ps"), &result, 0, &value));
     assert_false(cm_metric_of_operator(cm_metric_find("latency_ps"), &result, 0, &value));
@@ -80,7 +85,8 @@ static void what_a_result_has_not_is_not_there(void **state) {
 /* What the row says of itself is what the getters do. */
 static void a_row_and_its_getters_agree(void **state) {
     const struct cm_measure measure = {.problem = ""};
-    const struct cm_module module = {.depth = 0};
+    const struct cm_step step = {.backward_macs = 1};
+    const struct cm_module module = {.training = &step};
     const struct cm_operator conv = {.op = "Conv"};
     const struct cm_result result = {
         .training = {.present = true},
