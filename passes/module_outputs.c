@@ -88,7 +88,7 @@ static int add_value(const struct module_tree *tree, uint32_t value, struct leav
         if (tree->first_scope[module] == scope && !replay && add(leavers, module, value) < 0)
             return CM_NO_MEMORY;
         again = replay || tree->names->repeat[scope] > 0;
-        scope = paths_at(&tree->scopes->paths, scope)->parent;
+        scope = tree->scopes->paths.items[scope].parent;
     }
     return CM_OK;
 }

@@ -36,7 +36,7 @@ struct mapper {
 };
 
 static const struct path *scope_at(const struct mapper *mapper, uint32_t scope) {
-    return paths_at(&mapper->scopes->paths, scope);
+    return &mapper->scopes->paths.items[scope];
 }
 
 static int enter_params(struct mapper *mapper) {
@@ -136,7 +136,7 @@ static bool take_part(struct parts *parts, const char **ret, size_t *ret_length)
         return true;
     }
     if (parts->entry == 0) return false;
-    const struct path *path = paths_at(parts->paths, parts->entry);
+    const struct path *path = &parts->paths->items[parts->entry];
     *ret = path->name;
     *ret_length = path->length;
     parts->entry = path->parent;
@@ -190,7 +190,7 @@ static struct placement place(const struct mapper *mapper, uint32_t scope) {
 
 /* The container of a module that its parameters placed. */
 static uint32_t container_of(const struct mapper *mapper, uint32_t scope) {
-    return paths_at(&mapper->out->of_params, mapper->placements[scope].base)->parent;
+    return mapper->out->of_params.items[mapper->placements[scope].base].parent;
 }
 
 /* Moves the siblings from `scope` up to `end` into a container of of_params. */
@@ -253,7 +253,7 @@ static int enter_param_modules(const struct mapper *mapper) {
     out->of_param_module = arena_array(mapper->analysis->arena, n, sizeof(uint32_t));
     if (!out->of_param_module) return CM_NO_MEMORY;
     for (uint32_t i = 1; i < n; i++) {
-        const struct path *path = paths_at(&out->of_params, i);
+        const struct path *path = &out->of_params.items[i];
         int status = paths_enter_below(&out->paths, out->of_param_module[path->parent],
                                        path->name, path->length, &out->of_param_module[i]);
         if (status < 0) return status;

@@ -100,6 +100,7 @@ static int start(struct scope_finder *finder, struct modules_table *table) {
     scopes->of_node = arena_array(arena, model->n_nodes, sizeof *scopes->of_node);
     table->sources = arena_array(finder->analysis->kept, n_sources + 2, sizeof *table->sources);
     if (!scopes->of_node || !table->sources || paths_init(&scopes->paths, arena, '/') < 0 ||
+        paths_reserve(&scopes->paths, model->n_nodes + model->n_nodes / 4) < 0 ||
         order_nodes(model, arena, &scopes->n_nodes, &scopes->nodes) < 0)
         return CM_NO_MEMORY;
     for (size_t i = 0; i < model->n_nodes; i++) scopes->of_node[i] = ID_NONE;

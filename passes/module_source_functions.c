@@ -86,7 +86,7 @@ static int enter_call(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
 /* A second call in the same scope is a further entry of the module: PyTorch's "_1". */
 static int tell_apart(struct scope_finder *finder, uint32_t *scope) {
     struct paths *paths = &finder->scopes->paths;
-    const struct path path = *paths_at(paths, *scope);
+    const struct path path = paths->items[*scope];
     struct scope_notes *notes = scopes_note(finder->scopes, *scope);
     if (!notes) return CM_NO_MEMORY;
     if (*scope == 0 || notes->entries++ == 0) return CM_OK;

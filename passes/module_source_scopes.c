@@ -79,14 +79,13 @@ static int enter_unwrapped(struct scope_finder *finder, const char *name, size_t
     return enter_distinct(finder, text_string(&text), text.length, ret);
 }
 
-/* The scope of the node whose name is name[0..length), without a slash ID_NONE. */
-static int enter_name(struct scope_finder *finder, const char *name, size_t length,
-                      uint32_t *ret) {
-    size_t scope = length - last_part(name, length);
+/* name[0..length) is a scope; none of a node without a slash in its name: ID_NONE. */
+static int enter_scope(struct scope_finder *finder, const char *name, size_t length,
+                       uint32_t *ret) {
     *ret = ID_NONE;
-    if (scope == 0) return CM_OK;
-    if (name[0] != '/') return enter_unwrapped(finder, name, scope, ret);
-    return paths_enter(&finder->scopes->paths, name, scope, ret);
+    if (length == 0) return CM_OK;
+    if (name[0] != '/') return enter_unwrapped(finder, name, length, ret);
+    return paths_enter(&finder->scopes->paths, name, length, ret);
 }
 
 /* PyTorch calls the outputs of "/fc1/Gemm" "/fc1/Gemm_output_0". */
@@ -101,18 +100,19 @@ int named_find(struct scope_finder *finder, uint32_t id, uint32_t *ret) {
     size_t length = strlen(name);
     *ret = ID_NONE;
     if (is_fused(name, length)) return CM_OK;
-    if (last_part(name, length) == length) {
+    size_t scope = length - last_part(name, length);
+    if (scope == 0) {
         name = output_name(finder, node);
-        length = strlen(name);
+        scope = scope_length(name);
     }
-    return enter_name(finder, name, length, ret);
+    return enter_scope(finder, name, scope, ret);
 }
 
 /* Narrows *scope, ID_NONE at first, to what is also around the part. */
 static int add_part(struct scope_finder *finder, const char *part, size_t length,
                     uint32_t *scope) {
     uint32_t found;
-    int status = enter_name(finder, part, length, &found);
+    int status = enter_scope(finder, part, length - last_part(part, length), &found);
     if (status < 0 || found == ID_NONE) return status;
     *scope = *scope == ID_NONE ? found : paths_common(&finder->scopes->paths, *scope, found);
     return CM_OK;

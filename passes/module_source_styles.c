@@ -73,7 +73,7 @@ int enter_distinct(struct scope_finder *finder, const char *text, size_t length,
                    uint32_t *ret) {
     struct scopes *scopes = finder->scopes;
     if (paths_enter(&scopes->paths, text, length, ret) < 0) return CM_NO_MEMORY;
-    for (uint32_t at = *ret; at != 0; at = paths_at(&scopes->paths, at)->parent) {
+    for (uint32_t at = *ret; at != 0; at = scopes->paths.items[at].parent) {
         struct scope_notes *notes = scopes_note(scopes, at);
         if (!notes) return CM_NO_MEMORY;
         if (notes->distinct) return CM_OK; /* and so are those above */

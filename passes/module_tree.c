@@ -24,7 +24,7 @@ static void list_children(const struct builder *builder) {
     for (size_t path = 0; path < paths->n; path++)
         builder->first_child[path] = builder->next[path] = ID_NONE;
     for (uint32_t path = (uint32_t)paths->n; path-- > 1;) {
-        uint32_t parent = paths_at(paths, path)->parent;
+        uint32_t parent = paths->items[path].parent;
         builder->next[path] = builder->first_child[parent];
         builder->first_child[parent] = path;
     }
@@ -34,7 +34,7 @@ static void list_children(const struct builder *builder) {
 static uint32_t next_path(const struct builder *builder, uint32_t path) {
     if (builder->first_child[path] != ID_NONE) return builder->first_child[path];
     while (path != ID_NONE && builder->next[path] == ID_NONE)
-        path = paths_at(builder->paths, path)->parent;
+        path = builder->paths->items[path].parent;
     return path == ID_NONE ? ID_NONE : builder->next[path];
 }
 
@@ -43,7 +43,7 @@ static size_t measure_texts(const struct builder *builder) {
     size_t total = 1;
     builder->lengths[0] = 0;
     for (uint32_t at = 1; at < builder->paths->n; at++) {
-        const struct path *path = paths_at(builder->paths, at);
+        const struct path *path = &builder->paths->items[at];
         const size_t front = builder->lengths[path->parent];
         builder->lengths[at] = front + (front > 0) + path->length;
         total += builder->lengths[at] + 1;
@@ -54,7 +54,7 @@ static size_t measure_texts(const struct builder *builder) {
 /* "parent.name"; where the text ends. */
 static char *write_text(const struct builder *builder, uint32_t at, const char *parent,
                         char *text) {
-    const struct path *path = paths_at(builder->paths, at);
+    const struct path *path = &builder->paths->items[at];
     const size_t front = builder->lengths[path->parent];
     memcpy(text, parent, front);
     text += front;
@@ -83,7 +83,7 @@ static int number_modules(const struct builder *builder) {
     table->parents[0] = ID_NONE;
     table->n_modules = 1;
     for (uint32_t at = next_path(builder, 0); at != ID_NONE; at = next_path(builder, at)) {
-        const struct path *path = paths_at(builder->paths, at);
+        const struct path *path = &builder->paths->items[at];
         const uint32_t parent = builder->number[path->parent];
         const uint32_t id = (uint32_t)table->n_modules++;
         char *end = write_text(builder, at, table->modules[parent].path, text);

@@ -41,27 +41,19 @@ struct paths_trail {
     } steps[PATHS_MAX_DEPTH + 1]; /* by depth; the root's is 0, 0 */
 };
 
-/* Entries stand in chunks, so that a tree which grows neither moves nor leaves anything behind.
- */
-#define PATHS_CHUNK 128
-
 struct paths {
     struct arena *arena;
     char separator;
-    struct path **chunks;
-    size_t n_chunks; /* that there is room for */
+    struct path *items;
     size_t n;
+    size_t capacity;
     uint32_t *slots; /* a hash table of all entries but the root: 0 is free */
     size_t n_slots;  /* a power of two */
     struct paths_trail trail;
 };
 
-static inline const struct path *paths_at(const struct paths *paths, uint32_t entry) {
-    return &paths->chunks[entry / PATHS_CHUNK][entry % PATHS_CHUNK];
-}
-
 int paths_init(struct paths *paths, struct arena *arena, char separator) CM_MUST_CHECK;
-/* Slots for so many entries in all, so that the table which would grow by steps does not. */
+/* Room for so many entries in all: a tree that grows by steps leaves its old tables behind. */
 int paths_reserve(struct paths *paths, size_t n) CM_MUST_CHECK;
 /* The entry of text[0..length), added with its prefixes where it is new. Empty parts are left
  * out. CM_OK or CM_NO_MEMORY. */

@@ -51,7 +51,7 @@ static void test_prefixes_are_entries_in_order_of_first_use(void **state) {
     assert_int_equal(f->paths.n, sizeof wanted / sizeof *wanted);
     for (uint32_t i = 0; i < f->paths.n; i++) {
         assert_text(f, i, wanted[i]);
-        assert_true(i == 0 || paths_at(&f->paths, i)->parent < i);
+        assert_true(i == 0 || f->paths.items[i].parent < i);
     }
 }
 
@@ -78,7 +78,7 @@ static void test_what_is_deeper_belongs_to_the_last_that_is_not(void **state) {
     for (size_t i = 0; i < sizeof text - 1; i += 2) memcpy(text + i, "a/", 2);
     text[sizeof text - 1] = '\0';
     uint32_t deepest = enter(f, text);
-    assert_int_equal(paths_at(&f->paths, deepest)->depth, PATHS_MAX_DEPTH);
+    assert_int_equal(f->paths.items[deepest].depth, PATHS_MAX_DEPTH);
     assert_int_equal(enter(f, text), deepest);
     assert_int_equal(paths_enter_below(&f->paths, deepest, "b", 1, &deepest), CM_OK);
     assert_int_equal(f->paths.n, PATHS_MAX_DEPTH + 1);
