@@ -126,13 +126,12 @@ struct parts {
 
 /* Takes the last one; false: there is none left. */
 static bool take_part(struct parts *parts, const char **ret, size_t *ret_length) {
-    while (parts->length > 0 && parts->text[parts->length - 1] == '.') parts->length--;
     if (parts->length > 0) {
         size_t begin = parts->length;
         while (begin > 0 && parts->text[begin - 1] != '.') begin--;
         *ret = parts->text + begin;
         *ret_length = parts->length - begin;
-        parts->length = begin;
+        parts->length = begin > 0 ? begin - 1 : 0;
         return true;
     }
     if (parts->entry == 0) return false;
