@@ -12,11 +12,19 @@
 /* Nine significant digits tell any two float32 apart. */
 #define FLOAT32_DIGITS 9
 
+/* Not by printf: a model of layers has several a layer. */
 void describe_int(struct text *out, int64_t value) {
-    if (is_known(value))
-        text_printf(out, "%lld", (long long)value);
-    else
+    char digits[20];
+    size_t at = sizeof(digits);
+    if (!is_known(value)) {
         text_append(out, "?");
+        return;
+    }
+    uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do digits[--at] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (value < 0) digits[--at] = '-';
+    text_append_n(out, digits + at, sizeof(digits) - at);
 }
 
 /* value = d1.d2d3… * 10^exponent */

@@ -33,6 +33,32 @@ static void a_float32_prints_as_its_shortest_decimal(void **state) {
     arena_free(arena);
 }
 
+static void integers_have_all_their_digits(void **state) {
+    static const struct {
+        int64_t value;
+        const char *text;
+    } cases[] = {
+        {0, "0"},
+        {7, "7"},
+        {-1, "-1"},
+        {10, "10"},
+        {-100, "-100"},
+        {INT64_MAX, "9223372036854775807"},
+        {DIM_UNKNOWN, "?"},
+        {DIM_OVERFLOW + 1, "-9223372036854775806"},
+        {DIM_OVERFLOW, "?"},
+    };
+    struct arena *arena = arena_new("test", 0);
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct text out;
+        text_init(&out, arena);
+        describe_int(&out, cases[i].value);
+        assert_string_equal(text_string(&out), cases[i].text);
+    }
+    arena_free(arena);
+}
+
 static void sizes_print_as_one_when_all_are_equal(void **state) {
     static const int64_t equal[] = {3, 3};
     static const int64_t mixed[] = {3, DIM_UNKNOWN};
@@ -60,6 +86,7 @@ static void a_linear_layer_names_its_features(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_float32_prints_as_its_shortest_decimal),
+        cmocka_unit_test(integers_have_all_their_digits),
         cmocka_unit_test(sizes_print_as_one_when_all_are_equal),
         cmocka_unit_test(a_linear_layer_names_its_features),
     };
