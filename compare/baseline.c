@@ -158,6 +158,8 @@ static void take_profile(struct cm_baseline_profile *profile, const struct cm_re
     profile->figures.memory.arena_bytes = result->memory.arena_bytes;
     profile->figures.memory.arena_in_place_bytes = result->memory.arena_in_place_bytes;
     profile->figures.memory.required_bytes = result->memory.required_bytes;
+    profile->figures.memory.at_most = result->memory.at_most;
+    profile->figures.memory.peak_at_most = result->memory.peak_at_most;
     profile->figures.memory.alignment = result->memory.alignment;
     profile->figures.coverage = result->coverage;
     profile->figures.training = result->training;
@@ -192,11 +194,11 @@ static int list_changes(const struct cm_result *old, const struct cm_result *now
     struct cm_metric metric;
     if (changes == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; old != NULL && cm_metric_at(i, &metric); i++) {
-        int64_t before = CM_UNKNOWN;
-        int64_t after = CM_UNKNOWN;
+        struct cm_figure before;
+        struct cm_figure after;
         if (!cm_metric_of_total(i, old, &before) || !cm_metric_of_total(i, now, &after))
             continue;
-        const int64_t by = checked_sub(after, before);
+        const int64_t by = checked_sub(after.value, before.value);
         if (is_known(by) && by != 0)
             changes[ret->n_changes++] = (struct cm_named_size){metric.key, by};
     }

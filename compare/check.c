@@ -151,6 +151,8 @@ static struct cm_check_blame blame_one(struct gate *gate, const struct side *sid
         .change = changes[pair->status],
         .value = change.new_value,
         .old = change.old_value,
+        .at_most = change.new_at_most,
+        .old_at_most = change.old_at_most,
         .by = blame->difference,
     };
 }
@@ -211,13 +213,6 @@ static int make_case(struct gate *gate, const struct side *side, const struct li
     return list_blame(gate, side, limit, ret);
 }
 
-/* Whether some bound stands on the baseline: what is absolute no new baseline changes. */
-static bool is_relative(const struct limit *limit) {
-    for (size_t i = 0; i < limit->n_bounds; i++)
-        if (limit->bounds[i].kind != BOUND_ABSOLUTE) return true;
-    return false;
-}
-
 static void count_case(struct cm_verdict *verdict, const struct cm_check_case *case_) {
     verdict->passed += text_equal(case_->state, "pass");
     verdict->regressions += text_equal(case_->state, "regression");
@@ -235,7 +230,7 @@ static int check_side(struct gate *gate, const struct side *side, struct cm_chec
         if (status != CM_OK) return status;
         const struct cm_check_case *made = &cases[gate->verdict->n_cases++];
         count_case(gate->verdict, made);
-        gate->can_accept |= text_equal(made->state, "regression") && is_relative(limit);
+        gate->can_accept |= text_equal(made->state, "regression") && limit_is_relative(limit);
     }
     return CM_OK;
 }

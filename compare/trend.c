@@ -16,14 +16,15 @@ static void compare_totals(const struct cm_result *old, const struct cm_result *
                            struct cm_baseline_trend *trend) {
     struct cm_metric metric;
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
-        int64_t before = CM_UNKNOWN;
-        int64_t after = CM_UNKNOWN;
+        struct cm_figure before;
+        struct cm_figure after;
         if (metric.timed || !cm_metric_of_total(i, old, &before) ||
-            !cm_metric_of_total(i, now, &after) || !is_known(before) || !is_known(after))
+            !cm_metric_of_total(i, now, &after) || !is_known(before.value) ||
+            !is_known(after.value))
             continue;
-        trend->cheaper |= after < before;
-        trend->dearer |= after > before;
-        if (after > before && trend->dearest == NULL) trend->dearest = metric.key;
+        trend->cheaper |= after.value < before.value;
+        trend->dearer |= after.value > before.value;
+        if (after.value > before.value && trend->dearest == NULL) trend->dearest = metric.key;
     }
 }
 

@@ -76,6 +76,9 @@ static void take_result(struct sweeping *sweeping, const struct cm_result *resul
     row->peak_activation_bytes = result->memory.peak_activation_bytes;
     row->arena_bytes = result->memory.arena_bytes;
     row->required_bytes = result->memory.required_bytes;
+    row->at_most = result->totals.at_most & (CM_COST_BIT(macs) | CM_COST_BIT(flops));
+    row->peak_at_most = result->memory.peak_at_most;
+    row->memory_at_most = result->memory.at_most;
     take_times(sweeping, result, row);
     if (timeless || !cm_result_complete(result)) {
         row->state = "incomplete";
@@ -112,9 +115,19 @@ static void sweep_all(struct sweeping *sweeping, const int64_t *batches,
                       struct cm_sweep_row *rows) {
     for (size_t i = 0; i < sweeping->ret->n_rows && !sweeping->failed; i++) {
         struct cm_diagnostics *diag = cm_diagnostics_new();
-        rows[i] = (struct cm_sweep_row){batches[i], "done",     "",         CM_UNKNOWN,
-                                        CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN,
-                                        CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0};
+        rows[i] = (struct cm_sweep_row){
+            .batch = batches[i],
+            .state = "done",
+            .problem = "",
+            .params = CM_UNKNOWN,
+            .macs = CM_UNKNOWN,
+            .flops = CM_UNKNOWN,
+            .peak_activation_bytes = CM_UNKNOWN,
+            .arena_bytes = CM_UNKNOWN,
+            .required_bytes = CM_UNKNOWN,
+            .latency_ps = CM_UNKNOWN,
+            .timed_macs = CM_UNKNOWN,
+        };
         if (diag == NULL)
             sweeping->failed = true;
         else

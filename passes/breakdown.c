@@ -32,6 +32,7 @@ static void add_operator(const struct analysis *analysis, uint32_t node,
                          struct operator_row *row) {
     const struct cm_costs *costs = &analysis->count.costs[node];
     row->nodes++;
+    row->costs.at_most |= costs->at_most;
     add_known(&row->costs.macs, costs->macs);
     add_known(&row->costs.flops, costs->flops);
     add_known(&row->costs.bytes_read, costs->bytes_read);

@@ -103,6 +103,8 @@ struct cm_check_finding {
     int64_t bound;       /* the most of what the limit allows; CM_UNKNOWN: not known */
     int64_t over;        /* value - bound where that is a regression; else CM_UNKNOWN */
     const char *because; /* of what is not-compared or ambiguous; "" */
+    bool at_most;        /* value is an upper bound */
+    bool old_at_most;    /* old is one */
 };
 
 /* A module that a regression comes from. */
@@ -113,6 +115,8 @@ struct cm_check_blame {
     int64_t value;      /* 0 of one that was removed */
     int64_t old;        /* 0 of one that was added */
     int64_t by;         /* value - old */
+    bool at_most;       /* value is an upper bound */
+    bool old_at_most;   /* old is one */
 };
 
 /* One limit at one batch. */

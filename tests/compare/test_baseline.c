@@ -29,7 +29,7 @@ static const struct cm_module modules[] = {
      .n_children = 2,
      .children = root_children,
      .calls = 1,
-     .costs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 0},
+     .costs = {1, 2, 3, 4, 5, 6, 7, 8, 9, CM_COST_BIT(activation_bytes)},
      .peak_activation_bytes = 10,
      .training = {true, 11, 12}},
     {.path = "a",
@@ -91,11 +91,13 @@ static const struct cm_result full = {
                 .module_source = "scopes",
                 .group = "g",
                 .schedule = "min-memory"},
-    .totals = {21, 22, 23, 24, 25, 26, 27, 28, 29, 0},
+    .totals = {21, 22, 23, 24, 25, 26, 27, 28, 29, CM_COST_BIT(macs)},
     .memory = {.peak_activation_bytes = 31,
                .peak_in_place_bytes = 32,
                .arena_bytes = 33,
                .arena_in_place_bytes = CM_UNKNOWN,
+               .at_most = true,
+               .peak_at_most = true,
                .alignment = 256,
                .required_bytes = 35},
     .training = {.present = true,
@@ -154,15 +156,17 @@ static void every_metric_comes_back(void **state) {
     assert_int_equal(baseline_result(baseline, &baseline->profiles[0], arena, diag, &result),
                      CM_OK);
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
-        int64_t want = 0;
-        int64_t have = 0;
+        struct cm_figure want = {0, false};
+        struct cm_figure have = {0, false};
         assert_true(cm_metric_of_total(i, &full, &want));
         assert_true(cm_metric_of_total(i, &result, &have));
-        assert_int_equal(have, want);
+        assert_int_equal(have.value, want.value);
+        assert_int_equal(have.at_most, want.at_most);
         for (size_t k = 0; k < full.n_modules; k++) {
             if (!cm_metric_of_module(i, &full, k, &want)) continue;
             assert_true(cm_metric_of_module(i, &result, k, &have));
-            assert_int_equal(have, want);
+            assert_int_equal(have.value, want.value);
+            assert_int_equal(have.at_most, want.at_most);
         }
     }
     arena_free(arena);

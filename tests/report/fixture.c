@@ -470,8 +470,9 @@ static const struct cm_measure odd_measure = {
 
 static const struct cm_operator odd_operators[] = {
     {"com.example::Magic", 1, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 76670000,
-     N(states), states},
-    {ESCAPE, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, CM_UNKNOWN, 0, NULL},
+     CM_COST_BIT(macs), N(states), states},
+    {ESCAPE, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, CM_UNKNOWN,
+     CM_COST_BIT(flops) | CM_COST_BIT(bytes_read), 0, NULL},
 };
 
 static const size_t advised[] = {0, 4294967295};
