@@ -23,6 +23,8 @@ struct gate {
     struct cm_options options;
     struct cm_budget *budget; /* NULL: none */
     struct gate_baseline baseline;
+    size_t n_limits; /* 0: the library's own */
+    const struct cm_check_limit *limits;
     size_t n_batches;
     const int64_t *batches; /* 0: as the file says */
     size_t n_results;
@@ -144,6 +146,22 @@ static int add_budget_dims(struct gate *gate) {
     return CM_OK;
 }
 
+/* Those of the budget, then those of the command line. */
+static int list_limits(struct gate *gate) {
+    const struct option_list *given = &gate->request.limits;
+    const size_t n_budget = gate->budget == NULL ? 0 : gate->budget->n_limits;
+    struct cm_check_limit *limits =
+        arena_array(gate->call->arena, n_budget + given->n, sizeof(*limits));
+    if (limits == NULL) return diag_no_memory(gate->call->diag);
+    for (size_t i = 0; i < n_budget; i++)
+        limits[gate->n_limits++] =
+            (struct cm_check_limit){gate->budget->limits[i], gate->request.budget};
+    for (size_t i = 0; i < given->n; i++)
+        limits[gate->n_limits++] = (struct cm_check_limit){given->values[i], "--limit"};
+    gate->limits = limits;
+    return CM_OK;
+}
+
 static int prepare(struct gate *gate) {
     const struct invocation *call = gate->call;
     struct gate_request *request = &gate->request;
@@ -154,6 +172,7 @@ static int prepare(struct gate *gate) {
         status =
             gate_baseline_read(request->baseline, call->arena, call->diag, &gate->baseline);
     if (status == CM_OK) status = choose_batches(gate);
+    if (status == CM_OK) status = list_limits(gate);
     if (status == CM_OK) status = add_budget_dims(gate);
     if (status == CM_OK) gate->options.convention = choose_convention(gate);
     return status;
@@ -250,33 +269,18 @@ static int profile_and_tell(struct gate *gate) {
     return status;
 }
 
-static int list_limits(struct gate *gate, struct cm_check_options *options) {
-    const struct option_list *given = &gate->request.limits;
-    const size_t n_budget = gate->budget == NULL ? 0 : gate->budget->n_limits;
-    struct cm_check_limit *limits =
-        arena_array(gate->call->arena, n_budget + given->n, sizeof(*limits));
-    if (limits == NULL) return diag_no_memory(gate->call->diag);
-    for (size_t i = 0; i < n_budget; i++)
-        limits[options->n_limits++] =
-            (struct cm_check_limit){gate->budget->limits[i], gate->request.budget};
-    for (size_t i = 0; i < given->n; i++)
-        limits[options->n_limits++] = (struct cm_check_limit){given->values[i], "--limit"};
-    options->limits = limits;
-    return CM_OK;
-}
-
 static int make_verdict(struct gate *gate, struct cm_verdict **ret) {
     const struct gate_request *request = &gate->request;
     struct cm_check_options options = {
         .baseline = gate->baseline.baseline,
         .no_baseline = gate->baseline.missing,
+        .n_limits = gate->n_limits,
+        .limits = gate->limits,
         .allow_incomplete = request->allow_incomplete,
         .fail_ambiguous = request->fail_ambiguous,
         .top = (size_t)request->top,
         .accept = "",
     };
-    const int status = list_limits(gate, &options);
-    if (status != CM_OK) return status;
     if (request->baseline != NULL && !text_equal(request->baseline, "-"))
         options.accept = gate_accept_command(gate->call);
     if (options.accept == NULL) return diag_no_memory(gate->call->diag);
@@ -323,7 +327,10 @@ static void tell_ratchet(const struct gate *gate, const struct cm_baseline_trend
     struct text path;
     text_init(&path, gate->call->arena);
     text_append_name(&path, gate->request.baseline);
-    if (trend->dearer)
+    if (!trend->comparable)
+        fprintf(stderr, "costmodel: %s stays: it is of other batches or options\n",
+                text_string(&path));
+    else if (trend->dearer)
         fprintf(stderr, "costmodel: %s stays: %s got dearer\n", text_string(&path),
                 trend->dearest);
     else if (trend->cheaper)
@@ -341,7 +348,8 @@ static int ratchet(const struct gate *gate) {
     int status = cm_baseline_make((const struct cm_result *const *)gate->results,
                                   gate->n_results, old, "", gate->call->diag, &now);
     if (status != CM_OK) return status;
-    status = cm_baseline_compare(old, now, gate->call->diag, &trend);
+    status =
+        cm_baseline_compare(old, now, gate->n_limits, gate->limits, gate->call->diag, &trend);
     if (status == CM_OK && trend.cheaper && !trend.dearer)
         status = gate_baseline_write(gate->request.baseline, now, gate->call->diag);
     if (status == CM_OK) tell_ratchet(gate, &trend);
@@ -368,7 +376,8 @@ static int check_reason(const struct gate *gate, const struct cm_baseline *now) 
     const struct cm_baseline *old = gate->baseline.baseline;
     if (old == NULL || gate->request.reason != NULL) return CM_OK;
     struct cm_baseline_trend trend;
-    const int status = cm_baseline_compare(old, now, gate->call->diag, &trend);
+    const int status =
+        cm_baseline_compare(old, now, gate->n_limits, gate->limits, gate->call->diag, &trend);
     if (status != CM_OK) return status;
     if (!trend.comparable)
         return options_fault(gate->call,

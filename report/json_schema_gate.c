@@ -217,8 +217,11 @@ static const struct json_field verdict_fields[] = {
           "an ambiguous case counts as a regression"),
     VALUE("accept", JSON_TEXT, struct cm_verdict, accept,
           "the command that accepts what changed; empty"),
+    OPTIONAL_MANY("unchecked", JSON_INDICES, struct cm_verdict, unchecked, n_unchecked, NULL,
+                  "batches of the baseline that nothing was compared with"),
     LIST("cases", struct cm_verdict, cases, n_cases, case_record,
-         "batch by batch, limits in their order"),
+         "batch by batch, limits in their order; behind them those of limits whose batch was "
+         "not profiled"),
 };
 
 static const struct json_record verdict_record =

@@ -150,8 +150,11 @@ struct cm_verdict {
     const char *baseline; /* what was compared with: "" nothing, or the name of its model */
     const char *times;    /* what they are and of which device: "modelled, NVIDIA H200"; "" */
     const char *accept;   /* the command that accepts what changed; "" */
+    size_t n_unchecked;
+    const size_t *unchecked; /* batches of the baseline that nothing was compared with */
     size_t n_cases;
-    const struct cm_check_case *cases; /* batch by batch, limits in their order */
+    const struct cm_check_case *cases; /* batch by batch, limits in their order; behind them
+                                          those of limits whose batch was not profiled */
     void *arena;                       /* the library's */
 };
 
@@ -183,22 +186,26 @@ CM_API int cm_baseline_read_json(const char *text, size_t size, const char *name
 CM_API int cm_baseline_write_json(const struct cm_baseline *baseline, FILE *out) CM_MUST_CHECK;
 CM_API void cm_baseline_free(struct cm_baseline *baseline);
 
-/* By totals, times aside: whether something got cheaper, and dearer. */
+/* By totals that are costs, or that a limit is on, times aside: whether something got cheaper,
+ * and dearer. */
 struct cm_baseline_trend {
     bool cheaper;
     bool dearer;
     const char *dearest; /* key of the first metric that got dearer; NULL none */
-    bool comparable;     /* false: other batches or options, nothing else is set */
+    bool comparable;     /* false: not the same batches or options, nothing else is set */
 };
 
-/* CM_OK, CM_REFUSED (the modules of one are no tree), CM_NO_MEMORY. */
+/* CM_OK, CM_USAGE (a limit is at fault), CM_REFUSED (the modules of one are no tree),
+ * CM_NO_MEMORY. */
 CM_API int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline *now,
+                               size_t n_limits, const struct cm_check_limit *limits,
                                struct cm_diagnostics *diagnostics,
                                struct cm_baseline_trend *ret_trend) CM_MUST_CHECK;
 
 /*
  * Holds profiles of one model, each at another batch, against the limits. CM_OK whatever the
- * verdict is, CM_USAGE (a limit is at fault), CM_NO_MEMORY. Freed with cm_verdict_free.
+ * verdict is, CM_USAGE (a limit is at fault), CM_REFUSED (the modules of the baseline are no
+ * tree), CM_NO_MEMORY. Freed with cm_verdict_free.
  */
 CM_API int cm_check(const struct cm_result *const *results, size_t n,
                     const struct cm_check_options *options, struct cm_diagnostics *diagnostics,

@@ -222,14 +222,14 @@ static void what_is_not_known_is_no_trend(void **state) {
     (void)state;
     less.totals.macs = CM_UNKNOWN;
     struct cm_baseline *now = reread(&less, diag);
-    assert_int_equal(cm_baseline_compare(old, now, diag, &trend), CM_OK);
+    assert_int_equal(cm_baseline_compare(old, now, 0, NULL, diag, &trend), CM_OK);
     assert_true(trend.comparable && !trend.cheaper && !trend.dearer);
     cm_baseline_free(now);
     less.totals.macs = full.totals.macs - 1;
     less.totals.flops = full.totals.flops + 1;
     less.totals.latency_ps = 1;
     now = reread(&less, diag);
-    assert_int_equal(cm_baseline_compare(old, now, diag, &trend), CM_OK);
+    assert_int_equal(cm_baseline_compare(old, now, 0, NULL, diag, &trend), CM_OK);
     assert_true(trend.comparable && trend.cheaper && trend.dearer);
     assert_string_equal(trend.dearest, "flops");
     cm_baseline_free(now);

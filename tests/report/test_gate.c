@@ -56,6 +56,8 @@ static const struct cm_check_case cases[] = {
      0, NULL, 0},
 };
 
+static const size_t unchecked[] = {8, 32};
+
 static const struct cm_verdict hostile = {
     .model = "mo del\"<&'\x01\n::error::.onnx",
     .state = "regression",
@@ -67,6 +69,8 @@ static const struct cm_verdict hostile = {
     .baseline = "base|`line`.onnx",
     .times = "measured, a <b>board</b>",
     .accept = "costmodel check --update-baseline --reason 'why' '```' 'a\nb' m.onnx",
+    .n_unchecked = N(unchecked),
+    .unchecked = unchecked,
     .n_cases = N(cases),
     .cases = cases,
 };
