@@ -167,12 +167,17 @@ static void take_profile(struct cm_baseline_profile *profile, const struct cm_re
     if (!profile->times.present) profile->figures.totals.latency_ps = CM_UNKNOWN;
 }
 
-static void take_modules(struct cm_baseline_module *modules, const struct cm_result *result) {
+static int take_modules(struct cm_baseline_module *modules, const struct cm_result *result,
+                        struct arena *arena) {
+    const struct cm_baseline_spread *spreads = baseline_spreads(result, arena);
+    if (spreads == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; i < result->n_modules; i++) {
         modules[i].batch = result->options.batch;
         modules[i].module = result->modules[i];
+        modules[i].times = spreads[i];
         if (!cm_result_timed(result)) modules[i].module.costs.latency_ps = CM_UNKNOWN;
     }
+    return CM_OK;
 }
 
 static const char *file_name(const char *path) {
@@ -239,7 +244,8 @@ static int fill(struct cm_baseline *baseline, const struct cm_result *const *res
     baseline->modules = modules;
     for (size_t i = 0; i < n; i++) {
         take_profile(&profiles[i], results[i]);
-        take_modules(modules, results[i]);
+        const int status = take_modules(modules, results[i], arena);
+        if (status != CM_OK) return status;
         modules += results[i]->n_modules;
     }
     return CM_OK;

@@ -52,6 +52,8 @@ static int compare(struct side *side, const struct cm_baseline *baseline,
     if (status != CM_OK) return status;
     side->has_old = true;
     side->old_times = profile->times;
+    side->old_spreads = baseline_kept_spreads(baseline, profile->figures.options.batch, arena);
+    if (side->old_spreads == NULL) return diag_no_memory(diag);
     status = cm_diff_make(&side->old, side->now, diag, &side->diff);
     if (status != CM_OK) return status;
     status = index_modules(side, arena);
@@ -131,6 +133,8 @@ int side_make(const struct cm_result *now, const struct cm_check_options *option
         ret->no_old = options->no_baseline;
     else if (profile == NULL)
         ret->no_old = missing_batch(now, arena);
+    ret->spreads = baseline_spreads(now, arena);
+    if (ret->spreads == NULL) return diag_no_memory(diag);
     const int status = profile == NULL ? CM_OK : compare(ret, baseline, profile, arena, diag);
     /* What is allowed to be incomplete is compared as far as it is known. */
     ret->bounds_count = options->allow_incomplete;
@@ -159,10 +163,6 @@ static struct cm_figure figure_of(const struct limit *limit, const struct cm_res
     return figure;
 }
 
-static bool is_exact(const struct cm_baseline_times *times) {
-    return !times->present || times->low_ps == times->high_ps;
-}
-
 /* A module's figure in the baseline: 0 of one that was not there, which is what it cost. */
 static struct cm_figure old_figure(const struct side *side, const struct limit *limit,
                                    size_t module) {
@@ -172,23 +172,54 @@ static struct cm_figure old_figure(const struct side *side, const struct limit *
     return figure_of(limit, &side->old, pair->old_module);
 }
 
-/* The totals have a spread; whose a module's would be is not kept. */
+/* What is modelled is exact, and needs no spread. */
+static bool is_exact(const struct cm_baseline_times *times) {
+    return times->low_ps == times->high_ps;
+}
+
+/* A file may say anything: what it says of the time itself lies in the spread. */
+static bool widen(struct range *range) {
+    if (!is_known(range->low) || !is_known(range->high)) return false;
+    if (range->low > range->value) range->low = range->value;
+    if (range->high < range->value) range->high = range->value;
+    return true;
+}
+
+/* Of the whole, or of the module whose spread is `of_module`. False: nobody knows it. */
+static bool set_spread(struct range *range, const struct cm_baseline_times *times,
+                       const struct cm_baseline_spread *of_module) {
+    if (of_module == NULL) {
+        range->low = times->low_ps;
+        range->high = times->high_ps;
+    } else if (of_module->present) {
+        range->low = of_module->low_ps;
+        range->high = of_module->high_ps;
+    } else if (!is_exact(times)) {
+        return false;
+    }
+    return widen(range);
+}
+
+/* What was not there took no time, which is known exactly. */
+static bool set_old_spread(const struct side *side, size_t module, struct range *range) {
+    if (module == CM_NO_INDEX) return set_spread(range, &side->old_times, NULL);
+    const size_t old = side->diff->modules[side->of_module[module]].old_module;
+    return old == CM_NO_INDEX || set_spread(range, &side->old_times, &side->old_spreads[old]);
+}
+
 static void add_spread(const struct side *side, const struct limit *limit, size_t module,
                        struct figure *figure) {
+    const struct cm_baseline_spread *of_module =
+        module == CM_NO_INDEX ? NULL : &side->spreads[module];
     if (!limit->of.timed || !is_known(figure->now.value)) return;
-    const bool exact = is_exact(&side->times) && is_exact(&side->old_times);
-    if (module != CM_NO_INDEX && !exact) {
-        figure->no_value = "of the measured time of a module no spread is known";
-        return;
-    }
     if (side->times.doubt[0] != '\0') figure->doubt = side->times.doubt;
-    if (module != CM_NO_INDEX) return;
-    figure->now.low = side->times.low_ps;
-    figure->now.high = side->times.high_ps;
+    if (!set_spread(&figure->now, &side->times, of_module))
+        figure->no_value = "of this time no spread is known";
     if (!is_known(figure->old.value)) return;
     if (side->old_times.doubt[0] != '\0') figure->doubt = side->old_times.doubt;
-    figure->old.low = side->old_times.low_ps;
-    figure->old.high = side->old_times.high_ps;
+    if (set_old_spread(side, module, &figure->old)) return;
+    figure->no_old = "the baseline keeps no spread of a module's time: write it anew";
+    figure->old.value = CM_UNKNOWN;
 }
 
 struct figure side_figure(const struct side *side, const struct limit *limit, size_t module) {

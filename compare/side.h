@@ -22,9 +22,11 @@ struct side {
     bool has_old;
     struct cm_result old;
     struct cm_baseline_times old_times;
-    struct cm_diff *diff; /* NULL: there is no old */
-    size_t *of_module;    /* module of `now` -> index into diff->modules */
-    const char *no_old;   /* why figures have nothing to be compared with; NULL: they have */
+    struct cm_diff *diff;                     /* NULL: there is no old */
+    size_t *of_module;                        /* module of `now` -> index into diff->modules */
+    const struct cm_baseline_spread *spreads; /* of the modules of `now` */
+    const struct cm_baseline_spread *old_spreads; /* of those of `old` */
+    const char *no_old; /* why figures have nothing to be compared with; NULL: they have */
     const char *no_old_times;
     bool bounds_count; /* an upper bound is taken for the figure */
     struct gaps gaps;  /* of `now` */

@@ -75,6 +75,15 @@ static const struct json_field profile_fields[] = {
 static const struct json_record profile_record =
     RECORD(struct cm_baseline_profile, profile_fields, "kept_profile", "A model at one batch");
 
+static const struct json_field spread_fields[] = {
+    VALUE("low_ps", JSON_COUNT, struct cm_baseline_spread, low_ps,
+          "the sum of what ran in it by first quartiles"),
+    VALUE("high_ps", JSON_COUNT, struct cm_baseline_spread, high_ps, "by third quartiles"),
+};
+
+static const struct json_record spread_record =
+    RECORD(struct cm_baseline_spread, spread_fields, "spread", "Between what a time lies");
+
 static const char *const module_columns[] = {"params", "macs", "flops", NULL};
 
 static const struct json_field module_fields[] = {
@@ -99,6 +108,7 @@ static const struct json_field module_fields[] = {
              "activation_bytes is"),
     PART("training", struct cm_baseline_module, module.training, json_step,
          "share of a training step"),
+    PART("times", struct cm_baseline_module, times, spread_record, "where a backend gave some"),
 };
 
 static const struct json_record module_record =

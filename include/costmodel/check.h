@@ -53,9 +53,17 @@ struct cm_baseline_profile {
     struct cm_baseline_times times;
 };
 
+/* Between what a time lies, in picoseconds: by first quartiles, and by third ones. */
+struct cm_baseline_spread {
+    bool present;
+    int64_t low_ps;
+    int64_t high_ps;
+};
+
 struct cm_baseline_module {
-    int64_t batch;           /* of which profile; CM_UNKNOWN where no axis is a batch */
-    struct cm_module module; /* path, type, arguments, calls, costs, peak */
+    int64_t batch;                   /* of which profile; CM_UNKNOWN where no axis is a batch */
+    struct cm_module module;         /* path, type, arguments, calls, costs, peak */
+    struct cm_baseline_spread times; /* of all that ran in it */
 };
 
 /* Why a baseline became what it is. */
