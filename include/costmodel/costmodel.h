@@ -236,6 +236,22 @@ CM_API int cm_model_reads_file(const struct cm_model *model, const char *path,
                                struct cm_diagnostics *diagnostics, bool *ret) CM_MUST_CHECK;
 
 /*
+ * The free dims of its inputs that nothing binds: neither options nor the batch, which is the
+ * leading dim of the first input. A profile with these options asks for each of them.
+ */
+struct cm_dim_names {
+    size_t n;
+    const char *const *names; /* each once, in the order of the inputs; the model's */
+    void *arena;              /* the library's */
+};
+
+/* CM_OK, CM_NO_MEMORY. *ret_names is freed with cm_dim_names_free, before the model is. */
+CM_API int cm_model_unbound_dims(struct cm_model *model, const struct cm_options *options,
+                                 struct cm_diagnostics *diagnostics,
+                                 struct cm_dim_names **ret_names) CM_MUST_CHECK;
+CM_API void cm_dim_names_free(struct cm_dim_names *names);
+
+/*
  * Runs the passes and gives the result: plain data that does not point into the model and is
  * freed with cm_result_free. One model may be profiled many times, with different options.
  */
