@@ -159,13 +159,13 @@ static int tell_dim(const struct invocation *call, const char *name, int64_t siz
 }
 
 static int take_dims(const struct invocation *call, const struct cm_baseline *baseline,
-                     const struct cm_dim_names *names, struct cm_options *options) {
-    struct cm_dim_option *dims = copy_dims(call, options, names->n);
+                     const struct cm_dims *free_dims, struct cm_options *options) {
+    struct cm_dim_option *dims = copy_dims(call, options, free_dims->n);
     if (dims == NULL) return diag_no_memory(call->diag);
-    for (size_t i = 0; i < names->n; i++) {
-        const int64_t size = kept_size(baseline, names->names[i]);
-        const char *name = arena_strdup(call->arena, names->names[i]);
-        if (size < 0) continue;
+    for (size_t i = 0; i < free_dims->n; i++) {
+        const int64_t size = kept_size(baseline, free_dims->dims[i].name);
+        if (is_known(free_dims->dims[i].size) || size < 0) continue;
+        const char *name = arena_strdup(call->arena, free_dims->dims[i].name);
         if (name == NULL) return diag_no_memory(call->diag);
         dims[options->n_dims++] = (struct cm_dim_option){name, size};
         const int status = tell_dim(call, name, size);
@@ -178,11 +178,11 @@ static int take_dims(const struct invocation *call, const struct cm_baseline *ba
 int gate_plan_take_dims(const struct invocation *call, const struct cm_baseline *baseline,
                         struct cm_model *model, struct gate_plan *plan) {
     struct cm_options options = plan->options;
-    struct cm_dim_names *names = NULL;
+    struct cm_dims *dims = NULL;
     if (baseline == NULL || plan->n_batches == 0) return CM_OK;
     options.batch = plan->batches[0];
-    int status = cm_model_unbound_dims(model, &options, call->diag, &names);
-    if (status == CM_OK) status = take_dims(call, baseline, names, &plan->options);
-    cm_dim_names_free(names);
+    int status = cm_model_dims(model, &options, call->diag, &dims);
+    if (status == CM_OK) status = take_dims(call, baseline, dims, &plan->options);
+    cm_dims_free(dims);
     return status;
 }

@@ -21,33 +21,35 @@ int dims_bind(struct model *model, const struct cm_options *options, struct aren
     return status == CM_NO_MEMORY ? diag_no_memory(diag) : CM_OK;
 }
 
-static int list_unbound(const struct batch_table *table, struct arena *arena,
-                        struct cm_dim_names *ret) {
-    const char **names = arena_array(arena, table->n_symbols, sizeof(*names));
-    if (names == NULL) return CM_NO_MEMORY;
-    for (size_t i = 0; i < table->n_symbols; i++)
-        if (!is_known(table->symbols[i].size)) names[ret->n++] = table->symbols[i].name;
-    ret->names = names;
-    ret->arena = arena;
+static int list_dims(const struct batch_table *table, struct arena *arena,
+                     struct cm_dims *ret) {
+    struct cm_named_size *dims = arena_array(arena, table->n_symbols, sizeof(*dims));
+    if (dims == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < table->n_symbols; i++) {
+        const struct symbol *symbol = &table->symbols[i];
+        dims[i].name = symbol->name;
+        dims[i].size = is_known(symbol->size) ? symbol->size : CM_UNKNOWN;
+    }
+    *ret = (struct cm_dims){table->n_symbols, dims, arena};
     return CM_OK;
 }
 
-int cm_model_unbound_dims(struct cm_model *model, const struct cm_options *options,
-                          struct cm_diagnostics *diagnostics, struct cm_dim_names **ret_names) {
+int cm_model_dims(struct cm_model *model, const struct cm_options *options,
+                  struct cm_diagnostics *diagnostics, struct cm_dims **ret_dims) {
     struct arena *arena = arena_new("dims", 0);
-    struct cm_dim_names *names = arena ? arena_alloc(arena, sizeof(*names)) : NULL;
+    struct cm_dims *dims = arena ? arena_alloc(arena, sizeof(*dims)) : NULL;
     struct batch_table table = {0};
-    int status = names ? CM_OK : diag_no_memory(diagnostics);
+    int status = dims ? CM_OK : diag_no_memory(diagnostics);
     if (status == CM_OK) status = dims_bind(model->model, options, arena, diagnostics, &table);
-    if (status == CM_OK && list_unbound(&table, arena, names) != CM_OK)
+    if (status == CM_OK && list_dims(&table, arena, dims) != CM_OK)
         status = diag_no_memory(diagnostics);
     if (status == CM_OK)
-        *ret_names = names;
+        *ret_dims = dims;
     else
         arena_free(arena);
     return status;
 }
 
-void cm_dim_names_free(struct cm_dim_names *names) {
-    if (names != NULL) arena_free(names->arena);
+void cm_dims_free(struct cm_dims *dims) {
+    if (dims != NULL) arena_free(dims->arena);
 }
