@@ -22,7 +22,7 @@
 static void add_bounded(struct table *table, enum number_unit unit, int64_t value,
                         bool at_most) {
     struct text *cell = table_cell(table);
-    if (at_most && value != CM_UNKNOWN) text_append(cell, CELL_AT_MOST);
+    if (at_most && is_known(value)) text_append(cell, CELL_AT_MOST);
     if (value == CM_UNKNOWN)
         text_append(cell, "-");
     else
