@@ -163,9 +163,9 @@ void gate_append_against(struct text *text, const struct cm_verdict *verdict) {
 }
 
 /* A pass at one batch says nothing of another. */
-static void append_unchecked(struct text *text, const struct cm_verdict *verdict) {
+void gate_append_unchecked(struct text *text, const struct cm_verdict *verdict) {
     if (verdict->n_unchecked == 0) return;
-    text_append(text, verdict->n_unchecked == 1 ? "; batch" : "; batches");
+    text_append(text, verdict->n_unchecked == 1 ? "batch" : "batches");
     for (size_t i = 0; i < verdict->n_unchecked; i++)
         text_printf(text, "%s %zu", i > 0 ? "," : "", verdict->unchecked[i]);
     text_printf(text, " of the baseline %s not checked",
@@ -180,5 +180,6 @@ void gate_append_counts(struct text *text, const struct cm_verdict *verdict) {
         text_printf(text, ", %lld ambiguous", (long long)verdict->ambiguous);
     if (verdict->not_compared > 0)
         text_printf(text, ", %lld not compared", (long long)verdict->not_compared);
-    append_unchecked(text, verdict);
+    if (verdict->n_unchecked > 0) text_append(text, "; ");
+    gate_append_unchecked(text, verdict);
 }
