@@ -6,6 +6,8 @@
  */
 #include "cli/gate.h"
 
+#include <inttypes.h>
+
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/streams.h"
@@ -20,11 +22,11 @@
 struct gate {
     const struct invocation *call;
     struct gate_request request;
-    struct cm_options options;
     struct cm_budget *budget; /* NULL: none */
     struct gate_baseline baseline;
-    size_t n_batches;
-    const int64_t *batches; /* 0: as the file says */
+    struct gate_plan plan;
+    size_t n_limits; /* 0: the library's own */
+    const struct cm_check_limit *limits;
     size_t n_results;
     struct cm_result **results;
     size_t n_reports;
@@ -45,117 +47,35 @@ static int read_budget(struct gate *gate) {
     return status == CM_REFUSED || status == CM_IO ? CM_USAGE : status;
 }
 
-static bool is_convention(const char *name) {
-    for (size_t i = 0; cm_convention_at(i) != NULL; i++)
-        if (text_equal(cm_convention_at(i)->name, name)) return true;
-    return false;
-}
-
-/* The first that says one: the command line, the budget, the baseline, the library. A baseline
- * by a convention of another version is one that cannot be compared, no fault of the caller. */
-static const char *choose_convention(const struct gate *gate) {
-    const struct cm_baseline *baseline = gate->baseline.baseline;
-    if (gate->request.binding.convention != NULL) return gate->request.binding.convention;
-    if (gate->budget != NULL && gate->budget->convention[0] != '\0')
-        return gate->budget->convention;
-    if (baseline != NULL && baseline->n_profiles > 0 &&
-        is_convention(baseline->profiles[0].figures.options.convention))
-        return baseline->profiles[0].figures.options.convention;
-    return cm_convention_at(0)->name;
-}
-
-static int list_budget_batches(struct gate *gate, int64_t *batches) {
-    const struct cm_budget *budget = gate->budget;
-    for (size_t i = 0; i < budget->n_batches; i++) {
-        if (budget->batches[i] < 1 || budget->batches[i] > INT64_MAX)
-            return options_fault(gate->call, "%s: a batch is %zu", gate->request.budget,
-                                 budget->batches[i]);
-        batches[i] = (int64_t)budget->batches[i];
-    }
-    gate->n_batches = budget->n_batches;
-    return CM_OK;
-}
-
-static void list_baseline_batches(struct gate *gate, int64_t *batches) {
-    const struct cm_baseline *baseline = gate->baseline.baseline;
-    for (size_t i = 0; i < baseline->n_profiles; i++) {
-        const int64_t batch = baseline->profiles[i].figures.options.batch;
-        batches[i] = is_known(batch) ? batch : 0;
-    }
-    gate->n_batches = baseline->n_profiles;
-}
-
-/* Each once: a baseline of one batch twice could not be read again. */
-static void drop_repeated(struct gate *gate, const int64_t *from, int64_t *batches) {
-    size_t n = 0;
-    for (size_t i = 0; i < gate->n_batches; i++) {
-        bool repeated = false;
-        for (size_t k = 0; k < n && !repeated; k++) repeated = batches[k] == from[i];
-        if (!repeated) batches[n++] = from[i];
-    }
-    gate->batches = batches;
-    gate->n_batches = n;
-}
-
-/* The same order. */
-static int choose_batches(struct gate *gate) {
-    const struct batches *given = &gate->request.binding.batches;
-    const struct cm_baseline *baseline = gate->baseline.baseline;
-    const size_t n_budget = gate->budget == NULL ? 0 : gate->budget->n_batches;
-    const size_t n_baseline = baseline == NULL ? 0 : baseline->n_profiles;
-    int64_t *batches =
-        arena_array(gate->call->arena, n_budget + n_baseline + given->n + 1, sizeof(*batches));
-    int status = CM_OK;
-    if (batches == NULL) return diag_no_memory(gate->call->diag);
-    gate->n_batches = given->n;
-    if (given->n == 0 && n_budget > 0)
-        status = list_budget_batches(gate, batches);
-    else if (given->n == 0 && n_baseline > 0)
-        list_baseline_batches(gate, batches);
-    else if (given->n == 0)
-        gate->n_batches = 1;
-    if (status == CM_OK) drop_repeated(gate, given->n > 0 ? given->items : batches, batches);
-    return status;
-}
-
-/* Those of the budget stand before those of the command line, of which the last counts. */
-static int add_budget_dims(struct gate *gate) {
-    const struct cm_budget *budget = gate->budget;
-    struct cm_options *options = &gate->options;
-    if (budget == NULL || budget->n_dims == 0) return CM_OK;
-    for (size_t i = 0; i < budget->n_dims; i++)
-        if (budget->dims[i].size < 0)
-            return options_fault(gate->call, "%s: a dim has no size, or one below 0",
-                                 gate->request.budget);
-    struct cm_dim_option *dims =
-        arena_array(gate->call->arena, budget->n_dims + options->n_dims, sizeof(*dims));
-    size_t n = 0;
-    if (dims == NULL) return diag_no_memory(gate->call->diag);
-    for (size_t i = 0; i < options->n_dims; i++) dims[n++] = options->dims[i];
-    for (size_t i = 0; i < budget->n_dims; i++) {
-        bool given = false;
-        for (size_t k = 0; k < options->n_dims; k++)
-            given |= text_equal(options->dims[k].name, budget->dims[i].name);
-        if (!given)
-            dims[n++] = (struct cm_dim_option){budget->dims[i].name, budget->dims[i].size};
-    }
-    options->dims = dims;
-    options->n_dims = n;
+/* Those of the budget, then those of the command line. */
+static int list_limits(struct gate *gate) {
+    const struct option_list *given = &gate->request.limits;
+    const size_t n_budget = gate->budget == NULL ? 0 : gate->budget->n_limits;
+    struct cm_check_limit *limits =
+        arena_array(gate->call->arena, n_budget + given->n, sizeof(*limits));
+    if (limits == NULL) return diag_no_memory(gate->call->diag);
+    for (size_t i = 0; i < n_budget; i++)
+        limits[gate->n_limits++] =
+            (struct cm_check_limit){gate->budget->limits[i], gate->request.budget};
+    for (size_t i = 0; i < given->n; i++)
+        limits[gate->n_limits++] = (struct cm_check_limit){given->values[i], "--limit"};
+    gate->limits = limits;
     return CM_OK;
 }
 
 static int prepare(struct gate *gate) {
     const struct invocation *call = gate->call;
     struct gate_request *request = &gate->request;
-    int status = binding_read(call, &request->binding, &gate->options);
-    if (status == CM_OK) status = asked_read(call, &request->asked, &gate->options);
+    int status = binding_read(call, &request->binding, &gate->plan.options);
+    if (status == CM_OK) status = asked_read(call, &request->asked, &gate->plan.options);
     if (status == CM_OK) status = read_budget(gate);
     if (status == CM_OK)
         status =
             gate_baseline_read(request->baseline, call->arena, call->diag, &gate->baseline);
-    if (status == CM_OK) status = choose_batches(gate);
-    if (status == CM_OK) status = add_budget_dims(gate);
-    if (status == CM_OK) gate->options.convention = choose_convention(gate);
+    if (status == CM_OK) status = list_limits(gate);
+    if (status == CM_OK)
+        status =
+            gate_plan_make(call, request, gate->budget, gate->baseline.baseline, &gate->plan);
     return status;
 }
 
@@ -197,17 +117,39 @@ static int take_profile(struct gate *gate, struct cm_result *taken,
                       "a profile stays as it was taken, option --%s wants a model", anew);
 }
 
-static int profile_batches(struct gate *gate, struct cm_model *model,
-                           struct cm_diagnostics *diag) {
+/* Messages about the model bear its path, of several batches which; those about limits and
+ * files bear the program's name. */
+static int tell(const struct gate *gate, const struct cm_diagnostics *diag, int64_t batch) {
+    const char *model = gate->request.model;
+    const char *subject = text_equal(model, "-") ? "standard input" : model;
+    if (batch > 0 && gate->plan.n_batches > 1)
+        subject = arena_printf(gate->call->arena, "%s, batch %" PRId64, subject, batch);
+    if (subject == NULL) return diag_no_memory(gate->call->diag);
+    messages_print(diag, subject, (enum color_choice)gate->request.color);
+    return CM_OK;
+}
+
+static int profile_batch(struct gate *gate, struct cm_model *model,
+                         const struct cm_options *options) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return diag_no_memory(gate->call->diag);
+    const int status = cm_model_profile(model, options, diag, &gate->results[gate->n_results]);
+    if (status == CM_OK) gate->n_results++;
+    const int told = tell(gate, diag, options->batch);
+    cm_diagnostics_free(diag);
+    return status == CM_OK ? told : status;
+}
+
+/* Each has messages of its own: of one sink for all only the first few would be kept. */
+static int profile_batches(struct gate *gate, struct cm_model *model) {
     struct progress progress = {.shown = false};
-    struct cm_options options = gate->options;
+    struct cm_options options = gate->plan.options;
     int status = CM_OK;
     options.progress = progress_show;
     options.progress_context = &progress;
-    for (size_t i = 0; i < gate->n_batches && status == CM_OK; i++) {
-        options.batch = gate->batches[i];
-        status = cm_model_profile(model, &options, diag, &gate->results[gate->n_results]);
-        if (status == CM_OK) gate->n_results++;
+    for (size_t i = 0; i < gate->plan.n_batches && status == CM_OK; i++) {
+        options.batch = gate->plan.batches[i];
+        status = profile_batch(gate, model, &options);
     }
     progress_end(&progress);
     return status;
@@ -223,46 +165,34 @@ static int keep_weights(const struct gate *gate, const struct cm_model *model,
     return status;
 }
 
-static int profile_model(struct gate *gate, struct cm_diagnostics *diag) {
-    struct cm_model *model = NULL;
+static int load(struct gate *gate, struct cm_diagnostics *diag, struct cm_model **ret) {
     struct cm_result *taken = NULL;
     gate->results =
-        arena_array(gate->call->arena, gate->n_batches + 1, sizeof(struct cm_result *));
+        arena_array(gate->call->arena, gate->plan.n_batches + 1, sizeof(struct cm_result *));
     if (gate->results == NULL) return diag_no_memory(diag);
-    int status = cm_load_file(gate->request.model, diag, &model, &taken);
+    const int status = cm_load_file(gate->request.model, diag, ret, &taken);
     if (status != CM_OK) return status;
-    if (taken != NULL) return take_profile(gate, taken, diag);
-    status = keep_weights(gate, model, diag);
-    if (status == CM_OK) status = profile_batches(gate, model, diag);
-    cm_model_free(model);
-    return status;
+    return taken != NULL ? take_profile(gate, taken, diag) : keep_weights(gate, *ret, diag);
 }
 
-/* Messages about the model bear its path, those about limits and files the program's. */
-static int profile_and_tell(struct gate *gate) {
+static int load_and_tell(struct gate *gate, struct cm_model **ret) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return diag_no_memory(gate->call->diag);
-    const int status = profile_model(gate, diag);
-    const char *model = gate->request.model;
-    messages_print(diag, text_equal(model, "-") ? "standard input" : model,
-                   (enum color_choice)gate->request.color);
+    const int status = load(gate, diag, ret);
+    const int told = tell(gate, diag, 0);
     cm_diagnostics_free(diag);
-    return status;
+    return status == CM_OK ? told : status;
 }
 
-static int list_limits(struct gate *gate, struct cm_check_options *options) {
-    const struct option_list *given = &gate->request.limits;
-    const size_t n_budget = gate->budget == NULL ? 0 : gate->budget->n_limits;
-    struct cm_check_limit *limits =
-        arena_array(gate->call->arena, n_budget + given->n, sizeof(*limits));
-    if (limits == NULL) return diag_no_memory(gate->call->diag);
-    for (size_t i = 0; i < n_budget; i++)
-        limits[options->n_limits++] =
-            (struct cm_check_limit){gate->budget->limits[i], gate->request.budget};
-    for (size_t i = 0; i < given->n; i++)
-        limits[options->n_limits++] = (struct cm_check_limit){given->values[i], "--limit"};
-    options->limits = limits;
-    return CM_OK;
+/* Of a profile that was taken before there is no model. */
+static int take_results(struct gate *gate) {
+    struct cm_model *model = NULL;
+    int status = load_and_tell(gate, &model);
+    if (status == CM_OK && model != NULL)
+        status = gate_plan_take_dims(gate->call, gate->baseline.baseline, model, &gate->plan);
+    if (status == CM_OK && model != NULL) status = profile_batches(gate, model);
+    cm_model_free(model);
+    return status;
 }
 
 static int make_verdict(struct gate *gate, struct cm_verdict **ret) {
@@ -270,13 +200,13 @@ static int make_verdict(struct gate *gate, struct cm_verdict **ret) {
     struct cm_check_options options = {
         .baseline = gate->baseline.baseline,
         .no_baseline = gate->baseline.missing,
+        .n_limits = gate->n_limits,
+        .limits = gate->limits,
         .allow_incomplete = request->allow_incomplete,
         .fail_ambiguous = request->fail_ambiguous,
         .top = (size_t)request->top,
         .accept = "",
     };
-    const int status = list_limits(gate, &options);
-    if (status != CM_OK) return status;
     if (request->baseline != NULL && !text_equal(request->baseline, "-"))
         options.accept = gate_accept_command(gate->call);
     if (options.accept == NULL) return diag_no_memory(gate->call->diag);
@@ -325,7 +255,10 @@ static void tell_ratchet(const struct gate *gate, const struct cm_baseline_trend
     struct text path;
     text_init(&path, gate->call->arena);
     text_append_name(&path, gate->request.baseline);
-    if (trend->dearer)
+    if (!trend->comparable)
+        fprintf(stderr, "costmodel: %s stays: it is of other batches or options\n",
+                text_string(&path));
+    else if (trend->dearer)
         fprintf(stderr, "costmodel: %s stays: %s got dearer\n", text_string(&path),
                 trend->dearest);
     else if (trend->cheaper)
@@ -343,7 +276,8 @@ static int ratchet(const struct gate *gate) {
     int status = cm_baseline_make((const struct cm_result *const *)gate->results,
                                   gate->n_results, old, "", gate->call->diag, &now);
     if (status != CM_OK) return status;
-    status = cm_baseline_compare(old, now, gate->call->diag, &trend);
+    status =
+        cm_baseline_compare(old, now, gate->n_limits, gate->limits, gate->call->diag, &trend);
     if (status == CM_OK && trend.cheaper && !trend.dearer)
         status = gate_baseline_write(gate->request.baseline, now, gate->call->diag);
     if (status == CM_OK) tell_ratchet(gate, &trend);
@@ -370,7 +304,8 @@ static int check_reason(const struct gate *gate, const struct cm_baseline *now) 
     const struct cm_baseline *old = gate->baseline.baseline;
     if (old == NULL || gate->request.reason != NULL) return CM_OK;
     struct cm_baseline_trend trend;
-    const int status = cm_baseline_compare(old, now, gate->call->diag, &trend);
+    const int status =
+        cm_baseline_compare(old, now, gate->n_limits, gate->limits, gate->call->diag, &trend);
     if (status != CM_OK) return status;
     if (!trend.comparable)
         return options_fault(gate->call,
@@ -404,7 +339,7 @@ static int run(struct gate *gate) {
     int status = gate_request_read(gate->call, &gate->request);
     if (status == CM_OK) status = list_reports(gate);
     if (status == CM_OK) status = prepare(gate);
-    if (status == CM_OK) status = profile_and_tell(gate);
+    if (status == CM_OK) status = take_results(gate);
     if (status != CM_OK) return check_exit(status);
     if (!gate->request.update) return run_check(gate);
     status = update(gate);

@@ -86,14 +86,21 @@ const struct option diff_options[] = {
 };
 /* clang-format on */
 
+/* One of the two. */
+struct side {
+    const char *path;
+    struct cm_model *model; /* NULL of a profile */
+    struct cm_dims *dims;   /* that a model has */
+    bool is_profile;        /* it was read, not taken */
+    struct cm_result *result;
+};
+
 struct job {
     const struct invocation *call;
     struct request request;
     struct cm_options options;
     struct cm_diff_options look;
-    const char *paths[2]; /* old, new */
-    bool is_profile[2];   /* it was read, not taken */
-    struct cm_result *results[2];
+    struct side sides[2]; /* old, new */
     struct cm_diff *diff;
 };
 
@@ -101,35 +108,78 @@ static const char *shown_path(const char *path) {
     return text_equal(path, "-") ? "standard input" : path;
 }
 
-static int profile_model(const struct job *job, struct cm_model *model,
-                         struct cm_diagnostics *diag, struct cm_result **ret) {
+/* A free dim of a model, or one that a profile was taken at. */
+static bool has_dim(const struct side *side, const char *name) {
+    const struct cm_result *result = side->result;
+    for (size_t i = 0; side->dims != NULL && i < side->dims->n; i++)
+        if (text_equal(side->dims->dims[i].name, name)) return true;
+    for (size_t i = 0; side->is_profile && i < result->options.n_dims; i++)
+        if (text_equal(result->options.dims[i].name, name)) return true;
+    return false;
+}
+
+/* Names of dims are labels, which two versions of a model may choose differently: each side
+ * takes those that it has. What neither has is for both to refuse. */
+static int choose_dims(const struct job *job, size_t index, struct cm_options *options) {
+    struct cm_dim_option *dims =
+        arena_array(job->call->arena, job->options.n_dims, sizeof(*dims));
+    const struct side *side = &job->sides[index];
+    const struct side *other = &job->sides[1 - index];
+    if (dims == NULL) return diag_no_memory(job->call->diag);
+    options->n_dims = 0;
+    for (size_t i = 0; i < job->options.n_dims; i++) {
+        const char *name = job->options.dims[i].name;
+        if (has_dim(side, name) || !has_dim(other, name))
+            dims[options->n_dims++] = job->options.dims[i];
+    }
+    options->dims = dims;
+    return CM_OK;
+}
+
+static int load_with(struct job *job, struct side *side, struct cm_diagnostics *diag) {
+    struct cm_options plain = job->options;
+    plain.n_dims = 0; /* names alone are asked for */
+    int status = cm_load_file(side->path, diag, &side->model, &side->result);
+    side->is_profile = status == CM_OK && side->model == NULL;
+    if (status != CM_OK || side->is_profile) return status;
+    status = outputs_keep_weights(side->model, job->request.output, diag);
+    return status == CM_OK ? cm_model_dims(side->model, &plain, diag, &side->dims) : status;
+}
+
+static int profile_with(struct job *job, size_t index, struct cm_diagnostics *diag) {
+    struct side *side = &job->sides[index];
     struct progress progress = {.shown = false};
     struct cm_options options = job->options;
+    if (side->is_profile) return CM_OK;
+    int status = choose_dims(job, index, &options);
+    if (status != CM_OK) return status;
     options.progress = progress_show;
     options.progress_context = &progress;
-    const int status = cm_model_profile(model, &options, diag, ret);
+    status = cm_model_profile(side->model, &options, diag, &side->result);
     progress_end(&progress);
     return status;
 }
 
-static int load_with(struct job *job, size_t side, struct cm_diagnostics *diag) {
-    struct cm_result **ret = &job->results[side];
-    struct cm_model *model = NULL;
-    int status = cm_load_file(job->paths[side], diag, &model, ret);
-    job->is_profile[side] = status == CM_OK && model == NULL;
-    if (status == CM_OK && model != NULL)
-        status = outputs_keep_weights(model, job->request.output, diag);
-    if (status == CM_OK && model != NULL) status = profile_model(job, model, diag, ret);
-    cm_model_free(model);
+/* Messages bear the path of the file that they are about. */
+static void tell(const struct job *job, const struct side *side,
+                 const struct cm_diagnostics *diag) {
+    messages_print(diag, shown_path(side->path), (enum color_choice)job->request.color);
+}
+
+static int load(struct job *job, size_t index) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return diag_no_memory(job->call->diag);
+    const int status = load_with(job, &job->sides[index], diag);
+    tell(job, &job->sides[index], diag);
+    cm_diagnostics_free(diag);
     return status;
 }
 
-/* Messages bear the path of the file that they are about. */
-static int load(struct job *job, size_t side) {
+static int profile(struct job *job, size_t index) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return diag_no_memory(job->call->diag);
-    const int status = load_with(job, side, diag);
-    messages_print(diag, shown_path(job->paths[side]), (enum color_choice)job->request.color);
+    const int status = profile_with(job, index, diag);
+    tell(job, &job->sides[index], diag);
     cm_diagnostics_free(diag);
     return status;
 }
@@ -153,8 +203,8 @@ static int refuse(const struct job *job) {
         if (condition->weight != CM_CONDITION_BREAKS) continue;
         (void)diag_error(job->call->diag, DIAG_COMPARE,
                          "cannot compare: %s is %s in '%s' and %s in '%s'", condition->key,
-                         condition->old_value, shown_path(job->paths[0]), condition->new_value,
-                         shown_path(job->paths[1]));
+                         condition->old_value, shown_path(job->sides[0].path),
+                         condition->new_value, shown_path(job->sides[1].path));
         hint_condition(job->call->diag, condition);
     }
     return EXIT_INCOMPARABLE;
@@ -192,7 +242,7 @@ static int write_diff(const void *context, FILE *out) {
 static int check_idle(const struct job *job) {
     const char *name = binding_given(&job->request.binding);
     if (name == NULL) name = asked_given(&job->request.asked);
-    if (name == NULL || !job->is_profile[0] || !job->is_profile[1]) return CM_OK;
+    if (name == NULL || !job->sides[0].is_profile || !job->sides[1].is_profile) return CM_OK;
     return options_fault(job->call,
                          "both are profiles, which stay as they were taken: option --%s wants "
                          "a model",
@@ -203,8 +253,10 @@ static int run(struct job *job) {
     int status = load(job, 0);
     if (status == CM_OK) status = load(job, 1);
     if (status == CM_OK) status = check_idle(job);
+    for (size_t i = 0; i < 2 && status == CM_OK; i++) status = profile(job, i);
     if (status == CM_OK)
-        status = cm_diff_make(job->results[0], job->results[1], job->call->diag, &job->diff);
+        status = cm_diff_make(job->sides[0].result, job->sides[1].result, job->call->diag,
+                              &job->diff);
     if (status != CM_OK) return command_exit(status);
     if (!cm_diff_comparable(job->diff)) return refuse(job);
     if (job->look.metric != CM_NO_INDEX && !has_metric(job->diff, job->look.metric))
@@ -238,11 +290,11 @@ static int read_operands(struct job *job, const struct option_list *operands) {
     const struct invocation *call = job->call;
     if (operands->n != 2)
         return options_fault(call, "diff wants two models or profiles, got %zu", operands->n);
-    for (size_t i = 0; i < 2; i++) job->paths[i] = operands->values[i];
-    if (text_equal(job->paths[0], "-") && text_equal(job->paths[1], "-"))
+    for (size_t i = 0; i < 2; i++) job->sides[i].path = operands->values[i];
+    if (text_equal(job->sides[0].path, "-") && text_equal(job->sides[1].path, "-"))
         return options_fault(call, "standard input can be one of the two only");
-    if (outputs_is_file(job->request.output, job->paths[0]) ||
-        outputs_is_file(job->request.output, job->paths[1]))
+    if (outputs_is_file(job->request.output, job->sides[0].path) ||
+        outputs_is_file(job->request.output, job->sides[1].path))
         return options_fault(call, "the output '%s' is one of the two", job->request.output);
     return binding_check_output(call, &job->request.binding, job->request.output);
 }
@@ -273,8 +325,11 @@ int command_diff(const struct invocation *call) {
     const int status = read_job(&job);
     const int exit_status = status == CM_OK ? run(&job) : command_exit(status);
     cm_diff_free(job.diff);
-    cm_result_free(job.results[0]);
-    cm_result_free(job.results[1]);
     binding_free(&job.request.binding);
+    for (size_t i = 0; i < 2; i++) {
+        cm_dims_free(job.sides[i].dims);
+        cm_result_free(job.sides[i].result);
+        cm_model_free(job.sides[i].model);
+    }
     return exit_status;
 }

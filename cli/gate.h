@@ -57,6 +57,26 @@ int gate_reports_write(const struct invocation *call, const struct gate_report *
 int gate_baseline_write(const char *path, const struct cm_baseline *baseline,
                         struct cm_diagnostics *diag) CM_MUST_CHECK;
 
+/* What is to be profiled, and at which batches. */
+struct gate_plan {
+    struct cm_options options; /* batch aside */
+    size_t n_batches;
+    const int64_t *batches; /* 0: as the file says */
+};
+
+/*
+ * Adds to options that the command line gave what it left open: told by the budget, else by the
+ * baseline; either may be NULL. CM_OK, CM_USAGE, CM_NO_MEMORY.
+ */
+int gate_plan_make(const struct invocation *call, const struct gate_request *request,
+                   const struct cm_budget *budget, const struct cm_baseline *baseline,
+                   struct gate_plan *ret) CM_MUST_CHECK;
+
+/* Binds the dims of the model that nobody bound to what the baseline was taken at, and says so
+ * on standard error. CM_OK, CM_NO_MEMORY. */
+int gate_plan_take_dims(const struct invocation *call, const struct cm_baseline *baseline,
+                        struct cm_model *model, struct gate_plan *plan) CM_MUST_CHECK;
+
 /* What was read of a baseline; a profile that serves as one lives as long. */
 struct gate_baseline {
     struct cm_baseline *baseline; /* NULL: there is none */

@@ -65,10 +65,23 @@ static int write_into(const void *context, FILE *out) {
     return write_report(writing->call, writing->request, writing->findings, out);
 }
 
+/* Sections that would be left out without a word. Where somebody was asked for times and has
+ * none, the report says why. */
+static int check_times(const struct invocation *call, const struct request *request,
+                       const struct cm_result *result) {
+    const char *option = request->layers ? "layers" : request->kernels ? "kernels" : NULL;
+    if (request->format->draws_times && !cm_result_timed(result))
+        return diag_error(call->diag, DIAG_USAGE, "there are no times to draw a trace of");
+    if (option == NULL || (result->measure != NULL && !result->measure->planned)) return CM_OK;
+    return options_fault(call, "option --%s lists times, want --measure, --backend or --device",
+                         option);
+}
+
 static int write_findings(const struct invocation *call, const struct request *request,
                           const struct findings *findings) {
-    if (request->format->draws_times && !cm_result_timed(findings->result))
-        return diag_error(call->diag, DIAG_USAGE, "there are no times to draw a trace of");
+    const int status =
+        findings->result == NULL ? CM_OK : check_times(call, request, findings->result);
+    if (status != CM_OK) return status;
     const struct writing writing = {call, request, findings};
     return streams_write(request->output, write_into, &writing, call->diag);
 }

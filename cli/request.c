@@ -78,15 +78,15 @@ const struct option profile_options[] = {
              "instead of the report, as with the next three)"},
     {.name = "columns", .kind = OPTION_TEXT, .offset = AT(const char *, columns),
      .value = "A,B,...",
-     .help = "with these columns, or all; also what dot and mermaid write at each\n"
-             "module (a wrong name lists those that there are)"},
+     .help = "with these columns, or all but shares; also what dot and mermaid write\n"
+             "at each module (a wrong name lists those that there are)"},
     {.name = "sort", .kind = OPTION_TEXT, .offset = AT(const char *, sort),
      .value = "KEY[:asc|desc]",
      .help = "by this column, the largest first; names from a to z"},
     {.name = "filter", .kind = OPTION_LIST, .offset = AT(struct option_list, filters),
      .value = "CONDITION",
-     .help = "of rows like this, as 'type=Conv*', 'macs>=1.5M' or 'macs_share<1%';\n"
-             "may be given many times"},
+     .help = "of rows like this, as 'type=Conv*', 'macs>=1.5M' or 'macs_share<1%'\n"
+             "(which is 0.01 without a sign); may be given many times"},
     {.name = "metric", .kind = OPTION_TEXT, .offset = AT(const char *, metric),
      .value = "KEY",
      .help = "folded: what stacks are of (default macs)"},

@@ -158,6 +158,8 @@ static void take_profile(struct cm_baseline_profile *profile, const struct cm_re
     profile->figures.memory.arena_bytes = result->memory.arena_bytes;
     profile->figures.memory.arena_in_place_bytes = result->memory.arena_in_place_bytes;
     profile->figures.memory.required_bytes = result->memory.required_bytes;
+    profile->figures.memory.at_most = result->memory.at_most;
+    profile->figures.memory.peak_at_most = result->memory.peak_at_most;
     profile->figures.memory.alignment = result->memory.alignment;
     profile->figures.coverage = result->coverage;
     profile->figures.training = result->training;
@@ -165,12 +167,17 @@ static void take_profile(struct cm_baseline_profile *profile, const struct cm_re
     if (!profile->times.present) profile->figures.totals.latency_ps = CM_UNKNOWN;
 }
 
-static void take_modules(struct cm_baseline_module *modules, const struct cm_result *result) {
+static int take_modules(struct cm_baseline_module *modules, const struct cm_result *result,
+                        struct arena *arena) {
+    const struct cm_baseline_spread *spreads = baseline_spreads(result, arena);
+    if (spreads == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; i < result->n_modules; i++) {
         modules[i].batch = result->options.batch;
         modules[i].module = result->modules[i];
+        modules[i].times = spreads[i];
         if (!cm_result_timed(result)) modules[i].module.costs.latency_ps = CM_UNKNOWN;
     }
+    return CM_OK;
 }
 
 static const char *file_name(const char *path) {
@@ -192,11 +199,11 @@ static int list_changes(const struct cm_result *old, const struct cm_result *now
     struct cm_metric metric;
     if (changes == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; old != NULL && cm_metric_at(i, &metric); i++) {
-        int64_t before = CM_UNKNOWN;
-        int64_t after = CM_UNKNOWN;
+        struct cm_figure before;
+        struct cm_figure after;
         if (!cm_metric_of_total(i, old, &before) || !cm_metric_of_total(i, now, &after))
             continue;
-        const int64_t by = checked_sub(after, before);
+        const int64_t by = checked_sub(after.value, before.value);
         if (is_known(by) && by != 0)
             changes[ret->n_changes++] = (struct cm_named_size){metric.key, by};
     }
@@ -237,7 +244,8 @@ static int fill(struct cm_baseline *baseline, const struct cm_result *const *res
     baseline->modules = modules;
     for (size_t i = 0; i < n; i++) {
         take_profile(&profiles[i], results[i]);
-        take_modules(modules, results[i]);
+        const int status = take_modules(modules, results[i], arena);
+        if (status != CM_OK) return status;
         modules += results[i]->n_modules;
     }
     return CM_OK;

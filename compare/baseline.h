@@ -23,4 +23,11 @@ int baseline_result(const struct cm_baseline *baseline,
 /* Borrows from the result. */
 struct cm_baseline_times baseline_times(const struct cm_result *result);
 
+/* The spread of each module's time; NULL: no memory. */
+struct cm_baseline_spread *baseline_spreads(const struct cm_result *result,
+                                            struct arena *arena);
+/* The same as the baseline keeps it, in the order of baseline_result's modules. */
+struct cm_baseline_spread *baseline_kept_spreads(const struct cm_baseline *baseline,
+                                                 int64_t batch, struct arena *arena);
+
 #endif

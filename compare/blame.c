@@ -20,12 +20,13 @@ static bool is_told_by_parent(const struct cm_diff_module *row, int depth) {
 /* What a module counts that no child counts; 0 of none. Children that moved away, or came, so
  * take their figures with them. */
 static int64_t own_of(const struct cm_result *result, size_t module, size_t metric) {
-    int64_t own = 0;
-    if (module == CM_NO_INDEX || !cm_metric_of_module(metric, result, module, &own)) return 0;
+    struct cm_figure all;
+    if (module == CM_NO_INDEX || !cm_metric_of_module(metric, result, module, &all)) return 0;
+    int64_t own = all.value;
     for (size_t i = 0; i < result->modules[module].n_children; i++) {
-        int64_t child = 0;
+        struct cm_figure child = {0, false};
         (void)cm_metric_of_module(metric, result, result->modules[module].children[i], &child);
-        own = checked_sub(own, child);
+        own = checked_sub(own, child.value);
     }
     return own;
 }

@@ -12,7 +12,8 @@
 #include "support/banned.h"
 
 bool change_is_none(const struct cm_change *change) {
-    return change->in_old == change->in_new && change->old_value == change->new_value;
+    return change->in_old == change->in_new && change->old_value == change->new_value &&
+           change->old_at_most == change->new_at_most;
 }
 
 static const enum number_unit unit_names[] = {
@@ -32,25 +33,32 @@ static int64_t magnitude(int64_t value) {
     return value < 0 ? -value : value; /* what is known is above INT64_MIN */
 }
 
-static void append_value(struct text *text, struct change_look look, bool is_there,
-                         int64_t value) {
-    if (!is_there) {
-        text_append(text, "-");
-        return;
-    }
+static void append_value(struct text *text, struct change_look look, int64_t value) {
     if (is_known(value) && value < 0) text_append(text, "-");
     number_append(text, scales[look.units], unit_names[look.unit],
                   is_known(value) ? magnitude(value) : value);
 }
 
+static void append_side(struct text *text, struct change_look look, bool is_there,
+                        struct cm_figure figure) {
+    if (!is_there) {
+        text_append(text, "-");
+        return;
+    }
+    if (figure.at_most && is_known(figure.value)) text_append(text, look.at_most);
+    append_value(text, look, figure.value);
+}
+
 void change_append_old(struct text *text, struct change_look look,
                        const struct cm_change *change) {
-    append_value(text, look, change->in_old, change->old_value);
+    append_side(text, look, change->in_old,
+                (struct cm_figure){change->old_value, change->old_at_most});
 }
 
 void change_append_new(struct text *text, struct change_look look,
                        const struct cm_change *change) {
-    append_value(text, look, change->in_new, change->new_value);
+    append_side(text, look, change->in_new,
+                (struct cm_figure){change->new_value, change->new_at_most});
 }
 
 void change_append_difference(struct text *text, struct change_look look, int64_t difference) {
@@ -59,7 +67,7 @@ void change_append_difference(struct text *text, struct change_look look, int64_
         return;
     }
     if (is_known(difference) && difference > 0) text_append(text, "+");
-    append_value(text, look, true, difference);
+    append_value(text, look, difference);
 }
 
 #define HUGE_RATIO 1000000 /* where number_append_percent gives up */
@@ -89,14 +97,18 @@ void change_append_percent(struct text *text, const struct cm_change *change) {
     }
 }
 
-struct cm_change change_of_blame(const struct cm_diff *diff, const struct cm_blame *blame) {
+struct cm_change change_of_blame(const struct cm_diff *diff, const struct cm_blame *blame,
+                                 size_t metric) {
     const struct cm_diff_module *row = &diff->modules[blame->module];
+    const struct cm_change all = cm_diff_of_module(diff, blame->module, metric);
     return (struct cm_change){
         .in_old = row->old_module != CM_NO_INDEX,
         .in_new = row->new_module != CM_NO_INDEX,
         .old_value = blame->old_value,
         .new_value = blame->new_value,
         .difference = blame->difference,
+        .old_at_most = all.old_at_most,
+        .new_at_most = all.new_at_most,
     };
 }
 

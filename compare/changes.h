@@ -15,9 +15,10 @@ bool change_is_none(const struct cm_change *change);
 struct change_look {
     enum cm_units units;
     enum cm_unit unit;
+    const char *at_most; /* what stands before an upper bound: CELL_AT_MOST */
 };
 
-/* "14.07 GMACs", "-3.0 k", "?" not known, "-" not there. */
+/* "14.07 GMACs", "<= 3.0 k", "?" not known, "-" not there. */
 void change_append_old(struct text *text, struct change_look look,
                        const struct cm_change *change);
 void change_append_new(struct text *text, struct change_look look,
@@ -31,8 +32,9 @@ void change_append_difference(struct text *text, struct change_look look, int64_
  * "" of no change. */
 void change_append_percent(struct text *text, const struct cm_change *change);
 
-/* The same of a part of a change. */
-struct cm_change change_of_blame(const struct cm_diff *diff, const struct cm_blame *blame);
+/* The same of a part of a change of that metric. A part of an upper bound is one too. */
+struct cm_change change_of_blame(const struct cm_diff *diff, const struct cm_blame *blame,
+                                 size_t metric);
 
 /*
  * What a row of the diff is, as it stands in the files: "layer1.0.conv1 Conv2d(64 -> 128)",

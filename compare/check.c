@@ -118,8 +118,7 @@ static void judge_total(const struct side *side, const struct limit *limit,
 }
 
 /* A limit that guards nothing must not look like one that holds. */
-static void judge_nothing(struct gate *gate, const struct limit *limit,
-                          struct gathered *gathered) {
+static void judge_nothing(const char *because, struct gathered *gathered) {
     const struct cm_check_finding finding = {
         .path = "",
         .state = judgement_name(JUDGED_NOT_COMPARED),
@@ -127,8 +126,7 @@ static void judge_nothing(struct gate *gate, const struct limit *limit,
         .old = CM_UNKNOWN,
         .bound = CM_UNKNOWN,
         .over = CM_UNKNOWN,
-        .because = arena_printf(gate->arena, "a limit on nothing: no module is like '%s'",
-                                limit->modules),
+        .because = because,
     };
     gather(gathered, &finding, JUDGED_NOT_COMPARED);
 }
@@ -151,6 +149,8 @@ static struct cm_check_blame blame_one(struct gate *gate, const struct side *sid
         .change = changes[pair->status],
         .value = change.new_value,
         .old = change.old_value,
+        .at_most = change.new_at_most,
+        .old_at_most = change.old_at_most,
         .by = blame->difference,
     };
 }
@@ -183,39 +183,50 @@ static void keep_findings(struct gate *gate, struct gathered *gathered) {
     }
 }
 
-static int make_case(struct gate *gate, const struct side *side, const struct limit *limit,
-                     struct cm_check_case *ret) {
-    struct gathered gathered = {.worst = JUDGED_PASS};
-    gathered.list = arena_array(gate->arena, MOST_FINDINGS, sizeof(*gathered.list));
-    if (gathered.list == NULL) return diag_no_memory(gate->diag);
-    *ret = (struct cm_check_case){
+static struct cm_check_case case_of(const struct limit *limit, int64_t batch) {
+    return (struct cm_check_case){
         .limit = limit->text,
         .source = limit->source,
         .metric = limit->of.key,
         .unit = units[limit->of.unit],
-        .batch = side->now->options.batch,
+        .batch = batch,
     };
+}
+
+static int gathered_init(struct gate *gate, struct gathered *ret) {
+    *ret = (struct gathered){.worst = JUDGED_PASS};
+    ret->list = arena_array(gate->arena, MOST_FINDINGS, sizeof(*ret->list));
+    return ret->list == NULL ? diag_no_memory(gate->diag) : CM_OK;
+}
+
+static void take_findings(struct gate *gate, struct gathered *gathered,
+                          struct cm_check_case *ret) {
+    qsort(gathered->list, gathered->n, sizeof(*gathered->list), by_weight);
+    keep_findings(gate, gathered);
+    ret->state = judgement_name(gathered->worst);
+    ret->n_findings = gathered->n;
+    ret->findings = gathered->list;
+    ret->more_findings = gathered->more;
+}
+
+static int make_case(struct gate *gate, const struct side *side, const struct limit *limit,
+                     struct cm_check_case *ret) {
+    struct gathered gathered;
     const bool total = limit->modules[0] == '\0';
+    const int status = gathered_init(gate, &gathered);
+    if (status != CM_OK) return status;
+    *ret = case_of(limit, side->now->options.batch);
     if (total)
         judge_total(side, limit, &gathered, ret);
     else
         judge_modules(side, limit, &gathered, ret);
-    if (ret->compared == 0) judge_nothing(gate, limit, &gathered);
-    qsort(gathered.list, gathered.n, sizeof(*gathered.list), by_weight);
-    keep_findings(gate, &gathered);
-    ret->state = judgement_name(gathered.worst);
-    ret->n_findings = gathered.n;
-    ret->findings = gathered.list;
-    ret->more_findings = gathered.more;
+    if (ret->compared == 0)
+        judge_nothing(arena_printf(gate->arena, "a limit on nothing: no module is like '%s'",
+                                   limit->modules),
+                      &gathered);
+    take_findings(gate, &gathered, ret);
     if (gathered.worst != JUDGED_REGRESSION || !total) return CM_OK;
     return list_blame(gate, side, limit, ret);
-}
-
-/* Whether some bound stands on the baseline: what is absolute no new baseline changes. */
-static bool is_relative(const struct limit *limit) {
-    for (size_t i = 0; i < limit->n_bounds; i++)
-        if (limit->bounds[i].kind != BOUND_ABSOLUTE) return true;
-    return false;
 }
 
 static void count_case(struct cm_verdict *verdict, const struct cm_check_case *case_) {
@@ -235,7 +246,7 @@ static int check_side(struct gate *gate, const struct side *side, struct cm_chec
         if (status != CM_OK) return status;
         const struct cm_check_case *made = &cases[gate->verdict->n_cases++];
         count_case(gate->verdict, made);
-        gate->can_accept |= text_equal(made->state, "regression") && is_relative(limit);
+        gate->can_accept |= text_equal(made->state, "regression") && limit_is_relative(limit);
     }
     return CM_OK;
 }
@@ -252,13 +263,49 @@ static int check_result(struct gate *gate, const struct cm_result *result,
     return status;
 }
 
-static int check_used(const struct gate *gate, const bool *is_used) {
+/* Of a limit whose batch nobody profiled. */
+static int make_idle_case(struct gate *gate, const struct limit *limit,
+                          struct cm_check_case *ret) {
+    struct gathered gathered;
+    const int status = gathered_init(gate, &gathered);
+    if (status != CM_OK) return status;
+    *ret = case_of(limit, limit->batch);
+    ret->compared = limit->modules[0] == '\0';
+    judge_nothing("a limit on nothing: that batch is not profiled", &gathered);
+    take_findings(gate, &gathered, ret);
+    return CM_OK;
+}
+
+static int check_idle(struct gate *gate, struct cm_check_case *cases, const bool *is_used) {
     for (size_t i = 0; i < gate->n_limits; i++) {
         if (is_used[i]) continue;
-        return diag_error(gate->diag, DIAG_USAGE,
-                          "%s: limit '%s': a limit on nothing, that batch is not profiled",
-                          gate->limits[i].source, gate->limits[i].text);
+        struct cm_check_case *made = &cases[gate->verdict->n_cases];
+        const int status = make_idle_case(gate, &gate->limits[i], made);
+        if (status != CM_OK) return status;
+        gate->verdict->n_cases++;
+        count_case(gate->verdict, made);
     }
+    return CM_OK;
+}
+
+static bool is_profiled(const struct cm_result *const *results, size_t n, int64_t batch) {
+    for (size_t i = 0; i < n; i++)
+        if (results[i]->options.batch == batch) return true;
+    return false;
+}
+
+/* What the baseline has and nobody asked about. */
+static int list_unchecked(struct gate *gate, const struct cm_result *const *results, size_t n) {
+    const struct cm_baseline *baseline = gate->options->baseline;
+    if (baseline == NULL) return CM_OK;
+    size_t *list = arena_array(gate->arena, baseline->n_profiles, sizeof(*list));
+    if (list == NULL) return diag_no_memory(gate->diag);
+    for (size_t i = 0; i < baseline->n_profiles; i++) {
+        const int64_t batch = baseline->profiles[i].figures.options.batch;
+        if (is_known(batch) && !is_profiled(results, n, batch))
+            list[gate->verdict->n_unchecked++] = (size_t)batch;
+    }
+    gate->verdict->unchecked = list;
     return CM_OK;
 }
 
@@ -282,7 +329,7 @@ static int check_all(struct gate *gate, const struct cm_result *const *results, 
     int status = read_limits(gate);
     if (status != CM_OK) return status;
     bool *is_used = arena_array(gate->arena, gate->n_limits, sizeof(*is_used));
-    const int64_t n_cases = checked_mul((int64_t)n, (int64_t)gate->n_limits);
+    const int64_t n_cases = checked_mul((int64_t)n + 1, (int64_t)gate->n_limits);
     struct cm_check_case *cases =
         is_known(n_cases) ? arena_array(gate->arena, (size_t)n_cases, sizeof(*cases)) : NULL;
     if (is_used == NULL || cases == NULL) return diag_no_memory(gate->diag);
@@ -295,7 +342,8 @@ static int check_all(struct gate *gate, const struct cm_result *const *results, 
     verdict->cases = cases;
     for (size_t i = 0; i < n && status == CM_OK; i++)
         status = check_result(gate, results[i], cases, is_used);
-    if (status == CM_OK) status = check_used(gate, is_used);
+    if (status == CM_OK) status = check_idle(gate, cases, is_used);
+    if (status == CM_OK) status = list_unchecked(gate, results, n);
     verdict->state = worst_state(verdict);
     if (verdict->regressions == 0 || gate->can_accept)
         verdict->accept = keep(gate, gate->options->accept);

@@ -16,21 +16,24 @@
 
 #include "support/banned.h"
 
-static struct cm_change change_of(bool in_old, int64_t old_value, bool in_new,
-                                  int64_t new_value) {
-    const int64_t difference = checked_sub(in_new ? new_value : 0, in_old ? old_value : 0);
+/* What is not there is a figure of 0. */
+static struct cm_change change_of(bool in_old, struct cm_figure was, bool in_new,
+                                  struct cm_figure is) {
+    const int64_t difference = checked_sub(is.value, was.value);
     return (struct cm_change){
         .in_old = in_old,
         .in_new = in_new,
-        .old_value = in_old ? old_value : 0,
-        .new_value = in_new ? new_value : 0,
+        .old_value = was.value,
+        .new_value = is.value,
         .difference = is_known(difference) ? difference : CM_UNKNOWN,
+        .old_at_most = was.at_most,
+        .new_at_most = is.at_most,
     };
 }
 
 struct cm_change cm_diff_total(const struct cm_diff *diff, size_t metric) {
-    int64_t was = 0;
-    int64_t is = 0;
+    struct cm_figure was = {0, false};
+    struct cm_figure is = {0, false};
     const bool in_old = cm_metric_of_total(metric, diff->old_result, &was);
     const bool in_new = cm_metric_of_total(metric, diff->new_result, &is);
     return change_of(in_old, was, in_new, is);
@@ -38,8 +41,8 @@ struct cm_change cm_diff_total(const struct cm_diff *diff, size_t metric) {
 
 struct cm_change cm_diff_of_module(const struct cm_diff *diff, size_t row, size_t metric) {
     const struct cm_diff_module *module = &diff->modules[row];
-    int64_t was = 0;
-    int64_t is = 0;
+    struct cm_figure was = {0, false};
+    struct cm_figure is = {0, false};
     const bool in_old = module->old_module != CM_NO_INDEX &&
                         cm_metric_of_module(metric, diff->old_result, module->old_module, &was);
     const bool in_new = module->new_module != CM_NO_INDEX &&
@@ -49,8 +52,8 @@ struct cm_change cm_diff_of_module(const struct cm_diff *diff, size_t row, size_
 
 struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row, size_t metric) {
     const struct cm_diff_operator *op = &diff->operators[row];
-    int64_t was = 0;
-    int64_t is = 0;
+    struct cm_figure was = {0, false};
+    struct cm_figure is = {0, false};
     const bool in_old = op->old_operator != CM_NO_INDEX &&
                         cm_metric_of_operator(metric, diff->old_result, op->old_operator, &was);
     const bool in_new = op->new_operator != CM_NO_INDEX &&

@@ -1,95 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A comparison for programs: plain numbers, `old` and `new`; what is not there is left out,
- * what is not known is null. Each module and each operator is one line.
+ * A comparison for programs: every row and all figures exact; what is not there is left out,
+ * what is not known is null. Rows are gathered here and written by their schema.
  */
 #include "costmodel/compare.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "compare/changes.h"
 #include "compare/view.h"
+#include "report/json_diff.h"
+#include "report/json_document.h"
+#include "report/json_schema.h"
 #include "support/arena.h"
-#include "support/checked.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-struct writer {
+struct gatherer {
     const struct cm_diff *diff;
     struct view view;
     struct arena *arena;
-    FILE *out;
-    bool failed;
+    bool failed; /* memory ran out */
 };
 
-/* JSON is UTF-8: what is not stands as text reports print it. */
-static void write_string(struct writer *writer, const char *string) {
-    struct text safe;
-    text_init(&safe, writer->arena);
-    if (!text_is_utf8(string, strlen(string))) {
-        text_append_name(&safe, string);
-        string = text_string(&safe);
-        if (safe.failed) writer->failed = true;
-    }
-    putc('"', writer->out);
-    for (; *string != '\0'; string++) {
-        const unsigned char c = (unsigned char)*string;
-        if (c < 0x20 || c == 0x7F)
-            fprintf(writer->out, "\\u%04x", c);
-        else if (c == '"' || c == '\\')
-            fprintf(writer->out, "\\%c", c);
-        else
-            putc(c, writer->out);
-    }
-    putc('"', writer->out);
+/* Room for n rows; NULL where memory ran out. */
+static void *gather(struct gatherer *gatherer, size_t n, size_t size) {
+    void *rows = arena_array(gatherer->arena, n, size);
+    if (rows == NULL) gatherer->failed = true;
+    return rows;
 }
 
-static void write_number(struct writer *writer, int64_t value) {
-    if (is_known(value))
-        fprintf(writer->out, "%" PRId64, value);
-    else
-        fputs("null", writer->out);
-}
-
-static void write_text_key(struct writer *writer, const char *before, const char *key,
-                           const char *value) {
-    fprintf(writer->out, "%s\"%s\":", before, key);
-    write_string(writer, value);
-}
-
-static void write_number_key(struct writer *writer, const char *before, const char *key,
-                             int64_t value) {
-    fprintf(writer->out, "%s\"%s\":", before, key);
-    write_number(writer, value);
-}
-
-static void write_change(struct writer *writer, const char *before, const char *key,
-                         const struct cm_change *change) {
-    fprintf(writer->out, "%s\"%s\":{", before, key);
-    const char *between = "";
-    if (change->in_old) {
-        write_number_key(writer, between, "old", change->old_value);
-        between = ",";
-    }
-    if (change->in_new) {
-        write_number_key(writer, between, "new", change->new_value);
-        between = ",";
-    }
-    write_number_key(writer, between, "change", change->difference);
-    fputs("}", writer->out);
-}
-
-static void write_side(struct writer *writer, const char *key, const struct cm_result *result) {
-    fprintf(writer->out, ",\n  \"%s\":{", key);
-    write_text_key(writer, "", "path", result->model.path);
-    write_number_key(writer, ",", "batch", result->options.batch);
-    write_text_key(writer, ",", "convention", result->options.convention);
-    write_text_key(writer, ",", "mode", result->options.mode);
-    write_number_key(writer, ",", "modules", (int64_t)result->n_modules);
-    write_number_key(writer, ",", "nodes", (int64_t)result->n_nodes);
-    fputs("}", writer->out);
+static struct diff_side side_of(const struct cm_result *result) {
+    return (struct diff_side){
+        .path = result->model.path,
+        .batch = result->options.batch,
+        .convention = result->options.convention,
+        .mode = result->options.mode,
+        .modules = (int64_t)result->n_modules,
+        .nodes = (int64_t)result->n_nodes,
+    };
 }
 
 static const char *const effects[] = {
@@ -99,49 +47,67 @@ static const char *const effects[] = {
     [CM_CONDITION_BREAKS] = "incomparable",
 };
 
-static void write_conditions(struct writer *writer) {
-    const struct cm_diff *diff = writer->diff;
-    fprintf(writer->out, ",\n  \"comparable\":%s,\n  \"conditions\":[",
-            cm_diff_comparable(diff) ? "true" : "false");
-    for (size_t i = 0; i < diff->n_conditions; i++) {
+static void gather_conditions(struct gatherer *gatherer, struct diff_document *ret) {
+    const struct cm_diff *diff = gatherer->diff;
+    struct diff_condition *rows = gather(gatherer, diff->n_conditions, sizeof(*rows));
+    for (size_t i = 0; rows != NULL && i < diff->n_conditions; i++) {
         const struct cm_condition *condition = &diff->conditions[i];
-        write_text_key(writer, i == 0 ? "\n    {" : ",\n    {", "key", condition->key);
-        write_text_key(writer, ",", "old", condition->old_value);
-        write_text_key(writer, ",", "new", condition->new_value);
-        write_text_key(writer, ",", "breaks", effects[condition->weight]);
-        fputs("}", writer->out);
+        rows[i] = (struct diff_condition){condition->key, condition->old_value,
+                                          condition->new_value, effects[condition->weight]};
     }
-    fputs(diff->n_conditions == 0 ? "]" : "\n  ]", writer->out);
+    ret->n_conditions = rows == NULL ? 0 : diff->n_conditions;
+    ret->conditions = rows;
 }
 
-static void write_totals(struct writer *writer) {
-    const struct cm_diff *diff = writer->diff;
-    fputs(",\n  \"totals\":{", writer->out);
-    for (size_t i = 0; i < diff->n_metrics; i++) {
+static struct diff_metric metric_row(size_t index, const struct cm_change *change) {
+    struct cm_metric metric;
+    (void)cm_metric_at(index, &metric);
+    return (struct diff_metric){
+        .key = metric.key,
+        .in_old = change->in_old,
+        .in_new = change->in_new,
+        .old_value = change->old_value,
+        .new_value = change->new_value,
+        .change = change->difference,
+        .old_at_most = change->old_at_most,
+        .new_at_most = change->new_at_most,
+    };
+}
+
+static void gather_totals(struct gatherer *gatherer, struct diff_document *ret) {
+    const struct cm_diff *diff = gatherer->diff;
+    struct diff_metric *rows = gather(gatherer, diff->n_metrics, sizeof(*rows));
+    for (size_t i = 0; rows != NULL && i < diff->n_metrics; i++) {
         const struct cm_change total = cm_diff_total(diff, diff->metrics[i]);
-        struct cm_metric metric;
-        (void)cm_metric_at(diff->metrics[i], &metric);
-        write_change(writer, i == 0 ? "\n    " : ",\n    ", metric.key, &total);
+        rows[i] = metric_row(diff->metrics[i], &total);
     }
-    fputs("\n  }", writer->out);
+    ret->n_totals = rows == NULL ? 0 : diff->n_metrics;
+    ret->totals = rows;
 }
 
 typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, size_t metric);
 
-/* The metrics in which the row differs. */
-static void write_metrics(struct writer *writer, size_t row, change_getter *get) {
-    const struct cm_diff *diff = writer->diff;
-    const char *between = "";
-    fputs(",\"metrics\":{", writer->out);
+static size_t count_changes(const struct cm_diff *diff, size_t row, change_getter *get) {
+    size_t n = 0;
     for (size_t i = 0; i < diff->n_metrics; i++) {
         const struct cm_change change = get(diff, row, diff->metrics[i]);
-        struct cm_metric metric;
-        if (change_is_none(&change)) continue;
-        (void)cm_metric_at(diff->metrics[i], &metric);
-        write_change(writer, between, metric.key, &change);
-        between = ",";
+        n += !change_is_none(&change);
     }
-    fputs("}", writer->out);
+    return n;
+}
+
+/* The metrics in which the row differs: counted first, since models have many rows. */
+static const struct diff_metric *gather_metrics(struct gatherer *gatherer, size_t row,
+                                                change_getter *get, size_t *ret_n) {
+    const struct cm_diff *diff = gatherer->diff;
+    struct diff_metric *rows = gather(gatherer, count_changes(diff, row, get), sizeof(*rows));
+    size_t n = 0;
+    for (size_t i = 0; rows != NULL && i < diff->n_metrics; i++) {
+        const struct cm_change change = get(diff, row, diff->metrics[i]);
+        if (!change_is_none(&change)) rows[n++] = metric_row(diff->metrics[i], &change);
+    }
+    *ret_n = n;
+    return rows;
 }
 
 static const char *const statuses[] = {
@@ -150,83 +116,85 @@ static const char *const statuses[] = {
 };
 
 /* `old_…` where the old side has another one. */
-static void write_names(struct writer *writer, size_t row) {
-    const struct cm_diff_module *module = &writer->diff->modules[row];
-    const struct cm_module *is = view_module_of(writer->diff, row);
+static void name_module(const struct gatherer *gatherer, size_t row, struct diff_module *ret) {
+    const struct cm_diff_module *module = &gatherer->diff->modules[row];
+    const struct cm_module *is = view_module_of(gatherer->diff, row);
     const bool is_pair = module->old_module != CM_NO_INDEX && module->new_module != CM_NO_INDEX;
-    const struct cm_module *was = is_pair ? view_old_module_of(writer->diff, row) : is;
-    write_text_key(writer, ",", "path", is->path);
-    if (!text_equal(was->path, is->path)) write_text_key(writer, ",", "old_path", was->path);
-    if (is->type_known) write_text_key(writer, ",", "class", is->type);
+    const struct cm_module *was = is_pair ? view_old_module_of(gatherer->diff, row) : is;
+    ret->path = is->path;
+    if (!text_equal(was->path, is->path)) ret->old_path = was->path;
+    if (is->type_known) ret->type = is->type;
     if (was->type_known && !(is->type_known && text_equal(was->type, is->type)))
-        write_text_key(writer, ",", "old_class", was->type);
+        ret->old_type = was->type;
     if (!text_equal(was->arguments, is->arguments)) {
-        write_text_key(writer, ",", "arguments", is->arguments);
-        write_text_key(writer, ",", "old_arguments", was->arguments);
+        ret->arguments = is->arguments;
+        ret->old_arguments = was->arguments;
     }
-    if (!is_pair)
-        write_number_key(writer, ",", "modules", (int64_t)view_inside(writer->diff, row));
+    ret->is_tree = !is_pair;
+    if (!is_pair) ret->modules = (int64_t)view_inside(gatherer->diff, row);
 }
 
-static void write_module(struct writer *writer, size_t row, const char *before,
-                         const struct view_module *cost) {
-    const struct arena_mark mark = arena_save(writer->arena);
-    write_text_key(writer, before, "status", statuses[writer->diff->modules[row].status]);
-    write_names(writer, row);
-    if (cost) write_number_key(writer, ",", "accounts_for", cost->blame.difference);
-    write_metrics(writer, row, cm_diff_of_module);
-    fputs("}", writer->out);
-    arena_restore(writer->arena, mark);
+static struct diff_module module_row(struct gatherer *gatherer, size_t row,
+                                     const struct view_module *cost) {
+    struct diff_module ret = {.status = statuses[gatherer->diff->modules[row].status]};
+    name_module(gatherer, row, &ret);
+    ret.is_cost = cost != NULL;
+    if (cost != NULL) ret.accounts_for = cost->blame.difference;
+    ret.metrics = gather_metrics(gatherer, row, cm_diff_of_module, &ret.n_metrics);
+    return ret;
 }
 
 /* Those that account for something, then those that are only called otherwise. */
-static void write_modules(struct writer *writer) {
-    const struct view *view = &writer->view;
-    const char *before = "\n    {";
-    write_text_key(writer, ",\n  ", "sorted_by", view->by.key);
-    fputs(",\n  \"modules\":[", writer->out);
-    for (size_t i = 0; i < view->n_modules; i++, before = ",\n    {")
-        write_module(writer, view->modules[i].blame.module, before, &view->modules[i]);
+static void gather_modules(struct gatherer *gatherer, struct diff_document *ret) {
+    const struct view *view = &gatherer->view;
+    size_t n = view->n_modules;
+    for (size_t i = 0; i < view->n_plain; i++) n += view->plain[i].n;
+    struct diff_module *rows = gather(gatherer, n, sizeof(*rows));
+    if (rows == NULL) return;
+    for (size_t i = 0; i < view->n_modules; i++)
+        rows[ret->n_modules++] =
+            module_row(gatherer, view->modules[i].blame.module, &view->modules[i]);
     for (size_t i = 0; i < view->n_plain; i++)
-        for (size_t k = 0; k < view->plain[i].n; k++, before = ",\n    {")
-            write_module(writer, view->plain_rows[view->plain[i].first + k], before, NULL);
-    fputs(before[0] == ',' ? "\n  ]" : "]", writer->out);
+        for (size_t k = 0; k < view->plain[i].n; k++)
+            rows[ret->n_modules++] =
+                module_row(gatherer, view->plain_rows[view->plain[i].first + k], NULL);
+    ret->modules = rows;
 }
 
-static void write_operators(struct writer *writer) {
-    const struct view *view = &writer->view;
-    fputs(",\n  \"operators\":[", writer->out);
-    for (size_t i = 0; i < view->n_operators; i++) {
+static void gather_operators(struct gatherer *gatherer, struct diff_document *ret) {
+    const struct view *view = &gatherer->view;
+    struct diff_operator *rows = gather(gatherer, view->n_operators, sizeof(*rows));
+    for (size_t i = 0; rows != NULL && i < view->n_operators; i++) {
         const size_t row = view->operators[i].row;
-        write_text_key(writer, i == 0 ? "\n    {" : ",\n    {", "op",
-                       writer->diff->operators[row].op);
-        write_metrics(writer, row, cm_diff_of_operator);
-        fputs("}", writer->out);
+        rows[i].op = gatherer->diff->operators[row].op;
+        rows[i].metrics =
+            gather_metrics(gatherer, row, cm_diff_of_operator, &rows[i].n_metrics);
     }
-    fputs(view->n_operators == 0 ? "]" : "\n  ]", writer->out);
+    ret->n_operators = rows == NULL ? 0 : view->n_operators;
+    ret->operators = rows;
 }
 
-static void write_document(struct writer *writer) {
-    fprintf(writer->out,
-            "{\n  \"schema\":\"costmodel/diff/1\",\n"
-            "  \"tool\":{\"name\":\"costmodel\",\"version\":\"%s\"}",
-            CM_VERSION_STRING);
-    write_side(writer, "old", writer->diff->old_result);
-    write_side(writer, "new", writer->diff->new_result);
-    write_conditions(writer);
-    write_totals(writer);
-    write_modules(writer);
-    write_operators(writer);
-    fputs("\n}\n", writer->out);
+static int write_document(struct gatherer *gatherer, FILE *out) {
+    const struct cm_diff *diff = gatherer->diff;
+    struct diff_document document = {
+        .old_side = side_of(diff->old_result),
+        .new_side = side_of(diff->new_result),
+        .comparable = cm_diff_comparable(diff),
+        .sorted_by = gatherer->view.by.key,
+    };
+    gather_conditions(gatherer, &document);
+    gather_totals(gatherer, &document);
+    gather_modules(gatherer, &document);
+    gather_operators(gatherer, &document);
+    return gatherer->failed ? CM_NO_MEMORY : json_document_write(&json_diff, &document, out);
 }
 
 int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
                        FILE *out) {
-    struct writer writer = {.diff = diff, .arena = arena_new("diff json", 0), .out = out};
-    if (!writer.arena) return CM_NO_MEMORY;
-    const int status = view_make(diff, options, writer.arena, &writer.view);
-    if (status == CM_OK) write_document(&writer);
-    arena_free(writer.arena);
-    if (status != CM_OK || writer.failed) return CM_NO_MEMORY;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    struct gatherer gatherer = {.diff = diff, .arena = arena_new("diff json", 0)};
+    if (gatherer.arena == NULL) return CM_NO_MEMORY;
+    int status = view_make(diff, options, gatherer.arena, &gatherer.view);
+    if (status == CM_OK) status = write_document(&gatherer, out);
+    arena_free(gatherer.arena);
+    return status;
 }

@@ -10,6 +10,7 @@
 
 #include "compare/changes.h"
 #include "compare/view.h"
+#include "report/cell.h"
 #include "report/markdown.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -54,7 +55,7 @@ static bool flush(struct writer *writer, size_t room) {
 }
 
 static struct change_look look_of(const struct writer *writer, enum cm_unit unit) {
-    return (struct change_look){writer->options->units, unit};
+    return (struct change_look){writer->options->units, unit, CELL_AT_MOST_UTF8};
 }
 
 /* "| 4.09 GMACs | 5.2 GMACs | +1.11 GMACs | +27.1% " */
@@ -133,7 +134,7 @@ static void put_label(struct writer *writer, size_t row) {
 static void put_module(struct writer *writer, size_t index) {
     const struct view *view = &writer->view;
     const struct view_module *module = &view->modules[index];
-    const struct cm_change change = change_of_blame(writer->diff, &module->blame);
+    const struct cm_change change = change_of_blame(writer->diff, &module->blame, view->metric);
     text_append(&writer->text, "| ");
     put_label(writer, module->blame.module);
     text_append(&writer->text, module->blame.is_rest ? ", itself " : " ");

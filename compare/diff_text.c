@@ -6,6 +6,7 @@
 
 #include "compare/changes.h"
 #include "compare/view.h"
+#include "report/cell.h"
 #include "report/labels.h"
 #include "report/page.h"
 #include "report/table.h"
@@ -63,7 +64,7 @@ static void write_head(struct writer *writer) {
 }
 
 static struct change_look look_of(const struct writer *writer, enum cm_unit unit) {
-    return (struct change_look){writer->options->units, unit};
+    return (struct change_look){writer->options->units, unit, CELL_AT_MOST};
 }
 
 /* Old, new, change, percent. */
@@ -124,7 +125,8 @@ static void write_modules(struct writer *writer) {
     if (!table_init(&table, &writer->page, headings, 6, n)) return;
     for (size_t i = 0; i < n; i++) {
         const struct view_module *module = &view->modules[i];
-        const struct cm_change change = change_of_blame(writer->diff, &module->blame);
+        const struct cm_change change =
+            change_of_blame(writer->diff, &module->blame, view->metric);
         fill_change(&table, look_of(writer, view->by.unit), &change);
         change_append_difference(table_cell(&table), look_of(writer, view->beside_by.unit),
                                  module->beside);

@@ -2,7 +2,8 @@
 /*
  * What is known exactly is above a bound or it is not. What was measured lies in a range: it
  * passes when all of it is allowed, is a regression when nothing of it is, and ambiguous
- * between. What is known only in part is at least that much, so that it may be too much, but is
+ * between. What has only an upper bound lies in one too, from 0 on; between, nothing can be
+ * said. What is known only in part is at least that much, so that it may be too much, but is
  * never little enough.
  */
 #include "compare/judge.h"
@@ -24,6 +25,12 @@ const char *judgement_name(enum judgement judgement) {
     return names[judgement];
 }
 
+/* What has only an upper bound may be as little as nothing. */
+static struct range opened(struct range range, bool bounds_count) {
+    if (range.at_most && !bounds_count && is_known(range.value)) range.low = 0;
+    return range;
+}
+
 static struct range allowed(const struct bound *bound, const struct range *old) {
     return (struct range){
         .value = bound_most(bound, old->value),
@@ -32,25 +39,37 @@ static struct range allowed(const struct bound *bound, const struct range *old) 
     };
 }
 
-static enum judgement judge_bound(const struct bound *bound, const struct figure *figure,
-                                  const struct range *most) {
+/* Of two upper bounds the worst cases are compared: both were taken alike, and more is known of
+ * neither. */
+static enum judgement judge_bound(const struct bound *bound, const struct figure *figure) {
     const bool relative = bound->kind != BOUND_ABSOLUTE;
-    if (!is_known(most->value)) return JUDGED_NOT_COMPARED;
+    const bool bounds_count =
+        figure->bounds_count || (relative && figure->now.at_most && figure->old.at_most);
+    const struct range now = opened(figure->now, bounds_count);
+    const struct range old = opened(figure->old, bounds_count);
+    const struct range most = allowed(bound, &old);
+    if (!is_known(most.value)) return JUDGED_NOT_COMPARED;
     if (figure->no_value != NULL)
-        return !relative && figure->now.low > most->high ? JUDGED_REGRESSION
-                                                         : JUDGED_NOT_COMPARED;
+        return !relative && now.low > most.high ? JUDGED_REGRESSION : JUDGED_NOT_COMPARED;
     if (figure->doubt != NULL) return JUDGED_AMBIGUOUS;
-    if (figure->now.high <= most->low) return JUDGED_PASS;
-    return figure->now.low > most->high ? JUDGED_REGRESSION : JUDGED_AMBIGUOUS;
+    if (now.high <= most.low) return JUDGED_PASS;
+    if (now.low > most.high) return JUDGED_REGRESSION;
+    const bool is_open = now.at_most || (relative && old.at_most);
+    return is_open ? JUDGED_NOT_COMPARED : JUDGED_AMBIGUOUS;
 }
 
-static const char *because(const struct figure *figure, enum judgement judgement) {
+static const char *because(const struct limit *limit, const struct figure *figure,
+                           enum judgement judgement) {
     if (judgement == JUDGED_PASS) return "";
     if (judgement == JUDGED_AMBIGUOUS)
         return figure->doubt != NULL ? figure->doubt
                                      : "what was measured lies on both sides of the limit";
     if (figure->no_value != NULL) return figure->no_value;
-    return judgement == JUDGED_NOT_COMPARED && figure->no_old != NULL ? figure->no_old : "";
+    if (judgement == JUDGED_REGRESSION) return "";
+    if (figure->no_old != NULL && limit_is_relative(limit)) return figure->no_old;
+    return figure->now.at_most
+               ? "it is known only to be at most that, and may be within the limit"
+               : "the baseline's is known only to be at most that";
 }
 
 enum judgement judge(const struct limit *limit, const struct figure *figure,
@@ -58,19 +77,21 @@ enum judgement judge(const struct limit *limit, const struct figure *figure,
     enum judgement best = JUDGED_REGRESSION;
     int64_t most = CM_UNKNOWN;
     for (size_t i = 0; i < limit->n_bounds; i++) {
-        const struct range range = allowed(&limit->bounds[i], &figure->old);
+        const int64_t allows = bound_most(&limit->bounds[i], figure->old.value);
         const enum judgement judgement = is_known(figure->now.value)
-                                             ? judge_bound(&limit->bounds[i], figure, &range)
+                                             ? judge_bound(&limit->bounds[i], figure)
                                              : JUDGED_NOT_COMPARED;
         if (judgement < best) best = judgement;
-        if (is_known(range.value) && range.value > most) most = range.value;
+        if (is_known(allows) && allows > most) most = allows;
     }
     ret->state = names[best];
     ret->value = figure->now.value;
     ret->old = figure->old.value;
+    ret->at_most = figure->now.at_most;
+    ret->old_at_most = is_known(figure->old.value) && figure->old.at_most;
     ret->bound = most;
     ret->over = best == JUDGED_REGRESSION ? checked_sub(figure->now.value, most) : CM_UNKNOWN;
     if (is_overflow(ret->over)) ret->over = INT64_MAX;
-    ret->because = because(figure, best);
+    ret->because = because(limit, figure, best);
     return best;
 }

@@ -3,6 +3,7 @@
 #ifndef COMPARE_JUDGE_H
 #define COMPARE_JUDGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "compare/limit.h"
@@ -16,6 +17,7 @@ struct range {
     int64_t value; /* CM_UNKNOWN: it is not known */
     int64_t low;
     int64_t high;
+    bool at_most; /* all of them are upper bounds */
 };
 
 /* What there is to be judged. */
@@ -25,6 +27,7 @@ struct figure {
     const char *no_value; /* why it is not known, or only in part; NULL: it is known */
     const char *no_old;
     const char *doubt; /* why it says little: nothing is sure of it; NULL */
+    bool bounds_count; /* an upper bound is taken for the figure */
 };
 
 /* The finding but for its path. */

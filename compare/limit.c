@@ -271,6 +271,12 @@ int limit_parse(const char *text, const char *source, struct arena *arena,
     return status == CM_OK ? read_bounds(&parse, sign + 2) : status;
 }
 
+bool limit_is_relative(const struct limit *limit) {
+    for (size_t i = 0; i < limit->n_bounds; i++)
+        if (limit->bounds[i].kind != BOUND_ABSOLUTE) return true;
+    return false;
+}
+
 /* old + old * percent / 100, rounded down: in two parts, so that nothing passes 2^63 but the
  * sum. */
 static int64_t add_percent(int64_t old, int64_t percent) {

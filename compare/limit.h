@@ -50,6 +50,9 @@ int limit_parse(const char *text, const char *source, struct arena *arena,
                 struct cm_diagnostics *diag, struct limit *ret)
     __attribute__((warn_unused_result));
 
+/* Whether some bound stands on the baseline: what is absolute no new baseline changes. */
+bool limit_is_relative(const struct limit *limit);
+
 /* The most that the bound allows; `old` is the baseline's. CM_UNKNOWN: one needs a baseline and
  * there is none. Past 2^63 it is INT64_MAX: no figure is more. */
 int64_t bound_most(const struct bound *bound, int64_t old);

@@ -14,15 +14,20 @@
 
 #define NOWHERE SIZE_MAX
 
+/* Of which result a figure is one of the training step. */
+enum of_step { STEP_NEVER, STEP_WHERE_PRESENT, STEP_ALONE };
+
 struct extra {
     const char *key;
     const char *heading;
     enum cm_unit unit;
-    bool of_training;   /* only of a result that has a training step */
-    size_t in_result;   /* where the int64_t stands in struct cm_result */
-    size_t in_module;   /* in struct cm_module; `of_training`: in its struct cm_step */
+    enum of_step of_step; /* STEP_ALONE: a result without one has no such figure */
+    size_t in_result;     /* where the int64_t stands in struct cm_result */
+    size_t at_most;     /* and the bool that makes an upper bound of it; NOWHERE: it is none */
+    size_t in_module;   /* in struct cm_module; STEP_ALONE: in its struct cm_step */
     size_t in_operator; /* in struct cm_operator */
     bool is_sum;
+    bool is_cost;
 };
 
 #define IN_RESULT(member)   offsetof(struct cm_result, member)
@@ -32,32 +37,34 @@ struct extra {
 
 /* clang-format off */
 static const struct extra extras[] = {
-    {"peak_activation_bytes", "peak activations", CM_UNIT_BYTES, false,
-     IN_RESULT(memory.peak_activation_bytes), IN_MODULE(peak_activation_bytes), NOWHERE, false},
-    {"peak_in_place_bytes", "peak in place", CM_UNIT_BYTES, false,
-     IN_RESULT(memory.peak_in_place_bytes), NOWHERE, NOWHERE, false},
-    {"arena_bytes", "arena", CM_UNIT_BYTES, false,
-     IN_RESULT(memory.arena_bytes), NOWHERE, NOWHERE, false},
-    {"arena_in_place_bytes", "arena in place", CM_UNIT_BYTES, false,
-     IN_RESULT(memory.arena_in_place_bytes), NOWHERE, NOWHERE, false},
-    {"required_bytes", "required", CM_UNIT_BYTES, false,
-     IN_RESULT(memory.required_bytes), NOWHERE, NOWHERE, false},
-    {"nodes", "nodes", CM_UNIT_ELEMENTS, false,
-     IN_RESULT(coverage.nodes), NOWHERE, IN_OPERATOR(nodes), false},
-    {"training.backward_macs", "bwd MACs", CM_UNIT_MACS, true,
-     IN_RESULT(training.backward_macs), IN_STEP(backward_macs), NOWHERE, true},
-    {"training.backward_flops", "bwd flops", CM_UNIT_FLOPS, true,
-     IN_RESULT(training.backward_flops), NOWHERE, NOWHERE, false},
-    {"training.iteration_flops", "iteration flops", CM_UNIT_FLOPS, true,
-     IN_RESULT(training.iteration_flops), NOWHERE, NOWHERE, false},
-    {"training.kept_bytes", "kept for backward", CM_UNIT_BYTES, true,
-     IN_RESULT(training.kept_bytes), IN_STEP(kept_bytes), NOWHERE, true},
-    {"training.gradient_bytes", "gradients", CM_UNIT_BYTES, true,
-     IN_RESULT(training.gradient_bytes), NOWHERE, NOWHERE, false},
-    {"training.optimizer_bytes", "optimizer states", CM_UNIT_BYTES, true,
-     IN_RESULT(training.optimizer_bytes), NOWHERE, NOWHERE, false},
-    {"training.peak_bytes", "peak of a step", CM_UNIT_BYTES, true,
-     IN_RESULT(training.peak_bytes), NOWHERE, NOWHERE, false},
+    /* key, heading, unit, of_step,
+       in_result, at_most, in_module, in_operator, is_sum, is_cost */
+    {"peak_activation_bytes", "peak activations", CM_UNIT_BYTES, STEP_NEVER,
+     IN_RESULT(memory.peak_activation_bytes), IN_RESULT(memory.peak_at_most), IN_MODULE(peak_activation_bytes), NOWHERE, false, true},
+    {"peak_in_place_bytes", "peak in place", CM_UNIT_BYTES, STEP_NEVER,
+     IN_RESULT(memory.peak_in_place_bytes), IN_RESULT(memory.at_most), NOWHERE, NOWHERE, false, true},
+    {"arena_bytes", "arena", CM_UNIT_BYTES, STEP_NEVER,
+     IN_RESULT(memory.arena_bytes), IN_RESULT(memory.at_most), NOWHERE, NOWHERE, false, true},
+    {"arena_in_place_bytes", "arena in place", CM_UNIT_BYTES, STEP_NEVER,
+     IN_RESULT(memory.arena_in_place_bytes), IN_RESULT(memory.at_most), NOWHERE, NOWHERE, false, true},
+    {"required_bytes", "required", CM_UNIT_BYTES, STEP_WHERE_PRESENT,
+     IN_RESULT(memory.required_bytes), IN_RESULT(memory.at_most), NOWHERE, NOWHERE, false, true},
+    {"nodes", "nodes", CM_UNIT_ELEMENTS, STEP_NEVER,
+     IN_RESULT(coverage.nodes), NOWHERE, NOWHERE, IN_OPERATOR(nodes), false, false},
+    {"training.backward_macs", "bwd MACs", CM_UNIT_MACS, STEP_ALONE,
+     IN_RESULT(training.backward_macs), NOWHERE, IN_STEP(backward_macs), NOWHERE, true, true},
+    {"training.backward_flops", "bwd flops", CM_UNIT_FLOPS, STEP_ALONE,
+     IN_RESULT(training.backward_flops), NOWHERE, NOWHERE, NOWHERE, false, true},
+    {"training.iteration_flops", "iteration flops", CM_UNIT_FLOPS, STEP_ALONE,
+     IN_RESULT(training.iteration_flops), NOWHERE, NOWHERE, NOWHERE, false, true},
+    {"training.kept_bytes", "kept for backward", CM_UNIT_BYTES, STEP_ALONE,
+     IN_RESULT(training.kept_bytes), NOWHERE, IN_STEP(kept_bytes), NOWHERE, true, true},
+    {"training.gradient_bytes", "gradients", CM_UNIT_BYTES, STEP_ALONE,
+     IN_RESULT(training.gradient_bytes), NOWHERE, NOWHERE, NOWHERE, false, true},
+    {"training.optimizer_bytes", "optimizer states", CM_UNIT_BYTES, STEP_ALONE,
+     IN_RESULT(training.optimizer_bytes), NOWHERE, NOWHERE, NOWHERE, false, true},
+    {"training.peak_bytes", "peak of a step", CM_UNIT_BYTES, STEP_ALONE,
+     IN_RESULT(training.peak_bytes), NOWHERE, NOWHERE, NOWHERE, false, true},
 };
 /* clang-format on */
 
@@ -87,6 +94,7 @@ bool cm_metric_at(size_t metric, struct cm_metric *ret) {
             .is_sum = true,
             .timed = column->timed,
             .is_part = column->part,
+            .is_cost = true,
         };
         return true;
     }
@@ -99,6 +107,7 @@ bool cm_metric_at(size_t metric, struct cm_metric *ret) {
         .of_modules = extra->in_module != NOWHERE,
         .of_operators = extra->in_operator != NOWHERE,
         .is_sum = extra->is_sum,
+        .is_cost = extra->is_cost,
     };
     return true;
 }
@@ -114,47 +123,74 @@ size_t cm_metric_find(const char *key) {
 static const struct extra *extra_at(size_t metric, const struct cm_result *result) {
     if (metric < n_columns || metric - n_columns >= N_EXTRAS) return NULL;
     const struct extra *extra = &extras[metric - n_columns];
-    return extra->of_training && !result->training.present ? NULL : extra;
+    return extra->of_step == STEP_ALONE && !result->training.present ? NULL : extra;
 }
 
-bool cm_metric_of_total(size_t metric, const struct cm_result *result, int64_t *ret) {
+bool cm_metric_is_of_step(size_t metric, const struct cm_result *result) {
+    const struct extra *extra = extra_at(metric, result);
+    return extra != NULL && extra->of_step != STEP_NEVER && result->training.present;
+}
+
+static struct cm_figure column_figure(const struct column *column,
+                                      const struct cm_costs *costs) {
+    return (struct cm_figure){column_get(column, costs), column_is_at_most(column, costs)};
+}
+
+/* A step leaves out what has only a bound, which makes no bound of the rest. */
+static bool is_at_most(const struct extra *extra, const struct cm_result *result) {
+    bool at_most = false;
+    if (extra->at_most == NOWHERE) return false;
+    if (extra->of_step == STEP_WHERE_PRESENT && result->training.present) return false;
+    memcpy(&at_most, (const char *)result + extra->at_most, sizeof(at_most));
+    return at_most;
+}
+
+bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm_figure *ret) {
     if (metric < n_columns) {
         if (!column_is_there(&columns[metric], result)) return false;
-        *ret = column_get(&columns[metric], &result->totals);
+        *ret = column_figure(&columns[metric], &result->totals);
         return true;
     }
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL) return false;
-    *ret = read_at(result, extra->in_result);
+    *ret = (struct cm_figure){read_at(result, extra->in_result), is_at_most(extra, result)};
     return true;
 }
 
+/* What a module has alive is bounded where what it makes is. */
 bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t module,
-                         int64_t *ret) {
+                         struct cm_figure *ret) {
+    const struct cm_module *of = &result->modules[module];
     if (metric < n_columns) {
         if (!column_is_there(&columns[metric], result)) return false;
-        *ret = column_get(&columns[metric], &result->modules[module].costs);
+        *ret = column_figure(&columns[metric], &of->costs);
         return true;
     }
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL || extra->in_module == NOWHERE) return false;
     const struct cm_module *row = &result->modules[module];
-    if (extra->of_training && row->training == NULL) return false;
-    *ret = read_at(extra->of_training ? (const void *)row->training : row, extra->in_module);
+    const bool is_of_step = extra->of_step == STEP_ALONE;
+    if (is_of_step && row->training == NULL) return false;
+    *ret = (struct cm_figure){
+        .value = read_at(is_of_step ? (const void *)row->training : row, extra->in_module),
+        .at_most = extra->at_most != NOWHERE &&
+                   (row->costs.at_most & CM_COST_BIT(activation_bytes)) != 0,
+    };
     return true;
 }
 
 bool cm_metric_of_operator(size_t metric, const struct cm_result *result, size_t operator_index,
-                           int64_t *ret) {
+                           struct cm_figure *ret) {
     const struct cm_operator *row = &result->operators[operator_index];
     if (metric < n_columns) {
         const struct column *column = &columns[metric];
         if (column->of_operator == 0 || !column_is_there(column, result)) return false;
-        *ret = read_at(row, column->of_operator);
+        *ret = (struct cm_figure){read_at(row, column->of_operator),
+                                  (row->at_most & column_bit(column)) != 0};
         return true;
     }
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL || extra->in_operator == NOWHERE) return false;
-    *ret = read_at(row, extra->in_operator);
+    *ret = (struct cm_figure){read_at(row, extra->in_operator), false};
     return true;
 }

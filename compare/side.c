@@ -52,6 +52,8 @@ static int compare(struct side *side, const struct cm_baseline *baseline,
     if (status != CM_OK) return status;
     side->has_old = true;
     side->old_times = profile->times;
+    side->old_spreads = baseline_kept_spreads(baseline, profile->figures.options.batch, arena);
+    if (side->old_spreads == NULL) return diag_no_memory(diag);
     status = cm_diff_make(&side->old, side->now, diag, &side->diff);
     if (status != CM_OK) return status;
     status = index_modules(side, arena);
@@ -59,17 +61,37 @@ static int compare(struct side *side, const struct cm_baseline *baseline,
     return status == CM_OK ? CM_OK : diag_no_memory(diag);
 }
 
-/* Why its sums leave something out; NULL: they do not, or memory was short. */
-static const char *find_unknown(const struct cm_result *result, const char *whose,
-                                struct arena *arena) {
+static const char *find_unknown(const struct cm_result *result, int64_t n_shapes,
+                                const char *whose, struct arena *arena) {
     const struct cm_coverage *coverage = &result->coverage;
     if (coverage->n_unknown_ops > 0)
         return arena_printf(arena, "%s has unknown operators: %s", whose,
                             coverage->unknown_ops[0].name);
-    if (coverage->unknown_shapes > 0)
-        return arena_printf(arena, "%s has %" PRId64 " unknown shapes", whose,
-                            coverage->unknown_shapes);
+    if (n_shapes > 0)
+        return arena_printf(arena, "%s has %" PRId64 " unknown shapes", whose, n_shapes);
     return NULL;
+}
+
+/* A bound past what sums hold is none, and the node's figure then in no sum. */
+static bool has_open_node(const struct cm_result *result) {
+    for (size_t i = 0; i < result->n_nodes; i++) {
+        const struct cm_costs *costs = &result->nodes[i].costs;
+        if (!is_known(costs->macs) || !is_known(costs->flops) || !is_known(costs->bytes_read) ||
+            !is_known(costs->bytes_written) || !is_known(costs->activation_bytes))
+            return true;
+    }
+    return false;
+}
+
+/* What sums leave out where every shape has a bound. */
+static const char *find_unbounded(const struct cm_result *result, const char *whose,
+                                  struct arena *arena) {
+    const int64_t n_shapes = cm_coverage_unbounded(&result->coverage);
+    const char *unknown = find_unknown(result, n_shapes, whose, arena);
+    if (unknown != NULL || result->coverage.unknown_shapes == 0) return unknown;
+    return has_open_node(result)
+               ? arena_printf(arena, "%s has nodes whose costs have no bound", whose)
+               : NULL;
 }
 
 static const char *find_untimed(const struct cm_baseline_times *times, const char *whose,
@@ -79,13 +101,21 @@ static const char *find_untimed(const struct cm_baseline_times *times, const cha
                         times->untimed_nodes);
 }
 
-/* What is allowed to be incomplete is compared as far as it is known. */
-static void find_gaps(struct side *side, struct arena *arena) {
-    side->unknown = find_unknown(side->now, "the model", arena);
-    side->untimed = find_untimed(&side->times, "the model", arena);
-    if (!side->has_old) return;
-    side->old_unknown = find_unknown(&side->old, "the baseline", arena);
-    side->old_untimed = find_untimed(&side->old_times, "the baseline", arena);
+/* A training step leaves out also what has only a bound. */
+static struct gaps find_gaps(const struct cm_result *result,
+                             const struct cm_baseline_times *times, const char *whose,
+                             struct arena *arena) {
+    return (struct gaps){
+        .sums = find_unbounded(result, whose, arena),
+        .step = find_unknown(result, result->coverage.unknown_shapes, whose, arena),
+        .times = find_untimed(times, whose, arena),
+    };
+}
+
+static const char *gap_of(const struct gaps *gaps, const struct limit *limit,
+                          const struct cm_result *result) {
+    const char *sums = cm_metric_is_of_step(limit->metric, result) ? gaps->step : gaps->sums;
+    return sums == NULL && limit->of.timed ? gaps->times : sums;
 }
 
 static const char *missing_batch(const struct cm_result *now, struct arena *arena) {
@@ -103,73 +133,110 @@ int side_make(const struct cm_result *now, const struct cm_check_options *option
         ret->no_old = options->no_baseline;
     else if (profile == NULL)
         ret->no_old = missing_batch(now, arena);
+    ret->spreads = baseline_spreads(now, arena);
+    if (ret->spreads == NULL) return diag_no_memory(diag);
     const int status = profile == NULL ? CM_OK : compare(ret, baseline, profile, arena, diag);
-    if (status == CM_OK && !options->allow_incomplete) find_gaps(ret, arena);
-    return status;
+    /* What is allowed to be incomplete is compared as far as it is known. */
+    ret->bounds_count = options->allow_incomplete;
+    if (status != CM_OK || options->allow_incomplete) return status;
+    ret->gaps = find_gaps(now, &ret->times, "the model", arena);
+    if (ret->has_old)
+        ret->old_gaps = find_gaps(&ret->old, &ret->old_times, "the baseline", arena);
+    return CM_OK;
 }
 
 void side_free(struct side *side) {
     cm_diff_free(side->diff);
 }
 
-static struct range exactly(int64_t value) {
-    return (struct range){value, value, value};
+static struct range exactly(struct cm_figure figure) {
+    return (struct range){figure.value, figure.value, figure.value, figure.at_most};
 }
 
-static int64_t value_of(const struct limit *limit, const struct cm_result *result,
-                        size_t module) {
-    int64_t value = CM_UNKNOWN;
+static struct cm_figure figure_of(const struct limit *limit, const struct cm_result *result,
+                                  size_t module) {
+    struct cm_figure figure = {CM_UNKNOWN, false};
     if (module == CM_NO_INDEX)
-        return cm_metric_of_total(limit->metric, result, &value) ? value : CM_UNKNOWN;
-    return cm_metric_of_module(limit->metric, result, module, &value) ? value : CM_UNKNOWN;
-}
-
-static bool is_exact(const struct cm_baseline_times *times) {
-    return !times->present || times->low_ps == times->high_ps;
+        (void)cm_metric_of_total(limit->metric, result, &figure);
+    else
+        (void)cm_metric_of_module(limit->metric, result, module, &figure);
+    return figure;
 }
 
 /* A module's figure in the baseline: 0 of one that was not there, which is what it cost. */
-static int64_t old_value(const struct side *side, const struct limit *limit, size_t module) {
-    if (module == CM_NO_INDEX) return value_of(limit, &side->old, module);
+static struct cm_figure old_figure(const struct side *side, const struct limit *limit,
+                                   size_t module) {
+    if (module == CM_NO_INDEX) return figure_of(limit, &side->old, module);
     const struct cm_diff_module *pair = &side->diff->modules[side->of_module[module]];
-    return pair->old_module == CM_NO_INDEX ? 0 : value_of(limit, &side->old, pair->old_module);
+    if (pair->old_module == CM_NO_INDEX) return (struct cm_figure){0, false};
+    return figure_of(limit, &side->old, pair->old_module);
 }
 
-/* The totals have a spread; whose a module's would be is not kept. */
+/* What is modelled is exact, and needs no spread. */
+static bool is_exact(const struct cm_baseline_times *times) {
+    return times->low_ps == times->high_ps;
+}
+
+/* A file may say anything: what it says of the time itself lies in the spread. */
+static bool widen(struct range *range) {
+    if (!is_known(range->low) || !is_known(range->high)) return false;
+    if (range->low > range->value) range->low = range->value;
+    if (range->high < range->value) range->high = range->value;
+    return true;
+}
+
+/* Of the whole, or of the module whose spread is `of_module`. False: nobody knows it. */
+static bool set_spread(struct range *range, const struct cm_baseline_times *times,
+                       const struct cm_baseline_spread *of_module) {
+    if (of_module == NULL) {
+        range->low = times->low_ps;
+        range->high = times->high_ps;
+    } else if (of_module->present) {
+        range->low = of_module->low_ps;
+        range->high = of_module->high_ps;
+    } else if (!is_exact(times)) {
+        return false;
+    }
+    return widen(range);
+}
+
+/* What was not there took no time, which is known exactly. */
+static bool set_old_spread(const struct side *side, size_t module, struct range *range) {
+    if (module == CM_NO_INDEX) return set_spread(range, &side->old_times, NULL);
+    const size_t old = side->diff->modules[side->of_module[module]].old_module;
+    return old == CM_NO_INDEX || set_spread(range, &side->old_times, &side->old_spreads[old]);
+}
+
 static void add_spread(const struct side *side, const struct limit *limit, size_t module,
                        struct figure *figure) {
+    const struct cm_baseline_spread *of_module =
+        module == CM_NO_INDEX ? NULL : &side->spreads[module];
     if (!limit->of.timed || !is_known(figure->now.value)) return;
-    const bool exact = is_exact(&side->times) && is_exact(&side->old_times);
-    if (module != CM_NO_INDEX && !exact) {
-        figure->no_value = "of the measured time of a module no spread is known";
-        return;
-    }
     if (side->times.doubt[0] != '\0') figure->doubt = side->times.doubt;
-    if (module != CM_NO_INDEX) return;
-    figure->now.low = side->times.low_ps;
-    figure->now.high = side->times.high_ps;
+    if (!set_spread(&figure->now, &side->times, of_module))
+        figure->no_value = "of this time no spread is known";
     if (!is_known(figure->old.value)) return;
     if (side->old_times.doubt[0] != '\0') figure->doubt = side->old_times.doubt;
-    figure->old.low = side->old_times.low_ps;
-    figure->old.high = side->old_times.high_ps;
+    if (set_old_spread(side, module, &figure->old)) return;
+    figure->no_old = "the baseline keeps no spread of a module's time: write it anew";
+    figure->old.value = CM_UNKNOWN;
 }
 
 struct figure side_figure(const struct side *side, const struct limit *limit, size_t module) {
     struct figure figure = {
-        .now = exactly(value_of(limit, side->now, module)),
-        .old = exactly(CM_UNKNOWN),
-        .no_value = side->unknown,
+        .now = exactly(figure_of(limit, side->now, module)),
+        .old = exactly((struct cm_figure){CM_UNKNOWN, false}),
+        .no_value = gap_of(&side->gaps, limit, side->now),
         .no_old = side->no_old,
+        .bounds_count = side->bounds_count,
     };
     if (limit->of.timed && figure.no_old == NULL) figure.no_old = side->no_old_times;
-    if (figure.no_old == NULL) figure.no_old = side->old_unknown;
-    if (limit->of.timed && figure.no_value == NULL) figure.no_value = side->untimed;
-    if (limit->of.timed && figure.no_old == NULL) figure.no_old = side->old_untimed;
+    if (figure.no_old == NULL) figure.no_old = gap_of(&side->old_gaps, limit, &side->old);
     if (!is_known(figure.now.value) && figure.no_value == NULL)
         figure.no_value =
             limit->of.timed ? "there are no times" : "the profile has no such figure";
     if (figure.no_old == NULL) {
-        figure.old = exactly(old_value(side, limit, module));
+        figure.old = exactly(old_figure(side, limit, module));
         if (!is_known(figure.old.value)) figure.no_old = "the baseline has no such figure";
     }
     add_spread(side, limit, module, &figure);

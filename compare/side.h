@@ -9,20 +9,28 @@
 
 struct arena;
 
+/* Why figures of a profile are not all of it; NULL: they are. */
+struct gaps {
+    const char *sums;
+    const char *step; /* of those of a training step */
+    const char *times;
+};
+
 struct side {
     const struct cm_result *now;
     struct cm_baseline_times times;
     bool has_old;
     struct cm_result old;
     struct cm_baseline_times old_times;
-    struct cm_diff *diff; /* NULL: there is no old */
-    size_t *of_module;    /* module of `now` -> index into diff->modules */
-    const char *no_old;   /* why figures have nothing to be compared with; NULL: they have */
+    struct cm_diff *diff;                     /* NULL: there is no old */
+    size_t *of_module;                        /* module of `now` -> index into diff->modules */
+    const struct cm_baseline_spread *spreads; /* of the modules of `now` */
+    const struct cm_baseline_spread *old_spreads; /* of those of `old` */
+    const char *no_old; /* why figures have nothing to be compared with; NULL: they have */
     const char *no_old_times;
-    const char *unknown; /* why sums are not all of it; NULL: they are */
-    const char *old_unknown;
-    const char *untimed; /* the same of times */
-    const char *old_untimed;
+    bool bounds_count; /* an upper bound is taken for the figure */
+    struct gaps gaps;  /* of `now` */
+    struct gaps old_gaps;
 };
 
 /* CM_OK, CM_REFUSED (the baseline is broken), CM_NO_MEMORY. side_free frees it also then. */

@@ -208,6 +208,8 @@ static void take_network(struct assembly *assembly, struct cm_measure *measure) 
 }
 
 void assemble_operators(struct assembly *assembly) {
+    const uint32_t of_operators = CM_COST_BIT(macs) | CM_COST_BIT(flops) |
+                                  CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written);
     const struct breakdown_table *table = &assembly->analysis->breakdown;
     struct cm_operator *list = assembly_array(assembly, table->n_operators, sizeof(*list));
     for (size_t i = 0; list && i < table->n_operators; i++) {
@@ -224,6 +226,7 @@ void assemble_operators(struct assembly *assembly) {
             .latency_ps = assembly->analysis->estimate.done
                               ? assembly_count(from->costs.latency_ps)
                               : CM_UNKNOWN,
+            .at_most = from->costs.at_most & of_operators,
         };
         if (assembly->analysis->estimate.done)
             list[i].states = list_states(assembly, from->states, &list[i].n_states);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/dims.h"
 #include "passes/pipeline.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -43,19 +44,11 @@ struct search {
     int64_t *anchor;
 };
 
-/* The sizes that batch gives to dims; where it fails as nobody bound some, it has bound the
- * others. */
-static int bind_dims(struct points *points, int64_t batch, struct arena *arena,
-                     struct batch_table *ret) {
-    struct cm_diagnostics *diag = cm_diagnostics_new();
-    struct analysis analysis = {.model = points->model->model, .arena = arena, .diag = diag};
+/* The sizes that batch gives to dims. */
+static int bind_dims(struct points *points, int64_t batch, struct batch_table *ret) {
     struct cm_options options = points_plain_options(points);
     if (batch > 0) options.batch = batch;
-    analysis.options = &options;
-    const int status = diag ? pipeline_run_to(&analysis, HAS_BATCH) : CM_NO_MEMORY;
-    *ret = analysis.batch;
-    cm_diagnostics_free(diag);
-    return status == CM_NO_MEMORY ? diag_no_memory(points->diag) : CM_OK;
+    return dims_bind(points->model->model, &options, points->arena, points->diag, ret);
 }
 
 static int add_dim(struct points *points, const char *name) {
@@ -75,8 +68,8 @@ static int add_dim(struct points *points, const char *name) {
 static int find_dims(struct points *points) {
     struct batch_table plain = {0};
     struct batch_table batched = {0};
-    int status = bind_dims(points, 0, points->arena, &plain);
-    if (status == CM_OK) status = bind_dims(points, ANY_BATCH, points->arena, &batched);
+    int status = bind_dims(points, 0, &plain);
+    if (status == CM_OK) status = bind_dims(points, ANY_BATCH, &batched);
     for (size_t i = 0; status == CM_OK && i < plain.n_symbols; i++) {
         if (!is_known(plain.symbols[i].size)) {
             status = add_dim(points, plain.symbols[i].name);

@@ -78,6 +78,10 @@ static void take_result(struct sweeping *sweeping, const struct cm_result *resul
     row->peak_activation_bytes = result->memory.peak_activation_bytes;
     row->arena_bytes = result->memory.arena_bytes;
     row->required_bytes = result->memory.required_bytes;
+    row->at_most = result->totals.at_most & (CM_COST_BIT(macs) | CM_COST_BIT(int_macs) |
+                                             CM_COST_BIT(flops) | CM_COST_BIT(int_ops));
+    row->peak_at_most = result->memory.peak_at_most;
+    row->memory_at_most = result->memory.at_most;
     take_times(sweeping, result, row);
     if (timeless || !cm_result_complete(result)) {
         row->state = "incomplete";

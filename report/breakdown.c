@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "costmodel/costmodel.h"
+#include "report/cell.h"
 #include "report/number.h"
 #include "report/page.h"
 #include "report/table.h"
@@ -17,12 +18,20 @@
 
 #include "support/banned.h"
 
-static void add_number(struct table *table, enum number_unit unit, int64_t value) {
+/* `at_most`: it is an upper bound. */
+static void add_bounded(struct table *table, enum number_unit unit, int64_t value,
+                        bool at_most) {
+    struct text *cell = table_cell(table);
+    if (at_most && is_known(value)) text_append(cell, CELL_AT_MOST);
     if (value == CM_UNKNOWN)
-        text_append(table_cell(table), "-");
+        text_append(cell, "-");
     else
-        number_append(table_cell(table), table->page->units, unit, value);
+        number_append(cell, table->page->units, unit, value);
     table_end_cell(table);
+}
+
+static void add_number(struct table *table, enum number_unit unit, int64_t value) {
+    add_bounded(table, unit, value, false);
 }
 
 static void add_time(struct table *table, int64_t ps) {
@@ -90,10 +99,11 @@ static void add_operator(struct table *table, const struct cm_result *result,
         table_end_cell(table);
     }
     add_count(table, row->nodes);
-    add_number(table, NUMBER_MACS, row->macs);
+    add_bounded(table, NUMBER_MACS, row->macs, (row->at_most & CM_COST_BIT(macs)) != 0);
     add_percent(table, row->macs, result->totals.macs);
-    add_number(table, NUMBER_FLOPS, row->flops);
-    add_number(table, NUMBER_BYTES, checked_add(row->bytes_read, row->bytes_written));
+    add_bounded(table, NUMBER_FLOPS, row->flops, (row->at_most & CM_COST_BIT(flops)) != 0);
+    add_bounded(table, NUMBER_BYTES, checked_add(row->bytes_read, row->bytes_written),
+                (row->at_most & (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) != 0);
     if (cm_result_timed(result)) add_states(table, row);
     add_name(table, row->op);
 }

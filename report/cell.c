@@ -41,3 +41,13 @@ void cell_append(struct text *text, const struct cell *cell, enum number_units u
     else
         number_append_real(text, cell_real(cell), units == NUMBERS_EXACT ? 9 : 2);
 }
+
+void cell_append_shown(struct text *text, const struct cell *cell, enum number_units units,
+                       const char *at_most) {
+    if (!cell_is_known(cell)) {
+        text_append(text, "?");
+        return;
+    }
+    if (cell->at_most) text_append(text, at_most);
+    cell_append(text, cell, units);
+}

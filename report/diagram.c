@@ -34,10 +34,7 @@ static void append_cell(struct text *label, const struct diagram_language *langu
     struct text figure;
     text_init(&figure, arena);
     text_printf(&figure, "%s ", field->heading);
-    if (cell_is_known(cell))
-        cell_append(&figure, cell, units);
-    else
-        text_append(&figure, "?");
+    cell_append_shown(&figure, cell, units, CELL_AT_MOST);
     if (figure.failed) label->failed = true;
     append_words(label, language, text_string(&figure), arena);
 }

@@ -161,8 +161,16 @@ static int64_t metric_of(const struct rows_of *of, size_t row, const struct colu
     return value;
 }
 
+static uint32_t bounds_of(const struct rows_of *of, size_t row) {
+    if (of->rows == ROWS_MODULES) return module_at(of, row)->costs.at_most;
+    if (of->rows == ROWS_NODES) return node_at(of, row)->costs.at_most;
+    return of->rows == ROWS_OPERATORS ? operator_at(of, row)->at_most
+                                      : batch_at(of, row)->at_most;
+}
+
 GETTER(get_metric) {
     set_figure(cell, field->column->unit, metric_of(of, row, field->column));
+    cell->at_most = (bounds_of(of, row) & column_bit(field->column)) != 0;
 }
 
 GETTER(get_metric_share) {
@@ -185,6 +193,8 @@ static int64_t bytes_of(const struct rows_of *of, size_t row) {
 GETTER(get_bytes) {
     (void)field;
     set_figure(cell, NUMBER_BYTES, bytes_of(of, row));
+    cell->at_most =
+        (bounds_of(of, row) & (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) != 0;
 }
 
 GETTER(get_intensity) {
@@ -196,11 +206,18 @@ GETTER(get_intensity) {
     set_quotient(cell, checked_add_known(flops, int_ops), bytes_of(of, row), 1);
 }
 
+/* What a module has alive is bounded where what it makes is. */
+static bool is_peak_at_most(const struct rows_of *of, size_t row) {
+    if (of->rows == ROWS_BATCHES) return batch_at(of, row)->peak_at_most;
+    return (module_at(of, row)->costs.at_most & CM_COST_BIT(activation_bytes)) != 0;
+}
+
 GETTER(get_peak) {
     (void)field;
     set_figure(cell, NUMBER_BYTES,
                of->rows == ROWS_MODULES ? module_at(of, row)->peak_activation_bytes
                                         : batch_at(of, row)->peak_activation_bytes);
+    cell->at_most = is_peak_at_most(of, row);
 }
 
 static const struct cm_step *step_of(const struct rows_of *of, size_t row) {
@@ -261,11 +278,13 @@ GETTER(get_problem) {
 GETTER(get_arena) {
     (void)field;
     set_figure(cell, NUMBER_BYTES, batch_at(of, row)->arena_bytes);
+    cell->at_most = batch_at(of, row)->memory_at_most;
 }
 
 GETTER(get_required) {
     (void)field;
     set_figure(cell, NUMBER_BYTES, batch_at(of, row)->required_bytes);
+    cell->at_most = batch_at(of, row)->memory_at_most;
 }
 
 GETTER(get_fits) {
@@ -275,6 +294,25 @@ GETTER(get_fits) {
         set_text(cell, "?");
     else
         set_text(cell, required <= of->sweep->memory_limit ? "yes" : "no");
+}
+
+static void add_word(struct text *words, const char *word) {
+    if (words->length > 0) text_append(words, " ");
+    text_append(words, word);
+}
+
+/* Keys, for formats whose figures are numbers alone. */
+GETTER(get_at_most) {
+    const bool is_batch = of->rows == ROWS_BATCHES;
+    const uint32_t bounds = bounds_of(of, row);
+    (void)field;
+    set_text(cell, "");
+    for (size_t i = 0; i < n_columns; i++)
+        if ((bounds & column_bit(&columns[i])) != 0) add_word(cell->words, columns[i].key);
+    if ((is_batch || of->rows == ROWS_MODULES) && is_peak_at_most(of, row))
+        add_word(cell->words, "peak_activation_bytes");
+    if (is_batch && batch_at(of, row)->memory_at_most)
+        add_word(cell->words, "arena_bytes required_bytes");
 }
 
 #define PS_PER_SECOND 1e12
@@ -339,6 +377,7 @@ static const struct field after_metrics[] = {
     {"required_bytes",        "required",        BATCHES,                     false, NULL, NULL,        NULL,         get_required, NULL, false},
     {"fits",                  "fits",            BATCHES,                     true,  NULL, of_limit,    has_limit,    get_fits, NULL, false},
     {"intensity",             "ops a byte",      MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_intensity, NULL, false},
+    {"at_most",               "at most",         MODULES | NODES | OPERATORS | BATCHES, true, NULL, NULL, NULL,      get_at_most, NULL, false},
     {"backward_macs",         "backward MACs",   MODULES | NODES,             false, NULL, of_training, has_training, get_backward_macs, NULL, false},
     {"kept_bytes",            "kept",            MODULES | NODES,             false, NULL, of_training, has_training, get_kept_bytes, NULL, false},
     {"flops_per_s",           "FLOPS",           MODULES,                     false, NULL, of_times,    has_times,    get_flops_rate, NULL, false},

@@ -83,6 +83,11 @@ void gate_append_title(struct text *text, const struct cm_check_case *case_) {
     if (is_known(case_->batch)) text_printf(text, " at batch %lld", (long long)case_->batch);
 }
 
+static void append_bounded(struct text *text, const char *unit, int64_t value, bool at_most) {
+    if (at_most) text_append(text, "at most ");
+    gate_append_figure(text, unit, value);
+}
+
 static void append_subject(struct text *text, const struct cm_check_case *case_,
                            const struct cm_check_finding *finding) {
     text_append(text, case_->metric);
@@ -91,17 +96,18 @@ static void append_subject(struct text *text, const struct cm_check_case *case_,
         text_append_name(text, finding->path);
     }
     text_append(text, " is ");
-    gate_append_figure(text, case_->unit, finding->value);
+    append_bounded(text, case_->unit, finding->value, finding->at_most);
 }
 
 void gate_append_sentence(struct text *text, const struct cm_check_case *case_,
                           const struct cm_check_finding *finding) {
     append_subject(text, case_, finding);
-    if (is_known(finding->old) && finding->old == finding->value) {
+    if (is_known(finding->old) && finding->old == finding->value &&
+        finding->old_at_most == finding->at_most) {
         text_append(text, ", as before");
     } else if (is_known(finding->old)) {
         text_append(text, ", was ");
-        gate_append_figure(text, case_->unit, finding->old);
+        append_bounded(text, case_->unit, finding->old, finding->old_at_most);
         text_append(text, ", ");
         gate_append_change(text, finding->value, finding->old);
     }
@@ -156,6 +162,16 @@ void gate_append_against(struct text *text, const struct cm_verdict *verdict) {
     text_append_name(text, verdict->baseline);
 }
 
+/* A pass at one batch says nothing of another. */
+void gate_append_unchecked(struct text *text, const struct cm_verdict *verdict) {
+    if (verdict->n_unchecked == 0) return;
+    text_append(text, verdict->n_unchecked == 1 ? "batch" : "batches");
+    for (size_t i = 0; i < verdict->n_unchecked; i++)
+        text_printf(text, "%s %zu", i > 0 ? "," : "", verdict->unchecked[i]);
+    text_printf(text, " of the baseline %s not checked",
+                verdict->n_unchecked == 1 ? "was" : "were");
+}
+
 void gate_append_counts(struct text *text, const struct cm_verdict *verdict) {
     text_printf(text, "%lld passed, %lld %s", (long long)verdict->passed,
                 (long long)verdict->regressions,
@@ -164,4 +180,6 @@ void gate_append_counts(struct text *text, const struct cm_verdict *verdict) {
         text_printf(text, ", %lld ambiguous", (long long)verdict->ambiguous);
     if (verdict->not_compared > 0)
         text_printf(text, ", %lld not compared", (long long)verdict->not_compared);
+    if (verdict->n_unchecked > 0) text_append(text, "; ");
+    gate_append_unchecked(text, verdict);
 }

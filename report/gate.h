@@ -45,7 +45,9 @@ void gate_append_lines(struct text *text, const struct cm_check_case *case_);
 void gate_append_blame(struct text *text, const struct cm_check_blame *blame);
 /* "the baseline of resnet50.onnx", "no baseline" */
 void gate_append_against(struct text *text, const struct cm_verdict *verdict);
-/* "4 passed, 1 regression" */
+/* "batches 8, 32 of the baseline were not checked"; "" all were */
+void gate_append_unchecked(struct text *text, const struct cm_verdict *verdict);
+/* "4 passed, 1 regression; batch 8 of the baseline was not checked" */
 void gate_append_counts(struct text *text, const struct cm_verdict *verdict);
 
 #endif

@@ -112,6 +112,16 @@ static void put_case(struct xml *xml, const struct cm_check_case *case_) {
     fprintf(xml->out, "</%s>\n    </testcase>\n", look->junit);
 }
 
+static void put_unchecked(struct xml *xml) {
+    struct text text;
+    if (xml->verdict->n_unchecked == 0) return;
+    text_init(&text, xml->arena);
+    gate_append_unchecked(&text, xml->verdict);
+    fputs("    <system-out>", xml->out);
+    put_escaped(xml, &text);
+    fputs("</system-out>\n", xml->out);
+}
+
 int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
     struct xml xml = {.verdict = verdict, .out = out};
     xml.arena = arena_new("xml", 0);
@@ -124,6 +134,7 @@ int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
     put_counts(&xml);
     fputs(">\n", out);
     for (size_t i = 0; i < verdict->n_cases; i++) put_case(&xml, &verdict->cases[i]);
+    put_unchecked(&xml);
     fputs("  </testsuite>\n</testsuites>\n", out);
     arena_free(xml.arena);
     if (xml.failed) return CM_NO_MEMORY;

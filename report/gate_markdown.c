@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "report/cell.h"
 #include "report/gate.h"
 #include "report/markdown.h"
 #include "support/arena.h"
@@ -93,10 +94,32 @@ static void put_row(struct comment *comment, const struct text *row) {
     fputs(text_string(row), comment->out);
 }
 
-static void append_figure(struct text *row, const char *unit, int64_t value) {
+static void append_bounded(struct text *row, const char *unit, int64_t value, bool at_most) {
     text_append(row, " | ");
+    if (at_most) text_append(row, CELL_AT_MOST_UTF8);
     if (is_known(value)) gate_append_short(row, unit, value);
 }
+
+static void append_figure(struct text *row, const char *unit, int64_t value) {
+    append_bounded(row, unit, value, false);
+}
+
+/* The columns of figures, and why. */
+static void append_finding(struct text *row, const struct cm_check_case *case_,
+                           const struct cm_check_finding *finding) {
+    append_bounded(row, case_->unit, finding->value, finding->at_most);
+    append_bounded(row, case_->unit, finding->old, finding->old_at_most);
+    text_append(row, " | ");
+    gate_append_change(row, finding->value, finding->old);
+    append_figure(row, case_->unit, finding->bound);
+    text_append(row, " | ");
+    append_words(row, finding->because);
+    text_append(row, " |\n");
+}
+
+/* Of a case whose modules all passed. */
+static const struct cm_check_finding nothing = {
+    .path = "", .value = CM_UNKNOWN, .old = CM_UNKNOWN, .bound = CM_UNKNOWN, .because = ""};
 
 static void write_row(struct comment *comment, const struct cm_check_case *case_,
                       const struct cm_check_finding *finding) {
@@ -111,14 +134,7 @@ static void write_row(struct comment *comment, const struct cm_check_case *case_
         markdown_append_name(&row, finding->path, comment->arena);
     text_append(&row, " | ");
     if (is_known(case_->batch)) text_printf(&row, "%lld", (long long)case_->batch);
-    append_figure(&row, case_->unit, finding == NULL ? CM_UNKNOWN : finding->value);
-    append_figure(&row, case_->unit, finding == NULL ? CM_UNKNOWN : finding->old);
-    text_append(&row, " | ");
-    if (finding != NULL) gate_append_change(&row, finding->value, finding->old);
-    append_figure(&row, case_->unit, finding == NULL ? CM_UNKNOWN : finding->bound);
-    text_append(&row, " | ");
-    if (finding != NULL) append_words(&row, finding->because);
-    text_append(&row, " |\n");
+    append_finding(&row, case_, finding == NULL ? &nothing : finding);
     put_row(comment, &row);
 }
 
@@ -143,8 +159,8 @@ static void write_blamed(struct comment *comment, const struct cm_check_case *ca
     text_init(&row, comment->arena);
     text_append(&row, "| ");
     markdown_append_name(&row, blame->path[0] == '\0' ? "(root)" : blame->path, comment->arena);
-    append_figure(&row, case_->unit, blame->value);
-    append_figure(&row, case_->unit, blame->old);
+    append_bounded(&row, case_->unit, blame->value, blame->at_most);
+    append_bounded(&row, case_->unit, blame->old, blame->old_at_most);
     text_append(&row, " | ");
     gate_append_change(&row, blame->value, blame->old);
     text_printf(&row, " | %s", blame->change);

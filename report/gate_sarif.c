@@ -129,6 +129,19 @@ static void put_results(struct sarif *sarif) {
     }
 }
 
+/* 3.20.21: what is to be said of the run and of no place in a file. */
+static void put_unchecked(struct sarif *sarif) {
+    struct text text;
+    if (sarif->verdict->n_unchecked == 0) return;
+    text_init(&text, sarif->arena);
+    gate_append_unchecked(&text, sarif->verdict);
+    fputs("\"invocations\": [{\"executionSuccessful\": true, \"toolExecutionNotifications\": "
+          "[{\"level\": \"note\", \"message\": {\"text\": ",
+          sarif->out);
+    put_string(sarif, &text);
+    fputs("}}]}],\n      ", sarif->out);
+}
+
 int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
     struct sarif sarif = {.verdict = verdict, .out = out};
     sarif.arena = arena_new("sarif", 0);
@@ -140,7 +153,9 @@ int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
             "          \"version\": \"%s\",\n          \"rules\": [",
             CM_VERSION_STRING);
     put_rules(&sarif);
-    fputs("\n          ]\n        }\n      },\n      \"results\": [", out);
+    fputs("\n          ]\n        }\n      },\n      ", out);
+    put_unchecked(&sarif);
+    fputs("\"results\": [", out);
     put_results(&sarif);
     fputs(sarif.n_results == 0 ? "]\n    }\n  ]\n}\n" : "\n      ]\n    }\n  ]\n}\n", out);
     arena_free(sarif.arena);

@@ -16,6 +16,13 @@
     { key, kind, false, offsetof(type, member), 0, NULL, NULL, about }
 #define OPTIONAL(key, kind, type, member, about)                                               \
     { key, kind, true, offsetof(type, member), 0, NULL, NULL, about }
+#define GIVEN(key, type, member, flag, about)                                                  \
+    { key, JSON_GIVEN, true, offsetof(type, member), offsetof(type, flag), NULL, NULL, about }
+#define KEYED(key, type, member, count, record, about)                                         \
+    {                                                                                          \
+        key, JSON_KEYED, false, offsetof(type, member), offsetof(type, count), &(record),      \
+            NULL, about                                                                        \
+    }
 #define COSTS(kind, type, member, first)                                                       \
     { NULL, kind, (kind) == JSON_OTHERS, offsetof(type, member), 0, NULL, first, NULL }
 #define MANY(key, kind, type, member, count, about)                                            \

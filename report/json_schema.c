@@ -342,6 +342,9 @@ static const struct json_field sweep_row_fields[] = {
     VALUE("latency_ps", JSON_COUNT, struct cm_sweep_row, latency_ps, "cold; `null` without times"),
     VALUE("timed_macs", JSON_COUNT, struct cm_sweep_row, timed_macs, "of nodes that have a time"),
     VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached, "how many primitives were measured in earlier runs"),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_sweep_row, at_most, "keys of those of macs, int_macs, flops and int_ops that are upper bounds; missing where all are exact"),
+    OPTIONAL("peak_at_most", JSON_FLAG, struct cm_sweep_row, peak_at_most, "peak_activation_bytes is an upper bound"),
+    OPTIONAL("memory_at_most", JSON_FLAG, struct cm_sweep_row, memory_at_most, "arena_bytes and required_bytes are upper bounds"),
 };
 
 static const struct json_record sweep_row_record = RECORD(struct cm_sweep_row, sweep_row_fields, "sweep_row", "A model at one batch; what is `null` is not known");
@@ -376,8 +379,8 @@ const char *json_type_wrapper(enum cm_type_kind kind) {
 }
 
 const struct json_document *const json_documents[] = {
-    &json_profile, &json_sweep,    &json_formula, &json_verdict,
-    &json_budget,  &json_baseline, &json_op_costs};
+    &json_profile, &json_sweep,  &json_formula,  &json_diff,
+    &json_verdict, &json_budget, &json_baseline, &json_op_costs};
 const size_t json_n_documents = N(json_documents);
 
 const char *const json_severities[] = {

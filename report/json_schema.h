@@ -20,13 +20,14 @@
 
 enum json_kind {
     JSON_COUNT,    /* int64_t; null is CM_UNKNOWN */
+    JSON_GIVEN,    /* the same, left out unless the bool at `count_offset` is set */
     JSON_RATIO,    /* the same of millionths, written as a decimal: 0.25 */
     JSON_TRIPLE,   /* int64_t[3], an array */
     JSON_INDEX,    /* size_t; null is CM_NO_INDEX */
     JSON_DEPTH,    /* int, >= 0 */
     JSON_FLAG,     /* bool */
     JSON_TEXT,     /* const char *, never null */
-    JSON_NULLABLE, /* const char *, null is NULL */
+    JSON_NULLABLE, /* const char *, null is NULL, which leaves an optional one out */
     JSON_SEVERITY, /* enum cm_severity by name */
     JSON_DTYPE,    /* struct cm_type: all but the shape; {"sequence": {…}} and the like */
     JSON_SHAPE,    /* the same struct cm_type: rank and dims */
@@ -41,6 +42,7 @@ enum json_kind {
     JSON_LIST,    /* n and a pointer to as many structs of `record` */
     JSON_TEXTS,   /* n and a pointer to const char * */
     JSON_INDICES, /* n and a pointer to size_t */
+    JSON_KEYED,   /* the same, as an object: `record` begins with the key of each, a text */
     JSON_SIZES,   /* n and a pointer to struct cm_named_size or cm_name_count: an object */
     JSON_OPSETS,  /* the same, the name "" written as JSON_DEFAULT_DOMAIN */
     JSON_N_KINDS
@@ -85,6 +87,7 @@ extern const struct json_document json_budget;   /* struct cm_budget */
 extern const struct json_document json_baseline; /* struct cm_baseline */
 extern const struct json_document json_op_costs; /* struct op_costs_file */
 extern const struct json_document json_verdict;  /* struct cm_verdict */
+extern const struct json_document json_diff;     /* struct diff_document; written alone */
 extern const struct json_record json_result;     /* struct cm_result, without schema and tool */
 extern const struct json_record json_type;       /* struct cm_type: dtype and shape */
 

@@ -59,6 +59,10 @@ static const struct json_field profile_fields[] = {
     OPTIONAL("required_bytes", JSON_COUNT, struct cm_baseline_profile,
              figures.memory.required_bytes,
              "weights and arena, or the peak of a training step"),
+    OPTIONAL("memory_at_most", JSON_FLAG, struct cm_baseline_profile, figures.memory.at_most,
+             "arena, required_bytes and peak_in_place_bytes are upper bounds"),
+    OPTIONAL("peak_at_most", JSON_FLAG, struct cm_baseline_profile, figures.memory.peak_at_most,
+             "peak_activation_bytes is an upper bound"),
     VALUE("alignment", JSON_COUNT, struct cm_baseline_profile, figures.memory.alignment,
           "of places in the arena, in bytes"),
     OBJECT("coverage", struct cm_baseline_profile, figures.coverage, json_coverage,
@@ -70,6 +74,15 @@ static const struct json_field profile_fields[] = {
 
 static const struct json_record profile_record =
     RECORD(struct cm_baseline_profile, profile_fields, "kept_profile", "A model at one batch");
+
+static const struct json_field spread_fields[] = {
+    VALUE("low_ps", JSON_COUNT, struct cm_baseline_spread, low_ps,
+          "the sum of what ran in it by first quartiles"),
+    VALUE("high_ps", JSON_COUNT, struct cm_baseline_spread, high_ps, "by third quartiles"),
+};
+
+static const struct json_record spread_record =
+    RECORD(struct cm_baseline_spread, spread_fields, "spread", "Between what a time lies");
 
 static const char *const module_columns[] = {"params", "macs", "flops", NULL};
 
@@ -90,8 +103,12 @@ static const struct json_field module_fields[] = {
     COSTS(JSON_OTHERS, struct cm_baseline_module, module.costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_baseline_module,
              module.peak_activation_bytes, "most alive at once of what is made inside"),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_baseline_module, module.costs.at_most,
+             "keys of those of these figures that are upper bounds; the peak is one where "
+             "activation_bytes is"),
     POINTER("training", struct cm_baseline_module, module.training, json_step,
             "share of a training step"),
+    PART("times", struct cm_baseline_module, times, spread_record, "where a backend gave some"),
 };
 
 static const struct json_record module_record =
@@ -129,6 +146,10 @@ static const struct json_field finding_fields[] = {
     VALUE("new", JSON_COUNT, struct cm_check_finding, value, "what it is; `null` not known"),
     VALUE("old", JSON_COUNT, struct cm_check_finding, old,
           "the baseline's; `null`: there is none"),
+    OPTIONAL("new_at_most", JSON_FLAG, struct cm_check_finding, at_most,
+             "`new` is an upper bound"),
+    OPTIONAL("old_at_most", JSON_FLAG, struct cm_check_finding, old_at_most,
+             "`old` is an upper bound"),
     VALUE("bound", JSON_COUNT, struct cm_check_finding, bound,
           "the most that the limit allows; `null`: not known"),
     VALUE("over", JSON_COUNT, struct cm_check_finding, over,
@@ -151,6 +172,10 @@ static const struct json_field blame_fields[] = {
           "what it costs, its children included; 0 of one that was removed"),
     VALUE("old", JSON_COUNT, struct cm_check_blame, old,
           "what it cost; 0 of one that was added"),
+    OPTIONAL("new_at_most", JSON_FLAG, struct cm_check_blame, at_most,
+             "`new` is an upper bound"),
+    OPTIONAL("old_at_most", JSON_FLAG, struct cm_check_blame, old_at_most,
+             "`old` is an upper bound"),
     VALUE("by", JSON_COUNT, struct cm_check_blame, by,
           "its part of the change: what no module inside it accounts for"),
 };
@@ -202,8 +227,11 @@ static const struct json_field verdict_fields[] = {
           "an ambiguous case counts as a regression"),
     VALUE("accept", JSON_TEXT, struct cm_verdict, accept,
           "the command that accepts what changed; empty"),
+    OPTIONAL_MANY("unchecked", JSON_INDICES, struct cm_verdict, unchecked, n_unchecked, NULL,
+                  "batches of the baseline that nothing was compared with"),
     LIST("cases", struct cm_verdict, cases, n_cases, case_record,
-         "batch by batch, limits in their order"),
+         "batch by batch, limits in their order; behind them those of limits whose batch was "
+         "not profiled"),
 };
 
 static const struct json_record verdict_record =

@@ -19,6 +19,7 @@ static const struct {
     const char *words;
 } kinds[JSON_N_KINDS] = {
     [JSON_COUNT] = {"\"type\": [\"integer\", \"null\"]", "integer"},
+    [JSON_GIVEN] = {"\"type\": [\"integer\", \"null\"]", "integer"},
     [JSON_RATIO] = {"\"type\": [\"number\", \"null\"]", "ratio"},
     [JSON_TRIPLE] = {"\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}, "
                      "\"minItems\": 3, \"maxItems\": 3",
@@ -111,6 +112,10 @@ static bool is_list(const struct json_field *field) {
     return field->kind == JSON_LIST;
 }
 
+static bool is_keyed(const struct json_field *field) {
+    return field->kind == JSON_KEYED;
+}
+
 /* A key of the object: the separator before it depends on what stood there. */
 static void put_key(const char *key, const char *indent, bool *is_first, FILE *out) {
     fprintf(out, "%s\n%s", *is_first ? "" : ",", indent);
@@ -133,6 +138,11 @@ static void put_field(const struct json_field *field, const char *indent, bool *
     fputc('{', out);
     if (is_list(field))
         fprintf(out, "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/%s\"}",
+                field->record->name);
+    else if (is_keyed(field))
+        fprintf(out,
+                "\"type\": \"object\", \"additionalProperties\": {\"$ref\": "
+                "\"#/$defs/%s\"}",
                 field->record->name);
     else if (field->record)
         fprintf(out, "\"$ref\": \"#/$defs/%s\"", field->record->name);
@@ -218,8 +228,11 @@ static void put_schema(const struct json_document *document, FILE *out) {
 /* `[module](#module)`, `list of [module](#module)`, and what it is besides. */
 static void put_kind(const struct json_field *field, FILE *out) {
     if (field->record)
-        fprintf(out, "%s[%s](#%s)", is_list(field) ? "list of " : "", field->record->name,
-                field->record->name);
+        fprintf(out, "%s[%s](#%s)",
+                is_list(field)    ? "list of "
+                : is_keyed(field) ? "object of "
+                                  : "",
+                field->record->name, field->record->name);
     else
         fputs(kinds[field->kind].words, out);
     if (field->optional) fputs(", may be missing", out);

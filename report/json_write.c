@@ -224,19 +224,22 @@ static cJSON *write_module(struct json_writer *writer, const struct json_field *
     return text_item(writer, writer->result->modules[index].path);
 }
 
+static cJSON *record_item(struct json_writer *writer, const struct json_record *record,
+                          const char *base) {
+    cJSON *object = cJSON_CreateObject();
+    write_record(writer, object, record, base);
+    return object;
+}
+
 static cJSON *write_object(struct json_writer *writer, const struct json_field *field,
                            const char *base) {
-    cJSON *object = cJSON_CreateObject();
-    write_record(writer, object, field->record, base + field->offset);
-    return object;
+    return record_item(writer, field->record, base + field->offset);
 }
 
 static cJSON *write_pointer(struct json_writer *writer, const struct json_field *field,
                             const char *base) {
     LOAD(const char *, record, base, field->offset);
-    cJSON *object = cJSON_CreateObject();
-    write_record(writer, object, field->record, record);
-    return object;
+    return record_item(writer, field->record, record);
 }
 
 static cJSON *write_list(struct json_writer *writer, const struct json_field *field,
@@ -244,12 +247,23 @@ static cJSON *write_list(struct json_writer *writer, const struct json_field *fi
     LOAD(size_t, n, base, field->count_offset);
     LOAD(const char *, elements, base, field->offset);
     cJSON *array = cJSON_CreateArray();
-    for (size_t i = 0; i < n; i++) {
-        cJSON *object = cJSON_CreateObject();
-        write_record(writer, object, field->record, elements + i * field->record->size);
-        add_to_array(writer, array, object);
-    }
+    for (size_t i = 0; i < n; i++)
+        add_to_array(writer, array,
+                     record_item(writer, field->record, elements + i * field->record->size));
     return array;
+}
+
+static cJSON *write_keyed(struct json_writer *writer, const struct json_field *field,
+                          const char *base) {
+    LOAD(size_t, n, base, field->count_offset);
+    LOAD(const char *, elements, base, field->offset);
+    cJSON *object = cJSON_CreateObject();
+    for (size_t i = 0; i < n; i++) {
+        const char *element = elements + i * field->record->size;
+        LOAD(const char *, key, element, 0);
+        add_to_object(writer, object, key, record_item(writer, field->record, element));
+    }
+    return object;
 }
 
 static cJSON *write_texts(struct json_writer *writer, const struct json_field *field,
@@ -297,6 +311,7 @@ static write_kind *const writers[JSON_N_KINDS] = {
     [JSON_OPSETS] = write_sizes,      [JSON_PART] = write_object,
     [JSON_MOST] = write_most,         [JSON_BOUNDS] = write_bounds,
     [JSON_RATIO] = write_ratio,       [JSON_TRIPLE] = write_triple,
+    [JSON_GIVEN] = write_count,       [JSON_KEYED] = write_keyed,
 };
 
 /* Without a result at hand what may be missing is there where it is known. */
@@ -320,7 +335,7 @@ static void write_columns(struct json_writer *writer, cJSON *object,
  * that was not asked for. */
 static bool is_left_out(const struct json_field *field, const char *base) {
     if (!field->optional) return false;
-    if (field->kind == JSON_PART) {
+    if (field->kind == JSON_PART || field->kind == JSON_GIVEN) {
         LOAD(bool, present, base, field->count_offset);
         return !present;
     }
@@ -328,9 +343,9 @@ static bool is_left_out(const struct json_field *field, const char *base) {
         LOAD(bool, flag, base, field->offset);
         return !flag;
     }
-    if (field->kind == JSON_POINTER) {
-        LOAD(const char *, record, base, field->offset);
-        return record == NULL;
+    if (field->kind == JSON_POINTER || field->kind == JSON_NULLABLE) {
+        LOAD(const char *, pointer, base, field->offset);
+        return pointer == NULL;
     }
     if (field->kind == JSON_BOUNDS) {
         LOAD(uint32_t, bits, base, field->offset);
@@ -366,21 +381,29 @@ static void print_item(struct json_writer *writer, cJSON *item) {
         writer->failed = !json_print(item, writer->out);
 }
 
-/* An element a line. */
+/* One of our own words. */
+static void print_key(const struct json_writer *writer, const char *element) {
+    LOAD(const char *, key, element, 0);
+    fprintf(writer->out, "\"%s\":", key);
+}
+
+/* An element a line; a keyed one behind its key. */
 static void print_list(struct json_writer *writer, const struct json_field *field,
                        const char *base) {
     LOAD(size_t, n, base, field->count_offset);
     LOAD(const char *, elements, base, field->offset);
-    fputs("[", writer->out);
+    const bool is_keyed = field->kind == JSON_KEYED;
+    fputs(is_keyed ? "{" : "[", writer->out);
     for (size_t i = 0; i < n && !writer->failed; i++) {
-        struct arena_mark mark = arena_save(writer->arena);
-        cJSON *object = cJSON_CreateObject();
-        write_record(writer, object, field->record, elements + i * field->record->size);
+        const struct arena_mark mark = arena_save(writer->arena);
+        const char *element = elements + i * field->record->size;
         fputs(i == 0 ? "\n    " : ",\n    ", writer->out);
-        print_item(writer, object);
+        if (is_keyed) print_key(writer, element);
+        print_item(writer, record_item(writer, field->record, element));
         arena_restore(writer->arena, mark);
     }
-    fputs(n == 0 ? "]" : "\n  ]", writer->out);
+    if (n > 0) fputs("\n  ", writer->out);
+    fputs(is_keyed ? "}" : "]", writer->out);
 }
 
 static void print_document(struct json_writer *writer, const struct json_document *document,
@@ -392,7 +415,7 @@ static void print_document(struct json_writer *writer, const struct json_documen
         const struct json_field *field = &document->record->fields[i];
         if (is_left_out(field, base)) continue;
         fprintf(writer->out, ",\n  \"%s\":", field->key);
-        if (field->kind == JSON_LIST)
+        if (field->kind == JSON_LIST || field->kind == JSON_KEYED)
             print_list(writer, field, base);
         else
             print_item(writer, writers[field->kind](writer, field, base));

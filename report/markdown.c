@@ -55,10 +55,8 @@ static void put_cell(struct text *line, const struct field *field, const struct 
             text_append(line, field->empty);
         else
             markdown_append_name(line, words, arena);
-    } else if (cell_is_known(cell)) {
-        cell_append(line, cell, units);
     } else {
-        text_append(line, "?");
+        cell_append_shown(line, cell, units, CELL_AT_MOST_UTF8);
     }
 }
 
@@ -109,16 +107,18 @@ static void put_batch(struct text *text, int64_t batch) {
     if (is_known(batch)) text_printf(text, ", batch %" PRId64, batch);
 }
 
-/* What unknown operators and shapes hide is in no figure, and that is said. */
+/* What unknown operators and shapes hide is in no figure, and that is said; what has a bound is
+ * in them. */
 static void put_coverage(struct text *text, const struct cm_coverage *coverage) {
+    const int64_t n_shapes = cm_coverage_unbounded(coverage);
     int64_t n = 0;
     for (size_t i = 0; i < coverage->n_unknown_ops; i++)
         n = checked_add_known(n, coverage->unknown_ops[i].count);
-    if (n == 0 && coverage->unknown_shapes == 0) return;
+    if (n == 0 && n_shapes == 0) return;
     text_printf(text,
                 "\n\nLeft out of these figures: nodes of unknown operators (%" PRId64
                 "), outputs of unknown shape (%" PRId64 ").",
-                n, coverage->unknown_shapes);
+                n, n_shapes);
 }
 
 static void put_result(struct text *text, const struct cm_result *result,
@@ -131,10 +131,13 @@ static void put_result(struct text *text, const struct cm_result *result,
     for (size_t i = 0; i < n_columns; i++) {
         if (columns[i].ranking == NULL || !column_is_there(&columns[i], result)) continue;
         text_printf(text, " %s **", columns[i].ranking);
+        if (column_is_at_most(&columns[i], &result->totals))
+            text_append(text, CELL_AT_MOST_UTF8);
         number_append(text, units, columns[i].unit, column_get(&columns[i], &result->totals));
         text_append(text, "**,");
     }
     text_append(text, " peak activation **");
+    if (result->memory.peak_at_most) text_append(text, CELL_AT_MOST_UTF8);
     number_append(text, units, NUMBER_BYTES, result->memory.peak_activation_bytes);
     text_append(text, "**");
     put_coverage(text, &result->coverage);

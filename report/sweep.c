@@ -27,10 +27,8 @@ static void fill_cell(struct table *table, size_t row, size_t column) {
     text_clear(&table->cell);
     if (cell.kind == CELL_TEXT)
         text_append_name(&table->cell, text_string(cell.words));
-    else if (cell_is_known(&cell))
-        cell_append(&table->cell, &cell, table->page->units);
     else
-        text_append(&table->cell, "?");
+        cell_append_shown(&table->cell, &cell, table->page->units, CELL_AT_MOST);
 }
 
 static void measure_columns(struct table *table) {

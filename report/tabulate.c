@@ -17,10 +17,8 @@ static void put_cell(struct table *table, const struct field *field, const struc
     } else if (cell->kind == CELL_TEXT) {
         const char *words = text_string(cell->words);
         text_append_name(out, *words == '\0' && field->empty ? field->empty : words);
-    } else if (cell_is_known(cell)) {
-        cell_append(out, cell, units);
     } else {
-        text_append(out, "?");
+        cell_append_shown(out, cell, units, CELL_AT_MOST);
     }
     table_end_cell(table);
 }

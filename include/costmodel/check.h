@@ -53,9 +53,17 @@ struct cm_baseline_profile {
     struct cm_baseline_times times;
 };
 
+/* Between what a time lies, in picoseconds: by first quartiles, and by third ones. */
+struct cm_baseline_spread {
+    bool present;
+    int64_t low_ps;
+    int64_t high_ps;
+};
+
 struct cm_baseline_module {
-    int64_t batch;           /* of which profile; CM_UNKNOWN where no axis is a batch */
-    struct cm_module module; /* path, type, arguments, calls, costs, peak */
+    int64_t batch;                   /* of which profile; CM_UNKNOWN where no axis is a batch */
+    struct cm_module module;         /* path, type, arguments, calls, costs, peak */
+    struct cm_baseline_spread times; /* of all that ran in it */
 };
 
 /* Why a baseline became what it is. */
@@ -103,6 +111,8 @@ struct cm_check_finding {
     int64_t bound;       /* the most of what the limit allows; CM_UNKNOWN: not known */
     int64_t over;        /* value - bound where that is a regression; else CM_UNKNOWN */
     const char *because; /* of what is not-compared or ambiguous; "" */
+    bool at_most;        /* value is an upper bound */
+    bool old_at_most;    /* old is one */
 };
 
 /* A module that a regression comes from. */
@@ -113,6 +123,8 @@ struct cm_check_blame {
     int64_t value;      /* 0 of one that was removed */
     int64_t old;        /* 0 of one that was added */
     int64_t by;         /* value - old */
+    bool at_most;       /* value is an upper bound */
+    bool old_at_most;   /* old is one */
 };
 
 /* One limit at one batch. */
@@ -146,8 +158,11 @@ struct cm_verdict {
     const char *baseline; /* what was compared with: "" nothing, or the name of its model */
     const char *times;    /* what they are and of which device: "modelled, NVIDIA H200"; "" */
     const char *accept;   /* the command that accepts what changed; "" */
+    size_t n_unchecked;
+    const size_t *unchecked; /* batches of the baseline that nothing was compared with */
     size_t n_cases;
-    const struct cm_check_case *cases; /* batch by batch, limits in their order */
+    const struct cm_check_case *cases; /* batch by batch, limits in their order; behind them
+                                          those of limits whose batch was not profiled */
     void *arena;                       /* the library's */
 };
 
@@ -179,22 +194,26 @@ CM_API int cm_baseline_read_json(const char *text, size_t size, const char *name
 CM_API int cm_baseline_write_json(const struct cm_baseline *baseline, FILE *out) CM_MUST_CHECK;
 CM_API void cm_baseline_free(struct cm_baseline *baseline);
 
-/* By totals, times aside: whether something got cheaper, and dearer. */
+/* By totals that are costs, or that a limit is on, times aside: whether something got cheaper,
+ * and dearer. */
 struct cm_baseline_trend {
     bool cheaper;
     bool dearer;
     const char *dearest; /* key of the first metric that got dearer; NULL none */
-    bool comparable;     /* false: other batches or options, nothing else is set */
+    bool comparable;     /* false: not the same batches or options, nothing else is set */
 };
 
-/* CM_OK, CM_REFUSED (the modules of one are no tree), CM_NO_MEMORY. */
+/* CM_OK, CM_USAGE (a limit is at fault), CM_REFUSED (the modules of one are no tree),
+ * CM_NO_MEMORY. */
 CM_API int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline *now,
+                               size_t n_limits, const struct cm_check_limit *limits,
                                struct cm_diagnostics *diagnostics,
                                struct cm_baseline_trend *ret_trend) CM_MUST_CHECK;
 
 /*
  * Holds profiles of one model, each at another batch, against the limits. CM_OK whatever the
- * verdict is, CM_USAGE (a limit is at fault), CM_NO_MEMORY. Freed with cm_verdict_free.
+ * verdict is, CM_USAGE (a limit is at fault), CM_REFUSED (the modules of the baseline are no
+ * tree), CM_NO_MEMORY. Freed with cm_verdict_free.
  */
 CM_API int cm_check(const struct cm_result *const *results, size_t n,
                     const struct cm_check_options *options, struct cm_diagnostics *diagnostics,

@@ -28,6 +28,7 @@ struct cm_metric {
     bool is_sum;       /* a parent's is that of its children and of its own nodes */
     bool timed;        /* has a spread: equal models differ in it */
     bool is_part;      /* cut off another one: of no interest where it is 0 */
+    bool is_cost;      /* less of it is better, so that a ratchet goes by it */
 };
 
 /* The metrics that there are, the same for every result, in the order of reports; false past
@@ -36,15 +37,28 @@ CM_API bool cm_metric_at(size_t metric, struct cm_metric *ret);
 /* By key; CM_NO_INDEX: there is none. */
 CM_API size_t cm_metric_find(const char *key);
 
+/* What a result says of a metric. */
+struct cm_figure {
+    int64_t value; /* CM_UNKNOWN: not known */
+    bool at_most; /* it is an upper bound: what is only data decide is counted at its largest */
+};
+
 /*
- * Its value, CM_UNKNOWN where that is not known. False, and *ret untouched: the result has no
- * such figure at all (no times, no training step; not a figure of modules, or operators).
+ * False, and *ret untouched: the result has no such figure at all (no times, no training step;
+ * not a figure of modules, or operators).
  */
-CM_API bool cm_metric_of_total(size_t metric, const struct cm_result *result, int64_t *ret);
+CM_API bool cm_metric_of_total(size_t metric, const struct cm_result *result,
+                               struct cm_figure *ret);
 CM_API bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t module,
-                                int64_t *ret);
+                                struct cm_figure *ret);
 CM_API bool cm_metric_of_operator(size_t metric, const struct cm_result *result,
-                                  size_t operator_index, int64_t *ret);
+                                  size_t operator_index, struct cm_figure *ret);
+
+/*
+ * Whether the figure is of a training step in this result, as `required_bytes` is where it has
+ * one. Those leave out what has only a bound (cm_coverage.bounded_shapes).
+ */
+CM_API bool cm_metric_is_of_step(size_t metric, const struct cm_result *result);
 
 /* One metric of one thing on both sides. */
 struct cm_change {
@@ -53,6 +67,8 @@ struct cm_change {
     int64_t old_value; /* CM_UNKNOWN: not known; 0 unless in_old */
     int64_t new_value;
     int64_t difference; /* new - old, of what is missing 0; CM_UNKNOWN where one is not known */
+    bool old_at_most;   /* old_value is an upper bound, */
+    bool new_at_most;   /* new_value: the difference is then that of what is known */
 };
 
 enum cm_diff_status {

@@ -240,6 +240,23 @@ CM_API const char *cm_model_path(const struct cm_model *model);
 CM_API int cm_model_reads_file(const struct cm_model *model, const char *path,
                                struct cm_diagnostics *diagnostics, bool *ret) CM_MUST_CHECK;
 
+/* The free dims of a model's inputs, and what options make of them. */
+struct cm_dims {
+    size_t n;
+    const struct cm_named_size *dims; /* each name once, in the order of the inputs; CM_UNKNOWN:
+                                         nothing binds it, a profile asks for it */
+    void *arena;                      /* the library's; names are the model's */
+};
+
+/*
+ * What these options, the batch among them, would bind, without a profile. CM_OK, CM_NO_MEMORY.
+ * *ret_dims is freed with cm_dims_free, before the model is.
+ */
+CM_API int cm_model_dims(struct cm_model *model, const struct cm_options *options,
+                         struct cm_diagnostics *diagnostics,
+                         struct cm_dims **ret_dims) CM_MUST_CHECK;
+CM_API void cm_dims_free(struct cm_dims *dims);
+
 /*
  * Runs the passes and gives the result: plain data that does not point into the model and is
  * freed with cm_result_free. One model may be profiled many times, with different options.

@@ -512,6 +512,7 @@ struct cm_operator {
     int64_t bytes_read;
     int64_t bytes_written;
     int64_t latency_ps; /* CM_UNKNOWN unless cm_result_timed */
+    uint32_t at_most;   /* which of these are upper bounds: CM_COST_BIT, as in cm_costs */
     size_t n_states;    /* 0 unless cm_result_timed */
     const struct cm_state_share *states;
 };
@@ -594,9 +595,12 @@ struct cm_sweep_row {
     int64_t peak_activation_bytes;
     int64_t arena_bytes;
     int64_t required_bytes;
-    int64_t latency_ps; /* CM_UNKNOWN unless there are times */
-    int64_t timed_macs; /* of nodes that have one */
-    int64_t cached;     /* primitives whose time was measured in an earlier call */
+    int64_t latency_ps;  /* CM_UNKNOWN unless there are times */
+    int64_t timed_macs;  /* of nodes that have one */
+    int64_t cached;      /* primitives whose time was measured in an earlier call */
+    uint32_t at_most;    /* which of macs to int_ops are upper bounds: CM_COST_BIT */
+    bool peak_at_most;   /* peak_activation_bytes is one */
+    bool memory_at_most; /* arena_bytes and required_bytes are */
 };
 
 struct cm_sweep {
@@ -615,6 +619,14 @@ struct cm_sweep {
 static inline bool cm_result_timed(const struct cm_result *result) {
     return result->measure != NULL && result->measure->problem[0] == '\0' &&
            !result->measure->planned;
+}
+
+/* Node outputs whose size nothing bounds: what they cost is in no figure. */
+static inline int64_t cm_coverage_unbounded(const struct cm_coverage *coverage) {
+    if (coverage->bounded_shapes <= 0) return coverage->unknown_shapes;
+    return coverage->unknown_shapes > coverage->bounded_shapes
+               ? coverage->unknown_shapes - coverage->bounded_shapes
+               : 0;
 }
 
 /* Whether everything was understood: no unknown operator, and no message above a note. */

@@ -39,7 +39,8 @@ static const struct cm_module modules[] = {
                .bytes_written = 6,
                .weight_bytes = 7,
                .activation_bytes = 8,
-               .latency_ps = 9},
+               .latency_ps = 9,
+               .at_most = CM_COST_BIT(activation_bytes)},
      .peak_activation_bytes = 10,
      .training = &(const struct cm_step){11, 12}},
     {.path = "a",
@@ -141,11 +142,14 @@ static const struct cm_result full = {
                .bytes_written = 26,
                .weight_bytes = 27,
                .activation_bytes = 28,
-               .latency_ps = 29},
+               .latency_ps = 29,
+               .at_most = CM_COST_BIT(macs)},
     .memory = {.peak_activation_bytes = 31,
                .peak_in_place_bytes = 32,
                .arena_bytes = 33,
                .arena_in_place_bytes = CM_UNKNOWN,
+               .at_most = true,
+               .peak_at_most = true,
                .alignment = 256,
                .required_bytes = 35},
     .training = {.present = true,
@@ -207,15 +211,17 @@ static void every_metric_comes_back(void **state) {
     assert_int_equal(baseline_result(baseline, &baseline->profiles[0], arena, diag, &result),
                      CM_OK);
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
-        int64_t want = 0;
-        int64_t have = 0;
+        struct cm_figure want = {0, false};
+        struct cm_figure have = {0, false};
         assert_true(cm_metric_of_total(i, &full, &want));
         assert_true(cm_metric_of_total(i, &result, &have));
-        assert_int_equal(have, want);
+        assert_int_equal(have.value, want.value);
+        assert_int_equal(have.at_most, want.at_most);
         for (size_t k = 0; k < full.n_modules; k++) {
             if (!cm_metric_of_module(i, &full, k, &want)) continue;
             assert_true(cm_metric_of_module(i, &result, k, &have));
-            assert_int_equal(have, want);
+            assert_int_equal(have.value, want.value);
+            assert_int_equal(have.at_most, want.at_most);
         }
     }
     arena_free(arena);
@@ -271,14 +277,14 @@ static void what_is_not_known_is_no_trend(void **state) {
     (void)state;
     less.totals.macs = CM_UNKNOWN;
     struct cm_baseline *now = reread(&less, diag);
-    assert_int_equal(cm_baseline_compare(old, now, diag, &trend), CM_OK);
+    assert_int_equal(cm_baseline_compare(old, now, 0, NULL, diag, &trend), CM_OK);
     assert_true(trend.comparable && !trend.cheaper && !trend.dearer);
     cm_baseline_free(now);
     less.totals.macs = full.totals.macs - 1;
     less.totals.flops = full.totals.flops + 1;
     less.totals.latency_ps = 1;
     now = reread(&less, diag);
-    assert_int_equal(cm_baseline_compare(old, now, diag, &trend), CM_OK);
+    assert_int_equal(cm_baseline_compare(old, now, 0, NULL, diag, &trend), CM_OK);
     assert_true(trend.comparable && trend.cheaper && trend.dearer);
     assert_string_equal(trend.dearest, "flops");
     cm_baseline_free(now);

@@ -19,18 +19,18 @@ static void a_percentage_says_what_it_is_of(void **state) {
         struct cm_change change;
         const char *want;
     } cases[] = {
-        {{true, true, 100, 103, 3}, "+3.00%"},
-        {{true, true, 100, 50, -50}, "-50.00%"},
-        {{true, true, 100, 100, 0}, ""},
-        {{true, true, 25557032, 25557033, 1}, "+<0.01%"},
-        {{true, true, INT64_MAX, INT64_MAX - 1, -1}, "-<0.01%"},
-        {{true, true, 1, INT64_MAX, INT64_MAX - 1}, "+>99999999%"},
-        {{true, true, 0, 5, 5}, "new"},
-        {{true, true, 5, 0, -5}, "-100.00%"},
-        {{false, true, 0, 5, 5}, "new"},
-        {{true, false, 5, 0, -5}, "gone"},
-        {{true, true, CM_UNKNOWN, 5, CM_UNKNOWN}, "?"},
-        {{true, true, -4, -2, 2}, "+50.00%"},
+        {{true, true, 100, 103, 3, false, false}, "+3.00%"},
+        {{true, true, 100, 50, -50, false, false}, "-50.00%"},
+        {{true, true, 100, 100, 0, false, false}, ""},
+        {{true, true, 25557032, 25557033, 1, false, false}, "+<0.01%"},
+        {{true, true, INT64_MAX, INT64_MAX - 1, -1, false, false}, "-<0.01%"},
+        {{true, true, 1, INT64_MAX, INT64_MAX - 1, false, false}, "+>99999999%"},
+        {{true, true, 0, 5, 5, false, false}, "new"},
+        {{true, true, 5, 0, -5, false, false}, "-100.00%"},
+        {{false, true, 0, 5, 5, false, false}, "new"},
+        {{true, false, 5, 0, -5, false, false}, "gone"},
+        {{true, true, CM_UNKNOWN, 5, CM_UNKNOWN, false, false}, "?"},
+        {{true, true, -4, -2, 2, false, false}, "+50.00%"},
     };
     struct arena *arena = arena_new("test", 0);
     (void)state;
@@ -61,12 +61,32 @@ static void a_difference_has_a_sign_and_a_fitting_unit(void **state) {
     struct arena *arena = arena_new("test", 0);
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct change_look look = {CM_UNITS_AUTO, cases[i].unit};
+        const struct change_look look = {CM_UNITS_AUTO, cases[i].unit, ""};
         struct text text;
         text_init(&text, arena);
         change_append_difference(&text, look, cases[i].difference);
         assert_string_equal(text_string(&text), cases[i].want);
     }
+    arena_free(arena);
+}
+
+static void an_upper_bound_has_its_sign_where_it_is_known(void **state) {
+    const struct change_look look = {CM_UNITS_AUTO, CM_UNIT_MACS, "<= "};
+    const struct cm_change change = {true, true, 1500, CM_UNKNOWN, CM_UNKNOWN, true, true};
+    const struct cm_change exact = {true, true, 1500, 1500, 0, false, false};
+    const struct cm_change bounded = {true, true, 1500, 1500, 0, false, true};
+    struct arena *arena = arena_new("test", 0);
+    struct text text;
+    (void)state;
+    text_init(&text, arena);
+    change_append_old(&text, look, &change);
+    text_append(&text, ", ");
+    change_append_new(&text, look, &change);
+    text_append(&text, ", ");
+    change_append_old(&text, look, &exact);
+    assert_string_equal(text_string(&text), "<= 1.5 KMACs, ?, 1.5 KMACs");
+    assert_true(change_is_none(&exact));
+    assert_false(change_is_none(&bounded));
     arena_free(arena);
 }
 
@@ -114,6 +134,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_percentage_says_what_it_is_of),
         cmocka_unit_test(a_difference_has_a_sign_and_a_fitting_unit),
+        cmocka_unit_test(an_upper_bound_has_its_sign_where_it_is_known),
         cmocka_unit_test(a_label_says_what_was_reworked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

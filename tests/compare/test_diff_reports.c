@@ -61,7 +61,7 @@ static void no_name_leaves_its_place(void **state) {
     for (const char *c = json; *c != '\0'; c++)
         assert_true((unsigned char)*c >= 0x20 || *c == '\n');
     assert_null(strchr(json, '\377'));
-    assert_non_null(strstr(json, "new\\u000a| # \\u001b]0;owned\\u0007"));
+    assert_non_null(strstr(json, "new\\n| # \\u001b]0;owned\\u0007"));
     free(json);
 
     cm_diff_free(diff);

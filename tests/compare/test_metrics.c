@@ -25,9 +25,9 @@ static void every_key_is_found_where_it_stands(void **state) {
 }
 
 static int64_t total_of(const char *key, const struct cm_result *result) {
-    int64_t value = -1;
-    assert_true(cm_metric_of_total(cm_metric_find(key), result, &value));
-    return value;
+    struct cm_figure figure = {-1, false};
+    assert_true(cm_metric_of_total(cm_metric_find(key), result, &figure));
+    return figure.value;
 }
 
 static void a_figure_is_that_of_the_result(void **state) {
@@ -42,23 +42,23 @@ static void a_figure_is_that_of_the_result(void **state) {
         .n_operators = 1,
         .operators = &conv,
     };
-    int64_t value = -1;
+    struct cm_figure figure = {-1, false};
     (void)state;
     assert_int_equal(total_of("params", &result), 1);
     assert_int_equal(total_of("macs", &result), 2);
     assert_int_equal(total_of("peak_activation_bytes", &result), 3);
     assert_int_equal(total_of("required_bytes", &result), 4);
-    assert_true(cm_metric_of_module(cm_metric_find("params"), &result, 0, &value));
-    assert_int_equal(value, 5);
-    assert_true(cm_metric_of_module(cm_metric_find("macs"), &result, 0, &value));
-    assert_int_equal(value, CM_UNKNOWN);
+    assert_true(cm_metric_of_module(cm_metric_find("params"), &result, 0, &figure));
+    assert_int_equal(figure.value, 5);
+    assert_true(cm_metric_of_module(cm_metric_find("macs"), &result, 0, &figure));
+    assert_int_equal(figure.value, CM_UNKNOWN);
     assert_true(
-        cm_metric_of_module(cm_metric_find("peak_activation_bytes"), &result, 0, &value));
-    assert_int_equal(value, 6);
-    assert_true(cm_metric_of_operator(cm_metric_find("nodes"), &result, 0, &value));
-    assert_int_equal(value, 7);
-    assert_true(cm_metric_of_operator(cm_metric_find("macs"), &result, 0, &value));
-    assert_int_equal(value, 8);
+        cm_metric_of_module(cm_metric_find("peak_activation_bytes"), &result, 0, &figure));
+    assert_int_equal(figure.value, 6);
+    assert_true(cm_metric_of_operator(cm_metric_find("nodes"), &result, 0, &figure));
+    assert_int_equal(figure.value, 7);
+    assert_true(cm_metric_of_operator(cm_metric_find("macs"), &result, 0, &figure));
+    assert_int_equal(figure.value, 8);
 }
 
 static void what_a_result_has_not_is_not_there(void **state) {
@@ -66,20 +66,20 @@ static void what_a_result_has_not_is_not_there(void **state) {
     const struct cm_operator conv = {.op = "Conv"};
     const struct cm_result result = {
         .n_modules = 1, .modules = &module, .n_operators = 1, .operators = &conv};
+    struct cm_figure figure = {42, false};
     const struct cm_result trained = {
         .training = {.present = true}, .n_modules = 1, .modules = &module};
     const size_t kept = cm_metric_find("training.kept_bytes");
-    int64_t value = 42;
     (void)state;
-    assert_false(cm_metric_of_module(kept, &result, 0, &value));
-    assert_false(cm_metric_of_module(kept, &trained, 0, &value));
-    assert_false(cm_metric_of_total(cm_metric_find("latency_ps"), &result, &value));
-    assert_false(cm_metric_of_module(cm_metric_find("latency_ps"), &result, 0, &value));
-    assert_false(cm_metric_of_operator(cm_metric_find("latency_ps"), &result, 0, &value));
-    assert_false(cm_metric_of_total(cm_metric_find("training.peak_bytes"), &result, &value));
-    assert_false(cm_metric_of_module(cm_metric_find("arena_bytes"), &result, 0, &value));
-    assert_false(cm_metric_of_operator(cm_metric_find("params"), &result, 0, &value));
-    assert_int_equal(value, 42);
+    assert_false(cm_metric_of_module(kept, &result, 0, &figure));
+    assert_false(cm_metric_of_module(kept, &trained, 0, &figure));
+    assert_false(cm_metric_of_total(cm_metric_find("latency_ps"), &result, &figure));
+    assert_false(cm_metric_of_module(cm_metric_find("latency_ps"), &result, 0, &figure));
+    assert_false(cm_metric_of_operator(cm_metric_find("latency_ps"), &result, 0, &figure));
+    assert_false(cm_metric_of_total(cm_metric_find("training.peak_bytes"), &result, &figure));
+    assert_false(cm_metric_of_module(cm_metric_find("arena_bytes"), &result, 0, &figure));
+    assert_false(cm_metric_of_operator(cm_metric_find("params"), &result, 0, &figure));
+    assert_int_equal(figure.value, 42);
 }
 
 /* What the row says of itself is what the getters do. */
@@ -99,11 +99,67 @@ static void a_row_and_its_getters_agree(void **state) {
     struct cm_metric metric;
     (void)state;
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
-        int64_t value = 0;
-        assert_true(cm_metric_of_total(i, &result, &value));
-        assert_int_equal(cm_metric_of_module(i, &result, 0, &value), metric.of_modules);
-        assert_int_equal(cm_metric_of_operator(i, &result, 0, &value), metric.of_operators);
+        struct cm_figure figure = {0, false};
+        assert_true(cm_metric_of_total(i, &result, &figure));
+        assert_int_equal(cm_metric_of_module(i, &result, 0, &figure), metric.of_modules);
+        assert_int_equal(cm_metric_of_operator(i, &result, 0, &figure), metric.of_operators);
     }
+}
+
+static bool total_is_at_most(const char *key, const struct cm_result *result) {
+    struct cm_figure figure = {0, false};
+    assert_true(cm_metric_of_total(cm_metric_find(key), result, &figure));
+    return figure.at_most;
+}
+
+static bool module_is_at_most(const char *key, const struct cm_result *result) {
+    struct cm_figure figure = {0, false};
+    assert_true(cm_metric_of_module(cm_metric_find(key), result, 0, &figure));
+    return figure.at_most;
+}
+
+static void an_upper_bound_says_so(void **state) {
+    const struct cm_module module = {
+        .costs = {.at_most = CM_COST_BIT(flops) | CM_COST_BIT(activation_bytes)}};
+    const struct cm_operator conv = {.op = "Conv", .at_most = CM_COST_BIT(macs)};
+    struct cm_result result = {
+        .totals = {.at_most = CM_COST_BIT(macs)},
+        .memory = {.at_most = true},
+        .n_modules = 1,
+        .modules = &module,
+        .n_operators = 1,
+        .operators = &conv,
+    };
+    struct cm_figure figure = {0, false};
+    (void)state;
+    assert_true(total_is_at_most("macs", &result));
+    assert_false(total_is_at_most("flops", &result));
+    assert_false(total_is_at_most("peak_activation_bytes", &result));
+    assert_true(total_is_at_most("arena_bytes", &result));
+    assert_true(total_is_at_most("required_bytes", &result));
+    assert_false(total_is_at_most("nodes", &result));
+    assert_true(module_is_at_most("flops", &result));
+    assert_false(module_is_at_most("macs", &result));
+    assert_true(module_is_at_most("peak_activation_bytes", &result));
+    assert_true(cm_metric_of_operator(cm_metric_find("macs"), &result, 0, &figure));
+    assert_true(figure.at_most);
+    assert_true(cm_metric_of_operator(cm_metric_find("flops"), &result, 0, &figure));
+    assert_false(figure.at_most);
+    result.memory.peak_at_most = true;
+    assert_true(total_is_at_most("peak_activation_bytes", &result));
+}
+
+/* Of which what has only a bound is left out: they are no bounds themselves. */
+static void figures_of_a_step_are_no_bounds(void **state) {
+    const struct cm_result plain = {.memory = {.at_most = true}};
+    const struct cm_result step = {.memory = {.at_most = true}, .training = {.present = true}};
+    (void)state;
+    assert_false(cm_metric_is_of_step(cm_metric_find("required_bytes"), &plain));
+    assert_true(cm_metric_is_of_step(cm_metric_find("required_bytes"), &step));
+    assert_true(cm_metric_is_of_step(cm_metric_find("training.peak_bytes"), &step));
+    assert_false(cm_metric_is_of_step(cm_metric_find("arena_bytes"), &step));
+    assert_false(cm_metric_is_of_step(cm_metric_find("macs"), &step));
+    assert_false(total_is_at_most("required_bytes", &step));
 }
 
 int main(void) {
@@ -112,6 +168,8 @@ int main(void) {
         cmocka_unit_test(a_figure_is_that_of_the_result),
         cmocka_unit_test(what_a_result_has_not_is_not_there),
         cmocka_unit_test(a_row_and_its_getters_agree),
+        cmocka_unit_test(an_upper_bound_says_so),
+        cmocka_unit_test(figures_of_a_step_are_no_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,8 @@ static void require_verdict(const struct cm_verdict *verdict) {
         n++;
         for (size_t k = 0; k < one->n_findings; k++) {
             const struct cm_check_finding *finding = &one->findings[k];
+            if (strcmp(finding->state, "pass") == 0)
+                FUZZ_REQUIRE(finding->value != CM_UNKNOWN && finding->value <= finding->bound);
             if (strcmp(finding->state, "regression") != 0) continue;
             FUZZ_REQUIRE(finding->value > finding->bound);
             FUZZ_REQUIRE(finding->over == CM_UNKNOWN ||

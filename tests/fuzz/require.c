@@ -110,6 +110,18 @@ static void require_sums(const struct cm_result *result) {
     free(too_much);
 }
 
+/* What has only a bound in some node has no more where it is summed up. */
+static void require_bounds(const struct cm_result *result) {
+    const uint32_t of_operators = CM_COST_BIT(macs) | CM_COST_BIT(flops) |
+                                  CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written);
+    uint32_t of_nodes = 0;
+    uint32_t of_rows = 0;
+    for (size_t i = 0; i < result->n_nodes; i++) of_nodes |= result->nodes[i].costs.at_most;
+    for (size_t i = 0; i < result->n_operators; i++) of_rows |= result->operators[i].at_most;
+    FUZZ_REQUIRE(result->totals.at_most == of_nodes);
+    FUZZ_REQUIRE(of_rows == (of_nodes & of_operators));
+}
+
 static void require_tree(const struct cm_result *result) {
     FUZZ_REQUIRE(result->n_modules > 0);
     FUZZ_REQUIRE(result->modules[0].parent == CM_NO_INDEX && result->modules[0].depth == 0);
@@ -170,6 +182,7 @@ static void require_memory(const struct cm_result *result) {
 void fuzz_require_result(const struct cm_result *result) {
     require_tree(result);
     require_sums(result);
+    require_bounds(result);
     require_memory(result);
 }
 

@@ -575,6 +575,7 @@ static const struct cm_operator odd_operators[] = {
      .bytes_read = CM_UNKNOWN,
      .bytes_written = CM_UNKNOWN,
      .latency_ps = 76670000,
+     .at_most = CM_COST_BIT(macs),
      .n_states = N(states),
      .states = states},
     {.op = ESCAPE,
@@ -585,7 +586,8 @@ static const struct cm_operator odd_operators[] = {
      .int_ops = INT64_MAX,
      .bytes_read = INT64_MAX,
      .bytes_written = INT64_MAX,
-     .latency_ps = CM_UNKNOWN},
+     .latency_ps = CM_UNKNOWN,
+     .at_most = CM_COST_BIT(flops) | CM_COST_BIT(bytes_read)},
 };
 
 static const size_t advised[] = {0, 4294967295};

@@ -19,25 +19,27 @@
 #define U        CM_UNKNOWN
 
 static const struct cm_check_finding over[] = {
-    {"", "regression", 4412112896, 4089184256, 4089184256, 322928640, ""}};
+    {"", "regression", 4412112896, 4089184256, 4089184256, 322928640, "", false, false}};
 static const struct cm_check_finding under[] = {
-    {"", "pass", 25557032, 25557032, 26068172, U, ""}};
+    {"", "pass", 25557032, 25557032, 26068172, U, "", true, true}};
 static const struct cm_check_finding modules_over[] = {
-    {"layer1.0|conv1", "regression", 5000, 0, 0, 5000, ""},
-    {"`x` <b>&amp;</b> @user]](http://a) ::error::", "regression", 999, 998, 998, 1, ""},
+    {"layer1.0|conv1", "regression", 5000, 0, 0, 5000, "", true, false},
+    {"`x` <b>&amp;</b> @user]](http://a) ::error::", "regression", 999, 998, 998, 1, "", false,
+     true},
     {"::warning file=a,line=1::\xE2\x80\xAE%0A%\r\n::error::no", "not-compared", U, U, U, U,
-     "the model has unknown operators: a::\x1b[31m<Op> | `b`"},
+     "the model has unknown operators: a::\x1b[31m<Op> | `b`", false, false},
 };
 static const struct cm_check_finding unsure[] = {
     {"", "ambiguous", 1234567890, 1200000000, 1200000000, U,
-     "what was measured lies on both sides of the limit"}};
+     "what was measured lies on both sides of the limit", false, false}};
 static const struct cm_check_finding none[] = {
-    {"", "not-compared", 9223372036854775807, U, U, U, "no baseline was given"}};
+    {"", "not-compared", 9223372036854775807, U, U, U, "no baseline was given", true, false}};
 
 static const struct cm_check_blame blame[] = {
-    {"layer3.0.conv1", "layer3.0.conv1", "changed", 400000000, 200000000, 200000000},
-    {"layer3.<new>", "", "added", 122928640, 0, 122928640},
-    {"layer4.\xEF\xBF\xBF", "layer5", "renamed", 10, 0, 10},
+    {"layer3.0.conv1", "layer3.0.conv1", "changed", 400000000, 200000000, 200000000, true,
+     false},
+    {"layer3.<new>", "", "added", 122928640, 0, 122928640, false, false},
+    {"layer4.\xEF\xBF\xBF", "layer5", "renamed", 10, 0, 10, false, false},
 };
 
 static const struct cm_check_case cases[] = {
@@ -54,6 +56,8 @@ static const struct cm_check_case cases[] = {
      0, NULL, 0},
 };
 
+static const size_t unchecked[] = {8, 32};
+
 static const struct cm_verdict hostile = {
     .model = "mo del\"<&'\x01\n::error::.onnx",
     .state = "regression",
@@ -65,6 +69,8 @@ static const struct cm_verdict hostile = {
     .baseline = "base|`line`.onnx",
     .times = "measured, a <b>board</b>",
     .accept = "costmodel check --update-baseline --reason 'why' '```' 'a\nb' m.onnx",
+    .n_unchecked = N(unchecked),
+    .unchecked = unchecked,
     .n_cases = N(cases),
     .cases = cases,
 };
@@ -172,7 +178,7 @@ static void a_comment_is_never_too_long(void **state) {
     memset(path, '`', sizeof(path) - 1);
     path[100] = '\0';
     for (size_t i = 0; i < N(many); i++)
-        many[i] = (struct cm_check_finding){path, "regression", 2, 1, 1, 1, ""};
+        many[i] = (struct cm_check_finding){path, "regression", 2, 1, 1, 1, "", false, false};
     const struct cm_check_case case_ = {"*: macs <= +0%",
                                         "--limit",
                                         "macs",

@@ -14,11 +14,12 @@
 #include "support/arena.h"
 
 static const struct cm_sweep_row rows[] = {
-    {1, "done", "", 1, 4, 2, 5, 3, 6, 7, 8, 9, 2, 0},
+    {1, "done", "", 1, 4, 2, 5, 3, 6, 7, 8, 9, 2, 0, CM_COST_BIT(macs), true, false},
     {INT64_MAX, "misfit", "more\x1b[2J", INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
-     INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX},
+     INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, CM_COST_BIT(flops),
+     false, true},
     {0, "usage", "no \"reason\"", CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN,
-     CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0},
+     CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, 0, false, false},
 };
 
 static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d", "invented",
