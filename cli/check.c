@@ -129,30 +129,21 @@ static int tell(const struct gate *gate, const struct cm_diagnostics *diag, int6
     return CM_OK;
 }
 
-static int profile_batch(struct gate *gate, struct cm_model *model,
-                         const struct cm_options *options) {
-    struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (diag == NULL) return diag_no_memory(gate->call->diag);
-    const int status = cm_model_profile(model, options, diag, &gate->results[gate->n_results]);
-    if (status == CM_OK) gate->n_results++;
-    const int told = tell(gate, diag, options->batch);
-    cm_diagnostics_free(diag);
-    return status == CM_OK ? told : status;
-}
-
-/* Each has messages of its own: of one sink for all only the first few would be kept. */
-static int profile_batches(struct gate *gate, struct cm_model *model) {
+/* With messages of its own: of one sink for all batches only the first few would be kept. */
+static int profile_batch(struct gate *gate, struct cm_model *model, int64_t batch) {
     struct progress progress = {.shown = false};
     struct cm_options options = gate->plan.options;
-    int status = CM_OK;
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return diag_no_memory(gate->call->diag);
+    options.batch = batch;
     options.progress = progress_show;
     options.progress_context = &progress;
-    for (size_t i = 0; i < gate->plan.n_batches && status == CM_OK; i++) {
-        options.batch = gate->plan.batches[i];
-        status = profile_batch(gate, model, &options);
-    }
+    const int status = cm_model_profile(model, &options, diag, &gate->results[gate->n_results]);
     progress_end(&progress);
-    return status;
+    if (status == CM_OK) gate->n_results++;
+    const int told = tell(gate, diag, batch);
+    cm_diagnostics_free(diag);
+    return status == CM_OK ? told : status;
 }
 
 static int keep_weights(const struct gate *gate, const struct cm_model *model,
@@ -190,7 +181,8 @@ static int take_results(struct gate *gate) {
     int status = load_and_tell(gate, &model);
     if (status == CM_OK && model != NULL)
         status = gate_plan_take_dims(gate->call, gate->baseline.baseline, model, &gate->plan);
-    if (status == CM_OK && model != NULL) status = profile_batches(gate, model);
+    for (size_t i = 0; model != NULL && i < gate->plan.n_batches && status == CM_OK; i++)
+        status = profile_batch(gate, model, gate->plan.batches[i]);
     cm_model_free(model);
     return status;
 }
