@@ -49,13 +49,16 @@ static uint32_t scope_around(const struct module_tree *tree, uint32_t id) {
     return around;
 }
 
-/* What leaves modules, in the order of the nodes that made it. */
+/* A value that leaves a module. */
+struct leaver {
+    uint32_t module;
+    uint32_t value;
+};
+
+/* All of them, in the order of the nodes that made the values. */
 struct leavers {
     struct arena *arena;
-    struct {
-        uint32_t module;
-        uint32_t value;
-    } * items;
+    struct leaver *items;
     size_t n;
     size_t capacity;
 };
@@ -63,14 +66,13 @@ struct leavers {
 static int add(struct leavers *leavers, uint32_t module, uint32_t value) {
     if (leavers->n == leavers->capacity) {
         const size_t capacity = 2 * leavers->capacity;
-        void *items = arena_array(leavers->arena, capacity, sizeof *leavers->items);
+        struct leaver *items = arena_array(leavers->arena, capacity, sizeof *leavers->items);
         if (!items) return CM_NO_MEMORY;
         memcpy(items, leavers->items, leavers->n * sizeof *leavers->items);
         leavers->items = items;
         leavers->capacity = capacity;
     }
-    leavers->items[leavers->n].module = module;
-    leavers->items[leavers->n++].value = value;
+    leavers->items[leavers->n++] = (struct leaver){module, value};
     return CM_OK;
 }
 
@@ -96,8 +98,7 @@ static int add_value(const struct module_tree *tree, uint32_t value, struct leav
 static int find_leavers(const struct module_tree *tree, struct leavers *ret) {
     const struct model *model = tree->analysis->model;
     ret->arena = tree->analysis->arena;
-    ret->capacity =
-        tree->scopes->n_nodes + 1; /* most make one value, which leaves one module */
+    ret->capacity = tree->scopes->n_nodes + 1; /* mostly one value, which leaves one module */
     ret->items = arena_array(ret->arena, ret->capacity, sizeof *ret->items);
     if (!ret->items) return CM_NO_MEMORY;
     for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
