@@ -7,34 +7,14 @@
 
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
+#include "support/hash.h"
 
 #include "support/banned.h"
 
 #define FIRST_CAPACITY ((size_t)16)
 
-/* Eight bytes a step, since names are long and look-ups many; then the finalizer of MurmurHash3
- * (public domain), which lets every bit of the key reach the low bits that choose the slot. */
-static uint64_t map_mix(uint64_t hash, uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
-}
-
 static uint64_t map_hash(const char *key) {
-    size_t left = strlen(key);
-    uint64_t hash = 0xcbf29ce484222325u ^ left;
-    uint64_t word = 0;
-    for (; left >= sizeof word; left -= sizeof word, key += sizeof word) {
-        memcpy(&word, key, sizeof word); /* of a size known here: no call */
-        hash = map_mix(hash, word);
-    }
-    if (left > 0) {
-        word = 0;
-        memcpy(&word, key, left);
-        hash = map_mix(hash, word);
-    }
-    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
-    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
-    return hash ^ hash >> 33;
+    return hash_text(key, strlen(key));
 }
 
 void map_init(struct map *map, struct arena *arena) {

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Eight bytes a step, since names are long and look-ups many; then the finalizer of MurmurHash3
+ * (public domain). */
+#include "support/hash.h"
+
+#include <string.h>
+
+#include "support/banned.h"
+
+static uint64_t hash_mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+/* The last 1 to 7 bytes as one word. Two reads may overlap: with the length, which is hashed
+ * too, they still tell every text from every other. */
+static uint64_t hash_rest(const char *rest, size_t length) {
+    uint32_t front = 0;
+    uint32_t back = 0;
+    if (length >= sizeof front) {
+        memcpy(&front, rest, sizeof front); /* of a size known here: no call */
+        memcpy(&back, rest + length - sizeof back, sizeof back);
+        return front | (uint64_t)back << 32;
+    }
+    return (uint64_t)(unsigned char)rest[0] | (uint64_t)(unsigned char)rest[length / 2] << 8 |
+           (uint64_t)(unsigned char)rest[length - 1] << 16;
+}
+
+uint64_t hash_text(const char *text, size_t length) {
+    uint64_t hash = 0xcbf29ce484222325u ^ length;
+    uint64_t word = 0;
+    for (; length >= sizeof word; length -= sizeof word, text += sizeof word) {
+        memcpy(&word, text, sizeof word);
+        hash = hash_mix(hash, word);
+    }
+    if (length > 0) hash = hash_mix(hash, hash_rest(text, length));
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
+    return hash ^ hash >> 33;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/hash.h"
+
+#define LONGEST 40
+
+static void test_only_the_bytes_of_a_text_count(void **state) {
+    char text[2 * LONGEST];
+    (void)state;
+    for (size_t length = 0; length <= LONGEST; length++) {
+        memset(text, 'x', sizeof text);
+        memset(text + 3, 'a', length);
+        uint64_t hash = hash_text(text + 3, length);
+        memset(text, 'y', sizeof text);
+        memset(text + 8, 'a', length);
+        assert_true(hash_text(text + 8, length) == hash);
+    }
+}
+
+static void test_every_byte_and_the_length_count(void **state) {
+    char text[LONGEST + 1];
+    (void)state;
+    memset(text, 'a', sizeof text);
+    for (size_t length = 0; length <= LONGEST; length++) {
+        uint64_t hash = hash_text(text, length);
+        if (length < LONGEST) assert_true(hash_text(text, length + 1) != hash);
+        for (size_t i = 0; i < length; i++) {
+            text[i] = 'b';
+            assert_true(hash_text(text, length) != hash);
+            text[i] = 'a';
+        }
+    }
+}
+
+static int compare_words(const void *a, const void *b) {
+    const uint64_t *left = a;
+    const uint64_t *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+/* Names of a file differ in a digit or two. */
+static void test_the_low_bits_tell_alike_texts_apart(void **state) {
+    enum { N = 1 << 12 };
+    uint64_t *hashes = malloc(N * sizeof *hashes);
+    size_t n_slots = 0;
+    (void)state;
+    assert_non_null(hashes);
+    for (size_t i = 0; i < N; i++) {
+        char name[] = "/block000/relu0";
+        name[6] = (char)('0' + i / 512);
+        name[7] = (char)('0' + i / 64 % 8);
+        name[8] = (char)('0' + i / 8 % 8);
+        name[14] = (char)('0' + i % 8);
+        hashes[i] = hash_text(name, sizeof name - 1) % N;
+    }
+    qsort(hashes, N, sizeof *hashes, compare_words);
+    for (size_t i = 0; i < N; i++) n_slots += i == 0 || hashes[i] != hashes[i - 1];
+    free(hashes);
+    assert_in_range(n_slots, N * 60 / 100, N * 66 / 100); /* of a random choice: 1 - 1/e */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_only_the_bytes_of_a_text_count),
+        cmocka_unit_test(test_every_byte_and_the_length_count),
+        cmocka_unit_test(test_the_low_bits_tell_alike_texts_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
