@@ -50,7 +50,7 @@ struct arena *arena_new(const char *lifetime, size_t cap) {
     struct arena *arena = calloc(1, sizeof *arena);
     if (arena == NULL) return NULL;
     arena->lifetime = lifetime;
-    arena->cap = cap;
+    arena->cap = cap != 0 ? cap : SIZE_MAX;
     arena->next_size = FIRST_BLOCK;
     return arena;
 }
@@ -73,53 +73,66 @@ void arena_free(struct arena *arena) {
     free(arena);
 }
 
-static struct block *push_block(const struct arena *arena, struct block **stack, size_t size) {
-    struct block *block = NULL;
-    if (size > SIZE_MAX - sizeof *block) return NULL;
-    block = calloc(1, sizeof *block + size); /* pages fresh from the system need no zeroing */
+/* Pages fresh from the system need no zeroing, as calloc knows. */
+static struct block *push_block(const struct arena *arena, struct block **stack, size_t size,
+                                bool zeroed) {
+    if (size > SIZE_MAX - sizeof(struct block)) return NULL;
+    struct block *block =
+        zeroed ? calloc(1, sizeof *block + size) : malloc(sizeof *block + size);
     if (block == NULL) return NULL;
     block->older = *stack;
     block->born = arena->total;
     block->size = size;
+    block->used = block->soiled = 0;
     *stack = block;
     return block;
 }
 
 /* A block with room for `size` more bytes, where the one being filled has none. */
-static struct block *new_block(struct arena *arena, size_t size) {
+static struct block *new_block(struct arena *arena, size_t size, bool zeroed) {
     if (one_object_a_block || size > arena->next_size / 4)
-        return push_block(arena, &arena->large, size);
-    struct block *block = push_block(arena, &arena->filling, arena->next_size);
+        return push_block(arena, &arena->large, size, zeroed);
+    struct block *block = push_block(arena, &arena->filling, arena->next_size, true);
     if (arena->oldest == NULL) arena->oldest = block;
     if (block != NULL && arena->next_size < LARGEST_BLOCK) arena->next_size *= 2;
     return block;
 }
 
-/* Where in the block being filled an object would begin; false: it does not fit there. `align`
- * is a power of two: this is asked for every object that there is, and a division would show.
- */
-static bool find_room(const struct block *block, size_t size, size_t align, size_t *ret_begin) {
-    if (one_object_a_block || block == NULL) return false;
-    const size_t begin = (block->used + align - 1) & ~(align - 1);
-    if (begin > block->size || size > block->size - begin) return false;
-    *ret_begin = begin;
-    return true;
+static bool is_affordable(const struct arena *arena, size_t size) {
+    return size <= arena->cap - arena->total;
 }
 
-/* Bytes as they come: zero, or what they were before a restore (*ret_soiled). */
-static void *take(struct arena *arena, size_t size, size_t align, bool *ret_soiled) {
-    struct block *block = arena->filling;
-    size_t begin = 0;
-    const bool fits = find_room(block, size, align, &begin);
-    const size_t stride = fits ? begin - block->used + size : size;
-    if (stride > SIZE_MAX - arena->total) return NULL;
-    if (arena->cap != 0 && arena->total + stride > arena->cap) return NULL;
-    if (!fits) block = new_block(arena, size);
+/*
+ * From a block of its own, or a new one that is filled from now on: zero where that is asked.
+ * Not inlined: the registers that it saves would be saved for every object.
+ */
+__attribute__((noinline)) static void *take_block(struct arena *arena, size_t size,
+                                                  bool zeroed) {
+    if (!is_affordable(arena, size)) return NULL;
+    struct block *block = new_block(arena, size, zeroed);
     if (block == NULL) return NULL;
-    *ret_soiled = block->used < block->soiled;
+    block->used = size;
+    arena->total += size;
+    return block->data;
+}
+
+/*
+ * Zero where that is asked; else zero, or what was there before a restore. `align` is a power
+ * of two: this is asked for every object that there is, and a division would show.
+ */
+static void *take(struct arena *arena, size_t size, size_t align, bool zeroed) {
+    struct block *block = arena->filling;
+    if (one_object_a_block || block == NULL) return take_block(arena, size, zeroed);
+    const size_t begin = (block->used + align - 1) & ~(align - 1);
+    if (begin > block->size || size > block->size - begin)
+        return take_block(arena, size, zeroed);
+    const size_t stride = begin - block->used + size;
+    if (!is_affordable(arena, stride)) return NULL;
+    const bool soiled = block->used < block->soiled;
     block->used = begin + size;
     arena->total += stride;
-    return block->data + begin;
+    unsigned char *object = block->data + begin;
+    return soiled && zeroed ? memset(object, 0, size) : object;
 }
 
 /* What any type of that size can want: the size of a type is a multiple of its alignment. */
@@ -128,18 +141,25 @@ static size_t alignment_of(size_t size) {
     return lowest_bit < alignof(max_align_t) ? lowest_bit : alignof(max_align_t);
 }
 
-void *arena_alloc(struct arena *arena, size_t size) {
-    bool soiled = false;
+static void *take_object(struct arena *arena, size_t size, bool zeroed) {
     const size_t taken = size == 0 ? 1 : size;
-    void *object = take(arena, taken, alignment_of(taken), &soiled);
-    if (soiled) memset(object, 0, size);
-    return object;
+    return take(arena, taken, alignment_of(taken), zeroed);
+}
+
+void *arena_alloc(struct arena *arena, size_t size) {
+    return take_object(arena, size, true);
 }
 
 void *arena_array(struct arena *arena, size_t n, size_t size) {
     size_t bytes = 0;
     if (__builtin_mul_overflow(n, size, &bytes)) return NULL;
-    return arena_alloc(arena, bytes);
+    return take_object(arena, bytes, true);
+}
+
+void *arena_array_raw(struct arena *arena, size_t n, size_t size) {
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(n, size, &bytes)) return NULL;
+    return take_object(arena, bytes, false);
 }
 
 char *arena_strdup(struct arena *arena, const char *text) {
@@ -148,8 +168,7 @@ char *arena_strdup(struct arena *arena, const char *text) {
 
 char *arena_strndup(struct arena *arena, const char *text, size_t length) {
     if (length == SIZE_MAX) return NULL;
-    bool soiled = false;
-    char *copy = take(arena, length + 1, 1, &soiled);
+    char *copy = take(arena, length + 1, 1, false);
     if (copy == NULL) return NULL;
     if (length > 0) memcpy(copy, text, length);
     copy[length] = '\0';
@@ -157,7 +176,7 @@ char *arena_strndup(struct arena *arena, const char *text, size_t length) {
 }
 
 void *arena_copy(struct arena *arena, const void *data, size_t size) {
-    void *copy = arena_alloc(arena, size);
+    void *copy = take_object(arena, size, false);
     if (copy != NULL && size > 0) memcpy(copy, data, size);
     return copy;
 }
@@ -176,8 +195,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args) {
     const int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
     if (length < 0) return NULL;
-    bool soiled = false;
-    char *text = take(arena, (size_t)length + 1, 1, &soiled);
+    char *text = take(arena, (size_t)length + 1, 1, false);
     if (text != NULL) vsnprintf(text, (size_t)length + 1, format, args);
     return text;
 }
@@ -191,6 +209,7 @@ struct arena_mark arena_save(const struct arena *arena) {
 /* The oldest ordinary block stays even where it is younger, emptied: whoever goes back to the
  * start again and again would else ask malloc for it every time. */
 void arena_restore(struct arena *arena, struct arena_mark mark) {
+    if (arena->total == mark.total) return; /* nothing was taken: as at most nodes */
     arena->large = free_younger(arena->large, NULL, mark.total);
     arena->filling = free_younger(arena->filling, arena->oldest, mark.total);
     struct block *block = arena->filling;

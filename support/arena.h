@@ -30,6 +30,8 @@ void arena_free(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size);
 /* n * size bytes, the product checked. */
 void *arena_array(struct arena *arena, size_t n, size_t size);
+/* The same, not zeroed: for what is written in full before any of it is read. */
+void *arena_array_raw(struct arena *arena, size_t n, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
 /* A copy of size bytes (NULL data with size 0 is fine). */
