@@ -26,7 +26,7 @@ static int add_input(struct importer *importer, struct scope *scope,
         .what = arena_strndup(importer->decoding, (const char *)name.at, span_size(name))};
     if (!frame.what) return diag_no_memory(importer->diag);
     diag_push(importer->diag, &frame);
-    int status = import_type(importer, proto->type, 0, &value.type);
+    int status = import_declared(importer, proto->type, &value.type);
     if (status == CM_OK) status = check_input_dims(importer, proto->type);
     diag_pop(importer->diag, &frame);
     if (status < 0) return status;
@@ -64,11 +64,13 @@ static int add_constant(struct importer *importer, struct scope *scope,
         input->constant = constant;
         return CM_OK;
     }
+    struct type *type = arena_alloc(importer->arena, sizeof(*type));
+    if (!type) return diag_no_memory(importer->diag);
+    type->kind = CM_TYPE_TENSOR;
+    type->dtype = constant->dtype;
+    type->shape = constant->shape;
     struct value value = {
-        .origin = VALUE_INITIALIZER,
-        .node = ID_NONE,
-        .constant = constant,
-        .type = {.kind = CM_TYPE_TENSOR, .dtype = constant->dtype, .shape = constant->shape}};
+        .origin = VALUE_INITIALIZER, .node = ID_NONE, .constant = constant, .type = type};
     return scope_add_value(importer, scope, name, &value, &id);
 }
 
@@ -134,11 +136,10 @@ static int declare(struct importer *importer, const struct scope *scope,
         if (status < 0 || !info) return status;
         uint32_t id = scope_get(scope, span_of_bytes(&info->name));
         if (id == MAP_NONE || id == ID_OMITTED) continue;
-        struct type type;
-        status = import_type(importer, info->type, 0, &type);
-        if (status < 0) return status;
         struct value *value = graph_value_at(importer->builder, id);
-        if (value->type.kind == CM_TYPE_UNKNOWN) value->type = type;
+        if (value->type->kind != CM_TYPE_UNKNOWN) continue;
+        status = import_declared(importer, info->type, &value->type);
+        if (status < 0) return status;
     }
 }
 

@@ -116,6 +116,9 @@ int import_sparse(struct importer *importer, const Onnx__SparseTensorProto *prot
 /* types.c */
 int import_type(struct importer *importer, const Onnx__TypeProto *proto, int depth,
                 struct type *ret) CM_MUST_CHECK;
+/* The same of a value, in the model's arena. */
+int import_declared(struct importer *importer, const Onnx__TypeProto *proto,
+                    const struct type **ret) CM_MUST_CHECK;
 
 /* attributes.c: bodies become graphs under `scope`. */
 int import_attributes(struct importer *importer, const struct file_node *node,

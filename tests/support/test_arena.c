@@ -58,20 +58,6 @@ static void memory_used_again_is_zeroed_again(void **state) {
     for (size_t i = 0; i < 64; i++) assert_int_equal(again[i], 0);
 }
 
-static void raw_arrays_are_apart_and_leave_others_zeroed(void **state) {
-    for (size_t round = 0; round < 3; round++) {
-        const struct arena_mark mark = arena_save(*state);
-        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-            unsigned char *raw = arena_array_raw(*state, sizes[i], 1);
-            const unsigned char *zeroed = arena_alloc(*state, 64);
-            assert_non_null(raw);
-            memset(raw, 0xFF, sizes[i]);
-            for (size_t k = 0; k < 64; k++) assert_int_equal(zeroed[k], 0);
-        }
-        arena_restore(*state, mark);
-    }
-}
-
 static void going_back_keeps_what_was_there_and_frees_the_rest(void **state) {
     char *before = arena_strdup(*state, "before");
     for (size_t round = 0; round < 3; round++) {
@@ -115,7 +101,6 @@ static void sizes_that_wrap_around_are_refused(void **state) {
     assert_null(arena_alloc(*state, SIZE_MAX - 20));
     assert_null(arena_array(*state, SIZE_MAX / 2, 3));
     assert_null(arena_array(*state, (size_t)1 << 33, (size_t)1 << 33));
-    assert_null(arena_array_raw(*state, (size_t)1 << 33, (size_t)1 << 33));
     assert_null(arena_strndup(*state, "", SIZE_MAX));
     assert_non_null(arena_array(*state, 0, 8));
 }
@@ -141,8 +126,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(objects_of_no_size_have_addresses_of_their_own, make,
                                         end),
         cmocka_unit_test_setup_teardown(memory_used_again_is_zeroed_again, make, end),
-        cmocka_unit_test_setup_teardown(raw_arrays_are_apart_and_leave_others_zeroed, make,
-                                        end),
         cmocka_unit_test_setup_teardown(going_back_keeps_what_was_there_and_frees_the_rest,
                                         make, end),
         cmocka_unit_test_setup_teardown(going_back_to_an_empty_arena_empties_it, make, end),
