@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "frontend/skim_schema.h"
+#include "frontend/wire.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -18,15 +19,12 @@
 
 #include "support/banned.h"
 
-#define MAX_DEPTH    128 /* as skim has it */
-#define VARINT_BYTES 10
-#define COPY_STEP    ((size_t)1 << 16)
+#define MAX_DEPTH 128 /* as skim has it */
+#define COPY_STEP ((size_t)1 << 16)
 
 #define KEY_FIELD   1 /* of StringStringEntryProto */
 #define VALUE_FIELD 2
 #define LONGEST_KEY 64 /* of a prefix */
-
-enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
 enum edit_kind { EDIT_REMOVE, EDIT_LENGTH, EDIT_ENTRIES };
 
@@ -62,22 +60,10 @@ struct walk {
     uint32_t n_nodes;
 };
 
-static size_t varint_size(uint64_t value) {
-    size_t n = 1;
-    for (; value > 127; value >>= 7) n++;
-    return n;
-}
-
-static size_t encode_varint(uint64_t value, char *to) {
-    size_t n = 0;
-    for (; value > 127; value >>= 7) to[n++] = (char)(unsigned char)(value | 128);
-    to[n++] = (char)(unsigned char)value;
-    return n;
-}
-
 static void append_varint(struct text *out, uint64_t value) {
-    char bytes[VARINT_BYTES];
-    text_append_n(out, bytes, encode_varint(value, bytes));
+    uint8_t bytes[WIRE_LONGEST_VARINT];
+    size_t size = wire_encode(value, bytes);
+    text_append_n(out, (const char *)bytes, size);
 }
 
 static void append_field(struct text *out, uint32_t number, const char *text) {
@@ -87,7 +73,7 @@ static void append_field(struct text *out, uint32_t number, const char *text) {
 }
 
 static size_t field_size(const char *text) {
-    return 1 + varint_size(strlen(text)) + strlen(text);
+    return 1 + wire_varint_size(strlen(text)) + strlen(text);
 }
 
 void annotation_add(struct annotation *annotation, const char *key, const char *value) {
@@ -118,7 +104,7 @@ static int has_changed(struct walk *walk) {
 
 static int get_varint(struct walk *walk, uint64_t *ret) {
     uint64_t value = 0;
-    for (int i = 0; i < VARINT_BYTES && left(walk) > 0; i++) {
+    for (int i = 0; i < WIRE_LONGEST_VARINT && left(walk) > 0; i++) {
         int byte = source_byte(walk->source, walk->diag);
         if (byte == -2) return CM_IO;
         if (byte < 0) break;
@@ -251,7 +237,7 @@ static int close_message(struct walk *walk) {
         return diag_error(walk->diag, DIAG_LIMIT, "annotated, a %s would take more than 2 GiB",
                           skim_messages[message->kind].name);
     innermost(walk)->growth +=
-        message->growth + (int64_t)varint_size(edit->length) - (int64_t)edit->removed;
+        message->growth + (int64_t)wire_varint_size(edit->length) - (int64_t)edit->removed;
     return CM_OK;
 }
 
@@ -266,9 +252,8 @@ static bool is_entry(enum message_kind outer, enum message_kind child) {
 }
 
 static enum message_kind child_of(enum message_kind kind, uint64_t number) {
-    for (const struct skim_field *field = skim_messages[kind].fields; field->name; field++)
-        if (field->number == number) return field->child;
-    return MESSAGE_NONE;
+    const struct skim_field *field = skim_find_field(&skim_messages[kind], number);
+    return field ? field->child : MESSAGE_NONE;
 }
 
 static int bytes_field(struct walk *walk, uint64_t from, uint64_t number) {
@@ -339,9 +324,9 @@ static int copy(struct walk *walk, uint64_t size, char *buffer, FILE *out) {
 }
 
 static int insert(struct walk *walk, const struct edit *edit, FILE *out) {
-    char length[VARINT_BYTES];
+    uint8_t length[WIRE_LONGEST_VARINT];
     if (edit->kind == EDIT_LENGTH) {
-        const size_t size = encode_varint(edit->length, length);
+        const size_t size = wire_encode(edit->length, length);
         return put(out, length, size);
     }
     if (edit->kind == EDIT_REMOVE) return CM_OK;

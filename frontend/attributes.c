@@ -21,7 +21,7 @@ static enum attr_kind kind_held(const Onnx__AttributeProto *proto) {
     if (proto->has_i) return ATTR_INT;
     if (proto->has_s) return ATTR_STRING;
     if (proto->t) return ATTR_TENSOR;
-    if (proto->g) return ATTR_GRAPH;
+    if (proto->has_g) return ATTR_GRAPH;
     if (proto->n_floats) return ATTR_FLOATS;
     if (proto->n_ints) return ATTR_INTS;
     if (proto->n_strings) return ATTR_STRINGS;
@@ -37,7 +37,7 @@ static bool holds(const Onnx__AttributeProto *proto, enum attr_kind kind) {
     return (kind == ATTR_FLOATS && proto->n_floats) || (kind == ATTR_INTS && proto->n_ints) ||
            (kind == ATTR_STRINGS && proto->n_strings) || (kind == ATTR_INT && proto->has_i) ||
            (kind == ATTR_FLOAT && proto->has_f) || (kind == ATTR_STRING && proto->has_s) ||
-           (kind == ATTR_TENSOR && proto->t) || (kind == ATTR_GRAPH && proto->g) ||
+           (kind == ATTR_TENSOR && proto->t) || (kind == ATTR_GRAPH && proto->has_g) ||
            (kind == ATTR_TENSORS && proto->n_tensors) ||
            (kind == ATTR_GRAPHS && proto->n_graphs);
 }
@@ -60,9 +60,9 @@ static int kind_of(struct importer *importer, const Onnx__AttributeProto *proto,
                                        said == ATTR_FLOAT || said == ATTR_STRING);
     if (*ret != ATTR_NONE && (agrees || empty)) return CM_OK;
     return diag_error(importer->diag, DIAG_ATTRIBUTE,
-                      "attribute '%s' says that it is of kind %s, and holds %s",
-                      proto->name ? proto->name : "", attr_kind_name(said),
-                      attr_kind_name(held));
+                      "attribute '%.*s' says that it is of kind %s, and holds %s",
+                      (int)proto->name.len, (const char *)proto->name.data,
+                      attr_kind_name(said), attr_kind_name(held));
 }
 
 static int floats(struct importer *importer, const Onnx__AttributeProto *proto,
@@ -108,12 +108,14 @@ static int tensors(struct importer *importer, Onnx__TensorProto *const *protos, 
     return CM_OK;
 }
 
-static int graphs(struct importer *importer, Onnx__GraphProto *const *protos, size_t n,
+static int graphs(struct importer *importer, const ProtobufCBinaryData *bodies, size_t n,
                   const struct scope *scope, uint32_t node_id, struct attr *ret) {
     uint32_t *list = arena_array(importer->arena, n, sizeof(*list));
     if (!list) return diag_no_memory(importer->diag);
     for (size_t i = 0; i < n; i++) {
-        int status = import_graph(importer, parts_of_body(protos[i]), scope, node_id, &list[i]);
+        struct message body;
+        message_index(span_of_bytes(&bodies[i]), &body);
+        int status = import_graph(importer, &body, scope, node_id, &list[i]);
         if (status < 0) return status;
     }
     ret->graphs = list;
@@ -155,7 +157,7 @@ static int value_of(struct importer *importer, const Onnx__AttributeProto *proto
 int import_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
                      const struct scope *scope, uint32_t node_id, struct attr *ret) {
     *ret = (struct attr){.n = 1};
-    ret->name = import_shared(importer, proto->name);
+    ret->name = import_shared(importer, span_of_bytes(&proto->name));
     if (!ret->name) return diag_no_memory(importer->diag);
     int status = kind_of(importer, proto, &ret->kind);
     /* A call has no node that could own a body: the attribute is kept by name only. */
@@ -171,9 +173,10 @@ static const struct attr *given(const struct frame *frame, const char *name) {
 }
 
 static const Onnx__AttributeProto *preset(const struct frame *frame, const char *name) {
-    for (size_t i = 0; frame && i < frame->proto->n_attribute_proto; i++)
-        if (text_equal(frame->proto->attribute_proto[i]->name, name))
-            return frame->proto->attribute_proto[i];
+    const Onnx__FunctionProto *proto = frame ? frame->function->proto : NULL;
+    for (size_t i = 0; proto && i < proto->n_attribute_proto; i++)
+        if (span_equal(span_of_bytes(&proto->attribute_proto[i]->name), name))
+            return proto->attribute_proto[i];
     return NULL;
 }
 
@@ -208,27 +211,40 @@ static int referred(struct importer *importer, const Onnx__AttributeProto *proto
     if (attr) *ret = *attr;
     if (!attr) status = import_attribute(importer, fallback, scope, node_id, ret);
     if (status < 0) return status;
-    ret->name = import_shared(importer, proto->name);
+    ret->name = import_shared(importer, span_of_bytes(&proto->name));
     if (!ret->name) return diag_no_memory(importer->diag);
     return status;
 }
 
-int import_attributes(struct importer *importer, const Onnx__NodeProto *node,
+/* *ret_found false: it refers to what the caller leaves out. */
+static int one_attribute(struct importer *importer, const Onnx__AttributeProto *proto,
+                         const struct scope *scope, uint32_t node_id, struct attr *ret,
+                         bool *ret_found) {
+    *ret_found = true;
+    if (proto->ref_attr_name && proto->ref_attr_name[0])
+        return referred(importer, proto, scope, node_id, ret, ret_found);
+    return import_attribute(importer, proto, scope, node_id, ret);
+}
+
+int import_attributes(struct importer *importer, const struct file_node *node,
                       const struct scope *scope, uint32_t node_id, const struct attr **ret,
                       size_t *ret_n) {
-    size_t n = 0;
-    if (node->n_attribute > MAX_ATTRIBUTES)
-        return diag_error(importer->diag, DIAG_LIMIT, "%zu attributes, at most %d wanted",
-                          node->n_attribute, MAX_ATTRIBUTES);
-    if (node->n_attribute == 0) return CM_OK;
-    struct attr *attrs = arena_array(importer->arena, node->n_attribute, sizeof(*attrs));
+    size_t n = node->parts.of[NODE_ATTRIBUTE].n;
+    if (n == 0) return CM_OK;
+    if (n > MAX_ATTRIBUTES)
+        return diag_error(importer->diag, DIAG_LIMIT, "%zu attributes, at most %d wanted", n,
+                          MAX_ATTRIBUTES);
+    struct attr *attrs = arena_array(importer->arena, n, sizeof(*attrs));
     if (!attrs) return diag_no_memory(importer->diag);
-    for (size_t i = 0; i < node->n_attribute; i++) {
-        const Onnx__AttributeProto *proto = node->attribute[i];
-        bool reference = proto->ref_attr_name && proto->ref_attr_name[0];
-        bool found = true;
-        int status = reference ? referred(importer, proto, scope, node_id, &attrs[n], &found)
-                               : import_attribute(importer, proto, scope, node_id, &attrs[n]);
+    struct messages protos =
+        messages_of(importer, &node->parts, NODE_ATTRIBUTE, &onnx__attribute_proto__descriptor);
+    for (n = 0;;) {
+        const Onnx__AttributeProto *proto = NULL;
+        bool found = false;
+        int status = messages_next(importer, &protos, &proto);
+        if (status == CM_OK && !proto) break;
+        if (status == CM_OK)
+            status = one_attribute(importer, proto, scope, node_id, &attrs[n], &found);
         if (status < 0) return status;
         n += found;
     }

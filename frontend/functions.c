@@ -9,81 +9,118 @@
 
 #include "support/banned.h"
 
-static const char *function_key(const struct importer *importer, const char *domain,
-                                const char *name, const char *overload) {
-    return arena_printf(importer->scratch, "%s::%s::%s", domain ? domain : "", name ? name : "",
-                        overload ? overload : "");
+static const char *function_key(const struct importer *importer, struct span domain,
+                                struct span name, struct span overload) {
+    return arena_printf(importer->scratch, "%.*s::%.*s::%.*s", (int)span_size(domain),
+                        (const char *)domain.at, (int)span_size(name), (const char *)name.at,
+                        (int)span_size(overload), (const char *)overload.at);
+}
+
+static const char *name_of(const struct function *function) {
+    return function->proto->name ? function->proto->name : "";
+}
+
+static int read_function(struct importer *importer, const ProtobufCBinaryData *bytes,
+                         struct function *ret) {
+    const struct fields whole = {bytes->data, bytes->len, NULL};
+    Onnx__FunctionProto *proto = NULL;
+    int status = decode(&onnx__function_proto__descriptor, &whole, importer->scratch,
+                        importer->diag, &proto);
+    if (status < 0) return status;
+    ret->proto = proto;
+    message_index(span_of_bytes(bytes), &ret->parts);
+    if (proto->n_attribute_proto <= MAX_ATTRIBUTES && proto->n_opset_import <= MAX_OPSETS)
+        return CM_OK;
+    return diag_error(importer->diag, DIAG_LIMIT,
+                      "function '%s' has more than %d attributes or opset imports",
+                      name_of(ret), MAX_OPSETS);
+}
+
+static int add_function(struct importer *importer, uint32_t index) {
+    const struct function *function = &importer->function_list[index];
+    const struct message *parts = &function->parts;
+    uint32_t existing = MAP_NONE;
+    const char *key = function_key(importer, message_text(parts, FUNCTION_DOMAIN),
+                                   message_text(parts, FUNCTION_NAME),
+                                   message_text(parts, FUNCTION_OVERLOAD));
+    if (!key || map_add(&importer->functions, key, index, &existing) < 0)
+        return diag_no_memory(importer->diag);
+    if (existing == MAP_NONE) return CM_OK;
+    return diag_error(importer->diag, DIAG_GRAPH,
+                      "function '%s' of domain '%s' is defined twice", name_of(function),
+                      function->proto->domain ? function->proto->domain : "");
 }
 
 int import_functions(struct importer *importer) {
+    size_t n = importer->proto->n_functions;
+    int status = CM_OK;
     map_init(&importer->functions, importer->scratch);
-    for (size_t i = 0; i < importer->proto->n_functions; i++) {
-        const Onnx__FunctionProto *proto = importer->proto->functions[i];
-        uint32_t existing = MAP_NONE;
-        const char *key = function_key(importer, proto->domain, proto->name, proto->overload);
-        if (!key || map_add(&importer->functions, key, (uint32_t)i, &existing) < 0)
-            return diag_no_memory(importer->diag);
-        if (proto->n_attribute_proto > MAX_ATTRIBUTES || proto->n_opset_import > MAX_OPSETS)
-            return diag_error(importer->diag, DIAG_LIMIT,
-                              "function '%s' has more than %d attributes or opset imports",
-                              proto->name ? proto->name : "", MAX_OPSETS);
-        if (existing != MAP_NONE)
-            return diag_error(
-                importer->diag, DIAG_GRAPH, "function '%s' of domain '%s' is defined twice",
-                proto->name ? proto->name : "", proto->domain ? proto->domain : "");
+    importer->function_list =
+        arena_array(importer->scratch, n, sizeof(*importer->function_list));
+    if (!importer->function_list) return diag_no_memory(importer->diag);
+    importer->n_functions = n;
+    for (size_t i = 0; status == CM_OK && i < n; i++) {
+        status = read_function(importer, &importer->proto->functions[i],
+                               &importer->function_list[i]);
+        if (status == CM_OK) status = add_function(importer, (uint32_t)i);
     }
-    return CM_OK;
+    return status;
 }
 
-int find_function(struct importer *importer, const Onnx__NodeProto *node,
-                  const Onnx__FunctionProto **ret) {
+int find_function(struct importer *importer, const struct file_node *node,
+                  const struct function **ret) {
     *ret = NULL;
-    if (importer->proto->n_functions == 0) return CM_OK;
+    if (importer->n_functions == 0) return CM_OK;
     struct arena_mark mark = arena_save(importer->scratch);
-    const char *key = function_key(importer, node->domain, node->op_type, node->overload);
+    const char *key = function_key(importer, message_text(&node->parts, NODE_DOMAIN),
+                                   message_text(&node->parts, NODE_OP_TYPE),
+                                   message_text(&node->parts, NODE_OVERLOAD));
     if (!key) return diag_no_memory(importer->diag);
     uint32_t index = map_get(&importer->functions, key);
     arena_restore(importer->scratch, mark);
-    if (index != MAP_NONE) *ret = importer->proto->functions[index];
+    if (index != MAP_NONE) *ret = &importer->function_list[index];
     return CM_OK;
 }
 
 static int check_cycle(struct importer *importer, const struct frame *frame,
-                       const Onnx__FunctionProto *function) {
+                       const struct function *function) {
     int depth = 0;
     for (; frame; frame = frame->outer, depth++)
-        if (frame->proto == function)
+        if (frame->function == function)
             return diag_error(importer->diag, DIAG_GRAPH, "function '%s' calls itself",
-                              function->name ? function->name : "");
+                              name_of(function));
     if (depth <= MAX_GRAPH_DEPTH) return CM_OK;
     return diag_error(importer->diag, DIAG_LIMIT, "functions call each other deeper than %d",
                       MAX_GRAPH_DEPTH);
 }
 
-static uint32_t outer_value(const struct scope *scope, const char *name) {
-    uint32_t id = name[0] ? scope_find(scope, name) : ID_OMITTED;
-    return id;
+static uint32_t outer_value(const struct scope *scope, struct span name) {
+    return name.at < name.end ? scope_find(scope, name) : ID_OMITTED;
 }
 
 /* The formal inputs stand for the caller's values; those that are left out for nothing. */
-static int pass_inputs(struct importer *importer, const Onnx__NodeProto *node,
-                       const Onnx__FunctionProto *function, const struct scope *outer,
+static int pass_inputs(struct importer *importer, const struct file_node *node,
+                       const struct function *function, const struct scope *outer,
                        struct scope *scope, struct call *call) {
-    uint32_t *inputs = arena_array(importer->arena, function->n_input, sizeof(*inputs));
+    struct fields_walk formals = message_walk(&function->parts, FUNCTION_INPUT);
+    struct fields_walk actuals = message_walk(&node->parts, NODE_INPUT);
+    size_t n = formals.left.n;
+    uint32_t *inputs = arena_array(importer->arena, n, sizeof(*inputs));
+    struct span formal;
+    struct span actual;
     if (!inputs) return diag_no_memory(importer->diag);
-    if (node->n_input > function->n_input)
+    if (actuals.left.n > n)
         return diag_error(importer->diag, DIAG_ARITY, "%zu inputs, function '%s' takes %zu",
-                          node->n_input, function->name ? function->name : "",
-                          function->n_input);
-    for (size_t i = 0; i < function->n_input; i++) {
-        uint32_t id = i < node->n_input ? outer_value(outer, node->input[i]) : ID_OMITTED;
-        if (id == ID_NONE) return import_undefined(importer, "its input", node->input[i]);
+                          actuals.left.n, name_of(function), n);
+    for (size_t i = 0; fields_next(&formals, &formal); i++) {
+        uint32_t id = fields_next(&actuals, &actual) ? outer_value(outer, actual) : ID_OMITTED;
+        if (id == ID_NONE) return import_undefined(importer, "its input", actual);
         inputs[i] = id == ID_OMITTED ? ID_NONE : id;
-        int status = scope_define(importer, scope, function->input[i], id);
+        int status = scope_define(importer, scope, formal, id);
         if (status < 0) return status;
     }
     call->inputs = inputs;
-    call->n_inputs = function->n_input;
+    call->n_inputs = n;
     return CM_OK;
 }
 
@@ -91,73 +128,79 @@ static int pass_inputs(struct importer *importer, const Onnx__NodeProto *node,
  * A value that the body made is known to everyone outside by the caller's name for it. One that
  * was there before, an input passed straight through, keeps its own.
  */
-static int rename_output(struct importer *importer, const struct scope *outer, const char *name,
+static int rename_output(struct importer *importer, const struct scope *outer, struct span name,
                          uint32_t id, uint32_t first) {
     if (id == ID_OMITTED) return CM_OK;
     const struct value *value = graph_value_at(importer->builder, id);
     if (value->origin != VALUE_OUTPUT || value->node < first) return CM_OK;
-    const char *full = arena_printf(importer->arena, "%s%s", outer->prefix, name);
+    const char *full = scope_full_name(importer, outer, name);
     if (!full) return diag_no_memory(importer->diag);
     graph_value_at(importer->builder, id)->name = full;
     return CM_OK;
 }
 
+/* One output of the call: the body's value `formal` is `actual` to the caller. */
+static int return_output(struct importer *importer, const struct function *function,
+                         struct scope *outer, const struct scope *scope, struct span formal,
+                         struct span actual, uint32_t first, uint32_t *ret) {
+    uint32_t id = scope_get(scope, formal);
+    if (id == MAP_NONE)
+        return diag_error(importer->diag, DIAG_GRAPH,
+                          "nothing in function '%s' defines its output '%.*s'",
+                          name_of(function), (int)span_size(formal), (const char *)formal.at);
+    *ret = id == ID_OMITTED ? ID_NONE : id;
+    int status = scope_define(importer, outer, actual, id);
+    return status < 0 ? status : rename_output(importer, outer, actual, id, first);
+}
+
 /* The body's outputs get the caller's names for them; `first`: its first node. */
-static int return_outputs(struct importer *importer, const Onnx__NodeProto *node,
-                          const Onnx__FunctionProto *function, struct scope *outer,
+static int return_outputs(struct importer *importer, const struct file_node *node,
+                          const struct function *function, struct scope *outer,
                           const struct scope *scope, uint32_t call_id, uint32_t first) {
-    uint32_t *outputs = arena_array(importer->arena, node->n_output, sizeof(*outputs));
+    struct fields_walk formals = message_walk(&function->parts, FUNCTION_OUTPUT);
+    struct fields_walk actuals = message_walk(&node->parts, NODE_OUTPUT);
+    size_t n = actuals.left.n;
+    uint32_t *outputs = arena_array(importer->arena, n, sizeof(*outputs));
+    struct span formal;
+    struct span actual;
     if (!outputs) return diag_no_memory(importer->diag);
-    if (node->n_output > function->n_output)
-        return diag_error(importer->diag, DIAG_ARITY, "%zu outputs, function '%s' gives %zu",
-                          node->n_output, function->name ? function->name : "",
-                          function->n_output);
-    for (size_t i = 0; i < node->n_output; i++) {
+    if (n > formals.left.n)
+        return diag_error(importer->diag, DIAG_ARITY, "%zu outputs, function '%s' gives %zu", n,
+                          name_of(function), formals.left.n);
+    for (size_t i = 0; fields_next(&actuals, &actual) && fields_next(&formals, &formal); i++) {
         outputs[i] = ID_NONE;
-        if (!node->output[i][0]) continue;
-        uint32_t id = map_get(&scope->names, function->output[i]);
-        if (id == MAP_NONE)
-            return diag_error(importer->diag, DIAG_GRAPH,
-                              "nothing in function '%s' defines its output '%s'",
-                              function->name ? function->name : "", function->output[i]);
-        outputs[i] = id == ID_OMITTED ? ID_NONE : id;
-        const char *name = arena_strdup(importer->scratch, node->output[i]);
+        if (actual.at == actual.end) continue;
         int status =
-            name ? scope_define(importer, outer, name, id) : diag_no_memory(importer->diag);
-        if (status == CM_OK)
-            status = rename_output(importer, outer, node->output[i], id, first);
+            return_output(importer, function, outer, scope, formal, actual, first, &outputs[i]);
         if (status < 0) return status;
     }
     graph_call_at(importer->builder, call_id)->outputs = outputs;
-    graph_call_at(importer->builder, call_id)->n_outputs = node->n_output;
+    graph_call_at(importer->builder, call_id)->n_outputs = n;
     return CM_OK;
 }
 
 static const char *call_prefix(struct importer *importer, const struct scope *outer,
-                               const Onnx__NodeProto *node, uint32_t call_id) {
-    if (node->name && node->name[0])
-        return arena_printf(importer->arena, "%s%s/", outer->prefix, node->name);
-    return arena_printf(importer->arena, "%s%s#%u/", outer->prefix,
-                        node->op_type ? node->op_type : "", call_id);
+                               const struct file_node *node, uint32_t call_id) {
+    if (node->name[0]) return arena_printf(importer->arena, "%s/", node->full_name);
+    return arena_printf(importer->arena, "%s%s#%u/", outer->prefix, node->type, call_id);
 }
 
-static int add_call(struct importer *importer, const Onnx__NodeProto *node,
-                    const Onnx__FunctionProto *function, struct call *call, uint32_t *ret_id) {
-    call->name = import_text(importer, node->name);
-    call->domain = import_text(importer, function->domain);
-    call->function = import_text(importer, function->name);
-    if (!call->name || !call->domain || !call->function ||
-        graph_add_call(importer->builder, call, ret_id) < 0)
+static int add_call(struct importer *importer, const struct file_node *node,
+                    const struct function *function, struct call *call, uint32_t *ret_id) {
+    call->name = node->name;
+    call->domain = import_text(importer, function->proto->domain);
+    call->function = import_text(importer, function->proto->name);
+    if (!call->domain || !call->function || graph_add_call(importer->builder, call, ret_id) < 0)
         return diag_no_memory(importer->diag);
     return CM_OK;
 }
 
-int inline_call(struct importer *importer, const Onnx__NodeProto *node,
-                const Onnx__FunctionProto *function, struct scope *outer) {
+int inline_call(struct importer *importer, const struct file_node *node,
+                const struct function *function, struct scope *outer) {
     struct call call = {.outer = outer->call, .ordinal = node->ordinal};
     struct scope scope = {.graph = outer->graph, .depth = outer->depth};
     bool fused;
-    struct frame frame = {.outer = outer->function, .proto = function};
+    struct frame frame = {.outer = outer->function, .function = function};
     uint32_t call_id = ID_NONE;
     uint32_t first = graph_n_nodes(importer->builder);
     int status = check_cycle(importer, outer->function, function);
@@ -178,11 +221,9 @@ int inline_call(struct importer *importer, const Onnx__NodeProto *node,
     scope.function = &frame;
     scope.prefix = call_prefix(importer, outer, node, call_id);
     if (!scope.prefix) return diag_no_memory(importer->diag);
-    struct diag_frame place = {.label = "in function",
-                               .what = function->name ? function->name : ""};
+    struct diag_frame place = {.label = "in function", .what = name_of(function)};
     diag_push(importer->diag, &place);
-    status = import_nodes(importer, messages_decoded(function->node, function->n_node),
-                          function->opset_import, function->n_opset_import, &scope);
+    status = import_nodes(importer, nodes_of(&function->parts, FUNCTION_NODE), &scope);
     diag_pop(importer->diag, &place);
     if (status < 0) return status;
     return return_outputs(importer, node, function, outer, &scope, call_id, first);

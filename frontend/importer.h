@@ -7,6 +7,8 @@
 #define FRONTEND_IMPORTER_H
 
 #include "frontend/messages.h"
+#include "frontend/nodes.h"
+#include "frontend/skim.h"
 #include "ir/graph.h"
 #include "onnx.pb-c.h"
 #include "support/arena.h"
@@ -34,13 +36,14 @@
 struct importer {
     const Onnx__ModelProto *proto; /* without its graph */
     struct skimmed bytes;
-    struct arena *arena;               /* the model's */
-    struct arena *scratch;             /* until the import ends */
-    struct arena *decoding;            /* what is being imported of the main graph */
-    struct arena_mark nothing_decoded; /* of it */
+    struct arena *arena;    /* the model's */
+    struct arena *scratch;  /* until the import ends */
+    struct arena *decoding; /* messages that are being imported just now */
     struct cm_diagnostics *diag;
     struct graph_builder *builder;
-    struct map functions; /* "domain::name::overload" -> index into proto->functions */
+    struct map functions; /* "domain::name::overload" -> index into function_list */
+    struct function *function_list;
+    size_t n_functions;
     uint64_t n_nodes;
     uint64_t node_limit;
     size_t byte_limit; /* of the arena, while a function is being inlined */
@@ -58,6 +61,8 @@ struct importer {
 struct scope {
     const struct scope *outer; /* graph around a body; NULL for the main graph and functions */
     struct map names;          /* -> value id */
+    struct span newest;        /* of these names */
+    uint32_t newest_id;
     uint32_t graph;
     uint32_t call;                /* innermost call, ID_NONE */
     const char *prefix;           /* of names that are made in here: "call/", "" */
@@ -66,19 +71,37 @@ struct scope {
     int depth;
 };
 
+/* A function of the model. */
+struct function {
+    const Onnx__FunctionProto *proto;
+    struct message parts; /* of the same; its nodes are read from here */
+};
+
 /* The function that is being inlined, for attribute references and cycles. */
 struct frame {
     const struct frame *outer;
-    const Onnx__FunctionProto *proto;
+    const struct function *function;
     const struct attr *attrs; /* of the call */
     size_t n_attrs;
 };
 
+/* A node that is being imported. */
+struct file_node {
+    struct message parts;  /* NodeProto */
+    uint32_t index;        /* in its graph or function */
+    uint32_t ordinal;      /* as a node's */
+    const char *full_name; /* behind the prefix of its scope; "" where it has none */
+    const char *name;      /* the same without the prefix */
+    const char *type;
+};
+
 /* Strings of the file, copied; never NULL unless memory is out. */
 const char *import_text(struct importer *importer, const char *text);
+const char *import_span(struct importer *importer, struct span text);
 /* The same for a text that comes again and again: the copies are one. */
-const char *import_shared(struct importer *importer, const char *text);
+const char *import_shared(struct importer *importer, struct span text);
 const char *import_bytes(struct importer *importer, const ProtobufCBinaryData *bytes);
+struct span span_of_bytes(const ProtobufCBinaryData *bytes);
 
 /* Opset version of `domain` among the imports: 1 for a domain that is not imported, 0: ai.onnx
  * is missing. */
@@ -93,9 +116,12 @@ int import_sparse(struct importer *importer, const Onnx__SparseTensorProto *prot
 /* types.c */
 int import_type(struct importer *importer, const Onnx__TypeProto *proto, int depth,
                 struct type *ret) CM_MUST_CHECK;
+/* The same of a value, in the model's arena. */
+int import_declared(struct importer *importer, const Onnx__TypeProto *proto,
+                    const struct type **ret) CM_MUST_CHECK;
 
 /* attributes.c: bodies become graphs under `scope`. */
-int import_attributes(struct importer *importer, const Onnx__NodeProto *node,
+int import_attributes(struct importer *importer, const struct file_node *node,
                       const struct scope *scope, uint32_t node_id, const struct attr **ret,
                       size_t *ret_n) CM_MUST_CHECK;
 /* One by itself: the default of a function's attribute. */
@@ -103,32 +129,43 @@ int import_attribute(struct importer *importer, const Onnx__AttributeProto *prot
                      const struct scope *scope, uint32_t node_id,
                      struct attr *ret) CM_MUST_CHECK;
 
-/* graphs.c */
-int import_graph(struct importer *importer, struct graph_parts parts, const struct scope *outer,
-                 uint32_t owner, uint32_t *ret_id) CM_MUST_CHECK;
-int import_nodes(struct importer *importer, struct messages nodes,
-                 Onnx__OperatorSetIdProto *const *opsets, size_t n_opsets,
-                 struct scope *scope) CM_MUST_CHECK;
-/* What is used has no definition, not yet or not at all. */
-int import_undefined(struct importer *importer, const char *what, const char *name);
+/* graphs.c: the main graph, or a body. */
+int import_graph(struct importer *importer, const struct message *parts,
+                 const struct scope *outer, uint32_t owner, uint32_t *ret_id) CM_MUST_CHECK;
+
+/* scope.c */
 /* The value of that name in the scope or around it; ID_NONE: none, ID_OMITTED. */
-uint32_t scope_find(const struct scope *scope, const char *name);
+uint32_t scope_find(const struct scope *scope, struct span name);
+/* The value of that name in this scope, or MAP_NONE. */
+uint32_t scope_get(const struct scope *scope, struct span name);
 /* A new name of this scope, which it borrows; a second definition is an error. */
-int scope_define(struct importer *importer, struct scope *scope, const char *name,
+int scope_define(struct importer *importer, struct scope *scope, struct span name,
                  uint32_t value) CM_MUST_CHECK;
+/* What is called so in this scope as others see it: behind its prefix; NULL: no memory. */
+const char *scope_full_name(struct importer *importer, const struct scope *scope,
+                            struct span name);
+/* Adds the value, whose name and graph are set here, and defines its name. */
+int scope_add_value(struct importer *importer, struct scope *scope, struct span name,
+                    struct value *value, uint32_t *ret_id) CM_MUST_CHECK;
+/* What is used has no definition, not yet or not at all. */
+int import_undefined(struct importer *importer, const char *what, struct span name);
+
+/* nodes.c: adds the nodes to the scope's graph. */
+int import_nodes(struct importer *importer, struct node_walk nodes,
+                 struct scope *scope) CM_MUST_CHECK;
 
 /* metadata.c: sets the place and what else is noted of the node; one that cannot be read is as
  * one that is not there. */
-int import_metadata(struct importer *importer, const Onnx__NodeProto *proto,
+int import_metadata(struct importer *importer, const struct file_node *node,
                     const struct place **ret_place, bool *ret_fused) CM_MUST_CHECK;
 
 /* functions.c */
 int import_functions(struct importer *importer) CM_MUST_CHECK;
 /* *ret: the function that the node calls, or NULL. */
-int find_function(struct importer *importer, const Onnx__NodeProto *node,
-                  const Onnx__FunctionProto **ret) CM_MUST_CHECK;
+int find_function(struct importer *importer, const struct file_node *node,
+                  const struct function **ret) CM_MUST_CHECK;
 /* Puts the function's body in place of the node. */
-int inline_call(struct importer *importer, const Onnx__NodeProto *node,
-                const Onnx__FunctionProto *function, struct scope *scope) CM_MUST_CHECK;
+int inline_call(struct importer *importer, const struct file_node *node,
+                const struct function *function, struct scope *scope) CM_MUST_CHECK;
 
 #endif

@@ -22,17 +22,28 @@ const char *import_text(struct importer *importer, const char *text) {
     return arena_strdup(importer->arena, text);
 }
 
-const char *import_shared(struct importer *importer, const char *text) {
-    if (!text || !text[0]) return "";
-    const char *known = map_key(&importer->shared, text);
+const char *import_span(struct importer *importer, struct span text) {
+    if (text.at == text.end) return "";
+    return arena_strndup(importer->arena, (const char *)text.at, span_size(text));
+}
+
+const char *import_shared(struct importer *importer, struct span text) {
+    size_t size = span_size(text);
+    if (size == 0) return "";
+    const char *known = map_key_n(&importer->shared, (const char *)text.at, size);
     if (known) return known;
-    const char *copy = arena_strdup(importer->arena, text);
-    return copy && map_set(&importer->shared, copy, 0) == CM_OK ? copy : NULL;
+    const char *copy = import_span(importer, text);
+    return copy && map_set_n(&importer->shared, copy, size, 0) == CM_OK ? copy : NULL;
+}
+
+struct span span_of_bytes(const ProtobufCBinaryData *bytes) {
+    static const uint8_t nothing[1] = {0};
+    const uint8_t *data = bytes->data ? bytes->data : nothing;
+    return (struct span){data, data + bytes->len};
 }
 
 const char *import_bytes(struct importer *importer, const ProtobufCBinaryData *bytes) {
-    const char *data = bytes->data ? (const char *)bytes->data : "";
-    return arena_strndup(importer->arena, data, bytes->len);
+    return import_span(importer, span_of_bytes(bytes));
 }
 
 int64_t import_opset(Onnx__OperatorSetIdProto *const *imports, size_t n, const char *domain) {
@@ -112,18 +123,20 @@ static int describe_model(struct importer *importer, const char *path, struct mo
 
 /* Nearly every node makes one value. Tables are made of the right size from the start: they
  * would grow, and an arena keeps the old ones. */
-static int reserve_tables(struct importer *importer, const struct graph_parts *graph) {
-    size_t n_nodes = graph->nodes.n;
-    size_t n_values = graph->inputs.n + graph->initializers.n + graph->sparse_initializers.n +
-                      n_nodes + n_nodes / 16;
+static int reserve_tables(struct importer *importer) {
+    const struct fields_of *of = importer->bytes.graph.of;
+    size_t n_nodes = of[GRAPH_NODE].n;
+    size_t n_values = of[GRAPH_INPUT].n + of[GRAPH_INITIALIZER].n +
+                      of[GRAPH_SPARSE_INITIALIZER].n + n_nodes + n_nodes / 16;
     if (graph_reserve(importer->builder, n_nodes, n_values) == CM_OK) return CM_OK;
     return diag_no_memory(importer->diag);
 }
 
 /* What functions may unfold into. */
-static void set_limits(struct importer *importer, uint64_t n_nodes) {
-    const Onnx__ModelProto *proto = importer->proto;
-    for (size_t i = 0; i < proto->n_functions; i++) n_nodes += proto->functions[i]->n_node;
+static void set_limits(struct importer *importer) {
+    uint64_t n_nodes = importer->bytes.graph.of[GRAPH_NODE].n;
+    for (size_t i = 0; i < importer->n_functions; i++)
+        n_nodes += importer->function_list[i].parts.of[FUNCTION_NODE].n;
     importer->node_limit =
         n_nodes > MIN_NODE_LIMIT / NODES_PER_NODE ? n_nodes * NODES_PER_NODE : MIN_NODE_LIMIT;
     importer->byte_limit = importer->bytes.size * INLINED_PER_BYTE;
@@ -131,15 +144,11 @@ static void set_limits(struct importer *importer, uint64_t n_nodes) {
 }
 
 static int import_main(struct importer *importer) {
-    struct graph_parts graph;
     uint32_t id = ID_NONE;
-    int status = parts_of_main(importer, &graph);
+    set_limits(importer);
+    int status = reserve_tables(importer);
     if (status < 0) return status;
-    set_limits(importer, graph.nodes.n);
-    status = reserve_tables(importer, &graph);
-    if (status == CM_OK && !importer->takes_order)
-        status = messages_decode(importer, &graph.nodes);
-    return status < 0 ? status : import_graph(importer, graph, NULL, ID_NONE, &id);
+    return import_graph(importer, &importer->bytes.graph, NULL, ID_NONE, &id);
 }
 
 static int import_model(struct importer *importer, const char *path, struct model *model) {
@@ -167,8 +176,7 @@ static int import_start(struct importer *importer, struct model **ret) {
 
 /*
  * Nodes mostly stand in an order in which they can be run: they are taken so, one after the
- * other. Where that fails for want of what a later one makes, all of them are decoded and
- * sorted.
+ * other. Where that fails for want of what a later one makes, all of them are sorted first.
  */
 static int build(struct source *source, struct importer *importer, struct model **ret) {
     struct model *model = NULL;
@@ -206,7 +214,6 @@ int load_model(struct source *source, struct arena *arena, struct cm_diagnostics
                                 .decoding = arena_new("decoding", 0),
                                 .diag = diag};
     int status = importer.scratch && importer.decoding ? CM_OK : diag_no_memory(diag);
-    if (status == CM_OK) importer.nothing_decoded = arena_save(importer.decoding);
     if (status == CM_OK) status = load(source, &importer, ret);
     arena_free(importer.scratch);
     arena_free(importer.decoding);

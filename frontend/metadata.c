@@ -28,29 +28,50 @@
 #define MAX_METADATA 65536
 #define MAX_PARTS    64
 
-static bool is_read_key(const uint8_t *key, size_t length) {
-    static const char *const keys[] = {KEY_SCOPES, KEY_CLASSES, KEY_NAMESPACE, KEY_REWRITTEN};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strlen(keys[i]) == length && memcmp(keys[i], key, length) == 0) return true;
-    return false;
+enum note { NOTE_SCOPES, NOTE_CLASSES, NOTE_NAMESPACE, NOTE_REWRITTEN, N_NOTES };
+
+static const char *const keys[N_NOTES] = {
+    [NOTE_SCOPES] = KEY_SCOPES,
+    [NOTE_CLASSES] = KEY_CLASSES,
+    [NOTE_NAMESPACE] = KEY_NAMESPACE,
+    [NOTE_REWRITTEN] = KEY_REWRITTEN,
+};
+
+/* N_NOTES: none of those. */
+static enum note note_of(struct span key) {
+    int note = 0;
+    while (note < N_NOTES && !span_equal(key, keys[note])) note++;
+    return (enum note)note;
 }
 
-/* Skim wrote two kinds of fields, both with a length: keys, 1, and values, 2. */
-bool metadata_is_read(const uint8_t *entry, size_t size) {
+bool metadata_is_read(struct span entry) {
     bool read = false;
-    for (size_t at = 0; at < size;) {
-        bool is_key = entry[at++] >> 3 == 1;
-        size_t length = 0;
-        for (int shift = 0; at < size; shift += 7) {
-            length |= (size_t)(entry[at] & 127) << shift;
-            if (entry[at++] < 128) break;
-        }
-        BUG_ON(length > size - at);
-        if (is_key) read = is_read_key(entry + at, length);
-        if (!is_key && length > MAX_METADATA) return false;
-        at += length;
+    for (struct wire_field field; wire_next(&entry, &field);) {
+        if (field.number == ENTRY_KEY) read = note_of(field.bytes) != N_NOTES;
+        if (field.number == ENTRY_VALUE && span_size(field.bytes) > MAX_METADATA) return false;
     }
     return read;
+}
+
+/* What a node has of each; NULL: nothing. */
+struct notes {
+    const char *texts[N_NOTES];
+};
+
+/* Where there are two, the first counts. */
+static int read_notes(struct importer *importer, const struct file_node *node,
+                      struct notes *ret) {
+    struct fields_walk walk = message_walk(&node->parts, NODE_METADATA_PROPS);
+    *ret = (struct notes){0};
+    for (struct span one; fields_next(&walk, &one);) {
+        struct entry entry;
+        enum note note = message_entry(one, &entry) ? note_of(entry.key) : N_NOTES;
+        if (note == N_NOTES || ret->texts[note]) continue;
+        ret->texts[note] = arena_strndup(importer->decoding, (const char *)entry.value.at,
+                                         span_size(entry.value));
+        if (!ret->texts[note]) return diag_no_memory(importer->diag);
+    }
+    return CM_OK;
 }
 
 /* A text of several parts, the last of which is the operation. */
@@ -60,14 +81,6 @@ struct spelling {
     size_t cut;       /* where the last begins */
     bool is_list;
 };
-
-static const char *find_property(const Onnx__NodeProto *proto, const char *key) {
-    for (size_t i = 0; i < proto->n_metadata_props; i++) {
-        const Onnx__StringStringEntryProto *entry = proto->metadata_props[i];
-        if (entry->key && entry->value && text_equal(entry->key, key)) return entry->value;
-    }
-    return NULL;
-}
 
 /* Past the quoted text that begins here; NULL where none does, or it does not end. */
 static const char *skip_quoted(const char *at) {
@@ -209,16 +222,28 @@ static int find_place(struct importer *importer, const struct spelling *scopes,
     return add_place(importer, key, place);
 }
 
-int import_metadata(struct importer *importer, const Onnx__NodeProto *proto,
-                    const struct place **ret_place, bool *ret_fused) {
-    const char *rewritten = find_property(proto, KEY_REWRITTEN);
-    struct spelling scopes = spell_list(find_property(proto, KEY_SCOPES));
-    struct spelling classes = spell_list(find_property(proto, KEY_CLASSES));
+static int import_notes(struct importer *importer, const struct notes *notes,
+                        const struct place **ret_place, bool *ret_fused) {
+    const char *rewritten = notes->texts[NOTE_REWRITTEN];
+    struct spelling scopes = spell_list(notes->texts[NOTE_SCOPES]);
+    struct spelling classes = spell_list(notes->texts[NOTE_CLASSES]);
     *ret_fused = rewritten && strstr(rewritten, MARK_FUSED);
-    *ret_place = NULL;
-    if (!scopes.text) scopes = spell_namespace(find_property(proto, KEY_NAMESPACE));
+    if (!scopes.text) scopes = spell_namespace(notes->texts[NOTE_NAMESPACE]);
     if (!scopes.text || scopes.n == 0 || strstr(scopes.text, NO_MODULES)) return CM_OK;
     if (!scopes.is_list || classes.n != scopes.n) classes = (struct spelling){0};
     if (find_place(importer, &scopes, &classes, ret_place) == CM_OK) return CM_OK;
     return diag_no_memory(importer->diag);
+}
+
+int import_metadata(struct importer *importer, const struct file_node *node,
+                    const struct place **ret_place, bool *ret_fused) {
+    struct notes notes;
+    *ret_place = NULL;
+    *ret_fused = false;
+    if (node->parts.of[NODE_METADATA_PROPS].n == 0) return CM_OK;
+    struct arena_mark mark = arena_save(importer->decoding);
+    int status = read_notes(importer, node, &notes);
+    if (status == CM_OK) status = import_notes(importer, &notes, ret_place, ret_fused);
+    arena_restore(importer->decoding, mark);
+    return status;
 }

@@ -4,11 +4,9 @@
 #ifndef FRONTEND_METADATA_H
 #define FRONTEND_METADATA_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "frontend/wire.h"
 
-/* Of a StringStringEntryProto in wire format, as skim wrote it. */
-bool metadata_is_read(const uint8_t *entry, size_t size);
+/* Of a StringStringEntryProto as skim kept it: its last key counts. */
+bool metadata_is_read(struct span entry);
 
 #endif

@@ -4,14 +4,13 @@
  *
  * What comes out is the same protobuf message without the payloads of large tensors, without
  * documentation and without fields that we do not read: a few KB for a model of any size. Each
- * payload left out is noted in its tensor by the private fields skipped_* of onnx.proto.
+ * payload left out is noted in its tensor by the private fields skipped_* of onnx.proto, and
+ * how nodes are counted by its fields `ordinal`.
  */
 #ifndef FRONTEND_SKIM_H
 #define FRONTEND_SKIM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "frontend/message.h"
 
 struct arena;
 struct cm_diagnostics;
@@ -20,28 +19,11 @@ struct source;
 /* Payloads up to this many bytes stay: shapes and axes do, weights do not. */
 #define SKIM_KEPT_PAYLOAD 1024
 
-/* Whole fields of one message, one after another as they stand on the wire. */
-struct fields {
-    const uint8_t *data;
-    size_t size;
-    struct fields *next; /* more of the same message, or NULL */
-};
-
-/* Where those of one number begin, and how many there are. */
-struct fields_of {
-    const struct fields *piece;
-    size_t at;
-    size_t n;
-};
-
-/* Numbers of the fields of GraphProto that are kept are below it. */
-#define SKIM_GRAPH_FIELDS 16
-
 /* In the arena. The main graph stands apart from the model around it, in pieces of moderate
- * size, so that its nodes can be decoded one by one and never all at once. */
+ * size, so that it is never in one piece. */
 struct skimmed {
-    const struct fields *model;                /* of ModelProto, all but the graph */
-    struct fields_of graph[SKIM_GRAPH_FIELDS]; /* of GraphProto, by number */
+    const struct fields *model; /* of ModelProto, all but the graph */
+    struct message graph;       /* GraphProto */
     bool has_graph;
     size_t size; /* of both */
 };

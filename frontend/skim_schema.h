@@ -5,6 +5,7 @@
 #define FRONTEND_SKIM_SCHEMA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum message_kind {
@@ -26,7 +27,6 @@ enum message_kind {
     MESSAGE_ENTRY,
     MESSAGE_NOTE, /* an entry that is dropped again if its key is not one that is read */
     MESSAGE_OPSET,
-    MESSAGE_ANNOTATION,
     MESSAGE_N
 };
 
@@ -39,21 +39,29 @@ enum field_kind {
 };
 
 struct skim_field {
-    uint32_t number;
+    const char *name; /* NULL: we do not read it */
     enum field_kind kind;
     enum message_kind child; /* of FIELD_MESSAGE */
-    uint32_t unpacked_wire;  /* of FIELD_PAYLOAD: wire type of one element by itself; 2: none */
-    bool once;               /* of FIELD_MESSAGE: protobuf-c would merge a second */
-    const char *name;        /* NULL ends a list */
+    bool once;               /* of FIELD_MESSAGE: protobuf would merge a second */
+    uint8_t element; /* wire type of one element of what may be packed; else WIRE_BYTES */
+    uint8_t wires;   /* bit w: it may come with wire type w */
 };
 
 struct skim_message {
     const char *name;
-    const struct skim_field *fields;
+    const struct skim_field *fields; /* by number */
+    uint32_t n_fields;
     bool not_empty; /* an empty one means nothing, and costs a hundred times its bytes */
     uint32_t most_children; /* messages inside it; 0: no limit */
 };
 
 extern const struct skim_message skim_messages[MESSAGE_N];
+
+/* NULL: not one that we read. */
+static inline const struct skim_field *skim_find_field(const struct skim_message *message,
+                                                       uint64_t number) {
+    if (number >= message->n_fields || !message->fields[number].name) return NULL;
+    return &message->fields[number];
+}
 
 #endif

@@ -22,20 +22,20 @@ struct needs {
 
 struct sorter {
     struct importer *importer;
-    const Onnx__NodeProto *const *nodes;
+    struct node_bytes *nodes; /* as they stand in the file */
     uint32_t n;
     struct map makers; /* name -> index of the node that makes it */
     struct needs needs;
-    uint32_t *order;
-    uint32_t n_ordered;
+    struct node_bytes *sorted;
+    uint32_t n_sorted;
     uint8_t *marks;
     uint32_t *stack;
     uint32_t *next; /* by node: which of its needs comes next */
 };
 
-static int add_need(struct sorter *sorter, const char *name) {
+static int add_need(struct sorter *sorter, struct span name) {
     struct needs *needs = &sorter->needs;
-    uint32_t maker = map_get(&sorter->makers, name);
+    uint32_t maker = map_get_n(&sorter->makers, (const char *)name.at, span_size(name));
     if (maker == MAP_NONE) return CM_OK;
     if (needs->n == needs->capacity) {
         size_t capacity = needs->capacity ? 2 * needs->capacity : 64;
@@ -56,98 +56,171 @@ struct body {
     int depth;
 };
 
-static int add_name(struct body *body, const char *name) {
-    return name && name[0] ? map_set(&body->names, name, 0) : CM_OK;
+static int add_name(struct map *names, struct span name, uint32_t value) {
+    if (name.at == name.end) return CM_OK;
+    return map_set_n(names, (const char *)name.at, span_size(name), value);
 }
 
-static int names_of_body(struct body *body, const Onnx__GraphProto *graph) {
+/* The text `name` of each message of that number. */
+static int names_of_messages(struct body *body, const struct message *graph, uint32_t number,
+                             uint32_t name) {
+    struct fields_walk walk = message_walk(graph, number);
     int status = CM_OK;
-    for (size_t i = 0; status == CM_OK && i < graph->n_input; i++)
-        status = add_name(body, graph->input[i]->name);
-    for (size_t i = 0; status == CM_OK && i < graph->n_initializer; i++)
-        status = add_name(body, graph->initializer[i]->name);
-    for (size_t i = 0; status == CM_OK && i < graph->n_sparse_initializer; i++)
-        if (graph->sparse_initializer[i]->values)
-            status = add_name(body, graph->sparse_initializer[i]->values->name);
-    for (size_t i = 0; status == CM_OK && i < graph->n_node; i++)
-        for (size_t k = 0; status == CM_OK && k < graph->node[i]->n_output; k++)
-            status = add_name(body, graph->node[i]->output[k]);
+    for (struct span one; status == CM_OK && fields_next(&walk, &one);) {
+        struct message message;
+        message_index(one, &message);
+        status = add_name(&body->names, message_text(&message, name), 0);
+    }
+    return status;
+}
+
+static int names_of_sparse(struct body *body, const struct message *graph) {
+    struct fields_walk walk = message_walk(graph, GRAPH_SPARSE_INITIALIZER);
+    int status = CM_OK;
+    for (struct span one; status == CM_OK && fields_next(&walk, &one);) {
+        struct message message;
+        message_index(one, &message);
+        status = names_of_messages(body, &message, SPARSE_TENSOR_VALUES, TENSOR_NAME);
+    }
+    return status;
+}
+
+static int names_of_outputs(struct map *names, const struct message *node, uint32_t value) {
+    struct fields_walk walk = message_walk(node, NODE_OUTPUT);
+    int status = CM_OK;
+    for (struct span name; status == CM_OK && fields_next(&walk, &name);)
+        status = add_name(names, name, value);
+    return status;
+}
+
+static int names_of_body(struct body *body, const struct message *graph) {
+    struct node_walk nodes = nodes_of(graph, GRAPH_NODE);
+    struct node_bytes at;
+    struct message node;
+    int status = names_of_messages(body, graph, GRAPH_INPUT, VALUE_INFO_NAME);
+    if (status == CM_OK)
+        status = names_of_messages(body, graph, GRAPH_INITIALIZER, TENSOR_NAME);
+    if (status == CM_OK) status = names_of_sparse(body, graph);
+    while (status == CM_OK && nodes_next(&nodes, &at, &node))
+        status = names_of_outputs(&body->names, &node, 0);
     return status;
 }
 
 /* Of a name used inside bodies, or (body NULL) by the node itself. */
-static int need_name(struct sorter *sorter, const struct body *body, const char *name) {
+static int need_name(struct sorter *sorter, const struct body *body, struct span name) {
     for (; body; body = body->outer)
-        if (map_get(&body->names, name) != MAP_NONE) return CM_OK;
+        if (map_get_n(&body->names, (const char *)name.at, span_size(name)) != MAP_NONE)
+            return CM_OK;
     return add_need(sorter, name);
 }
 
-static int needs_of_node(struct sorter *sorter, const Onnx__NodeProto *node,
+static int needs_of_node(struct sorter *sorter, const struct message *node,
                          const struct body *body);
 
+static int needs_of_outputs(struct sorter *sorter, const struct message *graph,
+                            const struct body *body) {
+    struct fields_walk walk = message_walk(graph, GRAPH_OUTPUT);
+    int status = CM_OK;
+    for (struct span output; status == CM_OK && fields_next(&walk, &output);) {
+        struct message info;
+        message_index(output, &info);
+        status = need_name(sorter, body, message_text(&info, VALUE_INFO_NAME));
+    }
+    return status;
+}
+
 /* A body needs what it names and does not define. */
-static int needs_of_graph(struct sorter *sorter, const Onnx__GraphProto *graph,
-                          const struct body *outer) {
+static int needs_of_graph(struct sorter *sorter, struct span bytes, const struct body *outer) {
     struct body body = {.outer = outer, .depth = outer ? outer->depth + 1 : 1};
-    if (!graph || body.depth > MAX_GRAPH_DEPTH) return CM_OK;
+    struct message graph;
+    if (body.depth > MAX_GRAPH_DEPTH) return CM_OK;
+    message_index(bytes, &graph);
     map_init(&body.names, sorter->importer->scratch);
-    if (names_of_body(&body, graph) < 0) return diag_no_memory(sorter->importer->diag);
-    for (size_t i = 0; i < graph->n_node; i++) {
-        int status = needs_of_node(sorter, graph->node[i], &body);
-        if (status < 0) return status;
-    }
-    for (size_t i = 0; i < graph->n_output; i++) {
-        const char *name = graph->output[i]->name;
-        int status = name ? need_name(sorter, &body, name) : CM_OK;
-        if (status < 0) return status;
-    }
-    return CM_OK;
+    if (names_of_body(&body, &graph) < 0) return diag_no_memory(sorter->importer->diag);
+    struct node_walk nodes = nodes_of(&graph, GRAPH_NODE);
+    struct node_bytes at;
+    struct message node;
+    int status = CM_OK;
+    while (status == CM_OK && nodes_next(&nodes, &at, &node))
+        status = needs_of_node(sorter, &node, &body);
+    return status < 0 ? status : needs_of_outputs(sorter, &graph, &body);
 }
 
-static int needs_of_node(struct sorter *sorter, const Onnx__NodeProto *node,
+static int needs_of_bodies(struct sorter *sorter, const struct message *attribute,
+                           uint32_t number, const struct body *body) {
+    struct fields_walk walk = message_walk(attribute, number);
+    int status = CM_OK;
+    for (struct span graph; status == CM_OK && fields_next(&walk, &graph);)
+        status = needs_of_graph(sorter, graph, body);
+    return status;
+}
+
+static int needs_of_node(struct sorter *sorter, const struct message *node,
                          const struct body *body) {
-    for (size_t i = 0; i < node->n_input; i++) {
-        int status = need_name(sorter, body, node->input[i]);
-        if (status < 0) return status;
+    struct fields_walk inputs = message_walk(node, NODE_INPUT);
+    struct fields_walk attributes = message_walk(node, NODE_ATTRIBUTE);
+    struct span one;
+    int status = CM_OK;
+    while (status == CM_OK && fields_next(&inputs, &one)) status = need_name(sorter, body, one);
+    while (status == CM_OK && fields_next(&attributes, &one)) {
+        struct message attribute;
+        message_index(one, &attribute);
+        status = needs_of_bodies(sorter, &attribute, ATTRIBUTE_GRAPH, body);
+        if (status == CM_OK)
+            status = needs_of_bodies(sorter, &attribute, ATTRIBUTE_GRAPHS, body);
     }
-    for (size_t i = 0; i < node->n_attribute; i++) {
-        const Onnx__AttributeProto *attr = node->attribute[i];
-        int status = needs_of_graph(sorter, attr->g, body);
-        for (size_t k = 0; status == CM_OK && k < attr->n_graphs; k++)
-            status = needs_of_graph(sorter, attr->graphs[k], body);
-        if (status < 0) return status;
-    }
+    return status;
+}
+
+/* Where each node stands, and who makes what. */
+static int find_makers(struct sorter *sorter, struct node_walk walk) {
+    struct importer *importer = sorter->importer;
+    size_t n = walk.left.left.n;
+    struct message node;
+    sorter->nodes = arena_array(importer->scratch, n, sizeof(*sorter->nodes));
+    map_init(&sorter->makers, importer->scratch);
+    if (!sorter->nodes || map_reserve(&sorter->makers, n) < 0)
+        return diag_no_memory(importer->diag);
+    for (; nodes_next(&walk, &sorter->nodes[sorter->n], &node); sorter->n++)
+        if (names_of_outputs(&sorter->makers, &node, sorter->n) < 0)
+            return diag_no_memory(importer->diag);
     return CM_OK;
 }
 
-static int collect(struct sorter *sorter, bool *ret_in_order) {
-    struct importer *importer = sorter->importer;
-    map_init(&sorter->makers, importer->scratch);
-    for (uint32_t i = 0; i < sorter->n; i++)
-        for (size_t k = 0; k < sorter->nodes[i]->n_output; k++)
-            if (sorter->nodes[i]->output[k][0] &&
-                map_set(&sorter->makers, sorter->nodes[i]->output[k], i) < 0)
-                return diag_no_memory(importer->diag);
+static int find_needs(struct sorter *sorter, bool *ret_in_order) {
+    struct needs *needs = &sorter->needs;
+    struct message node;
+    needs->first =
+        arena_array(sorter->importer->scratch, (size_t)sorter->n + 1, sizeof(*needs->first));
+    if (!needs->first) return diag_no_memory(sorter->importer->diag);
     *ret_in_order = true;
     for (uint32_t i = 0; i < sorter->n; i++) {
-        sorter->needs.first[i] = (uint32_t)sorter->needs.n;
-        int status = needs_of_node(sorter, sorter->nodes[i], NULL);
+        needs->first[i] = (uint32_t)needs->n;
+        message_index(sorter->nodes[i].bytes, &node);
+        int status = needs_of_node(sorter, &node, NULL);
         if (status < 0) return status;
-        for (size_t k = sorter->needs.first[i]; k < sorter->needs.n; k++)
-            if (sorter->needs.list[k] >= i) *ret_in_order = false;
+        for (size_t k = needs->first[i]; k < needs->n; k++)
+            if (needs->list[k] >= i) *ret_in_order = false;
     }
-    sorter->needs.first[sorter->n] = (uint32_t)sorter->needs.n;
+    needs->first[sorter->n] = (uint32_t)needs->n;
     return CM_OK;
 }
 
-static int cycle(const struct sorter *sorter, uint32_t node) {
-    const Onnx__NodeProto *proto = sorter->nodes[node];
-    struct diag_frame frame = {.node = proto->name ? proto->name : "", .node_index = node};
+static const char *text_of(const struct sorter *sorter, struct span text) {
+    const char *copy =
+        arena_strndup(sorter->importer->scratch, (const char *)text.at, span_size(text));
+    return copy ? copy : "";
+}
+
+static int cycle(const struct sorter *sorter, uint32_t index) {
+    struct message node;
+    message_index(sorter->nodes[index].bytes, &node);
+    const char *name = text_of(sorter, message_text(&node, NODE_NAME));
+    struct diag_frame frame = {.node = name, .node_index = index};
     diag_push(sorter->importer->diag, &frame);
-    int status =
-        diag_error(sorter->importer->diag, DIAG_GRAPH,
-                   "node %u '%s' (%s) needs its own output: the graph has a cycle", node,
-                   proto->name ? proto->name : "", proto->op_type ? proto->op_type : "");
+    int status = diag_error(sorter->importer->diag, DIAG_GRAPH,
+                            "node %u '%s' (%s) needs its own output: the graph has a cycle",
+                            index, name, text_of(sorter, message_text(&node, NODE_OP_TYPE)));
     diag_pop(sorter->importer->diag, &frame);
     return status;
 }
@@ -162,7 +235,7 @@ static int visit(struct sorter *sorter, uint32_t root) {
         uint32_t at = sorter->needs.first[node] + sorter->next[node];
         if (at == sorter->needs.first[node + 1]) {
             sorter->marks[node] = DONE;
-            sorter->order[sorter->n_ordered++] = node;
+            sorter->sorted[sorter->n_sorted++] = sorter->nodes[node];
             depth--;
             continue;
         }
@@ -181,7 +254,8 @@ static int sort_all(struct sorter *sorter) {
     sorter->marks = arena_array(arena, sorter->n, sizeof(*sorter->marks));
     sorter->stack = arena_array(arena, sorter->n, sizeof(*sorter->stack));
     sorter->next = arena_array(arena, sorter->n, sizeof(*sorter->next));
-    if (!sorter->marks || !sorter->stack || !sorter->next)
+    sorter->sorted = arena_array(arena, sorter->n, sizeof(*sorter->sorted));
+    if (!sorter->marks || !sorter->stack || !sorter->next || !sorter->sorted)
         return diag_no_memory(sorter->importer->diag);
     for (uint32_t i = 0; i < sorter->n; i++) {
         int status = sorter->marks[i] == UNSEEN ? visit(sorter, i) : CM_OK;
@@ -190,19 +264,16 @@ static int sort_all(struct sorter *sorter) {
     return CM_OK;
 }
 
-int sort_nodes(struct importer *importer, const Onnx__NodeProto *const *nodes, size_t n,
-               const uint32_t **ret) {
-    struct sorter sorter = {.importer = importer, .nodes = nodes, .n = (uint32_t)n};
+int sort_nodes(struct importer *importer, struct node_walk nodes, const struct node_bytes **ret,
+               size_t *ret_n) {
+    struct sorter sorter = {.importer = importer};
     bool in_order = false;
-    if (n >= ID_OMITTED) return diag_error(importer->diag, DIAG_LIMIT, "too many nodes");
-    sorter.order = arena_array(importer->scratch, n, sizeof(*sorter.order));
-    sorter.needs.first = arena_array(importer->scratch, n + 1, sizeof(*sorter.needs.first));
-    if (!sorter.order || !sorter.needs.first) return diag_no_memory(importer->diag);
-    int status = collect(&sorter, &in_order);
+    int status = find_makers(&sorter, nodes);
+    if (status == CM_OK) status = find_needs(&sorter, &in_order);
+    if (status == CM_OK && !in_order) status = sort_all(&sorter);
     if (status < 0) return status;
-    for (uint32_t i = 0; i < sorter.n; i++) sorter.order[i] = i;
-    *ret = sorter.order;
-    if (in_order) return CM_OK;
-    importer->sorted = true;
-    return sort_all(&sorter);
+    importer->sorted = importer->sorted || !in_order;
+    *ret = in_order ? sorter.nodes : sorter.sorted;
+    *ret_n = sorter.n;
+    return CM_OK;
 }

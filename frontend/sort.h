@@ -6,11 +6,11 @@
 #include "frontend/importer.h"
 
 /*
- * *ret: indices of the nodes, each after those that make its operands (and what its bodies take
- * from around them). The file's own order where that is one. A cycle is an error that names a
- * node.
+ * *ret: the *ret_n nodes, each after those that make its operands (and what its bodies take
+ * from around them); in the importer's scratch. The file's own order where that is one. A cycle
+ * is an error that names a node.
  */
-int sort_nodes(struct importer *importer, const Onnx__NodeProto *const *nodes, size_t n,
-               const uint32_t **ret) CM_MUST_CHECK;
+int sort_nodes(struct importer *importer, struct node_walk nodes, const struct node_bytes **ret,
+               size_t *ret_n) CM_MUST_CHECK;
 
 #endif

@@ -19,25 +19,30 @@ enum {
     FIELD_UINT64 = 11
 };
 
-static const char *label(const Onnx__TensorProto *proto) {
-    return proto->name ? proto->name : "";
+/* For messages. */
+static const char *label(struct importer *importer, const Onnx__TensorProto *proto) {
+    const char *name =
+        proto->name.len == 0
+            ? ""
+            : arena_strndup(importer->scratch, (const char *)proto->name.data, proto->name.len);
+    return name ? name : "";
 }
 
 static int check_dims(struct importer *importer, const Onnx__TensorProto *proto,
                       const int64_t *dims, size_t n, struct shape *ret) {
     if (n > SHAPE_MAX_RANK)
         return diag_error(importer->diag, DIAG_LIMIT,
-                          "tensor '%s' has %zu dims, at most %d wanted", label(proto), n,
-                          SHAPE_MAX_RANK);
+                          "tensor '%s' has %zu dims, at most %d wanted", label(importer, proto),
+                          n, SHAPE_MAX_RANK);
     for (size_t i = 0; i < n; i++)
         if (dims[i] < 0)
             return diag_error(importer->diag, DIAG_VALUE, "dim %zu of tensor '%s' is %lld", i,
-                              label(proto), (long long)dims[i]);
+                              label(importer, proto), (long long)dims[i]);
     if (shape_make(importer->arena, (int)n, dims, ret) < 0)
         return diag_no_memory(importer->diag);
     if (!is_known(shape_elements(ret)))
         return diag_error(importer->diag, DIAG_OVERFLOW,
-                          "the elements of tensor '%s' pass 2^63", label(proto));
+                          "the elements of tensor '%s' pass 2^63", label(importer, proto));
     return CM_OK;
 }
 
@@ -114,7 +119,7 @@ static int typed_contents(struct importer *importer, const Onnx__TensorProto *pr
     if (n_of_type(proto, constant->dtype) != n_typed(proto))
         return diag_error(importer->diag, DIAG_VALUE,
                           "tensor '%s' of type %s keeps its data in a field of another type",
-                          label(proto), dtype_name(constant->dtype));
+                          label(importer, proto), dtype_name(constant->dtype));
     writer.bytes = arena_array(importer->arena, n_typed(proto), writer.width);
     if (!writer.bytes) return diag_no_memory(importer->diag);
     put_typed(&writer, proto);
@@ -166,37 +171,43 @@ static void skipped_contents(const Onnx__TensorProto *proto, struct constant *co
 
 /* One decimal number of external_data. */
 static int external_number(struct importer *importer, const Onnx__TensorProto *proto,
-                           const char *key, const char *text, uint64_t *ret) {
+                           const struct entry *entry, uint64_t *ret) {
+    const char *text = (const char *)entry->value.at;
+    size_t length = span_size(entry->value);
     int64_t value = 0;
-    if (!text_to_int64(text, strlen(text), &value) || value < 0)
+    if (!text_to_int64(text, length, &value) || value < 0)
         return diag_error(importer->diag, DIAG_VALUE,
-                          "external data of tensor '%s': %s is '%s', a number wanted",
-                          label(proto), key, text);
+                          "external data of tensor '%s': %.*s is '%.*s', a number wanted",
+                          label(importer, proto), (int)span_size(entry->key),
+                          (const char *)entry->key.at, (int)length, text);
     *ret = (uint64_t)value;
     return CM_OK;
+}
+
+static int external_entry(struct importer *importer, const Onnx__TensorProto *proto,
+                          const struct entry *entry, struct constant *constant) {
+    if (span_equal(entry->key, "offset"))
+        return external_number(importer, proto, entry, &constant->offset);
+    if (span_equal(entry->key, "length"))
+        return external_number(importer, proto, entry, &constant->length);
+    if (!span_equal(entry->key, "location")) return CM_OK;
+    constant->location = import_shared(importer, entry->value);
+    return constant->location ? CM_OK : diag_no_memory(importer->diag);
 }
 
 static int external_contents(struct importer *importer, const Onnx__TensorProto *proto,
                              struct constant *constant) {
     constant->place = CONSTANT_EXTERNAL;
     for (size_t i = 0; i < proto->n_external_data; i++) {
-        const char *key = proto->external_data[i]->key;
-        const char *value = proto->external_data[i]->value;
-        int status = CM_OK;
-        if (!key || !value) continue;
-        if (text_equal(key, "location")) {
-            constant->location = import_text(importer, value);
-            if (!constant->location) return diag_no_memory(importer->diag);
-        }
-        if (text_equal(key, "offset"))
-            status = external_number(importer, proto, key, value, &constant->offset);
-        if (text_equal(key, "length"))
-            status = external_number(importer, proto, key, value, &constant->length);
+        struct entry entry;
+        int status = message_entry(span_of_bytes(&proto->external_data[i]), &entry)
+                         ? external_entry(importer, proto, &entry, constant)
+                         : CM_OK;
         if (status < 0) return status;
     }
     if (constant->location) return CM_OK;
     return diag_error(importer->diag, DIAG_VALUE,
-                      "external data of tensor '%s' has no location", label(proto));
+                      "external data of tensor '%s' has no location", label(importer, proto));
 }
 
 static int contents(struct importer *importer, const Onnx__TensorProto *proto,
@@ -223,8 +234,8 @@ int import_tensor(struct importer *importer, const Onnx__TensorProto *proto,
     enum dtype dtype = dtype_from_onnx(proto->data_type);
     if (dtype == DTYPE_UNDEFINED)
         return diag_error(importer->diag, DIAG_TYPE,
-                          "tensor '%s' has data type %d, which does not exist", label(proto),
-                          proto->data_type);
+                          "tensor '%s' has data type %d, which does not exist",
+                          label(importer, proto), proto->data_type);
     int status = check_dims(importer, proto, proto->dims, proto->n_dims, &shape);
     if (status < 0) return status;
     struct constant *constant = constant_new(importer->arena, dtype, &shape);

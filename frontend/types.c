@@ -71,3 +71,12 @@ int import_type(struct importer *importer, const Onnx__TypeProto *proto, int dep
     ret->dtype = dtype_from_onnx(proto->map_type->key_type);
     return element_type(importer, proto->map_type->value_type, depth, ret);
 }
+
+int import_declared(struct importer *importer, const Onnx__TypeProto *proto,
+                    const struct type **ret) {
+    struct type *type = arena_alloc(importer->arena, sizeof(*type));
+    if (!type) return diag_no_memory(importer->diag);
+    int status = import_type(importer, proto, 0, type);
+    if (status == CM_OK) *ret = type;
+    return status;
+}

@@ -14,6 +14,9 @@
 #define FIRST_CAPACITY ((size_t)16)
 #define MAX_ENTRIES    ((size_t)1 << 31)
 
+const struct type type_undeclared = {.kind = CM_TYPE_UNKNOWN,
+                                     .shape = {.rank = RANK_UNKNOWN}};
+
 struct table {
     void *items;
     size_t n;
@@ -35,7 +38,7 @@ static int table_reserve(struct table *table, struct arena *arena, size_t size, 
         table->capacity == 0 ? FIRST_CAPACITY : table->capacity + table->capacity / 2;
     if (more > MAX_ENTRIES - table->n) return CM_REFUSED;
     if (capacity < table->n + more) capacity = table->n + more;
-    void *items = arena_array(arena, capacity, size);
+    void *items = arena_array_raw(arena, capacity, size);
     if (items == NULL) return CM_NO_MEMORY;
     if (table->n > 0) memcpy(items, table->items, table->n * size);
     table->items = items;
@@ -64,7 +67,11 @@ int graph_add_graph(struct graph_builder *builder, const struct graph *from, uin
 }
 
 int graph_add_value(struct graph_builder *builder, const struct value *from, uint32_t *ret_id) {
-    return table_add(&builder->values, builder->arena, from, sizeof *from, ret_id);
+    const int status =
+        table_add(&builder->values, builder->arena, from, sizeof *from, ret_id);
+    if (status == CM_OK && from->type == NULL)
+        graph_value_at(builder, *ret_id)->type = &type_undeclared;
+    return status;
 }
 
 int graph_add_node(struct graph_builder *builder, const struct node *from, uint32_t *ret_id) {

@@ -39,6 +39,9 @@ struct type {
     const struct type *element; /* of sequences, optionals and maps */
 };
 
+/* Of kind CM_TYPE_UNKNOWN. */
+extern const struct type type_undeclared;
+
 enum value_origin {
     VALUE_INPUT,       /* of a graph or body; may also have `constant` as its default */
     VALUE_INITIALIZER, /* `constant` */
@@ -50,17 +53,19 @@ struct use {
     uint32_t slot; /* which input of the node */
 };
 
+/* Nodes and values are many: small numbers stand together, and a type, which few values have
+ * in a file, apart. */
 struct value {
     const char *name; /* as in the file (of an inlined function: "call/name"); never NULL */
-    enum value_origin origin;
-    uint32_t graph; /* that it belongs to */
-    uint32_t node;  /* producer, ID_NONE */
-    uint32_t slot;
-    struct type type; /* as declared; kind CM_TYPE_UNKNOWN where the file is silent */
+    const struct type *type; /* as declared; type_undeclared where the file is silent */
     const struct constant *constant; /* initializers, and inputs with a default */
-    bool is_graph_output;            /* of any graph; by graph_finish */
-    uint32_t n_uses;                 /* by graph_finish */
-    const struct use *uses;
+    const struct use *uses;          /* by graph_finish */
+    uint32_t n_uses;                 /* likewise */
+    uint32_t graph;                  /* that it belongs to */
+    uint32_t node;                   /* producer, ID_NONE */
+    uint32_t slot;
+    enum value_origin origin;
+    bool is_graph_output; /* of any graph; by graph_finish */
 };
 
 /* A module on the way to a node. */
@@ -108,14 +113,14 @@ struct node {
     uint32_t file_index; /* place in its graph or function in the file, for messages */
     uint32_t ordinal;    /* how many nodes of the file begin before it; of an inlined node, the
                             one in the function's body */
-    size_t n_inputs;
-    const uint32_t *inputs; /* value ids, ID_NONE where omitted */
-    size_t n_outputs;
+    const uint32_t *inputs;  /* value ids, ID_NONE where omitted */
     const uint32_t *outputs; /* value ids, ID_NONE where omitted */
-    size_t n_attrs;
     const struct attr *attrs;
     const struct place *place; /* its own, or that of the call around it; NULL: not noted */
-    bool fused;                /* an optimizer noted that it made one node of several */
+    uint32_t n_inputs;
+    uint32_t n_outputs;
+    uint32_t n_attrs;
+    bool fused; /* an optimizer noted that it made one node of several */
 };
 
 struct graph {
@@ -160,7 +165,7 @@ struct graph_builder; /* arrays that grow; lives in the model's arena */
 /* NULL: no memory. */
 struct graph_builder *graph_builder_new(struct arena *arena);
 /* Each adds one (a shallow copy of *from; what it points to must live in the arena) and gives
- * its id. CM_OK, CM_NO_MEMORY, CM_REFUSED past 2^31 entries. */
+ * its id. A value without a type is of none that is declared. CM_OK, CM_NO_MEMORY, CM_REFUSED past 2^31 entries. */
 int graph_add_graph(struct graph_builder *builder, const struct graph *from, uint32_t *ret_id)
     __attribute__((warn_unused_result));
 int graph_add_value(struct graph_builder *builder, const struct value *from, uint32_t *ret_id)

@@ -113,7 +113,7 @@ static void print_typed(const struct model *model, uint32_t value, const struct 
     if (facts != NULL) {
         print_fact(&facts[value], out);
     } else {
-        print_type(&model->values[value].type, out);
+        print_type(model->values[value].type, out);
     }
 }
 

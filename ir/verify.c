@@ -144,7 +144,7 @@ static void verify_values(const struct model *model, size_t n_operands) {
         const struct entry entry = {"value", v};
         demand(value->name != NULL, entry, "has no name");
         demand(value->graph < model->n_graphs, entry, "graph out of range");
-        demand(dims_are_sound(&value->type.shape), entry, "declared dims are not sound");
+        demand(dims_are_sound(&value->type->shape), entry, "declared dims are not sound");
         verify_producer(model, v);
         verify_constant(model, v);
         verify_use_order(model, v);

@@ -58,8 +58,8 @@ static int walk_part(struct rule *rule, const char *attr, const struct round *ro
     const struct value *values = rule->model->values;
     int status = CM_OK;
     for (size_t i = 0; i < graph->n_inputs && status == CM_OK; i++)
-        status = declared_input(rule, &values[graph->inputs[i]].type,
-                                &values[graph->inputs[0]].type, round, &inputs[i]);
+        status = declared_input(rule, values[graph->inputs[i]].type,
+                                values[graph->inputs[0]].type, round, &inputs[i]);
     if (status == CM_OK)
         status = walker->walk(walker->context, id, graph->n_inputs, inputs, &outputs);
     return status < 0 ? status : walker->runs(walker->context, id, times, assumption);

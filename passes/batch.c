@@ -62,7 +62,7 @@ static int check_value_options(const struct batch_work *work) {
 }
 
 static const char *symbol_at(const struct value *value, int axis) {
-    return value->type.symbols ? value->type.symbols[axis] : NULL;
+    return value->type->symbols ? value->type->symbols[axis] : NULL;
 }
 
 static struct symbol *find_symbol(const struct batch_work *work, const char *name) {
@@ -73,8 +73,8 @@ static struct symbol *find_symbol(const struct batch_work *work, const char *nam
 /* Of tensors alone: nothing asks for the dims of a sparse one (make_input). */
 static int collect_input(const struct batch_work *work, uint32_t id) {
     const struct value *value = value_of(work, id);
-    if (value->type.kind != CM_TYPE_TENSOR) return CM_OK;
-    for (int axis = 0; axis < value->type.shape.rank; axis++) {
+    if (value->type->kind != CM_TYPE_TENSOR) return CM_OK;
+    for (int axis = 0; axis < value->type->shape.rank; axis++) {
         const char *name = symbol_at(value, axis);
         if (!name || find_symbol(work, name)) continue;
         uint32_t index = (uint32_t)work->table->n_symbols++;
@@ -89,7 +89,7 @@ static int collect_symbols(const struct batch_work *work) {
     const struct graph *graph = main_graph(work);
     size_t most = 0;
     for (size_t i = 0; i < graph->n_inputs; i++) {
-        int rank = value_of(work, graph->inputs[i])->type.shape.rank;
+        int rank = value_of(work, graph->inputs[i])->type->shape.rank;
         most += rank > 0 ? (size_t)rank : 0;
     }
     work->table->symbols =
@@ -129,7 +129,7 @@ static int bind_input_option(const struct batch_work *work, uint32_t id) {
     const struct value *value = value_of(work, id);
     const struct cm_input_option *option = input_option(work, value->name);
     if (!option) return CM_OK;
-    int rank = value->type.shape.rank;
+    int rank = value->type->shape.rank;
     if (rank != RANK_UNKNOWN && rank != option->rank)
         return diag_error(work->diag, DIAG_USAGE,
                           "--input gives '%s' %d dims, the model declares %d", value->name,
@@ -150,7 +150,7 @@ static int bind_value_options(const struct batch_work *work) {
     for (size_t i = 0; i < graph->n_inputs && options->n_values > 0; i++) {
         const struct value *value = value_of(work, graph->inputs[i]);
         const struct cm_value_option *option = values_option(work->analysis, value->name);
-        const bool has_one = option && value->type.shape.rank == 1;
+        const bool has_one = option && value->type->shape.rank == 1;
         struct symbol *symbol = find_symbol(work, has_one ? symbol_at(value, 0) : NULL);
         int status = symbol ? bind_symbol(work, symbol, (int64_t)option->n, "--value") : CM_OK;
         if (status < 0) return status;
@@ -194,7 +194,7 @@ static int bind_batch_symbol(const struct batch_work *work) {
     const struct cm_options *options = work->analysis->options;
     if (work->first == ID_NONE) return CM_OK;
     const struct value *value = value_of(work, work->first);
-    const char *name = value->type.shape.rank > 0 ? symbol_at(value, 0) : NULL;
+    const char *name = value->type->shape.rank > 0 ? symbol_at(value, 0) : NULL;
     struct symbol *symbol = find_symbol(work, name);
     if (!symbol) return CM_OK;
     if (options->batch > 0) return bind_symbol(work, symbol, options->batch, "--batch");
@@ -233,12 +233,12 @@ static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64
     const struct value *value = value_of(work, id);
     const char *name = symbol_at(value, axis);
     int64_t batch = work->analysis->options->batch;
-    *ret = value->type.shape.dims[axis];
+    *ret = value->type->shape.dims[axis];
     if (is_known(*ret)) return CM_OK;
     if (name) *ret = find_symbol(work, name)->size;
     if (!name && is_nameless_batch(work, id, axis)) *ret = batch > 0 ? batch : 1;
     const struct cm_value_option *contents = values_option(work->analysis, value->name);
-    if (!is_known(*ret) && contents && value->type.shape.rank == 1) *ret = (int64_t)contents->n;
+    if (!is_known(*ret) && contents && value->type->shape.rank == 1) *ret = (int64_t)contents->n;
     return is_known(*ret) ? CM_OK : unbound(work, id, axis);
 }
 
@@ -249,25 +249,25 @@ static int make_input(const struct batch_work *work, uint32_t id, struct fact *f
     struct arena *arena = work->analysis->arena;
     int64_t dims[SHAPE_MAX_RANK];
     int worst = CM_OK;
-    if (fact_of_type(arena, &value->type, fact) < 0) return diag_no_memory(work->diag);
-    if (value->type.kind == CM_TYPE_SPARSE_TENSOR) fact->shape = shape_unknown();
-    if (value->type.kind != CM_TYPE_TENSOR) return CM_OK;
+    if (fact_of_type(arena, value->type, fact) < 0) return diag_no_memory(work->diag);
+    if (value->type->kind == CM_TYPE_SPARSE_TENSOR) fact->shape = shape_unknown();
+    if (value->type->kind != CM_TYPE_TENSOR) return CM_OK;
     if (option) {
         if (shape_make(arena, option->rank, option->dims, &fact->shape) < 0)
             return diag_no_memory(work->diag);
         return CM_OK;
     }
-    if (!shape_has_rank(&value->type.shape) && contents) {
+    if (!shape_has_rank(&value->type->shape) && contents) {
         const int64_t n = (int64_t)contents->n;
         return shape_make(arena, 1, &n, &fact->shape) < 0 ? diag_no_memory(work->diag) : CM_OK;
     }
-    if (!shape_has_rank(&value->type.shape)) return shapes_no_rank(work->analysis, value);
-    for (int axis = 0; axis < value->type.shape.rank; axis++) {
+    if (!shape_has_rank(&value->type->shape)) return shapes_no_rank(work->analysis, value);
+    for (int axis = 0; axis < value->type->shape.rank; axis++) {
         int status = bound_dim(work, id, axis, &dims[axis]);
         if (status < 0) worst = status;
     }
     if (worst < 0) return worst;
-    if (shape_make(arena, value->type.shape.rank, dims, &fact->shape) < 0)
+    if (shape_make(arena, value->type->shape.rank, dims, &fact->shape) < 0)
         return diag_no_memory(work->diag);
     return CM_OK;
 }
@@ -305,7 +305,7 @@ static int no_batch(const struct batch_work *work) {
 
 static bool first_is_symbolic(const struct batch_work *work) {
     const struct value *value = value_of(work, work->first);
-    return value->type.shape.rank > 0 && !is_known(value->type.shape.dims[0]);
+    return value->type->shape.rank > 0 && !is_known(value->type->shape.dims[0]);
 }
 
 static int settle_batch(const struct batch_work *work) {

@@ -57,7 +57,7 @@ static int take_operands(struct finder *finder, struct node *node) {
         if (!name) return CM_NO_MEMORY;
         const struct match_name *found = match_name(&finder->match, name);
         inputs[i] = found ? found->value : ID_NONE;
-        if (found) node->n_inputs = i + 1;
+        if (found) node->n_inputs = (uint32_t)i + 1;
     }
     return CM_OK;
 }

@@ -15,7 +15,7 @@ static bool is_as_declared(const struct analysis *analysis) {
     const struct model *model = analysis->model;
     const struct graph *graph = &model->graphs[0];
     for (size_t i = 0; i < graph->n_inputs; i++) {
-        const struct shape *declared = &model->values[graph->inputs[i]].type.shape;
+        const struct shape *declared = &model->values[graph->inputs[i]].type->shape;
         const struct fact *fact = analysis->batch.inputs[graph->inputs[i]];
         /* no option gives a sparse tensor its dims: nothing is known of them */
         if (!fact || !shape_has_rank(declared) || !shape_has_rank(&fact->shape)) continue;

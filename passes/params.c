@@ -78,7 +78,7 @@ static void find_inputs(struct study *study) {
         uint32_t id = main->inputs[i];
         const struct value *value = &study->model->values[id];
         if (value->constant) continue;
-        if (!first && is_static_tensor(&value->type)) study->sources[id] = SOURCE_INPUT;
+        if (!first && is_static_tensor(value->type)) study->sources[id] = SOURCE_INPUT;
         first = false;
     }
 }

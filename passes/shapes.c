@@ -22,8 +22,8 @@ const char *shapes_example(const struct analysis *analysis, const struct value *
                            int axis) {
     struct text text;
     text_init(&text, analysis->arena);
-    for (int i = 0; i < value->type.shape.rank; i++) {
-        int64_t dim = value->type.shape.dims[i];
+    for (int i = 0; i < value->type->shape.rank; i++) {
+        int64_t dim = value->type->shape.dims[i];
         if (i > 0) text_append(&text, "x");
         if (i == axis || !is_known(dim))
             text_append(&text, "N");

@@ -66,7 +66,7 @@ static bool read_element(enum dtype dtype, const char *text, struct number *ret)
 static int refuse_element(const struct analysis *analysis, const struct value *input,
                           const char *element) {
     return diag_error(analysis->diag, DIAG_USAGE, "--value gives '%s' '%s', which is no %s",
-                      input->name, element, dtype_name(input->type.dtype));
+                      input->name, element, dtype_name(input->type->dtype));
 }
 
 static int make_numbers(const struct analysis *analysis, const struct value *input,

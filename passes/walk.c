@@ -194,7 +194,7 @@ static void mark_constant(const struct rule *rule, struct fact *output) {
  * unknown operator, a dim that data decide but the exporter knew.
  */
 static int close_gaps(const struct walk *walk, uint32_t value, struct fact *fact) {
-    const struct type *type = &walk->model->values[value].type;
+    const struct type *type = walk->model->values[value].type;
     const struct shape *declared = &type->shape;
     if (!walk->declared || type->kind == CM_TYPE_UNKNOWN) return CM_OK;
     if (fact->kind == CM_TYPE_UNKNOWN && fact_of_type(walk->arena, type, fact) < 0)

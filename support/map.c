@@ -1,35 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linear probing over a power of two; the whole hash is kept, so that growing never looks at a
- * key and probing compares texts only where 64 bits agree. */
+ * key and probing compares texts only where 64 bits agree, and their lengths do. */
 #include "support/map.h"
 
 #include <string.h>
 
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
+#include "support/diag.h"
 #include "support/hash.h"
 
 #include "support/banned.h"
 
 #define FIRST_CAPACITY ((size_t)16)
 
-static uint64_t map_hash(const char *key) {
-    return hash_text(key, strlen(key));
-}
-
 void map_init(struct map *map, struct arena *arena) {
     memset(map, 0, sizeof *map);
     map->arena = arena;
 }
 
+/* A text that is looked for. */
+struct wanted {
+    const char *text;
+    uint32_t length;
+    uint64_t hash;
+};
+
+static struct wanted map_want(const char *text, size_t length) {
+    BUG_ON(length > UINT32_MAX);
+    return (struct wanted){text, (uint32_t)length, hash_text(text, length)};
+}
+
+static bool map_is(const struct map_entry *entry, const struct wanted *key) {
+    return entry->hash == key->hash && entry->length == key->length &&
+           (key->length == 0 || memcmp(entry->key, key->text, key->length) == 0);
+}
+
 /* The entry of `key`, or the free one where it belongs. Some entry is always free. */
-static struct map_entry *map_find(const struct map *map, const char *key, uint64_t hash) {
+static struct map_entry *map_find(const struct map *map, const struct wanted *key) {
     const size_t mask = map->capacity - 1;
-    size_t i = (size_t)hash & mask;
-    while (map->entries[i].key != NULL &&
-           (map->entries[i].hash != hash || strcmp(map->entries[i].key, key) != 0)) {
-        i = (i + 1) & mask;
-    }
+    size_t i = (size_t)key->hash & mask;
+    while (map->entries[i].key != NULL && !map_is(&map->entries[i], key)) i = (i + 1) & mask;
     return &map->entries[i];
 }
 
@@ -62,36 +73,67 @@ int map_reserve(struct map *map, size_t n) {
     return CM_OK;
 }
 
+static const struct map_entry *map_entry_of(const struct map *map, const char *key,
+                                            size_t length) {
+    if (map->capacity == 0) return NULL;
+    const struct wanted wanted = map_want(key, length);
+    const struct map_entry *entry = map_find(map, &wanted);
+    return entry->key == NULL ? NULL : entry;
+}
+
+uint32_t map_get_n(const struct map *map, const char *key, size_t length) {
+    const struct map_entry *entry = map_entry_of(map, key, length);
+    return entry == NULL ? MAP_NONE : entry->value;
+}
+
 uint32_t map_get(const struct map *map, const char *key) {
-    if (map->capacity == 0) return MAP_NONE;
-    const struct map_entry *entry = map_find(map, key, map_hash(key));
-    return entry->key == NULL ? MAP_NONE : entry->value;
+    return map_get_n(map, key, strlen(key));
 }
 
 const char *map_key(const struct map *map, const char *key) {
-    return map->capacity == 0 ? NULL : map_find(map, key, map_hash(key))->key;
+    return map_key_n(map, key, strlen(key));
+}
+
+const char *map_key_n(const struct map *map, const char *key, size_t length) {
+    const struct map_entry *entry = map_entry_of(map, key, length);
+    return entry == NULL ? NULL : entry->key;
+}
+
+/* *ret: the entry of the key, which is added with `value` where there is none (*ret_added). */
+static int map_put(struct map *map, const char *key, size_t length, uint32_t value,
+                   struct map_entry **ret, bool *ret_added) {
+    const struct wanted wanted = map_want(key, length);
+    const int status = map_reserve(map, map->n_entries + 1);
+    if (status != CM_OK) return status;
+    *ret = map_find(map, &wanted);
+    *ret_added = (*ret)->key == NULL;
+    if (!*ret_added) return CM_OK;
+    **ret = (struct map_entry){key, wanted.hash, value, wanted.length};
+    map->n_entries++;
+    return CM_OK;
 }
 
 int map_set(struct map *map, const char *key, uint32_t value) {
-    uint32_t existing = MAP_NONE;
-    const int status = map_add(map, key, value, &existing);
-    if (status == CM_OK && existing != MAP_NONE) {
-        map_find(map, key, map_hash(key))->value = value;
-    }
+    return map_set_n(map, key, strlen(key), value);
+}
+
+int map_set_n(struct map *map, const char *key, size_t length, uint32_t value) {
+    struct map_entry *entry = NULL;
+    bool added = false;
+    const int status = map_put(map, key, length, value, &entry, &added);
+    if (status == CM_OK) entry->value = value;
     return status;
 }
 
 int map_add(struct map *map, const char *key, uint32_t value, uint32_t *ret_existing) {
-    const uint64_t hash = map_hash(key);
-    const int status = map_reserve(map, map->n_entries + 1);
-    if (status != CM_OK) return status;
-    struct map_entry *entry = map_find(map, key, hash);
-    if (entry->key != NULL) {
-        *ret_existing = entry->value;
-        return CM_OK;
-    }
-    *entry = (struct map_entry){key, hash, value};
-    map->n_entries++;
-    *ret_existing = MAP_NONE;
-    return CM_OK;
+    return map_add_n(map, key, strlen(key), value, ret_existing);
+}
+
+int map_add_n(struct map *map, const char *key, size_t length, uint32_t value,
+              uint32_t *ret_existing) {
+    struct map_entry *entry = NULL;
+    bool added = false;
+    const int status = map_put(map, key, length, value, &entry, &added);
+    if (status == CM_OK) *ret_existing = added ? MAP_NONE : entry->value;
+    return status;
 }

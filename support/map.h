@@ -15,6 +15,7 @@ struct map_entry {
     const char *key; /* NULL: free */
     uint64_t hash;
     uint32_t value;
+    uint32_t length; /* of the key */
 };
 
 struct map {
@@ -30,16 +31,28 @@ void map_init(struct map *map, struct arena *arena);
 /* Room for `n` entries in all, so that it need not grow on the way there. 0, or CM_NO_MEMORY.
  */
 int map_reserve(struct map *map, size_t n) __attribute__((warn_unused_result));
+
+/*
+ * A key is a text with a NUL behind it, or (_n) `length` bytes, fewer than 2^32, whatever they
+ * are. The two are the same key where they are the same bytes.
+ */
+
 /* The value, or MAP_NONE. */
 uint32_t map_get(const struct map *map, const char *key);
+uint32_t map_get_n(const struct map *map, const char *key, size_t length);
 /* The key itself as it was set, equal to `key`; NULL: it is not there. */
 const char *map_key(const struct map *map, const char *key);
+const char *map_key_n(const struct map *map, const char *key, size_t length);
 /* Sets or replaces. 0, or CM_NO_MEMORY. `key` must outlive the map. */
 int map_set(struct map *map, const char *key, uint32_t value)
+    __attribute__((warn_unused_result));
+int map_set_n(struct map *map, const char *key, size_t length, uint32_t value)
     __attribute__((warn_unused_result));
 /* Sets only when absent: *ret_existing is the value already there, or MAP_NONE when it was
  * added. */
 int map_add(struct map *map, const char *key, uint32_t value, uint32_t *ret_existing)
     __attribute__((warn_unused_result));
+int map_add_n(struct map *map, const char *key, size_t length, uint32_t value,
+              uint32_t *ret_existing) __attribute__((warn_unused_result));
 
 #endif

@@ -323,7 +323,7 @@ static void declared_dims_are_numbers_names_or_unknown(void **state) {
     put_message(&graph, 11, value);
     struct loading loading = load_bytes(model_of(*state, graph));
     assert_int_equal(loading.status, CM_OK);
-    const struct type *have = &value_named(&loading, "x")->type;
+    const struct type *have = value_named(&loading, "x")->type;
     assert_int_equal(have->kind, CM_TYPE_TENSOR);
     assert_int_equal(have->dtype, DTYPE_FLOAT16);
     assert_int_equal(have->shape.rank, 3);
@@ -366,7 +366,7 @@ static void sequences_and_optionals_keep_their_element(void **state) {
         put_message(&graph, 11, value);
         struct loading loading = load_bytes(model_of(*state, graph));
         assert_int_equal(loading.status, CM_OK);
-        const struct type *have = &value_named(&loading, "x")->type;
+        const struct type *have = value_named(&loading, "x")->type;
         assert_int_equal(have->kind, cases[i].kind);
         assert_int_equal(have->element->kind, CM_TYPE_TENSOR);
         assert_int_equal(have->element->dtype, DTYPE_INT64);
@@ -483,7 +483,7 @@ static void a_value_in_between_may_have_a_dim_of_minus_1(void **state) {
     put_message(&graph, 13, value_of(*state, "y", 1, (const int64_t[]){-1}));
     struct loading loading = load_bytes(model_of(*state, graph));
     assert_int_equal(loading.status, CM_OK);
-    assert_int_equal(value_named(&loading, "y")->type.shape.dims[0], DIM_UNKNOWN);
+    assert_int_equal(value_named(&loading, "y")->type->shape.dims[0], DIM_UNKNOWN);
     loading_free(&loading);
 }
 

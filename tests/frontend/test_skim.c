@@ -277,6 +277,72 @@ static void a_large_weight_costs_no_reading(void **state) {
     loading_free(&loading);
 }
 
+/* A graph of an If, in whose body a node has a name of so many letters, and a node behind it.
+ */
+static struct bytes model_with_body(struct arena *arena, size_t letters) {
+    char *name = arena_alloc(arena, letters + 1);
+    memset(name, 'n', letters);
+    struct bytes body = graph_of(arena, "", "t");
+    struct bytes graph = graph_of(arena, "c,x", "z");
+    struct bytes node = node_of(arena, "If", "if", "c", "y");
+    put_message(&body, 1, node_of(arena, "Relu", name, "x", "t"));
+    put_message(&node, 5, graph_attribute(arena, "then_branch", body));
+    put_message(&graph, 1, node);
+    put_message(&graph, 1, node_of(arena, "Relu", "last", "y", "z"));
+    return model_of(arena, graph);
+}
+
+/* With what is noted of a body, the messages around it are longer than in the file; where that
+ * takes a length past 127 or 16383, it is a byte longer, too. */
+static void lengths_around_a_body_are_written_anew(void **state) {
+    static const struct {
+        size_t first;
+        size_t last;
+    } ranges[] = {{1, 130}, {16270, 16390}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        for (size_t letters = ranges[i].first; letters <= ranges[i].last; letters++) {
+            struct loading loading = load_bytes(model_with_body(*state, letters));
+            assert_int_equal(loading.status, CM_OK);
+            const struct node *nodes = loading.model->nodes;
+            assert_int_equal(loading.model->n_nodes, 3);
+            assert_string_equal(nodes[0].name, "if");
+            assert_int_equal(strlen(nodes[1].name), letters);
+            assert_string_equal(nodes[2].name, "last");
+            for (uint32_t k = 0; k < 3; k++) assert_int_equal(nodes[k].ordinal, k);
+            loading_free(&loading);
+        }
+}
+
+/* More than one piece of what is kept, and many windows of a file. */
+static void a_long_graph_is_the_same_from_a_file(void **state) {
+    enum { N = 4000 };
+    char path[] = "/tmp/test_skim_XXXXXX";
+    struct bytes graph = graph_of(*state, "v0", "v4000");
+    for (int i = 0; i < N; i++)
+        put_message(&graph, 1,
+                    node_of(*state, "Relu", arena_printf(*state, "/layer%d/Relu", i),
+                            arena_printf(*state, "v%d", i),
+                            arena_printf(*state, "v%d", i + 1)));
+    struct bytes model = model_of(*state, graph);
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, model.data, model.size), model.size);
+    close(fd);
+    for (int from_file = 0; from_file < 2; from_file++) {
+        struct loading loading = from_file ? load_path(path) : load_bytes(model);
+        assert_int_equal(loading.status, CM_OK);
+        assert_int_equal(loading.model->n_nodes, N);
+        for (uint32_t i = 0; i < N; i++) {
+            const struct node *node = &loading.model->nodes[i];
+            assert_string_equal(node->name, arena_printf(*state, "/layer%u/Relu", i));
+            assert_string_equal(value_name(loading.model, node->inputs[0]),
+                                arena_printf(*state, "v%u", i));
+        }
+        loading_free(&loading);
+    }
+    unlink(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_bytes_are_refused_with_their_place),
@@ -290,6 +356,8 @@ int main(void) {
         cmocka_unit_test(elements_written_one_by_one_are_read_up_to_a_cap),
         cmocka_unit_test(a_fold_reads_from_memory_what_a_pipe_has_passed),
         cmocka_unit_test(a_large_weight_costs_no_reading),
+        cmocka_unit_test(lengths_around_a_body_are_written_anew),
+        cmocka_unit_test(a_long_graph_is_the_same_from_a_file),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

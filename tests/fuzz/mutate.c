@@ -227,13 +227,13 @@ static const struct op *draw_operator(struct mutation *mutation) {
     return &family->rows[draw(mutation, (uint32_t)family->n_rows)];
 }
 
-static const struct skim_field node_type = {.number = 4};
-static const struct skim_field node_domain = {.number = 7};
+static const uint32_t node_type = 4;
+static const uint32_t node_domain = 7;
 
 static bool is_node_text(const struct wire *wire, uint32_t id, const void *context) {
-    const struct skim_field *want = context;
+    const uint32_t *want = context;
     const struct wire_field *field = &wire->fields[id];
-    return field->inside == MESSAGE_NODE && field->number == want->number && field->type == 2;
+    return field->inside == MESSAGE_NODE && field->number == *want && field->type == 2;
 }
 
 static bool change_operator(struct mutation *mutation) {
@@ -290,18 +290,16 @@ static bool add_field(struct mutation *mutation) {
     uint8_t number[10];
     uint8_t bytes[32];
     const enum message_kind kind = (enum message_kind)draw(mutation, MESSAGE_N);
-    const struct skim_field *row = skim_messages[kind].fields;
-    uint32_t n = 0;
+    const struct skim_message *message = &skim_messages[kind];
+    const uint32_t drawn = message->n_fields > 0 ? draw(mutation, message->n_fields) : 0;
+    const struct skim_field *row = skim_find_field(message, drawn);
     if (!row) return false;
-    while (row[n].name) n++;
-    row += draw(mutation, n);
     const uint32_t parent = find_field(mutation, mutation->wire, holds_kind, &kind);
     const uint32_t type = row->kind == FIELD_NUMBER ? 0 : 2;
     const size_t size =
         type == 0 ? wire_put_varint(number, draw_number(mutation)) : draw(mutation, 2);
     if (type == 2) number[0] = 'x';
-    return append(mutation, parent, bytes,
-                  wire_put_field(bytes, row->number, type, number, size));
+    return append(mutation, parent, bytes, wire_put_field(bytes, drawn, type, number, size));
 }
 
 /* What is asked for stands at the end (fuzz.h). */

@@ -36,14 +36,6 @@ static bool take_body(const uint8_t *data, size_t end, uint32_t type, size_t *at
     return true;
 }
 
-static const struct skim_field *find_row(enum message_kind kind, uint32_t number) {
-    const struct skim_field *row = skim_messages[kind].fields;
-    if (!row) return NULL;
-    for (; row->name; row++)
-        if (row->number == number) return row;
-    return NULL;
-}
-
 static bool take_field(struct wire *wire, size_t end, size_t *at, struct wire_field *field) {
     uint64_t tag = 0;
     field->start = *at;
@@ -52,7 +44,7 @@ static bool take_field(struct wire *wire, size_t end, size_t *at, struct wire_fi
     field->type = tag & 7;
     if (!take_body(wire->data, end, field->type, at, &field->body)) return false;
     field->end = *at;
-    field->row = find_row(field->inside, field->number);
+    field->row = skim_find_field(&skim_messages[field->inside], field->number);
     return true;
 }
 

@@ -42,15 +42,21 @@ static uint32_t append(struct small_model *small, const uint32_t **list, size_t 
     return id;
 }
 
+static const void *small_copy(struct small_model *small, const void *from, size_t size) {
+    const void *copy = arena_copy(small->arena, from, size);
+    BUG_ON(copy == NULL);
+    return copy;
+}
+
 uint32_t small_input(struct small_model *small, uint32_t graph, const char *name,
                      enum dtype dtype, int rank, const int64_t *dims) {
+    const struct type type = {
+        .kind = CM_TYPE_TENSOR, .dtype = dtype, .shape = small_shape(small, rank, dims)};
     const struct value value = {.name = name,
                                 .origin = VALUE_INPUT,
                                 .graph = graph,
                                 .node = ID_NONE,
-                                .type = {.kind = CM_TYPE_TENSOR,
-                                         .dtype = dtype,
-                                         .shape = small_shape(small, rank, dims)}};
+                                .type = small_copy(small, &type, sizeof type)};
     uint32_t id = ID_NONE;
     BUG_ON(graph_add_value(small->builder, &value, &id) != 0);
     struct graph *g = graph_at(small->builder, graph);
@@ -60,12 +66,13 @@ uint32_t small_input(struct small_model *small, uint32_t graph, const char *name
 uint32_t small_weight(struct small_model *small, uint32_t graph, const char *name, int rank,
                       const int64_t *dims) {
     const struct shape shape = small_shape(small, rank, dims);
+    const struct type type = {.kind = CM_TYPE_TENSOR, .dtype = DTYPE_FLOAT, .shape = shape};
     const struct value value = {
         .name = name,
         .origin = VALUE_INITIALIZER,
         .graph = graph,
         .node = ID_NONE,
-        .type = {.kind = CM_TYPE_TENSOR, .dtype = DTYPE_FLOAT, .shape = shape},
+        .type = small_copy(small, &type, sizeof type),
         .constant = constant_splat_real(small->arena, DTYPE_FLOAT, &shape, 0.5)};
     uint32_t id = ID_NONE;
     BUG_ON(graph_add_value(small->builder, &value, &id) != 0);
@@ -73,7 +80,7 @@ uint32_t small_weight(struct small_model *small, uint32_t graph, const char *nam
 }
 
 uint32_t small_node(struct small_model *small, uint32_t graph, const char *type,
-                    const uint32_t *inputs, size_t n_inputs, const char *output) {
+                    const uint32_t *inputs, uint32_t n_inputs, const char *output) {
     uint32_t id = ID_NONE;
     uint32_t *result = arena_array(small->arena, 1, sizeof *result);
     struct node node = {.name = "",
@@ -86,11 +93,8 @@ uint32_t small_node(struct small_model *small, uint32_t graph, const char *type,
                         .n_outputs = 1,
                         .outputs = result};
     BUG_ON(graph_add_node(small->builder, &node, &id) != 0);
-    const struct value value = {.name = output,
-                                .origin = VALUE_OUTPUT,
-                                .graph = graph,
-                                .node = id,
-                                .type = {.kind = CM_TYPE_UNKNOWN, .shape = shape_unknown()}};
+    const struct value value = {
+        .name = output, .origin = VALUE_OUTPUT, .graph = graph, .node = id};
     BUG_ON(graph_add_value(small->builder, &value, result) != 0);
     struct graph *g = graph_at(small->builder, graph);
     graph_node_at(small->builder, id)->file_index = (uint32_t)g->n_nodes;
@@ -109,7 +113,7 @@ void small_graph_end(struct small_model *small, uint32_t graph, uint32_t output)
 void small_attrs(struct small_model *small, uint32_t node, const struct attr *attrs, size_t n) {
     struct node *to = graph_node_at(small->builder, node);
     to->attrs = arena_copy(small->arena, attrs, n * sizeof *attrs);
-    to->n_attrs = n;
+    to->n_attrs = (uint32_t)n;
 }
 
 void small_model_with_body(struct small_model *small) {

@@ -25,7 +25,7 @@ uint32_t small_weight(struct small_model *small, uint32_t graph, const char *nam
                       const int64_t *dims);
 /* A node with up to n inputs, and one output of that name that is its own value id. */
 uint32_t small_node(struct small_model *small, uint32_t graph, const char *type,
-                    const uint32_t *inputs, size_t n_inputs, const char *output);
+                    const uint32_t *inputs, uint32_t n_inputs, const char *output);
 uint32_t small_output_of(struct small_model *small, uint32_t node);
 /* Its nodes in the order of ids, its inputs, and one output. */
 void small_graph_end(struct small_model *small, uint32_t graph, uint32_t output);

@@ -53,7 +53,7 @@ static void constant_with_a_wrong_count(struct small_model *m) {
     m->model.values[W].constant = copy;
 }
 static void negative_dim(struct small_model *m) {
-    m->model.values[X].type.shape.dims[0] = -1;
+    m->model.values[X].type->shape.dims[0] = -1;
 }
 static void nodes_out_of_order(struct small_model *m) {
     uint32_t *order = arena_array(m->arena, 2, sizeof *order);

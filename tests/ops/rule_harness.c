@@ -133,7 +133,7 @@ static void parse_inputs(struct rule_bench *bench, const char *text) {
         values[n].constant = fact.is_weight ? fact.value : NULL;
         ids[n] = (uint32_t)n;
     }
-    bench->node.n_inputs = n;
+    bench->node.n_inputs = (uint32_t)n;
     bench->node.inputs = ids;
     bench->model.values = values;
     bench->model.n_values = n;
@@ -148,7 +148,7 @@ static void parse_outputs(struct rule_bench *bench, const char *text) {
         assert_true(n < MAX_OPERANDS);
         ids[n] = text_equal(word, "-") ? ID_NONE : (uint32_t)(MAX_OPERANDS + n);
     }
-    bench->node.n_outputs = n;
+    bench->node.n_outputs = (uint32_t)n;
     bench->node.outputs = ids;
     bench->rule.n_outputs = n;
     bench->rule.outputs = arena_array(bench->arena, n, sizeof(*bench->rule.outputs));
@@ -212,7 +212,7 @@ static void parse_attrs(struct rule_bench *bench, const char *text) {
             parse_scalar(value, &attrs[n]);
     }
     bench->node.attrs = attrs;
-    bench->node.n_attrs = n;
+    bench->node.n_attrs = (uint32_t)n;
 }
 
 static void parse_op(struct rule_bench *bench, const char *text) {

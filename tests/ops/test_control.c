@@ -165,7 +165,7 @@ static void add_bodies(struct rule_bench *bench, const struct control_case *row)
     bench->model.graphs = graphs;
     bench->model.n_graphs = 1 + MAX_BODIES;
     bench->node.attrs = attrs;
-    bench->node.n_attrs = n;
+    bench->node.n_attrs = (uint32_t)n;
 }
 
 static void print_outputs(const struct rule *rule, struct text *out) {

@@ -313,7 +313,7 @@ static void set_attrs(struct stage *stage, const struct op *op) {
         if (op->attrs[i].required || !one_in(stage->chance, 3))
             set_attr(stage, &op->attrs[i], &attrs[given++]);
     stage->bench->node.attrs = attrs;
-    stage->bench->node.n_attrs = given;
+    stage->bench->node.n_attrs = (uint32_t)given;
 }
 
 static size_t how_many(struct chance *chance, int32_t least, int32_t most) {
@@ -339,7 +339,7 @@ static void set_operands(struct stage *stage, const struct op *op) {
         ids[i] = (uint32_t)i;
     }
     for (size_t i = 0; i < 3; i++) values[n + i].name = "of a body";
-    bench->node.n_inputs = n;
+    bench->node.n_inputs = (uint32_t)n;
     bench->node.inputs = ids;
     bench->model.values = values;
     bench->model.n_values = n + 3;
@@ -352,7 +352,7 @@ static void set_results(struct stage *stage, const struct op *op) {
     const size_t n = how_many(stage->chance, op->min_outputs, op->max_outputs);
     uint32_t *ids = arena_array(bench->arena, n + 1, sizeof(*ids));
     for (size_t i = 0; i < n; i++) ids[i] = one_in(stage->chance, 8) ? ID_NONE : (uint32_t)i;
-    bench->node.n_outputs = n;
+    bench->node.n_outputs = (uint32_t)n;
     bench->node.outputs = ids;
     bench->rule.n_outputs = n;
     bench->rule.outputs = arena_array(bench->arena, n + 1, sizeof(struct fact));

@@ -91,6 +91,11 @@ static struct type parse_type(struct parser *parser, const char *word) {
     return type;
 }
 
+static const struct type *declared_type(struct parser *parser, const char *word) {
+    const struct type type = parse_type(parser, word);
+    return arena_copy(parser->arena, &type, sizeof type);
+}
+
 static struct constant *list_constant(struct parser *parser, const struct type *type,
                                       const char *list) {
     int64_t ints[MAX_LISTED];
@@ -141,15 +146,15 @@ static uint32_t value_named(const struct parser *parser, const char *name) {
 static void add_input(struct parser *parser, char **words, size_t n) {
     struct level *level = parser->level;
     struct value value = {.name = words[1], .origin = VALUE_INPUT, .node = ID_NONE};
-    value.type = parse_type(parser, words[2]);
-    if (n > 3) value.constant = make_constant(parser, &value.type, words[3]);
+    value.type = declared_type(parser, words[2]);
+    if (n > 3) value.constant = make_constant(parser, value.type, words[3]);
     level->inputs[level->n_inputs++] = add_value(parser, &value);
 }
 
 static void add_initializer(struct parser *parser, char **words, size_t n) {
     struct value value = {.name = words[1], .origin = VALUE_INITIALIZER, .node = ID_NONE};
-    value.type = parse_type(parser, words[2]);
-    value.constant = make_constant(parser, &value.type, n > 3 ? words[3] : NULL);
+    value.type = declared_type(parser, words[2]);
+    value.constant = make_constant(parser, value.type, n > 3 ? words[3] : NULL);
     (void)add_value(parser, &value);
 }
 
@@ -245,7 +250,7 @@ static void add_operator(struct parser *parser, char **words, size_t n) {
     struct attr *attrs = arena_array(parser->arena, n + 4, sizeof *attrs);
     size_t at = 3;
     set_operator(parser, &node, words[2]);
-    node.n_attrs = take_bodies(parser, attrs);
+    node.n_attrs = (uint32_t)take_bodies(parser, attrs);
     for (; at < n && strcmp(words[at], "->") != 0; at++)
         inputs[node.n_inputs++] = value_named(parser, words[at]);
     char **outputs = words + ++at;
@@ -290,7 +295,7 @@ static void add_output(struct parser *parser, char **words) {
 }
 
 static void declare_type(struct parser *parser, char **words) {
-    struct type type = parse_type(parser, words[2]);
+    const struct type *type = declared_type(parser, words[2]);
     graph_value_at(parser->builder, value_named(parser, words[1]))->type = type;
 }
 

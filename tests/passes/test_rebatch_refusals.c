@@ -25,7 +25,7 @@ struct refusal {
 static const char *declared_shape(const struct bench *bench, const char *name) {
     struct text text;
     text_init(&text, bench->arena);
-    shape_print(&bench->model.values[bench_value(bench, name)].type.shape, &text);
+    shape_print(&bench->model.values[bench_value(bench, name)].type->shape, &text);
     return text_string(&text);
 }
 

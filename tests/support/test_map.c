@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -42,6 +43,26 @@ static void set_replaces_and_add_does_not(void **state) {
     assert_int_equal(existing, MAP_NONE);
     assert_int_equal(map_get(&map, ""), 4);
     assert_int_equal(map.n_entries, 2);
+}
+
+static void a_key_is_its_bytes_and_their_number(void **state) {
+    static const char bytes[] = "ab\0cd";
+    struct map map;
+    uint32_t existing = 5;
+    map_init(&map, *state);
+    for (uint32_t n = 0; n <= 5; n++) assert_int_equal(map_set_n(&map, bytes, n, n), CM_OK);
+    for (uint32_t n = 0; n <= 5; n++) {
+        char copy[5];
+        memcpy(copy, bytes, n); /* nothing behind it */
+        assert_int_equal(map_get_n(&map, copy, n), n);
+    }
+    assert_int_equal(map_get(&map, "ab"), 2);
+    assert_ptr_equal(map_key(&map, "ab"), bytes);
+    assert_ptr_equal(map_key_n(&map, bytes, 4), bytes);
+    assert_null(map_key_n(&map, "ab\0ce", 5));
+    assert_int_equal(map_add_n(&map, "abc", 2, 9, &existing), CM_OK);
+    assert_int_equal(existing, 2);
+    assert_int_equal(map.n_entries, 6);
 }
 
 static void a_hundred_thousand_names_are_found_again(void **state) {
@@ -86,6 +107,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_empty_map_has_nothing, make, end),
         cmocka_unit_test_setup_teardown(set_replaces_and_add_does_not, make, end),
+        cmocka_unit_test_setup_teardown(a_key_is_its_bytes_and_their_number, make, end),
         cmocka_unit_test_setup_teardown(a_hundred_thousand_names_are_found_again, make, end),
         cmocka_unit_test(without_memory_the_map_stays_as_it_was),
     };

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes as they stand in the file, and how they become nodes of the IR, in an order in which
+ * every operand comes before its use. */
+#include "frontend/nodes.h"
+
+#include <string.h>
+
+#include "frontend/importer.h"
+#include "frontend/sort.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+struct node_walk nodes_of(const struct message *message, uint32_t number) {
+    return (struct node_walk){.left = message_walk(message, number),
+                              .ordinal = message->ordinal};
+}
+
+bool nodes_next(struct node_walk *walk, struct node_bytes *ret, struct message *ret_parts) {
+    if (!fields_next(&walk->left, &ret->bytes)) return false;
+    ret->index = walk->index++;
+    ret->ordinal = walk->ordinal;
+    message_index(ret->bytes, ret_parts);
+    walk->ordinal += 1 + ret_parts->ordinal;
+    return true;
+}
+
+/* The opsets that the nodes of one list are written in. */
+struct opset_context {
+    Onnx__OperatorSetIdProto *const *imports;
+    size_t n;
+    int64_t standard; /* of ai.onnx */
+};
+
+static struct opset_context opsets_of(const struct importer *importer,
+                                      const struct scope *scope) {
+    const Onnx__FunctionProto *function =
+        scope->function ? scope->function->function->proto : NULL;
+    struct opset_context context = {
+        .imports = function ? function->opset_import : importer->proto->opset_import,
+        .n = function ? function->n_opset_import : importer->proto->n_opset_import};
+    context.standard = import_opset(context.imports, context.n, "");
+    return context;
+}
+
+static int opset_for(struct importer *importer, const struct opset_context *context,
+                     const char *domain, int64_t *ret) {
+    *ret = domain[0] == '\0' ? context->standard
+                             : import_opset(context->imports, context->n, domain);
+    if (*ret > 0) return CM_OK;
+    return diag_error(importer->diag, DIAG_OPSET,
+                      "the file does not say which opset of '%s' it uses",
+                      domain[0] ? domain : "ai.onnx");
+}
+
+static int resolve_inputs(struct importer *importer, const struct file_node *from,
+                          const struct scope *scope, uint32_t *inputs) {
+    struct fields_walk names = message_walk(&from->parts, NODE_INPUT);
+    struct span name;
+    for (size_t i = 0; fields_next(&names, &name); i++) {
+        inputs[i] = ID_NONE;
+        if (name.at == name.end) continue;
+        inputs[i] = scope_find(scope, name);
+        if (inputs[i] == ID_NONE) return import_undefined(importer, "its input", name);
+        if (inputs[i] == ID_OMITTED) inputs[i] = ID_NONE;
+    }
+    return CM_OK;
+}
+
+static int define_outputs(struct importer *importer, const struct file_node *from,
+                          struct scope *scope, uint32_t node_id, uint32_t *outputs) {
+    struct fields_walk names = message_walk(&from->parts, NODE_OUTPUT);
+    struct span name;
+    for (size_t i = 0; fields_next(&names, &name); i++) {
+        struct value value = {.origin = VALUE_OUTPUT, .node = node_id, .slot = (uint32_t)i};
+        outputs[i] = ID_NONE;
+        if (name.at == name.end) continue;
+        int status = scope_add_value(importer, scope, name, &value, &outputs[i]);
+        if (status < 0) return status;
+    }
+    return CM_OK;
+}
+
+static const char *node_domain(struct importer *importer, const struct file_node *from) {
+    if (from->parts.of[NODE_DOMAIN].n == 0) return "";
+    struct span domain = message_text(&from->parts, NODE_DOMAIN);
+    return span_equal(domain, "ai.onnx") ? "" : import_shared(importer, domain);
+}
+
+/* All but its attributes, whose bodies refer to the node. The ids of its outputs are still to
+ * be set, in *ret_outputs. */
+static int describe_node(struct importer *importer, const struct file_node *from,
+                         const struct opset_context *context, const struct scope *scope,
+                         struct node *ret, uint32_t **ret_outputs) {
+    size_t n_inputs = from->parts.of[NODE_INPUT].n;
+    size_t n_outputs = from->parts.of[NODE_OUTPUT].n;
+    uint32_t *ids = arena_array_raw(importer->arena, n_inputs + n_outputs, sizeof(*ids));
+    *ret = (struct node){.name = from->full_name,
+                         .domain = node_domain(importer, from),
+                         .type = from->type,
+                         .graph = scope->graph,
+                         .call = scope->call,
+                         .file_index = from->index,
+                         .ordinal = from->ordinal,
+                         .n_inputs = (uint32_t)n_inputs, /* of a message below 2 GiB */
+                         .inputs = ids,
+                         .n_outputs = (uint32_t)n_outputs};
+    if (!ids || !ret->domain) return diag_no_memory(importer->diag);
+    ret->outputs = *ret_outputs = ids + n_inputs;
+    int status = opset_for(importer, context, ret->domain, &ret->opset);
+    if (status == CM_OK) status = resolve_inputs(importer, from, scope, ids);
+    if (status == CM_OK) status = import_metadata(importer, from, &ret->place, &ret->fused);
+    if (!ret->place) ret->place = scope->place;
+    return status;
+}
+
+static int add_attributes(struct importer *importer, const struct file_node *from,
+                          const struct scope *scope, uint32_t node_id) {
+    const struct attr *attrs = NULL;
+    size_t n_attrs = 0;
+    int status = import_attributes(importer, from, scope, node_id, &attrs, &n_attrs);
+    if (status < 0) return status;
+    graph_node_at(importer->builder, node_id)->attrs = attrs;
+    graph_node_at(importer->builder, node_id)->n_attrs = (uint32_t)n_attrs;
+    return CM_OK;
+}
+
+static int add_node(struct importer *importer, const struct file_node *from,
+                    const struct opset_context *context, struct scope *scope) {
+    struct node node;
+    uint32_t id = ID_NONE;
+    uint32_t *outputs = NULL;
+    int status = describe_node(importer, from, context, scope, &node, &outputs);
+    if (status < 0) return status;
+    if (graph_add_node(importer->builder, &node, &id) < 0)
+        return diag_no_memory(importer->diag);
+    if (from->parts.of[NODE_ATTRIBUTE].n > 0)
+        status = add_attributes(importer, from, scope, id);
+    if (status < 0) return status;
+    return define_outputs(importer, from, scope, id, outputs);
+}
+
+/* `17 "layer1.0/conv1", Conv` */
+static void print_place(const struct diag_frame *frame, struct text *out) {
+    const struct file_node *node = frame->context;
+    text_printf(out, "%u", node->index);
+    if (node->name[0]) {
+        text_append(out, " \"");
+        text_append_label(out, node->name);
+        text_append(out, "\"");
+    }
+    text_append(out, ", ");
+    text_append_label(out, node->type);
+}
+
+/* Whether there is still room for it: only calls can make more nodes than the file has. */
+static int check_node(struct importer *importer, const struct file_node *node,
+                      const struct scope *scope) {
+    if (!node->type[0])
+        return diag_error(importer->diag, DIAG_GRAPH, "the node has no operator type");
+    if (scope->call == ID_NONE) return CM_OK;
+    if (importer->n_nodes++ >= importer->node_limit)
+        return diag_error(importer->diag, DIAG_LIMIT,
+                          "functions unfold into more than %llu nodes",
+                          (unsigned long long)importer->node_limit);
+    size_t used = arena_used(importer->arena) + arena_used(importer->scratch);
+    if (used <= importer->byte_limit) return CM_OK;
+    return diag_error(importer->diag, DIAG_LIMIT, "functions unfold into more than %zu MiB",
+                      importer->byte_limit >> 20);
+}
+
+static int name_node(struct importer *importer, const struct scope *scope,
+                     struct file_node *node) {
+    struct span name = message_text(&node->parts, NODE_NAME);
+    bool named = name.at < name.end;
+    node->full_name = named ? scope_full_name(importer, scope, name) : "";
+    node->type = import_shared(importer, message_text(&node->parts, NODE_OP_TYPE));
+    if (!node->full_name || !node->type) return diag_no_memory(importer->diag);
+    node->name = node->full_name + (named ? strlen(scope->prefix) : 0);
+    return CM_OK;
+}
+
+static int import_node(struct importer *importer, struct file_node *node,
+                       const struct opset_context *context, struct scope *scope) {
+    const struct function *function = NULL;
+    int status = name_node(importer, scope, node);
+    if (status < 0) return status;
+    struct diag_frame frame = {.label = "at node",
+                               .print = print_place,
+                               .node = node->name,
+                               .node_index = node->index,
+                               .context = node};
+    diag_push(importer->diag, &frame);
+    status = check_node(importer, node, scope);
+    if (status == CM_OK) status = find_function(importer, node, &function);
+    if (status == CM_OK)
+        status = function ? inline_call(importer, node, function, scope)
+                          : add_node(importer, node, context, scope);
+    diag_pop(importer->diag, &frame);
+    return status;
+}
+
+/* As they stand in the file. */
+static int take_nodes(struct importer *importer, struct node_walk nodes,
+                      const struct opset_context *context, struct scope *scope) {
+    struct file_node node;
+    struct node_bytes at;
+    int status = CM_OK;
+    while (status == CM_OK && nodes_next(&nodes, &at, &node.parts)) {
+        node.index = at.index;
+        node.ordinal = at.ordinal;
+        status = import_node(importer, &node, context, scope);
+    }
+    return status;
+}
+
+static int take_sorted(struct importer *importer, struct node_walk nodes,
+                       const struct opset_context *context, struct scope *scope) {
+    const struct node_bytes *sorted = NULL;
+    size_t n = 0;
+    int status = sort_nodes(importer, nodes, &sorted, &n);
+    for (size_t i = 0; status == CM_OK && i < n; i++) {
+        struct file_node node = {.index = sorted[i].index, .ordinal = sorted[i].ordinal};
+        message_index(sorted[i].bytes, &node.parts);
+        status = import_node(importer, &node, context, scope);
+    }
+    return status;
+}
+
+int import_nodes(struct importer *importer, struct node_walk nodes, struct scope *scope) {
+    const struct opset_context context = opsets_of(importer, scope);
+    bool is_main = !scope->outer && !scope->function;
+    if (nodes.left.left.n >= ID_OMITTED)
+        return diag_error(importer->diag, DIAG_LIMIT, "too many nodes");
+    return is_main && importer->takes_order ? take_nodes(importer, nodes, &context, scope)
+                                            : take_sorted(importer, nodes, &context, scope);
+}
