@@ -98,18 +98,21 @@ struct job {
 };
 
 /* All that the convention counts, on integers or not. */
-static int64_t operations_of(const struct cm_costs *costs) {
-    return checked_add(costs->flops, costs->int_ops);
+static int64_t operations_of(const struct cm_convention *convention,
+                             const struct cm_costs *costs) {
+    return convention->tells_integers ? checked_add(costs->flops, costs->int_ops)
+                                      : costs->flops;
 }
 
-static int64_t beyond_macs(const struct cm_node *node) {
-    const int64_t operations = operations_of(&node->costs);
+static int64_t beyond_macs(const struct cm_convention *convention, const struct cm_node *node) {
+    const int64_t operations = operations_of(convention, &node->costs);
     if (!is_known(operations) || !is_known(node->costs.macs)) return 0;
     return checked_sub(operations, node->costs.macs);
 }
 
 /* What a composite costs stands at one of its nodes, its MACs at others. */
-static void add_composites(const struct cm_result *result, struct share *shares, size_t *n,
+static void add_composites(const struct cm_convention *convention,
+                           const struct cm_result *result, struct share *shares, size_t *n,
                            bool *is_part) {
     for (size_t i = 0; i < result->n_composites; i++) {
         const struct cm_composite *composite = &result->composites[i];
@@ -117,19 +120,21 @@ static void add_composites(const struct cm_result *result, struct share *shares,
         if (composite->foldable) continue;
         for (size_t k = 0; k < composite->n_nodes; k++) {
             is_part[composite->nodes[k]] = true;
-            beyond = checked_add(beyond, beyond_macs(&result->nodes[composite->nodes[k]]));
+            beyond = checked_add(beyond,
+                                 beyond_macs(convention, &result->nodes[composite->nodes[k]]));
         }
         if (beyond != 0) add_share(shares, n, composite->op, beyond);
     }
 }
 
-static int find_top(const struct job *job, const struct cm_result *result, struct share *top) {
+static int find_top(const struct job *job, const struct cm_convention *convention,
+                    const struct cm_result *result, struct share *top) {
     size_t n = 0;
     bool *is_part = arena_array(job->call->arena, result->n_nodes, sizeof(*is_part));
     if (!is_part) return diag_no_memory(job->call->diag);
-    add_composites(result, job->shares, &n, is_part);
+    add_composites(convention, result, job->shares, &n, is_part);
     for (size_t i = 0; i < result->n_nodes; i++) {
-        int64_t beyond = is_part[i] ? 0 : beyond_macs(&result->nodes[i]);
+        int64_t beyond = is_part[i] ? 0 : beyond_macs(convention, &result->nodes[i]);
         if (beyond != 0) add_share(job->shares, &n, result->nodes[i].op, beyond);
     }
     pick_top(job->shares, n, top);
@@ -151,7 +156,7 @@ static void print_quoted(struct arena *arena, const char *name) {
 
 static void print_text_row(const struct cm_convention *convention,
                            const struct cm_result *result, const struct share *top) {
-    const int64_t total = operations_of(&result->totals);
+    const int64_t total = operations_of(convention, &result->totals);
     printf("%-13s %-6s ", convention->name, convention->unit);
     if (is_known(total))
         printf("%20" PRId64, total);
@@ -230,7 +235,7 @@ static int write_one(struct job *job, size_t index) {
     int status = profile_one(job, index, &result);
     if (status != CM_OK) return status;
     job->complete = cm_result_complete(result);
-    status = find_top(job, result, top);
+    status = find_top(job, convention, result, top);
     if (status == CM_OK && index == 0) print_head(job->call, job->format, job->path);
     if (status == CM_OK) print_row(job, index, result, top);
     cm_result_free(result);

@@ -186,10 +186,10 @@ static void print_family(const struct op_family *family) {
 static void print_markdown(void) {
     printf(
         "A row holds from its opset on to the next. n: elements of the first operand, out: of "
-        "the first result;\nFLOPs by the convention `deepspeed`. They are counted as "
-        "operations on "
-        "integers where the first operand and the\nfirst result are integers, unless the row "
-        "says otherwise.\n");
+        "the first result;\nFLOPs by the convention `deepspeed`. An operator computes on "
+        "integers "
+        "where its first operand and its first result\nare such, unless its row says "
+        "otherwise.\n");
     for (size_t i = 0; i < registry_n_families(); i++) print_family(registry_family(i));
 }
 

@@ -94,7 +94,7 @@ bool cm_metric_at(size_t metric, struct cm_metric *ret) {
             .is_sum = true,
             .timed = column->timed,
             .is_part = column->part,
-            .is_cost = true,
+            .is_cost = !column->part,
         };
         return true;
     }

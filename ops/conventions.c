@@ -7,9 +7,13 @@
 #include "ops/integers.h"
 #include "ops/rule.h"
 #include "support/checked.h"
+#include "support/conventions.h"
 #include "support/text.h"
 
 #include "support/banned.h"
+
+/* The convention whose FLOPs have no integers among them. */
+static const char telling[] = "exact";
 
 static const struct convention_row nothing_else[] = {{.op = NULL}};
 
@@ -44,7 +48,8 @@ static const struct convention_row *find_row(const struct convention *convention
 struct sum {
     struct convention_term *terms;
     size_t n;
-    const struct integers *integers; /* NULL: the convention does not tell them */
+    const struct integers *integers; /* the MACs, and what is on integers */
+    bool tells;                      /* the latter is told apart */
 };
 
 static void add_term(struct sum *sum, int64_t factor, const char *of, int64_t count,
@@ -53,56 +58,77 @@ static void add_term(struct sum *sum, int64_t factor, const char *of, int64_t co
         sum->terms[sum->n++] = (struct convention_term){factor, of, count, of_integers};
 }
 
-static void add_macs(struct sum *sum, int64_t factor, const struct integers *integers) {
-    const bool tells = sum->integers != NULL;
-    const int64_t macs = tells ? integers->macs : 0;
-    const int64_t others = tells ? integers->other_macs : integers_total(integers);
+static void add_macs(struct sum *sum, int64_t factor) {
+    const int64_t macs = sum->tells ? sum->integers->macs : 0;
+    const int64_t others =
+        sum->tells ? sum->integers->other_macs : integers_total(sum->integers);
     if (others != 0 || macs == 0) add_term(sum, factor, "MACs", others, false);
     if (macs != 0) add_term(sum, factor, "MACs", macs, true);
 }
 
-/* Whether what is no MAC is on integers. */
-static bool rest_is_whole(const struct sum *sum) {
-    return sum->integers && sum->integers->rest;
+/* What is no MAC. */
+static void add_rest(struct sum *sum, int64_t factor, const char *of, int64_t count) {
+    add_term(sum, factor, of, count, sum->tells && sum->integers->rest);
 }
 
 /* A row's own rule may find nothing to add: a convolution without a bias. */
 static void add_extra(struct sum *sum, const char *is, int64_t count) {
-    add_term(sum, count == 0 ? 0 : 1, is, count, rest_is_whole(sum));
+    add_rest(sum, count == 0 ? 0 : 1, is, count);
 }
 
 static void add_elements(struct sum *sum, const struct rule *rule, int64_t per_input,
                          int64_t per_output) {
-    const bool whole = rest_is_whole(sum);
-    if (per_input != 0)
-        add_term(sum, per_input, "input elements", rule_elements(rule, 0), whole);
+    if (per_input != 0) add_rest(sum, per_input, "input elements", rule_elements(rule, 0));
     if (per_output != 0)
-        add_term(sum, per_output, "output elements", rule_output_elements(rule, 0), whole);
+        add_rest(sum, per_output, "output elements", rule_output_elements(rule, 0));
 }
 
 /* flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h) */
-static void add_own(struct sum *sum, const struct rule *rule, const struct integers *integers) {
+static void add_own(struct sum *sum, const struct rule *rule) {
     const struct op_cost *cost = &rule->op->cost;
-    add_macs(sum, cost->macs ? 2 : 0, integers);
+    add_macs(sum, cost->macs ? 2 : 0);
     add_elements(sum, rule, cost->per_input, cost->per_output);
     if (cost->extra) add_extra(sum, cost->extra_is, cost->extra(rule));
+}
+
+static void add_by_table(struct sum *sum, const struct convention *convention,
+                         const struct rule *rule) {
+    const bool known = rule->op->infer != NULL; /* else a row of that name is not its own */
+    const bool multiplies = rule->op->cost.macs != NULL;
+    const struct convention_row *row = known ? find_row(convention, rule->op->type) : NULL;
+    add_macs(sum, multiplies ? row ? row->per_mac : convention->per_mac : 0);
+    if (!row) return;
+    add_elements(sum, rule, row->per_input, row->per_output);
+    if (row->extra)
+        add_extra(sum, row->extra_is, row->extra(rule, integers_total(sum->integers)));
+}
+
+static void add_all(struct sum *sum, const struct convention *convention,
+                    const struct rule *rule) {
+    if (!convention->rows || (convention->counts_all && described_has_costs(rule->op)))
+        add_own(sum, rule);
+    else
+        add_by_table(sum, convention, rule);
+}
+
+/* A tool is blind to types: what it prints stays whole, and integers are told beside it. */
+static void add_integers(struct sum *sum, const struct rule *rule) {
+    struct convention_term exact[CONVENTION_TERMS];
+    struct sum all = {.terms = exact, .integers = sum->integers, .tells = true};
+    add_all(&all, convention_find(telling), rule);
+    for (size_t i = 0; i < all.n; i++)
+        if (exact[i].of_integers) sum->terms[sum->n++] = exact[i];
 }
 
 size_t convention_terms(const struct convention *convention, const struct rule *rule,
                         const struct integers *integers,
                         struct convention_term terms[CONVENTION_TERMS]) {
-    struct sum sum = {.terms = terms, .integers = convention->counts_all ? integers : NULL};
-    if (!convention->rows || (convention->counts_all && described_has_costs(rule->op))) {
-        add_own(&sum, rule, integers);
-        return sum.n;
-    }
-    const bool known = rule->op->infer != NULL; /* else a row of that name is not its own */
-    const bool multiplies = rule->op->cost.macs != NULL;
-    const struct convention_row *row = known ? find_row(convention, rule->op->type) : NULL;
-    add_macs(&sum, multiplies ? row ? row->per_mac : convention->per_mac : 0, integers);
-    if (!row) return sum.n;
-    add_elements(&sum, rule, row->per_input, row->per_output);
-    if (row->extra) add_extra(&sum, row->extra_is, row->extra(rule, integers_total(integers)));
+    struct sum sum = {.terms = terms,
+                      .integers = integers,
+                      .tells = conventions_find(convention->name)->tells_integers};
+    const bool has_integers = integers->macs != 0 || integers->rest;
+    add_all(&sum, convention, rule);
+    if (has_integers && !sum.tells) add_integers(&sum, rule);
     return sum.n;
 }
 
@@ -117,7 +143,7 @@ int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_in
 int64_t convention_operations(const struct convention *convention, const struct rule *rule,
                               int64_t macs) {
     struct convention_term terms[CONVENTION_TERMS];
-    const struct integers none = {.macs = 0, .other_macs = macs};
+    const struct integers none = {.macs = 0, .other_macs = macs, .rest = false};
     return convention_sum(terms, convention_terms(convention, rule, &none, terms), false);
 }
 

@@ -34,9 +34,7 @@ struct convention {
     int64_t backward; /* times the FLOPs of forward; 0: per_mac times the MACs of backward */
     const struct convention_row *rows; /* ends with a NULL op; NULL: the operator rows count */
     bool sees_nodes; /* counts what stands in the file, not the operations that it came from */
-    bool counts_all; /* all arithmetic: what a description says besides MACs too; its FLOPs are
-                        of floating-point numbers, operations on integers are counted beside
-                        them */
+    bool counts_all; /* all arithmetic, so also what a description says besides MACs */
 };
 
 /* By name; NULL: there is none. */
@@ -49,17 +47,18 @@ struct convention_term {
     int64_t count;    /* unknown and overflown figures pass */
     bool of_integers; /* it is no FLOPs */
 };
-#define CONVENTION_TERMS 5
+#define CONVENTION_TERMS 8
 /*
  * The terms of one run of the node that are not nought by their factor; how many there are.
- * `integers`: what of it is on integers; it says how many MACs there are.
+ * `integers`: what of it is on integers; it says how many MACs there are. Terms of integers
+ * are those of the convention `exact`, behind the FLOPs of the one that is asked.
  */
 size_t convention_terms(const struct convention *convention, const struct rule *rule,
                         const struct integers *integers,
                         struct convention_term terms[CONVENTION_TERMS]);
 /* The sum of those that are on integers, or of those that are not. */
 int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_integers);
-/* All that the node does, run once, whatever its numbers are. */
+/* All that the convention counts of the node, run once, whatever its numbers are. */
 int64_t convention_operations(const struct convention *convention, const struct rule *rule,
                               int64_t macs);
 

@@ -68,9 +68,9 @@ static int64_t bytes_read(const struct analysis *analysis, const struct rule *ru
  * A table of a convention counts elements that are computed at run time: shape arithmetic and
  * what stands in the file are none. The operator rows say it themselves.
  */
-static bool is_counted(const struct analysis *analysis, const struct convention *convention,
-                       const struct node *node, int64_t macs) {
-    return !convention->rows || macs != 0 || writes_anything(analysis, node);
+static bool is_computed(const struct analysis *analysis, const struct node *node,
+                        int64_t macs) {
+    return macs != 0 || writes_anything(analysis, node);
 }
 
 bool count_traffic(const struct analysis *analysis, const struct rule *rule, int64_t *ret_read,
@@ -119,8 +119,10 @@ static int find_terms(const struct analysis *analysis, const struct convention *
     ret->n = 0;
     if (status < 0 || !counts) return status;
     const int64_t macs = product_macs(rule);
-    const struct integers integers = dequantized_integers(analysis, rule, macs);
-    if (is_counted(analysis, convention, rule->node, macs))
+    const bool computed = is_computed(analysis, rule->node, macs);
+    struct integers integers = dequantized_integers(analysis, rule, macs);
+    integers.rest = integers.rest && computed;
+    if (computed || !convention->rows)
         ret->n = convention_terms(convention, rule, &integers, ret->terms);
     return CM_OK;
 }
@@ -184,13 +186,15 @@ static void total_runs(const struct analysis *analysis, const struct infer_table
 
 struct branch_cost {
     int64_t macs;
-    int64_t operations; /* FLOPs, and those on integers */
+    int64_t flops;
+    int64_t int_ops;
     int64_t bytes;
 };
 
 static bool is_dearer(const struct branch_cost *a, const struct branch_cost *b) {
     if (a->macs != b->macs) return a->macs > b->macs;
-    if (a->operations != b->operations) return a->operations > b->operations;
+    if (a->flops != b->flops) return a->flops > b->flops;
+    if (a->int_ops != b->int_ops) return a->int_ops > b->int_ops;
     return a->bytes > b->bytes;
 }
 
@@ -207,14 +211,15 @@ static void graph_costs(const struct analysis *analysis, const struct count_tabl
         for (size_t i = 0; i < graph->n_nodes; i++) {
             const struct cm_costs *node = &table->nodes[graph->nodes[i]].costs;
             add_if_known(&costs[id].macs, node->macs);
-            add_if_known(&costs[id].operations, node->flops);
-            add_if_known(&costs[id].operations, node->int_ops);
+            add_if_known(&costs[id].flops, node->flops);
+            add_if_known(&costs[id].int_ops, node->int_ops);
             add_if_known(&costs[id].bytes, node->bytes_written);
         }
         if (graph->parent == ID_NONE) continue;
         struct branch_cost *outer = &costs[graph->parent];
         outer->macs = checked_add(outer->macs, costs[id].macs);
-        outer->operations = checked_add(outer->operations, costs[id].operations);
+        outer->flops = checked_add(outer->flops, costs[id].flops);
+        outer->int_ops = checked_add(outer->int_ops, costs[id].int_ops);
         outer->bytes = checked_add(outer->bytes, costs[id].bytes);
     }
 }

@@ -10,6 +10,7 @@
 
 #include "costmodel/costmodel.h"
 #include "report/cell.h"
+#include "report/columns.h"
 #include "report/number.h"
 #include "report/page.h"
 #include "report/table.h"
@@ -93,9 +94,10 @@ static void add_operator(struct table *table, const struct cm_result *result,
     if (cm_result_timed(result)) {
         add_time(table, row->latency_ps);
         add_percent(table, row->latency_ps, result->totals.latency_ps);
-        times_append_rate(table_cell(table), table->page->units,
-                          row->latency_ps > 0 ? checked_add_known(row->flops, row->int_ops) : 0,
-                          row->latency_ps);
+        times_append_rate(
+            table_cell(table), table->page->units,
+            row->latency_ps > 0 ? column_operations(result, row->flops, row->int_ops) : 0,
+            row->latency_ps);
         table_end_cell(table);
     }
     add_count(table, row->nodes);

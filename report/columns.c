@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "costmodel/result.h"
+#include "support/checked.h"
+#include "support/conventions.h"
 
 #include "support/banned.h"
 
@@ -19,8 +21,8 @@ const struct column columns[] = {
     {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          0,                       0,                 false, false, false, "elements of named tensors that are not learned: statistics, masks"},
     {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs),             OPERATOR(macs),          BATCH(macs),       true,  false, false, "multiply-adds"},
     {"int_macs",         "int MACs",         NULL,     NUMBER_MACS,   AT(int_macs),         OPERATOR(int_macs),      BATCH(int_macs),   true,  false, true,  "multiply-adds of integers; they are in macs, too"},
-    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            OPERATOR(flops),         BATCH(flops),      true,  false, false, "operations by the convention; without those on integers, if it tells them"},
-    {"int_ops",          "int ops",          NULL,     NUMBER_FLOPS,  AT(int_ops),          OPERATOR(int_ops),       BATCH(int_ops),    true,  false, true,  "operations on integers by the convention, beside flops; 0 if it does not tell them"},
+    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            OPERATOR(flops),         BATCH(flops),      true,  false, false, "operations by the convention; `exact` counts no integers among them"},
+    {"int_ops",          "int ops",          NULL,     NUMBER_FLOPS,  AT(int_ops),          OPERATOR(int_ops),       BATCH(int_ops),    true,  false, true,  "operations on integers, as `exact` counts them beside its flops, whatever the convention"},
     {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       OPERATOR(bytes_read),    0,                 true,  false, false, "operands of the nodes"},
     {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    OPERATOR(bytes_written), 0,                 true,  false, false, "outputs of the nodes"},
     {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     0,                       0,                 false, false, false, "params and buffers as stored, each tensor once"},
@@ -48,6 +50,13 @@ uint32_t column_bit(const struct column *column) {
 
 bool column_is_at_most(const struct column *column, const struct cm_costs *costs) {
     return (costs->at_most & column_bit(column)) != 0;
+}
+
+/* A convention of a later program is taken for one that looks at no types. */
+int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops) {
+    const struct cm_convention *convention = conventions_find(result->options.convention);
+    const bool tells = convention != NULL && convention->tells_integers;
+    return tells ? checked_add_known(flops, int_ops) : flops;
 }
 
 bool column_says(const struct column *column, const struct cm_costs *costs) {

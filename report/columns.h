@@ -25,8 +25,9 @@ struct column {
     size_t of_batch;    /* in struct cm_sweep_row; 0: a sweep has no such figure */
     bool sums;          /* the total is the sum over nodes, each tensor not once */
     bool timed;         /* only of a result that has times */
-    bool part; /* of the figure in front of it, or cut off it: people are told it where there is
-                  some; a document of an earlier program has none, and its total is unknown */
+    bool part; /* says of the figure in front of it what of that is on integers: people are told
+                  it where there is some; a document of an earlier program has none, and its
+                  total is unknown */
     const char *about; /* for docs and schema */
 };
 
@@ -44,6 +45,8 @@ void column_set(const struct column *column, struct cm_costs *costs, int64_t val
 bool column_is_at_most(const struct column *column, const struct cm_costs *costs);
 /* The bit that says so. */
 uint32_t column_bit(const struct column *column);
+/* All operations that the result's convention counts, on whatever numbers. */
+int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops);
 /* Whether the figure says anything to people: a part of another one only where it is some. */
 bool column_says(const struct column *column, const struct cm_costs *costs);
 

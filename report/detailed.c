@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "costmodel/costmodel.h"
+#include "report/columns.h"
 #include "report/number.h"
 #include "report/page.h"
 #include "report/times.h"
@@ -102,7 +103,7 @@ static void write_times(struct page *page, const struct cm_result *result,
     text_append(share, " latency");
     page_item_end(page, STYLE_SHARE);
     times_append_rate(page_item(page), page->units,
-                      checked_add_known(module->costs.flops, module->costs.int_ops),
+                      column_operations(result, module->costs.flops, module->costs.int_ops),
                       module->costs.latency_ps);
     page_item_end(page, STYLE_PLAIN);
     write_achieved(page, result, module->achieved);

@@ -11,6 +11,7 @@
 #include "report/types.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/conventions.h"
 
 #include "support/banned.h"
 
@@ -126,7 +127,7 @@ static void write_operations(struct page *page, const char *label,
 
 static void write_flops(struct page *page, const struct cm_explained_node *node,
                         const struct cm_node *of) {
-    if (node->n_terms == 0) {
+    if (!has_terms(node->terms, node->n_terms, false)) {
         write_label(page, "FLOPs");
         text_append(page_item(page), "none by this convention");
         page_item_end(page, STYLE_PLAIN);
@@ -190,29 +191,31 @@ static void write_padded(struct page *page, const char *name, size_t width) {
     page_indent(page, page->column < end ? end - page->column + 1 : 1);
 }
 
-/* `57,600 biases, on integers 2 x 1,016,064 MACs` */
-static void write_by_terms(struct page *page, const struct cm_explained_by *by) {
+/* `57,600 biases and on integers 2 x 1,016,064 MACs`, of a convention that tells them. */
+static void write_by_terms(struct page *page, const struct cm_explained_by *by, bool tells) {
+    const bool floats = has_terms(by->terms, by->n_terms, false);
     write_terms(page, by->terms, by->n_terms, false);
-    if (!has_terms(by->terms, by->n_terms, true)) return;
-    const bool both = has_terms(by->terms, by->n_terms, false);
-    text_append(page_item(page), both ? "and on integers" : "on integers");
+    if (!tells || !has_terms(by->terms, by->n_terms, true)) return;
+    text_append(page_item(page), floats ? "and on integers" : "on integers");
     page_item_end(page, STYLE_PLAIN);
     write_terms(page, by->terms, by->n_terms, true);
 }
 
-/* All operations, whatever they are on. */
+/* All operations that it counts, whatever they are on. */
 static void write_by(struct page *page, const struct cm_explanation *explanation,
                      const struct cm_explained_by *by) {
+    const struct cm_convention *convention = conventions_find(by->convention);
+    const bool tells = convention != NULL && convention->tells_integers;
     struct text figure;
     text_init(&figure, page->arena);
-    append_count(&figure, checked_add_known(by->flops, by->int_ops));
+    append_count(&figure, tells ? checked_add_known(by->flops, by->int_ops) : by->flops);
     write_padded(page, by->convention, CONVENTION_WIDTH);
     write_padded(page, by->unit, UNIT_WIDTH);
     page_print(page, STYLE_TITLE, "%*s", FIGURE_WIDTH, page_string(page, &figure));
-    if (by->n_terms > 0) {
+    if (has_terms(by->terms, by->n_terms, false) || (tells && by->n_terms > 0)) {
         page_print(page, STYLE_PLAIN, "  ");
         page_list(page, " ", page->column + 2);
-        write_by_terms(page, by);
+        write_by_terms(page, by, tells);
         if (explanation->n_nodes > 0) write_runs(page, explanation->nodes[0].runs);
     }
     page_end_line(page);

@@ -203,7 +203,7 @@ GETTER(get_intensity) {
     const int64_t int_ops =
         is_operator ? operator_at(of, row)->int_ops : costs_of(of, row)->int_ops;
     (void)field;
-    set_quotient(cell, checked_add_known(flops, int_ops), bytes_of(of, row), 1);
+    set_quotient(cell, column_operations(of->result, flops, int_ops), bytes_of(of, row), 1);
 }
 
 /* What a module has alive is bounded where what it makes is. */

@@ -226,10 +226,10 @@ static const struct json_field training_fields[] = {
     FIGURE(backward_flops, "of the same, by the convention"),
     FIGURE(recompute_macs, "of checkpointed modules, run again"),
     FIGURE(recompute_flops, "of the same, by the convention"),
-    OPTIONAL("recompute_int_ops", JSON_COUNT, struct cm_training, recompute_int_ops, "of the same, on integers"),
+    OPTIONAL("recompute_int_ops", JSON_COUNT, struct cm_training, recompute_int_ops, "of the same, operations on integers"),
     FIGURE(step_flops, "of the optimizer"),
     FIGURE(iteration_flops, "forward, recomputed, backward and step"),
-    OPTIONAL("iteration_int_ops", JSON_COUNT, struct cm_training, iteration_int_ops, "forward and recomputed: no gradient passes through integers"),
+    OPTIONAL("iteration_int_ops", JSON_COUNT, struct cm_training, iteration_int_ops, "operations on integers, forward and recomputed: no gradient passes through them"),
     FIGURE(weight_bytes, "params and buffers"),
     FIGURE(gradient_bytes, "gradients of params"),
     FIGURE(optimizer_bytes, "states of the optimizer"),
@@ -270,7 +270,7 @@ static const struct json_field term_fields[] = {
     VALUE("factor", JSON_COUNT, struct cm_term, factor, "this many"),
     VALUE("of", JSON_TEXT, struct cm_term, of, "of what: `MACs`, `input elements`"),
     VALUE("count", JSON_COUNT, struct cm_term, count, "for each of so many"),
-    OPTIONAL("of_integers", JSON_FLAG, struct cm_term, of_integers, "`true`: it is a part of int_ops, not of flops"),
+    OPTIONAL("of_integers", JSON_FLAG, struct cm_term, of_integers, "`true`: a term of int_ops, not of flops"),
 };
 
 static const struct json_record term_record = RECORD(struct cm_term, term_fields, "term", "A factor for each of a count");
@@ -279,7 +279,7 @@ static const struct json_field explained_node_fields[] = {
     VALUE("node", JSON_INDEX, struct cm_explained_node, node, "index into nodes"),
     VALUE("runs", JSON_COUNT, struct cm_explained_node, runs, "in one pass through the model; 0 of a branch that is not charged"),
     MANY("macs", JSON_SIZES, struct cm_explained_node, factors, n_factors, "the factors whose product they are, of one run"),
-    LIST("flops", struct cm_explained_node, terms, n_terms, term_record, "the terms whose sum they and int_ops are, of one run, by options.convention"),
+    LIST("flops", struct cm_explained_node, terms, n_terms, term_record, "the terms whose sum they are, of one run, by options.convention, and those of int_ops"),
 };
 
 static const struct json_record explained_node_record = RECORD(struct cm_explained_node, explained_node_fields, "explained_node", "How the figures of a node come about");
@@ -288,7 +288,7 @@ static const struct json_field explained_by_fields[] = {
     VALUE("convention", JSON_TEXT, struct cm_explained_by, convention, "its name"),
     VALUE("unit", JSON_TEXT, struct cm_explained_by, unit, "as the tool calls what it prints"),
     VALUE("flops", JSON_COUNT, struct cm_explained_by, flops, "of all runs"),
-    OPTIONAL("int_ops", JSON_COUNT, struct cm_explained_by, int_ops, "the same, on integers"),
+    OPTIONAL("int_ops", JSON_COUNT, struct cm_explained_by, int_ops, "operations on integers, by `exact`"),
     OPTIONAL_MANY("terms", JSON_LIST, struct cm_explained_by, terms, n_terms, &term_record, "of one run of a node; none of a module"),
 };
 
@@ -335,7 +335,7 @@ static const struct json_field sweep_row_fields[] = {
     VALUE("macs", JSON_COUNT, struct cm_sweep_row, macs, "multiply-adds"),
     OPTIONAL("int_macs", JSON_COUNT, struct cm_sweep_row, int_macs, "those of them that multiply integers"),
     VALUE("flops", JSON_COUNT, struct cm_sweep_row, flops, "by the convention"),
-    OPTIONAL("int_ops", JSON_COUNT, struct cm_sweep_row, int_ops, "on integers, by the convention"),
+    OPTIONAL("int_ops", JSON_COUNT, struct cm_sweep_row, int_ops, "operations on integers, by `exact`"),
     VALUE("peak_activation_bytes", JSON_COUNT, struct cm_sweep_row, peak_activation_bytes, "the most that is alive at once"),
     VALUE("arena_bytes", JSON_COUNT, struct cm_sweep_row, arena_bytes, "one arena in which all of it has a place"),
     VALUE("required_bytes", JSON_COUNT, struct cm_sweep_row, required_bytes, "weights and arena, or the peak of a training step"),

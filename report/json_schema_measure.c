@@ -183,7 +183,7 @@ static const struct json_field operator_fields[] = {
     VALUE("macs", JSON_COUNT, struct cm_operator, macs, "multiply-adds"),
     VALUE("flops", JSON_COUNT, struct cm_operator, flops, "by the convention"),
     OPTIONAL("int_macs", JSON_COUNT, struct cm_operator, int_macs, "those of macs that multiply integers"),
-    OPTIONAL("int_ops", JSON_COUNT, struct cm_operator, int_ops, "on integers, by the convention"),
+    OPTIONAL("int_ops", JSON_COUNT, struct cm_operator, int_ops, "operations on integers, by `exact`"),
     VALUE("bytes_read", JSON_COUNT, struct cm_operator, bytes_read, "operands"),
     VALUE("bytes_written", JSON_COUNT, struct cm_operator, bytes_written, "outputs"),
     VALUE("latency_ps", JSON_COUNT, struct cm_operator, latency_ps, "`null` without times"),

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "costmodel/costmodel.h"
+#include "report/columns.h"
 #include "report/labels.h"
 #include "report/page.h"
 #include "report/times.h"
@@ -127,7 +128,8 @@ static void write_speed(struct page *page, const struct cm_result *result) {
     label_write(page, "fwd FLOPS");
     page_list(page, " ", LABEL_WIDTH);
     times_append_rate(page_item(page), page->units,
-                      checked_add_known(result->totals.flops, result->totals.int_ops), latency);
+                      column_operations(result, result->totals.flops, result->totals.int_ops),
+                      latency);
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
     if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return;

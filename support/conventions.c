@@ -8,15 +8,15 @@
 
 /* clang-format off */
 static const struct cm_convention conventions[] = {
-    {"deepspeed",    "FLOPs", "2 FLOPs a MAC, Python-operator arithmetic 0"},
-    {"exact",        "FLOPs", "every arithmetic operation once, 2 a MAC"},
-    {"macs",         "MACs",  "multiply-add pairs of products, nothing else"},
-    {"torch",        "FLOP",  "2 a MAC of convolutions and matrix products, nothing else"},
-    {"fvcore",       "flops", "1 a MAC, and norms, pools and resizing at 1 to 5 an element"},
-    {"ptflops",      "MAC",   "MACs + biases, norms, pools and activations, 1:1 (pytorch backend)"},
-    {"ptflops-aten", "MAC",   "MACs + biases, 1:1 (aten backend)"},
-    {"thop",         "MACs",  "MACs + norms, average pools and softmax, 1:1"},
-    {"onnx-tool",    "MACs",  "MACs + elementwise at the price of x86 instructions: exp 32, div 4"},
+    {"deepspeed",    "FLOPs", "2 FLOPs a MAC, Python-operator arithmetic 0", false},
+    {"exact",        "FLOPs", "every arithmetic operation once, 2 a MAC", true},
+    {"macs",         "MACs",  "multiply-add pairs of products, nothing else", false},
+    {"torch",        "FLOP",  "2 a MAC of convolutions and matrix products, nothing else", false},
+    {"fvcore",       "flops", "1 a MAC, and norms, pools and resizing at 1 to 5 an element", false},
+    {"ptflops",      "MAC",   "MACs + biases, norms, pools and activations, 1:1 (pytorch backend)", false},
+    {"ptflops-aten", "MAC",   "MACs + biases, 1:1 (aten backend)", false},
+    {"thop",         "MACs",  "MACs + norms, average pools and softmax, 1:1", false},
+    {"onnx-tool",    "MACs",  "MACs + elementwise at the price of x86 instructions: exp 32, div 4", false},
 };
 /* clang-format on */
 

@@ -27,7 +27,7 @@ struct cm_metric {
     bool of_operators; /* an operator (struct cm_operator) has one, too */
     bool is_sum;       /* a parent's is that of its children and of its own nodes */
     bool timed;        /* has a spread: equal models differ in it */
-    bool is_part;      /* cut off another one: of no interest where it is 0 */
+    bool is_part;      /* says more of another one: of no interest where it is 0 */
     bool is_cost;      /* less of it is better, so that a ratchet goes by it */
 };
 

@@ -197,6 +197,9 @@ struct cm_convention {
     const char *name;    /* "fvcore" */
     const char *unit;    /* as the tool calls what it prints: "FLOPs", "MACs", "flops", "MAC" */
     const char *meaning; /* one line */
+    /* Its FLOPs are of floating-point numbers: int_ops are none of them. Those of a tool, which
+     * does not look at types, hold all that the tool counts. */
+    bool tells_integers;
 };
 
 /* The conventions that there are, the default first; NULL past the last. */

@@ -5,10 +5,10 @@
  * Passes fill it, reports write it, nobody recomputes it. It owns all that it points to (one
  * arena, freed by cm_result_free) and refers neither to the model nor to the file.
  *
- * Units: sizes in bytes, MACs in multiply-add pairs, FLOPs and operations on integers as the
- * named convention counts them. A count or dim that the file does not determine is CM_UNKNOWN,
- * never a guess and never a bare -1; sums leave such entries out, and `coverage` says how many
- * there were.
+ * Units: sizes in bytes, MACs in multiply-add pairs, FLOPs in operations as the named
+ * convention counts them. A count or dim that the file does not determine is CM_UNKNOWN, never
+ * a guess and never a bare -1; sums leave such entries out, and `coverage` says how many there
+ * were.
  */
 #ifndef COSTMODEL_RESULT_H
 #define COSTMODEL_RESULT_H
@@ -56,8 +56,8 @@ struct cm_costs {
     int64_t buffers; /* elements of named tensors that are not learned: statistics, masks */
     int64_t macs;
     int64_t int_macs; /* those of them that multiply integers */
-    int64_t flops;    /* all operations, where the convention does not tell integers */
-    int64_t int_ops;  /* operations on integers, beside flops; 0 where it does not tell them */
+    int64_t flops;    /* by the convention, which may tell integers or not (cm_convention) */
+    int64_t int_ops;  /* operations on integers, by `exact` whatever the convention is */
     int64_t bytes_read;
     int64_t bytes_written;
     int64_t weight_bytes;     /* params and buffers as stored, each tensor once */
@@ -280,7 +280,7 @@ struct cm_term {
     int64_t factor;
     const char *of; /* "MACs", "input elements", "biases" */
     int64_t count;
-    bool of_integers; /* a part of int_ops, not of flops */
+    bool of_integers; /* a term of int_ops, not of flops */
 };
 
 /* How the figures of a node come about: MACs are a product, FLOPs and operations on integers a

@@ -159,7 +159,7 @@ static void a_scale_parts_products_of_integers_from_the_rest(void **state) {
     RUN_CASES(rows);
 }
 
-/* Whatever a tool prints holds everything; the conventions of ours tell the two apart. */
+/* What a tool prints holds everything; integers are told beside it, once and the same. */
 static void a_tool_is_blind_to_types(void **state) {
     static const struct rule_case node =
         NODE("MatMulInteger-10", NULL, "uint8[2,3] int8[3,4]", "int32[2,4]");
@@ -168,14 +168,12 @@ static void a_tool_is_blind_to_types(void **state) {
     (void)state;
     for (size_t i = 0; conventions_at(i); i++) {
         const struct convention *convention = convention_find(conventions_at(i)->name);
-        const int64_t flops = sum_by(convention->name, &bench->rule, &integers, false);
-        const int64_t int_ops = sum_by(convention->name, &bench->rule, &integers, true);
-        assert_int_equal(flops + int_ops, 24 * convention->per_mac);
-        assert_int_equal(convention->counts_all ? flops : int_ops, 0);
+        const bool tells = conventions_at(i)->tells_integers;
+        assert_int_equal(tells, i == 1); /* exact */
+        assert_int_equal(sum_by(convention->name, &bench->rule, &integers, false),
+                         tells ? 0 : 24 * convention->per_mac);
+        assert_int_equal(sum_by(convention->name, &bench->rule, &integers, true), 48);
     }
-    assert_true(convention_find("deepspeed")->counts_all);
-    assert_true(convention_find("exact")->counts_all);
-    assert_false(convention_find("torch")->counts_all);
     rule_bench_close(bench);
 }
 

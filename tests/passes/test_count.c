@@ -175,10 +175,6 @@ static void test_only_the_dearer_branch_is_charged(void **state) {
          COST(0, 0, 32, 32, 32)},
         {IF("in c bool[]\n", "node l Tanh x -> a\n", "node r Abs x -> b\n"), "r",
          COST(0, 0, 0, 0, 0)},
-        /* operations are operations, whatever they are on: 2 a MAC, and 8 besides */
-        {IF("in c bool[]\nin i uint8[2,4]\ninit k int8[4,4]\n", "node l MatMul x w -> a\n",
-            "node r MatMulInteger i k -> d\nnode - Cast d -> e to=1\nnode - Relu e -> b\n"),
-         "l", COST(0, 0, 0, 0, 0)},
         /* one that is known to be taken is, however cheap */
         {IF("const c bool[] =1\n", CHEAP, DEAR), "cheap", COST(32, 64, 96, 32, 32)},
         {IF("const c bool[] =1\n", CHEAP, DEAR), "dear", COST(0, 0, 0, 0, 0)},
@@ -214,9 +210,6 @@ static void test_a_cost_past_2_63_is_told_with_its_node(void **state) {
         "in x float[4194304,4194304]\nin w float[4194304,4194304]\nnode n MatMul x w -> y\n"
         "out y\n",
         "in x float[2,4]\n" ROUNDS("9223372036854775806") LOOP,
-        /* 2^62 MACs are a number, twice as many operations are none */
-        "in x uint8[2097152,1048576]\nin w int8[1048576,2097152]\n"
-        "node n MatMulInteger x w -> y\nout y\n",
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -237,9 +230,11 @@ static void test_a_sum_over_nodes_past_2_63_is_refused(void **state) {
                         "error[overflow]: the model's bytes read are past 2^63");
     bench_close(bench);
     /* 3 * 2^60 MACs each: their sum is a number, that of the operations is none */
-    bench = bench_open("in a uint8[1048576,3145728]\nin b int8[3145728,1048576]\n"
-                       "node n MatMulInteger a b -> y\nnode m MatMulInteger a b -> z\n"
-                       "out y\nout z\n");
+    const struct cm_options exact = {.convention = "exact"};
+    bench = bench_open_with("in a uint8[1048576,3145728]\nin b int8[3145728,1048576]\n"
+                            "node n MatMulInteger a b -> y\nnode m MatMulInteger a b -> z\n"
+                            "out y\nout z\n",
+                            &exact);
     assert_int_equal(bench->status, CM_REFUSED);
     assert_string_equal(bench_messages(bench),
                         "error[overflow]: the model's operations on integers are past 2^63");

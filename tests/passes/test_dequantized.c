@@ -138,6 +138,33 @@ static void a_composite_is_on_floats(void **state) {
     bench_close(bench);
 }
 
+/* MACs are equal and there are no FLOPs: 8 and 8 sums for 8. */
+static void the_branch_of_more_integers_is_the_dearer(void **state) {
+    const struct cm_options options = {.convention = "exact"};
+    struct bench *bench = bench_open_with(
+        "in i int64[2,4]\nin c bool[]\nbody then_branch\nnode n Add i i -> a\nout a\nclose\n"
+        "body else_branch\nnode m Add i i -> d\nnode l Add d i -> b\nout b\nclose\n"
+        "node - If c -> y\nout y\n",
+        &options);
+    (void)state;
+    if (bench->status != CM_OK) fail_msg("%s", bench_messages(bench));
+    assert_int_equal(bench_costs(bench, "n")->int_ops, 0);
+    assert_int_equal(bench_costs(bench, "m")->int_ops, 8);
+    assert_int_equal(bench_module(bench, "")->costs.int_ops, 16);
+    bench_close(bench);
+}
+
+/* Sizes are computed before anything runs, and by no convention counted. */
+static void shape_arithmetic_is_none(void **state) {
+    struct bench *bench =
+        bench_open("in x float[2,4]\nnode - Shape x -> s\n"
+                   "node n Add s s -> t\nnode - ConstantOfShape t -> y\nout y\n");
+    (void)state;
+    if (bench->status != CM_OK) fail_msg("%s", bench_messages(bench));
+    assert_int_equal(bench_costs(bench, "n")->int_ops, 0);
+    bench_close(bench);
+}
+
 /* Of an unknown operator nobody knows either. */
 static void what_is_not_known_is_known_of_neither(void **state) {
     struct bench *bench = bench_open("in x float[2,4]\nnode n com.me::Odd x -> y\nout y\n");
@@ -156,6 +183,8 @@ int main(void) {
         cmocka_unit_test(a_bias_is_what_it_is_given_as),
         cmocka_unit_test(rounds_and_sums_count_integers_too),
         cmocka_unit_test(a_composite_is_on_floats),
+        cmocka_unit_test(the_branch_of_more_integers_is_the_dearer),
+        cmocka_unit_test(shape_arithmetic_is_none),
         cmocka_unit_test(what_is_not_known_is_known_of_neither),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

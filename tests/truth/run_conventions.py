@@ -116,7 +116,7 @@ def ask(program, file):
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
     if done.returncode != 0:
         return {}
-    return {row["name"]: row["flops"] + row["int_ops"] for row in json.loads(done.stdout)["conventions"]}
+    return {row["name"]: row["flops"] for row in json.loads(done.stdout)["conventions"]}
 
 
 def known_of(file, tool):

@@ -57,7 +57,7 @@ def ask(costmodel, folder, model):
     asked = [str(folder / model.path), "--format", "json", *bound]
     modules = run([costmodel, *asked])["modules"]
     listed = run([costmodel, "conventions", *asked])["conventions"]
-    totals = {row["name"]: row["flops"] + row["int_ops"] for row in listed if row["name"] not in SEES_NODES}
+    totals = {row["name"]: row["flops"] for row in listed if row["name"] not in SEES_NODES}
     return Seen(model, totals, {m["path"]: m["class"] for m in modules if m["class_known"]})
 
 

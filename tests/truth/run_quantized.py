@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 One transformer, as exported, optimized and quantized in seven ways (models/quantized/): every
-file has the MACs of the layer on paper, those of integers that INTEGERS says, and in FLOPs and
-operations on integers together the FLOPs of the layer, but for what stands in DIFFERENCES. A row
-that is no longer needed is a fault too.
+file has the MACs of the layer on paper, as many of integers as INTEGERS says, and its FLOPs but
+for what stands in DIFFERENCES. A row that is no longer needed is a fault too.
 
     run_quantized.py --costmodel PROGRAM
 """
@@ -36,7 +35,7 @@ INTEGERS = {
     "encoder_qlinear.onnx": MACS,
 }
 
-# file -> (operations more, why)
+# file -> (FLOPs more, why)
 GELU = "the parts of the GELU are quantized one by one, which is no GELU any more"
 DIFFERENCES = {
     "encoder_static.onnx": (-TOKENS * INNER, GELU),
@@ -62,8 +61,8 @@ def faults(program, path):
         yield f"{found['int_macs']} MACs of integers, {INTEGERS[path.name]} on paper"
     if found["int_ops"] != 2 * INTEGERS[path.name]:
         yield f"{found['int_ops']} operations on integers, 2 a MAC on paper"
-    if found["flops"] + found["int_ops"] != FLOPS + more:
-        yield f"{found['flops']} FLOPs and {found['int_ops']}, {FLOPS + more} on paper"
+    if found["flops"] != FLOPS + more:
+        yield f"{found['flops']} FLOPs, {FLOPS + more} on paper"
 
 
 def main():
