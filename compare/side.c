@@ -97,6 +97,8 @@ static const char *find_unbounded(const struct cm_result *result, const char *wh
 static const char *find_untimed(const struct cm_baseline_times *times, const char *whose,
                                 struct arena *arena) {
     if (!times->present || times->untimed_nodes == 0) return NULL;
+    if (!is_known(times->untimed_nodes))
+        return arena_printf(arena, "%s does not say how many nodes have no time", whose);
     return arena_printf(arena, "%s has %" PRId64 " nodes without a time", whose,
                         times->untimed_nodes);
 }
