@@ -6,9 +6,11 @@
 
 static void note_field(struct message *message, const struct wire_field *field,
                        const uint8_t *at) {
-    if (field->wire == WIRE_VARINT && field->number == FIELD_ORDINAL)
-        message->ordinal = (uint32_t)field->value;
-    if (field->wire != WIRE_BYTES || field->number >= MESSAGE_FIELDS) return;
+    if (field->wire != WIRE_BYTES || field->number >= MESSAGE_FIELDS) {
+        if (field->wire == WIRE_VARINT && field->number == FIELD_ORDINAL)
+            message->ordinal = (uint32_t)field->value;
+        return;
+    }
     struct fields_of *of = &message->of[field->number];
     if (of->n++ > 0) return;
     of->piece = &message->whole;
@@ -26,7 +28,7 @@ struct fields_walk message_walk(const struct message *message, uint32_t number) 
     return (struct fields_walk){message->of[number], number};
 }
 
-bool fields_next(struct fields_walk *walk, struct span *ret) {
+bool fields_search(struct fields_walk *walk, struct span *ret) {
     struct fields_of *left = &walk->left;
     while (left->n > 0 && left->piece) {
         struct span span = {left->at, left->piece->data + left->piece->size};
@@ -41,6 +43,7 @@ bool fields_next(struct fields_walk *walk, struct span *ret) {
         left->piece = left->piece->next;
         left->at = left->piece ? left->piece->data : NULL;
     }
+    left->n = 0;
     return false;
 }
 

@@ -103,6 +103,22 @@ struct fields_walk {
 
 struct fields_walk message_walk(const struct message *message, uint32_t number);
 /* The bytes of the next one, borrowed; false: there is none. */
-bool fields_next(struct fields_walk *walk, struct span *ret);
+static inline bool fields_next(struct fields_walk *walk, struct span *ret);
+/* The same where it may stand behind others, or in another piece. */
+bool fields_search(struct fields_walk *walk, struct span *ret);
+
+/* Mostly the next one stands right behind the last. */
+static inline bool fields_next(struct fields_walk *walk, struct span *ret) {
+    struct fields_of *left = &walk->left;
+    struct wire_field field;
+    if (left->n == 0) return false;
+    struct span span = {left->at, left->piece->data + left->piece->size};
+    if (!wire_next(&span, &field) || field.number != walk->number || field.wire != WIRE_BYTES)
+        return fields_search(walk, ret);
+    left->at = span.at;
+    left->n--;
+    *ret = field.bytes;
+    return true;
+}
 
 #endif

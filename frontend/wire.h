@@ -60,8 +60,12 @@ static inline bool wire_varint(struct span *from, uint64_t *ret) {
 static inline bool wire_next(struct span *from, struct wire_field *ret) {
     const uint8_t *at = from->at;
     if (span_size(*from) < 2 || (at[0] | at[1]) > 127 || (at[0] & 7) != WIRE_BYTES ||
-        at[1] > span_size(*from) - 2)
-        return wire_any_field(from, ret);
+        at[1] > span_size(*from) - 2) {
+        struct span rest = *from;
+        bool found = wire_any_field(&rest, ret);
+        *from = rest;
+        return found;
+    }
     ret->number = at[0] >> 3;
     ret->wire = WIRE_BYTES;
     ret->bytes.at = at + 2;
