@@ -296,6 +296,7 @@ static int read_bounds(struct json_reader *reader, const struct json_field *fiel
     return CM_OK;
 }
 
+/* JSON_GIVEN and JSON_KEYED have none: no document that is read has such rows. */
 static read_kind *const readers[JSON_N_KINDS] = {
     [JSON_COUNT] = read_count,       [JSON_INDEX] = read_index,
     [JSON_DEPTH] = read_depth,       [JSON_FLAG] = read_flag,
