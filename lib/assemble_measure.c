@@ -208,7 +208,8 @@ static void take_network(struct assembly *assembly, struct cm_measure *measure) 
 }
 
 void assemble_operators(struct assembly *assembly) {
-    const uint32_t of_operators = CM_COST_BIT(macs) | CM_COST_BIT(flops) |
+    const uint32_t of_operators = CM_COST_BIT(macs) | CM_COST_BIT(int_macs) |
+                                  CM_COST_BIT(flops) | CM_COST_BIT(int_ops) |
                                   CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written);
     const struct breakdown_table *table = &assembly->analysis->breakdown;
     struct cm_operator *list = assembly_array(assembly, table->n_operators, sizeof(*list));

@@ -55,6 +55,7 @@ static int grow(struct paths *paths) {
 int paths_init(struct paths *paths, struct arena *arena, char separator) {
     memset(paths, 0, sizeof *paths);
     paths->arena = arena;
+    paths->seed = arena_seed(arena);
     paths->separator = separator;
     paths->trail.text = "";
     if (grow(paths) < 0) return CM_NO_MEMORY;
@@ -69,12 +70,15 @@ struct part {
     uint32_t hash;
 };
 
-static struct part part_of(const char *name, size_t length) {
-    return (struct part){name, length, (uint32_t)hash_text(name, length)};
+static struct part part_of(const struct paths *paths, const char *name, size_t length) {
+    return (struct part){name, length, (uint32_t)hash_text(name, length, paths->seed)};
 }
 
-static struct part part_at(const struct paths *paths, uint32_t entry) {
-    const struct path *path = &paths->items[entry];
+/* Of another tree, which mostly is of the same arena. */
+static struct part part_like(const struct paths *paths, const struct paths *other,
+                             uint32_t entry) {
+    const struct path *path = &other->items[entry];
+    if (other->seed != paths->seed) return part_of(paths, path->name, path->length);
     return (struct part){path->name, path->length, path->hash};
 }
 
@@ -147,7 +151,7 @@ int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *
     for (size_t at = known; at < length && depth < PATHS_MAX_DEPTH;) {
         const size_t end = part_end(paths, text, at, length);
         if (end > at) {
-            const struct part part = part_of(text + at, end - at);
+            const struct part part = part_of(paths, text + at, end - at);
             if (enter_child(paths, &part, &entry) < 0) return CM_NO_MEMORY;
             depth++;
             trail->steps[depth].end = end;
@@ -165,7 +169,7 @@ int paths_enter_below(struct paths *paths, uint32_t base, const char *text, size
                       uint32_t *ret) {
     for (size_t at = 0; at < length;) {
         const size_t end = part_end(paths, text, at, length);
-        const struct part part = part_of(text + at, end - at);
+        const struct part part = part_of(paths, text + at, end - at);
         if (end > at && enter_child(paths, &part, &base) < 0) return CM_NO_MEMORY;
         at = end + 1;
     }
@@ -177,7 +181,7 @@ uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *
                           size_t length) {
     for (size_t at = 0; at < length && base != ID_NONE;) {
         const size_t end = part_end(paths, text, at, length);
-        const struct part part = part_of(text + at, end - at);
+        const struct part part = part_of(paths, text + at, end - at);
         if (end > at) base = find_child(paths, base, &part);
         at = end + 1;
     }
@@ -198,7 +202,7 @@ int paths_enter_like(struct paths *paths, const struct paths *other, uint32_t en
     const size_t depth = list_chain(other, entry, chain);
     *ret = 0;
     for (size_t i = 0; i < depth; i++) {
-        const struct part part = part_at(other, chain[i]);
+        const struct part part = part_like(paths, other, chain[i]);
         if (enter_child(paths, &part, ret) < 0) return CM_NO_MEMORY;
     }
     return CM_OK;
@@ -209,7 +213,7 @@ uint32_t paths_find_like(const struct paths *paths, const struct paths *other, u
     const size_t depth = list_chain(other, entry, chain);
     uint32_t found = 0;
     for (size_t i = 0; i < depth && found != ID_NONE; i++) {
-        const struct part part = part_at(other, chain[i]);
+        const struct part part = part_like(paths, other, chain[i]);
         found = find_child(paths, found, &part);
     }
     return found;

@@ -25,7 +25,7 @@ struct arena;
 struct path {
     const char *name; /* its own part: `length` bytes, and no '\0' behind them */
     uint32_t length;
-    uint32_t hash;   /* of the name */
+    uint32_t hash;   /* of the name, by the seed of the tree */
     uint32_t parent; /* ID_NONE for the root */
     uint32_t depth;
 };
@@ -43,6 +43,7 @@ struct paths_trail {
 
 struct paths {
     struct arena *arena;
+    uint64_t seed; /* of the hashes */
     char separator;
     struct path *items;
     size_t n;

@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 
@@ -44,6 +45,9 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 /* Frees all that came after the mark. */
 struct arena_mark arena_save(const struct arena *arena);
 void arena_restore(struct arena *arena, struct arena_mark mark);
+
+/* A number that no file knows, where addresses are random: for hash_text. One arena's stays. */
+uint64_t arena_seed(const struct arena *arena);
 
 /* Bytes handed out. */
 size_t arena_used(const struct arena *arena);

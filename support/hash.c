@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Eight bytes a step, since names are long and look-ups many; then the finalizer of MurmurHash3
- * (public domain). */
+/* Eight bytes a step, since names are long and look-ups many: each is multiplied, to 128 bits,
+ * by a number that is made of the seed, and the halves are folded. Where the multiplier is not
+ * known, neither is which texts fall together. */
 #include "support/hash.h"
 
 #include <string.h>
 
 #include "support/banned.h"
 
-static uint64_t hash_mix(uint64_t hash, uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
+__extension__ typedef unsigned __int128 wide;
+
+static uint64_t fold(uint64_t a, uint64_t b) {
+    const wide product = (wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 /* The last 1 to 7 bytes as one word. Two reads may overlap: with the length, which is hashed
@@ -26,15 +29,14 @@ static uint64_t hash_rest(const char *rest, size_t length) {
            (uint64_t)(unsigned char)rest[length - 1] << 16;
 }
 
-uint64_t hash_text(const char *text, size_t length) {
+uint64_t hash_text(const char *text, size_t length, uint64_t seed) {
+    const uint64_t multiplier = (seed + 1) * 0x9e3779b97f4a7c15u | 1;
     uint64_t hash = 0xcbf29ce484222325u ^ length;
     uint64_t word = 0;
     for (; length >= sizeof word; length -= sizeof word, text += sizeof word) {
         memcpy(&word, text, sizeof word);
-        hash = hash_mix(hash, word);
+        hash = fold(hash ^ word, multiplier);
     }
-    if (length > 0) hash = hash_mix(hash, hash_rest(text, length));
-    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
-    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
-    return hash ^ hash >> 33;
+    if (length > 0) hash = fold(hash ^ hash_rest(text, length), multiplier);
+    return fold(hash ^ seed, 0xff51afd7ed558ccdu);
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hash of texts, for tables in memory. Seedless: equal texts are equal on every machine of
- * one byte order, and in every run. */
+/* A hash of texts, for tables in memory. */
 #ifndef SUPPORT_HASH_H
 #define SUPPORT_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Every bit of the text reaches the low bits, which choose a slot. */
-uint64_t hash_text(const char *text, size_t length);
+/*
+ * Every bit of the text reaches the low bits, which choose a slot. The seed is what a file
+ * cannot know (arena_seed), so that no file can choose names that all fall into one slot; what
+ * is printed must not hang on it.
+ */
+uint64_t hash_text(const char *text, size_t length, uint64_t seed);
 
 #endif

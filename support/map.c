@@ -26,9 +26,10 @@ struct wanted {
     uint64_t hash;
 };
 
-static struct wanted map_want(const char *text, size_t length) {
+static struct wanted map_want(const struct map *map, const char *text, size_t length) {
     BUG_ON(length > UINT32_MAX);
-    return (struct wanted){text, (uint32_t)length, hash_text(text, length)};
+    const uint64_t hash = hash_text(text, length, arena_seed(map->arena));
+    return (struct wanted){text, (uint32_t)length, hash};
 }
 
 static bool map_is(const struct map_entry *entry, const struct wanted *key) {
@@ -76,7 +77,7 @@ int map_reserve(struct map *map, size_t n) {
 static const struct map_entry *map_entry_of(const struct map *map, const char *key,
                                             size_t length) {
     if (map->capacity == 0) return NULL;
-    const struct wanted wanted = map_want(key, length);
+    const struct wanted wanted = map_want(map, key, length);
     const struct map_entry *entry = map_find(map, &wanted);
     return entry->key == NULL ? NULL : entry;
 }
@@ -102,7 +103,7 @@ const char *map_key_n(const struct map *map, const char *key, size_t length) {
 /* *ret: the entry of the key, which is added with `value` where there is none (*ret_added). */
 static int map_put(struct map *map, const char *key, size_t length, uint32_t value,
                    struct map_entry **ret, bool *ret_added) {
-    const struct wanted wanted = map_want(key, length);
+    const struct wanted wanted = map_want(map, key, length);
     const int status = map_reserve(map, map->n_entries + 1);
     if (status != CM_OK) return status;
     *ret = map_find(map, &wanted);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hash map from text (or text pairs) to uint32_t in an arena. Keys are borrowed. Keyed by a
- * seedless strong-enough hash with linear probing; hostile keys cost at most the load-bounded
- * probe of a 64-bit hash. */
+/* A hash map from text to uint32_t in an arena, by linear probing. Keys are borrowed. A file
+ * cannot choose names that fall together: the hash has a seed that it does not know
+ * (hash_text). There is no way to walk the entries, since their order is another at every run.
+ */
 #ifndef SUPPORT_MAP_H
 #define SUPPORT_MAP_H
 

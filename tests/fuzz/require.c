@@ -112,7 +112,8 @@ static void require_sums(const struct cm_result *result) {
 
 /* What has only a bound in some node has no more where it is summed up. */
 static void require_bounds(const struct cm_result *result) {
-    const uint32_t of_operators = CM_COST_BIT(macs) | CM_COST_BIT(flops) |
+    const uint32_t of_operators = CM_COST_BIT(macs) | CM_COST_BIT(int_macs) |
+                                  CM_COST_BIT(flops) | CM_COST_BIT(int_ops) |
                                   CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written);
     uint32_t of_nodes = 0;
     uint32_t of_rows = 0;

@@ -11,6 +11,7 @@
 #include "support/hash.h"
 
 #define LONGEST 40
+#define SEED    0x55d4c0ffee0
 
 static void test_only_the_bytes_of_a_text_count(void **state) {
     char text[2 * LONGEST];
@@ -18,10 +19,10 @@ static void test_only_the_bytes_of_a_text_count(void **state) {
     for (size_t length = 0; length <= LONGEST; length++) {
         memset(text, 'x', sizeof text);
         memset(text + 3, 'a', length);
-        uint64_t hash = hash_text(text + 3, length);
+        uint64_t hash = hash_text(text + 3, length, SEED);
         memset(text, 'y', sizeof text);
         memset(text + 8, 'a', length);
-        assert_true(hash_text(text + 8, length) == hash);
+        assert_true(hash_text(text + 8, length, SEED) == hash);
     }
 }
 
@@ -30,11 +31,11 @@ static void test_every_byte_and_the_length_count(void **state) {
     (void)state;
     memset(text, 'a', sizeof text);
     for (size_t length = 0; length <= LONGEST; length++) {
-        uint64_t hash = hash_text(text, length);
-        if (length < LONGEST) assert_true(hash_text(text, length + 1) != hash);
+        uint64_t hash = hash_text(text, length, SEED);
+        if (length < LONGEST) assert_true(hash_text(text, length + 1, SEED) != hash);
         for (size_t i = 0; i < length; i++) {
             text[i] = 'b';
-            assert_true(hash_text(text, length) != hash);
+            assert_true(hash_text(text, length, SEED) != hash);
             text[i] = 'a';
         }
     }
@@ -59,7 +60,7 @@ static void test_the_low_bits_tell_alike_texts_apart(void **state) {
         name[7] = (char)('0' + i / 64 % 8);
         name[8] = (char)('0' + i / 8 % 8);
         name[14] = (char)('0' + i % 8);
-        hashes[i] = hash_text(name, sizeof name - 1) % N;
+        hashes[i] = hash_text(name, sizeof name - 1, SEED) % N;
     }
     qsort(hashes, N, sizeof *hashes, compare_words);
     for (size_t i = 0; i < N; i++) n_slots += i == 0 || hashes[i] != hashes[i - 1];
@@ -67,11 +68,29 @@ static void test_the_low_bits_tell_alike_texts_apart(void **state) {
     assert_in_range(n_slots, N * 60 / 100, N * 66 / 100); /* of a random choice: 1 - 1/e */
 }
 
+/* Differences that cancel out whatever stands before them would do so by every seed. */
+static void test_no_file_knows_which_texts_fall_together(void **state) {
+    static const char a[] = "0123456789abcdef";
+    char b[sizeof a];
+    size_t n_equal = 0;
+    (void)state;
+    for (size_t bits = 1; bits < 256; bits++) {
+        memcpy(b, a, sizeof a);
+        b[7] = (char)(a[7] ^ 0x80);
+        b[15] = (char)(a[15] ^ (int)bits);
+        for (uint64_t seed = SEED; seed < SEED + 64; seed++)
+            n_equal += hash_text(a, 16, seed) == hash_text(b, 16, seed);
+    }
+    assert_int_equal(n_equal, 0);
+    assert_true(hash_text(a, 16, SEED) != hash_text(a, 16, SEED + 1));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_only_the_bytes_of_a_text_count),
         cmocka_unit_test(test_every_byte_and_the_length_count),
         cmocka_unit_test(test_the_low_bits_tell_alike_texts_apart),
+        cmocka_unit_test(test_no_file_knows_which_texts_fall_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
