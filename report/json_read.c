@@ -402,7 +402,8 @@ static int check_schema(const struct json_document *document, struct cm_diagnost
                         const cJSON *root) {
     const cJSON *schema = cJSON_GetObjectItemCaseSensitive(root, "schema");
     if (!cJSON_IsObject(root) || !is_string(schema))
-        return diag_error(diag, DIAG_FORMAT, "this is no %s: it names no schema", document->what);
+        return diag_error(diag, DIAG_FORMAT, "this is no %s: it names no schema",
+                          document->what);
     if (strcmp(schema->valuestring, document->schema) == 0) return CM_OK;
     return diag_error(diag, DIAG_FORMAT, "schema is \"%.60s\", this program reads \"%s\"",
                       schema->valuestring, document->schema);
