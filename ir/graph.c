@@ -14,8 +14,7 @@
 #define FIRST_CAPACITY ((size_t)16)
 #define MAX_ENTRIES    ((size_t)1 << 31)
 
-const struct type type_undeclared = {.kind = CM_TYPE_UNKNOWN,
-                                     .shape = {.rank = RANK_UNKNOWN}};
+const struct type type_undeclared = {.kind = CM_TYPE_UNKNOWN, .shape = {.rank = RANK_UNKNOWN}};
 
 struct table {
     void *items;
@@ -67,8 +66,7 @@ int graph_add_graph(struct graph_builder *builder, const struct graph *from, uin
 }
 
 int graph_add_value(struct graph_builder *builder, const struct value *from, uint32_t *ret_id) {
-    const int status =
-        table_add(&builder->values, builder->arena, from, sizeof *from, ret_id);
+    const int status = table_add(&builder->values, builder->arena, from, sizeof *from, ret_id);
     if (status == CM_OK && from->type == NULL)
         graph_value_at(builder, *ret_id)->type = &type_undeclared;
     return status;

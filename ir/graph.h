@@ -57,7 +57,7 @@ struct use {
  * in a file, apart. */
 struct value {
     const char *name; /* as in the file (of an inlined function: "call/name"); never NULL */
-    const struct type *type; /* as declared; type_undeclared where the file is silent */
+    const struct type *type;         /* as declared; type_undeclared where the file is silent */
     const struct constant *constant; /* initializers, and inputs with a default */
     const struct use *uses;          /* by graph_finish */
     uint32_t n_uses;                 /* likewise */
@@ -165,7 +165,8 @@ struct graph_builder; /* arrays that grow; lives in the model's arena */
 /* NULL: no memory. */
 struct graph_builder *graph_builder_new(struct arena *arena);
 /* Each adds one (a shallow copy of *from; what it points to must live in the arena) and gives
- * its id. A value without a type is of none that is declared. CM_OK, CM_NO_MEMORY, CM_REFUSED past 2^31 entries. */
+ * its id. A value without a type is of none that is declared. CM_OK, CM_NO_MEMORY, CM_REFUSED
+ * past 2^31 entries. */
 int graph_add_graph(struct graph_builder *builder, const struct graph *from, uint32_t *ret_id)
     __attribute__((warn_unused_result));
 int graph_add_value(struct graph_builder *builder, const struct value *from, uint32_t *ret_id)

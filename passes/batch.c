@@ -238,7 +238,8 @@ static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64
     if (name) *ret = find_symbol(work, name)->size;
     if (!name && is_nameless_batch(work, id, axis)) *ret = batch > 0 ? batch : 1;
     const struct cm_value_option *contents = values_option(work->analysis, value->name);
-    if (!is_known(*ret) && contents && value->type->shape.rank == 1) *ret = (int64_t)contents->n;
+    if (!is_known(*ret) && contents && value->type->shape.rank == 1)
+        *ret = (int64_t)contents->n;
     return is_known(*ret) ? CM_OK : unbound(work, id, axis);
 }
 
