@@ -121,8 +121,8 @@ __attribute__((noinline)) static void *take_block(struct arena *arena, size_t si
  * of two: this is asked for every object that there is, and a division would show.
  */
 static void *take(struct arena *arena, size_t size, size_t align, bool zeroed) {
+    if (one_object_a_block || arena->filling == NULL) return take_block(arena, size, zeroed);
     struct block *block = arena->filling;
-    if (one_object_a_block || block == NULL) return take_block(arena, size, zeroed);
     const size_t begin = (block->used + align - 1) & ~(align - 1);
     if (begin > block->size || size > block->size - begin)
         return take_block(arena, size, zeroed);
