@@ -25,6 +25,7 @@ struct finder {
     struct candidates candidates;
     struct match match;
     size_t capacity;
+    struct rule_source source; /* of the match */
 };
 
 /* Words of a row, separated by blanks. */
@@ -269,8 +270,8 @@ static void finish(struct composites_table *table) {
 
 /* Backwards, so that the longest form is found. */
 static int find_all(struct finder *finder) {
-    const struct rule_source source = rules_source(finder->analysis);
-    finder->match.source = &source;
+    finder->source = rules_source(finder->analysis);
+    finder->match.source = &finder->source;
     finder->match.patterns = &finder->candidates.patterns;
     finder->match.taken = finder->table->of_node;
     for (size_t i = finder->analysis->model->n_nodes; i-- > 0;)
