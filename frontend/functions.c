@@ -195,18 +195,25 @@ static int add_call(struct importer *importer, const struct file_node *node,
     return CM_OK;
 }
 
-int inline_call(struct importer *importer, const struct file_node *node,
-                const struct function *function, struct scope *outer) {
+int check_unfolded(struct importer *importer) {
+    size_t used = arena_used(importer->arena) + arena_used(importer->scratch) +
+                  arena_used(importer->scopes);
+    if (used <= importer->byte_limit) return CM_OK;
+    return diag_error(importer->diag, DIAG_LIMIT, "functions unfold into more than %zu MiB",
+                      importer->byte_limit >> 20);
+}
+
+/* The body's names and order of nodes are given back by who called it. */
+static int unfold(struct importer *importer, const struct file_node *node,
+                  const struct function *function, struct scope *outer) {
     struct call call = {.outer = outer->call, .ordinal = node->ordinal};
     struct scope scope = {.graph = outer->graph, .depth = outer->depth};
     bool fused;
     struct frame frame = {.outer = outer->function, .function = function};
     uint32_t call_id = ID_NONE;
     uint32_t first = graph_n_nodes(importer->builder);
-    int status = check_cycle(importer, outer->function, function);
-    if (status < 0) return status;
-    map_init(&scope.names, importer->scratch);
-    status = pass_inputs(importer, node, function, outer, &scope, &call);
+    map_init(&scope.names, importer->scopes);
+    int status = pass_inputs(importer, node, function, outer, &scope, &call);
     if (status == CM_OK)
         status = import_attributes(importer, node, outer, ID_NONE, &call.attrs, &call.n_attrs);
     if (status == CM_OK) status = import_metadata(importer, node, &call.place, &fused);
@@ -227,4 +234,23 @@ int inline_call(struct importer *importer, const struct file_node *node,
     diag_pop(importer->diag, &place);
     if (status < 0) return status;
     return return_outputs(importer, node, function, outer, &scope, call_id, first);
+}
+
+/* The caller's names of its outputs outlive the body's: they have their place before. */
+static int reserve_outputs(struct importer *importer, const struct file_node *node,
+                           struct scope *outer) {
+    size_t n = outer->names.n_entries + node->parts.of[NODE_OUTPUT].n;
+    return map_reserve(&outer->names, n) < 0 ? diag_no_memory(importer->diag) : CM_OK;
+}
+
+int inline_call(struct importer *importer, const struct file_node *node,
+                const struct function *function, struct scope *outer) {
+    int status = check_cycle(importer, outer->function, function);
+    if (status == CM_OK) status = check_unfolded(importer);
+    if (status == CM_OK) status = reserve_outputs(importer, node, outer);
+    if (status < 0) return status;
+    struct arena_mark mark = arena_save(importer->scopes);
+    status = unfold(importer, node, function, outer);
+    arena_restore(importer->scopes, mark);
+    return status;
 }

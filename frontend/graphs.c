@@ -161,7 +161,7 @@ static int reserve_names(struct importer *importer, const struct message *parts,
                          struct scope *scope) {
     size_t n = parts->of[GRAPH_INPUT].n + parts->of[GRAPH_INITIALIZER].n +
                parts->of[GRAPH_SPARSE_INITIALIZER].n + parts->of[GRAPH_NODE].n;
-    map_init(&scope->names, importer->scratch);
+    map_init(&scope->names, importer->scopes);
     return map_reserve(&scope->names, n) < 0 ? diag_no_memory(importer->diag) : CM_OK;
 }
 

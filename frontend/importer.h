@@ -38,6 +38,7 @@ struct importer {
     struct skimmed bytes;
     struct arena *arena;    /* the model's */
     struct arena *scratch;  /* until the import ends */
+    struct arena *scopes;   /* names and orders of nodes; a call gives back what it took */
     struct arena *decoding; /* messages that are being imported just now */
     struct cm_diagnostics *diag;
     struct graph_builder *builder;
@@ -164,6 +165,8 @@ int import_functions(struct importer *importer) CM_MUST_CHECK;
 /* *ret: the function that the node calls, or NULL. */
 int find_function(struct importer *importer, const struct file_node *node,
                   const struct function **ret) CM_MUST_CHECK;
+/* Whether there is still room for what functions unfold into. */
+int check_unfolded(struct importer *importer) CM_MUST_CHECK;
 /* Puts the function's body in place of the node. */
 int inline_call(struct importer *importer, const struct file_node *node,
                 const struct function *function, struct scope *scope) CM_MUST_CHECK;

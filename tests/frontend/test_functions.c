@@ -260,6 +260,7 @@ static void a_reference_of_another_kind_is_refused(void **state) {
         "attribute: the call gives attribute 'given' as float, the function wants int");
 }
 
+/* Names grow with every call around them. */
 static void a_tower_of_functions_meets_a_limit(void **state) {
     struct bytes model = model_calling(*state, call_of(*state, "F0", "c", "x", "m"),
                                        function_of(*state, "F40", "a", "a"));
@@ -268,8 +269,8 @@ static void a_tower_of_functions_meets_a_limit(void **state) {
         snprintf(own, sizeof own, "F%d", i);
         snprintf(next, sizeof next, "F%d", i + 1);
         struct bytes function = function_of(*state, own, "a", "b");
-        put_message(&function, 7, call_of(*state, next, "p", "a", "t"));
-        put_message(&function, 7, call_of(*state, next, "q", "t", "b"));
+        put_message(&function, 7, call_of(*state, next, "name", "a", "t"));
+        put_message(&function, 7, call_of(*state, next, "another", "t", "b"));
         put_message(&model, 25, function);
     }
     assert_refused(model, "limit: functions unfold into more than 64 MiB");
@@ -284,6 +285,21 @@ static void a_function_called_often_meets_a_limit(void **state) {
     struct bytes model = model_of(*state, graph);
     put_message(&model, 25, function);
     assert_refused(model, "limit: functions unfold into more than 100000 nodes");
+}
+
+/* Its calls have no node, and each a list of as many inputs. */
+static void an_empty_function_called_often_meets_a_limit(void **state) {
+    struct bytes function = function_of(*state, "F", "", "");
+    struct bytes graph = graph_of(*state, "x", "x");
+    for (int i = 0; i < 5000; i++) {
+        char formal[16];
+        snprintf(formal, sizeof formal, "%x", i);
+        put_text(&function, 4, formal);
+    }
+    for (int i = 0; i < 5000; i++) put_message(&graph, 1, call_of(*state, "F", "", "", ""));
+    struct bytes model = model_of(*state, graph);
+    put_message(&model, 25, function);
+    assert_refused(model, "limit: functions unfold into more than 64 MiB");
 }
 
 /* A body in a body, and in that a call of the next function. */
@@ -333,6 +349,7 @@ int main(void) {
         cmocka_unit_test(a_reference_of_another_kind_is_refused),
         cmocka_unit_test(a_tower_of_functions_meets_a_limit),
         cmocka_unit_test(a_function_called_often_meets_a_limit),
+        cmocka_unit_test(an_empty_function_called_often_meets_a_limit),
         cmocka_unit_test(bodies_too_deep_by_way_of_functions_are_refused),
         cmocka_unit_test(a_function_with_a_list_too_long_is_refused),
     };

@@ -133,6 +133,14 @@ def tower(n):
                  domains=["f"])
 
 
+def empty_functions(inputs, calls):
+    """A function of nothing but many inputs, called often."""
+    empty = (data(1, "f") + b"".join(data(4, f"{i:x}") for i in range(inputs))
+             + data(9, data(1, "") + number(2, 17)) + data(10, "f"))
+    nodes = [node("Relu", ["x"], ["y"]), *[node("f", [], [], domain="f")] * calls]
+    return model(graph(nodes, [X], [Y]), [empty], domains=["f"])
+
+
 def cycle(n):
     """Functions that call one another in a ring."""
     functions = [function(f"f{i}", [node(f"f{(i + 1) % n}", ["x"], ["y"], domain="f")])
