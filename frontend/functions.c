@@ -236,6 +236,15 @@ static int unfold(struct importer *importer, const struct file_node *node,
     return return_outputs(importer, node, function, outer, &scope, call_id, first);
 }
 
+/* Its bytes are read anew at each call. */
+static int charge_call(struct importer *importer, const struct function *function) {
+    importer->n_bytes_read += function->parts.whole.size;
+    if (importer->n_bytes_read <= importer->byte_limit) return check_unfolded(importer);
+    return diag_error(importer->diag, DIAG_LIMIT,
+                      "functions, each as often as it is called, are more than %zu MiB",
+                      importer->byte_limit >> 20);
+}
+
 /* The caller's names of its outputs outlive the body's: they have their place before. */
 static int reserve_outputs(struct importer *importer, const struct file_node *node,
                            struct scope *outer) {
@@ -246,7 +255,7 @@ static int reserve_outputs(struct importer *importer, const struct file_node *no
 int inline_call(struct importer *importer, const struct file_node *node,
                 const struct function *function, struct scope *outer) {
     int status = check_cycle(importer, outer->function, function);
-    if (status == CM_OK) status = check_unfolded(importer);
+    if (status == CM_OK) status = charge_call(importer, function);
     if (status == CM_OK) status = reserve_outputs(importer, node, outer);
     if (status < 0) return status;
     struct arena_mark mark = arena_save(importer->scopes);

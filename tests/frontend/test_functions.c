@@ -299,7 +299,8 @@ static void an_empty_function_called_often_meets_a_limit(void **state) {
     for (int i = 0; i < 5000; i++) put_message(&graph, 1, call_of(*state, "F", "", "", ""));
     struct bytes model = model_of(*state, graph);
     put_message(&model, 25, function);
-    assert_refused(model, "limit: functions unfold into more than 64 MiB");
+    assert_refused(model,
+                   "limit: functions, each as often as it is called, are more than 64 MiB");
 }
 
 /* A body in a body, and in that a call of the next function. */
