@@ -43,7 +43,7 @@ struct importer {
     struct arena *decoding; /* messages that are being imported just now */
     struct cm_diagnostics *diag;
     struct graph_builder *builder;
-    struct map functions; /* "domain::name::overload" -> index into function_list */
+    struct map functions; /* domain, name and overload -> index into function_list */
     struct function *function_list;
     size_t n_functions;
     uint64_t n_nodes;
