@@ -105,6 +105,10 @@ static bool begin_list(struct decoder *decoder, const ProtobufCFieldDescriptor *
 /* Where the next element goes. */
 static void *next_place(const ProtobufCFieldDescriptor *field, ProtobufCMessage *message) {
     const protobuf_c_boolean yes = 1;
+    if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) { /* the last of them counts */
+        memcpy(member(message, field->quantifier_offset), &field->id, sizeof(field->id));
+        return member(message, field->offset);
+    }
     if (field->label != PROTOBUF_C_LABEL_REPEATED) {
         if (field->quantifier_offset)
             memcpy(member(message, field->quantifier_offset), &yes, sizeof(yes));

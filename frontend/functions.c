@@ -4,16 +4,38 @@
  * with the caller's values under the body's names. What remains of a call is its record, from
  * which the module tree tells where its nodes came from.
  */
+#include <string.h>
+
 #include "frontend/importer.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
 
-static const char *function_key(const struct importer *importer, struct span domain,
-                                struct span name, struct span overload) {
-    return arena_printf(importer->scratch, "%.*s::%.*s::%.*s", (int)span_size(domain),
-                        (const char *)domain.at, (int)span_size(name), (const char *)name.at,
-                        (int)span_size(overload), (const char *)overload.at);
+/* What a function is known by: its domain, name and overload, whatever bytes they are. */
+struct function_key {
+    char *text; /* the lengths of the first two, and all three; NULL: no memory */
+    size_t size;
+};
+
+static char *put_bytes(char *out, const void *bytes, size_t size) {
+    if (size > 0) memcpy(out, bytes, size);
+    return out + size;
+}
+
+/* "ai.onnx" is the long name of the domain "". */
+static struct function_key key_of(const struct importer *importer, struct span domain,
+                                  struct span name, struct span overload) {
+    if (span_equal(domain, "ai.onnx")) domain.at = domain.end;
+    const size_t sizes[] = {span_size(domain), span_size(name)};
+    struct function_key key = {.size =
+                                   sizeof(sizes) + sizes[0] + sizes[1] + span_size(overload)};
+    key.text = arena_array_raw(importer->scratch, key.size, 1);
+    if (!key.text) return key;
+    char *out = put_bytes(key.text, sizes, sizeof(sizes));
+    out = put_bytes(out, domain.at, sizes[0]);
+    out = put_bytes(out, name.at, sizes[1]);
+    put_bytes(out, overload.at, span_size(overload));
+    return key;
 }
 
 static const char *name_of(const struct function *function) {
@@ -40,10 +62,10 @@ static int add_function(struct importer *importer, uint32_t index) {
     const struct function *function = &importer->function_list[index];
     const struct message *parts = &function->parts;
     uint32_t existing = MAP_NONE;
-    const char *key = function_key(importer, message_text(parts, FUNCTION_DOMAIN),
-                                   message_text(parts, FUNCTION_NAME),
-                                   message_text(parts, FUNCTION_OVERLOAD));
-    if (!key || map_add(&importer->functions, key, index, &existing) < 0)
+    struct function_key key =
+        key_of(importer, message_text(parts, FUNCTION_DOMAIN),
+               message_text(parts, FUNCTION_NAME), message_text(parts, FUNCTION_OVERLOAD));
+    if (!key.text || map_add_n(&importer->functions, key.text, key.size, index, &existing) < 0)
         return diag_no_memory(importer->diag);
     if (existing == MAP_NONE) return CM_OK;
     return diag_error(importer->diag, DIAG_GRAPH,
@@ -72,11 +94,11 @@ int find_function(struct importer *importer, const struct file_node *node,
     *ret = NULL;
     if (importer->n_functions == 0) return CM_OK;
     struct arena_mark mark = arena_save(importer->scratch);
-    const char *key = function_key(importer, message_text(&node->parts, NODE_DOMAIN),
-                                   message_text(&node->parts, NODE_OP_TYPE),
-                                   message_text(&node->parts, NODE_OVERLOAD));
-    if (!key) return diag_no_memory(importer->diag);
-    uint32_t index = map_get(&importer->functions, key);
+    struct function_key key = key_of(importer, message_text(&node->parts, NODE_DOMAIN),
+                                     message_text(&node->parts, NODE_OP_TYPE),
+                                     message_text(&node->parts, NODE_OVERLOAD));
+    if (!key.text) return diag_no_memory(importer->diag);
+    uint32_t index = map_get_n(&importer->functions, key.text, key.size);
     arena_restore(importer->scratch, mark);
     if (index != MAP_NONE) *ret = &importer->function_list[index];
     return CM_OK;
@@ -195,18 +217,25 @@ static int add_call(struct importer *importer, const struct file_node *node,
     return CM_OK;
 }
 
-int inline_call(struct importer *importer, const struct file_node *node,
-                const struct function *function, struct scope *outer) {
+int check_unfolded(struct importer *importer) {
+    size_t used = arena_used(importer->arena) + arena_used(importer->scratch) +
+                  arena_used(importer->scopes);
+    if (used <= importer->byte_limit) return CM_OK;
+    return diag_error(importer->diag, DIAG_LIMIT, "functions unfold into more than %zu MiB",
+                      importer->byte_limit >> 20);
+}
+
+/* The body's names and order of nodes are given back by who called it. */
+static int unfold(struct importer *importer, const struct file_node *node,
+                  const struct function *function, struct scope *outer) {
     struct call call = {.outer = outer->call, .ordinal = node->ordinal};
     struct scope scope = {.graph = outer->graph, .depth = outer->depth};
     bool fused;
     struct frame frame = {.outer = outer->function, .function = function};
     uint32_t call_id = ID_NONE;
     uint32_t first = graph_n_nodes(importer->builder);
-    int status = check_cycle(importer, outer->function, function);
-    if (status < 0) return status;
-    map_init(&scope.names, importer->scratch);
-    status = pass_inputs(importer, node, function, outer, &scope, &call);
+    map_init(&scope.names, importer->scopes);
+    int status = pass_inputs(importer, node, function, outer, &scope, &call);
     if (status == CM_OK)
         status = import_attributes(importer, node, outer, ID_NONE, &call.attrs, &call.n_attrs);
     if (status == CM_OK) status = import_metadata(importer, node, &call.place, &fused);
@@ -227,4 +256,32 @@ int inline_call(struct importer *importer, const struct file_node *node,
     diag_pop(importer->diag, &place);
     if (status < 0) return status;
     return return_outputs(importer, node, function, outer, &scope, call_id, first);
+}
+
+/* Its bytes are read anew at each call. */
+static int charge_call(struct importer *importer, const struct function *function) {
+    importer->n_bytes_read += function->parts.whole.size;
+    if (importer->n_bytes_read <= importer->byte_limit) return check_unfolded(importer);
+    return diag_error(importer->diag, DIAG_LIMIT,
+                      "functions, each as often as it is called, are more than %zu MiB",
+                      importer->byte_limit >> 20);
+}
+
+/* The caller's names of its outputs outlive the body's: they have their place before. */
+static int reserve_outputs(struct importer *importer, const struct file_node *node,
+                           struct scope *outer) {
+    size_t n = outer->names.n_entries + node->parts.of[NODE_OUTPUT].n;
+    return map_reserve(&outer->names, n) < 0 ? diag_no_memory(importer->diag) : CM_OK;
+}
+
+int inline_call(struct importer *importer, const struct file_node *node,
+                const struct function *function, struct scope *outer) {
+    int status = check_cycle(importer, outer->function, function);
+    if (status == CM_OK) status = charge_call(importer, function);
+    if (status == CM_OK) status = reserve_outputs(importer, node, outer);
+    if (status < 0) return status;
+    struct arena_mark mark = arena_save(importer->scopes);
+    status = unfold(importer, node, function, outer);
+    arena_restore(importer->scopes, mark);
+    return status;
 }

@@ -9,9 +9,12 @@
  * the exporter did not know. */
 static int check_input_dims(struct importer *importer, const Onnx__TypeProto *type) {
     const Onnx__TensorShapeProto *shape =
-        type && type->tensor_type ? type->tensor_type->shape : NULL;
+        type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
+            ? type->tensor_type->shape
+            : NULL;
     for (size_t i = 0; shape && i < shape->n_dim; i++)
-        if (shape->dim[i]->has_dim_value && shape->dim[i]->dim_value < 0)
+        if (shape->dim[i]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+            shape->dim[i]->dim_value < 0)
             return diag_error(importer->diag, DIAG_SHAPE, "dim %zu is %lld, at least 0 wanted",
                               i, (long long)shape->dim[i]->dim_value);
     return CM_OK;
@@ -161,7 +164,7 @@ static int reserve_names(struct importer *importer, const struct message *parts,
                          struct scope *scope) {
     size_t n = parts->of[GRAPH_INPUT].n + parts->of[GRAPH_INITIALIZER].n +
                parts->of[GRAPH_SPARSE_INITIALIZER].n + parts->of[GRAPH_NODE].n;
-    map_init(&scope->names, importer->scratch);
+    map_init(&scope->names, importer->scopes);
     return map_reserve(&scope->names, n) < 0 ? diag_no_memory(importer->diag) : CM_OK;
 }
 

@@ -26,7 +26,8 @@
 /* Nodes after inlining: what a hostile tower of functions may cost. */
 #define MIN_NODE_LIMIT 100000
 #define NODES_PER_NODE 64
-/* And the memory, for each byte of structure: names grow with every call around them. */
+/* And the memory, for each byte of structure: names grow with every call around them. As much
+ * may be read: functions, each as often as it is called. */
 #define MIN_INLINED_BYTES ((size_t)64 << 20)
 #define INLINED_PER_BYTE  64
 
@@ -38,20 +39,22 @@ struct importer {
     struct skimmed bytes;
     struct arena *arena;    /* the model's */
     struct arena *scratch;  /* until the import ends */
+    struct arena *scopes;   /* names and orders of nodes; a call gives back what it took */
     struct arena *decoding; /* messages that are being imported just now */
     struct cm_diagnostics *diag;
     struct graph_builder *builder;
-    struct map functions; /* "domain::name::overload" -> index into function_list */
+    struct map functions; /* domain, name and overload -> index into function_list */
     struct function *function_list;
     size_t n_functions;
     uint64_t n_nodes;
     uint64_t node_limit;
-    size_t byte_limit; /* of the arena, while a function is being inlined */
-    bool sorted;       /* a graph was out of order and has been sorted */
-    bool takes_order;  /* of the main graph as it stands in the file */
-    bool out_of_order; /* it could not be taken: something is used before it is made */
-    struct map shared; /* texts that many nodes have; the values mean nothing */
-    struct map places; /* what the file says of a place -> index into place_list */
+    size_t byte_limit;   /* of memory while a function is inlined, and of n_bytes_read */
+    size_t n_bytes_read; /* of functions, each as often as it is called */
+    bool sorted;         /* a graph was out of order and has been sorted */
+    bool takes_order;    /* of the main graph as it stands in the file */
+    bool out_of_order;   /* it could not be taken: something is used before it is made */
+    struct map shared;   /* texts that many nodes have; the values mean nothing */
+    struct map places;   /* what the file says of a place -> index into place_list */
     const struct place **place_list;
     size_t n_places;
     size_t place_capacity;
@@ -164,6 +167,8 @@ int import_functions(struct importer *importer) CM_MUST_CHECK;
 /* *ret: the function that the node calls, or NULL. */
 int find_function(struct importer *importer, const struct file_node *node,
                   const struct function **ret) CM_MUST_CHECK;
+/* Whether there is still room for what functions unfold into. */
+int check_unfolded(struct importer *importer) CM_MUST_CHECK;
 /* Puts the function's body in place of the node. */
 int inline_call(struct importer *importer, const struct file_node *node,
                 const struct function *function, struct scope *scope) CM_MUST_CHECK;

@@ -211,11 +211,14 @@ int load_model(struct source *source, struct arena *arena, struct cm_diagnostics
                struct model **ret) {
     struct importer importer = {.arena = arena,
                                 .scratch = arena_new("proto", 0),
+                                .scopes = arena_new("scopes", 0),
                                 .decoding = arena_new("decoding", 0),
                                 .diag = diag};
-    int status = importer.scratch && importer.decoding ? CM_OK : diag_no_memory(diag);
+    bool made = importer.scratch && importer.scopes && importer.decoding;
+    int status = made ? CM_OK : diag_no_memory(diag);
     if (status == CM_OK) status = load(source, &importer, ret);
     arena_free(importer.scratch);
+    arena_free(importer.scopes);
     arena_free(importer.decoding);
     return status;
 }

@@ -163,10 +163,7 @@ static int check_node(struct importer *importer, const struct file_node *node,
         return diag_error(importer->diag, DIAG_LIMIT,
                           "functions unfold into more than %llu nodes",
                           (unsigned long long)importer->node_limit);
-    size_t used = arena_used(importer->arena) + arena_used(importer->scratch);
-    if (used <= importer->byte_limit) return CM_OK;
-    return diag_error(importer->diag, DIAG_LIMIT, "functions unfold into more than %zu MiB",
-                      importer->byte_limit >> 20);
+    return check_unfolded(importer);
 }
 
 static int name_node(struct importer *importer, const struct scope *scope,

@@ -39,7 +39,7 @@ static int add_need(struct sorter *sorter, struct span name) {
     if (maker == MAP_NONE) return CM_OK;
     if (needs->n == needs->capacity) {
         size_t capacity = needs->capacity ? 2 * needs->capacity : 64;
-        uint32_t *list = arena_array(sorter->importer->scratch, capacity, sizeof(*list));
+        uint32_t *list = arena_array(sorter->importer->scopes, capacity, sizeof(*list));
         if (!list || capacity >= UINT32_MAX) return diag_no_memory(sorter->importer->diag);
         for (size_t i = 0; i < needs->n; i++) list[i] = needs->list[i];
         needs->list = list;
@@ -135,7 +135,7 @@ static int needs_of_graph(struct sorter *sorter, struct span bytes, const struct
     struct message graph;
     if (body.depth > MAX_GRAPH_DEPTH) return CM_OK;
     message_index(bytes, &graph);
-    map_init(&body.names, sorter->importer->scratch);
+    map_init(&body.names, sorter->importer->scopes);
     if (names_of_body(&body, &graph) < 0) return diag_no_memory(sorter->importer->diag);
     struct node_walk nodes = nodes_of(&graph, GRAPH_NODE);
     struct node_bytes at;
@@ -177,8 +177,8 @@ static int find_makers(struct sorter *sorter, struct node_walk walk) {
     struct importer *importer = sorter->importer;
     size_t n = walk.left.left.n;
     struct message node;
-    sorter->nodes = arena_array(importer->scratch, n, sizeof(*sorter->nodes));
-    map_init(&sorter->makers, importer->scratch);
+    sorter->nodes = arena_array(importer->scopes, n, sizeof(*sorter->nodes));
+    map_init(&sorter->makers, importer->scopes);
     if (!sorter->nodes || map_reserve(&sorter->makers, n) < 0)
         return diag_no_memory(importer->diag);
     for (; nodes_next(&walk, &sorter->nodes[sorter->n], &node); sorter->n++)
@@ -191,7 +191,7 @@ static int find_needs(struct sorter *sorter, bool *ret_in_order) {
     struct needs *needs = &sorter->needs;
     struct message node;
     needs->first =
-        arena_array(sorter->importer->scratch, (size_t)sorter->n + 1, sizeof(*needs->first));
+        arena_array(sorter->importer->scopes, (size_t)sorter->n + 1, sizeof(*needs->first));
     if (!needs->first) return diag_no_memory(sorter->importer->diag);
     *ret_in_order = true;
     for (uint32_t i = 0; i < sorter->n; i++) {
@@ -208,7 +208,7 @@ static int find_needs(struct sorter *sorter, bool *ret_in_order) {
 
 static const char *text_of(const struct sorter *sorter, struct span text) {
     const char *copy =
-        arena_strndup(sorter->importer->scratch, (const char *)text.at, span_size(text));
+        arena_strndup(sorter->importer->scopes, (const char *)text.at, span_size(text));
     return copy ? copy : "";
 }
 
@@ -250,7 +250,7 @@ static int visit(struct sorter *sorter, uint32_t root) {
 }
 
 static int sort_all(struct sorter *sorter) {
-    struct arena *arena = sorter->importer->scratch;
+    struct arena *arena = sorter->importer->scopes;
     sorter->marks = arena_array(arena, sorter->n, sizeof(*sorter->marks));
     sorter->stack = arena_array(arena, sorter->n, sizeof(*sorter->stack));
     sorter->next = arena_array(arena, sorter->n, sizeof(*sorter->next));

@@ -7,7 +7,7 @@
 
 /*
  * *ret: the *ret_n nodes, each after those that make its operands (and what its bodies take
- * from around them); in the importer's scratch. The file's own order where that is one. A cycle
+ * from around them); in the importer's scopes. The file's own order where that is one. A cycle
  * is an error that names a node.
  */
 int sort_nodes(struct importer *importer, struct node_walk nodes, const struct node_bytes **ret,

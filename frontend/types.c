@@ -8,10 +8,13 @@
 /* Some tools write -1 for a dim that they do not know. */
 static int dim(struct importer *importer, const Onnx__TensorShapeProto__Dimension *proto,
                int64_t *ret_dim, const char **ret_symbol) {
-    bool given = proto->has_dim_value && proto->dim_value >= 0;
-    *ret_dim = given ? proto->dim_value : DIM_UNKNOWN;
+    const bool is_value =
+        proto->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+    const bool is_named =
+        proto->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+    *ret_dim = is_value && proto->dim_value >= 0 ? proto->dim_value : DIM_UNKNOWN;
     *ret_symbol = NULL;
-    if (proto->has_dim_value || !proto->dim_param || !proto->dim_param[0]) return CM_OK;
+    if (!is_named || !proto->dim_param[0]) return CM_OK;
     *ret_symbol = import_text(importer, proto->dim_param);
     return *ret_symbol ? CM_OK : diag_no_memory(importer->diag);
 }
@@ -50,26 +53,26 @@ int import_type(struct importer *importer, const Onnx__TypeProto *proto, int dep
                 struct type *ret) {
     *ret = (struct type){.kind = CM_TYPE_UNKNOWN, .shape = shape_unknown()};
     if (!proto || depth > MAX_GRAPH_DEPTH) return CM_OK;
-    if (proto->tensor_type) {
+    switch (proto->value_case) {
+    case ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE:
         ret->kind = CM_TYPE_TENSOR;
         return tensor_type(importer, proto->tensor_type, ret);
-    }
-    if (proto->sparse_tensor_type) {
+    case ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE:
         ret->kind = CM_TYPE_SPARSE_TENSOR;
         return tensor_type(importer, proto->sparse_tensor_type, ret);
-    }
-    if (proto->sequence_type) {
+    case ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE:
         ret->kind = CM_TYPE_SEQUENCE;
         return element_type(importer, proto->sequence_type->elem_type, depth, ret);
-    }
-    if (proto->optional_type) {
+    case ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE:
         ret->kind = CM_TYPE_OPTIONAL;
         return element_type(importer, proto->optional_type->elem_type, depth, ret);
+    case ONNX__TYPE_PROTO__VALUE_MAP_TYPE:
+        ret->kind = CM_TYPE_MAP;
+        ret->dtype = dtype_from_onnx(proto->map_type->key_type);
+        return element_type(importer, proto->map_type->value_type, depth, ret);
+    default:
+        return CM_OK;
     }
-    if (!proto->map_type) return CM_OK;
-    ret->kind = CM_TYPE_MAP;
-    ret->dtype = dtype_from_onnx(proto->map_type->key_type);
-    return element_type(importer, proto->map_type->value_type, depth, ret);
 }
 
 int import_declared(struct importer *importer, const Onnx__TypeProto *proto,

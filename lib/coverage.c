@@ -60,16 +60,29 @@ static int tally_grow(struct tally *tally) {
     return CM_OK;
 }
 
-static int tally_add(struct tally *tally, const struct node *node) {
+/* Which operator it is: of two texts with a colon between them it would not be certain where
+ * the first ends. */
+static const char *tally_key(struct arena *arena, const struct node *node) {
+    return arena_printf(arena, "%zu:%s%s", strlen(node->domain), node->domain, node->type);
+}
+
+static int tally_new(struct tally *tally, const struct node *node) {
     const char *domain = node->domain[0] ? node->domain : "ai.onnx";
+    const char *key = tally_key(tally->index.arena, node);
     const char *name = arena_printf(tally->arena, "%s::%s", domain, node->type);
-    uint32_t existing = MAP_NONE;
-    if (!name || tally_grow(tally) < 0) return CM_NO_MEMORY;
-    if (map_add(&tally->index, name, (uint32_t)tally->n, &existing) < 0) return CM_NO_MEMORY;
-    if (existing == MAP_NONE) {
-        existing = (uint32_t)tally->n;
-        tally->items[tally->n++] = (struct cm_name_count){.name = name};
-    }
+    if (!key || !name || tally_grow(tally) < 0) return CM_NO_MEMORY;
+    tally->items[tally->n] = (struct cm_name_count){.name = name, .count = 1};
+    return map_set(&tally->index, key, (uint32_t)tally->n++);
+}
+
+/* Only what is new is kept: a name may be long, and be that of many nodes. */
+static int tally_add(struct tally *tally, const struct node *node) {
+    struct arena_mark mark = arena_save(tally->index.arena);
+    const char *key = tally_key(tally->index.arena, node);
+    if (!key) return CM_NO_MEMORY;
+    uint32_t existing = map_get(&tally->index, key);
+    arena_restore(tally->index.arena, mark);
+    if (existing == MAP_NONE) return tally_new(tally, node);
     tally->items[existing].count++;
     return CM_OK;
 }

@@ -65,6 +65,58 @@ static void a_call_becomes_the_body_with_its_names_under_the_call(void **state) 
     loading_free(&loading);
 }
 
+/* A function of nothing but `type`. */
+static struct bytes named_function(struct arena *arena, const char *domain, struct bytes name,
+                                   const char *type) {
+    struct bytes function = bytes_new(arena);
+    put_message(&function, 1, name);
+    put_text(&function, 4, "a");
+    put_text(&function, 5, "b");
+    put_message(&function, 7, node_of(arena, type, "", "a", "b"));
+    put_opset(&function, 9, "", 13);
+    put_text(&function, 10, domain);
+    return function;
+}
+
+static struct bytes text_of(struct arena *arena, const char *text, size_t size) {
+    struct bytes name = bytes_new(arena);
+    put_raw(&name, text, size);
+    return name;
+}
+
+static const struct {
+    const char *domain;
+    const char *name;
+    size_t name_size;
+    const char *other_domain;
+    const char *other_name;
+    size_t other_size;
+    bool is_same;
+} function_names[] = {
+    {"a::b", "c", 1, "a", "b::c", 4, false}, {"a", "f\0z", 3, "a", "f", 1, false},
+    {"a", "f\0z", 3, "a", "f\0y", 3, false}, {"", "bc", 2, "b", "c", 1, false},
+    {"ai.onnx", "F", 1, "", "F", 1, true},   {"", "F", 1, "ai.onnx", "F", 1, true},
+};
+
+/* The model has the other function alone. */
+static void a_function_is_known_by_domain_and_name_apart(void **state) {
+    for (size_t i = 0; i < sizeof function_names / sizeof function_names[0]; i++) {
+        struct bytes call = bytes_new(*state);
+        put_text(&call, 1, "x");
+        put_text(&call, 2, "m");
+        put_message(&call, 4,
+                    text_of(*state, function_names[i].name, function_names[i].name_size));
+        put_text(&call, 7, function_names[i].domain);
+        struct bytes other = named_function(
+            *state, function_names[i].other_domain,
+            text_of(*state, function_names[i].other_name, function_names[i].other_size), "Neg");
+        struct loading loading = load_bytes(model_calling(*state, call, other));
+        assert_int_equal(loading.status, CM_OK);
+        assert_int_equal(loading.model->n_calls, function_names[i].is_same ? 1 : 0);
+        loading_free(&loading);
+    }
+}
+
 static void the_body_has_the_opset_of_its_function(void **state) {
     struct bytes own = bytes_new(*state);
     put_text(&own, 1, "F");
@@ -260,6 +312,7 @@ static void a_reference_of_another_kind_is_refused(void **state) {
         "attribute: the call gives attribute 'given' as float, the function wants int");
 }
 
+/* Names grow with every call around them. */
 static void a_tower_of_functions_meets_a_limit(void **state) {
     struct bytes model = model_calling(*state, call_of(*state, "F0", "c", "x", "m"),
                                        function_of(*state, "F40", "a", "a"));
@@ -268,8 +321,8 @@ static void a_tower_of_functions_meets_a_limit(void **state) {
         snprintf(own, sizeof own, "F%d", i);
         snprintf(next, sizeof next, "F%d", i + 1);
         struct bytes function = function_of(*state, own, "a", "b");
-        put_message(&function, 7, call_of(*state, next, "p", "a", "t"));
-        put_message(&function, 7, call_of(*state, next, "q", "t", "b"));
+        put_message(&function, 7, call_of(*state, next, "name", "a", "t"));
+        put_message(&function, 7, call_of(*state, next, "another", "t", "b"));
         put_message(&model, 25, function);
     }
     assert_refused(model, "limit: functions unfold into more than 64 MiB");
@@ -284,6 +337,22 @@ static void a_function_called_often_meets_a_limit(void **state) {
     struct bytes model = model_of(*state, graph);
     put_message(&model, 25, function);
     assert_refused(model, "limit: functions unfold into more than 100000 nodes");
+}
+
+/* Its calls have no node, and each a list of as many inputs. */
+static void an_empty_function_called_often_meets_a_limit(void **state) {
+    struct bytes function = function_of(*state, "F", "", "");
+    struct bytes graph = graph_of(*state, "x", "x");
+    for (int i = 0; i < 5000; i++) {
+        char formal[16];
+        snprintf(formal, sizeof formal, "%x", i);
+        put_text(&function, 4, formal);
+    }
+    for (int i = 0; i < 5000; i++) put_message(&graph, 1, call_of(*state, "F", "", "", ""));
+    struct bytes model = model_of(*state, graph);
+    put_message(&model, 25, function);
+    assert_refused(model,
+                   "limit: functions, each as often as it is called, are more than 64 MiB");
 }
 
 /* A body in a body, and in that a call of the next function. */
@@ -319,6 +388,7 @@ static void a_function_with_a_list_too_long_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_becomes_the_body_with_its_names_under_the_call),
+        cmocka_unit_test(a_function_is_known_by_domain_and_name_apart),
         cmocka_unit_test(the_body_has_the_opset_of_its_function),
         cmocka_unit_test(attributes_come_from_the_call_or_the_default_or_not_at_all),
         cmocka_unit_test(an_input_passed_straight_through_is_the_same_value),
@@ -333,6 +403,7 @@ int main(void) {
         cmocka_unit_test(a_reference_of_another_kind_is_refused),
         cmocka_unit_test(a_tower_of_functions_meets_a_limit),
         cmocka_unit_test(a_function_called_often_meets_a_limit),
+        cmocka_unit_test(an_empty_function_called_often_meets_a_limit),
         cmocka_unit_test(bodies_too_deep_by_way_of_functions_are_refused),
         cmocka_unit_test(a_function_with_a_list_too_long_is_refused),
     };

@@ -334,6 +334,42 @@ static void declared_dims_are_numbers_names_or_unknown(void **state) {
     loading_free(&loading);
 }
 
+static struct bytes nested(struct arena *arena, uint32_t field, struct bytes inner) {
+    struct bytes outer = bytes_new(arena);
+    put_message(&outer, field, inner);
+    return outer;
+}
+
+/* A dim is a value or a name, a type of one kind: what onnx.load reads from the same bytes. */
+static void of_alternatives_the_last_counts(void **state) {
+    for (int value_last = 0; value_last < 2; value_last++) {
+        struct bytes dim = bytes_new(*state);
+        if (!value_last) put_number(&dim, 1, 7);
+        put_text(&dim, 2, "batch");
+        if (value_last) put_number(&dim, 1, 7);
+        const struct bytes tensor = nested(*state, 2, nested(*state, 1, dim));
+        for (int tensor_last = 0; tensor_last < 2; tensor_last++) {
+            struct bytes type = bytes_new(*state);
+            if (tensor_last) put_message(&type, 4, bytes_new(*state));
+            put_message(&type, 1, tensor);
+            if (!tensor_last) put_message(&type, 4, bytes_new(*state));
+            struct bytes value = nested(*state, 2, type);
+            put_text(&value, 1, "x");
+            struct bytes graph = graph_of(*state, "", "x");
+            put_message(&graph, 11, value);
+            struct loading loading = load_bytes(model_of(*state, graph));
+            assert_int_equal(loading.status, CM_OK);
+            const struct type *have = value_named(&loading, "x")->type;
+            assert_int_equal(have->kind, tensor_last ? CM_TYPE_TENSOR : CM_TYPE_SEQUENCE);
+            if (tensor_last) {
+                assert_int_equal(have->shape.dims[0], value_last ? 7 : DIM_UNKNOWN);
+                assert_int_equal(have->symbols[0] != NULL, !value_last);
+            }
+            loading_free(&loading);
+        }
+    }
+}
+
 static void an_input_with_a_negative_dim_is_refused_by_name(void **state) {
     struct bytes graph = graph_of(*state, "", "y");
     put_message(&graph, 11, value_of(*state, "x", 2, (const int64_t[]){1, -1}));
@@ -544,6 +580,7 @@ int main(void) {
         cmocka_unit_test(typed_elements_are_read_in_their_own_type),
         cmocka_unit_test(too_few_elements_are_an_error_when_they_are_wanted),
         cmocka_unit_test(declared_dims_are_numbers_names_or_unknown),
+        cmocka_unit_test(of_alternatives_the_last_counts),
         cmocka_unit_test(an_input_with_a_negative_dim_is_refused_by_name),
         cmocka_unit_test(sequences_and_optionals_keep_their_element),
         cmocka_unit_test(an_attribute_that_contradicts_its_type_is_refused),

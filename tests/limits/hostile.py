@@ -133,6 +133,29 @@ def tower(n):
                  domains=["f"])
 
 
+def empty_functions(inputs, calls):
+    """A function of nothing but many inputs, called often."""
+    empty = (data(1, "f") + b"".join(data(4, f"{i:x}") for i in range(inputs))
+             + data(9, data(1, "") + number(2, 17)) + data(10, "f"))
+    nodes = [node("Relu", ["x"], ["y"]), *[node("f", [], [], domain="f")] * calls]
+    return model(graph(nodes, [X], [Y]), [empty], domains=["f"])
+
+
+def called(op, size, calls):
+    """A function that is large and makes little, called often: by the name of its operator, by a
+    list of types in an attribute, by values that are declared in a body and are not there."""
+    then = graph([node("Relu", ["x"], ["z"])], [], [value_info("z")])
+    made = {
+        "name": node("N" * size, ["x"], ["y"]),
+        "types": node("Relu", ["x"], ["y"], data(5, data(1, "t") + data(15, b"") * size
+                                                 + number(20, 14))),
+        "body": node("If", ["x"], ["y"], body("then_branch",
+                                              then + data(13, data(1, "q")) * size)),
+    }[op]
+    nodes = [node("Relu", ["x"], ["y"]), *[node("f", ["x"], [], domain="f")] * calls]
+    return model(graph(nodes, [X], [Y]), [function("f", [made])], domains=["f"])
+
+
 def cycle(n):
     """Functions that call one another in a ring."""
     functions = [function(f"f{i}", [node(f"f{(i + 1) % n}", ["x"], ["y"], domain="f")])
