@@ -3,6 +3,7 @@
 #include "costmodel/check.h"
 
 #include "compare/baseline.h"
+#include "compare/conditions.h"
 #include "compare/limit.h"
 #include "costmodel/compare.h"
 #include "support/arena.h"
@@ -61,7 +62,10 @@ static int are_comparable(const struct cm_baseline *old,
     int status = baseline_result(old, before, arena, diag, &results[0]);
     if (status == CM_OK) status = baseline_result(now, after, arena, diag, &results[1]);
     if (status == CM_OK) status = cm_diff_make(&results[0], &results[1], diag, &diff);
-    if (status == CM_OK) *ret = cm_diff_comparable(diff);
+    bool other_inputs = false;
+    if (status == CM_OK)
+        status = conditions_other_inputs(&results[0], &results[1], arena, &other_inputs);
+    if (status == CM_OK) *ret = cm_diff_comparable(diff) && !other_inputs;
     cm_diff_free(diff);
     arena_restore(arena, mark);
     return status;

@@ -46,7 +46,7 @@ struct cm_baseline_times {
     const char *doubt;     /* why the times say little: "unstable"; "" */
 };
 
-/* A model at one batch. Of `figures` there are options, totals, coverage, the sizes of memory,
+/* A model at one batch. Of `figures` there are inputs, options, totals, coverage, the sizes of memory,
  * and the training step. */
 struct cm_baseline_profile {
     struct cm_result figures;
