@@ -242,6 +242,18 @@ static int list_reports(struct gate *gate) {
     return check_paths(gate);
 }
 
+/* "macs", "macs of layer1.0" */
+static const char *say_dearest(const struct gate *gate, const struct cm_baseline_trend *trend) {
+    struct text text;
+    text_init(&text, gate->call->arena);
+    text_append(&text, trend->dearest);
+    if (trend->dearest_module[0] != '\0') {
+        text_append(&text, " of ");
+        text_append_label(&text, trend->dearest_module);
+    }
+    return text_string(&text);
+}
+
 /* Said where the verdict is not. */
 static void tell_ratchet(const struct gate *gate, const struct cm_baseline_trend *trend) {
     struct text path;
@@ -252,7 +264,7 @@ static void tell_ratchet(const struct gate *gate, const struct cm_baseline_trend
                 text_string(&path));
     else if (trend->dearer)
         fprintf(stderr, "costmodel: %s stays: %s got dearer\n", text_string(&path),
-                trend->dearest);
+                say_dearest(gate, trend));
     else if (trend->cheaper)
         fprintf(stderr, "costmodel: %s is lower now: the model got cheaper\n",
                 text_string(&path));
@@ -304,7 +316,8 @@ static int check_reason(const struct gate *gate, const struct cm_baseline *now) 
                              "%s was taken in another way: an update wants --reason",
                              gate->request.baseline);
     if (!trend.dearer) return CM_OK;
-    return options_fault(gate->call, "%s got dearer: an update wants --reason", trend.dearest);
+    return options_fault(gate->call, "%s got dearer: an update wants --reason",
+                         say_dearest(gate, &trend));
 }
 
 static int update(struct gate *gate) {
