@@ -259,7 +259,10 @@ static void tell_ratchet(const struct gate *gate, const struct cm_baseline_trend
     struct text path;
     text_init(&path, gate->call->arena);
     text_append_name(&path, gate->request.baseline);
-    if (!trend->comparable)
+    if (trend->incomplete)
+        fprintf(stderr, "costmodel: %s stays: not all of the model is known\n",
+                text_string(&path));
+    else if (!trend->comparable)
         fprintf(stderr, "costmodel: %s stays: it is of other batches or options\n",
                 text_string(&path));
     else if (trend->dearer)
@@ -282,7 +285,7 @@ static int ratchet(const struct gate *gate) {
     if (status != CM_OK) return status;
     status =
         cm_baseline_compare(old, now, gate->n_limits, gate->limits, gate->call->diag, &trend);
-    if (status == CM_OK && trend.cheaper && !trend.dearer)
+    if (status == CM_OK && trend.cheaper && !trend.dearer && !trend.incomplete)
         status = gate_baseline_write(gate->request.baseline, now, gate->call->diag);
     if (status == CM_OK) tell_ratchet(gate, &trend);
     cm_baseline_free(now);
@@ -303,7 +306,8 @@ static int run_check(struct gate *gate) {
     return status == CM_OK ? exit_status : check_exit(status);
 }
 
-/* What got dearer wants a reason: the next who reads the file asks for it. */
+/* What got dearer, or only seems cheaper, wants a reason: the next who reads the file asks for
+ * it. */
 static int check_reason(const struct gate *gate, const struct cm_baseline *now) {
     const struct cm_baseline *old = gate->baseline.baseline;
     if (old == NULL || gate->request.reason != NULL) return CM_OK;
@@ -314,6 +318,11 @@ static int check_reason(const struct gate *gate, const struct cm_baseline *now) 
     if (!trend.comparable)
         return options_fault(gate->call,
                              "%s was taken in another way: an update wants --reason",
+                             gate->request.baseline);
+    if (trend.incomplete)
+        return options_fault(gate->call,
+                             "not all of the model is known, so that %s would be too low: an "
+                             "update wants --reason",
                              gate->request.baseline);
     if (!trend.dearer) return CM_OK;
     return options_fault(gate->call, "%s got dearer: an update wants --reason",

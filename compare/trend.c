@@ -113,6 +113,15 @@ static int compare_profiles(const struct cm_result results[2], const struct scal
     return status;
 }
 
+/* What nobody understood costs nothing: sums without it are lower, and say nothing. */
+static bool has_gaps(const struct cm_baseline *baseline) {
+    for (size_t i = 0; i < baseline->n_profiles; i++) {
+        const struct cm_coverage *coverage = &baseline->profiles[i].figures.coverage;
+        if (coverage->n_unknown_ops > 0 || cm_coverage_unbounded(coverage) > 0) return true;
+    }
+    return false;
+}
+
 /* Both have the same batches, or one of them guards less. */
 static int compare_all(const struct cm_baseline *old, const struct cm_baseline *now,
                        const struct scale *scale, struct arena *arena,
@@ -148,5 +157,6 @@ int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline 
     arena_free(arena);
     if (status != CM_OK) return status;
     *ret_trend = trend.comparable ? trend : (struct cm_baseline_trend){.comparable = false};
+    ret_trend->incomplete = has_gaps(now);
     return CM_OK;
 }

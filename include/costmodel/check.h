@@ -204,7 +204,8 @@ struct cm_baseline_trend {
     bool dearer;
     const char *dearest;        /* key of the first metric that got dearer; NULL none */
     const char *dearest_module; /* of which module, the path is `now`'s; "" the whole */
-    bool comparable; /* false: not the same batches or options, nothing else is set */
+    bool comparable; /* false: not the same batches or options, only incomplete is set */
+    bool incomplete; /* `now` has operators or shapes that are not known */
 };
 
 /* CM_OK, CM_USAGE (a limit is at fault), CM_REFUSED (the modules of one are no tree),
