@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `costmodel check`: the gate. Whatever keeps it from comparing, be it a model that is refused
- * or a file that cannot be read, is status 3: status 1 says that the model got dearer, and
- * nothing else.
+ * or a file that cannot be read, is status 3: no failure of that kind is status 1,
+ * which says that the model got dearer.
  */
 #include "cli/gate.h"
 
