@@ -357,7 +357,7 @@ static int run(struct gate *gate) {
     if (status != CM_OK) return check_exit(status);
     if (!gate->request.update) return run_check(gate);
     status = update(gate);
-    if (status == CM_OK) status = streams_flush(stdout, "standard output", gate->call->diag);
+    if (status == CM_OK) status = streams_finish(stdout, "standard output", gate->call->diag);
     return check_exit(status);
 }
 
