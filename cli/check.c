@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `costmodel check`: the gate. Whatever keeps it from comparing, be it a model that is refused
- * or a file that cannot be read, is status 3: status 1 says that the model got dearer, and
- * nothing else.
+ * or a file that cannot be read, is status 3: no failure of that kind is status 1,
+ * which says that the model got dearer.
  */
 #include "cli/gate.h"
 
@@ -242,17 +242,32 @@ static int list_reports(struct gate *gate) {
     return check_paths(gate);
 }
 
+/* "macs", "macs of layer1.0" */
+static const char *say_dearest(const struct gate *gate, const struct cm_baseline_trend *trend) {
+    struct text text;
+    text_init(&text, gate->call->arena);
+    text_append(&text, trend->dearest);
+    if (trend->dearest_module[0] != '\0') {
+        text_append(&text, " of ");
+        text_append_label(&text, trend->dearest_module);
+    }
+    return text_string(&text);
+}
+
 /* Said where the verdict is not. */
 static void tell_ratchet(const struct gate *gate, const struct cm_baseline_trend *trend) {
     struct text path;
     text_init(&path, gate->call->arena);
     text_append_name(&path, gate->request.baseline);
-    if (!trend->comparable)
+    if (trend->incomplete)
+        fprintf(stderr, "costmodel: %s stays: not all of the model is known\n",
+                text_string(&path));
+    else if (!trend->comparable)
         fprintf(stderr, "costmodel: %s stays: it is of other batches or options\n",
                 text_string(&path));
     else if (trend->dearer)
         fprintf(stderr, "costmodel: %s stays: %s got dearer\n", text_string(&path),
-                trend->dearest);
+                say_dearest(gate, trend));
     else if (trend->cheaper)
         fprintf(stderr, "costmodel: %s is lower now: the model got cheaper\n",
                 text_string(&path));
@@ -270,7 +285,7 @@ static int ratchet(const struct gate *gate) {
     if (status != CM_OK) return status;
     status =
         cm_baseline_compare(old, now, gate->n_limits, gate->limits, gate->call->diag, &trend);
-    if (status == CM_OK && trend.cheaper && !trend.dearer)
+    if (status == CM_OK && trend.cheaper && !trend.dearer && !trend.incomplete)
         status = gate_baseline_write(gate->request.baseline, now, gate->call->diag);
     if (status == CM_OK) tell_ratchet(gate, &trend);
     cm_baseline_free(now);
@@ -291,7 +306,8 @@ static int run_check(struct gate *gate) {
     return status == CM_OK ? exit_status : check_exit(status);
 }
 
-/* What got dearer wants a reason: the next who reads the file asks for it. */
+/* What got dearer, or only seems cheaper, wants a reason: the next who reads the file asks for
+ * it. */
 static int check_reason(const struct gate *gate, const struct cm_baseline *now) {
     const struct cm_baseline *old = gate->baseline.baseline;
     if (old == NULL || gate->request.reason != NULL) return CM_OK;
@@ -303,8 +319,14 @@ static int check_reason(const struct gate *gate, const struct cm_baseline *now) 
         return options_fault(gate->call,
                              "%s was taken in another way: an update wants --reason",
                              gate->request.baseline);
+    if (trend.incomplete)
+        return options_fault(gate->call,
+                             "not all of the model is known, so that %s would be too low: an "
+                             "update wants --reason",
+                             gate->request.baseline);
     if (!trend.dearer) return CM_OK;
-    return options_fault(gate->call, "%s got dearer: an update wants --reason", trend.dearest);
+    return options_fault(gate->call, "%s got dearer: an update wants --reason",
+                         say_dearest(gate, &trend));
 }
 
 static int update(struct gate *gate) {
@@ -335,7 +357,7 @@ static int run(struct gate *gate) {
     if (status != CM_OK) return check_exit(status);
     if (!gate->request.update) return run_check(gate);
     status = update(gate);
-    if (status == CM_OK) status = streams_flush(stdout, "standard output", gate->call->diag);
+    if (status == CM_OK) status = streams_finish(stdout, "standard output", gate->call->diag);
     return check_exit(status);
 }
 

@@ -13,12 +13,14 @@
 
 #include "support/banned.h"
 
-static int read_file(const char *path, struct arena *arena, struct cm_diagnostics *diag,
-                     char **ret_text, size_t *ret_size) {
+#define MOST_BUDGET ((size_t)1 << 20) /* bytes: people write it */
+
+static int read_file(const char *path, size_t most, struct arena *arena,
+                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size) {
     struct source *source = NULL;
     int status = source_open(path, diag, &source);
     if (status != CM_OK) return status;
-    status = source_read_all(source, arena, diag, ret_text, ret_size);
+    status = source_read_all(source, most, arena, diag, ret_text, ret_size);
     source_close(source);
     return status;
 }
@@ -27,7 +29,7 @@ int gate_budget_read(const char *path, struct arena *arena, struct cm_diagnostic
                      struct cm_budget **ret) {
     char *text = NULL;
     size_t size = 0;
-    const int status = read_file(path, arena, diag, &text, &size);
+    const int status = read_file(path, MOST_BUDGET, arena, diag, &text, &size);
     return status == CM_OK ? cm_budget_read_json(text, size, path, diag, ret) : status;
 }
 
@@ -60,7 +62,7 @@ int gate_baseline_read(const char *path, struct arena *arena, struct cm_diagnost
         ret->missing = arena_printf(arena, "there is no baseline: no file '%s'", path);
         return ret->missing == NULL ? diag_no_memory(diag) : CM_OK;
     }
-    const int status = read_file(path, arena, diag, &text, &size);
+    const int status = read_file(path, FILE_MOST_JSON, arena, diag, &text, &size);
     if (status != CM_OK) return status;
     if (is_profile(text, size)) return read_profile(text, size, path, diag, ret);
     return cm_baseline_read_json(text, size, path, diag, &ret->baseline);

@@ -68,7 +68,7 @@ static int write_one(const struct invocation *call, const struct gate_report *re
     }
     const int status = write_to(report, verdict, color, out);
     if (status == CM_NO_MEMORY) return diag_no_memory(call->diag);
-    return streams_flush(out, name, call->diag);
+    return streams_finish(out, name, call->diag);
 }
 
 int gate_reports_write(const struct invocation *call, const struct gate_report *reports,

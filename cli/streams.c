@@ -27,14 +27,26 @@ void streams_prepare(void) {
     signal(SIGPIPE, SIG_IGN);
 }
 
-int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag) {
+/* 0: all of it is out. */
+static int flush(FILE *stream) {
     const bool failed_before = ferror(stream) != 0;
     const int earlier = errno;
     errno = 0;
-    if (fflush(stream) == 0 && !failed_before) return CM_OK;
-    const int error = errno != 0 ? errno : earlier;
+    if (fflush(stream) == 0 && !failed_before) return 0;
+    return errno != 0 ? errno : earlier != 0 ? earlier : EIO;
+}
+
+int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag) {
+    const int error = flush(stream);
+    if (error == 0) return CM_OK;
     if (error == EPIPE || error == EBADF) return CM_IO;
     return diag_system(diag, "write", name, error);
+}
+
+int streams_finish(FILE *stream, const char *name, struct cm_diagnostics *diag) {
+    const int error = flush(stream);
+    if (error == 0 || error == EPIPE) return CM_OK;
+    return error == EBADF ? CM_IO : diag_system(diag, "write", name, error);
 }
 
 static int write_file(const char *path, stream_writer *write, const void *context,

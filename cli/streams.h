@@ -24,6 +24,10 @@ void streams_prepare(void);
 int streams_flush(FILE *stream, const char *name, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 
+/* The same where the exit status says it all: that nobody listens any more is CM_OK. */
+int streams_finish(FILE *stream, const char *name, struct cm_diagnostics *diag)
+    __attribute__((warn_unused_result));
+
 /* Writes to the stream: CM_OK, CM_IO or CM_NO_MEMORY, or CM_USAGE with nothing written. */
 typedef int stream_writer(const void *context, FILE *out);
 

@@ -151,6 +151,8 @@ int baseline_result(const struct cm_baseline *baseline,
 
 /* Of the struct, what the schema of a baseline has. */
 static void take_profile(struct cm_baseline_profile *profile, const struct cm_result *result) {
+    profile->figures.model.n_inputs = result->model.n_inputs;
+    profile->figures.model.inputs = result->model.inputs;
     profile->figures.options = result->options;
     profile->figures.totals = result->totals;
     profile->figures.memory.peak_activation_bytes = result->memory.peak_activation_bytes;

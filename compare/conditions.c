@@ -172,6 +172,33 @@ static const char *inputs_of(struct finder *finder, const struct cm_result *resu
     return or_none(text_string(&text));
 }
 
+/* Their types alone: a name says nothing of what is computed. */
+static const char *shapes_of(struct finder *finder, const struct cm_result *result) {
+    struct text text;
+    text_init(&text, finder->arena);
+    for (size_t i = 0; i < result->model.n_inputs; i++) {
+        if (i > 0) text_append(&text, ", ");
+        type_append(&text, &result->model.inputs[i].type);
+    }
+    if (text.failed) finder->failed = true;
+    return or_none(text_string(&text));
+}
+
+static bool has_dim(const struct cm_result *result, const char *name) {
+    for (size_t i = 0; i < result->options.n_dims; i++)
+        if (text_equal(result->options.dims[i].name, name)) return true;
+    return false;
+}
+
+/* Whether the later side was asked in another way: by shapes or contents, or by a dim that the
+ * earlier one has not. */
+static bool is_asked_otherwise(const struct cm_result *was, const struct cm_result *is) {
+    if (!text_equal(or_none(was->options.given), or_none(is->options.given))) return true;
+    for (size_t i = 0; i < is->options.n_dims; i++)
+        if (!has_dim(was, is->options.dims[i].name)) return true;
+    return false;
+}
+
 /* In place, stable, from the heaviest: there are few. */
 static void sort(struct finder *finder) {
     for (size_t i = 1; i < finder->n; i++) {
@@ -200,5 +227,13 @@ int conditions_find(struct cm_diff *diff, struct arena *arena) {
     sort(&finder);
     diff->conditions = finder.items;
     diff->n_conditions = finder.n;
+    return finder.failed ? CM_NO_MEMORY : CM_OK;
+}
+
+int conditions_other_inputs(const struct cm_result *was, const struct cm_result *is,
+                            struct arena *arena, bool *ret) {
+    struct finder finder = {.arena = arena};
+    *ret = is_asked_otherwise(was, is) &&
+           !text_equal(shapes_of(&finder, was), shapes_of(&finder, is));
     return finder.failed ? CM_NO_MEMORY : CM_OK;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "compare/baseline.h"
+#include "compare/conditions.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -31,9 +32,13 @@ static const char *say_condition(const struct cm_condition *condition, struct ar
 
 /* The heaviest come first, so that the first of each weight is told. */
 static int read_conditions(struct side *side, struct arena *arena) {
+    bool other_inputs = false;
+    const int status = conditions_other_inputs(&side->old, side->now, arena, &other_inputs);
+    if (status != CM_OK) return status;
     for (size_t i = 0; i < side->diff->n_conditions; i++) {
         const struct cm_condition *condition = &side->diff->conditions[i];
-        const bool breaks = condition->weight == CM_CONDITION_BREAKS;
+        const bool breaks = condition->weight == CM_CONDITION_BREAKS ||
+                            (other_inputs && text_equal(condition->key, "inputs"));
         const char **reason = breaks ? &side->no_old : &side->no_old_times;
         if ((!breaks && condition->weight != CM_CONDITION_TIMES) || *reason != NULL) continue;
         *reason = say_condition(condition, arena);

@@ -3,85 +3,143 @@
 #include "costmodel/check.h"
 
 #include "compare/baseline.h"
+#include "compare/conditions.h"
 #include "compare/limit.h"
 #include "costmodel/compare.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
-#include "support/text.h"
+#include "support/glob.h"
 
 #include "support/banned.h"
 
-/* Of each metric whether it counts: costs do, and what a limit is on. Times do not: measured
- * anew they differ by themselves. */
-static int choose_metrics(size_t n_limits, const struct cm_check_limit *limits,
-                          struct arena *arena, struct cm_diagnostics *diag, bool **ret) {
+/* What is compared: costs, and what a limit is on. Times are not: measured anew they differ by
+ * themselves. */
+struct scale {
+    bool *counts; /* by metric */
+    size_t n_limits;
+    struct limit *limits;
+};
+
+static int make_scale(size_t n_limits, const struct cm_check_limit *limits, struct arena *arena,
+                      struct cm_diagnostics *diag, struct scale *ret) {
     struct cm_metric metric;
     size_t n = 0;
     while (cm_metric_at(n, &metric)) n++;
-    bool *counts = arena_array(arena, n, sizeof(*counts));
-    if (counts == NULL) return diag_no_memory(diag);
+    ret->n_limits = n_limits;
+    ret->counts = arena_array(arena, n, sizeof(*ret->counts));
+    ret->limits = arena_array(arena, n_limits, sizeof(*ret->limits));
+    if (ret->counts == NULL || ret->limits == NULL) return diag_no_memory(diag);
     for (size_t i = 0; i < n; i++)
-        counts[i] = cm_metric_at(i, &metric) && metric.is_cost && !metric.timed;
+        ret->counts[i] = cm_metric_at(i, &metric) && metric.is_cost && !metric.timed;
     for (size_t i = 0; i < n_limits; i++) {
-        struct limit limit;
-        const int status = limit_parse(limits[i].text, limits[i].source, arena, diag, &limit);
+        struct limit *limit = &ret->limits[i];
+        const int status = limit_parse(limits[i].text, limits[i].source, arena, diag, limit);
         if (status != CM_OK) return status;
-        counts[limit.metric] |= !limit.of.timed;
+        ret->counts[limit->metric] |= !limit->of.timed;
     }
-    *ret = counts;
     return CM_OK;
 }
 
-static void compare_totals(const struct cm_result *old, const struct cm_result *now,
-                           const bool *counts, struct cm_baseline_trend *trend) {
+static void compare_change(const struct cm_change *change, const char *key, const char *path,
+                           struct cm_baseline_trend *trend) {
+    if (!is_known(change->old_value) || !is_known(change->new_value)) return;
+    trend->cheaper |= change->new_value < change->old_value;
+    if (change->new_value <= change->old_value) return;
+    trend->dearer = true;
+    if (trend->dearest != NULL) return;
+    trend->dearest = key;
+    trend->dearest_module = path;
+}
+
+static void compare_totals(const struct cm_diff *diff, const struct scale *scale,
+                           struct cm_baseline_trend *trend) {
     struct cm_metric metric;
     for (size_t i = 0; cm_metric_at(i, &metric); i++) {
-        struct cm_figure before;
-        struct cm_figure after;
-        if (!counts[i] || !cm_metric_of_total(i, old, &before) ||
-            !cm_metric_of_total(i, now, &after) || !is_known(before.value) ||
-            !is_known(after.value))
-            continue;
-        trend->cheaper |= after.value < before.value;
-        trend->dearer |= after.value > before.value;
-        if (after.value > before.value && trend->dearest == NULL) trend->dearest = metric.key;
+        const struct cm_change change = cm_diff_total(diff, i);
+        if (scale->counts[i] && change.in_old && change.in_new)
+            compare_change(&change, metric.key, "", trend);
+    }
+}
+
+static bool is_limited(const struct scale *scale, size_t metric, const char *path) {
+    for (size_t i = 0; i < scale->n_limits; i++)
+        if (scale->limits[i].metric == metric && scale->limits[i].modules[0] != '\0' &&
+            glob_matches(scale->limits[i].modules, path))
+            return true;
+    return false;
+}
+
+/* A module that is new has no figure to rise from, unless a limit is on it: that takes it to
+ * have cost 0. */
+static void compare_module(const struct cm_diff *diff, size_t row, const struct scale *scale,
+                           struct cm_baseline_trend *trend) {
+    const size_t module = diff->modules[row].new_module;
+    struct cm_metric metric;
+    if (module == CM_NO_INDEX) return;
+    const char *path = diff->new_result->modules[module].path;
+    for (size_t i = 0; path[0] != '\0' && cm_metric_at(i, &metric); i++) {
+        const struct cm_change change = cm_diff_of_module(diff, row, i);
+        if (!scale->counts[i] || !change.in_new) continue;
+        if (change.in_old || is_limited(scale, i, path))
+            compare_change(&change, metric.key, path, trend);
     }
 }
 
 /* Whether the two were taken in one way, as every comparison is told. */
-static int are_comparable(const struct cm_baseline *old,
-                          const struct cm_baseline_profile *before,
-                          const struct cm_baseline *now,
-                          const struct cm_baseline_profile *after, struct arena *arena,
+static int are_comparable(const struct cm_diff *diff, struct arena *arena,
                           struct cm_diagnostics *diag, bool *ret) {
-    const struct arena_mark mark = arena_save(arena);
-    struct cm_result results[2];
+    bool other_inputs = false;
+    if (conditions_other_inputs(diff->old_result, diff->new_result, arena, &other_inputs) !=
+        CM_OK)
+        return diag_no_memory(diag);
+    *ret = cm_diff_comparable(diff) && !other_inputs;
+    return CM_OK;
+}
+
+/* One batch: the whole first, so that it is what is told. */
+static int compare_profiles(const struct cm_result results[2], const struct scale *scale,
+                            struct arena *arena, struct cm_diagnostics *diag,
+                            struct cm_baseline_trend *trend) {
     struct cm_diff *diff = NULL;
-    int status = baseline_result(old, before, arena, diag, &results[0]);
-    if (status == CM_OK) status = baseline_result(now, after, arena, diag, &results[1]);
-    if (status == CM_OK) status = cm_diff_make(&results[0], &results[1], diag, &diff);
-    if (status == CM_OK) *ret = cm_diff_comparable(diff);
+    int status = cm_diff_make(&results[0], &results[1], diag, &diff);
+    if (status != CM_OK) return status;
+    status = are_comparable(diff, arena, diag, &trend->comparable);
+    if (status == CM_OK && trend->comparable) {
+        compare_totals(diff, scale, trend);
+        for (size_t i = 0; i < diff->n_modules; i++) compare_module(diff, i, scale, trend);
+    }
     cm_diff_free(diff);
-    arena_restore(arena, mark);
     return status;
+}
+
+/* What nobody understood costs nothing: sums without it are lower, and say nothing. */
+static bool has_gaps(const struct cm_baseline *baseline) {
+    for (size_t i = 0; i < baseline->n_profiles; i++) {
+        const struct cm_coverage *coverage = &baseline->profiles[i].figures.coverage;
+        if (coverage->n_unknown_ops > 0 || cm_coverage_unbounded(coverage) > 0) return true;
+    }
+    return false;
 }
 
 /* Both have the same batches, or one of them guards less. */
 static int compare_all(const struct cm_baseline *old, const struct cm_baseline *now,
-                       const bool *counts, struct arena *arena, struct cm_diagnostics *diag,
-                       struct cm_baseline_trend *trend) {
+                       const struct scale *scale, struct arena *arena,
+                       struct cm_diagnostics *diag, struct cm_baseline_trend *trend) {
     trend->comparable = old->n_profiles == now->n_profiles;
     for (size_t i = 0; i < now->n_profiles && trend->comparable; i++) {
+        const struct arena_mark mark = arena_save(arena);
         const struct cm_baseline_profile *after = &now->profiles[i];
         const struct cm_baseline_profile *before =
             baseline_find(old, after->figures.options.batch);
+        struct cm_result results[2];
         trend->comparable = before != NULL;
         if (before == NULL) break;
-        const int status =
-            are_comparable(old, before, now, after, arena, diag, &trend->comparable);
+        int status = baseline_result(old, before, arena, diag, &results[0]);
+        if (status == CM_OK) status = baseline_result(now, after, arena, diag, &results[1]);
+        if (status == CM_OK) status = compare_profiles(results, scale, arena, diag, trend);
+        arena_restore(arena, mark);
         if (status != CM_OK) return status;
-        compare_totals(&before->figures, &after->figures, counts, trend);
     }
     return CM_OK;
 }
@@ -92,12 +150,13 @@ int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline 
                         struct cm_baseline_trend *ret_trend) {
     struct cm_baseline_trend trend = {.comparable = true};
     struct arena *arena = arena_new("trend", 0);
-    bool *counts = NULL;
+    struct scale scale;
     if (arena == NULL) return diag_no_memory(diagnostics);
-    int status = choose_metrics(n_limits, limits, arena, diagnostics, &counts);
-    if (status == CM_OK) status = compare_all(old, now, counts, arena, diagnostics, &trend);
+    int status = make_scale(n_limits, limits, arena, diagnostics, &scale);
+    if (status == CM_OK) status = compare_all(old, now, &scale, arena, diagnostics, &trend);
     arena_free(arena);
     if (status != CM_OK) return status;
     *ret_trend = trend.comparable ? trend : (struct cm_baseline_trend){.comparable = false};
+    ret_trend->incomplete = has_gaps(now);
     return CM_OK;
 }

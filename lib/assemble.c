@@ -5,12 +5,14 @@
  */
 #include "lib/assemble.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "lib/assembly.h"
 #include "passes/lifetime.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -253,6 +255,27 @@ static const char *option_text(struct assembly *assembly, const char *text) {
     return text ? assembly_text(assembly, text) : "";
 }
 
+/* Shapes, then contents, as the command line has them; NULL: none was given. */
+static const char *given_text(struct assembly *assembly, const struct cm_options *options) {
+    struct text text;
+    if (options->n_inputs == 0 && options->n_values == 0) return NULL;
+    text_init(&text, assembly->arena);
+    for (size_t i = 0; i < options->n_inputs; i++) {
+        const struct cm_input_option *input = &options->inputs[i];
+        text_printf(&text, "%s%s=", i > 0 ? " " : "", input->name);
+        for (int k = 0; k < input->rank; k++)
+            text_printf(&text, "%s%" PRId64, k > 0 ? "x" : "", input->dims[k]);
+    }
+    for (size_t i = 0; i < options->n_values; i++) {
+        const struct cm_value_option *value = &options->values[i];
+        text_printf(&text, "%s%s=", i + options->n_inputs > 0 ? " " : "", value->name);
+        for (size_t k = 0; k < value->n; k++)
+            text_printf(&text, "%s%s", k > 0 ? "," : "", value->elements[k]);
+    }
+    if (text.failed) assembly->failed = true;
+    return text_string(&text);
+}
+
 static void take_options(struct assembly *assembly) {
     const struct cm_options *options = assembly->analysis->options;
     const struct batch_table *batch = &assembly->analysis->batch;
@@ -269,6 +292,7 @@ static void take_options(struct assembly *assembly) {
     result->options.schedule = schedule_name(options->schedule);
     result->options.module_source = option_text(assembly, options->module_source);
     result->options.group = option_text(assembly, options->group);
+    result->options.given = given_text(assembly, options);
 }
 
 static void take_rebatched(struct assembly *assembly) {

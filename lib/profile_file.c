@@ -35,7 +35,7 @@ int profile_file_read(struct source *source, struct cm_diagnostics *diag,
     char *text = NULL;
     size_t size = 0;
     if (arena == NULL) return diag_no_memory(diag);
-    int status = source_read_all(source, arena, diag, &text, &size);
+    int status = source_read_all(source, FILE_MOST_JSON, arena, diag, &text, &size);
     if (status == CM_OK)
         status = cm_result_read_json(text, size, source_name(source), diag, ret);
     arena_free(arena);

@@ -18,11 +18,11 @@
 #include "report/json_schema.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/file.h"
 
 #include "support/banned.h"
 
-#define MAX_SIZE ((size_t)512 << 20) /* of the text; a model of 10^5 nodes has 50 MB */
-#define MAX_KEYS 64                  /* of one object of the schema; bounds the search */
+#define MAX_KEYS 64 /* of one object of the schema; bounds the search */
 
 static int read_count(struct json_reader *reader, const struct json_field *field,
                       const struct json_place *place, const cJSON *item, char *base) {
@@ -445,9 +445,9 @@ static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJS
 static int read_root(const struct json_document *document, const struct json_text *text,
                      struct cm_diagnostics *diag, void **ret) {
     cJSON *root = NULL;
-    if (text->size > MAX_SIZE)
+    if (text->size > FILE_MOST_JSON)
         return diag_error(diag, DIAG_LIMIT, "%zu bytes of JSON, at most %zu are read",
-                          text->size, MAX_SIZE);
+                          text->size, FILE_MOST_JSON);
     int status = parse(text->text, text->size, diag, &root);
     if (status != CM_OK) return status;
     struct arena *arena = arena_new("result", 0);

@@ -46,6 +46,7 @@
 
 extern const struct json_record json_options;  /* struct cm_result: its options */
 extern const struct json_record json_totals;   /* struct cm_result: its totals */
+extern const struct json_record json_value;    /* struct cm_value */
 extern const struct json_record json_coverage; /* struct cm_coverage */
 extern const struct json_record json_training; /* struct cm_training */
 extern const struct json_record json_step;     /* struct cm_step */

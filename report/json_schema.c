@@ -33,7 +33,7 @@ static const struct json_field value_fields[] = {
     OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes, "as stored: packed 4-bit elements take half a byte; of shape_at_most where that is there; `null` where a dim is unknown"),
 };
 
-static const struct json_record value_record = RECORD(struct cm_value, value_fields, "value", "A tensor, or another value");
+const struct json_record json_value = RECORD(struct cm_value, value_fields, "value", "A tensor, or another value");
 
 /* model and options are nameless structs, so their rows count from the result itself, and so
  * do those of totals, which stand in two structs. */
@@ -42,8 +42,8 @@ static const struct json_field model_fields[] = {
     VALUE("producer", JSON_TEXT, struct cm_result, model.producer, "name and version of the exporter; empty where the file does not say"),
     VALUE("ir_version", JSON_COUNT, struct cm_result, model.ir_version, "of ONNX"),
     MANY("opsets", JSON_OPSETS, struct cm_result, model.opsets, model.n_opsets, "domain to version; the default domain, empty in ONNX, is `ai.onnx`"),
-    LIST("inputs", struct cm_result, model.inputs, model.n_inputs, value_record, "of the graph, initializers aside"),
-    LIST("outputs", struct cm_result, model.outputs, model.n_outputs, value_record, "of the graph"),
+    LIST("inputs", struct cm_result, model.inputs, model.n_inputs, json_value, "of the graph, initializers aside"),
+    LIST("outputs", struct cm_result, model.outputs, model.n_outputs, json_value, "of the graph"),
 };
 
 static const struct json_record model_record = RECORD(struct cm_result, model_fields, "model", "The file");
@@ -56,6 +56,7 @@ static const struct json_field options_fields[] = {
     OPTIONAL("schedule", JSON_TEXT, struct cm_result, options.schedule, "`file` or `min-memory`: in which order nodes run"),
     OPTIONAL("module_source", JSON_TEXT, struct cm_result, options.module_source, "the source of modules that alone was asked; empty: all in turn"),
     OPTIONAL("group", JSON_TEXT, struct cm_result, options.group, "the expression that modules were grouped by; empty: none"),
+    OPTIONAL("given", JSON_NULLABLE, struct cm_result, options.given, "shapes and contents of inputs that the caller chose, dims aside: `x=1x3x64x64 k=2,2`"),
 };
 
 const struct json_record json_options = RECORD(struct cm_result, options_fields, "options", "How it was profiled");
@@ -88,7 +89,7 @@ static const struct json_field module_fields[] = {
     VALUE("depth", JSON_DEPTH, struct cm_module, depth, "0 for the root"),
     VALUE("calls", JSON_COUNT, struct cm_module, calls, "how often its scope was entered; 0 where it only holds parameters"),
     COSTS(JSON_FIRST, struct cm_module, costs, module_columns),
-    LIST("outputs", struct cm_module, outputs, n_outputs, value_record, "values of its first call that leave the module"),
+    LIST("outputs", struct cm_module, outputs, n_outputs, json_value, "values of its first call that leave the module"),
     VALUE("name", JSON_TEXT, struct cm_module, name, "last part of the path; the graph's name for the root"),
     OPTIONAL("arguments", JSON_TEXT, struct cm_module, arguments, "what stands in its brackets: `3, 64, kernel_size=(1,)`"),
     VALUE("class_known", JSON_FLAG, struct cm_module, type_known, "`false` where class repeats the name"),
@@ -113,7 +114,7 @@ static const struct json_field node_fields[] = {
     VALUE("domain", JSON_TEXT, struct cm_node, domain, "empty is ai.onnx"),
     VALUE("module", JSON_MODULE, struct cm_node, module, "path of the module that it belongs to"),
     MANY("inputs", JSON_TEXTS, struct cm_node, inputs, n_inputs, "names of values; an empty one is an operand left out"),
-    LIST("outputs", struct cm_node, outputs, n_outputs, value_record, "what it makes"),
+    LIST("outputs", struct cm_node, outputs, n_outputs, json_value, "what it makes"),
     COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
     COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
     OPTIONAL("at_most", JSON_BOUNDS, struct cm_node, costs.at_most, "keys of those of these figures that are upper bounds; missing where all are exact"),

@@ -63,6 +63,8 @@ static const struct json_field profile_fields[] = {
              "arena, required_bytes and peak_in_place_bytes are upper bounds"),
     OPTIONAL("peak_at_most", JSON_FLAG, struct cm_baseline_profile, figures.memory.peak_at_most,
              "peak_activation_bytes is an upper bound"),
+    OPTIONAL_MANY("inputs", JSON_LIST, struct cm_baseline_profile, figures.model.inputs,
+                  figures.model.n_inputs, &json_value, "as in `model` of a profile"),
     VALUE("alignment", JSON_COUNT, struct cm_baseline_profile, figures.memory.alignment,
           "of places in the arena, in bytes"),
     OBJECT("coverage", struct cm_baseline_profile, figures.coverage, json_coverage,

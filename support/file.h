@@ -73,12 +73,15 @@ int source_skip(struct source *source, uint64_t size, uint64_t *ret_got,
 int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t size,
                    struct cm_diagnostics *diag) __attribute__((warn_unused_result));
 
+#define FILE_MOST_JSON ((size_t)512 << 20) /* bytes; a profile of 10^5 nodes has 50 MB */
+
 /*
- * All that is left, in one piece of `arena`; of more than 1 GiB the first, which no reader of
- * text takes. CM_OK, CM_IO, CM_NO_MEMORY.
+ * All that is left, in one piece of `arena`. Of more than `most` bytes one is read past them,
+ * and no more. CM_OK, CM_REFUSED (DIAG_LIMIT: there are more), CM_IO, CM_NO_MEMORY.
  */
-int source_read_all(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
-                    char **ret_text, size_t *ret_size) __attribute__((warn_unused_result));
+int source_read_all(struct source *source, size_t most, struct arena *arena,
+                    struct cm_diagnostics *diag, char **ret_text, size_t *ret_size)
+    __attribute__((warn_unused_result));
 
 /*
  * Output whole or not at all: written to a temporary file beside `path`, renamed by commit,

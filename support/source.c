@@ -297,31 +297,61 @@ int source_read_at(struct source *source, uint64_t offset, void *buffer, size_t 
     return CM_OK;
 }
 
-#define FIRST_CAPACITY ((size_t)1 << 16)
-#define MOST_TEXT      ((size_t)1 << 30)
+#define FIRST_PIECE ((size_t)1 << 16)
+#define MOST_PIECES 48 /* each twice the one before */
 
-/* A pipe does not say how much it is. */
-int source_read_all(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
-                    char **ret_text, size_t *ret_size) {
-    const uint64_t known = source_size(source);
-    size_t capacity = known == SOURCE_SIZE_UNKNOWN ? FIRST_CAPACITY
-                      : known < MOST_TEXT          ? (size_t)known + 1
-                                                   : MOST_TEXT;
-    char *text = arena_alloc(arena, capacity);
-    size_t size = 0;
-    while (text != NULL) {
-        size_t got = 0;
-        const int status = source_read(source, text + size, capacity - size, &got, diag);
-        if (status < 0) return status;
-        size += got;
-        if (size < capacity || capacity >= MOST_TEXT) break;
-        char *grown = arena_alloc(arena, 2 * capacity);
-        if (grown != NULL) memcpy(grown, text, size);
-        text = grown;
-        capacity *= 2;
+/* What was read of a source that does not say how much it has. */
+struct pieces {
+    struct arena *arena;
+    size_t n;
+    char *bytes[MOST_PIECES];
+    size_t sizes[MOST_PIECES];
+    size_t size; /* of all */
+};
+
+/* One byte more than may be there shows that there are too many. */
+static int read_pieces(struct source *source, size_t most, struct cm_diagnostics *diag,
+                       struct pieces *pieces) {
+    for (size_t want = FIRST_PIECE; pieces->n < MOST_PIECES; want *= 2, pieces->n++) {
+        const size_t left = most + 1 - pieces->size;
+        size_t *size = &pieces->sizes[pieces->n];
+        if (want > left) want = left;
+        pieces->bytes[pieces->n] = arena_alloc(pieces->arena, want);
+        if (pieces->bytes[pieces->n] == NULL) return diag_no_memory(diag);
+        const int status = source_read(source, pieces->bytes[pieces->n], want, size, diag);
+        if (status != CM_OK) return status;
+        pieces->size += *size;
+        if (pieces->size > most)
+            return diag_error(diag, DIAG_LIMIT, "\"%s\" has more than %zu bytes", source->name,
+                              most);
+        if (*size < want) {
+            pieces->n++;
+            break;
+        }
     }
-    if (text == NULL) return diag_no_memory(diag);
-    *ret_text = text;
-    *ret_size = size;
     return CM_OK;
+}
+
+static int join(const struct pieces *pieces, struct arena *arena, struct cm_diagnostics *diag,
+                char **ret) {
+    char *text = arena_alloc(arena, pieces->size + 1);
+    size_t done = 0;
+    if (text == NULL) return diag_no_memory(diag);
+    for (size_t i = 0; i < pieces->n; i++) {
+        if (pieces->sizes[i] > 0) memcpy(text + done, pieces->bytes[i], pieces->sizes[i]);
+        done += pieces->sizes[i];
+    }
+    *ret = text;
+    return CM_OK;
+}
+
+int source_read_all(struct source *source, size_t most, struct arena *arena,
+                    struct cm_diagnostics *diag, char **ret_text, size_t *ret_size) {
+    struct pieces pieces = {.arena = arena_new("pieces", 0)};
+    if (pieces.arena == NULL) return diag_no_memory(diag);
+    int status = read_pieces(source, most, diag, &pieces);
+    if (status == CM_OK) status = join(&pieces, arena, diag, ret_text);
+    if (status == CM_OK) *ret_size = pieces.size;
+    arena_free(pieces.arena);
+    return status;
 }

@@ -46,8 +46,8 @@ struct cm_baseline_times {
     const char *doubt;     /* why the times say little: "unstable"; "" */
 };
 
-/* A model at one batch. Of `figures` there are options, totals, coverage, the sizes of memory,
- * and the training step. */
+/* A model at one batch. Of `figures` there are inputs, options, totals, coverage, the sizes of
+ * memory, and the training step. */
 struct cm_baseline_profile {
     struct cm_result figures;
     struct cm_baseline_times times;
@@ -194,13 +194,18 @@ CM_API int cm_baseline_read_json(const char *text, size_t size, const char *name
 CM_API int cm_baseline_write_json(const struct cm_baseline *baseline, FILE *out) CM_MUST_CHECK;
 CM_API void cm_baseline_free(struct cm_baseline *baseline);
 
-/* By totals that are costs, or that a limit is on, times aside: whether something got cheaper,
- * and dearer. */
+/*
+ * By figures that are costs, or that a limit is on, times aside, of the whole and of modules:
+ * whether something got cheaper, and dearer. A module that the old one has not counts where a
+ * limit is on it.
+ */
 struct cm_baseline_trend {
     bool cheaper;
     bool dearer;
-    const char *dearest; /* key of the first metric that got dearer; NULL none */
-    bool comparable;     /* false: not the same batches or options, nothing else is set */
+    const char *dearest;        /* key of the first metric that got dearer; NULL none */
+    const char *dearest_module; /* of which module, the path is `now`'s; "" the whole */
+    bool comparable; /* false: not the same batches or options, only incomplete is set */
+    bool incomplete; /* `now` has operators or shapes that are not known */
 };
 
 /* CM_OK, CM_USAGE (a limit is at fault), CM_REFUSED (the modules of one are no tree),

@@ -550,6 +550,8 @@ struct cm_result {
         const char *module_source; /* the only one that was asked; "" all in turn */
         const char *group;         /* the expression that modules were grouped by; "" none */
         const char *schedule;      /* "file", "min-memory": the order of the nodes */
+        const char *given; /* what the caller said of inputs beside dims: "x=1x3x64x64 k=2,2";
+                              NULL nothing */
     } options;
     struct cm_costs totals;
     struct cm_memory memory;

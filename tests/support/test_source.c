@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "costmodel/costmodel.h"
+#include "support/arena.h"
 
 #define N_BYTES ((size_t)100000)
 
@@ -266,6 +267,24 @@ static void an_unreadable_file_is_an_io_error(void **state) {
     assert_non_null(strstr(cm_diagnostics_get(f->diag, 0)->message, "Permission denied"));
 }
 
+static void all_of_it_is_read_unless_it_is_too_much(void **state) {
+    struct fixture *f = *state;
+    const size_t most[] = {N_BYTES, N_BYTES + 1, N_BYTES - 1};
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+        struct arena *arena = arena_new("all", 0);
+        struct source *source = NULL;
+        char *text = NULL;
+        size_t size = 0;
+        assert_int_equal(source_open(f->file, f->diag, &source), CM_OK);
+        const int status = source_read_all(source, most[i], arena, f->diag, &text, &size);
+        assert_int_equal(status, most[i] < N_BYTES ? CM_REFUSED : CM_OK);
+        assert_int_equal(size, status == CM_OK ? N_BYTES : 0);
+        if (status == CM_OK) assert_memory_equal(text, f->bytes, N_BYTES);
+        source_close(source);
+        arena_free(arena);
+    }
+}
+
 static void an_empty_source_ends_at_once(void **state) {
     const struct fixture *f = *state;
     struct source *source = NULL;
@@ -307,6 +326,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(standard_input_may_be_a_file_that_was_begun, make, end),
         cmocka_unit_test_setup_teardown(what_cannot_be_read_is_an_io_error, make, end),
         cmocka_unit_test_setup_teardown(an_unreadable_file_is_an_io_error, make, end),
+        cmocka_unit_test_setup_teardown(all_of_it_is_read_unless_it_is_too_much, make, end),
         cmocka_unit_test_setup_teardown(an_empty_source_ends_at_once, make, end),
         cmocka_unit_test_setup_teardown(a_file_cut_short_while_it_is_read_ends_early, make,
                                         end),
