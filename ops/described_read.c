@@ -264,20 +264,33 @@ static int state_costs(const struct reading *reading, struct described *ret) {
     return failed ? diag_no_memory(reading->diag) : CM_OK;
 }
 
-/* What its own inputs say of their number holds beside what the rule of `like` wants. */
+/* A row of `like` with as many inputs as both allow: its callbacks rely on their number. */
+static int narrow_inputs(const struct reading *reading, struct described *ret) {
+    const struct op *like = ret->like;
+    const char *place = place_of(reading, "inputs", CM_NO_INDEX);
+    const int32_t least = ret->op.min_inputs;
+    const int32_t most = ret->op.max_inputs;
+    if (most < like->min_inputs)
+        return diag_error(reading->diag, DIAG_FORMAT, "%s: at most %d, '%s' has at least %d",
+                          place, most, like->type, like->min_inputs);
+    if (least > like->max_inputs)
+        return diag_error(reading->diag, DIAG_FORMAT, "%s: at least %d, '%s' has at most %d",
+                          place, least, like->type, like->max_inputs);
+    ret->op = *like;
+    if (least > like->min_inputs) ret->op.min_inputs = least;
+    if (most < like->max_inputs) ret->op.max_inputs = most;
+    return CM_OK;
+}
+
 static int make_row(const struct reading *reading, struct described *ret) {
-    const struct op own = ret->op;
     if (ret->like) {
-        ret->op = *ret->like;
+        const int status = narrow_inputs(reading, ret);
+        if (status != CM_OK) return status;
     } else {
         be_nobody(&ret->op);
         ret->op.roles = "e";
         ret->op.min_outputs = 1;
         ret->op.max_outputs = (int32_t)ret->n_outputs;
-    }
-    if (ret->like && ret->n_inputs > 0) {
-        ret->op.min_inputs = own.min_inputs;
-        ret->op.max_inputs = own.max_inputs;
     }
     ret->op.infer = described_infer;
     return ret->has_costs ? state_costs(reading, ret) : CM_OK;

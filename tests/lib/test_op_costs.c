@@ -82,6 +82,10 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
         {"\"inputs\": [\"N\", \"K\"], \"required_inputs\": 1, " ANY,
          "operators[0].inputs[1]: column 2 of 'K': an input that may be omitted cannot be the "
          "first to name a dim"},
+        {"\"like\": \"Equal\", \"inputs\": [\"...\"], \"required_inputs\": 0",
+         "operators[0].inputs: at most 1, 'Equal' has at least 2"},
+        {"\"like\": \"Relu\", \"inputs\": [\"N\", \"N\"]",
+         "operators[0].inputs: at least 2, 'Relu' has at most 1"},
         /* where */
         {"\"where\": [\"P\"], " ANY, "operators[0].where[0]: column 2 of 'P': want NAME = ..."},
         {"\"where\": [\"P = P + 1\"], " ANY,
