@@ -66,6 +66,12 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
          "operators[0].attributes: column 1 of 'in0': the name has a meaning"},
         {"\"attributes\": {\"min\": 1}, " ANY,
          "operators[0].attributes: column 1 of 'min': the name has a meaning"},
+        {"\"attributes\": {\" stride\": 1}, " ANY,
+         "operators[0].attributes: column 1 of ' stride': a name has no blanks"},
+        {"\"attributes\": {\"stride \": 1}, " ANY,
+         "operators[0].attributes: column 1 of 'stride ': a name has no blanks"},
+        {"\"attributes\": {\"pads [0]\": 1}, " ANY,
+         "operators[0].attributes: column 1 of 'pads [0]': a name has no blanks"},
         /* inputs */
         {"\"inputs\": [\"N, C + 1\"], " ANY,
          "operators[0].inputs[0]: column 4 of 'N, C + 1': nothing before it says what 'C' is"},
@@ -105,6 +111,18 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
         {"\"outputs\": [{\"dims\": \"\", \"type\": \"input -1\"}], " COSTS,
          "operators[0].outputs[0].type: want a type, as float16, or that of an input, as "
          "'input 0'"},
+        {"\"inputs\": [\"N\"], \"outputs\": [{\"dims\": \"N\", \"type\": \"input 1\"}], " COSTS,
+         "operators[0].outputs[0].type: want a type, as float16, or that of an input, as "
+         "'input 0'"},
+        {"\"inputs\": [\"N\"], \"outputs\": [{\"dims\": \"N\"}], \"macs\": \"in0 + in1\", "
+         "\"other_flops\": \"0\"",
+         "operators[0].macs: column 7 of 'in0 + in1': nothing before it says what 'in1' is"},
+        {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"out0 * out1\", \"other_flops\": \"0\"",
+         "operators[0].macs: column 8 of 'out0 * out1': nothing before it says what 'out1' is"},
+        {"\"like\": \"Relu\", \"macs\": \"in1\", \"other_flops\": \"0\"",
+         "operators[0].macs: column 1 of 'in1': nothing before it says what 'in1' is"},
+        {"\"like\": \"Relu\", \"macs\": \"0\", \"other_flops\": \"out1\"",
+         "operators[0].other_flops: column 1 of 'out1': nothing before it says what 'out1' is"},
         {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"in64\", \"other_flops\": \"0\"",
          "operators[0].macs: column 1 of 'in64': nothing before it says what 'in64' is"},
         {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"in0 + in00\", \"other_flops\": \"0\"",
