@@ -239,6 +239,14 @@ static int find_like(const struct reading *reading, const struct op **ret) {
     return CM_OK;
 }
 
+/* What it costs is what its bodies do, and those are the model's. */
+static int refuse_control(const struct reading *reading, const char *place,
+                          const struct op *op) {
+    if (op->memory != MEMORY_CONTROL) return CM_OK;
+    return diag_error(reading->diag, DIAG_FORMAT, "%s: control flow is known by its name alone",
+                      place);
+}
+
 static int read_like(struct reading *reading) {
     const char *place = place_of(reading, "like", CM_NO_INDEX);
     const struct op *like = NULL;
@@ -250,11 +258,8 @@ static int read_like(struct reading *reading) {
         diag_hint(reading->diag, "`costmodel ops` lists those that are");
         return status;
     }
-    if (like->memory == MEMORY_CONTROL)
-        return diag_error(reading->diag, DIAG_FORMAT,
-                          "%s: control flow is known by its name alone", place);
     reading->ret->like = like;
-    return CM_OK;
+    return refuse_control(reading, place, like);
 }
 
 /*
@@ -312,10 +317,11 @@ static int make_row(const struct reading *reading, struct described *ret) {
 static int read_identity(struct reading *reading) {
     const struct cm_op_description *from = reading->from;
     struct described *ret = reading->ret;
+    const struct op *built_in = registry_find(from->domain, from->op, INT32_MAX);
     if (from->op[0] == '\0')
         return diag_error(reading->diag, DIAG_FORMAT, "%s.operator: the name is empty",
                           reading->place);
-    if (!from->replace && registry_find(from->domain, from->op, INT32_MAX))
+    if (built_in && !from->replace)
         return diag_error(reading->diag, DIAG_FORMAT,
                           "%s: the operator is built in, \"replace\": true describes it anew",
                           reading->place);
@@ -323,6 +329,10 @@ static int read_identity(struct reading *reading) {
         return diag_error(reading->diag, DIAG_FORMAT,
                           "%s: want either like or outputs, %s given", reading->place,
                           from->n_outputs == 0 ? "none is" : "both are");
+    if (built_in) {
+        const int status = refuse_control(reading, reading->place, built_in);
+        if (status != CM_OK) return status;
+    }
     ret->domain = arena_strdup(reading->arena, registry_domain(from->domain));
     ret->type = arena_strdup(reading->arena, from->op);
     ret->since = from->since;

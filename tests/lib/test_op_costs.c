@@ -133,6 +133,10 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
         check_refused(cases[i][0], cases[i][1]);
 }
 
+#define REPLACE(type)                                                                          \
+    "{\"schema\": \"costmodel/op-costs/1\", \"operators\": [{\"domain\": \"\", \"operator\": " \
+    "\"" type "\", \"replace\": true, \"like\": \"Relu\"}]}"
+
 static void what_is_no_description_at_all_is_refused(void **state) {
     static const char *const cases[][2] = {
         {"", "not JSON: line 1 cannot be understood"},
@@ -145,6 +149,10 @@ static void what_is_no_description_at_all_is_refused(void **state) {
         {"{\"schema\": \"costmodel/op-costs/1\", \"operators\": "
          "[{\"domain\": \"ai.onnx\", \"operator\": \"Gelu\", \"like\": \"Erf\"}]}",
          "operators[0]: the operator is built in, \"replace\": true describes it anew"},
+        {REPLACE("If"), "operators[0]: control flow is known by its name alone"},
+        {REPLACE("Loop"), "operators[0]: control flow is known by its name alone"},
+        {REPLACE("Scan"), "operators[0]: control flow is known by its name alone"},
+        {REPLACE("SequenceMap"), "operators[0]: control flow is known by its name alone"},
         {"{\"schema\": \"costmodel/op-costs/1\", \"operators\": "
          "[{\"domain\": \"d\", \"operator\": \"O\", \"like\": \"Conv\"},"
          " {\"domain\": \"d\", \"operator\": \"O\", \"like\": \"Conv\", \"since\": 2},"
