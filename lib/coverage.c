@@ -172,8 +172,43 @@ static int complain_of_shapes(const struct analysis *analysis,
     return CM_OK;
 }
 
-int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
+/* What a step keeps of the node is unknown, though the operator is not. */
+static bool hides_gradient(const struct analysis *analysis, uint32_t id) {
+    return !bind_is_unknown(analysis->bind.ops[id]) &&
+           bind_hides_gradient(analysis->bind.ops[id]) &&
+           analysis->training.of_node[id].kept_bytes == DIM_UNKNOWN;
+}
+
+static int complain_of_gradient(const struct analysis *analysis,
+                                const struct cm_name_count *op) {
+    static const char format[] = "no gradient is known of operator %s (%lld of %zu nodes): "
+                                 "what a training step keeps and computes for it is left out";
+    const size_t n_nodes = analysis->model->n_nodes;
+    if (analysis->options->strict)
+        return diag_error(analysis->diag, DIAG_UNKNOWN_OP, format, op->name,
+                          (long long)op->count, n_nodes);
+    diag_warn(analysis->diag, DIAG_UNKNOWN_OP, format, op->name, (long long)op->count, n_nodes);
+    return CM_OK;
+}
+
+static int complain_of_gradients(const struct analysis *analysis) {
+    struct tally hidden;
     int worst = CM_OK;
+    if (!analysis->training.optimizer) return CM_OK;
+    tally_init(&hidden, analysis);
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
+        if (is_run(analysis, analysis->model->nodes[id].graph) &&
+            hides_gradient(analysis, id) && tally_add(&hidden, &analysis->model->nodes[id]) < 0)
+            return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < hidden.n; i++) {
+        const int status = complain_of_gradient(analysis, &hidden.items[i]);
+        if (status < 0) worst = status;
+    }
+    return worst;
+}
+
+int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
+    int worst = complain_of_gradients(analysis);
     for (size_t i = 0; i < coverage->n_unknown_ops; i++) {
         int status = complain(analysis, &coverage->unknown_ops[i]);
         if (status < 0) worst = status;

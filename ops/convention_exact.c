@@ -147,6 +147,7 @@ const struct convention_row convention_exact[] = {
     {.op = "DeformConv", .per_mac = 2, BIASES(3)},
     {.op = "QLinearConv", .per_mac = 2, BIASES(8)},
     {.op = "Gemm", .per_mac = 2, BIASES(2)},
+    {.op = "QGemm", .per_mac = 2, BIASES(6)},
     {.op = "LSTM",
      .per_mac = 2,
      .extra = recurrence,

@@ -20,6 +20,7 @@ extern const struct convention_row convention_onnx_tool[];
  * each family. */
 int64_t term_bias_2(const struct rule *rule, int64_t macs);
 int64_t term_bias_3(const struct rule *rule, int64_t macs);
+int64_t term_bias_6(const struct rule *rule, int64_t macs);
 int64_t term_bias_8(const struct rule *rule, int64_t macs);
 #define BIASES(slot) .extra = term_bias_##slot, .extra_is = "biases"
 /* An operation for each output element and each operand after the first: Sum of four is 3. */

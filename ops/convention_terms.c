@@ -22,6 +22,11 @@ int64_t term_bias_3(const struct rule *rule, int64_t macs) {
     return bias_at(rule, 3);
 }
 
+int64_t term_bias_6(const struct rule *rule, int64_t macs) {
+    (void)macs;
+    return bias_at(rule, 6);
+}
+
 int64_t term_bias_8(const struct rule *rule, int64_t macs) {
     (void)macs;
     return bias_at(rule, 8);

@@ -45,14 +45,18 @@ static int append(struct described_names *names, const char *name, size_t length
     return (int)names->n++;
 }
 
+static size_t most_operands(const struct described_names *names, enum described_kind kind) {
+    const size_t most = kind == DESCRIBED_INPUT ? names->most_inputs : names->most_outputs;
+    return most < DESCRIBED_MOST_ITEMS ? most : DESCRIBED_MOST_ITEMS;
+}
+
 static int find_or_add(void *context, const char *name, size_t length) {
     struct described_names *names = context;
     struct described_name is = {.kind = DESCRIBED_INPUT};
     const int found = described_slot(names, name, length);
     if (found != NOT_FOUND) return found;
     if (!is_operand(name, length, &is.kind, &is.index)) return NOT_FOUND;
-    if (is.index >= DESCRIBED_MOST_ITEMS) return NOT_FOUND;
-    if (is.kind == DESCRIBED_OUTPUT && !names->has_outputs) return NOT_FOUND;
+    if (is.index >= most_operands(names, is.kind)) return NOT_FOUND;
     names->n_operands++;
     return append(names, name, length, is);
 }

@@ -70,6 +70,8 @@ static int read_attribute(struct reading *reading, const struct cm_named_size *f
     if (!is.attribute) return diag_no_memory(reading->diag);
     is.is_element = bracket != NULL;
     int status = begin(reading, "attributes", CM_NO_INDEX, from->name, &cursor);
+    if (status == CM_OK && strpbrk(from->name, " \t"))
+        return expression_fault(&cursor, "a name has no blanks");
     if (status == CM_OK && bracket &&
         !text_to_int64(bracket + 1, strcspn(bracket + 1, "]"), &index))
         return expression_fault(&cursor, "want a name, as stride or strides[0]");
@@ -98,11 +100,17 @@ static int read_input(struct reading *reading, size_t index, bool is_required,
                             "an input that may be omitted cannot be the first to name a dim");
 }
 
+/* Where none is listed. */
+static int32_t most_inputs(const struct op *like) {
+    return like ? like->max_inputs : VARIADIC;
+}
+
 static int read_inputs(struct reading *reading) {
     const struct cm_op_description *from = reading->from;
     const size_t n = from->n_inputs;
     const bool all = from->required_inputs == CM_UNKNOWN;
     const int64_t required = all ? (int64_t)n : from->required_inputs;
+    const int32_t max_inputs = n == 0 ? most_inputs(reading->ret->like) : (int32_t)n;
     struct described_dims *inputs = NULL;
     int status = check_items(reading, "inputs", n);
     if (status != CM_OK) return status;
@@ -112,12 +120,13 @@ static int read_inputs(struct reading *reading) {
                           (long long)required, n);
     inputs = arena_array(reading->arena, n, sizeof(*inputs));
     if (!inputs) return diag_no_memory(reading->diag);
+    reading->names.most_inputs = (size_t)max_inputs;
     for (size_t i = 0; i < n && status == CM_OK; i++)
         status = read_input(reading, i, (int64_t)i < required, &inputs[i]);
     reading->ret->n_inputs = n;
     reading->ret->inputs = inputs;
     reading->ret->op.min_inputs = (int32_t)required;
-    reading->ret->op.max_inputs = n == 0 ? VARIADIC : (int32_t)n;
+    reading->ret->op.max_inputs = max_inputs;
     return status;
 }
 
@@ -149,19 +158,23 @@ static bool any_rest(const struct reading *reading) {
     return false;
 }
 
-/* "float16", or "input 1". */
+/* "input 1", of those that the description lists, or of any number. */
+static bool is_input(const struct reading *reading, const char *text, size_t *ret) {
+    static const char prefix[] = "input ";
+    const char *number = text + sizeof(prefix) - 1;
+    int64_t from = 0;
+    if (!text_starts_with(text, prefix) || !text_to_int64(number, strlen(number), &from))
+        return false;
+    *ret = (size_t)from;
+    return from >= 0 && from < DESCRIBED_MOST_ITEMS && from < reading->ret->op.max_inputs;
+}
+
+/* "float16", or that of an input. */
 static int read_type(const struct reading *reading, const char *text,
                      struct described_output *ret) {
-    static const char prefix[] = "input ";
-    int64_t from = 0;
     ret->dtype = dtype_from_name(text);
     if (ret->dtype != DTYPE_UNDEFINED || text[0] == '\0') return CM_OK;
-    const char *number = text + sizeof(prefix) - 1;
-    if (text_starts_with(text, prefix) && text_to_int64(number, strlen(number), &from) &&
-        from >= 0 && from < DESCRIBED_MOST_ITEMS) {
-        ret->from = (size_t)from;
-        return CM_OK;
-    }
+    if (is_input(reading, text, &ret->from)) return CM_OK;
     return diag_error(reading->diag, DIAG_FORMAT,
                       "%s: want a type, as float16, or that of an input, as 'input 0'",
                       place_of(reading, "type", CM_NO_INDEX));
@@ -192,7 +205,7 @@ static int read_outputs(struct reading *reading) {
     }
     reading->ret->n_outputs = n;
     reading->ret->outputs = outputs;
-    reading->names.has_outputs = true;
+    reading->names.most_outputs = n == 0 ? (size_t)reading->ret->like->max_outputs : n;
     return status;
 }
 
@@ -226,6 +239,14 @@ static int find_like(const struct reading *reading, const struct op **ret) {
     return CM_OK;
 }
 
+/* What it costs is what its bodies do, and those are the model's. */
+static int refuse_control(const struct reading *reading, const char *place,
+                          const struct op *op) {
+    if (op->memory != MEMORY_CONTROL) return CM_OK;
+    return diag_error(reading->diag, DIAG_FORMAT, "%s: control flow is known by its name alone",
+                      place);
+}
+
 static int read_like(struct reading *reading) {
     const char *place = place_of(reading, "like", CM_NO_INDEX);
     const struct op *like = NULL;
@@ -237,11 +258,8 @@ static int read_like(struct reading *reading) {
         diag_hint(reading->diag, "`costmodel ops` lists those that are");
         return status;
     }
-    if (like->memory == MEMORY_CONTROL)
-        return diag_error(reading->diag, DIAG_FORMAT,
-                          "%s: control flow is known by its name alone", place);
     reading->ret->like = like;
-    return CM_OK;
+    return refuse_control(reading, place, like);
 }
 
 /*
@@ -264,20 +282,33 @@ static int state_costs(const struct reading *reading, struct described *ret) {
     return failed ? diag_no_memory(reading->diag) : CM_OK;
 }
 
-/* What its own inputs say of their number holds beside what the rule of `like` wants. */
+/* A row of `like` with as many inputs as both allow: its callbacks rely on their number. */
+static int narrow_inputs(const struct reading *reading, struct described *ret) {
+    const struct op *like = ret->like;
+    const char *place = place_of(reading, "inputs", CM_NO_INDEX);
+    const int32_t least = ret->op.min_inputs;
+    const int32_t most = ret->op.max_inputs;
+    if (most < like->min_inputs)
+        return diag_error(reading->diag, DIAG_FORMAT, "%s: at most %d, '%s' has at least %d",
+                          place, most, like->type, like->min_inputs);
+    if (least > like->max_inputs)
+        return diag_error(reading->diag, DIAG_FORMAT, "%s: at least %d, '%s' has at most %d",
+                          place, least, like->type, like->max_inputs);
+    ret->op = *like;
+    if (least > like->min_inputs) ret->op.min_inputs = least;
+    if (most < like->max_inputs) ret->op.max_inputs = most;
+    return CM_OK;
+}
+
 static int make_row(const struct reading *reading, struct described *ret) {
-    const struct op own = ret->op;
     if (ret->like) {
-        ret->op = *ret->like;
+        const int status = narrow_inputs(reading, ret);
+        if (status != CM_OK) return status;
     } else {
         be_nobody(&ret->op);
         ret->op.roles = "e";
         ret->op.min_outputs = 1;
         ret->op.max_outputs = (int32_t)ret->n_outputs;
-    }
-    if (ret->like && ret->n_inputs > 0) {
-        ret->op.min_inputs = own.min_inputs;
-        ret->op.max_inputs = own.max_inputs;
     }
     ret->op.infer = described_infer;
     return ret->has_costs ? state_costs(reading, ret) : CM_OK;
@@ -286,10 +317,11 @@ static int make_row(const struct reading *reading, struct described *ret) {
 static int read_identity(struct reading *reading) {
     const struct cm_op_description *from = reading->from;
     struct described *ret = reading->ret;
+    const struct op *built_in = registry_find(from->domain, from->op, INT32_MAX);
     if (from->op[0] == '\0')
         return diag_error(reading->diag, DIAG_FORMAT, "%s.operator: the name is empty",
                           reading->place);
-    if (!from->replace && registry_find(from->domain, from->op, INT32_MAX))
+    if (built_in && !from->replace)
         return diag_error(reading->diag, DIAG_FORMAT,
                           "%s: the operator is built in, \"replace\": true describes it anew",
                           reading->place);
@@ -297,6 +329,10 @@ static int read_identity(struct reading *reading) {
         return diag_error(reading->diag, DIAG_FORMAT,
                           "%s: want either like or outputs, %s given", reading->place,
                           from->n_outputs == 0 ? "none is" : "both are");
+    if (built_in) {
+        const int status = refuse_control(reading, reading->place, built_in);
+        if (status != CM_OK) return status;
+    }
     ret->domain = arena_strdup(reading->arena, registry_domain(from->domain));
     ret->type = arena_strdup(reading->arena, from->op);
     ret->since = from->since;

@@ -66,6 +66,12 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
          "operators[0].attributes: column 1 of 'in0': the name has a meaning"},
         {"\"attributes\": {\"min\": 1}, " ANY,
          "operators[0].attributes: column 1 of 'min': the name has a meaning"},
+        {"\"attributes\": {\" stride\": 1}, " ANY,
+         "operators[0].attributes: column 1 of ' stride': a name has no blanks"},
+        {"\"attributes\": {\"stride \": 1}, " ANY,
+         "operators[0].attributes: column 1 of 'stride ': a name has no blanks"},
+        {"\"attributes\": {\"pads [0]\": 1}, " ANY,
+         "operators[0].attributes: column 1 of 'pads [0]': a name has no blanks"},
         /* inputs */
         {"\"inputs\": [\"N, C + 1\"], " ANY,
          "operators[0].inputs[0]: column 4 of 'N, C + 1': nothing before it says what 'C' is"},
@@ -82,6 +88,10 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
         {"\"inputs\": [\"N\", \"K\"], \"required_inputs\": 1, " ANY,
          "operators[0].inputs[1]: column 2 of 'K': an input that may be omitted cannot be the "
          "first to name a dim"},
+        {"\"like\": \"Equal\", \"inputs\": [\"...\"], \"required_inputs\": 0",
+         "operators[0].inputs: at most 1, 'Equal' has at least 2"},
+        {"\"like\": \"Relu\", \"inputs\": [\"N\", \"N\"]",
+         "operators[0].inputs: at least 2, 'Relu' has at most 1"},
         /* where */
         {"\"where\": [\"P\"], " ANY, "operators[0].where[0]: column 2 of 'P': want NAME = ..."},
         {"\"where\": [\"P = P + 1\"], " ANY,
@@ -101,6 +111,18 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
         {"\"outputs\": [{\"dims\": \"\", \"type\": \"input -1\"}], " COSTS,
          "operators[0].outputs[0].type: want a type, as float16, or that of an input, as "
          "'input 0'"},
+        {"\"inputs\": [\"N\"], \"outputs\": [{\"dims\": \"N\", \"type\": \"input 1\"}], " COSTS,
+         "operators[0].outputs[0].type: want a type, as float16, or that of an input, as "
+         "'input 0'"},
+        {"\"inputs\": [\"N\"], \"outputs\": [{\"dims\": \"N\"}], \"macs\": \"in0 + in1\", "
+         "\"other_flops\": \"0\"",
+         "operators[0].macs: column 7 of 'in0 + in1': nothing before it says what 'in1' is"},
+        {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"out0 * out1\", \"other_flops\": \"0\"",
+         "operators[0].macs: column 8 of 'out0 * out1': nothing before it says what 'out1' is"},
+        {"\"like\": \"Relu\", \"macs\": \"in1\", \"other_flops\": \"0\"",
+         "operators[0].macs: column 1 of 'in1': nothing before it says what 'in1' is"},
+        {"\"like\": \"Relu\", \"macs\": \"0\", \"other_flops\": \"out1\"",
+         "operators[0].other_flops: column 1 of 'out1': nothing before it says what 'out1' is"},
         {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"in64\", \"other_flops\": \"0\"",
          "operators[0].macs: column 1 of 'in64': nothing before it says what 'in64' is"},
         {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"in0 + in00\", \"other_flops\": \"0\"",
@@ -110,6 +132,10 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_refused(cases[i][0], cases[i][1]);
 }
+
+#define REPLACE(type)                                                                          \
+    "{\"schema\": \"costmodel/op-costs/1\", \"operators\": [{\"domain\": \"\", \"operator\": " \
+    "\"" type "\", \"replace\": true, \"like\": \"Relu\"}]}"
 
 static void what_is_no_description_at_all_is_refused(void **state) {
     static const char *const cases[][2] = {
@@ -123,6 +149,10 @@ static void what_is_no_description_at_all_is_refused(void **state) {
         {"{\"schema\": \"costmodel/op-costs/1\", \"operators\": "
          "[{\"domain\": \"ai.onnx\", \"operator\": \"Gelu\", \"like\": \"Erf\"}]}",
          "operators[0]: the operator is built in, \"replace\": true describes it anew"},
+        {REPLACE("If"), "operators[0]: control flow is known by its name alone"},
+        {REPLACE("Loop"), "operators[0]: control flow is known by its name alone"},
+        {REPLACE("Scan"), "operators[0]: control flow is known by its name alone"},
+        {REPLACE("SequenceMap"), "operators[0]: control flow is known by its name alone"},
         {"{\"schema\": \"costmodel/op-costs/1\", \"operators\": "
          "[{\"domain\": \"d\", \"operator\": \"O\", \"like\": \"Conv\"},"
          " {\"domain\": \"d\", \"operator\": \"O\", \"like\": \"Conv\", \"since\": 2},"

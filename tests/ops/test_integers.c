@@ -128,7 +128,7 @@ static void all_else_is_floating_point(void **state) {
 
 static void a_scale_parts_products_of_integers_from_the_rest(void **state) {
     static const struct integer_case rows[] = {
-        /* 8 biases behind the scale */
+        /* 8 biases behind the scale, of QGemm before it */
         {NODE("com.microsoft:MatMulIntegerToFloat-1", NULL,
               "uint8[2,3] int8[3,4] float[] float[] - - float[4]", "float[2,4]"),
          24, 8, 48},
@@ -137,6 +137,9 @@ static void a_scale_parts_products_of_integers_from_the_rest(void **state) {
          24, 8, 48},
         {NODE("com.microsoft:QGemm-1", NULL,
               "uint8[2,3] float[] uint8[] uint8[3,4] float[] uint8[] int32[4]", "float[2,4]"),
+         24, 0, 48 + 8},
+        {NODE("com.microsoft:QGemm-1", NULL,
+              "uint8[2,3] float[] uint8[] uint8[3,4] float[] uint8[]", "float[2,4]"),
          24, 0, 48},
         {NODE("com.microsoft:QOrderedMatMul-1", "order_A=1 order_B=0 order_Y=1",
               "int8[1,3,16] float[] int8[16,32]! float[] float[]", "int8[1,3,32]"),

@@ -287,11 +287,18 @@ static void test_what_does_not_fit_is_refused_at_the_node(void **state) {
                                      .outputs = {{"", "..."}},
                                      .macs = "0",
                                      .other_flops = "0"};
+    /* of what both sides allow: 2 inputs of Equal, 2 to 3 of Conv, of which 2 are named */
+    static const struct said equal = {.like = "Equal", .inputs = {"...", "..."}, .required = 1};
+    static const struct said conv = {.like = "Conv", .inputs = {"?, ?, ?, ?", "?, ?, ?, ?"}};
     static const struct {
         const struct said *said;
         const char *lines;
         const char *message;
     } rows[] = {
+        {&equal, "in a float[3]\nnode n com.me::Op a -> y\n" END,
+         "error[arity] at n: 1 inputs, at least 2 wanted"},
+        {&conv, XW "init b float[4]\nnode n com.me::Op x w b -> y\n" END,
+         "error[arity] at n: 3 inputs, at most 2 wanted"},
         {&square, "in a float[3,3,3]\nnode n com.me::Op a -> y k=2\n" END,
          "error[shape] at n: input 0 has the shape [3,3,3], which its description 'N, N' does "
          "not fit"},
