@@ -159,6 +159,7 @@ static void a_declared_shape_of_too_many_dims_is_refused(void **state) {
     struct type type;
     shape.n_dim = 65;
     tensor.shape = &shape;
+    proto.value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
     proto.tensor_type = &tensor;
     assert_int_equal(import_type(&importer, &proto, 0, &type), CM_REFUSED);
     assert_said(bench, "a declared shape has 65 dims, at most 64 wanted");
