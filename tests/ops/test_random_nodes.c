@@ -339,6 +339,7 @@ static void set_operands(struct stage *stage, const struct op *op) {
         ids[i] = (uint32_t)i;
     }
     for (size_t i = 0; i < 3; i++) values[n + i].name = "of a body";
+    for (size_t i = 0; i < n + 3; i++) values[i].type = &type_undeclared;
     bench->node.n_inputs = (uint32_t)n;
     bench->node.inputs = ids;
     bench->model.values = values;
