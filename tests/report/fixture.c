@@ -221,7 +221,7 @@ static const struct cm_curve_point curve[] = {
 const struct cm_result fixture_pointnet = {
     .model = {"models/pointnet.onnx", "pytorch 1.13.0", 7, N(opsets), opsets, N(inputs), inputs,
               N(outputs), outputs},
-    .options = {32, N(dims), dims, "deepspeed", "training", "", "", "min-memory"},
+    .options = {32, N(dims), dims, "deepspeed", "training", "", "", "min-memory", NULL},
     .totals = {.params = 3463763,
                .buffers = 5376,
                .macs = 14068146176,
@@ -601,7 +601,7 @@ const struct cm_result fixture_hostile = {
     .model = {ESCAPE ".onnx", "", 14, N(odd_opsets), odd_opsets, N(odd_inputs), odd_inputs, 0,
               NULL},
     .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model", "scopes", FORGERY,
-                "file"},
+                "file", NULL},
     .totals = {.params = INT64_MAX,
                .macs = INT64_MAX,
                .int_macs = 9007199254740993,
