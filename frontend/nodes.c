@@ -7,6 +7,7 @@
 
 #include "frontend/importer.h"
 #include "frontend/sort.h"
+#include "ir/print.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -140,17 +141,9 @@ static int add_node(struct importer *importer, const struct file_node *from,
     return define_outputs(importer, from, scope, id, outputs);
 }
 
-/* `17 "layer1.0/conv1", Conv` */
 static void print_place(const struct diag_frame *frame, struct text *out) {
     const struct file_node *node = frame->context;
-    text_printf(out, "%u", node->index);
-    if (node->name[0]) {
-        text_append(out, " \"");
-        text_append_label(out, node->name);
-        text_append(out, "\"");
-    }
-    text_append(out, ", ");
-    text_append_label(out, node->type);
+    print_node_label(node->index, node->name, node->type, out);
 }
 
 /* Whether there is still room for it: only calls can make more nodes than the file has. */

@@ -315,3 +315,14 @@ void print_model(const struct model *model, const struct fact *facts, struct tex
     struct printer printer = {model, facts, out, 0};
     if (model->n_graphs > 0) print_graph(&printer, "graph", 0);
 }
+
+void print_node_label(uint32_t index, const char *name, const char *type, struct text *out) {
+    text_printf(out, "%u", index);
+    if (name[0]) {
+        text_append(out, " \"");
+        text_append_label(out, name);
+        text_append(out, "\"");
+    }
+    text_append(out, ", ");
+    text_append_label(out, type);
+}

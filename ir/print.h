@@ -18,6 +18,8 @@ void print_node(const struct model *model, uint32_t node, const struct fact *fac
                 struct text *out);
 /* Every graph, bodies indented under their node: what --dump-after shows. */
 void print_model(const struct model *model, const struct fact *facts, struct text *out);
+/* `17 "layer1.0/conv1", Conv`: where a node stands, for messages. */
+void print_node_label(uint32_t index, const char *name, const char *type, struct text *out);
 /* "f32[1,64,56,56]", "seq(i64[?])". */
 void print_fact(const struct fact *fact, struct text *out);
 

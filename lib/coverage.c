@@ -129,15 +129,22 @@ int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
     return CM_OK;
 }
 
-static int complain(const struct analysis *analysis, const struct cm_name_count *op) {
-    static const char format[] =
-        "operator %s is not known (%lld of %zu nodes): its outputs and costs are left out";
-    size_t n_nodes = analysis->model->n_nodes;
+/* Of what is not known of an operator; NULL: there was no memory for the text. */
+static int complain(const struct analysis *analysis, const char *text) {
+    if (!text) return diag_no_memory(analysis->diag);
     if (analysis->options->strict)
-        return diag_error(analysis->diag, DIAG_UNKNOWN_OP, format, op->name,
-                          (long long)op->count, n_nodes);
-    diag_warn(analysis->diag, DIAG_UNKNOWN_OP, format, op->name, (long long)op->count, n_nodes);
+        return diag_error(analysis->diag, DIAG_UNKNOWN_OP, "%s", text);
+    diag_warn(analysis->diag, DIAG_UNKNOWN_OP, "%s", text);
     return CM_OK;
+}
+
+static int complain_of_operator(const struct analysis *analysis,
+                                const struct cm_name_count *op) {
+    return complain(analysis,
+                    arena_printf(analysis->arena,
+                                 "operator %s is not known (%lld of %zu nodes): its "
+                                 "outputs and costs are left out",
+                                 op->name, (long long)op->count, analysis->model->n_nodes));
 }
 
 /* What the costs that hang on unknown shapes are. */
@@ -181,14 +188,12 @@ static bool hides_gradient(const struct analysis *analysis, uint32_t id) {
 
 static int complain_of_gradient(const struct analysis *analysis,
                                 const struct cm_name_count *op) {
-    static const char format[] = "no gradient is known of operator %s (%lld of %zu nodes): "
-                                 "what a training step keeps and computes for it is left out";
-    const size_t n_nodes = analysis->model->n_nodes;
-    if (analysis->options->strict)
-        return diag_error(analysis->diag, DIAG_UNKNOWN_OP, format, op->name,
-                          (long long)op->count, n_nodes);
-    diag_warn(analysis->diag, DIAG_UNKNOWN_OP, format, op->name, (long long)op->count, n_nodes);
-    return CM_OK;
+    return complain(
+        analysis,
+        arena_printf(analysis->arena,
+                     "no gradient is known of operator %s (%lld of %zu nodes): what a training "
+                     "step keeps and computes for it is left out",
+                     op->name, (long long)op->count, analysis->model->n_nodes));
 }
 
 static int complain_of_gradients(const struct analysis *analysis) {
@@ -210,7 +215,7 @@ static int complain_of_gradients(const struct analysis *analysis) {
 int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
     int worst = complain_of_gradients(analysis);
     for (size_t i = 0; i < coverage->n_unknown_ops; i++) {
-        int status = complain(analysis, &coverage->unknown_ops[i]);
+        int status = complain_of_operator(analysis, &coverage->unknown_ops[i]);
         if (status < 0) worst = status;
     }
     int status = complain_of_shapes(analysis, coverage);

@@ -123,10 +123,11 @@ static void add_integers(struct sum *sum, const struct rule *rule) {
 size_t convention_terms(const struct convention *convention, const struct rule *rule,
                         const struct integers *integers,
                         struct convention_term terms[CONVENTION_TERMS]) {
+    const bool has_integers = integers->macs != 0 || integers->rest;
     struct sum sum = {.terms = terms,
                       .integers = integers,
-                      .tells = conventions_find(convention->name)->tells_integers};
-    const bool has_integers = integers->macs != 0 || integers->rest;
+                      .tells =
+                          has_integers && conventions_find(convention->name)->tells_integers};
     add_all(&sum, convention, rule);
     if (has_integers && !sum.tells) add_integers(&sum, rule);
     return sum.n;

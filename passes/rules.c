@@ -161,14 +161,7 @@ int rules_make_composite(const struct rule_source *source, const struct composit
 static void print_place(const struct diag_frame *frame, struct text *out) {
     const struct node_place *place = frame->context;
     const struct node *node = &place->model->nodes[place->node];
-    text_printf(out, "%u", place->node);
-    if (node->name[0]) {
-        text_append(out, " \"");
-        text_append_label(out, node->name);
-        text_append(out, "\"");
-    }
-    text_append(out, ", ");
-    text_append_label(out, node->type);
+    print_node_label(place->node, node->name, node->type, out);
     if (place->op && place->op->since) text_printf(out, "-%d", place->op->since);
     text_printf(out, ", pass %s\n", place->pass);
     print_node(place->model, place->node, place->facts, out);
