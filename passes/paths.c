@@ -14,16 +14,18 @@
 
 #define FIRST_CAPACITY ((size_t)64)
 
-static size_t first_slot(const struct paths *paths, uint32_t parent, uint32_t hash) {
+/* Of a part below an entry, by which its slot is found. */
+static uint32_t mix(uint32_t parent, uint32_t hash) {
     const uint64_t mixed = (hash + (uint64_t)parent * 0x9e3779b1u) * 0x9e3779b97f4a7c15u;
-    return (size_t)(mixed >> 32) & (paths->n_slots - 1);
+    return (uint32_t)(mixed >> 32);
 }
 
 static void put_in_slot(const struct paths *paths, uint32_t entry) {
     const struct path *path = &paths->items[entry];
-    size_t at = first_slot(paths, path->parent, path->hash);
-    while (paths->slots[at] != 0) at = (at + 1) & (paths->n_slots - 1);
-    paths->slots[at] = entry;
+    const uint32_t hash = mix(path->parent, path->hash);
+    size_t at = hash & (paths->n_slots - 1);
+    while (paths->slots[at].entry != 0) at = (at + 1) & (paths->n_slots - 1);
+    paths->slots[at] = (struct paths_slot){hash, entry};
 }
 
 /* At most two thirds of them are ever taken. */
@@ -37,7 +39,7 @@ int paths_reserve(struct paths *paths, size_t n) {
     if (n <= paths->capacity) return CM_OK;
     const size_t n_slots = slots_for(n);
     struct path *items = arena_array(paths->arena, n, sizeof *items);
-    uint32_t *slots = arena_array(paths->arena, n_slots, sizeof *slots);
+    struct paths_slot *slots = arena_array(paths->arena, n_slots, sizeof *slots);
     if (!items || !slots) return CM_NO_MEMORY;
     if (paths->n) memcpy(items, paths->items, paths->n * sizeof *items);
     paths->items = items;
@@ -88,17 +90,20 @@ static bool is_child(const struct path *path, uint32_t parent, const struct part
 }
 
 /* The slot of the part's entry; where there is none, the free one that it would have. */
-static uint32_t *find_slot(const struct paths *paths, uint32_t parent,
-                           const struct part *part) {
-    size_t at = first_slot(paths, parent, part->hash);
-    while (paths->slots[at] != 0 && !is_child(&paths->items[paths->slots[at]], parent, part))
-        at = (at + 1) & (paths->n_slots - 1);
+static struct paths_slot *find_slot(const struct paths *paths, uint32_t parent,
+                                    const struct part *part) {
+    const uint32_t hash = mix(parent, part->hash);
+    size_t at = hash & (paths->n_slots - 1);
+    for (; paths->slots[at].entry != 0; at = (at + 1) & (paths->n_slots - 1)) {
+        const struct paths_slot *slot = &paths->slots[at];
+        if (slot->hash == hash && is_child(&paths->items[slot->entry], parent, part)) break;
+    }
     return &paths->slots[at];
 }
 
 static uint32_t find_child(const struct paths *paths, uint32_t parent,
                            const struct part *part) {
-    const uint32_t found = *find_slot(paths, parent, part);
+    const uint32_t found = find_slot(paths, parent, part)->entry;
     return found == 0 ? ID_NONE : found;
 }
 
@@ -118,12 +123,13 @@ static int add_child(struct paths *paths, uint32_t parent, const struct part *pa
 static int enter_child(struct paths *paths, const struct part *part, uint32_t *entry) {
     if (paths->items[*entry].depth >= PATHS_MAX_DEPTH) return CM_OK;
     if (paths->n == paths->capacity && grow(paths) < 0) return CM_NO_MEMORY;
-    uint32_t *slot = find_slot(paths, *entry, part);
-    if (*slot == 0) {
-        *slot = (uint32_t)paths->n;
+    struct paths_slot *slot = find_slot(paths, *entry, part);
+    if (slot->entry == 0) {
+        const struct paths_slot taken = {mix(*entry, part->hash), (uint32_t)paths->n};
         if (add_child(paths, *entry, part) < 0) return CM_NO_MEMORY;
+        *slot = taken;
     }
-    *entry = *slot;
+    *entry = slot->entry;
     return CM_OK;
 }
 

@@ -41,6 +41,11 @@ struct paths_trail {
     } steps[PATHS_MAX_DEPTH + 1]; /* by depth; the root's is 0, 0 */
 };
 
+struct paths_slot {
+    uint32_t hash;  /* of the name and the parent */
+    uint32_t entry; /* 0: free */
+};
+
 struct paths {
     struct arena *arena;
     uint64_t seed; /* of the hashes */
@@ -48,8 +53,8 @@ struct paths {
     struct path *items;
     size_t n;
     size_t capacity;
-    uint32_t *slots; /* a hash table of all entries but the root: 0 is free */
-    size_t n_slots;  /* a power of two */
+    struct paths_slot *slots; /* a hash table of all entries but the root */
+    size_t n_slots;           /* a power of two */
     struct paths_trail trail;
 };
 

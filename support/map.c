@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linear probing over a power of two; the whole hash is kept, so that growing never looks at a
- * key and probing compares texts only where 64 bits agree, and their lengths do. */
+/* Slots are small, since a look-up waits for one of them, wherever that is, and for little
+ * else: entries lie in the order in which they were added, and mostly the newest is looked for.
+ */
 #include "support/map.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #include "support/banned.h"
 
-#define FIRST_CAPACITY ((size_t)16)
+#define FIRST_SLOTS ((size_t)16)
 
 void map_init(struct map *map, struct arena *arena) {
     memset(map, 0, sizeof *map);
@@ -23,63 +24,80 @@ void map_init(struct map *map, struct arena *arena) {
 struct wanted {
     const char *text;
     uint32_t length;
-    uint64_t hash;
+    uint32_t hash;
 };
 
 static struct wanted map_want(const struct map *map, const char *text, size_t length) {
     BUG_ON(length > UINT32_MAX);
     const uint64_t hash = hash_text(text, length, arena_seed(map->arena));
-    return (struct wanted){text, (uint32_t)length, hash};
+    return (struct wanted){text, (uint32_t)length, (uint32_t)hash};
 }
 
 static bool map_is(const struct map_entry *entry, const struct wanted *key) {
-    return entry->hash == key->hash && entry->length == key->length &&
+    return entry->length == key->length &&
            (key->length == 0 || memcmp(entry->key, key->text, key->length) == 0);
 }
 
-/* The entry of `key`, or the free one where it belongs. Some entry is always free. */
-static struct map_entry *map_find(const struct map *map, const struct wanted *key) {
-    const size_t mask = map->capacity - 1;
-    size_t i = (size_t)key->hash & mask;
-    while (map->entries[i].key != NULL && !map_is(&map->entries[i], key)) i = (i + 1) & mask;
-    return &map->entries[i];
+/* The slot of `key`, or the free one where it belongs. Some slot is always free. */
+static struct map_slot *map_find(const struct map *map, const struct wanted *key) {
+    const size_t mask = map->n_slots - 1;
+    size_t i = key->hash & mask;
+    for (; map->slots[i].entry != 0; i = (i + 1) & mask) {
+        const struct map_slot *slot = &map->slots[i];
+        if (slot->hash == key->hash && map_is(&map->entries[slot->entry - 1], key)) break;
+    }
+    return &map->slots[i];
 }
 
-static void map_move(struct map *map, const struct map_entry *entry) {
-    const size_t mask = map->capacity - 1;
-    size_t i = (size_t)entry->hash & mask;
-    while (map->entries[i].key != NULL) i = (i + 1) & mask;
-    map->entries[i] = *entry;
+static void map_move(const struct map *map, struct map_slot slot) {
+    const size_t mask = map->n_slots - 1;
+    size_t i = slot.hash & mask;
+    while (map->slots[i].entry != 0) i = (i + 1) & mask;
+    map->slots[i] = slot;
 }
 
 /* At a load of at most 70%. */
-static size_t map_room(size_t capacity) {
-    return capacity / 16 * 11;
+static size_t map_room(size_t n_slots) {
+    return n_slots / 16 * 11;
 }
 
 int map_reserve(struct map *map, size_t n) {
-    if (n <= map_room(map->capacity)) return CM_OK;
+    if (n <= map->capacity) return CM_OK;
+    if (n >= MAP_NONE) return CM_NO_MEMORY;
     struct map grown = *map;
-    if (grown.capacity == 0) grown.capacity = FIRST_CAPACITY;
-    while (map_room(grown.capacity) < n) {
-        if (grown.capacity > SIZE_MAX / 2) return CM_NO_MEMORY;
-        grown.capacity *= 2;
+    if (grown.n_slots == 0) grown.n_slots = FIRST_SLOTS;
+    while (map_room(grown.n_slots) < n) {
+        if (grown.n_slots > SIZE_MAX / 2) return CM_NO_MEMORY;
+        grown.n_slots *= 2;
     }
-    grown.entries = arena_array(map->arena, grown.capacity, sizeof *grown.entries);
-    if (grown.entries == NULL) return CM_NO_MEMORY;
-    for (size_t i = 0; i < map->capacity; i++) {
-        if (map->entries[i].key != NULL) map_move(&grown, &map->entries[i]);
+    grown.capacity = n;
+    grown.slots = arena_array(map->arena, grown.n_slots, sizeof *grown.slots);
+    grown.entries = arena_array_raw(map->arena, n, sizeof *grown.entries);
+    if (grown.slots == NULL || grown.entries == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < map->n_slots; i++) {
+        if (map->slots[i].entry != 0) map_move(&grown, map->slots[i]);
     }
+    if (map->n_entries > 0)
+        memcpy(grown.entries, map->entries, map->n_entries * sizeof *grown.entries);
     *map = grown;
     return CM_OK;
 }
 
+/* By steps that fill the slots; what was reserved stays exact. */
+static int map_make_room(struct map *map) {
+    if (map->n_entries < map->capacity) return CM_OK;
+    const size_t n_slots = map->n_slots;
+    const size_t room = map_room(n_slots);
+    return map_reserve(
+        map, room > map->capacity ? room : map_room(n_slots ? 2 * n_slots : FIRST_SLOTS));
+}
+
 static const struct map_entry *map_entry_of(const struct map *map, const char *key,
                                             size_t length) {
-    if (map->capacity == 0) return NULL;
+    if (map->n_slots == 0) return NULL;
     const struct wanted wanted = map_want(map, key, length);
-    const struct map_entry *entry = map_find(map, &wanted);
-    return entry->key == NULL ? NULL : entry;
+    const struct map_slot *slot = map_find(map, &wanted);
+    return slot->entry == 0 ? NULL : &map->entries[slot->entry - 1];
 }
 
 uint32_t map_get_n(const struct map *map, const char *key, size_t length) {
@@ -104,13 +122,15 @@ const char *map_key_n(const struct map *map, const char *key, size_t length) {
 static int map_put(struct map *map, const char *key, size_t length, uint32_t value,
                    struct map_entry **ret, bool *ret_added) {
     const struct wanted wanted = map_want(map, key, length);
-    const int status = map_reserve(map, map->n_entries + 1);
+    const int status = map_make_room(map);
     if (status != CM_OK) return status;
-    *ret = map_find(map, &wanted);
-    *ret_added = (*ret)->key == NULL;
-    if (!*ret_added) return CM_OK;
-    **ret = (struct map_entry){key, wanted.hash, value, wanted.length};
-    map->n_entries++;
+    struct map_slot *slot = map_find(map, &wanted);
+    *ret_added = slot->entry == 0;
+    if (*ret_added) {
+        map->entries[map->n_entries++] = (struct map_entry){key, wanted.length, value};
+        *slot = (struct map_slot){wanted.hash, (uint32_t)map->n_entries};
+    }
+    *ret = &map->entries[slot->entry - 1];
     return CM_OK;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A hash map from text to uint32_t in an arena, by linear probing. Keys are borrowed. A file
  * cannot choose names that fall together: the hash has a seed that it does not know
- * (hash_text). There is no way to walk the entries, since their order is another at every run.
- */
+ * (hash_text). */
 #ifndef SUPPORT_MAP_H
 #define SUPPORT_MAP_H
 
@@ -12,18 +11,25 @@
 
 struct arena;
 
+/* In the order in which they were added. */
 struct map_entry {
-    const char *key; /* NULL: free */
-    uint64_t hash;
-    uint32_t value;
+    const char *key;
     uint32_t length; /* of the key */
+    uint32_t value;
+};
+
+struct map_slot {
+    uint32_t hash;  /* half of the key's */
+    uint32_t entry; /* 1 + its index; 0: free */
 };
 
 struct map {
     struct arena *arena;
     struct map_entry *entries;
-    size_t capacity; /* a power of two, or 0 */
     size_t n_entries;
+    size_t capacity; /* of `entries` */
+    struct map_slot *slots;
+    size_t n_slots; /* a power of two, or 0 */
 };
 
 #define MAP_NONE UINT32_MAX
