@@ -27,11 +27,9 @@ struct mapper {
     const struct analysis *analysis;
     const struct scopes *scopes;
     struct module_paths *out;
-    struct arena *arena;   /* for what follows, which ends with the mapping */
-    uint32_t *first_child; /* by scope, lists in order */
-    uint32_t *next;
-    uint32_t *claims; /* by scope: what its parameters' names agree on, in of_params */
-    bool *has_params; /* by scope: parameters are used in it or below */
+    struct arena *arena; /* for what follows, which ends with the mapping */
+    uint32_t *claims;    /* by scope: what its parameters' names agree on, in of_params */
+    bool *has_params;    /* by scope: parameters are used in it or below */
     struct placement *placements; /* by scope */
 };
 
@@ -195,7 +193,7 @@ static uint32_t container_of(const struct mapper *mapper, uint32_t scope) {
 /* Moves the siblings from `scope` up to `end` into a container of of_params. */
 static void join_run(const struct mapper *mapper, uint32_t scope, uint32_t end,
                      uint32_t container) {
-    for (; scope != end; scope = mapper->next[scope]) {
+    for (; scope != end; scope = scope_at(mapper, scope)->next) {
         struct placement *placement = &mapper->placements[scope];
         size_t length = placement->length;
         while (length > 0 && placement->local[length - 1] != '.') length--;
@@ -210,15 +208,15 @@ static void join_run(const struct mapper *mapper, uint32_t scope, uint32_t end,
  */
 static void join_between(const struct mapper *mapper, uint32_t parent) {
     uint32_t last = ID_NONE; /* the last moved sibling; none of those since has parameters */
-    for (uint32_t scope = mapper->first_child[parent]; scope != ID_NONE;
-         scope = mapper->next[scope]) {
+    for (uint32_t scope = scope_at(mapper, parent)->first_child; scope != ID_NONE;
+         scope = scope_at(mapper, scope)->next) {
         if (!mapper->placements[scope].moved) {
             if (mapper->has_params[scope]) last = ID_NONE;
             continue;
         }
         uint32_t container = container_of(mapper, scope);
         if (last != ID_NONE && container_of(mapper, last) == container)
-            join_run(mapper, mapper->next[last], scope, container);
+            join_run(mapper, scope_at(mapper, last)->next, scope, container);
         last = scope;
     }
 }
@@ -233,12 +231,12 @@ static int enter_placed(struct module_paths *out, const struct placement *placem
 }
 
 static int place_family(const struct mapper *mapper, uint32_t parent) {
-    for (uint32_t scope = mapper->first_child[parent]; scope != ID_NONE;
-         scope = mapper->next[scope])
+    for (uint32_t scope = scope_at(mapper, parent)->first_child; scope != ID_NONE;
+         scope = scope_at(mapper, scope)->next)
         mapper->placements[scope] = place(mapper, scope);
     join_between(mapper, parent);
-    for (uint32_t scope = mapper->first_child[parent]; scope != ID_NONE;
-         scope = mapper->next[scope])
+    for (uint32_t scope = scope_at(mapper, parent)->first_child; scope != ID_NONE;
+         scope = scope_at(mapper, scope)->next)
         if (enter_placed(mapper->out, &mapper->placements[scope],
                          &mapper->out->of_scope[scope]) < 0)
             return CM_NO_MEMORY;
@@ -260,27 +258,13 @@ static int enter_param_modules(const struct mapper *mapper) {
     return CM_OK;
 }
 
-static void list_children(struct mapper *mapper) {
-    uint32_t n = (uint32_t)mapper->scopes->paths.n;
-    for (uint32_t scope = 0; scope < n; scope++)
-        mapper->first_child[scope] = mapper->next[scope] = ID_NONE;
-    for (uint32_t scope = n; scope-- > 1;) {
-        uint32_t parent = scope_at(mapper, scope)->parent;
-        mapper->next[scope] = mapper->first_child[parent];
-        mapper->first_child[parent] = scope;
-    }
-}
-
 static int start(struct mapper *mapper) {
     struct arena *arena = mapper->arena;
     size_t n = mapper->scopes->paths.n;
-    mapper->first_child = arena_array(arena, n, sizeof *mapper->first_child);
-    mapper->next = arena_array(arena, n, sizeof *mapper->next);
     mapper->claims = arena_array(arena, n, sizeof *mapper->claims);
     mapper->has_params = arena_array(arena, n, sizeof *mapper->has_params);
     mapper->placements = arena_array(arena, n, sizeof *mapper->placements);
-    bool all = mapper->first_child && mapper->next && mapper->claims && mapper->has_params &&
-               mapper->placements;
+    bool all = mapper->claims && mapper->has_params && mapper->placements;
     return all ? CM_OK : CM_NO_MEMORY;
 }
 
@@ -301,7 +285,6 @@ static int find(struct mapper *mapper) {
     if (start(mapper) < 0 || start_paths(mapper, mapper->out) < 0 || enter_params(mapper) < 0)
         return CM_NO_MEMORY;
     collect_claims(mapper);
-    list_children(mapper);
     for (uint32_t scope = 0; scope < mapper->scopes->paths.n; scope++)
         if (place_family(mapper, scope) < 0) return CM_NO_MEMORY;
     return enter_param_modules(mapper);

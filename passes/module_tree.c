@@ -13,29 +13,16 @@
 struct builder {
     struct module_tree *tree;
     const struct paths *paths;
-    uint32_t *first_child; /* by path: lists in order of first use */
-    uint32_t *next;
     uint32_t *number; /* by path: its module */
     size_t *lengths;  /* by path: of its text */
 };
 
-static void list_children(const struct builder *builder) {
-    const struct paths *paths = builder->paths;
-    for (size_t path = 0; path < paths->n; path++)
-        builder->first_child[path] = builder->next[path] = ID_NONE;
-    for (uint32_t path = (uint32_t)paths->n; path-- > 1;) {
-        uint32_t parent = paths->items[path].parent;
-        builder->next[path] = builder->first_child[parent];
-        builder->first_child[parent] = path;
-    }
-}
-
 /* The path after this one when parents come before children: down, else on, else up and on. */
-static uint32_t next_path(const struct builder *builder, uint32_t path) {
-    if (builder->first_child[path] != ID_NONE) return builder->first_child[path];
-    while (path != ID_NONE && builder->next[path] == ID_NONE)
-        path = builder->paths->items[path].parent;
-    return path == ID_NONE ? ID_NONE : builder->next[path];
+static uint32_t next_path(const struct paths *paths, uint32_t path) {
+    if (paths->items[path].first_child != ID_NONE) return paths->items[path].first_child;
+    while (path != ID_NONE && paths->items[path].next == ID_NONE)
+        path = paths->items[path].parent;
+    return path == ID_NONE ? ID_NONE : paths->items[path].next;
 }
 
 /* Length of each path's whole text; all of them with a '\0' behind each. */
@@ -82,8 +69,9 @@ static int number_modules(const struct builder *builder) {
     start_module(&table->modules[0], "", "", CM_NO_INDEX);
     table->parents[0] = ID_NONE;
     table->n_modules = 1;
-    for (uint32_t at = next_path(builder, 0); at != ID_NONE; at = next_path(builder, at)) {
-        const struct path *path = &builder->paths->items[at];
+    const struct paths *paths = builder->paths;
+    for (uint32_t at = next_path(paths, 0); at != ID_NONE; at = next_path(paths, at)) {
+        const struct path *path = &paths->items[at];
         const uint32_t parent = builder->number[path->parent];
         const uint32_t id = (uint32_t)table->n_modules++;
         char *end = write_text(builder, at, table->modules[parent].path, text);
@@ -104,8 +92,9 @@ static int collect_children(const struct builder *builder) {
     for (uint32_t path = 0; path < builder->paths->n; path++) {
         struct cm_module *module = &table->modules[builder->number[path]];
         module->children = children;
-        for (uint32_t child = builder->first_child[path]; child != ID_NONE;
-             child = builder->next[child]) {
+        const struct path *items = builder->paths->items;
+        for (uint32_t child = items[path].first_child; child != ID_NONE;
+             child = items[child].next) {
             *children++ = builder->number[child];
             module->n_children++;
         }
@@ -196,17 +185,13 @@ static int start_tree(struct module_tree *tree) {
 
 static int start_builder(struct builder *builder, struct arena *arena) {
     size_t n = builder->paths->n;
-    builder->first_child = arena_array(arena, n, sizeof *builder->first_child);
-    builder->next = arena_array(arena, n, sizeof *builder->next);
     builder->number = arena_array(arena, n, sizeof *builder->number);
     builder->lengths = arena_array(arena, n, sizeof *builder->lengths);
-    bool all = builder->first_child && builder->next && builder->number && builder->lengths;
-    return all ? CM_OK : CM_NO_MEMORY;
+    return builder->number && builder->lengths ? CM_OK : CM_NO_MEMORY;
 }
 
 static int build(struct builder *builder) {
     if (start_builder(builder, builder->tree->analysis->arena) < 0) return CM_NO_MEMORY;
-    list_children(builder);
     if (number_modules(builder) < 0 || collect_children(builder) < 0) return CM_NO_MEMORY;
     place_scopes(builder);
     place_params(builder);

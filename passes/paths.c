@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of names: see paths.h. A part is looked for by its parent and its name, so that what
- * stands before it is hashed once, when it is entered, and not with all that is below it. */
+/*
+ * The tree of names: see paths.h. A part is looked for by its parent and its name, so that what
+ * stands before it is hashed once, when it is entered, and not with all that is below it.
+ *
+ * The first children of each entry are looked at one by one: most families are small, and lie
+ * together, where a hash table of all that there is would be waited for at each step. What
+ * comes after them stands in one table.
+ */
 #include "passes/paths.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "ir/graph.h"
@@ -13,6 +20,7 @@
 #include "support/banned.h"
 
 #define FIRST_CAPACITY ((size_t)64)
+#define LISTED         8 /* children of one parent that stand in no table */
 
 /* Of a part below an entry, by which its slot is found. */
 static uint32_t mix(uint32_t parent, uint32_t hash) {
@@ -20,33 +28,32 @@ static uint32_t mix(uint32_t parent, uint32_t hash) {
     return (uint32_t)(mixed >> 32);
 }
 
-static void put_in_slot(const struct paths *paths, uint32_t entry) {
-    const struct path *path = &paths->items[entry];
-    const uint32_t hash = mix(path->parent, path->hash);
-    size_t at = hash & (paths->n_slots - 1);
+static void put_in_slot(const struct paths *paths, struct paths_slot taken) {
+    size_t at = taken.hash & (paths->n_slots - 1);
     while (paths->slots[at].entry != 0) at = (at + 1) & (paths->n_slots - 1);
-    paths->slots[at] = (struct paths_slot){hash, entry};
+    paths->slots[at] = taken;
 }
 
-/* At most two thirds of them are ever taken. */
-static size_t slots_for(size_t capacity) {
-    size_t n_slots = FIRST_CAPACITY;
-    while (n_slots / 3 * 2 < capacity && n_slots <= SIZE_MAX / 2) n_slots *= 2;
-    return n_slots;
+/* A slot of three is free at least. */
+static int make_slot(struct paths *paths) {
+    if (paths->n_slotted < paths->n_slots / 3 * 2) return CM_OK;
+    struct paths grown = *paths;
+    grown.n_slots = paths->n_slots ? 2 * paths->n_slots : FIRST_CAPACITY;
+    grown.slots = arena_array(paths->arena, grown.n_slots, sizeof *grown.slots);
+    if (!grown.slots) return CM_NO_MEMORY;
+    for (size_t i = 0; i < paths->n_slots; i++)
+        if (paths->slots[i].entry != 0) put_in_slot(&grown, paths->slots[i]);
+    *paths = grown;
+    return CM_OK;
 }
 
 int paths_reserve(struct paths *paths, size_t n) {
     if (n <= paths->capacity) return CM_OK;
-    const size_t n_slots = slots_for(n);
-    struct path *items = arena_array(paths->arena, n, sizeof *items);
-    struct paths_slot *slots = arena_array(paths->arena, n_slots, sizeof *slots);
-    if (!items || !slots) return CM_NO_MEMORY;
+    struct path *items = arena_array_raw(paths->arena, n, sizeof *items);
+    if (!items) return CM_NO_MEMORY;
     if (paths->n) memcpy(items, paths->items, paths->n * sizeof *items);
     paths->items = items;
     paths->capacity = n;
-    paths->slots = slots;
-    paths->n_slots = n_slots;
-    for (uint32_t entry = 1; entry < paths->n; entry++) put_in_slot(paths, entry);
     return CM_OK;
 }
 
@@ -61,7 +68,11 @@ int paths_init(struct paths *paths, struct arena *arena, char separator) {
     paths->separator = separator;
     paths->trail.text = "";
     if (grow(paths) < 0) return CM_NO_MEMORY;
-    paths->items[paths->n++] = (struct path){.name = "", .parent = ID_NONE};
+    paths->items[paths->n++] = (struct path){.name = "",
+                                             .parent = ID_NONE,
+                                             .first_child = ID_NONE,
+                                             .last_child = ID_NONE,
+                                             .next = ID_NONE};
     return CM_OK;
 }
 
@@ -89,33 +100,53 @@ static bool is_child(const struct path *path, uint32_t parent, const struct part
            memcmp(path->name, part->name, part->length) == 0;
 }
 
-/* The slot of the part's entry; where there is none, the free one that it would have. */
-static struct paths_slot *find_slot(const struct paths *paths, uint32_t parent,
-                                    const struct part *part) {
+static uint32_t find_in_slots(const struct paths *paths, uint32_t parent,
+                              const struct part *part) {
     const uint32_t hash = mix(parent, part->hash);
-    size_t at = hash & (paths->n_slots - 1);
-    for (; paths->slots[at].entry != 0; at = (at + 1) & (paths->n_slots - 1)) {
-        const struct paths_slot *slot = &paths->slots[at];
-        if (slot->hash == hash && is_child(&paths->items[slot->entry], parent, part)) break;
+    if (paths->n_slots == 0) return ID_NONE;
+    for (size_t at = hash;; at++) {
+        const struct paths_slot slot = paths->slots[at & (paths->n_slots - 1)];
+        if (slot.entry == 0) return ID_NONE;
+        if (slot.hash == hash && is_child(&paths->items[slot.entry], parent, part))
+            return slot.entry;
     }
-    return &paths->slots[at];
 }
 
-static uint32_t find_child(const struct paths *paths, uint32_t parent,
-                           const struct part *part) {
-    const uint32_t found = find_slot(paths, parent, part)->entry;
-    return found == 0 ? ID_NONE : found;
+/* ID_NONE: there is none; *ret_crowded: it would stand in the table. */
+static uint32_t find_child(const struct paths *paths, uint32_t parent, const struct part *part,
+                           bool *ret_crowded) {
+    uint32_t child = paths->items[parent].first_child;
+    int n = 0;
+    for (; n < LISTED && child != ID_NONE; n++, child = paths->items[child].next)
+        if (is_child(&paths->items[child], parent, part)) break;
+    *ret_crowded = n == LISTED;
+    return n == LISTED ? find_in_slots(paths, parent, part) : child;
 }
 
 /* There is room for it. */
-static int add_child(struct paths *paths, uint32_t parent, const struct part *part) {
+static int add_child(struct paths *paths, uint32_t parent, const struct part *part,
+                     bool crowded) {
+    const uint32_t entry = (uint32_t)paths->n;
     if (part->length > UINT32_MAX || paths->n >= ID_NONE) return CM_NO_MEMORY;
-    struct path *path = &paths->items[paths->n++];
-    path->name = part->name;
-    path->length = (uint32_t)part->length;
-    path->hash = part->hash;
-    path->parent = parent;
-    path->depth = paths->items[parent].depth + 1;
+    if (crowded && make_slot(paths) < 0) return CM_NO_MEMORY;
+    if (crowded) {
+        put_in_slot(paths, (struct paths_slot){mix(parent, part->hash), entry});
+        paths->n_slotted++;
+    }
+    struct path *above = &paths->items[parent];
+    paths->items[paths->n++] = (struct path){.name = part->name,
+                                             .length = (uint32_t)part->length,
+                                             .hash = part->hash,
+                                             .parent = parent,
+                                             .depth = above->depth + 1,
+                                             .first_child = ID_NONE,
+                                             .last_child = ID_NONE,
+                                             .next = ID_NONE};
+    if (above->first_child == ID_NONE)
+        above->first_child = entry;
+    else
+        paths->items[above->last_child].next = entry;
+    above->last_child = entry;
     return CM_OK;
 }
 
@@ -123,13 +154,13 @@ static int add_child(struct paths *paths, uint32_t parent, const struct part *pa
 static int enter_child(struct paths *paths, const struct part *part, uint32_t *entry) {
     if (paths->items[*entry].depth >= PATHS_MAX_DEPTH) return CM_OK;
     if (paths->n == paths->capacity && grow(paths) < 0) return CM_NO_MEMORY;
-    struct paths_slot *slot = find_slot(paths, *entry, part);
-    if (slot->entry == 0) {
-        const struct paths_slot taken = {mix(*entry, part->hash), (uint32_t)paths->n};
-        if (add_child(paths, *entry, part) < 0) return CM_NO_MEMORY;
-        *slot = taken;
+    bool crowded = false;
+    uint32_t child = find_child(paths, *entry, part, &crowded);
+    if (child == ID_NONE) {
+        child = (uint32_t)paths->n;
+        if (add_child(paths, *entry, part, crowded) < 0) return CM_NO_MEMORY;
     }
-    *entry = slot->entry;
+    *entry = child;
     return CM_OK;
 }
 
@@ -185,10 +216,11 @@ int paths_enter_below(struct paths *paths, uint32_t base, const char *text, size
 
 uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *text,
                           size_t length) {
+    bool crowded = false;
     for (size_t at = 0; at < length && base != ID_NONE;) {
         const size_t end = part_end(paths, text, at, length);
         const struct part part = part_of(paths, text + at, end - at);
-        if (end > at) base = find_child(paths, base, &part);
+        if (end > at) base = find_child(paths, base, &part, &crowded);
         at = end + 1;
     }
     return base;
@@ -218,9 +250,10 @@ uint32_t paths_find_like(const struct paths *paths, const struct paths *other, u
     uint32_t chain[PATHS_MAX_DEPTH];
     const size_t depth = list_chain(other, entry, chain);
     uint32_t found = 0;
+    bool crowded = false;
     for (size_t i = 0; i < depth && found != ID_NONE; i++) {
         const struct part part = part_like(paths, other, chain[i]);
-        found = find_child(paths, found, &part);
+        found = find_child(paths, found, &part, &crowded);
     }
     return found;
 }

@@ -28,6 +28,9 @@ struct path {
     uint32_t hash;   /* of the name, by the seed of the tree */
     uint32_t parent; /* ID_NONE for the root */
     uint32_t depth;
+    uint32_t first_child; /* ID_NONE: it has none, as in the next two */
+    uint32_t last_child;
+    uint32_t next; /* child of its parent */
 };
 
 /* Where the text that was entered last led, part by part: the next one mostly begins with all
@@ -53,8 +56,9 @@ struct paths {
     struct path *items;
     size_t n;
     size_t capacity;
-    struct paths_slot *slots; /* a hash table of all entries but the root */
-    size_t n_slots;           /* a power of two */
+    struct paths_slot *slots; /* a hash table of the later children in large families */
+    size_t n_slots;           /* a power of two, or 0 */
+    size_t n_slotted;
     struct paths_trail trail;
 };
 
