@@ -131,10 +131,6 @@ const char *integers_words(const struct op *op) {
     return exception->macs ? "MACs of the projection on integers" : words[exception->share];
 }
 
-bool integers_never(const struct op *op) {
-    return find(op)->share == NONE;
-}
-
 bool integers_are_scaled(const struct op *op) {
     return find(op)->share == SCALED;
 }

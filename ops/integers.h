@@ -31,8 +31,6 @@ int64_t integers_total(const struct integers *integers);
 
 /* What of it is on integers, for people; NULL: that the types of its operands decide. */
 const char *integers_words(const struct op *op);
-/* Whether nothing it does is on integers, whatever it is given. */
-bool integers_never(const struct op *op);
 /* Whether output 0 is operand 0, whose integers are shifted and scaled: DequantizeLinear. */
 bool integers_are_scaled(const struct op *op);
 

@@ -360,10 +360,11 @@ static int run(const struct analysis *analysis, void *own) {
         arena_array(analysis->arena, model->n_values, sizeof(*table->dequantized));
     if (!table->runs || !table->most_runs || !dropped || !table->nodes || !table->dequantized)
         return diag_no_memory(analysis->diag);
-    dequantized_find(analysis, table->dequantized);
+    int status = dequantized_find(analysis, table->dequantized);
+    if (status < 0) return status;
     total_runs(analysis, &analysis->infer, table->runs);
     total_runs(analysis, analysis->infer.most, table->most_runs);
-    int status = count_nodes(analysis, table);
+    status = count_nodes(analysis, table);
     if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
     if (status < 0) return status;
     for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {

@@ -4,61 +4,73 @@
 
 #include "ops/op.h"
 #include "ops/rule.h"
+#include "passes/rules.h"
+#include "support/arena.h"
 
 #include "support/banned.h"
 
-/* Whether all that the node passes through (role p) is dequantized. */
-static bool passes_dequantized(const struct node *node, const struct op *op,
-                               const bool *dequantized) {
-    bool passes = false;
-    for (size_t i = 0; i < node->n_inputs; i++) {
-        if (node->inputs[i] == ID_NONE || op_role(op, i) != 'p') continue;
-        if (!dequantized[node->inputs[i]]) return false;
-        passes = true;
-    }
-    return passes;
+static bool dequantizes(const struct analysis *analysis, uint32_t id) {
+    const struct node *node = &analysis->model->nodes[id];
+    return node->n_inputs > 0 && node->inputs[0] != ID_NONE &&
+           dtype_is_integer(analysis->infer.facts[node->inputs[0]].dtype) &&
+           integers_are_scaled(analysis->bind.ops[id]);
 }
 
-static bool takes_integers(const struct analysis *analysis, const struct node *node) {
+/* Whether its outputs might be such integers: most nodes need not be looked at. */
+static bool may_pass(const struct analysis *analysis, uint32_t id, const scale_kind *known) {
+    const struct node *node = &analysis->model->nodes[id];
     return node->n_inputs > 0 && node->inputs[0] != ID_NONE &&
-           dtype_is_integer(analysis->infer.facts[node->inputs[0]].dtype);
+           (known[node->inputs[0]] != SCALE_NONE || dequantizes(analysis, id));
+}
+
+/* The scale by which the value was dequantized; ID_NONE: it was by no node of the graph. */
+static uint32_t scale_of(const struct analysis *analysis, uint32_t value) {
+    const uint32_t producer = value == ID_NONE ? ID_NONE : analysis->model->values[value].node;
+    if (producer == ID_NONE || !dequantizes(analysis, producer)) return ID_NONE;
+    const struct node *node = &analysis->model->nodes[producer];
+    return node->n_inputs > 1 ? node->inputs[1] : ID_NONE;
+}
+
+static bool have_one_scale(const struct analysis *analysis, const struct node *node) {
+    const uint32_t first = scale_of(analysis, node->inputs[0]);
+    for (size_t i = 1; i < node->n_inputs && first != ID_NONE; i++)
+        if (scale_of(analysis, node->inputs[i]) != first) return false;
+    return first != ID_NONE;
+}
+
+static int find(const struct analysis *analysis, const struct rule_source *source, uint32_t id,
+                scale_kind *ret) {
+    const struct node *node = &analysis->model->nodes[id];
+    struct rule rule;
+    const int status = rules_make_done(source, id, &rule);
+    if (status < 0) return status;
+    const scale_kind kind = scale_of_outputs(&rule, ret, have_one_scale(analysis, node));
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE) ret[node->outputs[i]] = kind;
+    return CM_OK;
 }
 
 /* Nodes stand behind those that make their operands. */
-void dequantized_find(const struct analysis *analysis, bool *ret) {
-    const struct model *model = analysis->model;
-    for (uint32_t id = 0; id < model->n_nodes; id++) {
-        const struct node *node = &model->nodes[id];
-        const struct op *op = analysis->bind.ops[id];
-        const bool is = takes_integers(analysis, node) ? integers_are_scaled(op)
-                                                       : passes_dequantized(node, op, ret);
-        if (!is) continue;
-        for (size_t i = 0; i < node->n_outputs; i++)
-            if (node->outputs[i] != ID_NONE)
-                ret[node->outputs[i]] =
-                    dtype_is_float(analysis->infer.facts[node->outputs[i]].dtype);
+int dequantized_find(const struct analysis *analysis, scale_kind *ret) {
+    struct rule_source source = rules_source(analysis);
+    struct rule_room room;
+    int status = CM_OK;
+    source.room = &room;
+    for (uint32_t id = 0; status == CM_OK && id < analysis->model->n_nodes; id++) {
+        if (!may_pass(analysis, id, ret)) continue;
+        const struct arena_mark mark = arena_save(analysis->arena);
+        status = find(analysis, &source, id, ret);
+        arena_restore(analysis->arena, mark);
     }
-}
-
-/* Whether the operands from `first` on, up to `end`, are dequantized, and there are any. */
-static bool all_dequantized(const struct analysis *analysis, const struct node *node,
-                            size_t first, size_t end) {
-    bool any = false;
-    for (size_t i = first; i < node->n_inputs && i < end; i++) {
-        if (node->inputs[i] == ID_NONE) continue;
-        if (!analysis->count.dequantized[node->inputs[i]]) return false;
-        any = true;
-    }
-    return any;
+    return status;
 }
 
 /* A composite is one operation, on floating-point numbers in between. */
 struct integers dequantized_integers(const struct analysis *analysis, const struct rule *rule,
                                      int64_t macs) {
-    const struct node *node = &analysis->model->nodes[rule->node_id];
-    const size_t factors = (size_t)rule->op->backward.factors;
     const bool is_part = analysis->composites.of_node[rule->node_id] != ID_NONE;
-    if (is_part || !all_dequantized(analysis, node, 0, factors) || integers_never(rule->op))
+    bool rest = false;
+    if (is_part || !scale_comes_out(rule, analysis->count.dequantized, &rest))
         return integers_of(rule, macs);
-    return integers_all(macs, all_dequantized(analysis, node, factors, node->n_inputs));
+    return integers_all(macs, rest);
 }

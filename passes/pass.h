@@ -16,6 +16,7 @@
 #include "ir/fact.h"
 #include "ir/graph.h"
 #include "ops/op.h"
+#include "ops/scales.h"
 
 struct arena;
 struct optimizer;
@@ -206,8 +207,8 @@ struct count_table {
     struct cm_node *nodes;
     int64_t
         *runs; /* by graph: in one pass through the model; 0 of a branch that is not charged */
-    int64_t *most_runs; /* by graph: the same, where that is not known at most */
-    bool *dequantized;  /* by value: integers that were shifted and scaled */
+    int64_t *most_runs;      /* by graph: the same, where that is not known at most */
+    scale_kind *dequantized; /* by value: integers that were shifted and scaled */
 };
 
 struct modules_table {

@@ -85,6 +85,143 @@ static void what_moves_elements_may_stand_between(void **state) {
     CHECK(rows);
 }
 
+/* Scales of [2,3] x [3,4]: of a row or a column they come out of the sum, of the axis that is
+ * summed they do not. */
+#define ROWS_OF_A "in i int8[2,3]\ninit r float[2]\nnode d DequantizeLinear i r -> a axis=0\n"
+#define COLUMNS_OF_A                                                                           \
+    "in i int8[2,3]\ninit r float[3]\nnode d DequantizeLinear i r -> a axis=1\n"
+#define WEIGHT_BY(n, axis)                                                                     \
+    "init w int8[3,4]\ninit t float[" n "]\nnode e DequantizeLinear w t -> b axis=" axis "\n"
+
+static void a_scale_comes_out_of_what_is_not_summed(void **state) {
+    static const struct dequantized_case rows[] = {
+        {INPUT WEIGHT_BY("4", "1") PRODUCT, INTEGERS},
+        {INPUT WEIGHT_BY("4", "-1") PRODUCT, INTEGERS},
+        {INPUT WEIGHT_BY("3", "0") PRODUCT, FLOATS},
+        {SCALE ROWS_OF_A WEIGHT PRODUCT, INTEGERS},
+        {SCALE COLUMNS_OF_A WEIGHT PRODUCT, FLOATS},
+        {ROWS_OF_A WEIGHT_BY("4", "1") PRODUCT, INTEGERS},
+        /* one number is one scale, along whatever axis */
+        {INPUT WEIGHT_BY("1", "0") PRODUCT, INTEGERS},
+        /* blocks of 3 along the summed axis, and of 1 */
+        {INPUT "init w int8[3,4]\ninit t float[1,4]\n"
+               "node e DequantizeLinear w t -> b axis=0 block_size=3\n" PRODUCT,
+         FLOATS},
+        {INPUT "init w int8[3,4]\ninit t float[3,4]\n"
+               "node e DequantizeLinear w t -> b axis=0 block_size=1\n" PRODUCT,
+         FLOATS},
+        /* transposed by the operator */
+        {INPUT "init w int8[4,3]\ninit t float[4]\nnode e DequantizeLinear w t -> b axis=0\n"
+               "node n Gemm a b -> y transB=1\nout y\n",
+         INTEGERS},
+        {INPUT "init w int8[4,3]\ninit t float[3]\nnode e DequantizeLinear w t -> b axis=1\n"
+               "node n Gemm a b -> y transB=1\nout y\n",
+         FLOATS},
+        {SCALE
+         "in i int8[3,2]\ninit r float[2]\nnode d DequantizeLinear i r -> a axis=1\n" WEIGHT
+         "node n Gemm a b -> y transA=1\nout y\n",
+         INTEGERS},
+        {INPUT WEIGHT_BY("4", "1") "node n Einsum a b -> y equation=ij,jk->ik\nout y\n",
+         INTEGERS},
+        {INPUT WEIGHT_BY("3", "0") "node n Einsum a b -> y equation=ij,jk->ik\nout y\n",
+         FLOATS},
+        {INPUT "init w int8[4,3]\ninit t float[4]\nnode e DequantizeLinear w t -> b axis=0\n"
+               "node n com.microsoft::FusedMatMul a b -> y transB=1\nout y\n",
+         INTEGERS},
+        {INPUT "init w int8[4,3]\ninit t float[3]\nnode e DequantizeLinear w t -> b axis=1\n"
+               "node n com.microsoft::FusedMatMul a b -> y transB=1\nout y\n",
+         FLOATS},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+#define PIXELS SCALE "in i int8[1,3,2]\nnode d DequantizeLinear i s -> a\n"
+#define CHANNELS                                                                               \
+    "in i int8[1,3,8]\ninit r float[3]\nnode d DequantizeLinear i r -> a axis=1\n"             \
+    "init w int8[3,1,1]\nnode e DequantizeLinear w r -> b axis=0\n"
+
+static void a_convolution_sums_over_channels_of_a_group_and_kernels(void **state) {
+    static const struct dequantized_case rows[] = {
+        {PIXELS "init w int8[4,3,1]\ninit t float[4]\nnode e DequantizeLinear w t -> b axis=0\n"
+                "node n Conv a b -> y\nout y\n",
+         INTEGERS},
+        {PIXELS "init w int8[4,3,1]\ninit t float[3]\nnode e DequantizeLinear w t -> b axis=1\n"
+                "node n Conv a b -> y\nout y\n",
+         FLOATS},
+        {CHANNELS "node n Conv a b -> y group=3\nout y\n", INTEGERS},
+        {CHANNELS "node n ConvTranspose a b -> y group=3\nout y\n", INTEGERS},
+        {"in i int8[1,3,2]\ninit r float[3]\nnode d DequantizeLinear i r -> a axis=1\n" SCALE
+         "init w int8[4,3,1]\nnode e DequantizeLinear w s -> b\nnode n Conv a b -> y\nout y\n",
+         FLOATS},
+        {PIXELS "init w int8[3,4,1]\ninit t float[4]\nnode e DequantizeLinear w t -> b axis=1\n"
+                "node n ConvTranspose a b -> y\nout y\n",
+         INTEGERS},
+        {PIXELS "init w int8[3,4,1]\ninit t float[3]\nnode e DequantizeLinear w t -> b axis=0\n"
+                "node n ConvTranspose a b -> y\nout y\n",
+         FLOATS},
+        /* products are of integers, what is fused behind them is not */
+        {PIXELS "init w int8[4,3,1]\nnode e DequantizeLinear w s -> b\n"
+                "node n com.microsoft::FusedConv a b -> y activation=Relu\nout y\n",
+         24, 8, 48},
+        {"opset 27\n" CHANNELS "node n CausalConvWithState a b -> y z activation=none\nout y\n",
+         INTEGERS},
+        {"opset 27\n" CHANNELS
+         "in p float[1,3,0]\nnode n CausalConvWithState a b - p -> y z\nout y\n",
+         FLOATS},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void scales_follow_what_moves_elements(void **state) {
+    static const struct dequantized_case rows[] = {
+        {INPUT "init w int8[4,3]\ninit t float[4]\nnode e DequantizeLinear w t -> f axis=0\n"
+               "node f Transpose f -> b\n" PRODUCT,
+         INTEGERS},
+        {INPUT "init w int8[4,3]\ninit t float[3]\nnode e DequantizeLinear w t -> f axis=1\n"
+               "node f Transpose f -> b perm=[1,0]\n" PRODUCT,
+         FLOATS},
+        {INPUT "init w int8[3,2,2]\ninit t float[2]\nconst h int64[2] =3,4\n"
+               "node e DequantizeLinear w t -> f axis=2\nnode f Reshape f h -> b\n" PRODUCT,
+         FLOATS},
+        {INPUT "init w int8[1,3,4]\ninit t float[4]\nconst h int64[2] =3,4\n"
+               "node e DequantizeLinear w t -> f axis=2\nnode f Reshape f h -> b\n" PRODUCT,
+         INTEGERS},
+        /* rows of a table, each with its scale */
+        {SCALE WEIGHT
+         "init k int8[9,3]\ninit t float[9]\nin h int64[2]\n"
+         "node d DequantizeLinear k t -> f axis=0\nnode g Gather f h -> a\n" PRODUCT,
+         INTEGERS},
+        {SCALE WEIGHT
+         "init k int8[2,9]\ninit t float[9]\nin h int64[3]\n"
+         "node d DequantizeLinear k t -> f axis=1\nnode g Gather f h -> a axis=1\n" PRODUCT,
+         FLOATS},
+        /* two scales along the summed axis, one, and two along another */
+        {SCALE "in k int8[2,1]\nin l int8[2,2]\ninit r float[]\n"
+               "node d DequantizeLinear k s -> f\nnode g DequantizeLinear l r -> h\n"
+               "node c Concat f h -> a axis=1\n" WEIGHT PRODUCT,
+         FLOATS},
+        {SCALE "in k int8[2,1]\nin l int8[2,2]\n"
+               "node d DequantizeLinear k s -> f\nnode g DequantizeLinear l s -> h\n"
+               "node c Concat f h -> a axis=1\n" WEIGHT PRODUCT,
+         INTEGERS},
+        {SCALE "in k int8[1,3]\nin l int8[1,3]\ninit r float[]\n"
+               "node d DequantizeLinear k s -> f\nnode g DequantizeLinear l r -> h\n"
+               "node c Concat f h -> a axis=0\n" WEIGHT PRODUCT,
+         INTEGERS},
+        /* 16 bits hold them, 8 of a floating-point number do not */
+        {ACTIVE "node d DequantizeLinear i s -> f\nnode c Cast f -> g to=10\n"
+                "node k Cast g -> a to=1\n" WEIGHT PRODUCT,
+         INTEGERS},
+        {ACTIVE "node d DequantizeLinear i s -> f\nnode c Cast f -> g to=17\n"
+                "node k Cast g -> a to=1\n" WEIGHT PRODUCT,
+         FLOATS},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
 static void a_bias_is_what_it_is_given_as(void **state) {
     static const struct dequantized_case rows[] = {
         {INPUT WEIGHT "init c float[4]\nnode n Gemm a b c -> y\nout y\n", 24, 8, 48},
@@ -180,6 +317,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_factor_has_to_be_dequantized),
         cmocka_unit_test(what_moves_elements_may_stand_between),
+        cmocka_unit_test(a_scale_comes_out_of_what_is_not_summed),
+        cmocka_unit_test(a_convolution_sums_over_channels_of_a_group_and_kernels),
+        cmocka_unit_test(scales_follow_what_moves_elements),
         cmocka_unit_test(a_bias_is_what_it_is_given_as),
         cmocka_unit_test(rounds_and_sums_count_integers_too),
         cmocka_unit_test(a_composite_is_on_floats),
