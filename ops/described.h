@@ -22,6 +22,8 @@ struct arena;
 #define DESCRIBED_MOST_ITEMS 64   /* inputs, outputs, and each other list of a description */
 #define DESCRIBED_MOST_DIMS  16   /* of one operand */
 #define DESCRIBED_MOST_NAMES 128  /* of one description, elements of its operands aside */
+#define DESCRIBED_MOST_STEPS                                                                   \
+    2048 /* of all its expressions: each node of the operator takes them */
 
 /* What a name stands for. Its place in the list is its slot. */
 enum described_kind {

@@ -64,7 +64,12 @@ static int find_or_add(void *context, const char *name, size_t length) {
 int described_expression(struct described_names *names, struct expression_cursor *cursor,
                          struct expression *ret) {
     const struct expression_names lookup = {find_or_add, names};
-    return expression_read(cursor, &lookup, names->arena, ret);
+    const int status = expression_read(cursor, &lookup, names->arena, ret);
+    if (status != CM_OK) return status;
+    names->n_steps += ret->n;
+    if (names->n_steps <= DESCRIBED_MOST_STEPS) return CM_OK;
+    return expression_fault(cursor, "more than %d steps in one description",
+                            DESCRIBED_MOST_STEPS);
 }
 
 static bool is_taken(const char *name, size_t length) {

@@ -10,6 +10,7 @@ struct described_names {
     size_t most_inputs;  /* "in0" up to this may be used */
     size_t most_outputs; /* "out0" likewise: 0 before the outputs were read */
     bool failed;         /* memory was short */
+    size_t n_steps;      /* of the expressions so far */
     size_t n;
     size_t n_operands; /* of these: elements of operands, added when they are first used */
     struct described_name items[DESCRIBED_MOST_NAMES + 2 * DESCRIBED_MOST_ITEMS];

@@ -5,6 +5,7 @@
  */
 #include "ops/described.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "ops/described_names.h"
@@ -226,6 +227,14 @@ static int read_costs(struct reading *reading) {
     return read_whole(reading, "other_flops", from->other_flops, &ret->other_flops);
 }
 
+/* CM_UNKNOWN is any. */
+static int check_opset(const struct reading *reading, const char *key, int64_t opset,
+                       int64_t first) {
+    if (opset == CM_UNKNOWN || opset >= first) return CM_OK;
+    return diag_error(reading->diag, DIAG_FORMAT, "%s: %" PRId64 " is no opset",
+                      place_of(reading, key, CM_NO_INDEX), opset);
+}
+
 /* "com.microsoft::Gelu", "Conv". */
 static int find_like(const struct reading *reading, const struct op **ret) {
     const struct cm_op_description *from = reading->from;
@@ -250,7 +259,8 @@ static int refuse_control(const struct reading *reading, const char *place,
 static int read_like(struct reading *reading) {
     const char *place = place_of(reading, "like", CM_NO_INDEX);
     const struct op *like = NULL;
-    int status = find_like(reading, &like);
+    int status = check_opset(reading, "like_opset", reading->from->like_opset, 1);
+    if (status == CM_OK) status = find_like(reading, &like);
     if (status != CM_OK) return status;
     if (!like) {
         status = diag_error(reading->diag, DIAG_FORMAT,
@@ -329,10 +339,9 @@ static int read_identity(struct reading *reading) {
         return diag_error(reading->diag, DIAG_FORMAT,
                           "%s: want either like or outputs, %s given", reading->place,
                           from->n_outputs == 0 ? "none is" : "both are");
-    if (built_in) {
-        const int status = refuse_control(reading, reading->place, built_in);
-        if (status != CM_OK) return status;
-    }
+    int status = check_opset(reading, "since", from->since, 0);
+    if (status == CM_OK && built_in) status = refuse_control(reading, reading->place, built_in);
+    if (status != CM_OK) return status;
     ret->domain = arena_strdup(reading->arena, registry_domain(from->domain));
     ret->type = arena_strdup(reading->arena, from->op);
     ret->since = from->since;

@@ -48,6 +48,8 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
         {"\"like\": \"Convolve\"", "operators[0].like: no operator of that name is built in"},
         {"\"like\": \"Attention\", \"like_opset\": 22",
          "operators[0].like: no operator of that name is built in"},
+        {"\"like\": \"Conv\", \"like_opset\": 0", "operators[0].like_opset: 0 is no opset"},
+        {"\"since\": -5, " ANY, "operators[0].since: -5 is no opset"},
         {"\"like\": \"Loop\"", "operators[0].like: control flow is known by its name alone"},
         {"\"like\": \"Conv\", \"macs\": \"3\"",
          "operators[0]: want both macs and other_flops, of which each may be \"0\""},
@@ -314,12 +316,57 @@ static void the_last_file_that_describes_an_operator_holds(void **state) {
     cm_diagnostics_free(diag);
 }
 
+/* Sums of 128 names, 255 steps each: 8 of them, and 8 more, or 10. */
+static int make_long(size_t n_more, struct cm_diagnostics *diag, struct cm_op_costs **ret) {
+    static const struct cm_op_output output = {"", ""};
+    char sum[1000] = "in0";
+    char first[8][1000];
+    const char *where[8];
+    for (size_t i = 1; i < 128; i++) memcpy(sum + strlen(sum), "+in0", 5);
+    for (size_t i = 0; i < 8; i++) {
+        snprintf(first[i], sizeof first[i], "P%zu = %s", i, sum);
+        where[i] = first[i];
+    }
+    const struct cm_op_description description = {
+        .domain = "d",
+        .op = "O",
+        .since = CM_UNKNOWN,
+        .like = "",
+        .like_opset = CM_UNKNOWN,
+        .n_inputs = 1,
+        .inputs = (const char *[]){"?"},
+        .required_inputs = CM_UNKNOWN,
+        .n_where = 8,
+        .where = where,
+        .n_outputs = 1,
+        .outputs = &output,
+        .macs = "1+1+1+1",
+        .other_flops = n_more ? "1+1" : "1",
+        .note = "",
+    };
+    return cm_op_costs_make(&description, 1, diag, ret);
+}
+
+static void steps_have_an_end(void **state) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_op_costs *costs = NULL;
+    (void)state;
+    assert_int_equal(make_long(0, diag, &costs), CM_OK); /* 8 x 255 + 7 + 1 */
+    cm_op_costs_free(costs);
+    assert_int_equal(make_long(2, diag, &costs), CM_REFUSED);
+    assert_string_equal(cm_diagnostics_get(diag, 0)->message,
+                        "operators[0].other_flops: column 4 of '1+1': more than 2048 steps in "
+                        "one description");
+    cm_diagnostics_free(diag);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fault_is_told_with_its_place_in_the_file),
         cmocka_unit_test(what_is_no_description_at_all_is_refused),
         cmocka_unit_test(lists_have_an_end),
         cmocka_unit_test(names_have_an_end),
+        cmocka_unit_test(steps_have_an_end),
         cmocka_unit_test(a_file_that_is_too_large_is_not_read),
         cmocka_unit_test(the_last_file_that_describes_an_operator_holds),
     };
