@@ -156,6 +156,15 @@ def called(op, size, calls):
     return model(graph(nodes, [X], [Y]), [function("f", [made])], domains=["f"])
 
 
+def preset(size, uses):
+    """A function whose attribute has a long default, which many nodes of its body refer to."""
+    refers = data(5, data(1, "q") + number(20, 7) + data(21, "p"))
+    nodes = [node("Relu", ["x"], [f"v{i}"], refers) for i in range(uses)]
+    body = function("f", [*nodes, node("Relu", ["x"], ["y"])])
+    body += data(11, data(1, "p") + number(20, 7) + data(8, b"\1" * size))
+    return model(graph([node("f", ["x"], ["y"], domain="f")], [X], [Y]), [body], domains=["f"])
+
+
 def cycle(n):
     """Functions that call one another in a ring."""
     functions = [function(f"f{i}", [node(f"f{(i + 1) % n}", ["x"], ["y"], domain="f")])
