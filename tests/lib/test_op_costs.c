@@ -319,7 +319,7 @@ static void the_last_file_that_describes_an_operator_holds(void **state) {
 /* Sums of 128 names, 255 steps each: 8 of them, and 8 more, or 10. */
 static int make_long(size_t n_more, struct cm_diagnostics *diag, struct cm_op_costs **ret) {
     static const struct cm_op_output output = {"", ""};
-    char sum[1000] = "in0";
+    char sum[900] = "in0";
     char first[8][1000];
     const char *where[8];
     for (size_t i = 1; i < 128; i++) memcpy(sum + strlen(sum), "+in0", 5);
