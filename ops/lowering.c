@@ -85,19 +85,24 @@ bool lowering_give(const struct rule *rule, size_t slot, struct cm_primitive *re
     return true;
 }
 
-void lowering_window(const struct window *window, int i, int64_t size, int64_t steps,
+bool lowering_window(const struct window *window, int i, int64_t size, int64_t steps,
                      struct cm_window *ret) {
     const int64_t extent = window_extent(window, i);
-    const int64_t covered = (steps - 1) * window->stride[i] + extent;
+    const int64_t covered =
+        checked_add(checked_mul(checked_sub(steps, 1), window->stride[i]), extent);
+    const int64_t missing = checked_sub(covered, size);
     ret->kernel[i] = window->kernel[i];
     ret->strides[i] = window->stride[i];
     ret->dilations[i] = window->dilation[i];
     ret->pads_begin[i] = window->begin[i];
     ret->pads_end[i] = window->end[i];
-    if (window->pad == PAD_SAME && covered > size) ret->pads_begin[i] = (covered - size) / 2;
-    const int64_t room = size + ret->pads_begin[i] + ret->pads_end[i] - extent;
+    if (window->pad == PAD_SAME && missing > 0) ret->pads_begin[i] = missing / 2;
+    const int64_t padded = checked_add(checked_add(size, ret->pads_begin[i]), ret->pads_end[i]);
+    const int64_t room = checked_sub(padded, extent);
+    if (!is_known(room) || !is_known(missing)) return false;
     if (room < 0 || room / window->stride[i] + 1 != steps)
-        ret->pads_end[i] = covered - size - ret->pads_begin[i];
+        ret->pads_end[i] = checked_sub(missing, ret->pads_begin[i]);
+    return is_known(ret->pads_end[i]);
 }
 
 bool lowering_axis(int64_t axis, int rank, int *ret) {

@@ -72,8 +72,9 @@ bool lowering_convolution(const struct rule *rule, struct cm_primitive *ret);
 /*
  * One axis of a window of which `steps` positions stand over `size` elements. Pads are those of
  * the file where they give that many, else as many at the end as it takes (SAME, ceil_mode).
+ * False: some of it is not known, or past 2^63.
  */
-void lowering_window(const struct window *window, int i, int64_t size, int64_t steps,
+bool lowering_window(const struct window *window, int i, int64_t size, int64_t steps,
                      struct cm_window *ret);
 /* Row-major strides for its dims. */
 void lowering_pack(struct cm_tensor *tensor);

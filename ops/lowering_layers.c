@@ -20,7 +20,9 @@ static bool lower_pool(const struct rule *rule, int32_t which, struct cm_primiti
     if (n < 1 || n > CM_MAX_SPATIAL || window_read(rule, n, NULL, &window) < 0) return false;
     ret->window.n_spatial = n;
     for (int i = 0; i < n; i++)
-        lowering_window(&window, i, x->dims[2 + i], ret->outputs[0].dims[2 + i], &ret->window);
+        if (!lowering_window(&window, i, x->dims[2 + i], ret->outputs[0].dims[2 + i],
+                             &ret->window))
+            return false;
     ret->algorithm = which;
     if (which == CM_POOL_AVERAGE && rule_attr_int(rule, "count_include_pad") != 0)
         ret->algorithm = CM_POOL_AVERAGE_PADDING;

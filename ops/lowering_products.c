@@ -21,8 +21,9 @@ bool lowering_convolution(const struct rule *rule, struct cm_primitive *ret) {
     if (window_read(rule, n, ret->inputs[1].dims + 2, &window) < 0) return false;
     ret->window.n_spatial = n;
     for (int i = 0; i < n; i++)
-        lowering_window(&window, i, (transposed ? y : x)->dims[2 + i],
-                        (transposed ? x : y)->dims[2 + i], &ret->window);
+        if (!lowering_window(&window, i, (transposed ? y : x)->dims[2 + i],
+                             (transposed ? x : y)->dims[2 + i], &ret->window))
+            return false;
     ret->groups = rule_attr_int(rule, "group");
     return true;
 }

@@ -66,6 +66,9 @@ static void convolutions(void **state) {
         LOWERS("ConvTranspose-11", "strides=[2] output_padding=[1] pads=[1,1]",
                "float[1,8,5] float[8,4,3]!", "float[1,4,10]",
                "deconv f32 1x8x5 8x4x3 -> 1x4x10 kernel 3 stride 2 pad 1+1"),
+        /* twice a stride of 2^62 */
+        LOWERS("ConvTranspose-11", "strides=[4611686018427387904] output_shape=[4]",
+               "float[1,1,3] float[1,1,2]!", "float[1,1,4]", NULL),
         LOWERS("Conv-11", NULL, "float[1,1,4,4,4,4] float[1,1,2,2,2,2]!", "float[1,1,3,3,3,3]",
                NULL),
         LOWERS("Conv-11", NULL, "float[?,3,8,8] float[4,3,3,3]!", "float[?,4,6,6]", NULL),

@@ -19,6 +19,7 @@
 #include "ops/lowering.h"
 #include "ops/product.h"
 #include "ops/registry.h"
+#include "ops/scales.h"
 #include "support/arena.h"
 #include "support/text.h"
 
@@ -513,6 +514,26 @@ static void check_lowering(const struct rule *rule) {
     if (!lowering_apply(rule, &primitive, &why)) assert_non_null(why);
 }
 
+/* As a node before it might have left the operand: any scale that its axes allow. */
+static scale_kind any_scale(struct chance *chance, const struct rule *rule, size_t i) {
+    const int rank = rule_rank(rule, i);
+    if (one_in(chance, 4)) return SCALE_NONE;
+    if (rank < 1 || one_in(chance, 2)) return SCALE_WHOLE;
+    return (scale_kind)(SCALE_ALONG + below(chance, (size_t)rank));
+}
+
+static void check_scales(struct chance *chance, const struct rule *rule) {
+    scale_kind *scales = arena_array(rule->arena, rule->n_inputs, sizeof(*scales));
+    bool rest = false;
+    assert_non_null(scales);
+    for (size_t i = 0; i < rule->n_inputs; i++) scales[i] = any_scale(chance, rule, i);
+    const scale_kind made = scale_of_outputs(rule, scales, one_in(chance, 8));
+    const struct shape *out = rule->n_outputs > 0 ? rule_output_shape(rule, 0) : NULL;
+    if (made >= SCALE_ALONG && shape_has_rank(out))
+        assert_in_range(made - SCALE_ALONG, 0, out->rank - 1);
+    if (!scale_comes_out(rule, scales, &rest)) assert_false(rest);
+}
+
 static void try_row(struct chance *chance, const struct op *op) {
     struct stage stage = {.chance = chance};
     struct rule_bench *bench = any_node(&stage, op);
@@ -520,6 +541,7 @@ static void try_row(struct chance *chance, const struct op *op) {
     check_results(&bench->rule);
     if (status == CM_OK) check_costs(&bench->rule);
     if (status == CM_OK) check_lowering(&bench->rule);
+    if (status == CM_OK && rule_has_input(&bench->rule, 0)) check_scales(chance, &bench->rule);
     arena_free(bench->arena);
 }
 
