@@ -61,35 +61,41 @@ static size_t map_room(size_t n_slots) {
     return n_slots / 16 * 11;
 }
 
-int map_reserve(struct map *map, size_t n) {
-    if (n <= map->capacity) return CM_OK;
-    if (n >= MAP_NONE) return CM_NO_MEMORY;
+/* Larger slots, with those that are taken. */
+static int map_spread(struct map *map, size_t n) {
     struct map grown = *map;
     if (grown.n_slots == 0) grown.n_slots = FIRST_SLOTS;
     while (map_room(grown.n_slots) < n) {
         if (grown.n_slots > SIZE_MAX / 2) return CM_NO_MEMORY;
         grown.n_slots *= 2;
     }
-    grown.capacity = n;
     grown.slots = arena_array(map->arena, grown.n_slots, sizeof *grown.slots);
-    grown.entries = arena_array_raw(map->arena, n, sizeof *grown.entries);
-    if (grown.slots == NULL || grown.entries == NULL) return CM_NO_MEMORY;
+    if (grown.slots == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; i < map->n_slots; i++) {
         if (map->slots[i].entry != 0) map_move(&grown, map->slots[i]);
     }
-    if (map->n_entries > 0)
-        memcpy(grown.entries, map->entries, map->n_entries * sizeof *grown.entries);
     *map = grown;
     return CM_OK;
 }
 
-/* By steps that fill the slots; what was reserved stays exact. */
+/* What is reserved at first is exact. Whatever comes later grows by steps: callers may reserve a
+ * few more again and again. */
+int map_reserve(struct map *map, size_t n) {
+    if (n <= map->capacity) return CM_OK;
+    if (n >= MAP_NONE) return CM_NO_MEMORY;
+    if (map_room(map->n_slots) < n && map_spread(map, n) != CM_OK) return CM_NO_MEMORY;
+    const size_t capacity = map->n_entries > 0 ? map_room(map->n_slots) : n;
+    struct map_entry *entries = arena_array_raw(map->arena, capacity, sizeof *entries);
+    if (entries == NULL) return CM_NO_MEMORY;
+    if (map->n_entries > 0) memcpy(entries, map->entries, map->n_entries * sizeof *entries);
+    map->entries = entries;
+    map->capacity = capacity;
+    return CM_OK;
+}
+
 static int map_make_room(struct map *map) {
     if (map->n_entries < map->capacity) return CM_OK;
-    const size_t n_slots = map->n_slots;
-    const size_t room = map_room(n_slots);
-    return map_reserve(
-        map, room > map->capacity ? room : map_room(n_slots ? 2 * n_slots : FIRST_SLOTS));
+    return map_reserve(map, map->n_entries > 0 ? map->n_entries + 1 : map_room(FIRST_SLOTS));
 }
 
 static const struct map_entry *map_entry_of(const struct map *map, const char *key,

@@ -141,6 +141,19 @@ def empty_functions(inputs, calls):
     return model(graph(nodes, [X], [Y]), [empty], domains=["f"])
 
 
+def pairs(calls, inside):
+    """A function of two results, called often: by the main graph, or inside of another."""
+    two = (data(1, "two") + data(4, "x") + data(5, "y") + data(5, "z")
+           + data(7, node("Relu", ["x"], ["y"])) + data(7, node("Relu", ["x"], ["z"]))
+           + data(9, data(1, "") + number(2, 17)) + data(10, "f"))
+    nodes = [node("two", ["x"], [f"y{i}", f"z{i}"], domain="f") for i in range(calls)]
+    nodes.append(node("Add", ["y0", f"z{calls - 1}"], ["y"]))
+    if not inside:
+        return model(graph(nodes, [X], [Y]), [two], domains=["f"])
+    return model(graph([node("f", ["x"], ["y"], domain="f")], [X], [Y]),
+                 [two, function("f", nodes)], domains=["f"])
+
+
 def called(op, size, calls):
     """A function that is large and makes little, called often: by the name of its operator, by a
     list of types in an attribute, by values that are declared in a body and are not there."""

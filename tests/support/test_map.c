@@ -84,6 +84,20 @@ static void a_hundred_thousand_names_are_found_again(void **state) {
     assert_true(map.n_entries < map.capacity / 4 * 3);
 }
 
+static void room_for_one_more_again_and_again_costs_no_square(void **state) {
+    enum { N = 10000 };
+    struct map map;
+    map_init(&map, *state);
+    assert_int_equal(map_reserve(&map, 100), CM_OK);
+    for (uint32_t i = 0; i < N; i++) {
+        const char *key = arena_printf(*state, "%u", i);
+        assert_int_equal(map_reserve(&map, map.n_entries + 1), CM_OK);
+        assert_int_equal(map_set(&map, key, i), CM_OK);
+    }
+    for (uint32_t i = 0; i < N; i++) assert_int_equal(map_get(&map, map.entries[i].key), i);
+    assert_in_range(arena_used(*state), 0, N * 200);
+}
+
 static void without_memory_the_map_stays_as_it_was(void **state) {
     (void)state;
     struct arena *arena = arena_new("small", 512);
@@ -109,6 +123,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(set_replaces_and_add_does_not, make, end),
         cmocka_unit_test_setup_teardown(a_key_is_its_bytes_and_their_number, make, end),
         cmocka_unit_test_setup_teardown(a_hundred_thousand_names_are_found_again, make, end),
+        cmocka_unit_test_setup_teardown(room_for_one_more_again_and_again_costs_no_square, make,
+                                        end),
         cmocka_unit_test(without_memory_the_map_stays_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
