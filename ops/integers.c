@@ -59,6 +59,10 @@ static const struct exception exceptions[] = {
     {"Resize", NONE, NULL},
     {"Upsample", NONE, NULL},
     {"GridSample", NONE, NULL},
+    /* roots and logarithms of sums */
+    {"ReduceL2", NONE, NULL},
+    {"ReduceLogSum", NONE, NULL},
+    {"ReduceLogSumExp", NONE, NULL},
     {"HannWindow", NONE, NULL},
     {"HammingWindow", NONE, NULL},
     {"BlackmanWindow", NONE, NULL},

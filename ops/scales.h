@@ -9,25 +9,26 @@
 #define OPS_SCALES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rule;
 
-/* Of a value: no dequantized integers, or their scale changes along more than one axis; one
- * scale; SCALE_ALONG + a: one for each place along axis a. */
-typedef uint8_t scale_kind;
-#define SCALE_NONE  ((scale_kind)0)
-#define SCALE_WHOLE ((scale_kind)1)
-#define SCALE_ALONG ((scale_kind)2)
+/* Of a value: none, where it is no dequantized integers; else SCALED, and bit a where the scale
+ * may change from place to place along axis a. */
+typedef uint64_t scale_axes;
+#define SCALE_NONE ((scale_axes)0)
+#define SCALED     ((scale_axes)1 << 63)
 
 /* Both take rules of nodes whose types are known; `of_values` is by value of the model. */
 
-/* Of the outputs, which it dequantizes or passes on. `same`: its operands have the very same
- * scale. */
-scale_kind scale_of_outputs(const struct rule *rule, const scale_kind *of_values, bool same);
+/* Of output `slot`, which the node dequantizes or passes on. `same`: its operands were
+ * dequantized by the very same scale. */
+scale_axes scale_of_output(const struct rule *rule, const scale_axes *of_values, bool same,
+                           size_t slot);
 
 /* Whether it multiplies integers, so that all of its MACs are on such. *ret_rest: and so is
  * what else it does. */
-bool scale_comes_out(const struct rule *rule, const scale_kind *of_values, bool *ret_rest);
+bool scale_comes_out(const struct rule *rule, const scale_axes *of_values, bool *ret_rest);
 
 #endif

@@ -356,11 +356,9 @@ static int run(const struct analysis *analysis, void *own) {
     table->nodes = arena_array(analysis->kept, model->n_nodes, sizeof(*table->nodes));
     table->runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->runs));
     table->most_runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->most_runs));
-    table->dequantized =
-        arena_array(analysis->arena, model->n_values, sizeof(*table->dequantized));
-    if (!table->runs || !table->most_runs || !dropped || !table->nodes || !table->dequantized)
+    if (!table->runs || !table->most_runs || !dropped || !table->nodes)
         return diag_no_memory(analysis->diag);
-    int status = dequantized_find(analysis, table->dequantized);
+    int status = dequantized_find(analysis, &table->dequantized);
     if (status < 0) return status;
     total_runs(analysis, &analysis->infer, table->runs);
     total_runs(analysis, analysis->infer.most, table->most_runs);

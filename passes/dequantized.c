@@ -6,6 +6,7 @@
 #include "ops/rule.h"
 #include "passes/rules.h"
 #include "support/arena.h"
+#include "support/diag.h"
 
 #include "support/banned.h"
 
@@ -17,7 +18,7 @@ static bool dequantizes(const struct analysis *analysis, uint32_t id) {
 }
 
 /* Whether its outputs might be such integers: most nodes need not be looked at. */
-static bool may_pass(const struct analysis *analysis, uint32_t id, const scale_kind *known) {
+static bool may_pass(const struct analysis *analysis, uint32_t id, const scale_axes *known) {
     const struct node *node = &analysis->model->nodes[id];
     return node->n_inputs > 0 && node->inputs[0] != ID_NONE &&
            (known[node->inputs[0]] != SCALE_NONE || dequantizes(analysis, id));
@@ -38,39 +39,53 @@ static bool have_one_scale(const struct analysis *analysis, const struct node *n
     return first != ID_NONE;
 }
 
-static int find(const struct analysis *analysis, const struct rule_source *source, uint32_t id,
-                scale_kind *ret) {
+static int find_outputs(const struct analysis *analysis, const struct rule_source *source,
+                        uint32_t id, scale_axes *ret) {
     const struct node *node = &analysis->model->nodes[id];
+    const bool same = have_one_scale(analysis, node);
     struct rule rule;
     const int status = rules_make_done(source, id, &rule);
     if (status < 0) return status;
-    const scale_kind kind = scale_of_outputs(&rule, ret, have_one_scale(analysis, node));
     for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE) ret[node->outputs[i]] = kind;
+        if (node->outputs[i] != ID_NONE)
+            ret[node->outputs[i]] = scale_of_output(&rule, ret, same, i);
     return CM_OK;
 }
 
+static bool any_dequantizes(const struct analysis *analysis) {
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
+        if (dequantizes(analysis, id)) return true;
+    return false;
+}
+
 /* Nodes stand behind those that make their operands. */
-int dequantized_find(const struct analysis *analysis, scale_kind *ret) {
+int dequantized_find(const struct analysis *analysis, scale_axes **ret) {
+    *ret = NULL;
+    if (!any_dequantizes(analysis)) return CM_OK;
     struct rule_source source = rules_source(analysis);
     struct rule_room room;
-    int status = CM_OK;
+    scale_axes *scales =
+        arena_array(analysis->arena, analysis->model->n_values, sizeof *scales);
+    if (!scales) return diag_no_memory(analysis->diag);
     source.room = &room;
-    for (uint32_t id = 0; status == CM_OK && id < analysis->model->n_nodes; id++) {
-        if (!may_pass(analysis, id, ret)) continue;
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        if (!may_pass(analysis, id, scales)) continue;
         const struct arena_mark mark = arena_save(analysis->arena);
-        status = find(analysis, &source, id, ret);
+        const int status = find_outputs(analysis, &source, id, scales);
         arena_restore(analysis->arena, mark);
+        if (status < 0) return status;
     }
-    return status;
+    *ret = scales;
+    return CM_OK;
 }
 
 /* A composite is one operation, on floating-point numbers in between. */
 struct integers dequantized_integers(const struct analysis *analysis, const struct rule *rule,
                                      int64_t macs) {
-    const bool is_part = analysis->composites.of_node[rule->node_id] != ID_NONE;
+    const scale_axes *scales = analysis->count.dequantized;
     bool rest = false;
-    if (is_part || !scale_comes_out(rule, analysis->count.dequantized, &rest))
+    if (!scales || analysis->composites.of_node[rule->node_id] != ID_NONE ||
+        !scale_comes_out(rule, scales, &rest))
         return integers_of(rule, macs);
     return integers_all(macs, rest);
 }

@@ -11,9 +11,9 @@
 #include "ops/scales.h"
 #include "passes/pass.h"
 
-/* Which values are dequantized integers, under whatever shape: `ret` has one element for each
- * value of the model, and is all SCALE_NONE. CM_OK or CM_NO_MEMORY. */
-int dequantized_find(const struct analysis *analysis, scale_kind *ret) CM_MUST_CHECK;
+/* Which values are dequantized integers, under whatever shape: *ret has one element for each
+ * value of the model, or is NULL where nothing is dequantized. CM_OK, or CM_NO_MEMORY. */
+int dequantized_find(const struct analysis *analysis, scale_axes **ret) CM_MUST_CHECK;
 
 /* What of the node is on integers, by what it is and what it is given. */
 struct integers dequantized_integers(const struct analysis *analysis, const struct rule *rule,

@@ -208,7 +208,7 @@ struct count_table {
     int64_t
         *runs; /* by graph: in one pass through the model; 0 of a branch that is not charged */
     int64_t *most_runs;      /* by graph: the same, where that is not known at most */
-    scale_kind *dequantized; /* by value: integers that were shifted and scaled */
+    scale_axes *dequantized; /* by value: integers that were shifted and scaled; NULL: none */
 };
 
 struct modules_table {

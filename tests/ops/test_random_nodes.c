@@ -514,23 +514,25 @@ static void check_lowering(const struct rule *rule) {
     if (!lowering_apply(rule, &primitive, &why)) assert_non_null(why);
 }
 
-/* As a node before it might have left the operand: any scale that its axes allow. */
-static scale_kind any_scale(struct chance *chance, const struct rule *rule, size_t i) {
+/* As a node before it might have left the operand: scales along any of its axes. */
+static scale_axes any_scale(struct chance *chance, const struct rule *rule, size_t i) {
     const int rank = rule_rank(rule, i);
+    scale_axes axes = SCALED;
     if (one_in(chance, 4)) return SCALE_NONE;
-    if (rank < 1 || one_in(chance, 2)) return SCALE_WHOLE;
-    return (scale_kind)(SCALE_ALONG + below(chance, (size_t)rank));
+    for (int axis = 0; axis < rank && axis < SHAPE_MAX_RANK - 1; axis++)
+        if (one_in(chance, 3)) axes |= (scale_axes)1 << axis;
+    return axes;
 }
 
 static void check_scales(struct chance *chance, const struct rule *rule) {
-    scale_kind *scales = arena_array(rule->arena, rule->n_inputs, sizeof(*scales));
+    scale_axes *scales = arena_array(rule->arena, rule->n_inputs, sizeof(*scales));
     bool rest = false;
     assert_non_null(scales);
     for (size_t i = 0; i < rule->n_inputs; i++) scales[i] = any_scale(chance, rule, i);
-    const scale_kind made = scale_of_outputs(rule, scales, one_in(chance, 8));
-    const struct shape *out = rule->n_outputs > 0 ? rule_output_shape(rule, 0) : NULL;
-    if (made >= SCALE_ALONG && shape_has_rank(out))
-        assert_in_range(made - SCALE_ALONG, 0, out->rank - 1);
+    for (size_t i = 0; i < rule->n_outputs; i++) {
+        const scale_axes made = scale_of_output(rule, scales, one_in(chance, 8), i);
+        if (made != SCALE_NONE) assert_true(made & SCALED);
+    }
     if (!scale_comes_out(rule, scales, &rest)) assert_false(rest);
 }
 

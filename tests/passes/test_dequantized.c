@@ -103,10 +103,10 @@ static void a_scale_comes_out_of_what_is_not_summed(void **state) {
         {ROWS_OF_A WEIGHT_BY("4", "1") PRODUCT, INTEGERS},
         /* one number is one scale, along whatever axis */
         {INPUT WEIGHT_BY("1", "0") PRODUCT, INTEGERS},
-        /* blocks of 3 along the summed axis, and of 1 */
+        /* a block of 3 along the summed axis is all of it, blocks of 1 are not */
         {INPUT "init w int8[3,4]\ninit t float[1,4]\n"
                "node e DequantizeLinear w t -> b axis=0 block_size=3\n" PRODUCT,
-         FLOATS},
+         INTEGERS},
         {INPUT "init w int8[3,4]\ninit t float[3,4]\n"
                "node e DequantizeLinear w t -> b axis=0 block_size=1\n" PRODUCT,
          FLOATS},
@@ -120,6 +120,10 @@ static void a_scale_comes_out_of_what_is_not_summed(void **state) {
         {SCALE
          "in i int8[3,2]\ninit r float[2]\nnode d DequantizeLinear i r -> a axis=1\n" WEIGHT
          "node n Gemm a b -> y transA=1\nout y\n",
+         INTEGERS},
+        /* an axis that no attribute names is the second */
+        {INPUT "init w int8[3,4]\ninit t float[4]\n"
+               "node e com.microsoft::DequantizeLinear w t -> b\n" PRODUCT,
          INTEGERS},
         {INPUT WEIGHT_BY("4", "1") "node n Einsum a b -> y equation=ij,jk->ik\nout y\n",
          INTEGERS},
@@ -174,6 +178,9 @@ static void a_convolution_sums_over_channels_of_a_group_and_kernels(void **state
     CHECK(rows);
 }
 
+#define GIVEN          SCALE WEIGHT
+#define INPUT_AS(name) ACTIVE "node d DequantizeLinear i s -> " name "\n"
+
 static void scales_follow_what_moves_elements(void **state) {
     static const struct dequantized_case rows[] = {
         {INPUT "init w int8[4,3]\ninit t float[4]\nnode e DequantizeLinear w t -> f axis=0\n"
@@ -184,7 +191,7 @@ static void scales_follow_what_moves_elements(void **state) {
          FLOATS},
         {INPUT "init w int8[3,2,2]\ninit t float[2]\nconst h int64[2] =3,4\n"
                "node e DequantizeLinear w t -> f axis=2\nnode f Reshape f h -> b\n" PRODUCT,
-         FLOATS},
+         INTEGERS},
         {INPUT "init w int8[1,3,4]\ninit t float[4]\nconst h int64[2] =3,4\n"
                "node e DequantizeLinear w t -> f axis=2\nnode f Reshape f h -> b\n" PRODUCT,
          INTEGERS},
@@ -209,6 +216,54 @@ static void scales_follow_what_moves_elements(void **state) {
         {SCALE "in k int8[1,3]\nin l int8[1,3]\ninit r float[]\n"
                "node d DequantizeLinear k s -> f\nnode g DequantizeLinear l r -> h\n"
                "node c Concat f h -> a axis=0\n" WEIGHT PRODUCT,
+         INTEGERS},
+        /* the same scales, along one axis and along another */
+        {"in k int8[1,3]\nin l int8[1,3]\ninit r float[3]\n" SCALE
+         "node d DequantizeLinear k r -> f axis=1\nnode g DequantizeLinear l r -> h axis=1\n"
+         "node c Concat f h -> a axis=0\n" WEIGHT PRODUCT,
+         FLOATS},
+        {INPUT "init w int8[3,1]\ninit v int8[3,3]\ninit t float[3]\n"
+               "node e DequantizeLinear w t -> f axis=0\n"
+               "node f DequantizeLinear v t -> g axis=1\n"
+               "node g Concat f g -> b axis=1\n" PRODUCT,
+         FLOATS},
+        {INPUT "init w int8[1,4]\ninit v int8[2,4]\ninit t float[4]\n"
+               "node e DequantizeLinear w t -> f axis=1\n"
+               "node f DequantizeLinear v t -> g axis=1\n"
+               "node g Concat f g -> b axis=0\n" PRODUCT,
+         INTEGERS},
+        /* places of an axis that are merged, or told apart, none of them summed */
+        {GIVEN "init k int8[2,1,3]\ninit t float[2]\nconst h int64[2] =2,3\n"
+               "node d DequantizeLinear k t -> f axis=0\nnode r Reshape f h -> a\n" PRODUCT,
+         INTEGERS},
+        {GIVEN "init k int8[2,3]\ninit t float[2]\nconst h int64[3] =1,2,3\n"
+               "node d DequantizeLinear k t -> f axis=0\nnode r Reshape f h -> a\n" PRODUCT,
+         INTEGERS},
+        {GIVEN "init k int8[6]\ninit t float[6]\nconst h int64[2] =2,3\n"
+               "node d DequantizeLinear k t -> f axis=0\nnode r Reshape f h -> a\n" PRODUCT,
+         FLOATS},
+        {GIVEN "init k int8[9,3]\ninit t float[9]\nin h int64[1,2]\n"
+               "node d DequantizeLinear k t -> f axis=0\nnode g Gather f h -> a\n" PRODUCT,
+         INTEGERS},
+        {GIVEN "init k int8[9,2,3]\ninit t float[9]\nconst h int64[] =1\n"
+               "node d DequantizeLinear k t -> f axis=0\nnode g Gather f h -> a\n" PRODUCT,
+         INTEGERS},
+        /* padded by zeros, which are integers, and by what may be none */
+        {GIVEN "in i int8[2,2]\nnode d DequantizeLinear i s -> f\n"
+               "const p int64[4] =0,0,0,1\nnode c Pad f p -> a\n" PRODUCT,
+         INTEGERS},
+        {GIVEN "in i int8[2,2]\nnode d DequantizeLinear i s -> f\nin v float[]\n"
+               "const p int64[4] =0,0,0,1\nnode c Pad f p v -> a\n" PRODUCT,
+         FLOATS},
+        {GIVEN "in i int8[2,2]\nnode d DequantizeLinear i s -> f\nin v float[]\n"
+               "const p int64[4] =0,0,0,1\nnode c Pad f p v -> a mode=reflect\n" PRODUCT,
+         INTEGERS},
+        /* a mask is no part of what passes, and an output that nobody takes changes nothing */
+        {INPUT_AS("f") "node o Dropout f -> g m\nnode c Cast m -> a to=1\n" WEIGHT PRODUCT,
+         FLOATS},
+        {INPUT_AS("f") "node o Dropout f -> a m\n" WEIGHT PRODUCT, INTEGERS},
+        {GIVEN "in i int8[4,3]\nnode d DequantizeLinear i s -> f\n"
+               "node c Split f -> - a axis=0\n" PRODUCT,
          INTEGERS},
         /* 16 bits hold them, 8 of a floating-point number do not */
         {ACTIVE "node d DequantizeLinear i s -> f\nnode c Cast f -> g to=10\n"
