@@ -54,7 +54,8 @@ static scale_axes made(const struct rule *rule) {
     return axes;
 }
 
-/* ---- what moves elements: SCALED is kept by the caller ---- */
+/* ---- what moves elements: an operand of known rank, whose scale changes along some axes ----
+ */
 
 static scale_axes stays(const struct rule *rule, scale_axes axes) {
     (void)rule;
@@ -63,7 +64,8 @@ static scale_axes stays(const struct rule *rule, scale_axes axes) {
 
 static scale_axes everywhere(const struct rule *rule, scale_axes axes) {
     (void)rule;
-    return axes ? ALL_AXES : SCALE_NONE;
+    (void)axes;
+    return ALL_AXES;
 }
 
 static scale_axes through_transpose(const struct rule *rule, scale_axes axes) {
@@ -218,7 +220,8 @@ static scale_axes moved(const struct rule *rule, const scale_axes *of_values, bo
     if (mover->outputs > 0 && slot >= mover->outputs) return SCALE_NONE;
     if (text_equal(mover->type, "Concat")) return joined(rule, of_values, same);
     const scale_axes given = of_operand(rule, of_values, 0);
-    if (given == SCALE_NONE) return SCALE_NONE;
+    if ((given & ALL_AXES) == 0) return given;
+    if (rule_rank(rule, 0) == RANK_UNKNOWN) return SCALE_NONE;
     return SCALED | mover->axes(rule, given & ALL_AXES);
 }
 
