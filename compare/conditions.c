@@ -143,22 +143,30 @@ static void compare_times(struct finder *finder, const struct cm_result *was,
                    or_none(is->measure->version));
 }
 
-static int64_t unknown_ops(const struct cm_result *result) {
-    int64_t n = 0;
-    for (size_t i = 0; i < result->coverage.n_unknown_ops; i++)
-        n = checked_add(n, result->coverage.unknown_ops[i].count);
-    return n;
+static int64_t sum_counts(const struct cm_name_count *counts, size_t n) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum = checked_add(sum, counts[i].count);
+    return sum;
+}
+
+static void add_gaps(struct finder *finder, const char *key, int64_t was, int64_t is) {
+    if (was == 0 && is == 0) return;
+    add(finder, CM_CONDITION_INCOMPLETE, key, number_text(finder, was),
+        number_text(finder, is));
 }
 
 static void compare_coverage(struct finder *finder, const struct cm_result *was,
                              const struct cm_result *is) {
-    if (!cm_result_complete(was) || !cm_result_complete(is))
-        add(finder, CM_CONDITION_INCOMPLETE, "unknown_operators",
-            number_text(finder, unknown_ops(was)), number_text(finder, unknown_ops(is)));
-    if (was->coverage.unknown_shapes != is->coverage.unknown_shapes)
+    const struct cm_coverage *old = &was->coverage;
+    const struct cm_coverage *now = &is->coverage;
+    add_gaps(finder, "unknown_operators", sum_counts(old->unknown_ops, old->n_unknown_ops),
+             sum_counts(now->unknown_ops, now->n_unknown_ops));
+    add_gaps(finder, "unknown_gradients",
+             sum_counts(old->unknown_gradients, old->n_unknown_gradients),
+             sum_counts(now->unknown_gradients, now->n_unknown_gradients));
+    if (old->unknown_shapes != now->unknown_shapes)
         add(finder, CM_CONDITION_NOTE, "unknown_shapes",
-            number_text(finder, was->coverage.unknown_shapes),
-            number_text(finder, is->coverage.unknown_shapes));
+            number_text(finder, old->unknown_shapes), number_text(finder, now->unknown_shapes));
 }
 
 static const char *inputs_of(struct finder *finder, const struct cm_result *result) {

@@ -108,13 +108,22 @@ static const char *find_untimed(const struct cm_baseline_times *times, const cha
                         times->untimed_nodes);
 }
 
-/* A training step leaves out also what has only a bound. */
+/* A training step leaves out also what has only a bound, and what no gradient is known of. */
+static const char *find_unknown_of_step(const struct cm_result *result, const char *whose,
+                                        struct arena *arena) {
+    const struct cm_coverage *coverage = &result->coverage;
+    const char *unknown = find_unknown(result, coverage->unknown_shapes, whose, arena);
+    if (unknown != NULL || coverage->n_unknown_gradients == 0) return unknown;
+    return arena_printf(arena, "%s has operators of unknown gradient: %s", whose,
+                        coverage->unknown_gradients[0].name);
+}
+
 static struct gaps find_gaps(const struct cm_result *result,
                              const struct cm_baseline_times *times, const char *whose,
                              struct arena *arena) {
     return (struct gaps){
         .sums = find_unbounded(result, whose, arena),
-        .step = find_unknown(result, result->coverage.unknown_shapes, whose, arena),
+        .step = find_unknown_of_step(result, whose, arena),
         .times = find_untimed(times, whose, arena),
     };
 }

@@ -117,7 +117,9 @@ static int compare_profiles(const struct cm_result results[2], const struct scal
 static bool has_gaps(const struct cm_baseline *baseline) {
     for (size_t i = 0; i < baseline->n_profiles; i++) {
         const struct cm_coverage *coverage = &baseline->profiles[i].figures.coverage;
-        if (coverage->n_unknown_ops > 0 || cm_coverage_unbounded(coverage) > 0) return true;
+        if (coverage->n_unknown_ops > 0 || coverage->n_unknown_gradients > 0 ||
+            cm_coverage_unbounded(coverage) > 0)
+            return true;
     }
     return false;
 }

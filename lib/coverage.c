@@ -87,13 +87,26 @@ static int tally_add(struct tally *tally, const struct node *node) {
     return CM_OK;
 }
 
-/* Nodes of operators that nobody knows, and of those that the user describes. */
-static int tally_node(struct tally *unknown, struct tally *described,
-                      const struct analysis *analysis, uint32_t id) {
+/* What a step keeps of the node is unknown, though the operator is not. */
+static bool hides_gradient(const struct analysis *analysis, uint32_t id) {
+    return analysis->training.optimizer && bind_hides_gradient(analysis->bind.ops[id]) &&
+           analysis->training.of_node[id].kept_bytes == DIM_UNKNOWN;
+}
+
+/* Operators that nobody knows, that the user describes, of which no gradient is known. */
+struct tallies {
+    struct tally unknown;
+    struct tally described;
+    struct tally gradients;
+};
+
+static int tally_node(struct tallies *tallies, const struct analysis *analysis, uint32_t id) {
     const struct op *op = analysis->bind.ops[id];
     const struct node *node = &analysis->model->nodes[id];
-    if (bind_is_unknown(op)) return tally_add(unknown, node);
-    return described_is(op) ? tally_add(described, node) : CM_OK;
+    if (bind_is_unknown(op)) return tally_add(&tallies->unknown, node);
+    if (hides_gradient(analysis, id) && tally_add(&tallies->gradients, node) < 0)
+        return CM_NO_MEMORY;
+    return described_is(op) ? tally_add(&tallies->described, node) : CM_OK;
 }
 
 /* The names stay with the result. */
@@ -104,25 +117,28 @@ static void tally_init(struct tally *tally, const struct analysis *analysis) {
 
 int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
     const struct model *model = analysis->model;
-    struct tally unknown_ops, described_ops;
+    struct tallies tallies;
     int64_t unknown_shapes = 0;
     int64_t unbounded = 0;
-    tally_init(&unknown_ops, analysis);
-    tally_init(&described_ops, analysis);
+    tally_init(&tallies.unknown, analysis);
+    tally_init(&tallies.described, analysis);
+    tally_init(&tallies.gradients, analysis);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         const struct node *node = &model->nodes[id];
         if (!is_run(analysis, node->graph)) continue;
         const int64_t unknown = unknown_outputs(&analysis->infer, node);
         unknown_shapes += unknown;
         if (unknown > 0) unbounded += unknown_outputs(analysis->infer.most, node);
-        if (tally_node(&unknown_ops, &described_ops, analysis, id) < 0) return CM_NO_MEMORY;
+        if (tally_node(&tallies, analysis, id) < 0) return CM_NO_MEMORY;
     }
     *ret = (struct cm_coverage){
         .nodes = (int64_t)model->n_nodes,
-        .n_unknown_ops = unknown_ops.n,
-        .unknown_ops = unknown_ops.items,
-        .n_described_ops = described_ops.n,
-        .described_ops = described_ops.items,
+        .n_unknown_ops = tallies.unknown.n,
+        .unknown_ops = tallies.unknown.items,
+        .n_described_ops = tallies.described.n,
+        .described_ops = tallies.described.items,
+        .n_unknown_gradients = tallies.gradients.n,
+        .unknown_gradients = tallies.gradients.items,
         .unknown_shapes = unknown_shapes,
         .bounded_shapes = unknown_shapes - unbounded,
     };
@@ -179,13 +195,6 @@ static int complain_of_shapes(const struct analysis *analysis,
     return CM_OK;
 }
 
-/* What a step keeps of the node is unknown, though the operator is not. */
-static bool hides_gradient(const struct analysis *analysis, uint32_t id) {
-    return !bind_is_unknown(analysis->bind.ops[id]) &&
-           bind_hides_gradient(analysis->bind.ops[id]) &&
-           analysis->training.of_node[id].kept_bytes == DIM_UNKNOWN;
-}
-
 static int complain_of_gradient(const struct analysis *analysis,
                                 const struct cm_name_count *op) {
     return complain(
@@ -196,24 +205,12 @@ static int complain_of_gradient(const struct analysis *analysis,
                      op->name, (long long)op->count, analysis->model->n_nodes));
 }
 
-static int complain_of_gradients(const struct analysis *analysis) {
-    struct tally hidden;
+int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
     int worst = CM_OK;
-    if (!analysis->training.optimizer) return CM_OK;
-    tally_init(&hidden, analysis);
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
-        if (is_run(analysis, analysis->model->nodes[id].graph) &&
-            hides_gradient(analysis, id) && tally_add(&hidden, &analysis->model->nodes[id]) < 0)
-            return diag_no_memory(analysis->diag);
-    for (size_t i = 0; i < hidden.n; i++) {
-        const int status = complain_of_gradient(analysis, &hidden.items[i]);
+    for (size_t i = 0; i < coverage->n_unknown_gradients; i++) {
+        int status = complain_of_gradient(analysis, &coverage->unknown_gradients[i]);
         if (status < 0) worst = status;
     }
-    return worst;
-}
-
-int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
-    int worst = complain_of_gradients(analysis);
     for (size_t i = 0; i < coverage->n_unknown_ops; i++) {
         int status = complain_of_operator(analysis, &coverage->unknown_ops[i]);
         if (status < 0) worst = status;

@@ -138,6 +138,7 @@ static const struct json_field coverage_fields[] = {
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes, "how many the profile holds"),
     MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops, "`domain::Type` to count, in order of first use; what they cost is in no figure"),
     OPTIONAL_MANY("described_ops", JSON_SIZES, struct cm_coverage, described_ops, n_described_ops, NULL, "the same of operators that a file of --op-costs describes: their shapes and costs are what it says"),
+    OPTIONAL_MANY("unknown_gradients", JSON_SIZES, struct cm_coverage, unknown_gradients, n_unknown_gradients, NULL, "the same of operators of which no gradient is known, though a training step was asked for: what it keeps and computes for them is in no figure"),
     VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes, "node outputs with an unknown rank or dim"),
     OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "of these, those of which every dim has an upper bound: what hangs on them is in the figures, which are marked at_most; what hangs on the others is in none"),
 };

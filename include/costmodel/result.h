@@ -155,6 +155,9 @@ struct cm_coverage {
     const struct cm_name_count *unknown_ops; /* "domain::Type", in order of first use */
     size_t n_described_ops; /* the same of those that cm_options.op_costs describe */
     const struct cm_name_count *described_ops;
+    size_t n_unknown_gradients; /* of a training step: the same of those that have a rule, but
+                                   whose gradient nobody knows */
+    const struct cm_name_count *unknown_gradients;
     int64_t unknown_shapes; /* node outputs with an unknown rank or dim */
     int64_t bounded_shapes; /* of these: no dim is unbounded, and costs that hang on them are
                                "at most" */
@@ -631,9 +634,9 @@ static inline int64_t cm_coverage_unbounded(const struct cm_coverage *coverage) 
                : 0;
 }
 
-/* Whether everything was understood: no unknown operator, and no message above a note. */
+/* Whether every operator was understood, and for a training step its gradient too. */
 static inline bool cm_result_complete(const struct cm_result *result) {
-    return result->coverage.n_unknown_ops == 0;
+    return result->coverage.n_unknown_ops == 0 && result->coverage.n_unknown_gradients == 0;
 }
 
 #endif

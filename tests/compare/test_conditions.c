@@ -146,6 +146,15 @@ static void an_operator_unknown_to_both_is_a_condition(void **state) {
     tree_free(was);
 }
 
+static void a_gradient_unknown_to_both_is_a_condition(void **state) {
+    struct cm_result *was = tree_make(NET);
+    (void)state;
+    was->coverage.n_unknown_gradients = 1;
+    was->coverage.unknown_gradients = &unknown_op;
+    expect_condition(was, was, CM_CONDITION_INCOMPLETE, "unknown_gradients: 3, 3");
+    tree_free(was);
+}
+
 static void times_of_other_devices_are_not_compared(void **state) {
     struct cm_result *was = tree_make(NET);
     struct cm_result *is = tree_make(NET);
@@ -188,6 +197,7 @@ int main(void) {
         cmocka_unit_test(what_differs_is_named_and_weighed),
         cmocka_unit_test(what_is_the_same_on_both_sides_is_no_condition),
         cmocka_unit_test(an_operator_unknown_to_both_is_a_condition),
+        cmocka_unit_test(a_gradient_unknown_to_both_is_a_condition),
         cmocka_unit_test(times_of_other_devices_are_not_compared),
         cmocka_unit_test(training_steps_must_be_of_one_kind),
     };

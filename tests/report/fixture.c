@@ -646,6 +646,8 @@ const struct cm_result fixture_hostile = {
                  .unknown_ops = odd_ops,
                  .n_described_ops = N(odd_ops),
                  .described_ops = odd_ops,
+                 .n_unknown_gradients = N(odd_ops),
+                 .unknown_gradients = odd_ops,
                  .unknown_shapes = 9,
                  .bounded_shapes = 4},
     .memory = {.at_most = true, .peak_at_most = true},
