@@ -11,6 +11,7 @@
 #include "costmodel/compare.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/conventions.h"
 #include "support/diag.h"
 #include "support/glob.h"
 #include "support/text.h"
@@ -19,14 +20,18 @@
 
 #define MOST_FINDINGS 50 /* that are listed of a case */
 
-/* What holds where nothing else was asked: nothing gets dearer. */
+/* What holds where nothing else was asked: nothing gets dearer. Operations on integers, which
+ * come last, are among the flops of most conventions. */
 static const struct cm_check_limit default_limits[] = {
     {"params <= +0%", "default"},
     {"macs <= +0%", "default"},
     {"flops <= +0%", "default"},
     {"weight_bytes <= +0%", "default"},
     {"peak_activation_bytes <= +0%", "default"},
+    {"int_ops <= +0%", "default"},
 };
+
+#define N_DEFAULTS (sizeof(default_limits) / sizeof(default_limits[0]))
 
 struct gate {
     const struct cm_check_options *options;
@@ -49,11 +54,11 @@ static const char *keep(struct gate *gate, const char *text) {
     return copy == NULL ? "" : copy;
 }
 
-static int read_limits(struct gate *gate) {
+static int read_limits(struct gate *gate, const char *convention) {
     const bool given = gate->options->n_limits > 0;
     const struct cm_check_limit *from = given ? gate->options->limits : default_limits;
-    gate->n_limits =
-        given ? gate->options->n_limits : sizeof(default_limits) / sizeof(default_limits[0]);
+    const size_t n_defaults = N_DEFAULTS - !conventions_tell_integers(convention);
+    gate->n_limits = given ? gate->options->n_limits : n_defaults;
     gate->limits = arena_array(gate->arena, gate->n_limits, sizeof(*gate->limits));
     if (gate->limits == NULL) return diag_no_memory(gate->diag);
     for (size_t i = 0; i < gate->n_limits; i++) {
@@ -326,7 +331,7 @@ static const char *say_times(struct gate *gate, const struct cm_result *result) 
 static int check_all(struct gate *gate, const struct cm_result *const *results, size_t n) {
     struct cm_verdict *verdict = gate->verdict;
     const struct cm_baseline *baseline = gate->options->baseline;
-    int status = read_limits(gate);
+    int status = read_limits(gate, results[0]->options.convention);
     if (status != CM_OK) return status;
     bool *is_used = arena_array(gate->arena, gate->n_limits, sizeof(*is_used));
     const int64_t n_cases = checked_mul((int64_t)n + 1, (int64_t)gate->n_limits);
