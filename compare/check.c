@@ -241,11 +241,16 @@ static void count_case(struct cm_verdict *verdict, const struct cm_check_case *c
     verdict->not_compared += text_equal(case_->state, "not-compared");
 }
 
-static int check_side(struct gate *gate, const struct side *side, struct cm_check_case *cases,
-                      bool *is_used) {
+/* What names no batch holds at each that was asked for. */
+static bool is_tried(const struct limit *limit, int64_t batch, bool is_beside) {
+    return limit->batch == CM_UNKNOWN ? !is_beside : limit->batch == batch;
+}
+
+static int check_side(struct gate *gate, const struct side *side, bool is_beside,
+                      struct cm_check_case *cases, bool *is_used) {
     for (size_t i = 0; i < gate->n_limits; i++) {
         const struct limit *limit = &gate->limits[i];
-        if (limit->batch != CM_UNKNOWN && limit->batch != side->now->options.batch) continue;
+        if (!is_tried(limit, side->now->options.batch, is_beside)) continue;
         is_used[i] = true;
         const int status = make_case(gate, side, limit, &cases[gate->verdict->n_cases]);
         if (status != CM_OK) return status;
@@ -256,13 +261,13 @@ static int check_side(struct gate *gate, const struct side *side, struct cm_chec
     return CM_OK;
 }
 
-static int check_result(struct gate *gate, const struct cm_result *result,
+static int check_result(struct gate *gate, const struct cm_result *result, bool is_beside,
                         struct cm_check_case *cases, bool *is_used) {
     struct side side = {.diff = NULL};
     struct arena *arena = arena_new("side", 0);
     if (arena == NULL) return diag_no_memory(gate->diag);
     int status = side_make(result, gate->options, arena, gate->diag, &side);
-    if (status == CM_OK) status = check_side(gate, &side, cases, is_used);
+    if (status == CM_OK) status = check_side(gate, &side, is_beside, cases, is_used);
     side_free(&side);
     arena_free(arena);
     return status;
@@ -346,12 +351,24 @@ static int check_all(struct gate *gate, const struct cm_result *const *results, 
     verdict->accept = "";
     verdict->cases = cases;
     for (size_t i = 0; i < n && status == CM_OK; i++)
-        status = check_result(gate, results[i], cases, is_used);
+        status =
+            check_result(gate, results[i], i >= n - gate->options->n_beside, cases, is_used);
     if (status == CM_OK) status = check_idle(gate, cases, is_used);
     if (status == CM_OK) status = list_unchecked(gate, results, n);
     verdict->state = worst_state(verdict);
     if (verdict->regressions == 0 || gate->can_accept)
         verdict->accept = keep(gate, gate->options->accept);
+    return status;
+}
+
+int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnostics *diagnostics,
+                         int64_t *ret_batch) {
+    struct limit parsed;
+    struct arena *arena = arena_new("limit", 0);
+    if (arena == NULL) return diag_no_memory(diagnostics);
+    const int status = limit_parse(limit->text, limit->source, arena, diagnostics, &parsed);
+    arena_free(arena);
+    if (status == CM_OK) *ret_batch = parsed.batch;
     return status;
 }
 
