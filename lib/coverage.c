@@ -45,6 +45,7 @@ struct tally {
     struct arena *arena;
     struct map index;
     struct cm_name_count *items;
+    const struct op **ops; /* of the first node of each */
     size_t n;
     size_t capacity;
 };
@@ -53,9 +54,12 @@ static int tally_grow(struct tally *tally) {
     if (tally->n < tally->capacity) return CM_OK;
     size_t capacity = tally->capacity ? 2 * tally->capacity : 8;
     struct cm_name_count *items = arena_array(tally->arena, capacity, sizeof(*items));
-    if (!items) return CM_NO_MEMORY;
+    const struct op **ops = arena_array(tally->index.arena, capacity, sizeof(*ops));
+    if (!items || !ops) return CM_NO_MEMORY;
     if (tally->n) memcpy(items, tally->items, tally->n * sizeof(*items));
+    if (tally->n) memcpy(ops, tally->ops, tally->n * sizeof(*ops));
     tally->items = items;
+    tally->ops = ops;
     tally->capacity = capacity;
     return CM_OK;
 }
@@ -66,23 +70,24 @@ static const char *tally_key(struct arena *arena, const struct node *node) {
     return arena_printf(arena, "%zu:%s%s", strlen(node->domain), node->domain, node->type);
 }
 
-static int tally_new(struct tally *tally, const struct node *node) {
+static int tally_new(struct tally *tally, const struct node *node, const struct op *op) {
     const char *domain = node->domain[0] ? node->domain : "ai.onnx";
     const char *key = tally_key(tally->index.arena, node);
     const char *name = arena_printf(tally->arena, "%s::%s", domain, node->type);
     if (!key || !name || tally_grow(tally) < 0) return CM_NO_MEMORY;
     tally->items[tally->n] = (struct cm_name_count){.name = name, .count = 1};
+    tally->ops[tally->n] = op;
     return map_set(&tally->index, key, (uint32_t)tally->n++);
 }
 
 /* Only what is new is kept: a name may be long, and be that of many nodes. */
-static int tally_add(struct tally *tally, const struct node *node) {
+static int tally_add(struct tally *tally, const struct node *node, const struct op *op) {
     struct arena_mark mark = arena_save(tally->index.arena);
     const char *key = tally_key(tally->index.arena, node);
     if (!key) return CM_NO_MEMORY;
     uint32_t existing = map_get(&tally->index, key);
     arena_restore(tally->index.arena, mark);
-    if (existing == MAP_NONE) return tally_new(tally, node);
+    if (existing == MAP_NONE) return tally_new(tally, node, op);
     tally->items[existing].count++;
     return CM_OK;
 }
@@ -103,10 +108,26 @@ struct tallies {
 static int tally_node(struct tallies *tallies, const struct analysis *analysis, uint32_t id) {
     const struct op *op = analysis->bind.ops[id];
     const struct node *node = &analysis->model->nodes[id];
-    if (bind_is_unknown(op)) return tally_add(&tallies->unknown, node);
-    if (hides_gradient(analysis, id) && tally_add(&tallies->gradients, node) < 0)
+    if (bind_is_unknown(op)) return tally_add(&tallies->unknown, node, op);
+    if (hides_gradient(analysis, id) && tally_add(&tallies->gradients, node, op) < 0)
         return CM_NO_MEMORY;
-    return described_is(op) ? tally_add(&tallies->described, node) : CM_OK;
+    return described_is(op) ? tally_add(&tallies->described, node, op) : CM_OK;
+}
+
+/* What the result keeps of the descriptions, which it may outlive. */
+static int list_descriptions(const struct tally *described, struct cm_coverage *ret) {
+    struct cm_description *list = arena_array(described->arena, described->n, sizeof(*list));
+    if (!list) return CM_NO_MEMORY;
+    for (size_t i = 0; i < described->n; i++) {
+        const struct described *of = described_of_op(described->ops[i]);
+        list[i] = (struct cm_description){.op = described->items[i].name,
+                                          .digest = arena_strdup(described->arena, of->digest),
+                                          .replaces = of->replaces};
+        if (!list[i].digest) return CM_NO_MEMORY;
+    }
+    ret->n_descriptions = described->n;
+    ret->descriptions = list;
+    return CM_OK;
 }
 
 /* The names stay with the result. */
@@ -142,7 +163,7 @@ int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
         .unknown_shapes = unknown_shapes,
         .bounded_shapes = unknown_shapes - unbounded,
     };
-    return CM_OK;
+    return list_descriptions(&tallies.described, ret);
 }
 
 /* Of what is not known of an operator; NULL: there was no memory for the text. */

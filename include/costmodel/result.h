@@ -149,12 +149,21 @@ struct cm_name_count {
     int64_t count;
 };
 
+/* An operator that cm_options.op_costs describe. */
+struct cm_description {
+    const char *op;     /* "domain::Type" */
+    const char *digest; /* differs where what it gives or costs is described otherwise */
+    bool replaces;      /* one that is built in */
+};
+
 struct cm_coverage {
     int64_t nodes; /* how many the profile holds */
     size_t n_unknown_ops;
     const struct cm_name_count *unknown_ops; /* "domain::Type", in order of first use */
     size_t n_described_ops; /* the same of those that cm_options.op_costs describe */
     const struct cm_name_count *described_ops;
+    size_t n_descriptions; /* of these, in the same order; 0 in a document that has none */
+    const struct cm_description *descriptions;
     size_t n_unknown_gradients; /* of a training step: the same of those that have a rule, but
                                    whose gradient nobody knows */
     const struct cm_name_count *unknown_gradients;
@@ -555,6 +564,8 @@ struct cm_result {
         const char *schedule;      /* "file", "min-memory": the order of the nodes */
         const char *given; /* what the caller said of inputs beside dims: "x=1x3x64x64 k=2,2";
                               NULL nothing */
+        size_t n_trip_counts;
+        const struct cm_named_size *trip_counts; /* as cm_options has them */
     } options;
     struct cm_costs totals;
     struct cm_memory memory;
