@@ -56,11 +56,19 @@ static const char *state_of_times(const struct cm_result *result) {
     return result->measure->invented ? "invented" : "measured";
 }
 
+static int64_t untimed_nodes(const struct cm_measure *measure) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < measure->n_untimed; i++)
+        sum = checked_add_known(sum, measure->untimed[i].nodes);
+    return sum;
+}
+
 static void take_times(struct sweeping *sweeping, const struct cm_result *result,
                        struct cm_sweep_row *row) {
     if (!cm_result_timed(result)) return;
     row->latency_ps = result->totals.latency_ps;
     row->timed_macs = timed_macs(result);
+    row->untimed_nodes = untimed_nodes(result->measure);
     row->cached = result->measure->n_cached;
     if (sweeping->ret->times[0] != '\0') return;
     sweeping->ret->times = copy(sweeping, state_of_times(result));
@@ -129,6 +137,7 @@ static struct cm_sweep_row not_profiled(int64_t batch) {
         .required_bytes = CM_UNKNOWN,
         .latency_ps = CM_UNKNOWN,
         .timed_macs = CM_UNKNOWN,
+        .untimed_nodes = CM_UNKNOWN,
         .cached = 0,
     };
 }

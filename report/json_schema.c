@@ -353,6 +353,7 @@ static const struct json_field sweep_row_fields[] = {
     VALUE("required_bytes", JSON_COUNT, struct cm_sweep_row, required_bytes, "weights and arena, or the peak of a training step"),
     VALUE("latency_ps", JSON_COUNT, struct cm_sweep_row, latency_ps, "cold; `null` without times"),
     VALUE("timed_macs", JSON_COUNT, struct cm_sweep_row, timed_macs, "of nodes that have a time"),
+    OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_sweep_row, untimed_nodes, "how many have work and no time, so that latency_ps leaves them out; `null` without times"),
     VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached, "how many primitives were measured in earlier runs"),
     OPTIONAL("at_most", JSON_BOUNDS, struct cm_sweep_row, at_most, "keys of those of macs, int_macs, flops and int_ops that are upper bounds; missing where all are exact"),
     OPTIONAL("peak_at_most", JSON_FLAG, struct cm_sweep_row, peak_at_most, "peak_activation_bytes is an upper bound"),

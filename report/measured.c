@@ -11,6 +11,7 @@
 #include "report/columns.h"
 #include "report/labels.h"
 #include "report/page.h"
+#include "report/timed.h"
 #include "report/times.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -122,21 +123,41 @@ static void write_network(struct page *page, const struct cm_result *result) {
     write_sum(page, "layers warm", whole->sum_warm_ps, whole->median_ps);
 }
 
-/* As DeepSpeed: two decimals. */
-static void write_speed(struct page *page, const struct cm_result *result) {
-    const int64_t latency = result->totals.latency_ps;
+/* `fwd FLOPS:  3.9 TFLOPS, of what has a time` */
+static void write_flops_rate(struct page *page, const struct cm_result *result) {
+    const bool is_part = timed_lacks(result) > 0;
+    const int64_t *of_modules = is_part ? timed_operations(page, result) : NULL;
+    if (is_part && of_modules == NULL) return;
     label_write(page, "fwd FLOPS");
     page_list(page, " ", LABEL_WIDTH);
-    times_append_rate(page_item(page), page->units,
-                      column_operations(result, result->totals.flops, result->totals.int_ops),
-                      latency);
+    struct text *item = page_item(page);
+    times_append_rate(
+        item, page->units,
+        is_part ? of_modules[0]
+                : column_operations(result, result->totals.flops, result->totals.int_ops),
+        result->totals.latency_ps);
+    if (is_part) text_append(item, ", of what has a time");
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
+}
+
+/* As DeepSpeed: two decimals. What has no time would only make it slower. */
+static void write_samples(struct page *page, const struct cm_result *result) {
+    const int64_t latency = result->totals.latency_ps;
+    const int64_t n_lacking = timed_lacks(result);
     if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return;
     label_write(page, "samples/second");
-    page_print(page, STYLE_PLAIN, "%.2f",
+    page_print(page, STYLE_PLAIN, "%s%.2f", n_lacking > 0 ? "at most " : "",
                (double)result->options.batch / ((double)latency * 1e-12));
+    if (n_lacking > 0)
+        page_print(page, STYLE_PLAIN, ": %" PRId64 " node%s no time", n_lacking,
+                   n_lacking == 1 ? " has" : "s have");
     page_end_line(page);
+}
+
+static void write_speed(struct page *page, const struct cm_result *result) {
+    write_flops_rate(page, result);
+    write_samples(page, result);
 }
 
 /* `bandwidth:  1.9 TB/s, 39.60% of the roofline` */

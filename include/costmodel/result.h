@@ -611,12 +611,13 @@ struct cm_sweep_row {
     int64_t peak_activation_bytes;
     int64_t arena_bytes;
     int64_t required_bytes;
-    int64_t latency_ps;  /* CM_UNKNOWN unless there are times */
-    int64_t timed_macs;  /* of nodes that have one */
-    int64_t cached;      /* primitives whose time was measured in an earlier call */
-    uint32_t at_most;    /* which of macs to int_ops are upper bounds: CM_COST_BIT */
-    bool peak_at_most;   /* peak_activation_bytes is one */
-    bool memory_at_most; /* arena_bytes and required_bytes are */
+    int64_t latency_ps;    /* CM_UNKNOWN unless there are times */
+    int64_t timed_macs;    /* of nodes that have one */
+    int64_t cached;        /* primitives whose time was measured in an earlier call */
+    uint32_t at_most;      /* which of macs to int_ops are upper bounds: CM_COST_BIT */
+    bool peak_at_most;     /* peak_activation_bytes is one */
+    bool memory_at_most;   /* arena_bytes and required_bytes are */
+    int64_t untimed_nodes; /* that latency_ps leaves out; CM_UNKNOWN unless there are times */
 };
 
 struct cm_sweep {

@@ -14,12 +14,13 @@
 #include "support/arena.h"
 
 static const struct cm_sweep_row rows[] = {
-    {1, "done", "", 1, 4, 2, 5, 3, 6, 7, 8, 9, 2, 0, CM_COST_BIT(macs), true, false},
+    {1, "done", "", 1, 4, 2, 5, 3, 6, 7, 8, 9, 2, 0, CM_COST_BIT(macs), true, false, 3},
     {INT64_MAX, "misfit", "more\x1b[2J", INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
      INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, CM_COST_BIT(flops),
-     false, true},
+     false, true, INT64_MAX},
     {0, "usage", "no \"reason\"", CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN,
-     CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, 0, false, false},
+     CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, 0, false, false,
+     CM_UNKNOWN},
 };
 
 static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d", "invented",
