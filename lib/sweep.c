@@ -75,6 +75,21 @@ static void take_times(struct sweeping *sweeping, const struct cm_result *result
     sweeping->ret->device = copy(sweeping, result->measure->device);
 }
 
+static void take_described(struct sweeping *sweeping, const struct cm_coverage *coverage) {
+    const size_t n = coverage->n_described_ops;
+    if (n == 0 || sweeping->ret->n_described_ops > 0) return;
+    struct cm_name_count *list = arena_array(sweeping->ret->arena, n, sizeof(*list));
+    if (list == NULL) {
+        sweeping->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct cm_name_count){copy(sweeping, coverage->described_ops[i].name),
+                                         coverage->described_ops[i].count};
+    sweeping->ret->n_described_ops = n;
+    sweeping->ret->described_ops = list;
+}
+
 static void take_result(struct sweeping *sweeping, const struct cm_result *result,
                         const struct cm_diagnostics *diag, struct cm_sweep_row *row) {
     const bool timeless = result->measure && !cm_result_timed(result);
@@ -91,6 +106,7 @@ static void take_result(struct sweeping *sweeping, const struct cm_result *resul
     row->peak_at_most = result->memory.peak_at_most;
     row->memory_at_most = result->memory.at_most;
     take_times(sweeping, result, row);
+    take_described(sweeping, &result->coverage);
     if (timeless || !cm_result_complete(result)) {
         row->state = "incomplete";
         row->problem = copy(sweeping, first_message(diag));

@@ -159,31 +159,10 @@ static void write_totals(struct page *page, const struct cm_result *result) {
     }
 }
 
-/* "com.acme::Foo x 2, ..." */
-static void write_operators(struct page *page, const char *label, enum style style,
-                            const struct cm_name_count *operators, size_t n) {
-    label_write(page, label);
-    page_list(page, ", ", LABEL_WIDTH);
-    for (size_t i = 0; i < n; i++) {
-        struct text *item = page_item(page);
-        text_append_name(item, operators[i].name);
-        text_printf(item, " x %" PRId64, operators[i].count);
-        page_item_end(page, style);
-    }
-    page_end_line(page);
-}
-
-/* What somebody says of them is what the figures rest on. */
-static void write_described_ops(struct page *page, const struct cm_coverage *coverage) {
-    if (coverage->n_described_ops == 0) return;
-    write_operators(page, "as described", STYLE_PLAIN, coverage->described_ops,
-                    coverage->n_described_ops);
-}
-
 static void write_unknown_ops(struct page *page, const struct cm_coverage *coverage) {
     int64_t n_nodes = 0;
     if (coverage->n_unknown_ops == 0) return;
-    write_operators(page, "unknown operators", STYLE_WARNING, coverage->unknown_ops,
+    label_operators(page, "unknown operators", STYLE_WARNING, coverage->unknown_ops,
                     coverage->n_unknown_ops);
     for (size_t i = 0; i < coverage->n_unknown_ops; i++)
         n_nodes = checked_add(n_nodes, coverage->unknown_ops[i].count);
@@ -286,7 +265,8 @@ static bool has_remarks(const struct cm_result *result) {
 static void write_remarks(struct page *page, const struct cm_result *result) {
     if (!has_remarks(result)) return;
     page_end_line(page);
-    write_described_ops(page, &result->coverage);
+    label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, result->coverage.described_ops,
+                    result->coverage.n_described_ops);
     write_unknown_ops(page, &result->coverage);
     write_unknown_shapes(page, &result->coverage);
     if (result->options.n_dims > 0) {

@@ -629,7 +629,9 @@ struct cm_sweep {
     int64_t memory_limit; /* bytes; CM_UNKNOWN: not asked */
     size_t n_rows;
     const struct cm_sweep_row *rows; /* in the order that was asked for */
-    void *arena;                     /* the library's */
+    size_t n_described_ops;          /* as in cm_coverage, of the first batch that has some */
+    const struct cm_name_count *described_ops;
+    void *arena; /* the library's */
 };
 
 /* Whether latency_ps says anything. */
