@@ -189,21 +189,21 @@ static const char *shapes_text(struct arena *arena, const struct cm_coverage *co
     static const char open[] = "a shape that the file does not determine";
     const int64_t n = coverage->unknown_shapes;
     const int64_t bounded = coverage->bounded_shapes;
+    const char *have = n == 1 ? "output has" : "outputs have";
+    const char *them = n == 1 ? "it" : "them";
     if (bounded == 0)
-        return arena_printf(arena,
-                            "%lld node outputs have %s: costs that hang on them are left out",
-                            (long long)n, open);
+        return arena_printf(arena, "%lld node %s %s: costs that hang on %s are left out",
+                            (long long)n, have, open, them);
     if (bounded == n)
         return arena_printf(
             arena,
-            "%lld node outputs have %s: costs that hang on them are at most what "
-            "the largest would cost",
-            (long long)n, open);
+            "%lld node %s %s: costs that hang on %s are at most what the largest would cost",
+            (long long)n, have, open, them);
     return arena_printf(
         arena,
-        "%lld node outputs have %s: costs that hang on %lld of them are at most "
-        "what the largest would cost, those of the rest are left out",
-        (long long)n, open, (long long)bounded);
+        "%lld node %s %s: costs that hang on %lld of them are at most what the largest would "
+        "cost, those of the rest are left out",
+        (long long)n, have, open, (long long)bounded);
 }
 
 static int complain_of_shapes(const struct analysis *analysis,

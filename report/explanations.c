@@ -229,8 +229,8 @@ static void write_explanation(struct page *page, const struct cm_result *result,
         write_node(page, result, &explanation->nodes[i]);
     if (explanation->n_free > 0) {
         page_print(page, STYLE_PLAIN,
-                   "and %" PRId64 " %s without MACs or FLOPs by this convention",
-                   explanation->n_free, explanation->n_free == 1 ? "node" : "nodes");
+                   "and %" PRId64 " node%s without MACs or FLOPs by this convention",
+                   explanation->n_free, text_plural(explanation->n_free));
         page_end_line(page);
     }
     page_end_line(page);

@@ -35,7 +35,9 @@ static void write_states(struct page *page, const struct cm_result *result) {
         struct text *item = page_item(page);
         const struct cm_state_share *share = &measure->states[i];
         text_append_name(item, share->state);
-        text_printf(item, " %" PRId64 "%s (", share->nodes, i == 0 ? " nodes" : "");
+        text_printf(item, " %" PRId64, share->nodes);
+        if (i == 0) text_printf(item, " node%s", text_plural(share->nodes));
+        text_append(item, " (");
         number_append_percent(item, share->macs, result->totals.macs);
         text_append(item, i == 0 ? " of MACs)" : ")");
         page_item_end(page, STYLE_PLAIN);
@@ -52,8 +54,7 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
         page_list(page, " ", LABEL_WIDTH + 2);
         struct text *item = page_item(page);
         text_append_name(item, untimed->op);
-        text_printf(item, " %" PRId64 " node%s (", untimed->nodes,
-                    untimed->nodes == 1 ? "" : "s");
+        text_printf(item, " %" PRId64 " node%s (", untimed->nodes, text_plural(untimed->nodes));
         number_append_percent(item, untimed->macs, result->totals.macs);
         text_append(item, " of MACs):");
         page_item_end(page, STYLE_PLAIN);
@@ -67,8 +68,8 @@ static void write_cached(struct page *page, const struct cm_measure *measure) {
     if (measure->n_cached == 0) return;
     label_write(page, "cached");
     page_list(page, " ", LABEL_WIDTH);
-    text_printf(page_item(page), "%" PRId64 " of %zu primitives, since", measure->n_cached,
-                measure->n_primitives);
+    text_printf(page_item(page), "%" PRId64 " of %zu primitive%s, since", measure->n_cached,
+                measure->n_primitives, text_plural((int64_t)measure->n_primitives));
     page_item_end(page, STYLE_PLAIN);
     page_words(page, STYLE_PLAIN, measure->cached_since);
     page_end_line(page);
@@ -114,7 +115,7 @@ static void write_network(struct page *page, const struct cm_result *result) {
     times_append(item, page->units, whole->median_ps);
     text_append(item, " ");
     text_append_name(item, whole->state);
-    text_printf(item, ", %" PRId64 " nodes (", whole->nodes);
+    text_printf(item, ", %" PRId64 " node%s (", whole->nodes, text_plural(whole->nodes));
     number_append_percent(item, whole->macs, result->totals.macs);
     text_append(item, " of MACs)");
     page_item_end(page, STYLE_PLAIN);
@@ -150,8 +151,8 @@ static void write_samples(struct page *page, const struct cm_result *result) {
     page_print(page, STYLE_PLAIN, "%s%.2f", n_lacking > 0 ? "at most " : "",
                (double)result->options.batch / ((double)latency * 1e-12));
     if (n_lacking > 0)
-        page_print(page, STYLE_PLAIN, ": %" PRId64 " node%s no time", n_lacking,
-                   n_lacking == 1 ? " has" : "s have");
+        page_print(page, STYLE_PLAIN, ": %" PRId64 " node%s without a time", n_lacking,
+                   text_plural(n_lacking));
     page_end_line(page);
 }
 
@@ -190,8 +191,10 @@ static void write_bounds(struct page *page, const struct cm_result *result) {
         text_append_name(item, measure->bounds[i].bound);
         text_append(item, " ");
         number_append_percent(item, measure->bounds[i].latency_ps, result->totals.latency_ps);
-        text_printf(item, "%s (%" PRId64 "%s)", i == 0 ? " of latency" : "",
-                    measure->bounds[i].nodes, i == 0 ? " nodes" : "");
+        text_printf(item, "%s (%" PRId64, i == 0 ? " of latency" : "",
+                    measure->bounds[i].nodes);
+        if (i == 0) text_printf(item, " node%s", text_plural(measure->bounds[i].nodes));
+        text_append(item, ")");
         page_item_end(page, STYLE_PLAIN);
     }
     page_end_line(page);

@@ -117,8 +117,8 @@ static void write_module_sources(struct page *page, const struct cm_result *resu
     for (size_t i = 0; i < result->n_module_sources; i++) {
         struct text *item = page_item(page);
         text_append_name(item, result->module_sources[i].name);
-        text_printf(item, " %" PRId64 "%s", result->module_sources[i].count,
-                    i == 0 ? " nodes" : "");
+        text_printf(item, " %" PRId64, result->module_sources[i].count);
+        if (i == 0) text_printf(item, " node%s", text_plural(result->module_sources[i].count));
         page_item_end(page, STYLE_PLAIN);
     }
     page_end_line(page);
@@ -169,7 +169,8 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
     label_write(page, "");
     page_list(page, " ", LABEL_WIDTH);
     struct text *share = page_item(page);
-    text_printf(share, "%" PRId64 " of %" PRId64 " nodes (", n_nodes, coverage->nodes);
+    text_printf(share, "%" PRId64 " of %" PRId64 " node%s (", n_nodes, coverage->nodes,
+                text_plural(coverage->nodes));
     number_append_percent(share, n_nodes, coverage->nodes);
     text_append(share, "):");
     page_item_end(page, STYLE_PLAIN);
@@ -180,10 +181,11 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
 static void write_unknown_shapes(struct page *page, const struct cm_coverage *coverage) {
     if (coverage->unknown_shapes == 0) return;
     label_write(page, "unknown shapes");
-    page_print(page, STYLE_WARNING, "%" PRId64 " node outputs", coverage->unknown_shapes);
+    page_print(page, STYLE_WARNING, "%" PRId64 " node output%s", coverage->unknown_shapes,
+               text_plural(coverage->unknown_shapes));
     if (is_known(coverage->bounded_shapes) && coverage->bounded_shapes > 0) {
-        page_print(page, STYLE_PLAIN, ", %" PRId64 " bounded: what depends on these is at most",
-                   coverage->bounded_shapes);
+        page_print(page, STYLE_PLAIN, ", %" PRId64 " bounded: what depends on %s is at most",
+                   coverage->bounded_shapes, coverage->bounded_shapes == 1 ? "it" : "these");
         page_end_line(page);
         label_write(page, "");
         page_print(page, STYLE_PLAIN, "what it would be of the largest");
@@ -191,7 +193,9 @@ static void write_unknown_shapes(struct page *page, const struct cm_coverage *co
     if (coverage->bounded_shapes != coverage->unknown_shapes)
         page_print(page, STYLE_PLAIN, "%s what depends on %s is in no figure",
                    coverage->bounded_shapes > 0 ? ";" : ":",
-                   coverage->bounded_shapes > 0 ? "the rest" : "them");
+                   coverage->bounded_shapes > 0    ? "the rest"
+                   : coverage->unknown_shapes == 1 ? "it"
+                                                   : "them");
     page_end_line(page);
 }
 
@@ -218,8 +222,8 @@ static void write_rebatched_place(struct page *page, const struct cm_rebatched *
 static void write_rebatched(struct page *page, const struct cm_result *result) {
     if (result->n_rebatched == 0) return;
     label_write(page, "re-batched");
-    page_print(page, STYLE_PLAIN, "%zu %s that held the file's own batch", result->n_rebatched,
-               result->n_rebatched == 1 ? "constant" : "constants");
+    page_print(page, STYLE_PLAIN, "%zu constant%s that held the file's own batch",
+               result->n_rebatched, text_plural((int64_t)result->n_rebatched));
     page_end_line(page);
     for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++)
         write_rebatched_place(page, &result->rebatched[i]);
