@@ -28,6 +28,7 @@ struct gate {
     size_t n_limits; /* 0: the library's own */
     const struct cm_check_limit *limits;
     size_t n_results;
+    size_t n_asked; /* of the results, the first ones: those behind them only limits name */
     struct cm_result **results;
     size_t n_reports;
     struct gate_report *reports; /* the main one, and behind it those of --report */
@@ -76,6 +77,8 @@ static int prepare(struct gate *gate) {
     if (status == CM_OK)
         status =
             gate_plan_make(call, request, gate->budget, gate->baseline.baseline, &gate->plan);
+    if (status == CM_OK && !request->update)
+        status = gate_plan_take_limits(call, gate->n_limits, gate->limits, &gate->plan);
     return status;
 }
 
@@ -122,7 +125,7 @@ static int take_profile(struct gate *gate, struct cm_result *taken,
 static int tell(const struct gate *gate, const struct cm_diagnostics *diag, int64_t batch) {
     const char *model = gate->request.model;
     const char *subject = text_equal(model, "-") ? "standard input" : model;
-    if (batch > 0 && gate->plan.n_batches > 1)
+    if (batch > 0 && gate->plan.n_batches + gate->plan.n_beside > 1)
         subject = arena_printf(gate->call->arena, "%s, batch %" PRId64, subject, batch);
     if (subject == NULL) return diag_no_memory(gate->call->diag);
     messages_print(diag, subject, (enum color_choice)gate->request.color);
@@ -159,7 +162,8 @@ static int keep_weights(const struct gate *gate, const struct cm_model *model,
 static int load(struct gate *gate, struct cm_diagnostics *diag, struct cm_model **ret) {
     struct cm_result *taken = NULL;
     gate->results =
-        arena_array(gate->call->arena, gate->plan.n_batches + 1, sizeof(struct cm_result *));
+        arena_array(gate->call->arena, gate->plan.n_batches + gate->plan.n_beside + 1,
+                    sizeof(struct cm_result *));
     if (gate->results == NULL) return diag_no_memory(diag);
     const int status = cm_load_file(gate->request.model, diag, ret, &taken);
     if (status != CM_OK) return status;
@@ -175,6 +179,23 @@ static int load_and_tell(struct gate *gate, struct cm_model **ret) {
     return status == CM_OK ? told : status;
 }
 
+static bool is_profiled(const struct gate *gate, int64_t batch) {
+    for (size_t i = 0; i < gate->n_results; i++)
+        if (gate->results[i]->options.batch == batch) return true;
+    return false;
+}
+
+/* What the model cannot be profiled at is told, and a limit there is one on nothing. */
+static int profile_beside(struct gate *gate, struct cm_model *model) {
+    int status = CM_OK;
+    for (size_t i = 0; i < gate->plan.n_beside && status == CM_OK; i++) {
+        if (is_profiled(gate, gate->plan.beside[i])) continue;
+        status = profile_batch(gate, model, gate->plan.beside[i]);
+        if (status == CM_REFUSED || status == CM_USAGE) status = CM_OK;
+    }
+    return status;
+}
+
 /* Of a profile that was taken before there is no model. */
 static int take_results(struct gate *gate) {
     struct cm_model *model = NULL;
@@ -183,6 +204,8 @@ static int take_results(struct gate *gate) {
         status = gate_plan_take_dims(gate->call, gate->baseline.baseline, model, &gate->plan);
     for (size_t i = 0; model != NULL && i < gate->plan.n_batches && status == CM_OK; i++)
         status = profile_batch(gate, model, gate->plan.batches[i]);
+    gate->n_asked = gate->n_results;
+    if (model != NULL && status == CM_OK) status = profile_beside(gate, model);
     cm_model_free(model);
     return status;
 }
@@ -194,6 +217,7 @@ static int make_verdict(struct gate *gate, struct cm_verdict **ret) {
         .no_baseline = gate->baseline.missing,
         .n_limits = gate->n_limits,
         .limits = gate->limits,
+        .n_beside = gate->n_results - gate->n_asked,
         .allow_incomplete = request->allow_incomplete,
         .fail_ambiguous = request->fail_ambiguous,
         .top = (size_t)request->top,
@@ -280,8 +304,8 @@ static int ratchet(const struct gate *gate) {
     const struct cm_baseline *old = gate->baseline.baseline;
     struct cm_baseline_trend trend;
     struct cm_baseline *now = NULL;
-    int status = cm_baseline_make((const struct cm_result *const *)gate->results,
-                                  gate->n_results, old, "", gate->call->diag, &now);
+    int status = cm_baseline_make((const struct cm_result *const *)gate->results, gate->n_asked,
+                                  old, "", gate->call->diag, &now);
     if (status != CM_OK) return status;
     status =
         cm_baseline_compare(old, now, gate->n_limits, gate->limits, gate->call->diag, &trend);
@@ -333,9 +357,8 @@ static int update(struct gate *gate) {
     const struct gate_request *request = &gate->request;
     const char *reason = request->reason == NULL ? "" : request->reason;
     struct cm_baseline *now = NULL;
-    int status =
-        cm_baseline_make((const struct cm_result *const *)gate->results, gate->n_results,
-                         gate->baseline.baseline, reason, gate->call->diag, &now);
+    int status = cm_baseline_make((const struct cm_result *const *)gate->results, gate->n_asked,
+                                  gate->baseline.baseline, reason, gate->call->diag, &now);
     if (status == CM_OK) status = check_reason(gate, now);
     if (status == CM_OK) status = gate_baseline_write(request->baseline, now, gate->call->diag);
     if (status == CM_OK) {

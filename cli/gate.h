@@ -62,6 +62,8 @@ struct gate_plan {
     struct cm_options options; /* batch aside */
     size_t n_batches;
     const int64_t *batches; /* 0: as the file says */
+    size_t n_beside;
+    const int64_t *beside; /* that only limits name: for these limits alone */
 };
 
 /*
@@ -71,6 +73,11 @@ struct gate_plan {
 int gate_plan_make(const struct invocation *call, const struct gate_request *request,
                    const struct cm_budget *budget, const struct cm_baseline *baseline,
                    struct gate_plan *ret) CM_MUST_CHECK;
+
+/* Lists the batches that limits name. CM_OK, CM_USAGE (a limit is at fault), CM_NO_MEMORY. */
+int gate_plan_take_limits(const struct invocation *call, size_t n,
+                          const struct cm_check_limit *limits,
+                          struct gate_plan *plan) CM_MUST_CHECK;
 
 /* Binds the dims of the model that nobody bound to what the baseline was taken at, and says so
  * on standard error. CM_OK, CM_NO_MEMORY. */

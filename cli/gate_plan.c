@@ -62,14 +62,17 @@ static void list_baseline_batches(const struct planner *planner, int64_t *batche
     planner->plan->n_batches = baseline->n_profiles;
 }
 
+static bool has_batch(const int64_t *batches, size_t n, int64_t batch) {
+    for (size_t i = 0; i < n; i++)
+        if (batches[i] == batch) return true;
+    return false;
+}
+
 /* Each once: a baseline of one batch twice could not be read again. */
 static void drop_repeated(struct gate_plan *plan, const int64_t *from, int64_t *batches) {
     size_t n = 0;
-    for (size_t i = 0; i < plan->n_batches; i++) {
-        bool repeated = false;
-        for (size_t k = 0; k < n && !repeated; k++) repeated = batches[k] == from[i];
-        if (!repeated) batches[n++] = from[i];
-    }
+    for (size_t i = 0; i < plan->n_batches; i++)
+        if (!has_batch(batches, n, from[i])) batches[n++] = from[i];
     plan->batches = batches;
     plan->n_batches = n;
 }
@@ -135,6 +138,21 @@ int gate_plan_make(const struct invocation *call, const struct gate_request *req
     if (status == CM_OK) status = add_budget_dims(&planner);
     ret->options.convention = choose_convention(&planner);
     return status;
+}
+
+int gate_plan_take_limits(const struct invocation *call, size_t n,
+                          const struct cm_check_limit *limits, struct gate_plan *plan) {
+    int64_t *beside = arena_array(call->arena, n, sizeof(*beside));
+    if (beside == NULL) return diag_no_memory(call->diag);
+    plan->beside = beside;
+    for (size_t i = 0; i < n; i++) {
+        int64_t batch = CM_UNKNOWN;
+        const int status = cm_check_limit_batch(&limits[i], call->diag, &batch);
+        if (status != CM_OK) return status;
+        if (is_known(batch) && !has_batch(beside, plan->n_beside, batch))
+            beside[plan->n_beside++] = batch;
+    }
+    return CM_OK;
 }
 
 /* The size that the baseline was taken at; below 0: it has no such dim. */

@@ -208,19 +208,10 @@ static int refuse_misfit(const struct request *request, const struct cm_result *
     return status;
 }
 
-/* A gradient that nobody knows is told as an operator that nobody knows. */
-static bool knows_operators(const struct cm_result *result) {
-    for (size_t i = 0; i < result->n_diagnostics; i++)
-        if (result->diagnostics[i].severity == CM_WARNING &&
-            text_equal(result->diagnostics[i].code, "unknown-op"))
-            return false;
-    return cm_result_complete(result);
-}
-
 /* Times, or plans, that were asked for are there, too. */
 static bool is_complete(const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
-    return knows_operators(result) && (!measure || measure->problem[0] == '\0');
+    return cm_result_complete(result) && (!measure || measure->problem[0] == '\0');
 }
 
 static int run_request(const struct invocation *call, const struct request *request,

@@ -11,6 +11,7 @@
 #include "costmodel/compare.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/conventions.h"
 #include "support/diag.h"
 #include "support/glob.h"
 #include "support/text.h"
@@ -19,14 +20,18 @@
 
 #define MOST_FINDINGS 50 /* that are listed of a case */
 
-/* What holds where nothing else was asked: nothing gets dearer. */
+/* What holds where nothing else was asked: nothing gets dearer. Operations on integers, which
+ * come last, are among the flops of most conventions. */
 static const struct cm_check_limit default_limits[] = {
     {"params <= +0%", "default"},
     {"macs <= +0%", "default"},
     {"flops <= +0%", "default"},
     {"weight_bytes <= +0%", "default"},
     {"peak_activation_bytes <= +0%", "default"},
+    {"int_ops <= +0%", "default"},
 };
+
+#define N_DEFAULTS (sizeof(default_limits) / sizeof(default_limits[0]))
 
 struct gate {
     const struct cm_check_options *options;
@@ -49,11 +54,11 @@ static const char *keep(struct gate *gate, const char *text) {
     return copy == NULL ? "" : copy;
 }
 
-static int read_limits(struct gate *gate) {
+static int read_limits(struct gate *gate, const char *convention) {
     const bool given = gate->options->n_limits > 0;
     const struct cm_check_limit *from = given ? gate->options->limits : default_limits;
-    gate->n_limits =
-        given ? gate->options->n_limits : sizeof(default_limits) / sizeof(default_limits[0]);
+    const size_t n_defaults = N_DEFAULTS - !conventions_tell_integers(convention);
+    gate->n_limits = given ? gate->options->n_limits : n_defaults;
     gate->limits = arena_array(gate->arena, gate->n_limits, sizeof(*gate->limits));
     if (gate->limits == NULL) return diag_no_memory(gate->diag);
     for (size_t i = 0; i < gate->n_limits; i++) {
@@ -236,11 +241,16 @@ static void count_case(struct cm_verdict *verdict, const struct cm_check_case *c
     verdict->not_compared += text_equal(case_->state, "not-compared");
 }
 
-static int check_side(struct gate *gate, const struct side *side, struct cm_check_case *cases,
-                      bool *is_used) {
+/* What names no batch holds at each that was asked for. */
+static bool is_tried(const struct limit *limit, int64_t batch, bool is_beside) {
+    return limit->batch == CM_UNKNOWN ? !is_beside : limit->batch == batch;
+}
+
+static int check_side(struct gate *gate, const struct side *side, bool is_beside,
+                      struct cm_check_case *cases, bool *is_used) {
     for (size_t i = 0; i < gate->n_limits; i++) {
         const struct limit *limit = &gate->limits[i];
-        if (limit->batch != CM_UNKNOWN && limit->batch != side->now->options.batch) continue;
+        if (!is_tried(limit, side->now->options.batch, is_beside)) continue;
         is_used[i] = true;
         const int status = make_case(gate, side, limit, &cases[gate->verdict->n_cases]);
         if (status != CM_OK) return status;
@@ -251,13 +261,13 @@ static int check_side(struct gate *gate, const struct side *side, struct cm_chec
     return CM_OK;
 }
 
-static int check_result(struct gate *gate, const struct cm_result *result,
+static int check_result(struct gate *gate, const struct cm_result *result, bool is_beside,
                         struct cm_check_case *cases, bool *is_used) {
     struct side side = {.diff = NULL};
     struct arena *arena = arena_new("side", 0);
     if (arena == NULL) return diag_no_memory(gate->diag);
     int status = side_make(result, gate->options, arena, gate->diag, &side);
-    if (status == CM_OK) status = check_side(gate, &side, cases, is_used);
+    if (status == CM_OK) status = check_side(gate, &side, is_beside, cases, is_used);
     side_free(&side);
     arena_free(arena);
     return status;
@@ -326,7 +336,7 @@ static const char *say_times(struct gate *gate, const struct cm_result *result) 
 static int check_all(struct gate *gate, const struct cm_result *const *results, size_t n) {
     struct cm_verdict *verdict = gate->verdict;
     const struct cm_baseline *baseline = gate->options->baseline;
-    int status = read_limits(gate);
+    int status = read_limits(gate, results[0]->options.convention);
     if (status != CM_OK) return status;
     bool *is_used = arena_array(gate->arena, gate->n_limits, sizeof(*is_used));
     const int64_t n_cases = checked_mul((int64_t)n + 1, (int64_t)gate->n_limits);
@@ -341,12 +351,24 @@ static int check_all(struct gate *gate, const struct cm_result *const *results, 
     verdict->accept = "";
     verdict->cases = cases;
     for (size_t i = 0; i < n && status == CM_OK; i++)
-        status = check_result(gate, results[i], cases, is_used);
+        status =
+            check_result(gate, results[i], i >= n - gate->options->n_beside, cases, is_used);
     if (status == CM_OK) status = check_idle(gate, cases, is_used);
     if (status == CM_OK) status = list_unchecked(gate, results, n);
     verdict->state = worst_state(verdict);
     if (verdict->regressions == 0 || gate->can_accept)
         verdict->accept = keep(gate, gate->options->accept);
+    return status;
+}
+
+int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnostics *diagnostics,
+                         int64_t *ret_batch) {
+    struct limit parsed;
+    struct arena *arena = arena_new("limit", 0);
+    if (arena == NULL) return diag_no_memory(diagnostics);
+    const int status = limit_parse(limit->text, limit->source, arena, diagnostics, &parsed);
+    arena_free(arena);
+    if (status == CM_OK) *ret_batch = parsed.batch;
     return status;
 }
 

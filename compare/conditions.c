@@ -63,14 +63,18 @@ static void compare_batch(struct finder *finder, int64_t was, int64_t is) {
         number_text(finder, was), number_text(finder, is));
 }
 
+static void index_sizes(struct finder *finder, const struct cm_named_size *sizes, size_t n,
+                        struct map *ret) {
+    map_init(ret, finder->arena);
+    for (size_t i = 0; i < n; i++)
+        if (map_set(ret, sizes[i].name, (uint32_t)i) != CM_OK) finder->failed = true;
+}
+
 /* A symbol that one side alone has is another model, not another question. */
 static void compare_dims(struct finder *finder, const struct cm_result *was,
                          const struct cm_result *is) {
     struct map map;
-    map_init(&map, finder->arena);
-    for (size_t i = 0; i < was->options.n_dims; i++)
-        if (map_set(&map, was->options.dims[i].name, (uint32_t)i) != CM_OK)
-            finder->failed = true;
+    index_sizes(finder, was->options.dims, was->options.n_dims, &map);
     for (size_t i = 0; i < is->options.n_dims && !finder->failed; i++) {
         const struct cm_named_size *dim = &is->options.dims[i];
         const uint32_t at = map_get(&map, dim->name);
@@ -82,12 +86,85 @@ static void compare_dims(struct finder *finder, const struct cm_result *was,
     }
 }
 
+static void add_trips(struct finder *finder, const char *name, int64_t was, int64_t is) {
+    if (was == is) return;
+    add(finder, CM_CONDITION_BREAKS, arena_printf(finder->arena, "trip_counts.%s", name),
+        number_text(finder, was), number_text(finder, is));
+}
+
+/* Somebody chose each: one that one side alone has is another question. */
+static void compare_trips(struct finder *finder, const struct cm_result *was,
+                          const struct cm_result *is) {
+    const struct cm_named_size *old = was->options.trip_counts;
+    const struct cm_named_size *now = is->options.trip_counts;
+    struct map in_old, in_now;
+    index_sizes(finder, old, was->options.n_trip_counts, &in_old);
+    index_sizes(finder, now, is->options.n_trip_counts, &in_now);
+    for (size_t i = 0; i < is->options.n_trip_counts && !finder->failed; i++) {
+        const uint32_t at = map_get(&in_old, now[i].name);
+        add_trips(finder, now[i].name, at == MAP_NONE ? CM_UNKNOWN : old[at].size, now[i].size);
+    }
+    for (size_t i = 0; i < was->options.n_trip_counts && !finder->failed; i++)
+        if (map_get(&in_now, old[i].name) == MAP_NONE)
+            add_trips(finder, old[i].name, old[i].size, CM_UNKNOWN);
+}
+
+/* In place of an index into descriptions. */
+#define OP_UNKNOWN   (MAP_NONE - 1)
+#define OP_DESCRIBED (MAP_NONE - 2) /* nobody kept how */
+
+static void index_ops(struct finder *finder, const struct cm_coverage *coverage,
+                      struct map *ret) {
+    int status = CM_OK;
+    map_init(ret, finder->arena);
+    for (size_t i = 0; i < coverage->n_unknown_ops && status == CM_OK; i++)
+        status = map_set(ret, coverage->unknown_ops[i].name, OP_UNKNOWN);
+    for (size_t i = 0; i < coverage->n_described_ops && status == CM_OK; i++)
+        status = map_set(ret, coverage->described_ops[i].name, OP_DESCRIBED);
+    for (size_t i = 0; i < coverage->n_descriptions && status == CM_OK; i++)
+        status = map_set(ret, coverage->descriptions[i].op, (uint32_t)i);
+    if (status != CM_OK) finder->failed = true;
+}
+
+static const char *op_key(struct finder *finder, const char *op) {
+    return arena_printf(finder->arena, "op_costs.%s", op);
+}
+
+/* Whether the other side has the operator, as far as can be told, and nobody described it. */
+static bool is_left_out(const struct cm_description *description, uint32_t at) {
+    return at == OP_UNKNOWN || (at == MAP_NONE && description->replaces);
+}
+
+/* One that is in one of the models alone is another model, not another question. */
+static void compare_descriptions(struct finder *finder, const struct cm_coverage *was,
+                                 const struct cm_coverage *is) {
+    struct map in_old, in_now;
+    index_ops(finder, was, &in_old);
+    index_ops(finder, is, &in_now);
+    for (size_t i = 0; i < is->n_descriptions && !finder->failed; i++) {
+        const struct cm_description *now = &is->descriptions[i];
+        const uint32_t at = map_get(&in_old, now->op);
+        if (at < was->n_descriptions)
+            add_if_differs(finder, CM_CONDITION_BREAKS, op_key(finder, now->op),
+                           was->descriptions[at].digest, now->digest);
+        else if (is_left_out(now, at))
+            add(finder, CM_CONDITION_BREAKS, op_key(finder, now->op), "none", now->digest);
+    }
+    for (size_t i = 0; i < was->n_descriptions && !finder->failed; i++) {
+        const struct cm_description *old = &was->descriptions[i];
+        if (is_left_out(old, map_get(&in_now, old->op)))
+            add(finder, CM_CONDITION_BREAKS, op_key(finder, old->op), old->digest, "none");
+    }
+}
+
 static void compare_options(struct finder *finder, const struct cm_result *was,
                             const struct cm_result *is) {
     add_if_differs(finder, CM_CONDITION_BREAKS, "convention", was->options.convention,
                    is->options.convention);
     compare_batch(finder, was->options.batch, is->options.batch);
     compare_dims(finder, was, is);
+    compare_trips(finder, was, is);
+    compare_descriptions(finder, &was->coverage, &is->coverage);
     add_if_differs(finder, CM_CONDITION_BREAKS, "mode", was->options.mode, is->options.mode);
     add_if_differs(finder, CM_CONDITION_BREAKS, "schedule", was->options.schedule,
                    is->options.schedule);
@@ -143,22 +220,30 @@ static void compare_times(struct finder *finder, const struct cm_result *was,
                    or_none(is->measure->version));
 }
 
-static int64_t unknown_ops(const struct cm_result *result) {
-    int64_t n = 0;
-    for (size_t i = 0; i < result->coverage.n_unknown_ops; i++)
-        n = checked_add(n, result->coverage.unknown_ops[i].count);
-    return n;
+static int64_t sum_counts(const struct cm_name_count *counts, size_t n) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum = checked_add(sum, counts[i].count);
+    return sum;
+}
+
+static void add_gaps(struct finder *finder, const char *key, int64_t was, int64_t is) {
+    if (was == 0 && is == 0) return;
+    add(finder, CM_CONDITION_INCOMPLETE, key, number_text(finder, was),
+        number_text(finder, is));
 }
 
 static void compare_coverage(struct finder *finder, const struct cm_result *was,
                              const struct cm_result *is) {
-    if (!cm_result_complete(was) || !cm_result_complete(is))
-        add(finder, CM_CONDITION_INCOMPLETE, "unknown_operators",
-            number_text(finder, unknown_ops(was)), number_text(finder, unknown_ops(is)));
-    if (was->coverage.unknown_shapes != is->coverage.unknown_shapes)
+    const struct cm_coverage *old = &was->coverage;
+    const struct cm_coverage *now = &is->coverage;
+    add_gaps(finder, "unknown_operators", sum_counts(old->unknown_ops, old->n_unknown_ops),
+             sum_counts(now->unknown_ops, now->n_unknown_ops));
+    add_gaps(finder, "unknown_gradients",
+             sum_counts(old->unknown_gradients, old->n_unknown_gradients),
+             sum_counts(now->unknown_gradients, now->n_unknown_gradients));
+    if (old->unknown_shapes != now->unknown_shapes)
         add(finder, CM_CONDITION_NOTE, "unknown_shapes",
-            number_text(finder, was->coverage.unknown_shapes),
-            number_text(finder, is->coverage.unknown_shapes));
+            number_text(finder, old->unknown_shapes), number_text(finder, now->unknown_shapes));
 }
 
 static const char *inputs_of(struct finder *finder, const struct cm_result *result) {
@@ -210,12 +295,17 @@ static void sort(struct finder *finder) {
     }
 }
 
-#define MOST_BESIDE_DIMS 24
+#define MOST_BESIDE_LISTS 24
+
+static size_t most_conditions(const struct cm_result *was, const struct cm_result *is) {
+    return is->options.n_dims + was->options.n_trip_counts + is->options.n_trip_counts +
+           was->coverage.n_descriptions + is->coverage.n_descriptions + MOST_BESIDE_LISTS;
+}
 
 int conditions_find(struct cm_diff *diff, struct arena *arena) {
     const struct cm_result *was = diff->old_result;
     const struct cm_result *is = diff->new_result;
-    struct finder finder = {.arena = arena, .most = is->options.n_dims + MOST_BESIDE_DIMS};
+    struct finder finder = {.arena = arena, .most = most_conditions(was, is)};
     finder.items = arena_array(arena, finder.most, sizeof(*finder.items));
     if (!finder.items) return CM_NO_MEMORY;
     compare_options(&finder, was, is);

@@ -37,6 +37,8 @@ static struct diff_side side_of(const struct cm_result *result) {
         .mode = result->options.mode,
         .modules = (int64_t)result->n_modules,
         .nodes = (int64_t)result->n_nodes,
+        .n_described_ops = result->coverage.n_described_ops,
+        .described_ops = result->coverage.described_ops,
     };
 }
 

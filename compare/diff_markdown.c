@@ -87,6 +87,25 @@ static void put_conditions(struct writer *writer) {
     if (n > 0) text_append(&writer->text, "\n");
 }
 
+static void put_described(struct writer *writer, const char *head,
+                          const struct cm_coverage *coverage) {
+    if (coverage->n_described_ops == 0) return;
+    text_append(&writer->text, head);
+    markdown_append_operators(&writer->text, coverage->described_ops, coverage->n_described_ops,
+                              writer->arena);
+    text_append(&writer->text, "\n");
+}
+
+static void put_sides_described(struct writer *writer) {
+    const struct cm_diff *diff = writer->diff;
+    const bool alike = view_is_described_alike(diff);
+    if (!alike)
+        put_described(writer, "\n" MARKDOWN_DESCRIBED ", old: ", &diff->old_result->coverage);
+    put_described(writer,
+                  alike ? "\n" MARKDOWN_DESCRIBED ": " : "\n" MARKDOWN_DESCRIBED ", new: ",
+                  &diff->new_result->coverage);
+}
+
 static void write_head(struct writer *writer) {
     const struct cm_diff *diff = writer->diff;
     const struct cm_result *is = diff->new_result;
@@ -100,6 +119,7 @@ static void write_head(struct writer *writer) {
     put_name(writer, is->options.convention);
     text_append(&writer->text, "\n");
     put_conditions(writer);
+    put_sides_described(writer);
     text_append(&writer->text, cm_diff_differs(diff) ? "\n" : "\nNothing differs.\n");
     (void)flush(writer, MARKDOWN_MOST_BYTES);
 }

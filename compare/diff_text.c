@@ -47,6 +47,20 @@ static void write_condition(struct writer *writer, const struct cm_condition *co
     page_end_line(&writer->page);
 }
 
+static void write_described(struct writer *writer, const char *label,
+                            const struct cm_coverage *coverage) {
+    label_operators(&writer->page, label, STYLE_PLAIN, coverage->described_ops,
+                    coverage->n_described_ops);
+}
+
+static void write_sides_described(struct writer *writer) {
+    const struct cm_diff *diff = writer->diff;
+    const bool alike = view_is_described_alike(diff);
+    if (!alike) write_described(writer, "old " LABEL_DESCRIBED, &diff->old_result->coverage);
+    write_described(writer, alike ? LABEL_DESCRIBED : "new " LABEL_DESCRIBED,
+                    &diff->new_result->coverage);
+}
+
 static void write_head(struct writer *writer) {
     const struct cm_diff *diff = writer->diff;
     const struct cm_result *is = diff->new_result;
@@ -58,6 +72,7 @@ static void write_head(struct writer *writer) {
         page_end_line(&writer->page);
     }
     write_line(writer, "convention", is->options.convention);
+    write_sides_described(writer);
     for (size_t i = 0; i < diff->n_conditions; i++)
         write_condition(writer, &diff->conditions[i], i == 0);
     page_end_line(&writer->page);

@@ -73,7 +73,8 @@ static const char *find_unknown(const struct cm_result *result, int64_t n_shapes
         return arena_printf(arena, "%s has unknown operators: %s", whose,
                             coverage->unknown_ops[0].name);
     if (n_shapes > 0)
-        return arena_printf(arena, "%s has %" PRId64 " unknown shapes", whose, n_shapes);
+        return arena_printf(arena, "%s has %" PRId64 " unknown shape%s", whose, n_shapes,
+                            text_plural(n_shapes));
     return NULL;
 }
 
@@ -104,17 +105,26 @@ static const char *find_untimed(const struct cm_baseline_times *times, const cha
     if (!times->present || times->untimed_nodes == 0) return NULL;
     if (!is_known(times->untimed_nodes))
         return arena_printf(arena, "%s does not say how many nodes have no time", whose);
-    return arena_printf(arena, "%s has %" PRId64 " nodes without a time", whose,
-                        times->untimed_nodes);
+    return arena_printf(arena, "%s has %" PRId64 " node%s without a time", whose,
+                        times->untimed_nodes, text_plural(times->untimed_nodes));
 }
 
-/* A training step leaves out also what has only a bound. */
+/* A training step leaves out also what has only a bound, and what no gradient is known of. */
+static const char *find_unknown_of_step(const struct cm_result *result, const char *whose,
+                                        struct arena *arena) {
+    const struct cm_coverage *coverage = &result->coverage;
+    const char *unknown = find_unknown(result, coverage->unknown_shapes, whose, arena);
+    if (unknown != NULL || coverage->n_unknown_gradients == 0) return unknown;
+    return arena_printf(arena, "%s has operators of unknown gradient: %s", whose,
+                        coverage->unknown_gradients[0].name);
+}
+
 static struct gaps find_gaps(const struct cm_result *result,
                              const struct cm_baseline_times *times, const char *whose,
                              struct arena *arena) {
     return (struct gaps){
         .sums = find_unbounded(result, whose, arena),
-        .step = find_unknown(result, result->coverage.unknown_shapes, whose, arena),
+        .step = find_unknown_of_step(result, whose, arena),
         .times = find_untimed(times, whose, arena),
     };
 }

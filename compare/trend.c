@@ -8,8 +8,10 @@
 #include "costmodel/compare.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/conventions.h"
 #include "support/diag.h"
 #include "support/glob.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -21,8 +23,14 @@ struct scale {
     struct limit *limits;
 };
 
-static int make_scale(size_t n_limits, const struct cm_check_limit *limits, struct arena *arena,
-                      struct cm_diagnostics *diag, struct scale *ret) {
+/* Operations on integers are a cost of their own where flops leave them out. */
+static bool is_cost(const struct cm_metric *metric, bool tells_integers) {
+    const bool apart = tells_integers && text_equal(metric->key, "int_ops");
+    return (metric->is_cost || apart) && !metric->timed;
+}
+
+static int make_scale(bool tells_integers, size_t n_limits, const struct cm_check_limit *limits,
+                      struct arena *arena, struct cm_diagnostics *diag, struct scale *ret) {
     struct cm_metric metric;
     size_t n = 0;
     while (cm_metric_at(n, &metric)) n++;
@@ -31,7 +39,7 @@ static int make_scale(size_t n_limits, const struct cm_check_limit *limits, stru
     ret->limits = arena_array(arena, n_limits, sizeof(*ret->limits));
     if (ret->counts == NULL || ret->limits == NULL) return diag_no_memory(diag);
     for (size_t i = 0; i < n; i++)
-        ret->counts[i] = cm_metric_at(i, &metric) && metric.is_cost && !metric.timed;
+        ret->counts[i] = cm_metric_at(i, &metric) && is_cost(&metric, tells_integers);
     for (size_t i = 0; i < n_limits; i++) {
         struct limit *limit = &ret->limits[i];
         const int status = limit_parse(limits[i].text, limits[i].source, arena, diag, limit);
@@ -117,7 +125,9 @@ static int compare_profiles(const struct cm_result results[2], const struct scal
 static bool has_gaps(const struct cm_baseline *baseline) {
     for (size_t i = 0; i < baseline->n_profiles; i++) {
         const struct cm_coverage *coverage = &baseline->profiles[i].figures.coverage;
-        if (coverage->n_unknown_ops > 0 || cm_coverage_unbounded(coverage) > 0) return true;
+        if (coverage->n_unknown_ops > 0 || coverage->n_unknown_gradients > 0 ||
+            cm_coverage_unbounded(coverage) > 0)
+            return true;
     }
     return false;
 }
@@ -152,7 +162,10 @@ int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline 
     struct arena *arena = arena_new("trend", 0);
     struct scale scale;
     if (arena == NULL) return diag_no_memory(diagnostics);
-    int status = make_scale(n_limits, limits, arena, diagnostics, &scale);
+    const bool tells_integers =
+        now->n_profiles > 0 &&
+        conventions_tell_integers(now->profiles[0].figures.options.convention);
+    int status = make_scale(tells_integers, n_limits, limits, arena, diagnostics, &scale);
     if (status == CM_OK) status = compare_all(old, now, &scale, arena, diagnostics, &trend);
     arena_free(arena);
     if (status != CM_OK) return status;

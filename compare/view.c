@@ -18,6 +18,17 @@ void cm_diff_options_init(struct cm_diff_options *options) {
     *options = (struct cm_diff_options){.metric = CM_NO_INDEX, .depth = -1, .top = 10};
 }
 
+bool view_is_described_alike(const struct cm_diff *diff) {
+    const struct cm_coverage *was = &diff->old_result->coverage;
+    const struct cm_coverage *is = &diff->new_result->coverage;
+    if (was->n_described_ops != is->n_described_ops) return false;
+    for (size_t i = 0; i < was->n_described_ops; i++)
+        if (was->described_ops[i].count != is->described_ops[i].count ||
+            !text_equal(was->described_ops[i].name, is->described_ops[i].name))
+            return false;
+    return true;
+}
+
 size_t view_shown(const struct cm_diff_options *options, size_t n) {
     const size_t top = (size_t)options->top;
     return options->top > 0 && top < n ? top : n;

@@ -50,6 +50,9 @@ struct view {
 int view_make(const struct cm_diff *diff, const struct cm_diff_options *options,
               struct arena *arena, struct view *ret) __attribute__((warn_unused_result));
 
+/* Whether both sides have the same operators, as often, that somebody describes. */
+bool view_is_described_alike(const struct cm_diff *diff);
+
 /* How many of `n` rows to show. */
 size_t view_shown(const struct cm_diff_options *options, size_t n);
 

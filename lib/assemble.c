@@ -276,6 +276,17 @@ static const char *given_text(struct assembly *assembly, const struct cm_options
     return text_string(&text);
 }
 
+static void take_trip_counts(struct assembly *assembly) {
+    const struct cm_options *options = assembly->analysis->options;
+    const size_t n = options->n_trip_counts;
+    struct cm_named_size *trips = assembly_array(assembly, n, sizeof(*trips));
+    for (size_t i = 0; trips && i < n; i++)
+        trips[i] = (struct cm_named_size){assembly_text(assembly, options->trip_counts[i].name),
+                                          options->trip_counts[i].size};
+    assembly->result->options.n_trip_counts = n;
+    assembly->result->options.trip_counts = trips;
+}
+
 static void take_options(struct assembly *assembly) {
     const struct cm_options *options = assembly->analysis->options;
     const struct batch_table *batch = &assembly->analysis->batch;
@@ -287,6 +298,7 @@ static void take_options(struct assembly *assembly) {
     result->options.batch = assembly_count(batch->batch);
     result->options.n_dims = batch->n_symbols;
     result->options.dims = dims;
+    take_trip_counts(assembly);
     result->options.convention = assembly_text(assembly, options->convention);
     result->options.mode = mode_name(options->mode);
     result->options.schedule = schedule_name(options->schedule);

@@ -56,15 +56,38 @@ static const char *state_of_times(const struct cm_result *result) {
     return result->measure->invented ? "invented" : "measured";
 }
 
+static int64_t untimed_nodes(const struct cm_measure *measure) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < measure->n_untimed; i++)
+        sum = checked_add_known(sum, measure->untimed[i].nodes);
+    return sum;
+}
+
 static void take_times(struct sweeping *sweeping, const struct cm_result *result,
                        struct cm_sweep_row *row) {
     if (!cm_result_timed(result)) return;
     row->latency_ps = result->totals.latency_ps;
     row->timed_macs = timed_macs(result);
+    row->untimed_nodes = untimed_nodes(result->measure);
     row->cached = result->measure->n_cached;
     if (sweeping->ret->times[0] != '\0') return;
     sweeping->ret->times = copy(sweeping, state_of_times(result));
     sweeping->ret->device = copy(sweeping, result->measure->device);
+}
+
+static void take_described(struct sweeping *sweeping, const struct cm_coverage *coverage) {
+    const size_t n = coverage->n_described_ops;
+    if (n == 0 || sweeping->ret->n_described_ops > 0) return;
+    struct cm_name_count *list = arena_array(sweeping->ret->arena, n, sizeof(*list));
+    if (list == NULL) {
+        sweeping->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct cm_name_count){copy(sweeping, coverage->described_ops[i].name),
+                                         coverage->described_ops[i].count};
+    sweeping->ret->n_described_ops = n;
+    sweeping->ret->described_ops = list;
 }
 
 static void take_result(struct sweeping *sweeping, const struct cm_result *result,
@@ -83,6 +106,7 @@ static void take_result(struct sweeping *sweeping, const struct cm_result *resul
     row->peak_at_most = result->memory.peak_at_most;
     row->memory_at_most = result->memory.at_most;
     take_times(sweeping, result, row);
+    take_described(sweeping, &result->coverage);
     if (timeless || !cm_result_complete(result)) {
         row->state = "incomplete";
         row->problem = copy(sweeping, first_message(diag));
@@ -129,6 +153,7 @@ static struct cm_sweep_row not_profiled(int64_t batch) {
         .required_bytes = CM_UNKNOWN,
         .latency_ps = CM_UNKNOWN,
         .timed_macs = CM_UNKNOWN,
+        .untimed_nodes = CM_UNKNOWN,
         .cached = 0,
     };
 }

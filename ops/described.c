@@ -32,8 +32,12 @@ bool described_has_costs(const struct op *op) {
     return op->cost.macs == described_macs;
 }
 
+const struct described *described_of_op(const struct op *op) {
+    return (const struct described *)op; /* its first member */
+}
+
 static const struct described *described_of(const struct rule *rule) {
-    return (const struct described *)rule->op; /* its first member */
+    return described_of_op(rule->op);
 }
 
 static int find_value(const struct evaluation *evaluation, const struct expression *is,

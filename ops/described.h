@@ -76,6 +76,8 @@ struct described {
     const char *domain;
     const char *type;
     int64_t since;         /* DIM_UNKNOWN: every opset */
+    bool replaces;         /* an operator that is built in */
+    const char *digest;    /* of what it gives and costs */
     const struct op *like; /* whose shape rule it has; NULL: `outputs` say it */
     size_t n_names;
     const struct described_name *names;
@@ -108,6 +110,12 @@ const struct op *described_find(const struct cm_op_costs *const *costs, size_t n
 
 /* Whether the row was made from a description. */
 bool described_is(const struct op *op);
+
+/* Of such a row, the description that it was made from. */
+const struct described *described_of_op(const struct op *op);
+
+/* A text that differs where descriptions differ in what they give or cost; NULL: no memory. */
+const char *described_digest_of(const struct cm_op_description *from, struct arena *arena);
 
 /* Whether its costs are what the description says, and not those of another operator. */
 bool described_has_costs(const struct op *op);

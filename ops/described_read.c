@@ -345,7 +345,9 @@ static int read_identity(struct reading *reading) {
     ret->domain = arena_strdup(reading->arena, registry_domain(from->domain));
     ret->type = arena_strdup(reading->arena, from->op);
     ret->since = from->since;
-    return ret->domain && ret->type ? CM_OK : diag_no_memory(reading->diag);
+    ret->replaces = built_in != NULL;
+    ret->digest = described_digest_of(from, reading->arena);
+    return ret->domain && ret->type && ret->digest ? CM_OK : diag_no_memory(reading->diag);
 }
 
 static int read_parts(struct reading *reading) {

@@ -29,7 +29,8 @@ void advice_pick(struct advice_case *advice, uint32_t node, double gain_s) {
 
 void advice_append_picked(struct advice_case *advice, const char *what) {
     text_printf(&advice->text, "%zu %s%s (%.2f%% of latency)", advice->n_picked, what,
-                advice->n_picked == 1 ? "" : "s", 100 * advice->picked_s / advice->total_s);
+                text_plural((int64_t)advice->n_picked),
+                100 * advice->picked_s / advice->total_s);
 }
 
 void advice_append_bytes(struct advice_case *advice, double bytes) {

@@ -14,6 +14,7 @@
 #include "report/number.h"
 #include "report/page.h"
 #include "report/table.h"
+#include "report/timed.h"
 #include "report/times.h"
 #include "support/checked.h"
 
@@ -89,15 +90,19 @@ static void add_states(struct table *table, const struct cm_operator *row) {
     table_end_cell(table);
 }
 
+/* Which of several nodes took how much of the work is not known of an operator. */
+static int64_t operations_of(const struct cm_result *result, const struct cm_operator *row) {
+    if (timed_lacks_operator(result, row->op)) return CM_UNKNOWN;
+    return row->latency_ps > 0 ? column_operations(result, row->flops, row->int_ops) : 0;
+}
+
 static void add_operator(struct table *table, const struct cm_result *result,
                          const struct cm_operator *row) {
     if (cm_result_timed(result)) {
         add_time(table, row->latency_ps);
         add_percent(table, row->latency_ps, result->totals.latency_ps);
-        times_append_rate(
-            table_cell(table), table->page->units,
-            row->latency_ps > 0 ? column_operations(result, row->flops, row->int_ops) : 0,
-            row->latency_ps);
+        times_append_rate(table_cell(table), table->page->units, operations_of(result, row),
+                          row->latency_ps);
         table_end_cell(table);
     }
     add_count(table, row->nodes);

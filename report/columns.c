@@ -52,10 +52,8 @@ bool column_is_at_most(const struct column *column, const struct cm_costs *costs
     return (costs->at_most & column_bit(column)) != 0;
 }
 
-/* A convention of a later program is taken for one that looks at no types. */
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops) {
-    const struct cm_convention *convention = conventions_find(result->options.convention);
-    const bool tells = convention != NULL && convention->tells_integers;
+    const bool tells = conventions_tell_integers(result->options.convention);
     return tells ? checked_add_known(flops, int_ops) : flops;
 }
 

@@ -14,6 +14,7 @@
 #include "report/columns.h"
 #include "report/number.h"
 #include "report/page.h"
+#include "report/timed.h"
 #include "report/times.h"
 #include "support/checked.h"
 
@@ -27,6 +28,13 @@
 struct open_module {
     const struct cm_module *module;
     size_t next_child;
+};
+
+/* What is written. */
+struct tree {
+    struct page *page;
+    const struct cm_result *result;
+    const int64_t *operations; /* by module, of what has a time */
 };
 
 static size_t indent_of(const struct cm_module *module) {
@@ -91,8 +99,9 @@ static void write_achieved(struct page *page, const struct cm_result *result,
 }
 
 /* `, 76.67 us, 37.93% latency, 15.86 TFLOPS` */
-static void write_times(struct page *page, const struct cm_result *result,
-                        const struct cm_module *module) {
+static void write_times(const struct tree *tree, const struct cm_module *module) {
+    struct page *page = tree->page;
+    const struct cm_result *result = tree->result;
     if (!cm_result_timed(result)) return;
     struct text *latency = page_item(page);
     times_append(latency, page->units, module->costs.latency_ps);
@@ -102,22 +111,21 @@ static void write_times(struct page *page, const struct cm_result *result,
     number_append_percent(share, module->costs.latency_ps, result->totals.latency_ps);
     text_append(share, " latency");
     page_item_end(page, STYLE_SHARE);
-    times_append_rate(page_item(page), page->units,
-                      column_operations(result, module->costs.flops, module->costs.int_ops),
+    times_append_rate(page_item(page), page->units, tree->operations[module - result->modules],
                       module->costs.latency_ps);
     page_item_end(page, STYLE_PLAIN);
     write_achieved(page, result, module->achieved);
 }
 
 /* `3.46 M, 100.00% Params, 14.07 GMACs, 100.00% MACs, 3, 64, kernel_size=(1,)` */
-static void write_figures(struct page *page, const struct cm_result *result,
-                          const struct cm_module *module) {
-    const struct cm_costs *totals = &result->totals;
+static void write_figures(const struct tree *tree, const struct cm_module *module) {
+    struct page *page = tree->page;
+    const struct cm_costs *totals = &tree->result->totals;
     page_list(page, ", ", indent_of(module) + 4);
     write_share(page, NUMBER_PARAMS, module->costs.params, totals->params, false, " Params");
     write_share(page, NUMBER_MACS, module->costs.macs, totals->macs,
                 (module->costs.at_most & CM_COST_BIT(macs)) != 0, " MACs");
-    write_times(page, result, module);
+    write_times(tree, module);
     if (module->calls > 1) {
         text_printf(page_item(page), "%" PRId64 " calls", module->calls);
         page_item_end(page, STYLE_PLAIN);
@@ -142,20 +150,18 @@ static void write_closing(struct page *page) {
     page_end_line(page);
 }
 
-static void write_leaf(struct page *page, const struct cm_result *result,
-                       const struct cm_module *module) {
-    write_opening(page, module);
-    write_figures(page, result, module);
-    write_closing(page);
+static void write_leaf(const struct tree *tree, const struct cm_module *module) {
+    write_opening(tree->page, module);
+    write_figures(tree, module);
+    write_closing(tree->page);
 }
 
-static void open_container(struct page *page, const struct cm_result *result,
-                           const struct cm_module *module) {
-    write_opening(page, module);
-    page_end_line(page);
-    page_indent(page, indent_of(module) + 2);
-    write_figures(page, result, module);
-    page_end_line(page);
+static void open_container(const struct tree *tree, const struct cm_module *module) {
+    write_opening(tree->page, module);
+    page_end_line(tree->page);
+    page_indent(tree->page, indent_of(module) + 2);
+    write_figures(tree, module);
+    page_end_line(tree->page);
 }
 
 static void close_container(struct page *page, const struct cm_module *module) {
@@ -172,14 +178,15 @@ static size_t deepest(const struct cm_result *result) {
 
 static void write_tree(struct page *page, const struct cm_result *result) {
     struct open_module *open = page_array(page, deepest(result) + 2, sizeof(*open));
-    if (open == NULL) return;
+    const struct tree tree = {page, result, timed_operations(page, result)};
+    if (open == NULL || tree.operations == NULL) return;
     const struct cm_module *module = &result->modules[0];
     size_t n_open = 0;
     for (;;) {
         if (module->n_children == 0) {
-            write_leaf(page, result, module);
+            write_leaf(&tree, module);
         } else {
-            open_container(page, result, module);
+            open_container(&tree, module);
             open[n_open++] = (struct open_module){module, 0};
         }
         while (n_open > 0 && open[n_open - 1].next_child == open[n_open - 1].module->n_children)

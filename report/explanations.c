@@ -204,8 +204,7 @@ static void write_by_terms(struct page *page, const struct cm_explained_by *by, 
 /* All operations that it counts, whatever they are on. */
 static void write_by(struct page *page, const struct cm_explanation *explanation,
                      const struct cm_explained_by *by) {
-    const struct cm_convention *convention = conventions_find(by->convention);
-    const bool tells = convention != NULL && convention->tells_integers;
+    const bool tells = conventions_tell_integers(by->convention);
     struct text figure;
     text_init(&figure, page->arena);
     append_count(&figure, tells ? checked_add_known(by->flops, by->int_ops) : by->flops);
@@ -230,8 +229,8 @@ static void write_explanation(struct page *page, const struct cm_result *result,
         write_node(page, result, &explanation->nodes[i]);
     if (explanation->n_free > 0) {
         page_print(page, STYLE_PLAIN,
-                   "and %" PRId64 " %s without MACs or FLOPs by this convention",
-                   explanation->n_free, explanation->n_free == 1 ? "node" : "nodes");
+                   "and %" PRId64 " node%s without MACs or FLOPs by this convention",
+                   explanation->n_free, text_plural(explanation->n_free));
         page_end_line(page);
     }
     page_end_line(page);

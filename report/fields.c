@@ -313,6 +313,8 @@ GETTER(get_at_most) {
         add_word(cell->words, "peak_activation_bytes");
     if (is_batch && batch_at(of, row)->memory_at_most)
         add_word(cell->words, "arena_bytes required_bytes");
+    if (is_batch && batch_at(of, row)->untimed_nodes > 0)
+        add_word(cell->words, "samples_per_second");
 }
 
 #define PS_PER_SECOND 1e12
@@ -321,6 +323,7 @@ GETTER(get_speed) {
     const struct cm_sweep_row *batch = batch_at(of, row);
     (void)field;
     set_quotient(cell, batch->batch, batch->latency_ps, PS_PER_SECOND);
+    cell->at_most = batch->untimed_nodes > 0; /* these would only make it slower */
 }
 
 GETTER(get_timed_share) {

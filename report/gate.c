@@ -173,9 +173,8 @@ void gate_append_unchecked(struct text *text, const struct cm_verdict *verdict) 
 }
 
 void gate_append_counts(struct text *text, const struct cm_verdict *verdict) {
-    text_printf(text, "%lld passed, %lld %s", (long long)verdict->passed,
-                (long long)verdict->regressions,
-                verdict->regressions == 1 ? "regression" : "regressions");
+    text_printf(text, "%lld passed, %lld regression%s", (long long)verdict->passed,
+                (long long)verdict->regressions, text_plural(verdict->regressions));
     if (verdict->ambiguous > 0)
         text_printf(text, ", %lld ambiguous", (long long)verdict->ambiguous);
     if (verdict->not_compared > 0)

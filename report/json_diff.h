@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cm_name_count;
+
 struct diff_side {
     const char *path;
     int64_t batch; /* CM_UNKNOWN where no axis is one */
@@ -17,6 +19,8 @@ struct diff_side {
     const char *mode;
     int64_t modules;
     int64_t nodes;
+    size_t n_described_ops;
+    const struct cm_name_count *described_ops;
 };
 
 struct diff_condition {

@@ -51,6 +51,7 @@ static const struct json_record model_record = RECORD(struct cm_result, model_fi
 static const struct json_field options_fields[] = {
     VALUE("batch", JSON_COUNT, struct cm_result, options.batch, "what was profiled; `null` where no axis of the inputs is a batch"),
     MANY("dims", JSON_SIZES, struct cm_result, options.dims, options.n_dims, "each free dim that was bound, and to what"),
+    OPTIONAL_MANY("trip_counts", JSON_SIZES, struct cm_result, options.trip_counts, options.n_trip_counts, NULL, "how often a Loop was taken to run, where --trip-count said so"),
     VALUE("convention", JSON_TEXT, struct cm_result, options.convention, "whose rules count FLOPs: `deepspeed` or another that --convention takes"),
     VALUE("mode", JSON_TEXT, struct cm_result, options.mode, "`model` (as each node says of itself), `training` or `inference`"),
     OPTIONAL("schedule", JSON_TEXT, struct cm_result, options.schedule, "`file` or `min-memory`: in which order nodes run"),
@@ -134,10 +135,20 @@ static const struct json_field composite_fields[] = {
 
 static const struct json_record composite_record = RECORD(struct cm_composite, composite_fields, "composite", "Nodes that an exporter made of one operation");
 
+static const struct json_field description_fields[] = {
+    VALUE("op", JSON_TEXT, struct cm_description, op, "`domain::Type`"),
+    VALUE("digest", JSON_TEXT, struct cm_description, digest, "of what it is said to give and cost; notes and blanks aside"),
+    OPTIONAL("replaces", JSON_FLAG, struct cm_description, replaces, "an operator that is built in"),
+};
+
+static const struct json_record description_record = RECORD(struct cm_description, description_fields, "description", "An operator that a file of --op-costs describes");
+
 static const struct json_field coverage_fields[] = {
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes, "how many the profile holds"),
     MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops, "`domain::Type` to count, in order of first use; what they cost is in no figure"),
     OPTIONAL_MANY("described_ops", JSON_SIZES, struct cm_coverage, described_ops, n_described_ops, NULL, "the same of operators that a file of --op-costs describes: their shapes and costs are what it says"),
+    OPTIONAL_MANY("descriptions", JSON_LIST, struct cm_coverage, descriptions, n_descriptions, &description_record, "of these: two profiles are compared where they are the same"),
+    OPTIONAL_MANY("unknown_gradients", JSON_SIZES, struct cm_coverage, unknown_gradients, n_unknown_gradients, NULL, "the same of operators of which no gradient is known, though a training step was asked for: what it keeps and computes for them is in no figure"),
     VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes, "node outputs with an unknown rank or dim"),
     OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "of these, those of which every dim has an upper bound: what hangs on them is in the figures, which are marked at_most; what hangs on the others is in none"),
 };
@@ -342,6 +353,7 @@ static const struct json_field sweep_row_fields[] = {
     VALUE("required_bytes", JSON_COUNT, struct cm_sweep_row, required_bytes, "weights and arena, or the peak of a training step"),
     VALUE("latency_ps", JSON_COUNT, struct cm_sweep_row, latency_ps, "cold; `null` without times"),
     VALUE("timed_macs", JSON_COUNT, struct cm_sweep_row, timed_macs, "of nodes that have a time"),
+    OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_sweep_row, untimed_nodes, "how many have work and no time, so that latency_ps leaves them out; `null` without times"),
     VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached, "how many primitives were measured in earlier runs"),
     OPTIONAL("at_most", JSON_BOUNDS, struct cm_sweep_row, at_most, "keys of those of macs, int_macs, flops and int_ops that are upper bounds; missing where all are exact"),
     OPTIONAL("peak_at_most", JSON_FLAG, struct cm_sweep_row, peak_at_most, "peak_activation_bytes is an upper bound"),
@@ -357,6 +369,7 @@ static const struct json_field sweep_fields[] = {
     VALUE("device", JSON_TEXT, struct cm_sweep, device, "of the times"),
     VALUE("times", JSON_TEXT, struct cm_sweep, times, "what they are: `measured`, `proxy`, `modelled`, `invented`; empty: none"),
     VALUE("memory_limit", JSON_COUNT, struct cm_sweep, memory_limit, "bytes; `null`: not asked"),
+    OPTIONAL_MANY("described_ops", JSON_SIZES, struct cm_sweep, described_ops, n_described_ops, NULL, "as in `coverage` of a profile, of the first batch that has some"),
     LIST("sweep", struct cm_sweep, rows, n_rows, sweep_row_record, "a row a batch, in the order that was asked for"),
 };
 

@@ -14,6 +14,8 @@ static const struct json_field side_fields[] = {
     VALUE("mode", JSON_TEXT, struct diff_side, mode, "`model`, `training` or `inference`"),
     VALUE("modules", JSON_COUNT, struct diff_side, modules, "how many there are"),
     VALUE("nodes", JSON_COUNT, struct diff_side, nodes, "how many there are"),
+    OPTIONAL_MANY("described_ops", JSON_SIZES, struct diff_side, described_ops, n_described_ops,
+                  NULL, "as in `coverage` of a profile"),
 };
 
 static const struct json_record side_record =

@@ -2,8 +2,12 @@
 /* Two columns: labels, and figures with every digit beside them. */
 #include "report/labels.h"
 
+#include <inttypes.h>
+
+#include "costmodel/result.h"
 #include "report/page.h"
 #include "support/checked.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -18,6 +22,20 @@ void label_rest(struct page *page, size_t n, size_t shown) {
     if (n <= shown) return;
     label_write(page, "");
     page_print(page, STYLE_PLAIN, "and %zu more: see --format json", n - shown);
+    page_end_line(page);
+}
+
+void label_operators(struct page *page, const char *label, enum style style,
+                     const struct cm_name_count *operators, size_t n) {
+    if (n == 0) return;
+    label_write(page, label);
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < n; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, operators[i].name);
+        text_printf(item, " x %" PRId64, operators[i].count);
+        page_item_end(page, style);
+    }
     page_end_line(page);
 }
 

@@ -7,13 +7,21 @@
 #include <stdint.h>
 
 #include "report/number.h"
+#include "report/style.h"
 
+struct cm_name_count;
 struct page;
+
+/* Before operators whose figures rest on what somebody says of them. */
+#define LABEL_DESCRIBED "as described"
 
 #define LABEL_WIDTH 20 /* "unknown operators: " and the like */
 
 /* An empty label is the continuation of the one above. */
 void label_write(struct page *page, const char *label);
+/* `as described:       com.acme::Foo x 2, com.acme::Bar x 1`; nothing of none. */
+void label_operators(struct page *page, const char *label, enum style style,
+                     const struct cm_name_count *operators, size_t n);
 /* From a figure to what is said about it. */
 void label_pad(struct page *page);
 /* After `shown` lines of `n`. */

@@ -45,6 +45,18 @@ void markdown_append_name(struct text *text, const char *name, struct arena *are
     text_append(text, "</code>");
 }
 
+#define MOST_OPERATORS ((size_t)12) /* a comment is no list of them */
+
+void markdown_append_operators(struct text *text, const struct cm_name_count *operators,
+                               size_t n, struct arena *arena) {
+    for (size_t i = 0; i < n && i < MOST_OPERATORS; i++) {
+        text_append(text, i == 0 ? "" : ", ");
+        markdown_append_name(text, operators[i].name, arena);
+        text_printf(text, " x %" PRId64, operators[i].count);
+    }
+    if (n > MOST_OPERATORS) text_printf(text, " and %zu more", n - MOST_OPERATORS);
+}
+
 static void put_cell(struct text *line, const struct field *field, const struct cell *cell,
                      enum number_units units, struct arena *arena) {
     if (cell->kind == CELL_NONE) {
@@ -121,6 +133,14 @@ static void put_coverage(struct text *text, const struct cm_coverage *coverage) 
                 n, n_shapes);
 }
 
+static void put_described(struct text *text, const struct cm_name_count *operators, size_t n,
+                          struct arena *arena) {
+    if (n == 0) return;
+    text_append(text, "\n\n" MARKDOWN_DESCRIBED ": ");
+    markdown_append_operators(text, operators, n, arena);
+    text_append(text, ".");
+}
+
 static void put_result(struct text *text, const struct cm_result *result,
                        enum number_units units, struct arena *arena) {
     markdown_append_name(text, result->model.path, arena);
@@ -141,6 +161,8 @@ static void put_result(struct text *text, const struct cm_result *result,
     number_append(text, units, NUMBER_BYTES, result->memory.peak_activation_bytes);
     text_append(text, "**");
     put_coverage(text, &result->coverage);
+    put_described(text, result->coverage.described_ops, result->coverage.n_described_ops,
+                  arena);
     text_append(text, "\n\n");
 }
 
@@ -154,6 +176,7 @@ static void put_sweep(struct text *text, const struct cm_sweep *sweep, struct ar
         text_append(text, " of ");
         markdown_append_name(text, sweep->device, arena);
     }
+    put_described(text, sweep->described_ops, sweep->n_described_ops, arena);
     text_append(text, "\n\n");
 }
 

@@ -11,6 +11,7 @@
 #include "report/columns.h"
 #include "report/labels.h"
 #include "report/page.h"
+#include "report/timed.h"
 #include "report/times.h"
 #include "support/checked.h"
 #include "support/text.h"
@@ -34,7 +35,9 @@ static void write_states(struct page *page, const struct cm_result *result) {
         struct text *item = page_item(page);
         const struct cm_state_share *share = &measure->states[i];
         text_append_name(item, share->state);
-        text_printf(item, " %" PRId64 "%s (", share->nodes, i == 0 ? " nodes" : "");
+        text_printf(item, " %" PRId64, share->nodes);
+        if (i == 0) text_printf(item, " node%s", text_plural(share->nodes));
+        text_append(item, " (");
         number_append_percent(item, share->macs, result->totals.macs);
         text_append(item, i == 0 ? " of MACs)" : ")");
         page_item_end(page, STYLE_PLAIN);
@@ -51,8 +54,7 @@ static void write_untimed(struct page *page, const struct cm_result *result) {
         page_list(page, " ", LABEL_WIDTH + 2);
         struct text *item = page_item(page);
         text_append_name(item, untimed->op);
-        text_printf(item, " %" PRId64 " node%s (", untimed->nodes,
-                    untimed->nodes == 1 ? "" : "s");
+        text_printf(item, " %" PRId64 " node%s (", untimed->nodes, text_plural(untimed->nodes));
         number_append_percent(item, untimed->macs, result->totals.macs);
         text_append(item, " of MACs):");
         page_item_end(page, STYLE_PLAIN);
@@ -66,8 +68,8 @@ static void write_cached(struct page *page, const struct cm_measure *measure) {
     if (measure->n_cached == 0) return;
     label_write(page, "cached");
     page_list(page, " ", LABEL_WIDTH);
-    text_printf(page_item(page), "%" PRId64 " of %zu primitives, since", measure->n_cached,
-                measure->n_primitives);
+    text_printf(page_item(page), "%" PRId64 " of %zu primitive%s, since", measure->n_cached,
+                measure->n_primitives, text_plural((int64_t)measure->n_primitives));
     page_item_end(page, STYLE_PLAIN);
     page_words(page, STYLE_PLAIN, measure->cached_since);
     page_end_line(page);
@@ -113,7 +115,7 @@ static void write_network(struct page *page, const struct cm_result *result) {
     times_append(item, page->units, whole->median_ps);
     text_append(item, " ");
     text_append_name(item, whole->state);
-    text_printf(item, ", %" PRId64 " nodes (", whole->nodes);
+    text_printf(item, ", %" PRId64 " node%s (", whole->nodes, text_plural(whole->nodes));
     number_append_percent(item, whole->macs, result->totals.macs);
     text_append(item, " of MACs)");
     page_item_end(page, STYLE_PLAIN);
@@ -122,21 +124,41 @@ static void write_network(struct page *page, const struct cm_result *result) {
     write_sum(page, "layers warm", whole->sum_warm_ps, whole->median_ps);
 }
 
-/* As DeepSpeed: two decimals. */
-static void write_speed(struct page *page, const struct cm_result *result) {
-    const int64_t latency = result->totals.latency_ps;
+/* `fwd FLOPS:  3.9 TFLOPS, of what has a time` */
+static void write_flops_rate(struct page *page, const struct cm_result *result) {
+    const bool is_part = timed_lacks(result) > 0;
+    const int64_t *of_modules = is_part ? timed_operations(page, result) : NULL;
+    if (is_part && of_modules == NULL) return;
     label_write(page, "fwd FLOPS");
     page_list(page, " ", LABEL_WIDTH);
-    times_append_rate(page_item(page), page->units,
-                      column_operations(result, result->totals.flops, result->totals.int_ops),
-                      latency);
+    struct text *item = page_item(page);
+    times_append_rate(
+        item, page->units,
+        is_part ? of_modules[0]
+                : column_operations(result, result->totals.flops, result->totals.int_ops),
+        result->totals.latency_ps);
+    if (is_part) text_append(item, ", of what has a time");
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
+}
+
+/* As DeepSpeed: two decimals. What has no time would only make it slower. */
+static void write_samples(struct page *page, const struct cm_result *result) {
+    const int64_t latency = result->totals.latency_ps;
+    const int64_t n_lacking = timed_lacks(result);
     if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return;
     label_write(page, "samples/second");
-    page_print(page, STYLE_PLAIN, "%.2f",
+    page_print(page, STYLE_PLAIN, "%s%.2f", n_lacking > 0 ? "at most " : "",
                (double)result->options.batch / ((double)latency * 1e-12));
+    if (n_lacking > 0)
+        page_print(page, STYLE_PLAIN, ": %" PRId64 " node%s without a time", n_lacking,
+                   text_plural(n_lacking));
     page_end_line(page);
+}
+
+static void write_speed(struct page *page, const struct cm_result *result) {
+    write_flops_rate(page, result);
+    write_samples(page, result);
 }
 
 /* `bandwidth:  1.9 TB/s, 39.60% of the roofline` */
@@ -169,8 +191,10 @@ static void write_bounds(struct page *page, const struct cm_result *result) {
         text_append_name(item, measure->bounds[i].bound);
         text_append(item, " ");
         number_append_percent(item, measure->bounds[i].latency_ps, result->totals.latency_ps);
-        text_printf(item, "%s (%" PRId64 "%s)", i == 0 ? " of latency" : "",
-                    measure->bounds[i].nodes, i == 0 ? " nodes" : "");
+        text_printf(item, "%s (%" PRId64, i == 0 ? " of latency" : "",
+                    measure->bounds[i].nodes);
+        if (i == 0) text_printf(item, " node%s", text_plural(measure->bounds[i].nodes));
+        text_append(item, ")");
         page_item_end(page, STYLE_PLAIN);
     }
     page_end_line(page);

@@ -87,9 +87,8 @@ static void write_weights(struct page *page, const struct cm_memory *memory) {
         page_list(page, "", LABEL_WIDTH + 2);
         number_append(page_item(page), page->units, NUMBER_BYTES, weights->bytes);
         page_item_end(page, STYLE_PLAIN);
-        page_print(page, STYLE_PLAIN, " of %s, %s, in %" PRId64 " %s", weights->dtype,
-                   weights->storage, weights->tensors,
-                   weights->tensors == 1 ? "tensor" : "tensors");
+        page_print(page, STYLE_PLAIN, " of %s, %s, in %" PRId64 " tensor%s", weights->dtype,
+                   weights->storage, weights->tensors, text_plural(weights->tensors));
         page_end_line(page);
     }
 }

@@ -86,7 +86,7 @@ static void write_nodes(struct page *page, const struct cm_result *result,
                         const struct cm_timed *primitive) {
     begin_line(page, "");
     page_print(page, STYLE_PLAIN, "%zu node%s: ", primitive->n_nodes,
-               primitive->n_nodes == 1 ? "" : "s");
+               text_plural((int64_t)primitive->n_nodes));
     page_list(page, ", ", 2 * INDENT);
     for (size_t i = 0; i < primitive->n_nodes && i < MOST_NODES; i++) {
         const size_t at = primitive->nodes[i]; /* from a file it may be any number */
@@ -125,8 +125,8 @@ static void write_totals(struct page *page, const struct cm_result *result) {
     text_printf(page_item(page), "%zu of %zu distinct pieces of work", totals.n_planned,
                 measure->n_primitives);
     page_item_end(page, STYLE_PLAIN);
-    text_printf(page_item(page), "%" PRId64 " of %zu nodes", totals.planned_nodes,
-                result->n_nodes);
+    text_printf(page_item(page), "%" PRId64 " of %zu node%s", totals.planned_nodes,
+                result->n_nodes, text_plural((int64_t)result->n_nodes));
     page_item_end(page, STYLE_PLAIN);
     struct text *share = page_item(page);
     number_append_percent(share, totals.planned_macs, result->totals.macs);

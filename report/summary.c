@@ -117,8 +117,8 @@ static void write_module_sources(struct page *page, const struct cm_result *resu
     for (size_t i = 0; i < result->n_module_sources; i++) {
         struct text *item = page_item(page);
         text_append_name(item, result->module_sources[i].name);
-        text_printf(item, " %" PRId64 "%s", result->module_sources[i].count,
-                    i == 0 ? " nodes" : "");
+        text_printf(item, " %" PRId64, result->module_sources[i].count);
+        if (i == 0) text_printf(item, " node%s", text_plural(result->module_sources[i].count));
         page_item_end(page, STYLE_PLAIN);
     }
     page_end_line(page);
@@ -159,38 +159,18 @@ static void write_totals(struct page *page, const struct cm_result *result) {
     }
 }
 
-/* "com.acme::Foo x 2, ..." */
-static void write_operators(struct page *page, const char *label, enum style style,
-                            const struct cm_name_count *operators, size_t n) {
-    label_write(page, label);
-    page_list(page, ", ", LABEL_WIDTH);
-    for (size_t i = 0; i < n; i++) {
-        struct text *item = page_item(page);
-        text_append_name(item, operators[i].name);
-        text_printf(item, " x %" PRId64, operators[i].count);
-        page_item_end(page, style);
-    }
-    page_end_line(page);
-}
-
-/* What somebody says of them is what the figures rest on. */
-static void write_described_ops(struct page *page, const struct cm_coverage *coverage) {
-    if (coverage->n_described_ops == 0) return;
-    write_operators(page, "as described", STYLE_PLAIN, coverage->described_ops,
-                    coverage->n_described_ops);
-}
-
 static void write_unknown_ops(struct page *page, const struct cm_coverage *coverage) {
     int64_t n_nodes = 0;
     if (coverage->n_unknown_ops == 0) return;
-    write_operators(page, "unknown operators", STYLE_WARNING, coverage->unknown_ops,
+    label_operators(page, "unknown operators", STYLE_WARNING, coverage->unknown_ops,
                     coverage->n_unknown_ops);
     for (size_t i = 0; i < coverage->n_unknown_ops; i++)
         n_nodes = checked_add(n_nodes, coverage->unknown_ops[i].count);
     label_write(page, "");
     page_list(page, " ", LABEL_WIDTH);
     struct text *share = page_item(page);
-    text_printf(share, "%" PRId64 " of %" PRId64 " nodes (", n_nodes, coverage->nodes);
+    text_printf(share, "%" PRId64 " of %" PRId64 " node%s (", n_nodes, coverage->nodes,
+                text_plural(coverage->nodes));
     number_append_percent(share, n_nodes, coverage->nodes);
     text_append(share, "):");
     page_item_end(page, STYLE_PLAIN);
@@ -201,10 +181,11 @@ static void write_unknown_ops(struct page *page, const struct cm_coverage *cover
 static void write_unknown_shapes(struct page *page, const struct cm_coverage *coverage) {
     if (coverage->unknown_shapes == 0) return;
     label_write(page, "unknown shapes");
-    page_print(page, STYLE_WARNING, "%" PRId64 " node outputs", coverage->unknown_shapes);
+    page_print(page, STYLE_WARNING, "%" PRId64 " node output%s", coverage->unknown_shapes,
+               text_plural(coverage->unknown_shapes));
     if (is_known(coverage->bounded_shapes) && coverage->bounded_shapes > 0) {
-        page_print(page, STYLE_PLAIN, ", %" PRId64 " bounded: what depends on these is at most",
-                   coverage->bounded_shapes);
+        page_print(page, STYLE_PLAIN, ", %" PRId64 " bounded: what depends on %s is at most",
+                   coverage->bounded_shapes, coverage->bounded_shapes == 1 ? "it" : "these");
         page_end_line(page);
         label_write(page, "");
         page_print(page, STYLE_PLAIN, "what it would be of the largest");
@@ -212,7 +193,9 @@ static void write_unknown_shapes(struct page *page, const struct cm_coverage *co
     if (coverage->bounded_shapes != coverage->unknown_shapes)
         page_print(page, STYLE_PLAIN, "%s what depends on %s is in no figure",
                    coverage->bounded_shapes > 0 ? ";" : ":",
-                   coverage->bounded_shapes > 0 ? "the rest" : "them");
+                   coverage->bounded_shapes > 0    ? "the rest"
+                   : coverage->unknown_shapes == 1 ? "it"
+                                                   : "them");
     page_end_line(page);
 }
 
@@ -239,8 +222,8 @@ static void write_rebatched_place(struct page *page, const struct cm_rebatched *
 static void write_rebatched(struct page *page, const struct cm_result *result) {
     if (result->n_rebatched == 0) return;
     label_write(page, "re-batched");
-    page_print(page, STYLE_PLAIN, "%zu %s that held the file's own batch", result->n_rebatched,
-               result->n_rebatched == 1 ? "constant" : "constants");
+    page_print(page, STYLE_PLAIN, "%zu constant%s that held the file's own batch",
+               result->n_rebatched, text_plural((int64_t)result->n_rebatched));
     page_end_line(page);
     for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++)
         write_rebatched_place(page, &result->rebatched[i]);
@@ -286,7 +269,8 @@ static bool has_remarks(const struct cm_result *result) {
 static void write_remarks(struct page *page, const struct cm_result *result) {
     if (!has_remarks(result)) return;
     page_end_line(page);
-    write_described_ops(page, &result->coverage);
+    label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, result->coverage.described_ops,
+                    result->coverage.n_described_ops);
     write_unknown_ops(page, &result->coverage);
     write_unknown_shapes(page, &result->coverage);
     if (result->options.n_dims > 0) {

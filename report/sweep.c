@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep for people: what it is of, a row a batch, and below a row why it has no figures. */
 #include "costmodel/costmodel.h"
+#include "report/columns.h"
 #include "report/labels.h"
 #include "report/listing.h"
 #include "report/page.h"
@@ -10,8 +11,27 @@
 #include "support/banned.h"
 
 static const char usual_columns[] =
-    "batch,params,macs,flops,peak_activation_bytes,arena_bytes,required_bytes,fits,latency_ps,"
-    "samples_per_second,timed_macs_share";
+    "batch,params,macs,int_macs,flops,int_ops,peak_activation_bytes,arena_bytes,"
+    "required_bytes,fits,latency_ps,samples_per_second,timed_macs_share";
+
+/* What of a figure is on integers is told where at some batch there is any. */
+static bool says_something(struct listing *listing, size_t column) {
+    const struct column *metric = listing->fields[column].column;
+    struct cell cell;
+    if (metric == NULL || !metric->part) return true;
+    for (size_t row = 0; row < listing->n_rows; row++) {
+        listing_cell(listing, row, column, &cell);
+        if (is_known(cell.value) && cell.value != 0) return true;
+    }
+    return false;
+}
+
+static void drop_silent_columns(struct listing *listing) {
+    size_t n = 0;
+    for (size_t i = 0; i < listing->n_fields; i++)
+        if (says_something(listing, i)) listing->fields[n++] = listing->fields[i];
+    listing->n_fields = n;
+}
 
 /* What is written, and how wide each column is. */
 struct table {
@@ -96,6 +116,8 @@ static void write_head(struct page *page, const struct cm_sweep *sweep) {
     write_line(page, "backend", sweep->backend);
     write_line(page, "device", sweep->device);
     write_line(page, "times", sweep->times);
+    label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, sweep->described_ops,
+                    sweep->n_described_ops);
     if (is_known(sweep->memory_limit)) {
         label_write(page, "limit");
         page_list(page, " ", LABEL_WIDTH);
@@ -129,6 +151,7 @@ int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_optio
     page_init(&page, options, arena, out);
     int status = listing_make(&all, &of, usual_columns, arena, NULL, &listing);
     if (status == CM_OK) {
+        drop_silent_columns(&listing);
         write_head(&page, sweep);
         write_table(&page, &listing);
         status = page_finish(&page);

@@ -35,3 +35,8 @@ const struct cm_convention *conventions_find(const char *name) {
         if (text_equal(conventions[i].name, name)) return &conventions[i];
     return NULL;
 }
+
+bool conventions_tell_integers(const char *name) {
+    const struct cm_convention *convention = conventions_find(name);
+    return convention != NULL && convention->tells_integers;
+}

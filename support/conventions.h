@@ -7,6 +7,7 @@
 #ifndef SUPPORT_CONVENTIONS_H
 #define SUPPORT_CONVENTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "costmodel/costmodel.h"
@@ -16,5 +17,8 @@ const struct cm_convention *conventions_at(size_t index);
 size_t conventions_count(void);
 /* By name; NULL: there is none. */
 const struct cm_convention *conventions_find(const char *name);
+/* Whether its flops have no integers among them. One of a later program is taken for one that
+ * looks at no types. */
+bool conventions_tell_integers(const char *name);
 
 #endif

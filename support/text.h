@@ -53,6 +53,11 @@ void text_append_label(struct text *text, const char *name);
 size_t text_cut(const char *text, size_t most);
 
 /* NULL equals only NULL. Names that are looked for differ in their first letter, mostly. */
+/* What a noun ends on behind that number: "s", or "" behind 1. */
+static inline const char *text_plural(int64_t n) {
+    return n == 1 ? "" : "s";
+}
+
 static inline bool text_equal(const char *a, const char *b) {
     if (a == b) return true;
     return a && b && *a == *b && strcmp(a, b) == 0;

@@ -96,6 +96,8 @@ struct cm_check_options {
     const char *no_baseline;            /* why: "no baseline was given" */
     size_t n_limits;                    /* 0: nothing may get dearer */
     const struct cm_check_limit *limits;
+    size_t n_beside; /* of the profiles, the last ones: there only limits that name their batch
+                        are tried */
     bool allow_incomplete; /* compare what is known of a model that is not known wholly */
     bool fail_ambiguous;
     size_t top;         /* modules to blame a regression on */
@@ -214,6 +216,12 @@ CM_API int cm_baseline_compare(const struct cm_baseline *old, const struct cm_ba
                                size_t n_limits, const struct cm_check_limit *limits,
                                struct cm_diagnostics *diagnostics,
                                struct cm_baseline_trend *ret_trend) CM_MUST_CHECK;
+
+/* The batch that the limit names, "macs @ 32 <= 1G"; CM_UNKNOWN: none, so that it holds at
+ * each. CM_OK, CM_USAGE (the limit is at fault), CM_NO_MEMORY. */
+CM_API int cm_check_limit_batch(const struct cm_check_limit *limit,
+                                struct cm_diagnostics *diagnostics,
+                                int64_t *ret_batch) CM_MUST_CHECK;
 
 /*
  * Holds profiles of one model, each at another batch, against the limits. CM_OK whatever the

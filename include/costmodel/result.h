@@ -149,12 +149,24 @@ struct cm_name_count {
     int64_t count;
 };
 
+/* An operator that cm_options.op_costs describe. */
+struct cm_description {
+    const char *op;     /* "domain::Type" */
+    const char *digest; /* differs where what it gives or costs is described otherwise */
+    bool replaces;      /* one that is built in */
+};
+
 struct cm_coverage {
     int64_t nodes; /* how many the profile holds */
     size_t n_unknown_ops;
     const struct cm_name_count *unknown_ops; /* "domain::Type", in order of first use */
     size_t n_described_ops; /* the same of those that cm_options.op_costs describe */
     const struct cm_name_count *described_ops;
+    size_t n_descriptions; /* of these, in the same order; 0 in a document that has none */
+    const struct cm_description *descriptions;
+    size_t n_unknown_gradients; /* of a training step: the same of those that have a rule, but
+                                   whose gradient nobody knows */
+    const struct cm_name_count *unknown_gradients;
     int64_t unknown_shapes; /* node outputs with an unknown rank or dim */
     int64_t bounded_shapes; /* of these: no dim is unbounded, and costs that hang on them are
                                "at most" */
@@ -552,6 +564,8 @@ struct cm_result {
         const char *schedule;      /* "file", "min-memory": the order of the nodes */
         const char *given; /* what the caller said of inputs beside dims: "x=1x3x64x64 k=2,2";
                               NULL nothing */
+        size_t n_trip_counts;
+        const struct cm_named_size *trip_counts; /* as cm_options has them */
     } options;
     struct cm_costs totals;
     struct cm_memory memory;
@@ -597,12 +611,13 @@ struct cm_sweep_row {
     int64_t peak_activation_bytes;
     int64_t arena_bytes;
     int64_t required_bytes;
-    int64_t latency_ps;  /* CM_UNKNOWN unless there are times */
-    int64_t timed_macs;  /* of nodes that have one */
-    int64_t cached;      /* primitives whose time was measured in an earlier call */
-    uint32_t at_most;    /* which of macs to int_ops are upper bounds: CM_COST_BIT */
-    bool peak_at_most;   /* peak_activation_bytes is one */
-    bool memory_at_most; /* arena_bytes and required_bytes are */
+    int64_t latency_ps;    /* CM_UNKNOWN unless there are times */
+    int64_t timed_macs;    /* of nodes that have one */
+    int64_t cached;        /* primitives whose time was measured in an earlier call */
+    uint32_t at_most;      /* which of macs to int_ops are upper bounds: CM_COST_BIT */
+    bool peak_at_most;     /* peak_activation_bytes is one */
+    bool memory_at_most;   /* arena_bytes and required_bytes are */
+    int64_t untimed_nodes; /* that latency_ps leaves out; CM_UNKNOWN unless there are times */
 };
 
 struct cm_sweep {
@@ -614,7 +629,9 @@ struct cm_sweep {
     int64_t memory_limit; /* bytes; CM_UNKNOWN: not asked */
     size_t n_rows;
     const struct cm_sweep_row *rows; /* in the order that was asked for */
-    void *arena;                     /* the library's */
+    size_t n_described_ops;          /* as in cm_coverage, of the first batch that has some */
+    const struct cm_name_count *described_ops;
+    void *arena; /* the library's */
 };
 
 /* Whether latency_ps says anything. */
@@ -631,9 +648,9 @@ static inline int64_t cm_coverage_unbounded(const struct cm_coverage *coverage) 
                : 0;
 }
 
-/* Whether everything was understood: no unknown operator, and no message above a note. */
+/* Whether every operator was understood, and for a training step its gradient too. */
 static inline bool cm_result_complete(const struct cm_result *result) {
-    return result->coverage.n_unknown_ops == 0;
+    return result->coverage.n_unknown_ops == 0 && result->coverage.n_unknown_gradients == 0;
 }
 
 #endif

@@ -146,6 +146,92 @@ static void an_operator_unknown_to_both_is_a_condition(void **state) {
     tree_free(was);
 }
 
+static void a_gradient_unknown_to_both_is_a_condition(void **state) {
+    struct cm_result *was = tree_make(NET);
+    (void)state;
+    was->coverage.n_unknown_gradients = 1;
+    was->coverage.unknown_gradients = &unknown_op;
+    expect_condition(was, was, CM_CONDITION_INCOMPLETE, "unknown_gradients: 3, 3");
+    tree_free(was);
+}
+
+static struct cm_result *with_trips(const struct cm_named_size *trips, size_t n) {
+    struct cm_result *result = tree_make(NET);
+    result->options.trip_counts = trips;
+    result->options.n_trip_counts = n;
+    return result;
+}
+
+static void loops_must_run_as_often(void **state) {
+    static const struct cm_named_size twelve[] = {{"decode", 12}};
+    static const struct cm_named_size more[] = {{"beam", 4}, {"decode", 20}};
+    struct cm_result *none = with_trips(NULL, 0);
+    struct cm_result *was = with_trips(twelve, 1);
+    struct cm_result *is = with_trips(more, 2);
+    (void)state;
+    expect_condition(was, was, CM_CONDITION_NOTE, "");
+    expect_condition(none, was, CM_CONDITION_BREAKS, "trip_counts.decode: none, 12");
+    expect_condition(was, none, CM_CONDITION_BREAKS, "trip_counts.decode: 12, none");
+    expect_condition(was, is, CM_CONDITION_BREAKS, "trip_counts.beam: none, 4");
+    is->options.trip_counts++;
+    is->options.n_trip_counts--;
+    expect_condition(was, is, CM_CONDITION_BREAKS, "trip_counts.decode: 12, 20");
+    tree_free(none);
+    tree_free(was);
+    tree_free(is);
+}
+
+/* How one profile has the operator, and the other: not at all, unknown, or described. */
+static void an_operator_must_be_described_alike(void **state) {
+    static const struct cm_description one = {"com.acme::Magic", "1", false};
+    static const struct cm_description another = {"com.acme::Magic", "2", false};
+    static const struct cm_description in_place = {"com.acme::Magic", "1", true};
+    static const struct {
+        const struct cm_description *was;
+        const struct cm_description *is;
+        bool was_unknown;
+        bool was_counted; /* by a program that keeps no digests */
+        const char *want;
+    } cases[] = {
+        {&one, &one, false, true, ""},
+        {&one, &another, false, true, "op_costs.com.acme::Magic: 1, 2"},
+        {NULL, &one, false, false, ""},
+        {NULL, &one, true, false, "op_costs.com.acme::Magic: none, 1"},
+        {NULL, &one, false, true, ""},
+        {NULL, &in_place, false, false, "op_costs.com.acme::Magic: none, 1"},
+        {NULL, &in_place, false, true, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cm_result *was = tree_make(NET);
+        struct cm_result *is = tree_make(NET);
+        was->coverage.descriptions = cases[i].was;
+        was->coverage.n_descriptions = cases[i].was != NULL;
+        was->coverage.described_ops = &unknown_op;
+        was->coverage.n_described_ops = cases[i].was_counted;
+        if (cases[i].was_unknown) set_unknown_op(was);
+        is->coverage.descriptions = cases[i].is;
+        is->coverage.n_descriptions = 1;
+        expect_condition(was, is, CM_CONDITION_BREAKS, cases[i].want);
+        tree_free(was);
+        tree_free(is);
+    }
+}
+
+static void what_was_described_and_is_no_more_is_another_question(void **state) {
+    static const struct cm_description one = {"com.acme::Magic", "1", false};
+    struct cm_result *was = tree_make(NET);
+    struct cm_result *is = tree_make(NET);
+    (void)state;
+    was->coverage.descriptions = &one;
+    was->coverage.n_descriptions = 1;
+    expect_condition(was, is, CM_CONDITION_NOTE, "");
+    set_unknown_op(is);
+    expect_condition(was, is, CM_CONDITION_BREAKS, "op_costs.com.acme::Magic: 1, none");
+    tree_free(was);
+    tree_free(is);
+}
+
 static void times_of_other_devices_are_not_compared(void **state) {
     struct cm_result *was = tree_make(NET);
     struct cm_result *is = tree_make(NET);
@@ -188,6 +274,10 @@ int main(void) {
         cmocka_unit_test(what_differs_is_named_and_weighed),
         cmocka_unit_test(what_is_the_same_on_both_sides_is_no_condition),
         cmocka_unit_test(an_operator_unknown_to_both_is_a_condition),
+        cmocka_unit_test(a_gradient_unknown_to_both_is_a_condition),
+        cmocka_unit_test(loops_must_run_as_often),
+        cmocka_unit_test(an_operator_must_be_described_alike),
+        cmocka_unit_test(what_was_described_and_is_no_more_is_another_question),
         cmocka_unit_test(times_of_other_devices_are_not_compared),
         cmocka_unit_test(training_steps_must_be_of_one_kind),
     };

@@ -271,7 +271,9 @@ static void a_file_that_is_too_large_is_not_read(void **state) {
 }
 
 /* A profile of the custom model with these files; the caller frees it. */
-static struct cm_result *profile_with(const struct cm_op_costs *const *costs, size_t n) {
+/* No step: NULL. */
+static struct cm_result *profile_with(const struct cm_op_costs *const *costs, size_t n,
+                                      const char *optimizer) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_options options;
     struct cm_model *model = NULL;
@@ -279,7 +281,8 @@ static struct cm_result *profile_with(const struct cm_op_costs *const *costs, si
     cm_options_init(&options);
     options.n_op_costs = n;
     options.op_costs = costs;
-    options.strict = true;
+    options.strict = optimizer == NULL;
+    options.optimizer = optimizer;
     assert_int_equal(cm_model_load_file(CUSTOM, diag, &model), CM_OK);
     assert_int_equal(cm_model_profile(model, &options, diag, &result), CM_OK);
     cm_model_free(model);
@@ -300,8 +303,8 @@ static void the_last_file_that_describes_an_operator_holds(void **state) {
                      CM_OK);
     assert_int_equal(load(more, diag, &files[1]), CM_OK);
     const struct cm_op_costs *const costs[] = {files[0], files[1], files[0]};
-    struct cm_result *first = profile_with(costs, 2);
-    struct cm_result *second = profile_with(costs + 1, 2);
+    struct cm_result *first = profile_with(costs, 2, NULL);
+    struct cm_result *second = profile_with(costs + 1, 2, NULL);
     cm_op_costs_free(files[0]);
     cm_op_costs_free(files[1]);
     /* two convolutions of 32 * 16 * 16 places and 16 * 3 * 3 multiply-adds at each */
@@ -360,6 +363,27 @@ static void steps_have_an_end(void **state) {
     cm_diagnostics_free(diag);
 }
 
+static void a_step_without_a_gradient_is_not_complete(void **state) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_op_costs *costs = NULL;
+    (void)state;
+    assert_int_equal(
+        cm_op_costs_load_file(TEST_SOURCE_DIR "/examples/op-costs/formulas.json", diag, &costs),
+        CM_OK);
+    const struct cm_op_costs *const list[] = {costs};
+    struct cm_result *forward = profile_with(list, 1, NULL);
+    struct cm_result *step = profile_with(list, 1, "sgd");
+    assert_true(cm_result_complete(forward));
+    assert_false(cm_result_complete(step));
+    assert_int_equal(step->coverage.n_unknown_gradients, 2);
+    assert_string_equal(step->coverage.unknown_gradients[0].name, "com.acme::FancyConv");
+    assert_int_equal(step->coverage.unknown_gradients[0].count, 2);
+    cm_result_free(forward);
+    cm_result_free(step);
+    cm_op_costs_free(costs);
+    cm_diagnostics_free(diag);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fault_is_told_with_its_place_in_the_file),
@@ -369,6 +393,7 @@ int main(void) {
         cmocka_unit_test(steps_have_an_end),
         cmocka_unit_test(a_file_that_is_too_large_is_not_read),
         cmocka_unit_test(the_last_file_that_describes_an_operator_holds),
+        cmocka_unit_test(a_step_without_a_gradient_is_not_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

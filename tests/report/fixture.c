@@ -221,7 +221,8 @@ static const struct cm_curve_point curve[] = {
 const struct cm_result fixture_pointnet = {
     .model = {"models/pointnet.onnx", "pytorch 1.13.0", 7, N(opsets), opsets, N(inputs), inputs,
               N(outputs), outputs},
-    .options = {32, N(dims), dims, "deepspeed", "training", "", "", "min-memory", NULL},
+    .options = {32, N(dims), dims, "deepspeed", "training", "", "", "min-memory", NULL, 0,
+                NULL},
     .totals = {.params = 3463763,
                .buffers = 5376,
                .macs = 14068146176,
@@ -385,6 +386,9 @@ static const struct cm_composite odd_composites[] = {
 
 static const struct cm_name_count odd_ops[] = {{"com.example::Magic", 1},
                                                {"ai.onnx::" ESCAPE, 2}};
+
+static const struct cm_description odd_descriptions[] = {
+    {"com.example::Magic", "0123456789abcdef", true}, {"ai.onnx::" ESCAPE, FORGERY, false}};
 
 #define PLACE(axis_, from_)                                                                    \
     {                                                                                          \
@@ -601,7 +605,7 @@ const struct cm_result fixture_hostile = {
     .model = {ESCAPE ".onnx", "", 14, N(odd_opsets), odd_opsets, N(odd_inputs), odd_inputs, 0,
               NULL},
     .options = {CM_UNKNOWN, N(odd_dims), odd_dims, "another", "model", "scopes", FORGERY,
-                "file", NULL},
+                "file", NULL, N(odd_dims), odd_dims},
     .totals = {.params = INT64_MAX,
                .macs = INT64_MAX,
                .int_macs = 9007199254740993,
@@ -646,6 +650,10 @@ const struct cm_result fixture_hostile = {
                  .unknown_ops = odd_ops,
                  .n_described_ops = N(odd_ops),
                  .described_ops = odd_ops,
+                 .n_descriptions = N(odd_descriptions),
+                 .descriptions = odd_descriptions,
+                 .n_unknown_gradients = N(odd_ops),
+                 .unknown_gradients = odd_ops,
                  .unknown_shapes = 9,
                  .bounded_shapes = 4},
     .memory = {.at_most = true, .peak_at_most = true},

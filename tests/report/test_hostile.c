@@ -54,6 +54,7 @@ struct hostile {
     struct cm_node nodes[N(names)];
     size_t children[N(names)];
     struct cm_sweep_row rows[N(names)];
+    struct cm_name_count described[N(names)];
     struct cm_result result;
     struct cm_sweep sweep;
 };
@@ -88,20 +89,23 @@ static void make(struct hostile *ret) {
                                          .n_outputs = 1,
                                          .outputs = &output,
                                          .costs = {.macs = 7}};
+        ret->described[i] = (struct cm_name_count){names[i], 1};
         ret->rows[i] =
             (struct cm_sweep_row){.batch = 1, .state = names[i], .problem = names[i]};
     }
     ret->result = (struct cm_result){
         .model = {names[0], names[3], 8, 0, NULL, 0, NULL, 0, NULL},
-        .options = {1, 0, NULL, names[3], names[1], "", "", "file", NULL},
+        .options = {1, 0, NULL, names[3], names[1], "", "", "file", NULL, 0, NULL},
         .totals = {.macs = 7 * (int64_t)N(names)},
         .n_modules = N(ret->modules),
         .modules = ret->modules,
         .n_nodes = N(ret->nodes),
         .nodes = ret->nodes,
+        .coverage = {.n_described_ops = N(names), .described_ops = ret->described},
     };
-    ret->sweep = (struct cm_sweep){names[0],   names[3], names[1],  names[2], names[3],
-                                   CM_UNKNOWN, N(names), ret->rows, NULL};
+    ret->sweep =
+        (struct cm_sweep){names[0], names[3],  names[1], names[2],       names[3], CM_UNKNOWN,
+                          N(names), ret->rows, N(names), ret->described, NULL};
 }
 
 enum kind { TEXT, TABLE, CSV, MARKDOWN, FOLDED, DOT, MERMAID, JSON, N_KINDS };

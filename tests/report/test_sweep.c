@@ -14,16 +14,19 @@
 #include "support/arena.h"
 
 static const struct cm_sweep_row rows[] = {
-    {1, "done", "", 1, 4, 2, 5, 3, 6, 7, 8, 9, 2, 0, CM_COST_BIT(macs), true, false},
+    {1, "done", "", 1, 4, 2, 5, 3, 6, 7, 8, 9, 2, 0, CM_COST_BIT(macs), true, false, 3},
     {INT64_MAX, "misfit", "more\x1b[2J", INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
      INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, CM_COST_BIT(flops),
-     false, true},
+     false, true, INT64_MAX},
     {0, "usage", "no \"reason\"", CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN,
-     CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, 0, false, false},
+     CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, CM_UNKNOWN, 0, 0, false, false,
+     CM_UNKNOWN},
 };
 
-static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d", "invented",
-                                    5,           3,       rows,     NULL};
+static const struct cm_name_count ops[] = {{"a::b\x1b[2J", INT64_MAX}, {"", 0}};
+
+static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d", "invented", 5,
+                                    3,           rows,    2,        ops, NULL};
 
 static char *written(const struct cm_sweep *sweep, bool json, size_t *ret_size) {
     char *text = NULL;
@@ -52,6 +55,8 @@ static void what_is_written_is_read(void **state) {
     assert_int_equal(read->rows[0].int_ops, 3);
     assert_int_equal(read->rows[2].macs, CM_UNKNOWN);
     assert_string_equal(read->model, odd.model);
+    assert_int_equal(read->n_described_ops, 2);
+    assert_string_equal(read->described_ops[0].name, ops[0].name);
     char *again = written(read, true, &size_again);
     assert_string_equal(again, text);
     arena_free(read->arena);
