@@ -327,7 +327,7 @@ static const struct op rows[] = {
     /*       type                       in            out          attributes                rule                      roles */
     {VENDOR("ExpandDims",                2, 2,         1, 1,        NULL,                     infer_expand_dims,        "pi"), .memory = MEMORY_VIEW, .fold = fold_expand_dims},
     {VENDOR("TorchEmbedding",            2, 4,         1, 1,        NULL,                     infer_embedding,          "ni"), .module = "Embedding"},
-    {VENDOR("GatherBlockQuantized",      3, 4,         1, 1,        gather_block_quantized,   infer_gather_quantized,   "nini"), .module = "Embedding"},
+    {VENDOR("GatherBlockQuantized",      3, 4,         1, 1,        gather_block_quantized,   infer_gather_quantized,   "nii") , .module = "Embedding"},
     {VENDOR("UnfoldTensor",              1, 1,         1, 1,        unfold_tensor,            infer_unfold,             "x")},
     {VENDOR("RemovePadding",             2, 2,         4, 4,        NULL,                     infer_remove_padding,     "xi")},
     {VENDOR("RestorePadding",            2, 2,         1, 1,        NULL,                     infer_restore_padding,    "xi")},

@@ -337,8 +337,8 @@ static const struct op rows[] = {
     VENDOR("FusedMatMulActivation", 2, 2, fused_mat_mul_activation, infer_fused_matmul,     macs_fused_matmul, MATMUL, "ww",       "Linear",   EXTRA(activation_flops, "activations")),
     VENDOR("FusedGemm",             2, 3, fused_gemm,               infer_fused_gemm,       macs_gemm, MATMUL, "www",      "Linear",   EXTRA(activation_flops, "activations")),
     VENDOR("QGemm",                 6, 9, q_gemm,                   infer_qgemm,            macs_gemm, MATMUL, "wiiwiiwii","Linear",   .extra = NULL),
-    VENDOR("MatMulNBits",           3, 6, mat_mul_n_bits,           infer_packed,           macs_packed, MATMUL, "xWWiiW",   "Linear",   .extra = NULL),
-    VENDOR("MatMulBnb4",            3, 3, mat_mul_bnb4,             infer_packed,           macs_packed, MATMUL, "xWW",      "Linear",   .extra = NULL),
+    VENDOR("MatMulNBits",           3, 6, mat_mul_n_bits,           infer_packed,           macs_packed, MATMUL, "xWiiiW",   "Linear",   .extra = NULL),
+    VENDOR("MatMulBnb4",            3, 3, mat_mul_bnb4,             infer_packed,           macs_packed, MATMUL, "xWi",      "Linear",   .extra = NULL),
     VENDOR("MatMulIntegerToFloat",  4, 7, NULL,                     infer_integer_to_float, macs_matmul, MATMUL, "wwiiiiW",  "Linear",   .extra = NULL),
     VENDOR("DynamicQuantizeMatMul", 3, 5, NULL,                     infer_dynamic_matmul,   macs_matmul, MATMUL, "wwiiW",    "Linear",   .extra = NULL),
     VENDOR("MatMulInteger16",       2, 2, NULL,                     infer_integer16,        macs_matmul, MATMUL, "ww",       "Linear",   .extra = NULL),
@@ -347,7 +347,7 @@ static const struct op rows[] = {
     VENDOR("NhwcConv",              2, 3, nhwc_conv,                infer_nhwc_conv,        macs_conv, CONV, "xWW",      "Conv{n}d", EXTRA(bias_flops, "biases")),
     VENDOR("QLinearConv",           8, 9, q_linear_conv,            infer_qlinear_conv,     macs_qlinear_conv, CONV, "xiiWiiiiW","Conv{n}d", EXTRA(quantized_bias_flops, "biases")),
     VENDOR("MoE",                   5, 8, mo_e,                     infer_experts,          macs_moe, EXPERTS, "xxWWWWWW", NULL,       .extra = NULL),
-    VENDOR("QMoE",                  6,21, q_mo_e,                   infer_experts,          macs_qmoe, EXPERTS, "xxWWWWWWWWWiiixi", NULL, .extra = NULL),
+    VENDOR("QMoE",                  6,21, q_mo_e,                   infer_experts,          macs_qmoe, EXPERTS, "xxWiWWiWWiWiiixi", NULL, .extra = NULL),
 };
 /* clang-format on */
 

@@ -8,14 +8,18 @@
  */
 #include <string.h>
 
+#include "ops/integers.h"
+#include "ops/packed.h"
 #include "passes/bind.h"
 #include "passes/lifetime.h"
 #include "passes/names.h"
 #include "passes/order.h"
 #include "passes/pass.h"
+#include "passes/rules.h"
 #include "passes/uses.h"
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -37,6 +41,7 @@ enum purpose {
     FOR_STAT = 1 << 4,    /* s */
     FOR_DATA = 1 << 5,    /* x */
     FOR_OTHER = 1 << 6,   /* m, i */
+    FOR_REAL = 1 << 7,    /* the real numbers that its integers are dequantized to */
 };
 
 struct study {
@@ -232,19 +237,43 @@ static bool is_scaled_again(const struct study *study, uint32_t id) {
     return value != ID_NONE;
 }
 
+static bool dequantizes(const struct study *study, uint32_t id) {
+    const struct node *node = &study->model->nodes[id];
+    return node->n_inputs > 0 && node->inputs[0] != ID_NONE &&
+           dtype_is_integer(study->analysis->infer.facts[node->inputs[0]].dtype) &&
+           integers_are_scaled(study->analysis->bind.ops[id]);
+}
+
+/* Whether the node multiplies scales: one of them is made while the model runs. */
+static bool joins_scales(const struct study *study, uint32_t id) {
+    const struct node *node = &study->model->nodes[id];
+    for (size_t slot = 0; slot < node->n_inputs && node->n_inputs == 2; slot++) {
+        if (node->inputs[slot] == ID_NONE) continue;
+        const struct value *value = &study->model->values[node->inputs[slot]];
+        if (value->node != ID_NONE && value->slot == 1 &&
+            text_equal(study->model->nodes[value->node].type, "DynamicQuantizeLinear"))
+            return true;
+    }
+    return false;
+}
+
 static void note_purposes(struct study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
     if (!reads_sources(study, id)) return; /* purposes of others are not asked about */
     bool chain = hands_on(study, node);
     unsigned onward = handed_on(study, node);
     bool placeholders = node->n_inputs > 1 && is_scaled_again(study, id);
+    const unsigned real = dequantizes(study, id) ? FOR_REAL : 0;
+    const bool scales = joins_scales(study, id);
     if (renames(study, id)) return; /* the name it gives is the parameter that is used */
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         uint32_t value = node->inputs[slot];
         if (value == ID_NONE || !study->carries[value]) continue;
         char role = role_of(study, id, slot);
         if (role == 'n' && placeholders) role = 's';
+        if (role == 'e' && scales) role = 'i';
         unsigned purposes = role == 'p' && chain ? onward : purpose_of_role(role);
+        if (role == 'p') purposes |= real;
         study->purposes[value] = (uint8_t)(study->purposes[value] | purposes);
     }
 }
@@ -277,9 +306,29 @@ static bool is_learned_input(const struct study *study, uint32_t value, unsigned
            names_parameter(value_name(study->model, value));
 }
 
+/* Integers of a few bits, as quantized models have them. */
+static bool is_narrow(enum dtype dtype) {
+    return dtype_is_integer(dtype) && dtype_bits(dtype) <= 8;
+}
+
+/*
+ * Whether an integer may be what a weight was quantized to. Most integers spell shapes and
+ * indices, and those are of 64 bits; a single one that joins elements is a scale's offset.
+ */
+static bool may_be_quantized(const struct study *study, uint32_t value) {
+    const struct fact *fact = &study->analysis->infer.facts[value];
+    const unsigned purposes = study->purposes[value];
+    if (!dtype_is_integer(fact->dtype)) return false;
+    if (purposes & FOR_WEIGHT) return true;
+    if ((purposes & FOR_REAL) == 0 && !is_narrow(fact->dtype)) return false;
+    return (purposes & (FOR_FACTOR | FOR_TABLE)) || shape_elements(&fact->shape) != 1;
+}
+
 static bool is_learned(const struct study *study, uint32_t value) {
     unsigned purposes = study->purposes[value];
-    if (!dtype_is_float(study->analysis->infer.facts[value].dtype)) return false;
+    if (!dtype_is_float(study->analysis->infer.facts[value].dtype) &&
+        !may_be_quantized(study, value))
+        return false;
     switch ((enum source)study->sources[value]) {
     case SOURCE_INITIALIZER:
     case SOURCE_RENAMED:
@@ -299,10 +348,12 @@ static bool is_buffer(const struct study *study, uint32_t value) {
     const char *name = value_name(study->model, value);
     bool stored =
         study->sources[value] == SOURCE_INITIALIZER || study->sources[value] == SOURCE_RENAMED;
-    bool is_float = dtype_is_float(study->analysis->infer.facts[value].dtype);
+    const enum dtype dtype = study->analysis->infer.facts[value].dtype;
+    bool is_float = dtype_is_float(dtype);
     if (purposes == 0) return false;
     if (purposes & FOR_STAT) return is_float;
-    return stored && (names_parameter(name) || (is_float && !names_generated(name)));
+    return stored && (names_parameter(name) ||
+                      ((is_float || is_narrow(dtype)) && !names_generated(name)));
 }
 
 static enum param_kind kind_of(const struct study *study, uint32_t value) {
@@ -311,21 +362,46 @@ static enum param_kind kind_of(const struct study *study, uint32_t value) {
     return is_buffer(study, value) ? PARAM_BUFFER : PARAM_NONE;
 }
 
-static void fill_params(const struct study *study, const uint8_t *kinds,
-                        struct params_table *table) {
+/* The numbers that it holds, of which a use may unpack several from an element. */
+static int count_numbers(const struct study *study, uint32_t id, int64_t *ret) {
+    const struct rule_source source = rules_source(study->analysis);
+    const struct value *value = &study->model->values[id];
+    const struct fact *fact = &study->analysis->infer.facts[id];
+    *ret = shape_elements(&fact->shape);
+    if (!is_narrow(fact->dtype)) return CM_OK;
+    for (size_t i = 0; i < value->n_uses; i++) {
+        const struct arena_mark mark = arena_save(study->analysis->arena);
+        const struct use *use = &value->uses[i];
+        struct rule rule;
+        const int64_t before = *ret;
+        const int status = rules_make_done(&source, use->node, &rule);
+        if (status < 0) return status;
+        *ret = packed_numbers(&rule, use->slot);
+        arena_restore(study->analysis->arena, mark);
+        if (*ret != before) break;
+    }
+    return CM_OK;
+}
+
+static int fill_params(const struct study *study, const uint8_t *kinds,
+                       struct params_table *table) {
     for (uint32_t value = 0; value < study->model->n_values; value++) {
         const struct fact *fact = &study->analysis->infer.facts[value];
         table->of_value[value] = ID_NONE;
         if (kinds[value] == PARAM_NONE) continue;
+        int64_t numbers = 0;
+        const int status = count_numbers(study, value, &numbers);
+        if (status < 0) return status;
         table->of_value[value] = (uint32_t)table->n_params;
         table->params[table->n_params++] = (struct param){
             .value = value,
             .kind = (enum param_kind)kinds[value],
             .name = value_name(study->model, value),
-            .elements = shape_elements(&fact->shape),
+            .elements = numbers,
             .bytes = lifetime_bytes(fact),
         };
     }
+    return CM_OK;
 }
 
 static int list_params(const struct study *study, struct params_table *table) {
@@ -341,8 +417,7 @@ static int list_params(const struct study *study, struct params_table *table) {
     table->of_value = arena_array_raw(arena, n_values, sizeof *table->of_value);
     table->params = arena_array_raw(arena, n, sizeof *table->params);
     if (!table->of_value || !table->params) return diag_no_memory(study->analysis->diag);
-    fill_params(study, kinds, table);
-    return CM_OK;
+    return fill_params(study, kinds, table);
 }
 
 static int start(const struct analysis *analysis, struct study *study) {

@@ -73,6 +73,14 @@ static void inherit_checkpoints(struct training *training) {
     }
 }
 
+/* No gradient leads to integers. */
+static void freeze_integers(struct training *training) {
+    const struct params_table *params = &training->analysis->params;
+    for (size_t i = 0; i < params->n_params; i++)
+        training->frozen[i] =
+            !dtype_is_float(training->analysis->infer.facts[params->params[i].value].dtype);
+}
+
 int training_choose(struct training *training) {
     const struct analysis *analysis = training->analysis;
     const struct cm_options *options = analysis->options;
@@ -86,6 +94,7 @@ int training_choose(struct training *training) {
     if (!matches || !training->frozen || !training->checkpoint)
         return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < n_modules; i++) training->checkpoint[i] = ID_NONE;
+    freeze_integers(training);
     for (size_t i = 0; i < options->n_freeze && status == CM_OK; i++)
         status = freeze(training, options->freeze[i], matches);
     for (size_t i = 0; i < options->n_checkpoint && status == CM_OK; i++)

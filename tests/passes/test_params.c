@@ -118,13 +118,70 @@ static void test_masks_and_indices_are_buffers_when_named(void **state) {
     CHECK(rows);
 }
 
-static void test_integers_are_never_learned(void **state) {
+static void test_integers_that_spell_indices_are_never_learned(void **state) {
     static const struct param_case rows[] = {
         {"in x int64[2,3]\ninit f.weight int64[3,4]\nnode - MatMul x f.weight -> y\nout y\n",
          {{"f.weight", PARAM_BUFFER}}},
+        {"in x int64[5]\ninit places int64[9]\nnode - Gather places x -> y\nout y\n",
+         {{"places", PARAM_NONE}}},
+        {"in x int8[5]\nconst offset int8[] =1\nnode - Add x offset -> y\nout y\n",
+         {{"offset", PARAM_NONE}}},
     };
     (void)state;
     CHECK(rows);
+}
+
+/* What a weight was quantized to is learned where the weight would be; its scale is none. */
+static void test_quantized_weights_are_learned(void **state) {
+    static const struct param_case rows[] = {
+        {"in x uint8[1,3,8]\ninit s float[]\ninit z uint8[]\ninit c.weight_quantized "
+         "int8[4,3,1]\n"
+         "init t float[4]\ninit u int8[4]\ninit c.bias_quantized int32[4]\n"
+         "node - QLinearConv x s z c.weight_quantized t u s z c.bias_quantized -> y\nout y\n",
+         {{"c.weight_quantized", PARAM_LEARNED},
+          {"c.bias_quantized", PARAM_LEARNED},
+          {"t", PARAM_BUFFER},
+          {"u", PARAM_BUFFER},
+          {"z", PARAM_BUFFER}}},
+        {"in x float[2,3]\ninit s float[]\ninit w_quantized int8[4,3]\ninit b_quantized "
+         "int32[4]\n"
+         "node - DequantizeLinear w_quantized s -> d\nnode - Transpose d -> t\n"
+         "node - MatMul x t -> p\nnode - DequantizeLinear b_quantized s -> b\n"
+         "node - Add p b -> y\nout y\n",
+         {{"w_quantized", PARAM_LEARNED}, {"b_quantized", PARAM_LEARNED}, {"d", PARAM_NONE}}},
+        /* a factor of one number, quantized with the rest */
+        {"in x float[2,3]\ninit s float[]\ninit val_7_quantized int8[1]\n"
+         "node - DequantizeLinear val_7_quantized s -> d\nnode - Mul x d -> y\nout y\n",
+         {{"val_7_quantized", PARAM_BUFFER}}},
+        /* quantized as the model runs: both scales are multiplied, then with the product */
+        {"in x float[2,3]\ninit f.weight_quantized int8[3,4]\ninit f.weight_scale float[]\n"
+         "node - DynamicQuantizeLinear x -> q sx zx\n"
+         "node - MatMulInteger q f.weight_quantized zx -> p\nnode - Cast p -> r to=1\n"
+         "node - Mul sx f.weight_scale -> s\nnode - Mul r s -> y\nout y\n",
+         {{"f.weight_quantized", PARAM_LEARNED}, {"f.weight_scale", PARAM_BUFFER}}},
+        {"in x int64[2]\ninit wte_quantized int8[9,4]\ninit s float[]\n"
+         "node - Gather wte_quantized x -> g\nnode - DequantizeLinear g s -> y\nout y\n",
+         {{"wte_quantized", PARAM_LEARNED}, {"s", PARAM_BUFFER}}},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+/* Two numbers of 4 bits in each byte of B, one in each of a weight of 8 bits. */
+static void test_packed_numbers_are_counted_one_by_one(void **state) {
+    struct bench *bench =
+        bench_open("in x float[2,64]\ninit f.weight uint8[8,2,16]\ninit f.scales float[16]\n"
+                   "node - com.microsoft::MatMulNBits x f.weight f.scales -> y K=64 N=8 bits=4 "
+                   "block_size=32\nout y\n");
+    (void)state;
+    assert_int_equal(bench->status, CM_OK);
+    const struct cm_costs *root = &bench_module(bench, "")->costs;
+    assert_int_equal(bench_kind(bench, "f.weight"), PARAM_LEARNED);
+    assert_int_equal(bench_kind(bench, "f.scales"), PARAM_BUFFER);
+    assert_int_equal(root->params, 64 * 8);
+    assert_int_equal(root->buffers, 16);
+    assert_int_equal(root->weight_bytes, 8 * 2 * 16 + 16 * 4);
+    bench_close(bench);
 }
 
 static void test_a_weight_is_seen_through_views_casts_and_quantization(void **state) {
@@ -270,7 +327,9 @@ int main(void) {
         cmocka_unit_test(test_constant_nodes_are_learned_by_name_only),
         cmocka_unit_test(test_a_lone_number_is_learned_only_under_a_name),
         cmocka_unit_test(test_masks_and_indices_are_buffers_when_named),
-        cmocka_unit_test(test_integers_are_never_learned),
+        cmocka_unit_test(test_integers_that_spell_indices_are_never_learned),
+        cmocka_unit_test(test_quantized_weights_are_learned),
+        cmocka_unit_test(test_packed_numbers_are_counted_one_by_one),
         cmocka_unit_test(test_a_weight_is_seen_through_views_casts_and_quantization),
         cmocka_unit_test(test_a_token_joined_to_activations_is_learned),
         cmocka_unit_test(test_an_identity_under_a_parameters_name_is_that_parameter),

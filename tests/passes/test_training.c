@@ -190,6 +190,20 @@ static void a_module_answers_for_what_its_nodes_made(void **state) {
     bench_close(bench);
 }
 
+static void integers_are_frozen(void **state) {
+    const struct cm_options options = {.optimizer = "sgd"};
+    struct bench *bench = bench_open_with(
+        "in x float[2,3]\ninit f.weight int8[3,4]\ninit s float[]\ninit f.bias float[4]\n"
+        "node - DequantizeLinear f.weight s -> w\nnode - Gemm x w f.bias -> y\nout y\n",
+        &options);
+    (void)state;
+    assert_int_equal(bench->status, CM_OK);
+    assert_int_equal(bench_module(bench, "")->costs.params, 16);
+    assert_int_equal(bench->analysis.training.frozen, 12);
+    assert_int_equal(bench->analysis.training.learned, 4);
+    bench_close(bench);
+}
+
 static void a_pattern_names_parameters_or_modules(void **state) {
     static const struct {
         const char *pattern;
@@ -416,6 +430,7 @@ int main(void) {
         cmocka_unit_test(steps_keep_and_cost_what_their_operators_say),
         cmocka_unit_test(the_peak_names_its_node_and_phase),
         cmocka_unit_test(a_module_answers_for_what_its_nodes_made),
+        cmocka_unit_test(integers_are_frozen),
         cmocka_unit_test(a_pattern_names_parameters_or_modules),
         cmocka_unit_test(a_pattern_that_matches_nothing_is_refused),
         cmocka_unit_test(an_optimizer_keeps_its_states_and_takes_its_flops),

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* By the operator that unpacks them: see packed.h. ONNX's own types of 4 bits need no row,
+ * since each of their elements is a number. */
+#include "ops/packed.h"
+
+#include "ops/common.h"
+#include "ops/rule.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct packing {
+    const char *type; /* in com.microsoft */
+    size_t slot;
+    const char *bits; /* attribute: bits of a number in an element of 8; NULL: of no interest */
+    const char *rows; /* attribute: numbers are rows x K; NULL: they are not told so */
+};
+
+static const struct packing packings[] = {
+    {"MatMulNBits", 1, NULL, "N"},
+    {"MatMulBnb4", 1, NULL, "N"},
+    {"MatMulNBitsMlp", 3, NULL, "N"},
+    {"MatMulNBitsMlp", 6, NULL, "N"},
+    {"MatMulNBitsQkv", 3, NULL, "Nq"},
+    {"MatMulNBitsQkv", 6, NULL, "Nkv"},
+    {"MatMulNBitsQkv", 9, NULL, "Nkv"},
+    {"MatMulFpQ4", 1, NULL, NULL},
+    {"GatherBlockQuantized", 0, "bits", NULL},
+    {"QMoE", 2, "fc1_expert_weight_bits", NULL},
+    {"QMoE", 5, "fc2_expert_weight_bits", NULL},
+    {"QMoE", 8, "fc3_expert_weight_bits", NULL},
+};
+
+static const struct packing *find(const struct op *op, size_t slot) {
+    for (size_t i = 0; i < sizeof(packings) / sizeof(packings[0]); i++)
+        if (packings[i].slot == slot && text_equal(packings[i].type, op->type))
+            return &packings[i];
+    return NULL;
+}
+
+/* Each weight of a QMoE may have its own. */
+static int64_t bits_of(const struct rule *rule, const char *name) {
+    const bool own = rule_has_attr(rule, name) || text_equal(name, "bits");
+    return rule_attr_int(rule, own ? name : "expert_weight_bits");
+}
+
+static int64_t last_dim(const struct shape *shape) {
+    return shape->rank < 1 ? DIM_UNKNOWN : shape->dims[shape->rank - 1];
+}
+
+int64_t packed_numbers(const struct rule *rule, size_t slot) {
+    const struct packing *packing = find(rule->op, slot);
+    const int64_t elements = rule_elements(rule, slot);
+    if (!packing || !text_equal(rule->op->domain, "com.microsoft")) return elements;
+    if (packing->rows)
+        return checked_mul(rule_attr_int(rule, packing->rows), rule_attr_int(rule, "K"));
+    if (!packing->bits)
+        return checked_mul(last_dim(rule_shape(rule, 0)), last_dim(rule_output_shape(rule, 0)));
+    const int64_t bits = bits_of(rule, packing->bits);
+    if (rule_dtype(rule, slot) != DTYPE_UINT8 || bits < 1 || bits > 8) return elements;
+    return checked_mul(elements, 8 / bits);
+}
