@@ -196,7 +196,8 @@ static bool puts_numbers(const struct rule *rule) {
     if (!text_equal(rule_attr_string(rule, "mode"), "constant")) return false;
     if (!rule_has_input(rule, 2)) return rule_attr_float(rule, "value") != 0;
     const struct constant *value = rule_input(rule, 2)->value;
-    return !value || !constant_has_reals(value) || constant_real_at(value, 0) != 0;
+    return !value || value->n_elements != 1 || !constant_has_reals(value) ||
+           constant_real_at(value, 0) != 0;
 }
 
 /* Parts that have scales of their own have one for each place along the axis that joins them.

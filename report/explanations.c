@@ -161,6 +161,11 @@ static void write_outputs(struct page *page, const struct cm_node *node) {
 
 static void write_node(struct page *page, const struct cm_result *result,
                        const struct cm_explained_node *explained) {
+    if (explained->node >= result->n_nodes) {
+        page_print(page, STYLE_PLAIN, "node %zu is not in this report", explained->node);
+        page_end_line(page);
+        return;
+    }
     const struct cm_node *node = &result->nodes[explained->node];
     write_node_title(page, node);
     write_outputs(page, node);
@@ -223,7 +228,10 @@ static void write_by(struct page *page, const struct cm_explanation *explanation
 static void write_explanation(struct page *page, const struct cm_result *result,
                               const struct cm_explanation *explanation) {
     page_rule(page, "Explanation");
-    write_module(page, &result->modules[explanation->module]);
+    if (explanation->module < result->n_modules) /* a file may say anything */
+        write_module(page, &result->modules[explanation->module]);
+    else
+        page_name(page, STYLE_TITLE, explanation->name);
     page_end_line(page);
     for (size_t i = 0; i < explanation->n_nodes; i++)
         write_node(page, result, &explanation->nodes[i]);

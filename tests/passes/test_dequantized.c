@@ -258,6 +258,9 @@ static void scales_follow_what_moves_elements(void **state) {
         {GIVEN "in i int8[2,2]\nnode d DequantizeLinear i s -> f\nin v float[]\n"
                "const p int64[4] =0,0,0,1\nnode c Pad f p v -> a mode=reflect\n" PRODUCT,
          INTEGERS},
+        {GIVEN "in i int8[2,2]\nnode d DequantizeLinear i s -> f\ninit v float[0]\n"
+               "const p int64[4] =0,0,0,1\nnode c Pad f p v -> a\n" PRODUCT,
+         FLOATS},
         /* a mask is no part of what passes, and an output that nobody takes changes nothing */
         {INPUT_AS("f") "node o Dropout f -> g m\nnode c Cast m -> a to=1\n" WEIGHT PRODUCT,
          FLOATS},

@@ -230,6 +230,21 @@ static void a_tree_of_any_depth_is_printed(void **state) {
     free(modules);
 }
 
+/* As a file may have it, whoever wrote that. */
+static void what_is_not_in_the_report_is_not_looked_up(void **state) {
+    (void)state;
+    const struct cm_explained_node lost = {.node = 4294967295, .runs = 1};
+    const struct cm_explanation explanations[] = {
+        {"conv1", false, CM_NO_INDEX, 1, &lost, 0, 0, NULL}};
+    struct cm_text_options options = defaults();
+    struct cm_result result = fixture_hostile;
+    result.n_explanations = 1;
+    result.explanations = explanations;
+    char *text = fixture_explanations(&result, &options);
+    assert_non_null(strstr(text, "conv1\nnode 4294967295 is not in this report\n"));
+    free(text);
+}
+
 static void a_figure_is_explained_by_its_terms(void **state) {
     (void)state;
     struct cm_text_options options = defaults();
@@ -258,6 +273,7 @@ int main(void) {
         cmocka_unit_test(the_defaults_are_deepspeeds),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(a_tree_of_any_depth_is_printed),
+        cmocka_unit_test(what_is_not_in_the_report_is_not_looked_up),
         cmocka_unit_test(a_figure_is_explained_by_its_terms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
