@@ -78,8 +78,8 @@ static int map_spread(struct map *map, size_t n) {
     return CM_OK;
 }
 
-/* What is reserved at first is exact. Whatever comes later grows by steps: callers may reserve a
- * few more again and again. */
+/* What is reserved at first is exact. Whatever comes later grows by steps: callers may reserve
+ * a few more again and again. */
 int map_reserve(struct map *map, size_t n) {
     if (n <= map->capacity) return CM_OK;
     if (n >= MAP_NONE) return CM_NO_MEMORY;
