@@ -336,7 +336,7 @@ static const struct op rows[] = {
     VENDOR("TransposeMatMul",       2, 2, transpose_mat_mul,        infer_fused_matmul,     macs_fused_matmul, MATMUL, "ww",       "Linear",   .extra = NULL),
     VENDOR("FusedMatMulActivation", 2, 2, fused_mat_mul_activation, infer_fused_matmul,     macs_fused_matmul, MATMUL, "ww",       "Linear",   EXTRA(activation_flops, "activations")),
     VENDOR("FusedGemm",             2, 3, fused_gemm,               infer_fused_gemm,       macs_gemm, MATMUL, "www",      "Linear",   EXTRA(activation_flops, "activations")),
-    VENDOR("QGemm",                 6, 9, q_gemm,                   infer_qgemm,            macs_gemm, MATMUL, "wiiwiiwii","Linear",   .extra = NULL),
+    VENDOR("QGemm",                 6, 9, q_gemm,                   infer_qgemm,            macs_gemm, MATMUL, "wiiwiiWii","Linear",   .extra = NULL),
     VENDOR("MatMulNBits",           3, 6, mat_mul_n_bits,           infer_packed,           macs_packed, MATMUL, "xWiiiW",   "Linear",   .extra = NULL),
     VENDOR("MatMulBnb4",            3, 3, mat_mul_bnb4,             infer_packed,           macs_packed, MATMUL, "xWi",      "Linear",   .extra = NULL),
     VENDOR("MatMulIntegerToFloat",  4, 7, NULL,                     infer_integer_to_float, macs_matmul, MATMUL, "wwiiiiW",  "Linear",   .extra = NULL),

@@ -149,6 +149,11 @@ static void test_quantized_weights_are_learned(void **state) {
          "node - MatMul x t -> p\nnode - DequantizeLinear b_quantized s -> b\n"
          "node - Add p b -> y\nout y\n",
          {{"w_quantized", PARAM_LEARNED}, {"b_quantized", PARAM_LEARNED}, {"d", PARAM_NONE}}},
+        {"in x uint8[2,3]\ninit s float[]\ninit z uint8[]\ninit u int8[]\ninit w_quantized "
+         "int8[3,4]\n"
+         "init b_quantized int32[4]\n"
+         "node - com.microsoft::QGemm x s z w_quantized s u b_quantized s z -> y\nout y\n",
+         {{"w_quantized", PARAM_LEARNED}, {"b_quantized", PARAM_LEARNED}}},
         /* a factor of one number, quantized with the rest */
         {"in x float[2,3]\ninit s float[]\ninit val_7_quantized int8[1]\n"
          "node - DequantizeLinear val_7_quantized s -> d\nnode - Mul x d -> y\nout y\n",
