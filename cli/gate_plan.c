@@ -68,13 +68,25 @@ static bool has_batch(const int64_t *batches, size_t n, int64_t batch) {
     return false;
 }
 
+/* One more, where it is another. */
+static int add_batch(const struct invocation *call, int64_t batch, int64_t *batches,
+                     size_t *n) {
+    if (has_batch(batches, *n, batch)) return CM_OK;
+    if (*n == GATE_MOST_BATCHES)
+        return options_fault(call, "more than %d batches are wanted", GATE_MOST_BATCHES);
+    batches[(*n)++] = batch;
+    return CM_OK;
+}
+
 /* Each once: a baseline of one batch twice could not be read again. */
-static void drop_repeated(struct gate_plan *plan, const int64_t *from, int64_t *batches) {
+static int drop_repeated(const struct planner *planner, const int64_t *from, int64_t *batches) {
     size_t n = 0;
-    for (size_t i = 0; i < plan->n_batches; i++)
-        if (!has_batch(batches, n, from[i])) batches[n++] = from[i];
-    plan->batches = batches;
-    plan->n_batches = n;
+    int status = CM_OK;
+    for (size_t i = 0; i < planner->plan->n_batches && status == CM_OK; i++)
+        status = add_batch(planner->call, from[i], batches, &n);
+    planner->plan->batches = batches;
+    planner->plan->n_batches = n;
+    return status;
 }
 
 static int choose_batches(const struct planner *planner) {
@@ -93,7 +105,7 @@ static int choose_batches(const struct planner *planner) {
     else if (given->n == 0)
         planner->plan->n_batches = 1;
     if (status == CM_OK)
-        drop_repeated(planner->plan, given->n > 0 ? given->items : batches, batches);
+        status = drop_repeated(planner, given->n > 0 ? given->items : batches, batches);
     return status;
 }
 
@@ -147,10 +159,10 @@ int gate_plan_take_limits(const struct invocation *call, size_t n,
     plan->beside = beside;
     for (size_t i = 0; i < n; i++) {
         int64_t batch = CM_UNKNOWN;
-        const int status = cm_check_limit_batch(&limits[i], call->diag, &batch);
+        int status = cm_check_limit_batch(&limits[i], call->diag, &batch);
+        if (status == CM_OK && is_known(batch))
+            status = add_batch(call, batch, beside, &plan->n_beside);
         if (status != CM_OK) return status;
-        if (is_known(batch) && !has_batch(beside, plan->n_beside, batch))
-            beside[plan->n_beside++] = batch;
     }
     return CM_OK;
 }
