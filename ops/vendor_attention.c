@@ -239,6 +239,8 @@ static void macs_attention(const struct rule *rule, struct product *ret) {
 }
 
 static int check_heads(const struct rule *rule, const struct attention *a) {
+    if ((is_known(a->key) && a->key < 0) || (is_known(a->value) && a->value < 0))
+        return rule_fail(rule, DIAG_ATTRIBUTE, "qkv_hidden_sizes has a size below 0");
     if (a->heads >= 1 && a->kv_heads >= 1 && a->heads % a->kv_heads == 0) return CM_OK;
     return rule_fail(rule, DIAG_ATTRIBUTE, "%lld heads of queries, %lld of keys",
                      (long long)a->heads, (long long)a->kv_heads);
