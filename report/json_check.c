@@ -16,6 +16,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
+#include "support/map.h"
 
 #include "support/banned.h"
 
@@ -73,6 +74,22 @@ static int check_totals(const struct cm_costs *totals, struct cm_diagnostics *di
     return CM_OK;
 }
 
+/* One row each: a comparison lays them side by side. */
+static int check_operators(const struct cm_result *result, struct arena *arena,
+                           struct cm_diagnostics *diag) {
+    struct map names;
+    map_init(&names, arena);
+    for (size_t i = 0; i < result->n_operators; i++) {
+        uint32_t before = MAP_NONE;
+        if (map_add(&names, result->operators[i].op, (uint32_t)i, &before) != CM_OK)
+            return diag_no_memory(diag);
+        if (before != MAP_NONE)
+            return diag_error(diag, DIAG_FORMAT,
+                              "operators[%zu]: the same as operators[%" PRIu32 "]", i, before);
+    }
+    return CM_OK;
+}
+
 static int by_batch(const void *a, const void *b) {
     const int64_t left = *(const int64_t *)a;
     const int64_t right = *(const int64_t *)b;
@@ -112,5 +129,6 @@ int json_check(const struct cm_result *result, struct arena *arena,
     int status = check_root(result, diag);
     if (status == CM_OK) status = check_totals(&result->totals, diag);
     if (status == CM_OK) status = check_tree(result, arena, diag);
+    if (status == CM_OK) status = check_operators(result, arena, diag);
     return status;
 }
