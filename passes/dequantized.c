@@ -10,7 +10,7 @@
 
 #include "support/banned.h"
 
-static bool dequantizes(const struct analysis *analysis, uint32_t id) {
+bool dequantizes(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
     return node->n_inputs > 0 && node->inputs[0] != ID_NONE &&
            dtype_is_integer(analysis->infer.facts[node->inputs[0]].dtype) &&

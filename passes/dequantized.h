@@ -7,9 +7,15 @@
 #ifndef PASSES_DEQUANTIZED_H
 #define PASSES_DEQUANTIZED_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "ops/integers.h"
 #include "ops/scales.h"
 #include "passes/pass.h"
+
+/* Whether the node gives its integers, shifted and scaled: a DequantizeLinear. */
+bool dequantizes(const struct analysis *analysis, uint32_t node);
 
 /* Which values are dequantized integers, under whatever shape: *ret has one element for each
  * value of the model, or is NULL where nothing is dequantized. CM_OK, or CM_NO_MEMORY. */

@@ -3,8 +3,8 @@
  * file stores to what is made of it, then backwards with the purposes. */
 #include "passes/param_uses.h"
 
-#include "ops/integers.h"
 #include "passes/bind.h"
+#include "passes/dequantized.h"
 #include "passes/names.h"
 #include "passes/order.h"
 #include "support/arena.h"
@@ -197,13 +197,6 @@ static bool is_scaled_again(const struct param_study *study, uint32_t id) {
     return value != ID_NONE;
 }
 
-static bool dequantizes(const struct param_study *study, uint32_t id) {
-    const struct node *node = &study->model->nodes[id];
-    return node->n_inputs > 0 && node->inputs[0] != ID_NONE &&
-           dtype_is_integer(study->analysis->infer.facts[node->inputs[0]].dtype) &&
-           integers_are_scaled(study->analysis->bind.ops[id]);
-}
-
 /* Whether the node multiplies scales: one of them is made while the model runs. */
 static bool joins_scales(const struct param_study *study, uint32_t id) {
     const struct node *node = &study->model->nodes[id];
@@ -223,7 +216,7 @@ static void note_purposes(struct param_study *study, uint32_t id) {
     bool chain = hands_on(study, node);
     unsigned onward = handed_on(study, node);
     bool placeholders = node->n_inputs > 1 && is_scaled_again(study, id);
-    const unsigned real = dequantizes(study, id) ? FOR_REAL : 0;
+    const unsigned real = dequantizes(study->analysis, id) ? FOR_REAL : 0;
     const bool scales = joins_scales(study, id);
     if (renames(study, id)) return; /* the name it gives is the parameter that is used */
     for (size_t slot = 0; slot < node->n_inputs; slot++) {

@@ -172,11 +172,9 @@ static void what_is_no_description_at_all_is_refused(void **state) {
 }
 
 /* One that is described by data, with `n` inputs. */
-static int make_wide(size_t n, struct cm_diagnostics *diag, struct cm_op_costs **ret) {
-    static const char *inputs[129];
+static struct cm_op_description described_by_data(size_t n, const char *const *inputs) {
     static const struct cm_op_output output = {"", ""};
-    for (size_t i = 0; i < n; i++) inputs[i] = "?";
-    const struct cm_op_description description = {
+    return (struct cm_op_description){
         .domain = "d",
         .op = "O",
         .since = CM_UNKNOWN,
@@ -188,9 +186,16 @@ static int make_wide(size_t n, struct cm_diagnostics *diag, struct cm_op_costs *
         .n_outputs = 1,
         .outputs = &output,
         .macs = "0",
-        .other_flops = "in0",
+        .other_flops = "0",
         .note = "",
     };
+}
+
+static int make_wide(size_t n, struct cm_diagnostics *diag, struct cm_op_costs **ret) {
+    const char *inputs[129];
+    for (size_t i = 0; i < n; i++) inputs[i] = "?";
+    struct cm_op_description description = described_by_data(n, inputs);
+    description.other_flops = "in0";
     return cm_op_costs_make(&description, 1, diag, ret);
 }
 
@@ -216,7 +221,6 @@ static void names_have_an_end(void **state) {
     char where[65][16];
     const char *inputs[4];
     const char *lines[65];
-    struct cm_op_output output = {"", ""};
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_op_costs *costs = NULL;
     struct cm_named_size attribute = {"a", 1};
@@ -228,21 +232,9 @@ static void names_have_an_end(void **state) {
         lines[i] = where[i];
         inputs[i / 16] = dims[i / 16];
     }
-    struct cm_op_description description = {
-        .domain = "d",
-        .op = "O",
-        .like = "",
-        .n_inputs = 4,
-        .inputs = inputs,
-        .required_inputs = CM_UNKNOWN,
-        .n_where = 64,
-        .where = lines,
-        .n_outputs = 1,
-        .outputs = &output,
-        .macs = "0",
-        .other_flops = "0",
-        .note = "",
-    };
+    struct cm_op_description description = described_by_data(4, inputs);
+    description.n_where = 64;
+    description.where = lines;
     assert_int_equal(cm_op_costs_make(&description, 1, diag, &costs), CM_OK);
     cm_op_costs_free(costs);
     costs = NULL;
@@ -270,8 +262,8 @@ static void a_file_that_is_too_large_is_not_read(void **state) {
     cm_diagnostics_free(diag);
 }
 
-/* A profile of the custom model with these files; the caller frees it. */
-/* No step: NULL. */
+/* A profile of the custom model with these files, of a training step unless `optimizer` is
+ * NULL; the caller frees it. */
 static struct cm_result *profile_with(const struct cm_op_costs *const *costs, size_t n,
                                       const char *optimizer) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -321,7 +313,6 @@ static void the_last_file_that_describes_an_operator_holds(void **state) {
 
 /* Sums of 128 names, 255 steps each: 8 of them, and 8 more, or 10. */
 static int make_long(size_t n_more, struct cm_diagnostics *diag, struct cm_op_costs **ret) {
-    static const struct cm_op_output output = {"", ""};
     char sum[900] = "in0";
     char first[8][1000];
     const char *where[8];
@@ -330,23 +321,11 @@ static int make_long(size_t n_more, struct cm_diagnostics *diag, struct cm_op_co
         snprintf(first[i], sizeof first[i], "P%zu = %s", i, sum);
         where[i] = first[i];
     }
-    const struct cm_op_description description = {
-        .domain = "d",
-        .op = "O",
-        .since = CM_UNKNOWN,
-        .like = "",
-        .like_opset = CM_UNKNOWN,
-        .n_inputs = 1,
-        .inputs = (const char *[]){"?"},
-        .required_inputs = CM_UNKNOWN,
-        .n_where = 8,
-        .where = where,
-        .n_outputs = 1,
-        .outputs = &output,
-        .macs = "1+1+1+1",
-        .other_flops = n_more ? "1+1" : "1",
-        .note = "",
-    };
+    struct cm_op_description description = described_by_data(1, (const char *[]){"?"});
+    description.n_where = 8;
+    description.where = where;
+    description.macs = "1+1+1+1";
+    description.other_flops = n_more ? "1+1" : "1";
     return cm_op_costs_make(&description, 1, diag, ret);
 }
 

@@ -204,6 +204,13 @@ static void scales_follow_what_moves_elements(void **state) {
          "init k int8[2,9]\ninit t float[9]\nin h int64[3]\n"
          "node d DequantizeLinear k t -> f axis=1\nnode g Gather f h -> a axis=1\n" PRODUCT,
          FLOATS},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void parts_that_are_joined_have_their_scales(void **state) {
+    static const struct dequantized_case rows[] = {
         /* two scales along the summed axis, one, and two along another */
         {SCALE "in k int8[2,1]\nin l int8[2,2]\ninit r float[]\n"
                "node d DequantizeLinear k s -> f\nnode g DequantizeLinear l r -> h\n"
@@ -232,6 +239,13 @@ static void scales_follow_what_moves_elements(void **state) {
                "node f DequantizeLinear v t -> g axis=1\n"
                "node g Concat f g -> b axis=0\n" PRODUCT,
          INTEGERS},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void places_may_be_merged_split_and_picked(void **state) {
+    static const struct dequantized_case rows[] = {
         /* places of an axis that are merged, or told apart, none of them summed */
         {GIVEN "init k int8[2,1,3]\ninit t float[2]\nconst h int64[2] =2,3\n"
                "node d DequantizeLinear k t -> f axis=0\nnode r Reshape f h -> a\n" PRODUCT,
@@ -248,6 +262,13 @@ static void scales_follow_what_moves_elements(void **state) {
         {GIVEN "init k int8[9,2,3]\ninit t float[9]\nconst h int64[] =1\n"
                "node d DequantizeLinear k t -> f axis=0\nnode g Gather f h -> a\n" PRODUCT,
          INTEGERS},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void what_is_put_around_must_be_integers_too(void **state) {
+    static const struct dequantized_case rows[] = {
         /* padded by zeros, which are integers, and by what may be none */
         {GIVEN "in i int8[2,2]\nnode d DequantizeLinear i s -> f\n"
                "const p int64[4] =0,0,0,1\nnode c Pad f p -> a\n" PRODUCT,
@@ -261,6 +282,13 @@ static void scales_follow_what_moves_elements(void **state) {
         {GIVEN "in i int8[2,2]\nnode d DequantizeLinear i s -> f\ninit v float[0]\n"
                "const p int64[4] =0,0,0,1\nnode c Pad f p v -> a\n" PRODUCT,
          FLOATS},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void only_what_passes_is_passed(void **state) {
+    static const struct dequantized_case rows[] = {
         /* a mask is no part of what passes, and an output that nobody takes changes nothing */
         {INPUT_AS("f") "node o Dropout f -> g m\nnode c Cast m -> a to=1\n" WEIGHT PRODUCT,
          FLOATS},
@@ -378,6 +406,10 @@ int main(void) {
         cmocka_unit_test(a_scale_comes_out_of_what_is_not_summed),
         cmocka_unit_test(a_convolution_sums_over_channels_of_a_group_and_kernels),
         cmocka_unit_test(scales_follow_what_moves_elements),
+        cmocka_unit_test(parts_that_are_joined_have_their_scales),
+        cmocka_unit_test(places_may_be_merged_split_and_picked),
+        cmocka_unit_test(what_is_put_around_must_be_integers_too),
+        cmocka_unit_test(only_what_passes_is_passed),
         cmocka_unit_test(a_bias_is_what_it_is_given_as),
         cmocka_unit_test(rounds_and_sums_count_integers_too),
         cmocka_unit_test(a_composite_is_on_floats),
