@@ -57,8 +57,6 @@ int gate_reports_write(const struct invocation *call, const struct gate_report *
 int gate_baseline_write(const char *path, const struct cm_baseline *baseline,
                         struct cm_diagnostics *diag) CM_MUST_CHECK;
 
-#define GATE_MOST_BATCHES 64 /* of what is asked for, and as many that limits name */
-
 /* What is to be profiled, and at which batches. */
 struct gate_plan {
     struct cm_options options; /* batch aside */

@@ -72,8 +72,8 @@ static bool has_batch(const int64_t *batches, size_t n, int64_t batch) {
 static int add_batch(const struct invocation *call, int64_t batch, int64_t *batches,
                      size_t *n) {
     if (has_batch(batches, *n, batch)) return CM_OK;
-    if (*n == GATE_MOST_BATCHES)
-        return options_fault(call, "more than %d batches are wanted", GATE_MOST_BATCHES);
+    if (*n == BATCHES_MOST)
+        return options_fault(call, "more than %d batches are wanted", BATCHES_MOST);
     batches[(*n)++] = batch;
     return CM_OK;
 }

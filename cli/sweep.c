@@ -13,18 +13,16 @@
 
 #include "support/banned.h"
 
-#define MOST_BATCHES 64
-
 int sweep_read(const struct invocation *call, const char *text, struct batches *ret) {
     *ret = (struct batches){0, NULL};
     if (text == NULL) return CM_OK;
-    int64_t *items = arena_array(call->arena, MOST_BATCHES, sizeof(*items));
+    int64_t *items = arena_array(call->arena, BATCHES_MOST, sizeof(*items));
     if (items == NULL) return diag_no_memory(call->diag);
     size_t n = 0;
     for (const char *at = text; at != NULL; n++) {
         const size_t length = strcspn(at, ",");
-        if (n == MOST_BATCHES)
-            return options_fault(call, "option --batch takes at most %d batches", MOST_BATCHES);
+        if (n == BATCHES_MOST)
+            return options_fault(call, "option --batch takes at most %d batches", BATCHES_MOST);
         if (!text_to_int64(at, length, &items[n]) || items[n] < 1)
             return options_fault(call,
                                  "option --batch wants an integer from 1 to %" PRId64

@@ -10,6 +10,8 @@
 
 struct invocation;
 
+#define BATCHES_MOST 64 /* of one list */
+
 struct batches {
     size_t n; /* 0: not given */
     const int64_t *items;

@@ -42,7 +42,7 @@ static bool have_one_scale(const struct analysis *analysis, const struct node *n
 static int find_outputs(const struct analysis *analysis, const struct rule_source *source,
                         uint32_t id, scale_axes *ret) {
     const struct node *node = &analysis->model->nodes[id];
-    const bool same = have_one_scale(analysis, node);
+    const bool same = node->n_inputs > 1 && have_one_scale(analysis, node);
     struct rule rule;
     const int status = rules_make_done(source, id, &rule);
     if (status < 0) return status;
