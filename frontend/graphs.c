@@ -5,21 +5,6 @@
 
 #include "support/banned.h"
 
-/* Of an input a negative dim would be analysed with; of a value in between it only means that
- * the exporter did not know. */
-static int check_input_dims(struct importer *importer, const Onnx__TypeProto *type) {
-    const Onnx__TensorShapeProto *shape =
-        type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
-            ? type->tensor_type->shape
-            : NULL;
-    for (size_t i = 0; shape && i < shape->n_dim; i++)
-        if (shape->dim[i]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
-            shape->dim[i]->dim_value < 0)
-            return diag_error(importer->diag, DIAG_SHAPE, "dim %zu is %lld, at least 0 wanted",
-                              i, (long long)shape->dim[i]->dim_value);
-    return CM_OK;
-}
-
 static int add_input(struct importer *importer, struct scope *scope,
                      const Onnx__ValueInfoProto *proto, uint32_t *ret) {
     struct value value = {.origin = VALUE_INPUT, .node = ID_NONE};
@@ -30,7 +15,6 @@ static int add_input(struct importer *importer, struct scope *scope,
     if (!frame.what) return diag_no_memory(importer->diag);
     diag_push(importer->diag, &frame);
     int status = import_declared(importer, proto->type, &value.type);
-    if (status == CM_OK) status = check_input_dims(importer, proto->type);
     diag_pop(importer->diag, &frame);
     if (status < 0) return status;
     return scope_add_value(importer, scope, name, &value, ret);

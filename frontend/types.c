@@ -2,10 +2,16 @@
 /* TypeProto as a type: element types, dims, and the names of free dims. */
 #include "frontend/importer.h"
 #include "support/arena.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
-/* Some tools write -1 for a dim that they do not know. */
+/* PaddlePaddle's exporter writes -1 for a dim that it does not know, or this for its name, in
+ * which two of them are not the same. */
+static bool is_name(const char *name) {
+    return name[0] && !text_equal(name, "?");
+}
+
 static int dim(struct importer *importer, const Onnx__TensorShapeProto__Dimension *proto,
                int64_t *ret_dim, const char **ret_symbol) {
     const bool is_value =
@@ -14,7 +20,7 @@ static int dim(struct importer *importer, const Onnx__TensorShapeProto__Dimensio
         proto->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
     *ret_dim = is_value && proto->dim_value >= 0 ? proto->dim_value : DIM_UNKNOWN;
     *ret_symbol = NULL;
-    if (!is_named || !proto->dim_param[0]) return CM_OK;
+    if (!is_named || !is_name(proto->dim_param)) return CM_OK;
     *ret_symbol = import_text(importer, proto->dim_param);
     return *ret_symbol ? CM_OK : diag_no_memory(importer->diag);
 }

@@ -370,14 +370,35 @@ static void of_alternatives_the_last_counts(void **state) {
     }
 }
 
-static void an_input_with_a_negative_dim_is_refused_by_name(void **state) {
+/* PaddlePaddle's exporter writes so. */
+static void a_negative_dim_is_free_and_has_no_name(void **state) {
     struct bytes graph = graph_of(*state, "", "y");
     put_message(&graph, 11, value_of(*state, "x", 2, (const int64_t[]){1, -1}));
     put_message(&graph, 1, node_of(*state, "Relu", "r", "x", "y"));
     struct loading loading = load_bytes(model_of(*state, graph));
-    assert_int_equal(loading.status, CM_REFUSED);
-    assert_string_equal(loading_message(&loading), "shape: dim 1 is -1, at least 0 wanted");
-    assert_string_equal(loading_place(&loading), "in input x");
+    assert_int_equal(loading.status, CM_OK);
+    const struct type *have = value_named(&loading, "x")->type;
+    assert_int_equal(have->shape.dims[0], 1);
+    assert_int_equal(have->shape.dims[1], DIM_UNKNOWN);
+    assert_null(have->symbols[1]);
+    loading_free(&loading);
+}
+
+/* Two of them are not one dim. */
+static void a_dim_called_question_mark_has_no_name(void **state) {
+    struct bytes dim = bytes_new(*state);
+    put_text(&dim, 2, "?");
+    const struct bytes shape = nested(*state, 2, nested(*state, 1, dim));
+    struct bytes value = nested(*state, 2, nested(*state, 1, shape));
+    put_text(&value, 1, "x");
+    struct bytes graph = graph_of(*state, "", "x");
+    put_message(&graph, 11, value);
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_OK);
+    const struct type *have = value_named(&loading, "x")->type;
+    assert_int_equal(have->shape.rank, 1);
+    assert_int_equal(have->shape.dims[0], DIM_UNKNOWN);
+    assert_null(have->symbols[0]);
     loading_free(&loading);
 }
 
@@ -581,7 +602,8 @@ int main(void) {
         cmocka_unit_test(too_few_elements_are_an_error_when_they_are_wanted),
         cmocka_unit_test(declared_dims_are_numbers_names_or_unknown),
         cmocka_unit_test(of_alternatives_the_last_counts),
-        cmocka_unit_test(an_input_with_a_negative_dim_is_refused_by_name),
+        cmocka_unit_test(a_negative_dim_is_free_and_has_no_name),
+        cmocka_unit_test(a_dim_called_question_mark_has_no_name),
         cmocka_unit_test(sequences_and_optionals_keep_their_element),
         cmocka_unit_test(an_attribute_that_contradicts_its_type_is_refused),
         cmocka_unit_test(what_an_attribute_holds_tells_its_type_in_old_files),
