@@ -4,6 +4,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/merge.h"
+#include "ops/rounds.h"
 
 #include "support/banned.h"
 
@@ -70,15 +71,14 @@ static int infer_if(struct rule *rule) {
  * state); the body gives the condition, the state, then what is stacked. */
 enum { LOOP_TRIPS, LOOP_CONDITION, LOOP_STATE };
 
-/* The trip count that is asked for: DIM_UNKNOWN too where there is none or no limit is meant
- * (exporters write 2^63 - 1 for it). */
+/* The trip count that is asked for, ROUNDS_ENDLESS where there is none (exporters write 2^63 -
+ * 1 for it). */
 static int read_trips(struct rule *rule, int64_t *ret) {
     struct int_list list;
     int status = rule_int_list(rule, LOOP_TRIPS, &list);
     if (status) return status;
-    *ret = DIM_UNKNOWN;
-    if (!list.known || list.n != 1 || list.values[0] == INT64_MAX) return 0;
-    *ret = list.values[0] < 0 ? 0 : list.values[0];
+    *ret = rule_has_input(rule, LOOP_TRIPS) ? DIM_UNKNOWN : ROUNDS_ENDLESS;
+    if (list.known && list.n == 1) *ret = list.values[0] < 0 ? 0 : list.values[0];
     return 0;
 }
 
@@ -98,24 +98,34 @@ static int loop_inputs(struct rule *rule, struct body *body) {
     return 0;
 }
 
-/* Rounds of a loop that may run and whose body was walked. */
-static int loop_rounds(struct rule *rule, const struct body *body, int64_t trips,
-                       int64_t *ret) {
-    bool goes_on = false, known = false, starts = false, starts_known = false;
+/* What the condition that the body gives says of the rounds of a loop that starts. */
+static int rounds_of_condition(struct rule *rule, const struct body *body, struct rounds *ret) {
+    bool goes_on = false, known = false;
     int status = read_condition(rule, &body->outputs[0], &known, &goes_on);
-    if (!status)
-        status = read_condition(rule, rule_input(rule, LOOP_CONDITION), &starts_known, &starts);
-    if (status) return status;
-    if (!rule_has_input(rule, LOOP_CONDITION)) starts_known = true;
-    *ret = DIM_UNKNOWN;
-    if (!known || !starts_known) return 0;
-    if (goes_on)
-        *ret = trips;
-    else if (is_known(trips))
-        *ret = trips < 1 ? trips : 1;
-    else if (!rule_has_input(rule, LOOP_TRIPS))
-        *ret = 1;
-    return 0;
+    *ret = (struct rounds){known && goes_on ? ROUNDS_ENDLESS : 1,
+                           known && !goes_on ? 1 : ROUNDS_ENDLESS};
+    if (status || known || !rule->walker->fact) return status;
+    return rounds_counted(rule, body, ret);
+}
+
+/* Rounds of a loop that may run and whose body was walked; *ret: DIM_UNKNOWN where data decide,
+ * and *ret_most what they are at most. What exporters write where no limit is meant is none; a
+ * body that large a count of runs says nothing. */
+static int loop_rounds(struct rule *rule, const struct body *body, int64_t trips, int64_t *ret,
+                       int64_t *ret_most) {
+    const struct fact *start = rule_input(rule, LOOP_CONDITION);
+    bool starts = false, known = false;
+    struct rounds rounds;
+    int status = rounds_of_condition(rule, body, &rounds);
+    if (!status) status = read_condition(rule, start, &known, &starts);
+    if (rule_has_input(rule, LOOP_CONDITION) && !known) rounds.least = 0;
+    if (!is_known(trips)) rounds.least = 0;
+    if (is_known(trips) && trips < rounds.least) rounds.least = trips;
+    if (is_known(trips) && trips < rounds.most) rounds.most = trips;
+    const bool exact = rounds.least == rounds.most && rounds.most != ROUNDS_ENDLESS;
+    *ret = exact ? rounds.most : DIM_UNKNOWN;
+    *ret_most = rounds.most < INT32_MAX ? rounds.most : DIM_UNKNOWN;
+    return status;
 }
 
 /* Whether it is plain before any walk that the body never runs. */
@@ -145,22 +155,17 @@ static int loop_output(struct rule *rule, const struct body *body,
     return rule_output_fact(rule, i, &state);
 }
 
-/* What exporters write where no limit is meant is none; a body that large a count of runs says
- * nothing. */
-#define MOST_TRIPS INT32_MAX
-
 static int infer_loop(struct rule *rule) {
     struct carried carried;
     struct body body;
     int64_t trips = 0;
     bool never = false;
+    int64_t rounds = 0, most = 0;
     int status = open_loop(rule, &body, &carried);
     if (!status) status = read_trips(rule, &trips);
     if (!status) status = never_runs(rule, trips, &never);
     if (!status) status = body_walk_rounds(rule, &body, &carried);
-    int64_t rounds = never ? 0 : trips;
-    if (!status && !never) status = loop_rounds(rule, &body, trips, &rounds);
-    const int64_t most = is_known(trips) && trips < MOST_TRIPS ? trips : DIM_UNKNOWN;
+    if (!status && !never) status = loop_rounds(rule, &body, trips, &rounds, &most);
     if (!status && rule->walker->trips)
         rounds = rule->walker->trips(rule->walker->context, rule->node_id, rounds, most);
     if (!status) status = body_rounds(rule, &body, rounds, most);

@@ -45,6 +45,9 @@ struct rule_walker {
     /* The rounds of a Loop, DIM_UNKNOWN and `most` at most, as the caller wants them taken;
      * NULL: as they are. */
     int64_t (*trips)(void *context, uint32_t node, int64_t rounds, int64_t most);
+    /* What the last walk of the body that it belongs to knew of a value; NULL: nobody knows of
+     * any. */
+    const struct fact *(*fact)(void *context, uint32_t value);
 };
 
 /*

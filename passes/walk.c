@@ -139,6 +139,11 @@ static int64_t asked_trips(void *context, uint32_t node, int64_t rounds, int64_t
     return is_known(rounds) ? rounds : walk->trips[node];
 }
 
+static const struct fact *fact_of(void *context, uint32_t value) {
+    const struct walk *walk = context;
+    return &walk->table->facts[value];
+}
+
 static bool may_search(void *context) {
     const struct walk *walk = context;
     return walk->n_walked < walk->most_searched;
@@ -236,7 +241,8 @@ int walk_infer(struct walk *walk, struct rule *rule) {
                                        .runs = body_runs,
                                        .context = walk,
                                        .may_search = may_search,
-                                       .trips = asked_trips};
+                                       .trips = asked_trips,
+                                       .fact = fact_of};
     rule->walker = &walker;
     rule->budget = &walk->budget;
     int status = rule->op->infer(rule);
