@@ -30,6 +30,21 @@ int body_check(const struct rule *rule, const struct body *body, size_t inputs,
     return 0;
 }
 
+int body_condition(struct rule *rule, const struct fact *fact, bool *ret_known, bool *ret) {
+    const struct constant *value = NULL;
+    *ret_known = false;
+    if (!fact->value || fact->least) return 0;
+    if (fact->value->n_elements != 1)
+        return rule_fail(rule, DIAG_SHAPE, "the condition has %lld elements, expected 1",
+                         (long long)fact->value->n_elements);
+    int status =
+        constant_load(fact->value, &rule->model->reader, rule->arena, rule->diag, &value);
+    if (status || !value || !constant_has_ints(value)) return status;
+    *ret = constant_int_at(value, 0) != 0;
+    *ret_known = true;
+    return 0;
+}
+
 int body_walk(struct rule *rule, struct body *body) {
     return rule->walker->walk(rule->walker->context, body->graph, body->n_inputs, body->inputs,
                               &body->outputs);
@@ -119,9 +134,8 @@ int body_walk_rounds(struct rule *rule, struct body *body, const struct carried 
     return 0;
 }
 
-struct fact body_last_state(const struct rule *rule, const struct body *body,
-                            const struct carried *carried, size_t i, int64_t rounds) {
-    bool ran = is_known(rounds) && rounds > 0 && rule->end == RULE_EXACT;
+struct fact body_last_state(const struct body *body, const struct carried *carried, size_t i,
+                            bool ran) {
     return body_varying(ran ? &body->outputs[carried->output + i]
                             : &body->inputs[carried->input + i]);
 }

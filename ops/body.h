@@ -31,6 +31,9 @@ int body_open(struct rule *rule, const char *attr, struct body *ret);
 /* A body must take and give what its operator hands over; so many outputs at least. */
 int body_check(const struct rule *rule, const struct body *body, size_t inputs, size_t outputs);
 
+/* The one element of a condition; *ret_known false: not known. */
+int body_condition(struct rule *rule, const struct fact *fact, bool *ret_known, bool *ret);
+
 /* Infers the body with the inputs that it has; its outputs are those of this walk. */
 int body_walk(struct rule *rule, struct body *body);
 
@@ -50,8 +53,8 @@ struct fact body_varying(const struct fact *fact);
 int body_walk_rounds(struct rule *rule, struct body *body, const struct carried *carried);
 
 /* State i behind the last round: what a body gave, where one ran for certain. */
-struct fact body_last_state(const struct rule *rule, const struct body *body,
-                            const struct carried *carried, size_t i, int64_t rounds);
+struct fact body_last_state(const struct body *body, const struct carried *carried, size_t i,
+                            bool ran);
 
 /* Output `slot`: one tensor a round, side by side along a new axis (-1: the last). */
 int body_output_stacked(struct rule *rule, size_t slot, const struct fact *element,

@@ -17,6 +17,7 @@ extern const struct op_family family_einsum;
 extern const struct op_family family_elementwise;
 extern const struct op_family family_gather;
 extern const struct op_family family_logic;
+extern const struct op_family family_loop;
 extern const struct op_family family_loss;
 extern const struct op_family family_matmul;
 extern const struct op_family family_ml;

@@ -24,6 +24,7 @@ static const struct op_family *const families[] = {
     &family_elementwise,
     &family_gather,
     &family_logic,
+    &family_loop,
     &family_loss,
     &family_matmul,
     &family_ml,

@@ -61,15 +61,17 @@ static bool is_within(int64_t number, int64_t most) {
 
 /* ---- numbers ---- */
 
-static bool is_single(const struct fact *fact) {
-    return fact->kind == CM_TYPE_TENSOR && shape_elements(&fact->shape) == 1;
+/* A condition is one element, and so is what it is made of, whatever is known of its shape. */
+static bool may_be_single(const struct fact *fact) {
+    const int64_t elements = shape_elements(&fact->shape);
+    return fact->kind == CM_TYPE_TENSOR && (elements == 1 || elements == DIM_UNKNOWN);
 }
 
 /* The one element, an integer of whatever type; false: not known, or none. */
 static bool read_number(struct search *search, const struct fact *fact, int64_t *ret) {
     const struct constant *value = NULL;
     const struct model *model = search->rule->model;
-    if (!fact->value || fact->least || !is_single(fact)) return false;
+    if (!fact->value || fact->least || fact->value->n_elements != 1) return false;
     search->status = constant_load(fact->value, &model->reader, search->rule->arena,
                                    search->rule->diag, &value);
     if (search->status || !value) return false;
@@ -166,7 +168,7 @@ static bool line_of(struct search *search, uint32_t id, struct line *ret) {
     const struct fact *fact = walker->fact(walker->context, id);
     const struct node *node = maker_of(search, id);
     *ret = (struct line){ID_NONE, 0, 0, MOST_NUMBER};
-    if (!is_single(fact)) return false;
+    if (!may_be_single(fact)) return false;
     if (!read_number(search, fact, &ret->offset) &&
         !(node ? line_of_node(search, node, ret) : line_of_input(search, id, ret)))
         return false;
@@ -250,8 +252,25 @@ static struct rounds first_of_two(struct search *search, const struct node *node
     return (struct rounds){a.least > b.least ? a.least : b.least, ROUNDS_ENDLESS};
 }
 
+static bool is_zero(struct search *search, uint32_t id) {
+    const struct rule_walker *walker = search->rule->walker;
+    int64_t number = 1;
+    return id != ID_NONE && read_number(search, walker->fact(walker->context, id), &number) &&
+           number == 0;
+}
+
+/* The condition that a node hands on, also as a number; PaddlePaddle's exporter adds 0 to what
+ * it copies. ID_NONE: none. */
+static uint32_t handed_on(struct search *search, const struct node *node) {
+    if (passes_on(node)) return node->inputs[0];
+    if (!text_equal(node->type, "Add")) return ID_NONE;
+    if (is_zero(search, node->inputs[0])) return node->inputs[1];
+    return is_zero(search, node->inputs[1]) ? node->inputs[0] : ID_NONE;
+}
+
 static struct rounds first_of_node(struct search *search, const struct node *node, bool want) {
-    if (passes_on(node)) return first_of(search, node->inputs[0], want);
+    const uint32_t same = handed_on(search, node);
+    if (same != ID_NONE) return first_of(search, same, want);
     if (text_equal(node->type, "Not")) return first_of(search, node->inputs[0], !want);
     if (text_equal(node->type, "And")) return first_of_two(search, node, want, want);
     if (text_equal(node->type, "Or")) return first_of_two(search, node, !want, want);
@@ -268,7 +287,7 @@ static struct rounds first_of(struct search *search, uint32_t id, bool want) {
     if (id == ID_NONE || search->status || search->steps_left-- <= 0) return not_said;
     const struct fact *fact = walker->fact(walker->context, id);
     const struct node *node = maker_of(search, id);
-    if (!is_single(fact)) return not_said;
+    if (!may_be_single(fact)) return not_said;
     if (read_number(search, fact, &number)) {
         const int64_t k = (number != 0) == want ? 0 : ROUNDS_ENDLESS;
         return (struct rounds){k, k};

@@ -101,7 +101,8 @@ static int scan_output(struct rule *rule, const struct scan *scan, size_t i) {
     struct fact fact;
     int status = 0;
     if (i < scan->state.n) {
-        fact = body_last_state(rule, &scan->body, &scan->state, i, scan->length);
+        const bool ran = is_known(scan->length) && scan->length > 0 && rule->end == RULE_EXACT;
+        fact = body_last_state(&scan->body, &scan->state, i, ran);
     } else {
         fact = scan->body.outputs[i];
         int64_t axis = axis_of(rule, "scan_output_axes", i - scan->state.n);

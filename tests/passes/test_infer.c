@@ -159,6 +159,28 @@ static void test_a_loop_stacks_what_each_round_gives(void **state) {
     CHECK(rows);
 }
 
+#define REPLACED(condition, trips)                                                             \
+    "in x float[2,4]\n" condition "const n int64[] =7\nconst z float[] =0\nbody body\n"        \
+    "in i int64[]\nin k bool[]\nin s float[]\nnode - ReduceMax x -> peak keepdims=0\n"         \
+    "node - Cast peak -> go to=9\nnode - Relu x -> a\nout go\nout a\nclose\n"                  \
+    "node l Loop " trips " c z -> y\nout y\n"
+
+/* Data end the loop, but not before its first round. */
+static void test_behind_a_round_that_runs_a_state_is_what_the_body_gives(void **state) {
+    static const char at_most[] =
+        "note[assumption] at l: the trip count is not known, at most 7";
+    static const struct infer_case rows[] = {
+        {REPLACED("const c bool[] =1\n", "n"), 0, at_most, "y=f32[2,4]"},
+        {REPLACED("in c bool[]\n", "n"), 0, at_most, "y=f32[?...]"},
+        {REPLACED("const c bool[] =1\nin m int64[]\n", "m"), 0,
+         "note[assumption] at l: the trip count is not known: one iteration is counted",
+         "y=f32[?...]"},
+        {REPLACED("const c bool[] =0\n", "n"), 0, "", "y=f32[]"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
 static void test_a_body_must_take_what_it_is_fed(void **state) {
     static const struct infer_case rows[] = {
         {"in x float[2,4]\nconst n int64[] =5\nbody body\nin i int64[]\nin k bool[]\n"
@@ -223,6 +245,7 @@ int main(void) {
         cmocka_unit_test(test_what_is_declared_closes_gaps),
         cmocka_unit_test(test_an_if_gives_what_both_branches_agree_on),
         cmocka_unit_test(test_a_loop_stacks_what_each_round_gives),
+        cmocka_unit_test(test_behind_a_round_that_runs_a_state_is_what_the_body_gives),
         cmocka_unit_test(test_a_body_must_take_what_it_is_fed),
         cmocka_unit_test(test_large_floats_are_not_folded),
         cmocka_unit_test(test_constants_are_what_no_input_reaches),

@@ -97,6 +97,12 @@ static void test_types_and_shapes_on_the_way_do_not_matter(void **state) {
          "node - Cast t -> f to=1\nnode - Identity f -> g\nconst none int64[0] =0\n"
          "node - Reshape g none -> h\nnode - Less h ten -> go\n",
          "10", NULL},
+        /* a condition that is copied by adding 0 */
+        {"-", "int64[] =0",
+         COUNT_UP "const ten int64[] =10\nnode - Less t ten -> below\n"
+                  "node - Cast below -> number to=7\nconst none int64[1] =0\n"
+                  "node - Add number none -> same\nnode - Cast same -> go to=9\n",
+         "10", NULL},
         /* 2^24 + 1 is no float */
         {"-", "int32[] =0",
          "const step int32[] =1000000\nnode - Add s step -> t\nconst far float[] =16000000\n"
