@@ -13,9 +13,16 @@
 
 #include "support/banned.h"
 
+/* Multiplications of which none of these tools knows the call: torch.fft, torch.stft,
+ * torch.linalg. */
+#define UNSEEN                                                                                 \
+    {.op = "DFT"}, {.op = "STFT"}, {.op = "Rfft"}, {.op = "Irfft"}, {.op = "Det"}, {           \
+        .op = "Inverse"                                                                        \
+    }
+
 /* A fused recurrence and torchvision's deformable convolution are no calls that it knows. */
 const struct convention_row convention_torch[] = {
-    {.op = "LSTM"}, {.op = "GRU"}, {.op = "RNN"}, {.op = "DeformConv"}, {.op = NULL},
+    {.op = "LSTM"}, {.op = "GRU"}, {.op = "RNN"}, {.op = "DeformConv"}, UNSEEN, {.op = NULL},
 };
 
 static int64_t batch_norm(const struct rule *rule, int64_t macs) {
@@ -59,6 +66,7 @@ const struct convention_row convention_fvcore[] = {
     {.op = "GRU"},
     {.op = "RNN"},
     {.op = "DeformConv"},
+    UNSEEN,
     {.op = NULL},
 };
 
@@ -135,6 +143,7 @@ const struct convention_row convention_ptflops[] = {
     {.op = "Softmax", .per_input = 1},
     {.op = "Resize", .per_output = 1},
     {.op = "Upsample", .per_output = 1},
+    UNSEEN,
     {.op = NULL},
 };
 
@@ -148,6 +157,7 @@ const struct convention_row convention_ptflops_aten[] = {
     {.op = "LSTM"},
     {.op = "GRU"},
     {.op = "RNN"},
+    UNSEEN,
     {.op = NULL},
 };
 
@@ -231,5 +241,6 @@ const struct convention_row convention_thop[] = {
     {.op = "Upsample",
      .extra = thop_resize,
      .extra_is = "at 1, 5, 11 or 259 an output element"},
+    UNSEEN,
     {.op = NULL},
 };
