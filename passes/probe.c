@@ -114,11 +114,20 @@ bool probe_stands(const struct probe *probe, uint32_t value) {
     return true;
 }
 
+/* With its elements in memory; NULL where they cannot be had. */
+static const struct constant *loaded(const struct probe *probe, const struct constant *list) {
+    const struct constant *value = NULL;
+    int status = constant_load(list, &probe->model->reader, probe->arena, NULL, &value);
+    return status < 0 ? NULL : value;
+}
+
 /* An operand that is one short list of integers, the same at both batches; NULL: it is not. */
 static const struct constant *standing_list(const struct probe *probe, uint32_t value) {
     const struct constant *list = value == ID_NONE ? NULL : before(probe, value)->value;
     if (!list || list->shape.rank != 1 || list->n_elements > SHAPE_MAX_RANK) return NULL;
-    return probe_stands(probe, value) && constant_has_ints(list) ? list : NULL;
+    if (!probe_stands(probe, value)) return NULL;
+    list = loaded(probe, list);
+    return list && constant_has_ints(list) ? list : NULL;
 }
 
 static bool has_list(const struct probe *probe, const struct node *node) {
@@ -156,6 +165,16 @@ static bool cuts_batch(const struct probe *probe, const struct node *node, size_
     return probe->batch > 1 || slot > 0 || has_list(probe, node);
 }
 
+/* Whether elements of the batch would be picked by a list of indices that was baked in; by one
+ * index a model may well pick its first sample. */
+static bool picks_batch(const struct probe *probe, const struct node *node, const struct op *op,
+                        size_t slot) {
+    if (slot != 0 || op_role(op, 0) != 'n' || node->n_inputs < 2 || node->inputs[1] == ID_NONE)
+        return false;
+    return shape_elements(&before(probe, node->inputs[1])->shape) != 1 &&
+           probe_grown_axis(probe, node->inputs[1]) < 0;
+}
+
 static const char *objection_to_loss(const struct probe *probe, const struct node *node,
                                      const struct op *op) {
     if (op->memory == MEMORY_HOST || node->n_outputs == 0 || node->outputs[0] == ID_NONE ||
@@ -165,6 +184,7 @@ static const char *objection_to_loss(const struct probe *probe, const struct nod
         if (!holds_batch(probe, node->inputs[i])) continue;
         if (op->cost.macs) return "the batch would be summed over";
         if (cuts_batch(probe, node, i)) return "its output would keep the file's own batch";
+        if (picks_batch(probe, node, op, i)) return "it would pick from the file's own batch";
     }
     return NULL;
 }

@@ -121,12 +121,23 @@ static int refuse_ambiguous(const struct search *search, uint32_t first) {
     return refuse(search, choice->step, first, why);
 }
 
+/* Whether elements are picked along another axis than the first: of data, not of a table. */
+static bool picks_inside(const struct node *node) {
+    const struct attr *axis = node_attr(node, "axis");
+    return axis && axis->kind == ATTR_INT && axis->i != 0;
+}
+
 /* Whether an input stands where only learned tensors go: a weight that is fed in. */
 static bool is_fed_weight(const struct search *search, uint32_t value_id) {
-    const struct value *value = &search->analysis->model->values[value_id];
-    for (uint32_t i = 0; i < value->n_uses; i++)
-        if (strchr("Wns", op_role(search->probe.ops[value->uses[i].node], value->uses[i].slot)))
-            return true;
+    const struct model *model = search->analysis->model;
+    const struct value *value = &model->values[value_id];
+    for (uint32_t i = 0; i < value->n_uses; i++) {
+        const struct use *use = &value->uses[i];
+        const char role = op_role(search->probe.ops[use->node], use->slot);
+        const bool is_picked = role == 'n' && use->slot == 0;
+        if (is_picked && picks_inside(&model->nodes[use->node])) continue;
+        if (strchr("Wns", role)) return true;
+    }
     return false;
 }
 
@@ -264,12 +275,30 @@ static int weigh_others(struct search *search, struct solution *found, uint32_t 
     return CM_OK;
 }
 
+/* Of outputs that do not grow: a mean over the batch, its first sample, or what a file hides.
+ */
+static void note_outputs_left(const struct search *search, const struct solution *found) {
+    const struct analysis *analysis = search->analysis;
+    const struct graph *graph = &analysis->model->graphs[0];
+    for (size_t i = 0; i < graph->n_outputs; i++) {
+        const struct fact *before = search_fact_before(search, graph->outputs[i]);
+        const struct shape *after = &found->facts[graph->outputs[i]].shape;
+        if (before->is_constant || !fact_is_complete(before) || before->shape.rank < 1)
+            continue;
+        if (shape_equal(&before->shape, after))
+            diag_note(analysis->diag, DIAG_BATCH, "output '%s' %s has no batch that would grow",
+                      analysis->model->values[graph->outputs[i]].name,
+                      shapes_text(analysis, after));
+    }
+}
+
 static int search_changes(struct search *search, uint32_t first, struct change_list *ret) {
     struct solution found = {0};
     int status = solve(search, 0);
     if (status == CONTRADICTION) return refuse(search, search->deepest, first, search->reason);
     if (status == CM_OK) status = solution_keep(search, &found);
     if (status == CM_OK) status = weigh_others(search, &found, first);
+    if (status == CM_OK) note_outputs_left(search, &found);
     *ret = found.changes;
     return status;
 }

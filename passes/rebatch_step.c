@@ -168,29 +168,28 @@ static const struct shape *stale_operand(const struct search *search, uint32_t n
     return is_weight_slot(op_role(op, slot), fact) ? NULL : &fact->shape;
 }
 
-/* Axis and rank of the operand that holds the batch; false where none does. */
-static bool batch_operand(const struct search *search, const struct node *node, int *ret_axis,
-                          int *ret_rank) {
+/* Shape, at the file's batch, and axis of the operand that holds the batch; NULL: none does. */
+static const struct shape *batch_operand(const struct search *search, const struct node *node,
+                                         int *ret_axis) {
     for (size_t i = 0; i < node->n_inputs; i++) {
         uint32_t value = node->inputs[i];
         if (value == ID_NONE || search->probe.places[value].axis < 0) continue;
         *ret_axis = search->probe.places[value].axis;
-        *ret_rank = search_fact_before(search, value)->shape.rank;
-        return true;
+        return &search_fact_before(search, value)->shape;
     }
-    return false;
+    return NULL;
 }
 
-/* Changes every constant operand that has the old batch on `axis`, counted from the front or
- * the back. */
-static int change_aligned(struct search *search, uint32_t node_id, int axis, int rank,
-                          bool from_back) {
+/* Changes every constant operand that is as long as `partner` on its `axis`, where the batch
+ * lies, counted from the front or the back. */
+static int change_aligned(struct search *search, uint32_t node_id, const struct shape *partner,
+                          int axis, bool from_back) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         const struct shape *shape = stale_operand(search, node_id, slot);
         if (!shape) continue;
-        int own = from_back ? shape->rank - (rank - axis) : axis;
-        if (own < 0 || own >= shape->rank || shape->dims[own] != search->probe.batch) continue;
+        int own = from_back ? shape->rank - (partner->rank - axis) : axis;
+        if (own < 0 || own >= shape->rank || shape->dims[own] != partner->dims[axis]) continue;
         const struct batch_change change = {
             .node = node_id, .slot = (uint32_t)slot, .axis = own, .dims = shape};
         if (add_change(search, &change) < 0) return CM_NO_MEMORY;
@@ -209,15 +208,15 @@ static int mend_list(struct search *search, uint32_t node_id) {
     return status;
 }
 
-/* Or a constant operand has the old batch on the batch's axis. */
+/* Or a constant operand has the old size on the batch's axis. */
 static int mend_constants(struct search *search, uint32_t node_id) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     size_t n_changes = search->changes.n;
     int axis = -1;
-    int rank = 0;
-    if (!batch_operand(search, node, &axis, &rank)) return CONTRADICTION;
+    const struct shape *partner = batch_operand(search, node, &axis);
+    if (!partner) return CONTRADICTION;
     for (int from_back = 0; from_back < 2; from_back++) {
-        int status = change_aligned(search, node_id, axis, rank, from_back);
+        int status = change_aligned(search, node_id, partner, axis, from_back);
         if (status < 0) return status;
         status = search->changes.n > n_changes ? try_node(search, node_id) : CONTRADICTION;
         if (status != CONTRADICTION) return status;

@@ -128,6 +128,19 @@ static struct constant *make_constant(struct parser *parser, const struct type *
                               strtoll(value + 1, NULL, 10));
 }
 
+/* As the initializers of a file are: bytes, which nobody has read yet. */
+static void store(struct parser *parser, struct constant *constant) {
+    const size_t size = (size_t)constant->n_elements * sizeof(int64_t);
+    if (constant->dtype != DTYPE_INT64 || constant->place != CONSTANT_IN_MEMORY) return;
+    uint8_t *raw = arena_array(parser->arena, size, 1);
+    for (size_t i = 0; i < size; i++)
+        raw[i] = (uint8_t)((uint64_t)constant->ints[i / 8] >> 8 * (i % 8));
+    constant->place = CONSTANT_RAW;
+    constant->raw = raw;
+    constant->length = size;
+    constant->ints = NULL;
+}
+
 static uint32_t add_value(struct parser *parser, struct value *value) {
     uint32_t id;
     value->graph = parser->level->graph;
@@ -154,7 +167,9 @@ static void add_input(struct parser *parser, char **words, size_t n) {
 static void add_initializer(struct parser *parser, char **words, size_t n) {
     struct value value = {.name = words[1], .origin = VALUE_INITIALIZER, .node = ID_NONE};
     value.type = declared_type(parser, words[2]);
-    value.constant = make_constant(parser, value.type, n > 3 ? words[3] : NULL);
+    struct constant *constant = make_constant(parser, value.type, n > 3 ? words[3] : NULL);
+    store(parser, constant);
+    value.constant = constant;
     (void)add_value(parser, &value);
 }
 

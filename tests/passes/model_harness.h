@@ -7,7 +7,8 @@
  *     in x float[?n,3]                input of the graph; "?n" is a free dim of that name, "?" one
  *                                     without
  *     in y float                      one without a shape; a trailing "=7" is its default
- *     init fc.weight float[4,3]       initializer; "=7" makes every element 7
+ *     init fc.weight float[4,3]       initializer; "=7" makes every element 7, a list of int64s is
+ *                                     bytes that are read when they are wanted
  *     const s int64[3] =128,-1,32     output of a Constant node without a name
  *     node /fc/Gemm Gemm x fc.weight - -> y transB=1 pads=[0,0] mode=linear
  *     node - com.me::Odd y -> z       of another domain
