@@ -2,6 +2,7 @@
 /* How exporters, PyTorch's above all, name values and scopes: see names.h. */
 #include "passes/names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/text.h"
@@ -43,11 +44,111 @@ static bool is_node_output(const char *base) {
            strncmp(base + end - mark_length, mark, mark_length) == 0;
 }
 
+/*
+ * Calls after which PyTorch's newer exporter names what it computed itself, sorted: "mul",
+ * "mul_3". Rows of an `embedding` are not among these: they were learned.
+ */
+static const char *const calls[] = {
+    "_to_copy",
+    "abs",
+    "add",
+    "alias",
+    "arange",
+    "bitwise_and",
+    "cat",
+    "clamp",
+    "clamp_min",
+    "clone",
+    "constant_pad_nd",
+    "cos",
+    "cumsum",
+    "detach",
+    "div",
+    "eq",
+    "exp",
+    "expand",
+    "flip",
+    "full",
+    "full_like",
+    "gather",
+    "ge",
+    "gt",
+    "index",
+    "le",
+    "linspace",
+    "log",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "lt",
+    "masked_fill",
+    "maximum",
+    "mean",
+    "minimum",
+    "mul",
+    "ne",
+    "neg",
+    "new_zeros",
+    "ones",
+    "ones_like",
+    "outer",
+    "pad",
+    "permute",
+    "pow",
+    "reciprocal",
+    "repeat",
+    "reshape",
+    "roll",
+    "rsqrt",
+    "rsub",
+    "scalar_tensor",
+    "select",
+    "sin",
+    "slice",
+    "sqrt",
+    "squeeze",
+    "stack",
+    "sub",
+    "sum",
+    "tile",
+    "transpose",
+    "tril",
+    "triu",
+    "unsqueeze",
+    "val",
+    "view",
+    "where",
+    "zeros",
+    "zeros_like",
+};
+
+struct stem {
+    const char *at;
+    size_t length;
+};
+
+static int compare_stem(const void *key, const void *entry) {
+    const struct stem *stem = key;
+    const char *call = *(const char *const *)entry;
+    const int order = strncmp(stem->at, call, stem->length);
+    return order != 0 ? order : -(call[stem->length] != '\0');
+}
+
+bool names_traced(const char *name) {
+    struct stem stem = {.at = names_base(name)};
+    const size_t whole = strlen(stem.at);
+    stem.length = trailing_digits(stem.at, whole);
+    if (stem.length < whole && (stem.length == 0 || stem.at[--stem.length] != '_'))
+        return false;
+    return bsearch(&stem, calls, sizeof calls / sizeof *calls, sizeof *calls, compare_stem) !=
+           NULL;
+}
+
 bool names_generated(const char *name) {
     const char *base = names_base(name);
     return trailing_digits(base, strlen(base)) == 0 || strstr(base, "::") ||
-           is_numbered(base, "Constant") || is_numbered(base, "val") ||
-           is_numbered(base, "scalar_tensor_default") || is_node_output(base);
+           is_numbered(base, "Constant") || is_numbered(base, "scalar_tensor_default") ||
+           is_node_output(base) || names_traced(name);
 }
 
 bool names_parameter(const char *name) {

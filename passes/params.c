@@ -18,11 +18,20 @@
 
 #include "support/banned.h"
 
+/* Whether several axes have more than one place, as those of a mask and of a table of angles
+ * do; what is learned beside activations is a vector along channels, under whatever name. */
+static bool is_table(const struct shape *shape) {
+    int n = 0;
+    for (int axis = 0; axis < shape->rank; axis++) n += shape->dims[axis] != 1;
+    return n > 1;
+}
+
 static bool is_learned_initializer(const struct param_study *study, uint32_t value,
                                    unsigned purposes) {
     const char *name = value_name(study->model, value);
     const struct fact *fact = &study->analysis->infer.facts[value];
     if (purposes & (FOR_WEIGHT | FOR_FACTOR | FOR_TABLE)) return true;
+    if ((purposes & FOR_ELEMENT) && names_traced(name) && is_table(&fact->shape)) return false;
     if (purposes & FOR_ELEMENT)
         return !names_generated(name) || shape_elements(&fact->shape) != 1;
     return (purposes & FOR_DATA) && names_parameter(name);

@@ -101,6 +101,29 @@ static void test_a_lone_number_is_learned_only_under_a_name(void **state) {
     CHECK(rows);
 }
 
+/* What PyTorch's newer exporter computed: a causal mask, angles of a rotation, a matrix that is
+ * added; a norm folded into scale and shift, rows of a table of positions, a folded weight. */
+static void test_tables_that_an_exporter_computed_are_not_learned(void **state) {
+    static const struct param_case rows[] = {
+        {"in x float[2,4,8,8]\ninit val_21 float[2,1,8,8]\nnode - Add x val_21 -> y\nout y\n",
+         {{"val_21", PARAM_NONE}}},
+        {"in x float[2,4,8,8]\ninit unsqueeze_14 float[1,1,8,8]\n"
+         "node - Mul x unsqueeze_14 -> y\nout y\n",
+         {{"unsqueeze_14", PARAM_NONE}}},
+        {"in x float[2,4,8,8]\ninit mul_3 float[4,1,1]\ninit sub float[1,4,1,1]\n"
+         "node - Mul x mul_3 -> a\nnode - Add a sub -> y\nout y\n",
+         {{"mul_3", PARAM_LEARNED}, {"sub", PARAM_LEARNED}}},
+        {"in x float[2,16,8]\ninit embedding_1 float[1,16,8]\ninit val_3 float[8,8]\n"
+         "node - Add x embedding_1 -> a\nnode - MatMul a val_3 -> y\nout y\n",
+         {{"embedding_1", PARAM_LEARNED}, {"val_3", PARAM_LEARNED}}},
+        {"in x float[2,16,8]\ninit table.weight float[16,8]\n"
+         "node - Add x table.weight -> y\nout y\n",
+         {{"table.weight", PARAM_LEARNED}}},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
 static void test_masks_and_indices_are_buffers_when_named(void **state) {
     static const struct param_case rows[] = {
         /* GPT's causal mask, cut to a length that the input decides */
@@ -290,7 +313,16 @@ static void test_names_made_up_by_exporters_are_told_apart(void **state) {
         {"valve_12", false, 0},
         {"scalar_tensor_default", true, 0},
         {"scalar_tensor_default_1", true, 0},
-        {"scalar_tensor", false, 0},
+        {"scalar_tensor", true, 0},
+        {"unsqueeze", true, 0},
+        {"unsqueeze_14", true, 0},
+        {"_to_copy_2", true, 0},
+        {"zeros_like", true, 0},
+        {"_to", false, 0},
+        {"unsqueezed", false, 0},
+        {"unsqueeze14", false, 0},
+        {"embedding_1", false, 0},
+        {"mul.weight", false, 3},
         {"x_output_", false, 0},
         {"pos", false, 0},
         {"fc1.weight", false, 3},
@@ -331,6 +363,7 @@ int main(void) {
         cmocka_unit_test(test_statistics_of_batchnorm_are_buffers),
         cmocka_unit_test(test_constant_nodes_are_learned_by_name_only),
         cmocka_unit_test(test_a_lone_number_is_learned_only_under_a_name),
+        cmocka_unit_test(test_tables_that_an_exporter_computed_are_not_learned),
         cmocka_unit_test(test_masks_and_indices_are_buffers_when_named),
         cmocka_unit_test(test_integers_that_spell_indices_are_never_learned),
         cmocka_unit_test(test_quantized_weights_are_learned),
