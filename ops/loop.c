@@ -73,10 +73,10 @@ static int64_t exact_rounds(const struct rounds *rounds) {
     return ends ? rounds->most : DIM_UNKNOWN;
 }
 
-/* What exporters write where no limit is meant is none; a body that large a count of runs says
- * nothing. */
+/* What exporters write where no limit is meant, about the largest number of 32 bits or of 64,
+ * is none: so many runs of a body say nothing. */
 static int64_t most_rounds(const struct rounds *rounds) {
-    return rounds->most < INT32_MAX ? rounds->most : DIM_UNKNOWN;
+    return rounds->most < INT32_MAX / 2 ? rounds->most : DIM_UNKNOWN;
 }
 
 /* As often as the caller says, where nothing else does. */

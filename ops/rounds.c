@@ -42,17 +42,22 @@ struct search {
 struct line {
     uint32_t input;
     int64_t factor, offset;
-    int64_t exact_to;
+    /* Of all values on the way: the largest magnitudes, and up to where each type is exact. */
+    int64_t most_factor, most_offset, exact_to;
 };
 
 /* A number in round k, from 0 on: start + k * step. */
 struct progress {
     int64_t start, step;
-    int64_t exact_to;
+    int64_t last; /* up to this k nothing on the way leaves its type; -1 */
 };
 
 static int64_t least_of(int64_t a, int64_t b) {
     return a < b ? a : b;
+}
+
+static int64_t most_of(int64_t a, int64_t b) {
+    return a > b ? a : b;
 }
 
 static bool is_within(int64_t number, int64_t most) {
@@ -67,14 +72,15 @@ static bool may_be_single(const struct fact *fact) {
     return fact->kind == CM_TYPE_TENSOR && (elements == 1 || elements == DIM_UNKNOWN);
 }
 
-/* The one element, an integer of whatever type; false: not known, or none. */
+/* The one element, an integer of whatever type; false: not known, or none. One that cannot be
+ * read is not known. */
 static bool read_number(struct search *search, const struct fact *fact, int64_t *ret) {
     const struct constant *value = NULL;
-    const struct model *model = search->rule->model;
+    const struct rule *rule = search->rule;
     if (!fact->value || fact->least || fact->value->n_elements != 1) return false;
-    search->status = constant_load(fact->value, &model->reader, search->rule->arena,
-                                   search->rule->diag, &value);
-    if (search->status || !value) return false;
+    int status = constant_load(fact->value, &rule->model->reader, rule->arena, NULL, &value);
+    if (status == CM_NO_MEMORY) search->status = diag_no_memory(rule->diag);
+    if (status < 0 || !value) return false;
     if (constant_has_reals(value)) {
         const double real = constant_real_at(value, 0);
         if (!(fabs(real) <= (double)MOST_NUMBER) || real != floor(real)) return false;
@@ -90,8 +96,17 @@ static bool read_number(struct search *search, const struct fact *fact, int64_t 
 
 static bool line_of(struct search *search, uint32_t id, struct line *ret);
 
-static bool is_straight(const struct line *line) {
-    return is_within(line->factor, MOST_NUMBER) && is_within(line->offset, MOST_NUMBER);
+static int64_t magnitude(int64_t number) {
+    return number < 0 ? -number : number;
+}
+
+/* A value on the way, made of `line`: false where its numbers are too large. */
+static bool note_line(struct line *line) {
+    if (!is_within(line->factor, MOST_NUMBER) || !is_within(line->offset, MOST_NUMBER))
+        return false;
+    line->most_factor = most_of(line->most_factor, magnitude(line->factor));
+    line->most_offset = most_of(line->most_offset, magnitude(line->offset));
+    return true;
 }
 
 static bool add_lines(const struct line *a, const struct line *b, struct line *ret) {
@@ -113,7 +128,7 @@ static bool multiply_lines(const struct line *a, const struct line *b, struct li
 }
 
 static bool subtract_lines(const struct line *a, const struct line *b, struct line *ret) {
-    const struct line minus = {b->input, -b->factor, -b->offset, b->exact_to};
+    const struct line minus = {.input = b->input, .factor = -b->factor, .offset = -b->offset};
     return add_lines(a, &minus, ret);
 }
 
@@ -138,7 +153,9 @@ static bool line_of_node(struct search *search, const struct node *node, struct 
         if (!line_of(search, node->inputs[0], &a) || !line_of(search, node->inputs[1], &b))
             return false;
         ret->exact_to = least_of(a.exact_to, b.exact_to);
-        return arithmetic[i].combine(&a, &b, ret) && is_straight(ret);
+        ret->most_factor = most_of(a.most_factor, b.most_factor);
+        ret->most_offset = most_of(a.most_offset, b.most_offset);
+        return arithmetic[i].combine(&a, &b, ret) && note_line(ret);
     }
     return false;
 }
@@ -155,8 +172,7 @@ static bool line_of_input(const struct search *search, uint32_t id, struct line 
     for (uint32_t i = 0; i < search->body->n_inputs; i++)
         if (search->body->inputs[i] == id) {
             ret->input = i;
-            ret->factor = 1;
-            ret->offset = 0;
+            ret->factor = ret->most_factor = 1;
             return i != BODY_CONDITION;
         }
     return false;
@@ -167,38 +183,53 @@ static bool line_of(struct search *search, uint32_t id, struct line *ret) {
     if (id == ID_NONE || search->status || search->steps_left-- <= 0) return false;
     const struct fact *fact = walker->fact(walker->context, id);
     const struct node *node = maker_of(search, id);
-    *ret = (struct line){ID_NONE, 0, 0, MOST_NUMBER};
+    *ret = (struct line){.input = ID_NONE, .exact_to = MOST_NUMBER};
     if (!may_be_single(fact)) return false;
     if (!read_number(search, fact, &ret->offset) &&
         !(node ? line_of_node(search, node, ret) : line_of_input(search, id, ret)))
         return false;
+    if (!note_line(ret)) return false;
     ret->exact_to = least_of(ret->exact_to, exact_to[fact->dtype]);
     return true;
 }
 
-/* How a state goes on from round to round. */
-static bool progress_of_state(struct search *search, uint32_t input, struct progress *ret) {
-    struct line next;
+/* How a state goes on from round to round, and what lies on its way. */
+static bool progress_of_state(struct search *search, uint32_t input, struct progress *ret,
+                              struct line *ret_next) {
     if (!read_number(search, rule_input(search->rule, input), &ret->start)) return false;
-    if (!line_of(search, search->body->outputs[input - 1], &next)) return false;
-    const bool stays = next.input == ID_NONE && next.offset == ret->start;
-    ret->step = stays ? 0 : next.offset;
-    ret->exact_to = next.exact_to;
-    return stays || (next.input == input && next.factor == 1);
+    if (!line_of(search, search->body->outputs[input - 1], ret_next)) return false;
+    const bool stays = ret_next->input == ID_NONE && ret_next->offset == ret->start;
+    ret->step = stays ? 0 : ret_next->offset;
+    return stays || (ret_next->input == input && ret_next->factor == 1);
+}
+
+/* Up to which k start + k * step lies within +-room. */
+static int64_t last_within(int64_t start, int64_t step, int64_t room) {
+    if (!is_within(start, room)) return -1;
+    if (step == 0) return ROUNDS_ENDLESS;
+    return step > 0 ? (room - start) / step : (start + room) / -step;
+}
+
+/* What is left for the input of a line until a value on the way leaves its type. */
+static int64_t room_in(const struct line *line) {
+    const int64_t room = line->exact_to - line->most_offset;
+    return room < 0 || line->most_factor == 0 ? room : room / line->most_factor;
 }
 
 static bool progress_of(struct search *search, uint32_t id, struct progress *ret) {
     struct line line;
-    struct progress input = {0, 1, MOST_NUMBER};
+    struct line next = {.exact_to = MOST_NUMBER};
+    struct progress input = {0, 1, 0};
     if (!line_of(search, id, &line)) return false;
     if (line.input == ID_NONE) input.step = 0;
     if (line.input != ID_NONE && line.input >= BODY_STATE &&
-        !progress_of_state(search, line.input, &input))
+        !progress_of_state(search, line.input, &input, &next))
         return false;
     ret->start = checked_add(checked_mul(line.factor, input.start), line.offset);
     ret->step = checked_mul(line.factor, input.step);
-    ret->exact_to = least_of(line.exact_to, input.exact_to);
-    return is_within(ret->start, ret->exact_to) && is_within(ret->step, ret->exact_to);
+    ret->last = least_of(last_within(input.start, input.step, room_in(&line)),
+                         last_within(input.start, input.step, room_in(&next)));
+    return is_within(ret->start, MOST_NUMBER) && is_within(ret->step, MOST_NUMBER);
 }
 
 /* ---- conditions ---- */
@@ -210,13 +241,6 @@ static int64_t first_below(int64_t start, int64_t step, int64_t bound, bool want
     if ((start < bound) == want) return 0;
     if (step == 0 || (step < 0) != want) return ROUNDS_ENDLESS;
     return want ? (start - bound) / -step + 1 : (bound - start + step - 1) / step;
-}
-
-/* Up to which k its type has every number. */
-static int64_t last_exact(const struct progress *progress) {
-    if (progress->step == 0) return ROUNDS_ENDLESS;
-    return progress->step > 0 ? (progress->exact_to - progress->start) / progress->step
-                              : (progress->start + progress->exact_to) / -progress->step;
 }
 
 static const struct {
@@ -237,7 +261,7 @@ static struct rounds first_compared(struct search *search, const struct node *no
         return not_said;
     const int64_t k =
         first_below(x.start - y.start, x.step - y.step, comparisons[row].bound, want);
-    const int64_t last = least_of(last_exact(&x), last_exact(&y));
+    const int64_t last = least_of(x.last, y.last);
     return k <= last ? (struct rounds){k, k} : (struct rounds){last + 1, ROUNDS_ENDLESS};
 }
 

@@ -14,8 +14,8 @@
 const char *names_base(const char *name);
 /* Whether an exporter made it up. Also true of "". */
 bool names_generated(const char *name);
-/* Whether PyTorch's newer exporter made it up for what it computed before the model runs:
- * "val_12", "unsqueeze_3". */
+/* Whether PyTorch's newer exporter made it up for what it computed, of no parameter as a rule,
+ * before the model runs: "val_12", "unsqueeze_3". */
 bool names_traced(const char *name);
 /* Whether it is dotted as frameworks name parameters and buffers: "layer1.0.bn1.weight". */
 bool names_parameter(const char *name);

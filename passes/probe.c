@@ -157,11 +157,13 @@ static bool may_hold_batch(const struct probe *probe, const struct node *node) {
  * baked sizes, a Slice of all of the batch. Of a batch of 1 an axis that was summed up looks
  * the same; then only a list that may have spelled it is to blame, or an operand beside it.
  */
-static bool cuts_batch(const struct probe *probe, const struct node *node, size_t slot) {
+static bool cuts_batch(const struct probe *probe, const struct node *node, const struct op *op,
+                       size_t slot) {
     const struct shape *in = &before(probe, node->inputs[slot])->shape;
     const struct shape *out = &before(probe, node->outputs[0])->shape;
     int axis = probe->places[node->inputs[slot]].axis;
     if (out->rank != in->rank || out->dims[axis] != in->dims[axis]) return false;
+    if (op->algebra == ALGEBRA_REDUCTION) return false; /* its list is one of axes */
     return probe->batch > 1 || slot > 0 || has_list(probe, node);
 }
 
@@ -183,7 +185,7 @@ static const char *objection_to_loss(const struct probe *probe, const struct nod
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (!holds_batch(probe, node->inputs[i])) continue;
         if (op->cost.macs) return "the batch would be summed over";
-        if (cuts_batch(probe, node, i)) return "its output would keep the file's own batch";
+        if (cuts_batch(probe, node, op, i)) return "its output would keep the file's own batch";
         if (picks_batch(probe, node, op, i)) return "it would pick from the file's own batch";
     }
     return NULL;

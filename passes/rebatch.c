@@ -121,22 +121,26 @@ static int refuse_ambiguous(const struct search *search, uint32_t first) {
     return refuse(search, choice->step, first, why);
 }
 
-/* Whether elements are picked along another axis than the first: of data, not of a table. */
-static bool picks_inside(const struct node *node) {
-    const struct attr *axis = node_attr(node, "axis");
-    return axis && axis->kind == ATTR_INT && axis->i != 0;
+/* Whether elements are picked from the value as from data: along another axis than the first.
+ * Of one sample, floats may as well be a table that is fed in (angles by position). */
+static bool picks_from_data(const struct search *search, const struct use *use,
+                            const struct fact *fact) {
+    const struct model *model = search->analysis->model;
+    const struct attr *axis = node_attr(&model->nodes[use->node], "axis");
+    if (use->slot != 0 || op_role(search->probe.ops[use->node], 0) != 'n') return false;
+    if (!axis || axis->kind != ATTR_INT || axis->i == 0 || axis->i == -fact->shape.rank)
+        return false;
+    return dtype_is_integer(fact->dtype) || search->probe.batch > 1;
 }
 
 /* Whether an input stands where only learned tensors go: a weight that is fed in. */
-static bool is_fed_weight(const struct search *search, uint32_t value_id) {
-    const struct model *model = search->analysis->model;
-    const struct value *value = &model->values[value_id];
+static bool is_fed_weight(const struct search *search, uint32_t value_id,
+                          const struct fact *fact) {
+    const struct value *value = &search->analysis->model->values[value_id];
     for (uint32_t i = 0; i < value->n_uses; i++) {
         const struct use *use = &value->uses[i];
         const char role = op_role(search->probe.ops[use->node], use->slot);
-        const bool is_picked = role == 'n' && use->slot == 0;
-        if (is_picked && picks_inside(&model->nodes[use->node])) continue;
-        if (strchr("Wns", role)) return true;
+        if (strchr("Wns", role) && !picks_from_data(search, use, fact)) return true;
     }
     return false;
 }
@@ -146,7 +150,7 @@ static bool takes_batch(const struct search *search, uint32_t value, uint32_t fi
     if (!fact || fact->kind != CM_TYPE_TENSOR || fact->shape.rank < 1) return false;
     if (fact->value) return false; /* its contents were given, and with them its dims */
     return value == first ||
-           (fact->shape.dims[0] == search->probe.batch && !is_fed_weight(search, value));
+           (fact->shape.dims[0] == search->probe.batch && !is_fed_weight(search, value, fact));
 }
 
 /* The facts of the inputs with `batch` in place of the file's own. */
@@ -292,6 +296,26 @@ static void note_outputs_left(const struct search *search, const struct solution
     }
 }
 
+static bool is_constant_product(const struct search *search, uint32_t id) {
+    const struct node *node = &search->analysis->model->nodes[id];
+    return search->probe.ops[id]->cost.macs && node->n_outputs > 0 &&
+           node->outputs[0] != ID_NONE &&
+           search_fact_before(search, node->outputs[0])->is_constant;
+}
+
+/* Of what the file computes from constants alone, whose batch, if they have one, nobody sees.
+ */
+static void note_constant_products(const struct search *search) {
+    const struct analysis *analysis = search->analysis;
+    size_t n = 0;
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
+        n += is_constant_product(search, id);
+    if (n > 0)
+        diag_note(analysis->diag, DIAG_BATCH,
+                  "of constants alone, and so at the file's own batch: %zu product%s", n,
+                  text_plural((int64_t)n));
+}
+
 static int search_changes(struct search *search, uint32_t first, struct change_list *ret) {
     struct solution found = {0};
     int status = solve(search, 0);
@@ -299,6 +323,7 @@ static int search_changes(struct search *search, uint32_t first, struct change_l
     if (status == CM_OK) status = solution_keep(search, &found);
     if (status == CM_OK) status = weigh_others(search, &found, first);
     if (status == CM_OK) note_outputs_left(search, &found);
+    if (status == CM_OK) note_constant_products(search);
     *ret = found.changes;
     return status;
 }

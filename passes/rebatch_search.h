@@ -46,6 +46,7 @@ struct search {
     size_t choices_capacity;
     size_t n_settled;            /* leading choices that are taken as in the first solution */
     struct cm_diagnostics *sink; /* messages of the second walk */
+    bool misfit;                 /* the rule of the node that was tried last refused it */
     size_t deepest;              /* step of the contradiction that came last in the file */
     const char *reason;          /* and its message; NULL: none yet */
     int64_t steps_left;

@@ -49,6 +49,7 @@ void step_undo(struct search *search, size_t n) {
 static int try_node(struct search *search, uint32_t node) {
     int status = walk_node(&search->probe.after, node);
     if (status == CM_NO_MEMORY) return status;
+    search->misfit = status < 0;
     const char *objection = status < 0 ? NULL : probe_objection(&search->probe, node);
     if (objection) status = diag_error(search->sink, DIAG_BATCH, "%s", objection);
     return status < 0 ? CONTRADICTION : CM_OK;
@@ -180,16 +181,16 @@ static const struct shape *batch_operand(const struct search *search, const stru
     return NULL;
 }
 
-/* Changes every constant operand that is as long as `partner` on its `axis`, where the batch
- * lies, counted from the front or the back. */
+/* Changes every constant operand that is `size` long on the axis where the batch lies in
+ * `partner`, counted from the front or the back. */
 static int change_aligned(struct search *search, uint32_t node_id, const struct shape *partner,
-                          int axis, bool from_back) {
+                          int axis, int64_t size, bool from_back) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     for (size_t slot = 0; slot < node->n_inputs; slot++) {
         const struct shape *shape = stale_operand(search, node_id, slot);
         if (!shape) continue;
         int own = from_back ? shape->rank - (partner->rank - axis) : axis;
-        if (own < 0 || own >= shape->rank || shape->dims[own] != partner->dims[axis]) continue;
+        if (own < 0 || own >= shape->rank || shape->dims[own] != size) continue;
         const struct batch_change change = {
             .node = node_id, .slot = (uint32_t)slot, .axis = own, .dims = shape};
         if (add_change(search, &change) < 0) return CM_NO_MEMORY;
@@ -208,15 +209,17 @@ static int mend_list(struct search *search, uint32_t node_id) {
     return status;
 }
 
-/* Or a constant operand has the old size on the batch's axis. */
-static int mend_constants(struct search *search, uint32_t node_id) {
+/* Or a constant operand has the old batch on the batch's axis; what the batch shares its axis
+ * with stands there too where the operator wants both as long. */
+static int mend_constants(struct search *search, uint32_t node_id, bool misfit) {
     const struct node *node = &search->analysis->model->nodes[node_id];
     size_t n_changes = search->changes.n;
     int axis = -1;
     const struct shape *partner = batch_operand(search, node, &axis);
     if (!partner) return CONTRADICTION;
+    const int64_t size = misfit ? partner->dims[axis] : search->probe.batch;
     for (int from_back = 0; from_back < 2; from_back++) {
-        int status = change_aligned(search, node_id, partner, axis, from_back);
+        int status = change_aligned(search, node_id, partner, axis, size, from_back);
         if (status < 0) return status;
         status = search->changes.n > n_changes ? try_node(search, node_id) : CONTRADICTION;
         if (status != CONTRADICTION) return status;
@@ -248,9 +251,10 @@ int step_advance(struct search *search, size_t step) {
                         : try_node(search, node);
     if (!choice && status != CM_NO_MEMORY && has_placed_target(search, node))
         status = place_target(search, step, status);
+    const bool misfit = search->misfit;
     if (status == CONTRADICTION && !choice_at(search, step)) status = mend_list(search, node);
     if (status == CONTRADICTION && !choice_at(search, step))
-        status = mend_constants(search, node);
+        status = mend_constants(search, node, misfit);
     if (status == CM_OK) probe_place_outputs(&search->probe, node);
     return status;
 }

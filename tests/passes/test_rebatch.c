@@ -442,6 +442,9 @@ static void test_plain_targets_follow_the_batch(void **state) {
          "node r Resize x - - s -> a mode=linear\nnode c Conv a w -> y\nout y\n"},
         {"a mean over the batch as output", ALL,
          "in x float[{N},16]\nnode t ReduceMean x -> y axes=[0] keepdims=0\nout y\n"},
+        {"a mean over the batch whose axes are an operand", ALL,
+         "opset 18\nin x float[{N},16]\nconst ax int64[1] =0\n"
+         "node t ReduceMean x ax -> a keepdims=1\nnode s Sub x a -> y\nout y\n"},
         {"the first sample alone", ALL,
          "in x float[{N},5,6,20]\nconst i int64[] =0\nnode g Gather x i -> a axis=0\n"
          "node c Relu a -> y\nout y\n"},

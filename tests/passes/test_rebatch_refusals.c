@@ -80,6 +80,11 @@ static void test_what_stays_undecided_is_an_error(void **state) {
          "it may lie on axis 0 or on axis 1 of the output [128,256]",
          "in x float[{N},128,256]\nconst t int64[2] ={128N},256\n"
          "node tr Transpose x -> s perm=[1,0,2]\nnode rs Reshape s t -> y\nout y\n"},
+        {"as many constants behind the tokens of a batch", 1, "c",
+         "its output would not grow with the batch alone",
+         "in x float[{N},16,8]\ninit p float[16,8]\ninit w float[8,5]\n"
+         "const t int64[2] =-1,8\nnode r Reshape x t -> a\nnode c Concat a p -> b axis=0\n"
+         "node m MatMul b w -> y\nout y\n"},
         {"elements of the batch picked by baked indices", 1, "g",
          "it would pick from the file's own batch",
          "in x float[{N},16]\nconst t int64[1] ={16N}\nconst i int64[3,4] =5\n"
@@ -194,6 +199,32 @@ static void test_weights_that_are_inputs_hold_no_batch(void **state) {
     bench_close(bench);
 }
 
+/* Angles by position that are fed in, of which a model picks rows. */
+static void test_a_table_that_is_fed_in_holds_no_batch(void **state) {
+    struct bench *bench = template_rebatch(
+        "in x float[{N},6,8]\nin angles float[1,100,8]\nin places int64[6]\n"
+        "node - Gather angles places -> a axis=1\nnode - Mul x a -> y\nout y\n",
+        1, 4);
+    (void)state;
+    assert_string_equal(bench_messages(bench), "");
+    assert_string_equal(bench_type(bench, "angles"), "f32[1,100,8]");
+    assert_string_equal(bench_type(bench, "y"), "f32[4,6,8]");
+    bench_close(bench);
+}
+
+static void test_products_of_constants_stay_and_are_told(void **state) {
+    struct bench *bench =
+        template_rebatch("in x float[{N},6,8]\ninit q float[1,6,8]\ninit w float[8,8]\n"
+                         "node m MatMul q w -> a\nnode - Add x a -> y\nout y\n",
+                         1, 4);
+    (void)state;
+    assert_string_equal(
+        bench_messages(bench),
+        "note[batch]: of constants alone, and so at the file's own batch: 1 product");
+    assert_int_equal(bench_costs(bench, "m")->macs, 6 * 8 * 8);
+    bench_close(bench);
+}
+
 /* The same export with a free batch: what --batch gives there is the truth. */
 static void test_a_fixed_batch_gives_what_a_free_one_gives(void **state) {
     static const char fixed[] =
@@ -262,6 +293,8 @@ int main(void) {
         cmocka_unit_test(test_every_changed_operand_is_listed),
         cmocka_unit_test(test_inputs_that_lead_with_the_batch_all_take_it),
         cmocka_unit_test(test_weights_that_are_inputs_hold_no_batch),
+        cmocka_unit_test(test_a_table_that_is_fed_in_holds_no_batch),
+        cmocka_unit_test(test_products_of_constants_stay_and_are_told),
         cmocka_unit_test(test_a_fixed_batch_gives_what_a_free_one_gives),
         cmocka_unit_test(test_an_assumption_is_told_once),
         cmocka_unit_test(test_a_batch_of_none_cannot_be_changed),

@@ -112,6 +112,25 @@ static void test_types_and_shapes_on_the_way_do_not_matter(void **state) {
          "const step int32[] =1000000\nnode - Add s step -> t\nconst far float[] =17000000\n"
          "node - Cast t -> f to=1\nnode - Less f far -> go\n",
          "?", NULL},
+        /* nor does a float pass 2^24 in steps of 1, an int32 2^31; not even on the way */
+        {"-", "float[] =16777210",
+         "const one float[] =1\nnode - Add s one -> t\nconst far float[] =16777230\n"
+         "node - Sub far t -> left\nconst none float[] =0\nnode - Greater left none -> go\n",
+         "?", NULL},
+        {"-", "int32[] =2147483638",
+         "const one int32[] =1\nnode - Add s one -> t\nnode - Cast t -> wide to=7\n"
+         "const far int64[] =2147483658\nnode - Less wide far -> go\n",
+         "?", NULL},
+        {"-", "int32[] =0",
+         "const one int32[] =1\nnode - Add s one -> t\nconst most int32[] =2147483600\n"
+         "node - Add t most -> a\nnode - Sub a most -> b\nconst end int32[] =100\n"
+         "node - Less b end -> go\n",
+         "?", NULL},
+        {"-", "int32[] =0",
+         "const one int32[] =1\nnode - Add s one -> t\nconst most int32[] =2147483600\n"
+         "node - Add t most -> a\nnode - Sub a most -> b\nconst end int32[] =40\n"
+         "node - Less b end -> go\n",
+         "40", NULL},
         /* of 127 the next int8 is -128 */
         {"-", "int8[] =0",
          "const one int8[] =1\nnode - Add s one -> t\nconst far int8[] =127\n"
@@ -150,6 +169,12 @@ static void test_what_data_decide_ends_it_earlier(void **state) {
          COUNT_UP DATA "const ten int64[] =10\nnode - LessOrEqual ten t -> over\n"
                        "node - Or wish over -> end\nnode - Not end -> go\n",
          "?", "10"},
+        /* about the largest int32: no limit is meant */
+        {"-", "int32[] =1",
+         "const one int32[] =1\nnode - Add s one -> t\n" DATA
+         "const far int32[] =2147483647\nnode - Less t far -> below\n"
+         "node - And below wish -> go\n",
+         "?", NULL},
         /* of two limits the nearer */
         {"-", "int64[] =0",
          COUNT_UP "const ten int64[] =10\nconst six int64[] =6\nnode - Less t ten -> a\n"
@@ -171,6 +196,8 @@ static void test_what_does_not_count_is_not_guessed(void **state) {
         {"-", "int64[] =0", "node - Identity s -> t\n" BELOW_TEN, "?", NULL},
         /* the limit is an input of the model */
         {"-", "int64[] =0", COUNT_UP "node - Less t n -> go\n", "?", NULL},
+        /* the limit stands in a file that is not there */
+        {"-", "int64[] =0", COUNT_UP "init far int64[]\nnode - Less t far -> go\n", "?", NULL},
         /* which round it is decides what is added */
         {"-", "int64[] =0", "node - Add s i -> t\n" BELOW_TEN, "?", NULL},
         {"-", "int64[2] =0",
