@@ -50,11 +50,17 @@ size_t page_width(const char *string) {
     return width;
 }
 
+/* The one door to a page: whatever stands in a report, nothing in it moves a cursor. */
 static void put(struct page *page, enum style style, const char *string) {
+    const size_t length = strlen(string);
+    const bool plain = text_plain_length(string, length) == length;
     if (page->options->color) text_append(&page->line, style_on(style));
-    text_append(&page->line, string);
+    if (plain)
+        text_append_n(&page->line, string, length);
+    else
+        text_append_name(&page->line, string);
     if (page->options->color) text_append(&page->line, style_off(style));
-    page->column += page_width(string);
+    page->column += plain ? length : page_width(string);
 }
 
 void page_print(struct page *page, enum style style, const char *format, ...) {

@@ -202,8 +202,7 @@ static bool point_is_safe(uint32_t point) {
     return true;
 }
 
-/* How many bytes of eight each are ASCII that may be shown; may stop short. */
-static size_t shown_length(const char *text, size_t n) {
+size_t text_plain_length(const char *text, size_t n) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     size_t i = 0;
     for (; n - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
@@ -213,12 +212,13 @@ static size_t shown_length(const char *text, size_t n) {
         const uint64_t high = eight | (eight + ones); /* 0x7F and above */
         if (((low | high) & 0x80 * ones) != 0) break;
     }
+    while (i < n && text[i] >= 0x20 && text[i] < 0x7F) i++;
     return i;
 }
 
 size_t text_find_unsafe(const char *text, size_t n, uint32_t *ret_point, size_t *ret_length) {
     const unsigned char *bytes = (const unsigned char *)text;
-    for (size_t i = shown_length(text, n); i < n;) {
+    for (size_t i = text_plain_length(text, n); i < n;) {
         uint32_t point = 0;
         const size_t length = utf8_decode(bytes + i, n - i, &point);
         if (length == 0 || !point_is_safe(point)) {
@@ -227,7 +227,7 @@ size_t text_find_unsafe(const char *text, size_t n, uint32_t *ret_point, size_t 
             return i;
         }
         i += length;
-        i += shown_length(text + i, n - i);
+        i += text_plain_length(text + i, n - i);
     }
     return n;
 }

@@ -39,6 +39,8 @@ const char *text_string(const struct text *text);
  * and broken UTF-8 become \xNN, so that no name can drive a terminal or forge a line.
  */
 void text_append_name(struct text *text, const char *name);
+/* How many bytes from the first on are ASCII that may be shown. */
+size_t text_plain_length(const char *text, size_t n);
 /*
  * The bytes before the first character that is not shown so, of n; n where there is none.
  * *ret_point: that character, TEXT_BROKEN for a byte that is no UTF-8, and its bytes.
