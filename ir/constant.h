@@ -75,6 +75,11 @@ int constant_load(const struct constant *constant, const struct constant_reader 
                   struct arena *arena, struct cm_diagnostics *diag, const struct constant **ret)
     __attribute__((warn_unused_result));
 
+/* The same without a message; NULL where the elements cannot be had, for whatever reason. */
+const struct constant *constant_loaded(const struct constant *constant,
+                                       const struct constant_reader *reader,
+                                       struct arena *arena);
+
 /* New constants. shape.dims is borrowed; values are copied. NULL: no memory. That of
  * constant_new is IN_MEMORY, its elements left to the caller. */
 struct constant *constant_new(struct arena *arena, enum dtype dtype, const struct shape *shape);

@@ -225,3 +225,11 @@ int constant_load(const struct constant *constant, const struct constant_reader 
     if (status == CM_OK) status = decode(constant, bytes, length, arena, diag, ret);
     return status;
 }
+
+const struct constant *constant_loaded(const struct constant *constant,
+                                       const struct constant_reader *reader,
+                                       struct arena *arena) {
+    const struct constant *value = NULL;
+    int status = constant_load(constant, reader, arena, NULL, &value);
+    return status < 0 ? NULL : value;
+}

@@ -28,10 +28,7 @@ static bool element(const struct constant *constant, int64_t i, double *ret) {
 const struct constant *match_loaded(const struct match *match,
                                     const struct constant *constant) {
     const struct rule_source *source = match->source;
-    if (constant_has_reals(constant) || constant_has_ints(constant)) return constant;
-    int status =
-        constant_load(constant, &source->model->reader, source->arena, NULL, &constant);
-    return status < 0 ? NULL : constant;
+    return constant_loaded(constant, &source->model->reader, source->arena);
 }
 
 bool match_number(const struct match *match, uint32_t value, double *ret) {

@@ -114,19 +114,12 @@ bool probe_stands(const struct probe *probe, uint32_t value) {
     return true;
 }
 
-/* With its elements in memory; NULL where they cannot be had. */
-static const struct constant *loaded(const struct probe *probe, const struct constant *list) {
-    const struct constant *value = NULL;
-    int status = constant_load(list, &probe->model->reader, probe->arena, NULL, &value);
-    return status < 0 ? NULL : value;
-}
-
 /* An operand that is one short list of integers, the same at both batches; NULL: it is not. */
 static const struct constant *standing_list(const struct probe *probe, uint32_t value) {
     const struct constant *list = value == ID_NONE ? NULL : before(probe, value)->value;
     if (!list || list->shape.rank != 1 || list->n_elements > SHAPE_MAX_RANK) return NULL;
     if (!probe_stands(probe, value)) return NULL;
-    list = loaded(probe, list);
+    list = constant_loaded(list, &probe->model->reader, probe->arena);
     return list && constant_has_ints(list) ? list : NULL;
 }
 

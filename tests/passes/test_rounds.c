@@ -10,8 +10,8 @@
 #include "model_harness.h"
 
 /*
- * A loop over a counter `s`; `limit` and `data` come from outside. Its body ends with what the
- * condition is made of, `go` and the counter of the next round, `t`; each round stacks x.
+ * A loop over a counter `s`. The body makes the condition, `go`, and the counter of the next
+ * round, `t`; each round stacks a value of x.
  */
 struct loop {
     const char *trips; /* "n", or "-" where it has none */
