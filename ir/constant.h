@@ -75,7 +75,8 @@ int constant_load(const struct constant *constant, const struct constant_reader 
                   struct arena *arena, struct cm_diagnostics *diag, const struct constant **ret)
     __attribute__((warn_unused_result));
 
-/* The same without a message; NULL where the elements cannot be had, for whatever reason. */
+/* The same without a message; NULL where the elements cannot be had, for whatever reason. Where
+ * memory ended the arena has failed (support/arena.h), and who runs the passes will see it. */
 const struct constant *constant_loaded(const struct constant *constant,
                                        const struct constant_reader *reader,
                                        struct arena *arena);

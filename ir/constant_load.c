@@ -231,5 +231,6 @@ const struct constant *constant_loaded(const struct constant *constant,
                                        struct arena *arena) {
     const struct constant *value = NULL;
     int status = constant_load(constant, reader, arena, NULL, &value);
+    if (status == CM_NO_MEMORY) arena_set_failed(arena);
     return status < 0 ? NULL : value;
 }

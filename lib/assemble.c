@@ -352,7 +352,8 @@ int assemble_result(const struct analysis *analysis, const struct assemble_extra
         assemble_advice(&assembly);
         assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
     }
-    if (assembly.failed) return diag_no_memory(analysis->diag);
+    if (assembly.failed || arena_failed(assembly.arena) || arena_failed(analysis->arena))
+        return diag_no_memory(analysis->diag);
     *ret = assembly.result;
     return CM_OK;
 }

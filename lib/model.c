@@ -239,6 +239,7 @@ int cm_model_profile(struct cm_model *model, const struct cm_options *options,
                      : CM_NO_MEMORY;
     arena_free(analysis.arena);
     if (status < 0) arena_free(kept);
+    if (status < 0 && diag_starved(diagnostics)) status = CM_NO_MEMORY; /* no reason is given */
     return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
 }
 

@@ -172,13 +172,13 @@ static const struct formula *parse_atom(struct parser *parser) {
     if (isdigit((unsigned char)next(parser))) return parse_number(parser);
     if (!take(parser, '(')) return parse_named(parser);
     const struct formula *inside = parse_sum(parser);
-    expect(parser, ')');
+    if (inside) expect(parser, ')'); /* without memory it stops in the middle */
     return inside;
 }
 
 static const struct formula *parse_power(struct parser *parser) {
     const struct formula *base = parse_atom(parser);
-    if (!take(parser, '^')) return base;
+    if (!base || !take(parser, '^')) return base;
     return wrap(parser, FORMULA_POWER, base, parse_digits(parser));
 }
 

@@ -74,11 +74,18 @@ int pipeline_run(struct analysis *analysis) {
     return pipeline_run_to(analysis, 0);
 }
 
+/* What a pass took for not known may only not have been loaded. */
+static bool memory_ended(const struct analysis *analysis) {
+    return arena_failed(analysis->arena) || arena_failed(analysis->kept) ||
+           arena_failed(analysis->scratch);
+}
+
 /* What the pass needs while it runs is gone when it has run. */
 static int run_pass(struct analysis *analysis, const struct pass *pass) {
     struct arena_mark mark = arena_save(analysis->scratch);
     int status = pass->run(analysis, (char *)analysis + pass->own);
     arena_restore(analysis->scratch, mark);
+    if (status != CM_NO_MEMORY && memory_ended(analysis)) return diag_no_memory(analysis->diag);
     return status == CM_OK && analysis->options->dump ? dump(analysis, pass) : status;
 }
 

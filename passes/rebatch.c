@@ -37,6 +37,7 @@ static const char *first_error(const struct cm_diagnostics *sink) {
 /* Keeps what the contradiction furthest down the file said. */
 static int note_contradiction(struct search *search, size_t step) {
     if (search->reason && step < search->deepest) return CM_OK;
+    if (diag_starved(search->sink)) return CM_NO_MEMORY;
     search->deepest = step;
     search->reason = arena_strdup(search->probe.arena, first_error(search->sink));
     return search->reason ? CM_OK : CM_NO_MEMORY;

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "costmodel/costmodel.h"
+
 #include "support/banned.h"
 
 #define FIRST_BLOCK ((size_t)4096)
@@ -44,6 +46,7 @@ struct arena {
     struct block *filling; /* ordinary blocks, newest first */
     struct block *oldest;  /* of the ordinary ones */
     struct block *large;   /* one object each, newest first */
+    bool failed;
 };
 
 struct arena *arena_new(const char *lifetime, size_t cap) {
@@ -102,15 +105,20 @@ static bool is_affordable(const struct arena *arena, size_t size) {
     return size <= arena->cap - arena->total;
 }
 
+static void *fail(struct arena *arena) {
+    arena->failed = true;
+    return NULL;
+}
+
 /*
  * From a block of its own, or a new one that is filled from now on: zero where that is asked.
  * Not inlined: the registers that it saves would be saved for every object.
  */
 __attribute__((noinline)) static void *take_block(struct arena *arena, size_t size,
                                                   bool zeroed) {
-    if (!is_affordable(arena, size)) return NULL;
+    if (!is_affordable(arena, size)) return fail(arena);
     struct block *block = new_block(arena, size, zeroed);
-    if (block == NULL) return NULL;
+    if (block == NULL) return fail(arena);
     block->used = size;
     arena->total += size;
     return block->data;
@@ -127,7 +135,7 @@ static void *take(struct arena *arena, size_t size, size_t align, bool zeroed) {
     if (begin > block->size || size > block->size - begin)
         return take_block(arena, size, zeroed);
     const size_t stride = begin - block->used + size;
-    if (!is_affordable(arena, stride)) return NULL;
+    if (!is_affordable(arena, stride)) return fail(arena);
     const bool soiled = block->used < block->soiled;
     block->used = begin + size;
     arena->total += stride;
@@ -152,13 +160,13 @@ void *arena_alloc(struct arena *arena, size_t size) {
 
 void *arena_array(struct arena *arena, size_t n, size_t size) {
     size_t bytes = 0;
-    if (__builtin_mul_overflow(n, size, &bytes)) return NULL;
+    if (__builtin_mul_overflow(n, size, &bytes)) return fail(arena);
     return take_object(arena, bytes, true);
 }
 
 void *arena_array_raw(struct arena *arena, size_t n, size_t size) {
     size_t bytes = 0;
-    if (__builtin_mul_overflow(n, size, &bytes)) return NULL;
+    if (__builtin_mul_overflow(n, size, &bytes)) return fail(arena);
     return take_object(arena, bytes, false);
 }
 
@@ -167,7 +175,7 @@ char *arena_strdup(struct arena *arena, const char *text) {
 }
 
 char *arena_strndup(struct arena *arena, const char *text, size_t length) {
-    if (length == SIZE_MAX) return NULL;
+    if (length == SIZE_MAX) return fail(arena);
     char *copy = take(arena, length + 1, 1, false);
     if (copy == NULL) return NULL;
     if (length > 0) memcpy(copy, text, length);
@@ -226,4 +234,18 @@ uint64_t arena_seed(const struct arena *arena) {
 
 size_t arena_used(const struct arena *arena) {
     return arena->total;
+}
+
+bool arena_failed(const struct arena *arena) {
+    return arena->failed;
+}
+
+void arena_set_failed(struct arena *arena) {
+    arena->failed = true;
+}
+
+int arena_end(struct arena *arena, int status) {
+    const int ended = arena->failed ? CM_NO_MEMORY : status;
+    arena_free(arena);
+    return ended;
 }

@@ -8,6 +8,7 @@
 #define SUPPORT_ARENA_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,5 +52,15 @@ uint64_t arena_seed(const struct arena *arena);
 
 /* Bytes handed out. */
 size_t arena_used(const struct arena *arena);
+
+/*
+ * Whether it could not give something, ever. Whoever goes on without what it did not get, as
+ * without what is not known, is found out by those who ask this in the end.
+ */
+bool arena_failed(const struct arena *arena);
+/* Memory ended elsewhere, where nobody was told. */
+void arena_set_failed(struct arena *arena);
+/* Frees it: `status` (enum cm_status), CM_NO_MEMORY where it has failed. */
+int arena_end(struct arena *arena, int status) __attribute__((warn_unused_result));
 
 #endif

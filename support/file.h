@@ -95,5 +95,7 @@ FILE *output_stream(struct output *output);
 int output_commit(struct output *output, struct cm_diagnostics *diag)
     __attribute__((warn_unused_result));
 void output_abandon(struct output *output);
+/* Whether all that was written to a stream, whoever's, got out of it: CM_OK, CM_IO. */
+int output_flush(FILE *stream) __attribute__((warn_unused_result));
 
 #endif

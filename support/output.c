@@ -154,3 +154,7 @@ void output_abandon(struct output *output) {
     if (output->temporary[0] != '\0') unlink(output->temporary);
     free(output);
 }
+
+int output_flush(FILE *stream) {
+    return fflush(stream) != 0 || ferror(stream) != 0 ? CM_IO : CM_OK;
+}

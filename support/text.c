@@ -18,6 +18,13 @@ void text_init(struct text *text, struct arena *arena) {
     text->arena = arena;
 }
 
+/* Whoever has the arena learns of it too (arena_failed). */
+static bool give_up(struct text *text) {
+    text->failed = true;
+    arena_set_failed(text->arena);
+    return false;
+}
+
 /* Makes room for `more` bytes and a NUL. */
 static bool text_reserve(struct text *text, size_t more) {
     if (text->failed) return false;
@@ -25,10 +32,7 @@ static bool text_reserve(struct text *text, size_t more) {
     size_t capacity = text->capacity == 0 ? FIRST_CAPACITY : text->capacity;
     while (capacity <= SIZE_MAX / 2 && capacity - text->length <= more) capacity *= 2;
     char *data = capacity - text->length > more ? arena_alloc(text->arena, capacity) : NULL;
-    if (data == NULL) {
-        text->failed = true;
-        return false;
-    }
+    if (data == NULL) return give_up(text);
     if (text->length > 0) memcpy(data, text->data, text->length);
     text->data = data;
     text->capacity = capacity;
@@ -61,7 +65,7 @@ void text_vprintf(struct text *text, const char *format, va_list args) {
     char *end = room == 0 ? NULL : text->data + text->length;
     const int length = vsnprintf(end, room, format, args);
     bool written = length >= 0 && (size_t)length < room;
-    if (length < 0) text->failed = true;
+    if (length < 0) (void)give_up(text);
     if (!written && length >= 0 && text_reserve(text, (size_t)length)) {
         vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
         written = true;

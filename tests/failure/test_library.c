@@ -212,6 +212,13 @@ static void bodies_and_functions(void **state) {
     free(expect_clean(&(struct job){.run = profile, .model = "loop_if.onnx"}));
 }
 
+/* Numbers of formulas and lists of sizes stand as constants in the file. */
+static void formulas_and_another_batch(void **state) {
+    (void)state;
+    free(expect_clean(
+        &(struct job){.run = profile, .model = "quantized/encoder.onnx", .batch = 3}));
+}
+
 static void operators_that_are_described(void **state) {
     (void)state;
     free(expect_clean(&(struct job){.run = profile_described}));
@@ -237,6 +244,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_profile),
         cmocka_unit_test(bodies_and_functions),
+        cmocka_unit_test(formulas_and_another_batch),
         cmocka_unit_test(operators_that_are_described),
         cmocka_unit_test(everything_at_once_and_read_back),
         cmocka_unit_test(a_sweep_and_back),

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "costmodel/costmodel.h"
+
 static int make(void **state) {
     *state = arena_new("test", 0);
     return *state == NULL;
@@ -120,6 +122,29 @@ static void sizes_that_wrap_around_are_refused(void **state) {
     assert_non_null(arena_array(*state, 0, 8));
 }
 
+static void what_could_not_be_had_is_remembered(void **state) {
+    struct arena *arena = arena_new("capped", 16);
+    const struct arena_mark mark = arena_save(arena);
+    assert_non_null(arena_alloc(arena, 16));
+    assert_false(arena_failed(arena));
+    assert_null(arena_alloc(arena, 1));
+    assert_true(arena_failed(arena));
+    arena_restore(arena, mark);
+    assert_non_null(arena_alloc(arena, 1));
+    assert_int_equal(arena_end(arena, CM_USAGE), CM_NO_MEMORY);
+    assert_null(arena_strndup(*state, "", SIZE_MAX));
+    assert_true(arena_failed(*state));
+}
+
+static void others_may_say_that_memory_ended(void **state) {
+    struct arena *arena = arena_new("whole", 0);
+    (void)state;
+    assert_int_equal(arena_end(arena, CM_USAGE), CM_USAGE);
+    arena = arena_new("failed", 0);
+    arena_set_failed(arena);
+    assert_int_equal(arena_end(arena, CM_OK), CM_NO_MEMORY);
+}
+
 static void texts_are_copied_and_ended(void **state) {
     const char bytes[] = {'a', 'b', 'c'};
     assert_string_equal(arena_strdup(*state, ""), "");
@@ -148,6 +173,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(going_back_to_an_empty_arena_empties_it, make, end),
         cmocka_unit_test(the_cap_counts_what_was_handed_out),
         cmocka_unit_test_setup_teardown(sizes_that_wrap_around_are_refused, make, end),
+        cmocka_unit_test_setup_teardown(what_could_not_be_had_is_remembered, make, end),
+        cmocka_unit_test(others_may_say_that_memory_ended),
         cmocka_unit_test_setup_teardown(texts_are_copied_and_ended, make, end),
         cmocka_unit_test(freeing_nothing_is_allowed),
     };
