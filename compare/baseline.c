@@ -260,7 +260,7 @@ int cm_baseline_make(const struct cm_result *const *results, size_t n,
     struct cm_baseline *baseline = arena == NULL ? NULL : arena_alloc(arena, sizeof(*baseline));
     int status = baseline == NULL ? CM_NO_MEMORY : fill(baseline, results, n, arena);
     if (status == CM_OK) status = add_history(baseline, old, reason, arena);
-    if (status != CM_OK) {
+    if (status != CM_OK || arena_failed(arena)) {
         arena_free(arena);
         return diag_no_memory(diagnostics);
     }

@@ -269,8 +269,8 @@ static int check_result(struct gate *gate, const struct cm_result *result, bool 
     int status = side_make(result, gate->options, arena, gate->diag, &side);
     if (status == CM_OK) status = check_side(gate, &side, is_beside, cases, is_used);
     side_free(&side);
-    arena_free(arena);
-    return status;
+    status = arena_end(arena, status);
+    return status == CM_NO_MEMORY ? diag_no_memory(gate->diag) : status;
 }
 
 /* Of a limit whose batch nobody profiled. */
@@ -366,10 +366,10 @@ int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnosti
     struct limit parsed;
     struct arena *arena = arena_new("limit", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);
-    const int status = limit_parse(limit->text, limit->source, arena, diagnostics, &parsed);
-    arena_free(arena);
+    int status = limit_parse(limit->text, limit->source, arena, diagnostics, &parsed);
+    status = arena_end(arena, status);
     if (status == CM_OK) *ret_batch = parsed.batch;
-    return status;
+    return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
 }
 
 int cm_check(const struct cm_result *const *results, size_t n,
@@ -379,8 +379,9 @@ int cm_check(const struct cm_result *const *results, size_t n,
     gate.arena = arena_new("verdict", 0);
     if (gate.arena == NULL) return diag_no_memory(diagnostics);
     gate.verdict = arena_alloc(gate.arena, sizeof(*gate.verdict));
-    const int status =
-        gate.verdict == NULL ? diag_no_memory(diagnostics) : check_all(&gate, results, n);
+    int status = gate.verdict == NULL ? CM_NO_MEMORY : check_all(&gate, results, n);
+    if (status == CM_NO_MEMORY || arena_failed(gate.arena))
+        status = diag_no_memory(diagnostics);
     if (status != CM_OK) {
         arena_free(gate.arena);
         return status;

@@ -250,7 +250,7 @@ int cm_diff_make(const struct cm_result *old_result, const struct cm_result *new
     }
     *diff =
         (struct cm_diff){.old_result = old_result, .new_result = new_result, .arena = arena};
-    if (fill(diff, arena) != CM_OK) {
+    if (fill(diff, arena) != CM_OK || arena_failed(arena)) {
         arena_free(arena);
         return diag_no_memory(diagnostics);
     }

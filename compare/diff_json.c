@@ -19,15 +19,7 @@ struct gatherer {
     const struct cm_diff *diff;
     struct view view;
     struct arena *arena;
-    bool failed; /* memory ran out */
 };
-
-/* Room for n rows; NULL where memory ran out. */
-static void *gather(struct gatherer *gatherer, size_t n, size_t size) {
-    void *rows = arena_array(gatherer->arena, n, size);
-    if (rows == NULL) gatherer->failed = true;
-    return rows;
-}
 
 static struct diff_side side_of(const struct cm_result *result) {
     return (struct diff_side){
@@ -51,7 +43,8 @@ static const char *const effects[] = {
 
 static void gather_conditions(struct gatherer *gatherer, struct diff_document *ret) {
     const struct cm_diff *diff = gatherer->diff;
-    struct diff_condition *rows = gather(gatherer, diff->n_conditions, sizeof(*rows));
+    struct diff_condition *rows =
+        arena_array(gatherer->arena, diff->n_conditions, sizeof(*rows));
     for (size_t i = 0; rows != NULL && i < diff->n_conditions; i++) {
         const struct cm_condition *condition = &diff->conditions[i];
         rows[i] = (struct diff_condition){condition->key, condition->old_value,
@@ -78,7 +71,7 @@ static struct diff_metric metric_row(size_t index, const struct cm_change *chang
 
 static void gather_totals(struct gatherer *gatherer, struct diff_document *ret) {
     const struct cm_diff *diff = gatherer->diff;
-    struct diff_metric *rows = gather(gatherer, diff->n_metrics, sizeof(*rows));
+    struct diff_metric *rows = arena_array(gatherer->arena, diff->n_metrics, sizeof(*rows));
     for (size_t i = 0; rows != NULL && i < diff->n_metrics; i++) {
         const struct cm_change total = cm_diff_total(diff, diff->metrics[i]);
         rows[i] = metric_row(diff->metrics[i], &total);
@@ -102,7 +95,8 @@ static size_t count_changes(const struct cm_diff *diff, size_t row, change_gette
 static const struct diff_metric *gather_metrics(struct gatherer *gatherer, size_t row,
                                                 change_getter *get, size_t *ret_n) {
     const struct cm_diff *diff = gatherer->diff;
-    struct diff_metric *rows = gather(gatherer, count_changes(diff, row, get), sizeof(*rows));
+    struct diff_metric *rows =
+        arena_array(gatherer->arena, count_changes(diff, row, get), sizeof(*rows));
     size_t n = 0;
     for (size_t i = 0; rows != NULL && i < diff->n_metrics; i++) {
         const struct cm_change change = get(diff, row, diff->metrics[i]);
@@ -151,7 +145,7 @@ static void gather_modules(struct gatherer *gatherer, struct diff_document *ret)
     const struct view *view = &gatherer->view;
     size_t n = view->n_modules;
     for (size_t i = 0; i < view->n_plain; i++) n += view->plain[i].n;
-    struct diff_module *rows = gather(gatherer, n, sizeof(*rows));
+    struct diff_module *rows = arena_array(gatherer->arena, n, sizeof(*rows));
     if (rows == NULL) return;
     for (size_t i = 0; i < view->n_modules; i++)
         rows[ret->n_modules++] =
@@ -165,7 +159,7 @@ static void gather_modules(struct gatherer *gatherer, struct diff_document *ret)
 
 static void gather_operators(struct gatherer *gatherer, struct diff_document *ret) {
     const struct view *view = &gatherer->view;
-    struct diff_operator *rows = gather(gatherer, view->n_operators, sizeof(*rows));
+    struct diff_operator *rows = arena_array(gatherer->arena, view->n_operators, sizeof(*rows));
     for (size_t i = 0; rows != NULL && i < view->n_operators; i++) {
         const size_t row = view->operators[i].row;
         rows[i].op = gatherer->diff->operators[row].op;
@@ -188,7 +182,8 @@ static int write_document(struct gatherer *gatherer, FILE *out) {
     gather_totals(gatherer, &document);
     gather_modules(gatherer, &document);
     gather_operators(gatherer, &document);
-    return gatherer->failed ? CM_NO_MEMORY : json_document_write(&json_diff, &document, out);
+    return arena_failed(gatherer->arena) ? CM_NO_MEMORY
+                                         : json_document_write(&json_diff, &document, out);
 }
 
 int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
@@ -197,6 +192,5 @@ int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options 
     if (gatherer.arena == NULL) return CM_NO_MEMORY;
     int status = view_make(diff, options, gatherer.arena, &gatherer.view);
     if (status == CM_OK) status = write_document(&gatherer, out);
-    arena_free(gatherer.arena);
-    return status;
+    return arena_end(gatherer.arena, status);
 }

@@ -14,6 +14,7 @@
 #include "report/markdown.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -30,7 +31,6 @@ struct writer {
     FILE *out;
     struct text text; /* what is gathered */
     size_t n_bytes;   /* that went out */
-    bool failed;
 };
 
 /* A name may be of any length, a comment not. */
@@ -38,14 +38,12 @@ static void put_name(struct writer *writer, const char *name) {
     struct text cut;
     text_init(&cut, writer->arena);
     text_append_label(&cut, name);
-    if (cut.failed) writer->failed = true;
     markdown_append_name(&writer->text, text_string(&cut), writer->arena);
 }
 
 /* What was gathered goes out where there is room, else it is forgotten. */
 static bool flush(struct writer *writer, size_t room) {
     const bool fits = writer->n_bytes + writer->text.length <= room;
-    if (writer->text.failed) writer->failed = true;
     if (fits) {
         fputs(text_string(&writer->text), writer->out);
         writer->n_bytes += writer->text.length;
@@ -147,7 +145,6 @@ static void put_label(struct writer *writer, size_t row) {
     struct text raw;
     text_init(&raw, writer->arena);
     change_append_label(&raw, writer->diff, row, "→");
-    if (raw.failed) writer->failed = true;
     put_name(writer, text_string(&raw));
 }
 
@@ -249,13 +246,12 @@ int cm_diff_write_markdown(const struct cm_diff *diff, const struct cm_diff_opti
         .diff = diff, .options = options, .arena = arena_new("diff markdown", 0), .out = out};
     if (!writer.arena) return CM_NO_MEMORY;
     text_init(&writer.text, writer.arena);
-    const int status = view_make(diff, options, writer.arena, &writer.view);
+    int status = view_make(diff, options, writer.arena, &writer.view);
     if (status == CM_OK) {
         write_head(&writer);
         write_totals(&writer);
         write_sections(&writer);
+        status = output_flush(out);
     }
-    arena_free(writer.arena);
-    if (status != CM_OK || writer.failed) return CM_NO_MEMORY;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return arena_end(writer.arena, status);
 }

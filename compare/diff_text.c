@@ -123,7 +123,6 @@ static void append_label(struct writer *writer, struct text *cell, size_t row) {
     struct text raw;
     text_init(&raw, writer->page.arena);
     change_append_label(&raw, writer->diff, row, "->");
-    if (raw.failed) cell->failed = true;
     text_append_name(cell, text_string(&raw));
 }
 
@@ -225,6 +224,5 @@ int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options 
         if (!cm_diff_differs(diff)) write_nothing(&writer);
         status = page_finish(&writer.page);
     }
-    arena_free(arena);
-    return status;
+    return arena_end(arena, status);
 }

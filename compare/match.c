@@ -307,7 +307,7 @@ int match_modules(const struct cm_result *old_result, const struct cm_result *ne
     int status = CM_NO_MEMORY;
     if (match.new_of && match.old_of && matcher.arena)
         status = match_with(&matcher, old_result, new_result, &match);
-    arena_free(matcher.arena);
+    if (matcher.arena) status = arena_end(matcher.arena, status);
     if (status == CM_OK) *ret = match;
     return status;
 }

@@ -178,6 +178,6 @@ int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
         for (uint32_t id = 0; id < sharing.model->n_nodes; id++) take_node(&sharing, id);
         status = annotate_write(model->source, &annotator, diagnostics, out);
     }
-    arena_free(sharing.arena);
-    return status;
+    status = arena_end(sharing.arena, status);
+    return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
 }

@@ -48,7 +48,7 @@ int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagno
                  FILE *out) {
     struct arena *arena = arena_new("calibration", 0);
     if (arena == NULL) return diag_no_memory(diagnostics);
-    const int status = calibrate(options, arena, diagnostics, out);
-    arena_free(arena);
-    return status;
+    int status = calibrate(options, arena, diagnostics, out);
+    status = arena_end(arena, status);
+    return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
 }

@@ -43,6 +43,7 @@ int cm_model_dims(struct cm_model *model, const struct cm_options *options,
     if (status == CM_OK) status = dims_bind(model->model, options, arena, diagnostics, &table);
     if (status == CM_OK && list_dims(&table, arena, dims) != CM_OK)
         status = diag_no_memory(diagnostics);
+    if (dims && arena_failed(arena)) status = diag_no_memory(diagnostics);
     if (status == CM_OK)
         *ret_dims = dims;
     else

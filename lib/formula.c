@@ -123,13 +123,13 @@ int cm_model_formula(struct cm_model *model, const struct cm_options *options,
                             .arena = arena,
                             .diag = diagnostics,
                             .n_metrics = points_n_metrics()};
-    int status = diag_no_memory(NULL);
+    int status = CM_NO_MEMORY;
     if (formula && arena) {
         *formula = (struct cm_formula){.fixed_batch = "", .arena = result};
         status = find(&points, formula);
-    } else {
-        diag_no_memory(diagnostics);
+        if (arena_failed(result) || arena_failed(arena)) status = CM_NO_MEMORY;
     }
+    if (status == CM_NO_MEMORY) status = diag_no_memory(diagnostics);
     arena_free(arena);
     if (status < 0)
         arena_free(result);

@@ -323,6 +323,5 @@ int formula_fit(struct points *points, const int64_t *anchor, struct cm_formula 
     if (status == CM_OK) status = find_grid(&fit);
     if (status == CM_OK) status = fit_modules(&fit);
     if (status == CM_OK) count_profiles(&fit);
-    arena_free(fit.scratch);
-    return status;
+    return fit.scratch ? arena_end(fit.scratch, status) : status;
 }

@@ -25,8 +25,13 @@ int cm_op_costs_make(const struct cm_op_description *operators, size_t n,
                      struct cm_diagnostics *diagnostics, struct cm_op_costs **ret_costs) {
     struct arena *arena = arena_new("op costs", 0);
     if (!arena) return diag_no_memory(diagnostics);
-    const int status = make(operators, n, arena, diagnostics, ret_costs);
-    if (status != CM_OK) arena_free(arena);
+    struct cm_op_costs *costs = NULL;
+    int status = make(operators, n, arena, diagnostics, &costs);
+    if (arena_failed(arena)) status = diag_no_memory(diagnostics);
+    if (status == CM_OK)
+        *ret_costs = costs;
+    else
+        arena_free(arena);
     return status;
 }
 

@@ -202,7 +202,7 @@ int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
     sweeping.ret->convention = copy(&sweeping, options->convention);
     sweeping.ret->backend = copy(&sweeping, options->backend);
     sweep_all(&sweeping, batches, rows);
-    if (sweeping.failed) {
+    if (sweeping.failed || arena_failed(sweeping.ret->arena)) {
         cm_sweep_free(sweeping.ret);
         return diag_no_memory(diagnostics);
     }

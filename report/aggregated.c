@@ -12,6 +12,7 @@
 #include "report/columns.h"
 #include "report/page.h"
 #include "report/times.h"
+#include "support/arena.h"
 #include "support/checked.h"
 #include "support/map.h"
 
@@ -54,8 +55,8 @@ static size_t count_depths(const struct cm_result *result) {
 static bool levels_make(struct page *page, const struct cm_result *result,
                         struct levels *levels) {
     levels->n_depths = count_depths(result);
-    levels->first = page_array(page, levels->n_depths + 2, sizeof(size_t));
-    levels->order = page_array(page, result->n_modules, sizeof(size_t));
+    levels->first = arena_array(page->arena, levels->n_depths + 2, sizeof(size_t));
+    levels->order = arena_array(page->arena, result->n_modules, sizeof(size_t));
     if (levels->first == NULL || levels->order == NULL) return false;
     /* One place to the right, so that filling moves each start to where it belongs. */
     for (size_t i = 0; i < result->n_modules; i++)
@@ -96,13 +97,10 @@ static bool groups_make(struct page *page, const struct cm_result *result,
     size_t end = levels->first[depth + 1];
     map_init(&by_type, page->arena);
     groups->n = 0;
-    groups->items = page_array(page, end - first, sizeof(*groups->items));
+    groups->items = arena_array(page->arena, end - first, sizeof(*groups->items));
     if (groups->items == NULL) return false;
     for (size_t i = first; i < end; i++) {
-        if (!groups_add(groups, &by_type, &result->modules[levels->order[i]])) {
-            page->item.failed = true;
-            return false;
-        }
+        if (!groups_add(groups, &by_type, &result->modules[levels->order[i]])) return false;
     }
     return true;
 }
@@ -169,7 +167,7 @@ static void write_heading(struct page *page, const struct cm_result *result) {
 
 void aggregated_write(struct page *page, const struct cm_result *result) {
     struct levels levels;
-    struct rank *ranks = page_array(page, result->n_modules, sizeof(*ranks));
+    struct rank *ranks = arena_array(page->arena, result->n_modules, sizeof(*ranks));
     if (ranks == NULL || !levels_make(page, result, &levels)) return;
     size_t n_depths = levels.n_depths;
     if (page->options->depth >= 0 && (size_t)page->options->depth < n_depths)

@@ -16,6 +16,7 @@
 #include "report/table.h"
 #include "report/timed.h"
 #include "report/times.h"
+#include "support/arena.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -190,7 +191,7 @@ void layers_write(struct page *page, const struct cm_result *result) {
                                            "bound", "state", "layer"};
     const size_t n = result->measure->n_primitives;
     struct table table;
-    struct layer *layers = page_array(page, n, sizeof *layers);
+    struct layer *layers = arena_array(page->arena, n, sizeof *layers);
     page_end_line(page);
     page_rule(page, "Layers");
     write_kind(page, result);

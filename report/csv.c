@@ -10,6 +10,7 @@
 #include "costmodel/costmodel.h"
 #include "report/listing.h"
 #include "support/arena.h"
+#include "support/file.h"
 
 #include "support/banned.h"
 
@@ -59,7 +60,6 @@ static void put_rows(struct listing *listing, enum number_units units, FILE *out
         }
         fputs("\r\n", out);
     }
-    if (safe.failed) listing->words.failed = true;
 }
 
 static int write_csv(const struct rows_of *of, const struct cm_table_options *options,
@@ -70,11 +70,9 @@ static int write_csv(const struct rows_of *of, const struct cm_table_options *op
     int status = listing_make(options, of, fields_usual(of->rows), arena, diag, &listing);
     if (status == CM_OK) {
         put_rows(&listing, listing_units(options, NUMBERS_EXACT), out);
-        if (listing.words.failed) status = CM_NO_MEMORY;
+        status = output_flush(out);
     }
-    arena_free(arena);
-    if (status != CM_OK) return status;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return arena_end(arena, status);
 }
 
 int cm_result_write_csv(const struct cm_result *result, const struct cm_table_options *options,

@@ -10,6 +10,7 @@
 #include "report/labels.h"
 #include "report/page.h"
 #include "report/sections.h"
+#include "support/arena.h"
 #include "support/checked.h"
 #include "support/text.h"
 
@@ -63,14 +64,14 @@ static int eighths(const struct chart *chart, size_t column) {
 /* Lines of the chart are as long as the page is wide: nothing in them is folded. */
 static void write_line(struct page *page, enum style style, const struct text *line) {
     size_t length = line->length;
-    const char *string = page_string(page, line);
+    const char *string = text_string(line);
     while (length > 0 && string[length - 1] == ' ') length--;
     page_print(page, style, "%.*s", (int)length, string);
     page_end_line(page);
 }
 
 static void write_edge(struct page *page, const struct text *label, const char *edge) {
-    page_print(page, STYLE_SHARE, "%s", page_string(page, label));
+    page_print(page, STYLE_SHARE, "%s", text_string(label));
     page_indent(page, page->column < LABEL_COLUMNS ? LABEL_COLUMNS - page->column : 1);
     page_print(page, STYLE_SHARE, "%s", edge);
 }
@@ -134,7 +135,7 @@ static void append_run(const struct chart *chart, size_t from, size_t to, struct
     if (chart->result->modules[module].depth == 1 && to - from >= LEAST_NAME) {
         const char *name = chart->result->modules[module].name;
         size_t length = text_cut(name, to - from - 1);
-        char *shown = page_array(chart->page, length + 1, 1);
+        char *shown = arena_array(chart->page->arena, length + 1, 1);
         if (shown == NULL) return;
         memcpy(shown, name, length);
         size_t before = line->length;
@@ -168,7 +169,7 @@ static int compare_peaks(const void *a, const void *b) {
 /* `module peaks:       layer1 9.63 MB, layer2 8.03 MB` */
 static void write_peaks(struct page *page, const struct cm_result *result) {
     const struct cm_module **modules =
-        page_array(page, result->n_modules, sizeof(const struct cm_module *));
+        arena_array(page->arena, result->n_modules, sizeof(const struct cm_module *));
     size_t n = 0;
     for (size_t i = 0; modules && i < result->n_modules; i++)
         if (result->modules[i].depth == 1 && is_known(result->modules[i].peak_activation_bytes))

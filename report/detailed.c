@@ -16,6 +16,7 @@
 #include "report/page.h"
 #include "report/timed.h"
 #include "report/times.h"
+#include "support/arena.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -69,7 +70,7 @@ static size_t argument_length(const char *arguments) {
 static void write_arguments(struct page *page, const char *arguments) {
     while (*arguments != '\0') {
         size_t length = argument_length(arguments);
-        char *argument = page_array(page, length + 1, 1);
+        char *argument = arena_array(page->arena, length + 1, 1);
         if (argument == NULL) return;
         memcpy(argument, arguments, length);
         text_append_name(page_item(page), argument);
@@ -177,7 +178,7 @@ static size_t deepest(const struct cm_result *result) {
 }
 
 static void write_tree(struct page *page, const struct cm_result *result) {
-    struct open_module *open = page_array(page, deepest(result) + 2, sizeof(*open));
+    struct open_module *open = arena_array(page->arena, deepest(result) + 2, sizeof(*open));
     const struct tree tree = {page, result, timed_operations(page, result)};
     if (open == NULL || tree.operations == NULL) return;
     const struct cm_module *module = &result->modules[0];

@@ -5,6 +5,7 @@
 #include "costmodel/costmodel.h"
 #include "report/listing.h"
 #include "support/arena.h"
+#include "support/file.h"
 
 #include "support/banned.h"
 
@@ -16,7 +17,6 @@ static void append_words(struct text *label, const struct diagram_language *lang
     struct text safe;
     text_init(&safe, arena);
     text_append_label(&safe, words);
-    if (safe.failed) label->failed = true;
     language->append(label, text_string(&safe));
 }
 
@@ -35,7 +35,6 @@ static void append_cell(struct text *label, const struct diagram_language *langu
     text_init(&figure, arena);
     text_printf(&figure, "%s ", field->heading);
     cell_append_shown(&figure, cell, units, CELL_AT_MOST);
-    if (figure.failed) label->failed = true;
     append_words(label, language, text_string(&figure), arena);
 }
 
@@ -46,7 +45,6 @@ static void append_below(struct text *label, const struct diagram_language *lang
     text_init(&words, arena);
     text_printf(&words, "%zu modules below", n_below);
     if (label->length > 0) text_append(label, language->line_end);
-    if (words.failed) label->failed = true;
     append_words(label, language, text_string(&words), arena);
 }
 
@@ -73,7 +71,6 @@ static void put_module(struct listing *listing, const struct diagram_language *l
         append_cell(&label, language, &listing->fields[i], &cell, units, listing->arena);
     }
     append_below(&label, language, n_below, listing->arena);
-    if (label.failed) listing->words.failed = true;
     fprintf(out, "  m%zu%s%s%s", index, language->label, text_string(&label),
             language->label_end);
     if (module->parent == CM_NO_INDEX) return;
@@ -111,9 +108,7 @@ int diagram_write(const struct diagram_language *language, const struct cm_resul
                                : listing_make(&tree, &of, usual_columns, arena, diag, &listing);
     if (status == CM_OK) {
         put_modules(&listing, language, &tree, below, out);
-        if (listing.words.failed) status = CM_NO_MEMORY;
+        status = output_flush(out);
     }
-    arena_free(arena);
-    if (status != CM_OK) return status;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return arena_end(arena, status);
 }

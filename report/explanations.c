@@ -215,7 +215,7 @@ static void write_by(struct page *page, const struct cm_explanation *explanation
     append_count(&figure, tells ? checked_add_known(by->flops, by->int_ops) : by->flops);
     write_padded(page, by->convention, CONVENTION_WIDTH);
     write_padded(page, by->unit, UNIT_WIDTH);
-    page_print(page, STYLE_TITLE, "%*s", FIGURE_WIDTH, page_string(page, &figure));
+    page_print(page, STYLE_TITLE, "%*s", FIGURE_WIDTH, text_string(&figure));
     if (has_terms(by->terms, by->n_terms, false) || (tells && by->n_terms > 0)) {
         page_print(page, STYLE_PLAIN, "  ");
         page_list(page, " ", page->column + 2);
@@ -259,7 +259,5 @@ int cm_result_write_explanations(const struct cm_result *result,
     for (size_t i = 0; i < result->n_explanations; i++)
         write_explanation(&page, result, &result->explanations[i]);
     page_rule(&page, NULL);
-    int status = page_finish(&page);
-    arena_free(arena);
-    return status;
+    return arena_end(arena, page_finish(&page));
 }

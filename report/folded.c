@@ -15,6 +15,7 @@
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -140,8 +141,7 @@ static int put_stacks(const struct cm_result *result, const struct column *colum
             value = checked_add(value, addends[i++].value);
         put_stack(result, &addends[first], value, &safe, out);
     }
-    if (safe.failed) return CM_NO_MEMORY;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return output_flush(out);
 }
 
 int cm_result_write_folded(const struct cm_result *result,
@@ -160,6 +160,5 @@ int cm_result_write_folded(const struct cm_result *result,
     struct arena *arena = arena_new("stacks", 0);
     if (arena == NULL) return CM_NO_MEMORY;
     status = put_stacks(result, column, depth, arena, diagnostics, out);
-    arena_free(arena);
-    return status;
+    return arena_end(arena, status);
 }

@@ -298,7 +298,7 @@ static bool write_depth(struct page *page, const struct cm_formula *formula, int
 /* The first is the model, whose formulas stand above. */
 static void write_modules(struct page *page, const struct cm_formula *formula) {
     const int deepest = page->options->depth;
-    struct ranked *ranked = page_array(page, formula->n_modules, sizeof(*ranked));
+    struct ranked *ranked = arena_array(page->arena, formula->n_modules, sizeof(*ranked));
     if (ranked == NULL || !page->options->detailed) return;
     for (int depth = 1; deepest < 0 || depth <= deepest; depth++)
         if (!write_depth(page, formula, depth, ranked)) return;
@@ -315,7 +315,5 @@ int cm_formula_write_text(const struct cm_formula *formula,
         if (says(&formula->modules[0].polynomials[i]))
             write_polynomial(&page, formula, &formula->modules[0].polynomials[i]);
     write_modules(&page, formula);
-    const int status = page_finish(&page);
-    arena_free(arena);
-    return status;
+    return arena_end(arena, page_finish(&page));
 }

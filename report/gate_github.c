@@ -11,6 +11,7 @@
 
 #include "report/gate.h"
 #include "support/arena.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -19,11 +20,9 @@ struct commands {
     const struct cm_verdict *verdict;
     struct arena *arena;
     FILE *out;
-    bool failed;
 };
 
 static void put_escaped(struct commands *commands, const struct text *text, const char *which) {
-    commands->failed |= text->failed;
     for (const char *c = text_string(text); *c != '\0'; c++) {
         if (strchr(which, *c) != NULL)
             fprintf(commands->out, "%%%02X", (unsigned)(unsigned char)*c);
@@ -70,7 +69,5 @@ int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
         if (look->github != NULL) put_case(&commands, &verdict->cases[i], look);
     }
     put_summary(&commands);
-    arena_free(commands.arena);
-    if (commands.failed) return CM_NO_MEMORY;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return arena_end(commands.arena, output_flush(out));
 }

@@ -10,6 +10,7 @@
 #include "report/gate.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -18,7 +19,6 @@ struct xml {
     const struct cm_verdict *verdict;
     struct arena *arena;
     FILE *out;
-    bool failed;
 };
 
 static const char *entity(char c) {
@@ -45,7 +45,6 @@ static bool is_no_character(const char *at) {
 
 /* Of a text that is safe for a terminal: no control is left in it but the newline. */
 static void put_escaped(struct xml *xml, const struct text *text) {
-    xml->failed |= text->failed;
     for (const char *c = text_string(text); *c != '\0'; c++) {
         if (*c == '\xEF' && strlen(c) >= 3 && is_no_character(c)) {
             fputs(c[2] == '\xBE' ? "\\xef\\xbf\\xbe" : "\\xef\\xbf\\xbf", xml->out);
@@ -136,7 +135,5 @@ int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
     for (size_t i = 0; i < verdict->n_cases; i++) put_case(&xml, &verdict->cases[i]);
     put_unchecked(&xml);
     fputs("  </testsuite>\n</testsuites>\n", out);
-    arena_free(xml.arena);
-    if (xml.failed) return CM_NO_MEMORY;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return arena_end(xml.arena, output_flush(out));
 }

@@ -13,6 +13,7 @@
 #include "report/markdown.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -25,7 +26,6 @@ struct comment {
     FILE *out;
     size_t written;
     size_t left_out;
-    bool failed;
 };
 
 static size_t longest_run(const char *name, char c) {
@@ -85,7 +85,6 @@ static void append_limit(struct comment *comment, struct text *row, const char *
 
 /* A row, or nothing once the comment is full. */
 static void put_row(struct comment *comment, const struct text *row) {
-    comment->failed |= row->failed;
     if (comment->written + row->length > MOST_BYTES) {
         comment->left_out++;
         return;
@@ -208,7 +207,6 @@ static void write_head(struct comment *comment) {
     text_append(&head, ": ");
     gate_append_counts(&head, verdict);
     text_append(&head, ".\n");
-    comment->failed |= head.failed;
     fputs(text_string(&head), comment->out);
 }
 
@@ -219,7 +217,6 @@ static void write_foot(struct comment *comment) {
     text_init(&foot, comment->arena);
     text_append(&foot, "\nTo accept what changed:\n\n");
     append_block(&foot, "sh", verdict->accept);
-    comment->failed |= foot.failed;
     fputs(text_string(&foot), comment->out);
 }
 
@@ -231,7 +228,5 @@ int cm_verdict_write_markdown(const struct cm_verdict *verdict, FILE *out) {
     write_table(&comment);
     for (size_t i = 0; i < verdict->n_cases; i++) write_blame(&comment, &verdict->cases[i]);
     write_foot(&comment);
-    arena_free(comment.arena);
-    if (comment.failed) return CM_NO_MEMORY;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return arena_end(comment.arena, output_flush(out));
 }

@@ -10,6 +10,7 @@
 #include "report/gate.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -19,12 +20,10 @@ struct sarif {
     struct arena *arena;
     FILE *out;
     size_t n_results;
-    bool failed;
 };
 
 /* Of a text that was made safe: no control is left in it but the newline. */
 static void put_string(struct sarif *sarif, const struct text *text) {
-    sarif->failed |= text->failed;
     fputc('"', sarif->out);
     for (const char *c = text_string(text); *c != '\0'; c++) {
         if (*c == '\n')
@@ -158,7 +157,5 @@ int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) {
     fputs("\"results\": [", out);
     put_results(&sarif);
     fputs(sarif.n_results == 0 ? "]\n    }\n  ]\n}\n" : "\n      ]\n    }\n  ]\n}\n", out);
-    arena_free(sarif.arena);
-    if (sarif.failed) return CM_NO_MEMORY;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return arena_end(sarif.arena, output_flush(out));
 }

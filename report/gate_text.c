@@ -15,7 +15,6 @@
 #define STATE_WIDTH 14
 
 static void print_text(struct page *page, enum style style, const struct text *text) {
-    if (text->failed) page->item.failed = true;
     page_print(page, style, "%s", text_string(text));
 }
 
@@ -42,7 +41,6 @@ static void write_lines(struct page *page, const struct cm_check_case *case_) {
     text_init(&text, page->arena);
     if (case_->n_findings == 0) return;
     gate_append_lines(&text, case_);
-    if (text.failed) page->item.failed = true;
     for (const char *at = text_string(&text); at != NULL;) {
         const size_t length = strcspn(at, "\n");
         page_indent(page, STATE_WIDTH + 2);
@@ -102,7 +100,5 @@ int cm_verdict_write_text(const struct cm_verdict *verdict,
     write_head(&page, verdict);
     write_cases(&page, verdict);
     write_foot(&page, verdict);
-    const int status = page_finish(&page);
-    arena_free(arena);
-    return status;
+    return arena_end(arena, page_finish(&page));
 }

@@ -6,6 +6,7 @@
  */
 #include "costmodel/costmodel.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
@@ -432,13 +433,16 @@ static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJS
     int status = numbers_mark(text, size, arena, diag, &marked, &marked_size);
     if (status == CM_OK) {
         const char *end = marked;
+        errno = 0; /* cJSON does not tell the two faults apart, malloc does */
         *ret_root = cJSON_ParseWithLengthOpts(marked, marked_size + 1, &end, true);
-        if (*ret_root == NULL) /* or short of memory: cJSON does not tell the two apart */
+        if (*ret_root == NULL && errno == ENOMEM)
+            arena_set_failed(arena);
+        else if (*ret_root == NULL)
             status = diag_error(diag, DIAG_FORMAT, "not JSON: line %zu cannot be understood",
                                 line_number(marked, end));
     }
-    arena_free(arena);
-    return status;
+    status = arena_end(arena, status);
+    return status == CM_NO_MEMORY ? diag_no_memory(diag) : status;
 }
 
 /* On CM_OK *ret owns the arena that it lives in. */
@@ -454,6 +458,7 @@ static int read_root(const struct json_document *document, const struct json_tex
     status =
         arena == NULL ? diag_no_memory(diag) : read_document(document, arena, root, diag, ret);
     cJSON_Delete(root);
+    if (arena != NULL && arena_failed(arena)) status = diag_no_memory(diag);
     if (status == CM_OK)
         STORE((char *)*ret, document->arena_offset, arena);
     else

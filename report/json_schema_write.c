@@ -9,6 +9,7 @@
 #include "costmodel/costmodel.h"
 #include "report/json_schema.h"
 #include "support/diag.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -288,7 +289,7 @@ int cm_schema_write(const char *name, bool as_markdown, FILE *out) {
             put_markdown(json_documents[i], out);
         else
             put_schema(json_documents[i], out);
-        return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+        return output_flush(out);
     }
     return CM_USAGE;
 }

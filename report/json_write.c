@@ -17,6 +17,7 @@
 #include "report/types.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -26,7 +27,6 @@ struct json_writer {
     struct arena *arena; /* of the line being built */
     FILE *out;
     int type_depth;
-    bool failed; /* memory ran out */
 };
 
 static void write_record(struct json_writer *writer, cJSON *object,
@@ -35,7 +35,7 @@ static void write_record(struct json_writer *writer, cJSON *object,
 static void add_to_array(struct json_writer *writer, cJSON *array, cJSON *item) {
     if (item != NULL && cJSON_AddItemToArray(array, item)) return;
     cJSON_Delete(item);
-    writer->failed = true;
+    arena_set_failed(writer->arena);
 }
 
 /* The key must outlive the item. */
@@ -43,7 +43,7 @@ static void add_to_object(struct json_writer *writer, cJSON *object, const char 
                           cJSON *item) {
     if (item != NULL && cJSON_AddItemToObjectCS(object, key, item)) return;
     cJSON_Delete(item);
-    writer->failed = true;
+    arena_set_failed(writer->arena);
 }
 
 static cJSON *integer_item(int64_t value) {
@@ -66,7 +66,6 @@ static const char *utf8(struct json_writer *writer, const char *string) {
     if (text_is_utf8(string, strlen(string))) return string;
     text_init(&safe, writer->arena);
     text_append_name(&safe, string);
-    if (safe.failed) writer->failed = true;
     return text_string(&safe);
 }
 
@@ -375,10 +374,10 @@ static void write_record(struct json_writer *writer, cJSON *object,
 }
 
 static void print_item(struct json_writer *writer, cJSON *item) {
-    if (writer->failed)
+    if (arena_failed(writer->arena))
         cJSON_Delete(item);
-    else
-        writer->failed = !json_print(item, writer->out);
+    else if (!json_print(item, writer->out))
+        arena_set_failed(writer->arena);
 }
 
 /* One of our own words. */
@@ -394,7 +393,7 @@ static void print_list(struct json_writer *writer, const struct json_field *fiel
     LOAD(const char *, elements, base, field->offset);
     const bool is_keyed = field->kind == JSON_KEYED;
     fputs(is_keyed ? "{" : "[", writer->out);
-    for (size_t i = 0; i < n && !writer->failed; i++) {
+    for (size_t i = 0; i < n && !arena_failed(writer->arena); i++) {
         const struct arena_mark mark = arena_save(writer->arena);
         const char *element = elements + i * field->record->size;
         fputs(i == 0 ? "\n    " : ",\n    ", writer->out);
@@ -411,7 +410,7 @@ static void print_document(struct json_writer *writer, const struct json_documen
     fprintf(writer->out, "{\n  \"schema\":\"%s\",\n", document->schema);
     fprintf(writer->out, "  \"tool\":{\"name\":\"costmodel\",\"version\":\"%s\"}",
             CM_VERSION_STRING);
-    for (size_t i = 0; i < document->record->n_fields && !writer->failed; i++) {
+    for (size_t i = 0; i < document->record->n_fields && !arena_failed(writer->arena); i++) {
         const struct json_field *field = &document->record->fields[i];
         if (is_left_out(field, base)) continue;
         fprintf(writer->out, ",\n  \"%s\":", field->key);
@@ -428,9 +427,7 @@ static int write_document(struct json_writer *writer, const struct json_document
     writer->arena = arena_new("json line", 0);
     if (writer->arena == NULL) return CM_NO_MEMORY;
     print_document(writer, document, base);
-    arena_free(writer->arena);
-    if (writer->failed) return CM_NO_MEMORY;
-    return fflush(writer->out) != 0 || ferror(writer->out) ? CM_IO : CM_OK;
+    return arena_end(writer->arena, output_flush(writer->out));
 }
 
 int json_document_write(const struct json_document *document, const void *base, FILE *out) {

@@ -52,7 +52,7 @@ static int read_columns(struct listing *listing, const char *keys, enum rows row
     const bool is_all = text_equal(keys, "all");
     const size_t most = is_all ? count_fields(rows, listing->arena) : count_commas(keys) + 1;
     listing->fields = arena_array(listing->arena, most, sizeof(*listing->fields));
-    if (listing->fields == NULL) return diag_no_memory(diag);
+    if (arena_failed(listing->arena)) return diag_no_memory(diag); /* also of a short count */
     return is_all ? add_all(listing, rows, listing->arena, diag)
                   : add_named(listing, keys, rows, diag);
 }
@@ -253,10 +253,10 @@ int cm_table_options_check(const struct cm_table_options *options, bool of_sweep
     int status = folded_find_metric(options->metric, diagnostics, &metric);
     if (status != CM_OK) return status;
     struct arena *arena = arena_new("options", 0);
-    if (arena == NULL) return CM_NO_MEMORY;
+    if (arena == NULL) return diag_no_memory(diagnostics);
     status = listing_read(options, rows, fields_usual(rows), arena, diagnostics, &listing);
-    arena_free(arena);
-    return status;
+    status = arena_end(arena, status);
+    return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
 }
 
 void listing_cell(struct listing *listing, size_t row, size_t column, struct cell *ret) {

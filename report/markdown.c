@@ -13,6 +13,7 @@
 #include "report/listing.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/file.h"
 
 #include "support/banned.h"
 
@@ -29,7 +30,6 @@ void markdown_append_name(struct text *text, const char *name, struct arena *are
     text_init(&safe, arena);
     text_append_label(&safe, name); /* cut: one name is not to be all that a comment holds */
     const char *at = text_string(&safe);
-    if (safe.failed) text->failed = true;
     if (*at == '\0') return;
     if (strpbrk(at, NOT_IN_A_SPAN) == NULL && strspn(at, " ") == 0) {
         text_printf(text, "`%s`", at);
@@ -105,7 +105,6 @@ static void put_rows(struct text *text, struct listing *listing, enum number_uni
         text_init(&line, listing->arena);
         put_row(&line, listing, row, units);
         n_bytes += line.length;
-        if (line.failed || listing->words.failed) text->failed = true;
         if (n_bytes <= room) fputs(text_string(&line), out);
         arena_restore(listing->arena, mark);
         text_init(&listing->words, listing->arena); /* it may have grown behind the mark */
@@ -196,11 +195,9 @@ static int write_markdown(const struct rows_of *of, const struct cm_table_option
             put_result(&text, of->result, units, arena);
         put_head(&text, &listing);
         put_rows(&text, &listing, units, out);
-        if (text.failed || listing.words.failed) status = CM_NO_MEMORY;
+        status = output_flush(out);
     }
-    arena_free(arena);
-    if (status != CM_OK) return status;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return arena_end(arena, status);
 }
 
 int cm_result_write_markdown(const struct cm_result *result,

@@ -7,6 +7,7 @@
 
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
+#include "support/file.h"
 
 #include "support/banned.h"
 
@@ -29,19 +30,7 @@ void page_init(struct page *page, const struct cm_text_options *options, struct 
 }
 
 int page_finish(struct page *page) {
-    if (page->line.failed || page->item.failed) return CM_NO_MEMORY;
-    return fflush(page->out) != 0 || ferror(page->out) ? CM_IO : CM_OK;
-}
-
-void *page_array(struct page *page, size_t n, size_t size) {
-    void *array = arena_array(page->arena, n, size);
-    if (array == NULL) page->item.failed = true;
-    return array;
-}
-
-const char *page_string(struct page *page, const struct text *text) {
-    if (text->failed) page->item.failed = true;
-    return text_string(text);
+    return output_flush(page->out);
 }
 
 size_t page_width(const char *string) {
@@ -147,7 +136,7 @@ void page_item_end(struct page *page, enum style style) {
 void page_words(struct page *page, enum style style, const char *sentence) {
     while (*sentence != '\0') {
         size_t length = strcspn(sentence, " ");
-        char *word = page_array(page, length + 1, 1);
+        char *word = arena_array(page->arena, length + 1, 1);
         if (word == NULL) return;
         memcpy(word, sentence, length);
         text_append_name(page_item(page), word);

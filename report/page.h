@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A page that is written a line at a time: memory is bounded by the longest line, whatever the
- * model. Errors stick and are looked at once, in page_finish.
+ * model. What memory was short for the arena remembers (arena_end), what did not get out the
+ * stream; both are looked at once, at the end.
  *
  * A list is what gets folded: items joined by a separator, broken where the next one would pass
  * the width, the following lines hung at a column.
@@ -46,15 +47,8 @@ size_t page_width(const char *string);
 
 void page_init(struct page *page, const struct cm_text_options *options, struct arena *arena,
                FILE *out);
-/* Flushes. CM_OK, CM_IO, CM_NO_MEMORY. */
+/* Flushes. CM_OK, CM_IO. */
 int page_finish(struct page *page) __attribute__((warn_unused_result));
-
-/* n zeroed objects that live as long as the page; NULL (and remembered) when memory is short.
- */
-void *page_array(struct page *page, size_t n, size_t size);
-
-/* What a text of the page's arena holds; remembered when memory was short for it. */
-const char *page_string(struct page *page, const struct text *text);
 
 /* Our own words, never folded. */
 void page_print(struct page *page, enum style style, const char *format, ...)

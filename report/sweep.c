@@ -131,12 +131,11 @@ static void write_head(struct page *page, const struct cm_sweep *sweep) {
 static void write_table(struct page *page, struct listing *listing) {
     struct table table = {.page = page, .listing = listing};
     text_init(&table.cell, page->arena);
-    table.widths = page_array(page, listing->n_fields, sizeof(*table.widths));
+    table.widths = arena_array(page->arena, listing->n_fields, sizeof(*table.widths));
     if (table.widths == NULL) return;
     measure_columns(&table);
     write_headings(&table);
     for (size_t i = 0; i < listing->n_rows; i++) write_row(&table, i);
-    if (table.cell.failed || listing->words.failed) page->item.failed = true;
 }
 
 int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_options *options,
@@ -156,6 +155,5 @@ int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_optio
         write_table(&page, &listing);
         status = page_finish(&page);
     }
-    arena_free(arena);
-    return status;
+    return arena_end(arena, status);
 }

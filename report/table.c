@@ -11,7 +11,7 @@
 bool table_init(struct table *table, struct page *page, const char *const *headings,
                 size_t n_columns, size_t n_rows) {
     *table = (struct table){.page = page, .n_columns = n_columns, .headings = headings};
-    table->cells = page_array(page, n_rows * n_columns, sizeof(*table->cells));
+    table->cells = arena_array(page->arena, n_rows * n_columns, sizeof(*table->cells));
     return table->cells != NULL;
 }
 
@@ -27,7 +27,6 @@ void table_end_cell(struct table *table) {
     const size_t length = text_cut(whole, TEXT_LONGEST_LABEL);
     const char *cell = whole[length] == '\0' ? arena_strdup(arena, whole)
                                              : arena_printf(arena, "%.*s…", (int)length, whole);
-    if (cell == NULL) table->page->item.failed = true;
     table->cells[table->n_cells++] = cell ? cell : "";
 }
 
@@ -56,8 +55,8 @@ static void write_row(struct table *table, enum style style, const char *const *
 }
 
 void table_write(struct table *table) {
-    size_t *widths = page_array(table->page, table->n_columns, sizeof(*widths));
-    if (widths == NULL || table->page->item.failed) return;
+    size_t *widths = arena_array(table->page->arena, table->n_columns, sizeof(*widths));
+    if (widths == NULL) return;
     for (size_t i = 0; i < table->n_columns; i++) widths[i] = width_of(table, i);
     write_row(table, STYLE_TITLE, table->headings, widths);
     for (size_t i = 0; i + table->n_columns <= table->n_cells; i += table->n_columns)

@@ -25,8 +25,8 @@ static void put_cell(struct table *table, const struct field *field, const struc
 
 static void put_rows(struct page *page, struct listing *listing, enum number_units units) {
     struct table table;
-    const char **headings = page_array(page, listing->n_fields, sizeof(*headings));
-    bool *is_left = page_array(page, listing->n_fields, sizeof(*is_left));
+    const char **headings = arena_array(page->arena, listing->n_fields, sizeof(*headings));
+    bool *is_left = arena_array(page->arena, listing->n_fields, sizeof(*is_left));
     if (headings == NULL || is_left == NULL) return;
     for (size_t i = 0; i < listing->n_fields; i++) {
         headings[i] = listing->fields[i].heading;
@@ -59,8 +59,7 @@ static int write_table(const struct rows_of *of, const struct cm_table_options *
         put_rows(&page, &listing, listing_units(options, NUMBERS_SI));
         status = page_finish(&page);
     }
-    arena_free(arena);
-    return status;
+    return arena_end(arena, status);
 }
 
 int cm_result_write_table(const struct cm_result *result,

@@ -36,7 +36,5 @@ int cm_result_write_text(const struct cm_result *result, const struct cm_text_op
     if (options->kernels && cm_result_timed(result)) kernels_write(&page, result);
     advice_write(&page, result);
     page_rule(&page, NULL);
-    int status = page_finish(&page);
-    arena_free(arena);
-    return status;
+    return arena_end(arena, page_finish(&page));
 }

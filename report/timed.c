@@ -8,6 +8,7 @@
 #include "costmodel/costmodel.h"
 #include "report/columns.h"
 #include "report/page.h"
+#include "support/arena.h"
 #include "support/checked.h"
 #include "support/text.h"
 
@@ -41,7 +42,7 @@ static void leave_out(const struct cm_result *result, size_t module, int64_t ope
 }
 
 const int64_t *timed_operations(struct page *page, const struct cm_result *result) {
-    int64_t *ret = page_array(page, result->n_modules, sizeof(*ret));
+    int64_t *ret = arena_array(page->arena, result->n_modules, sizeof(*ret));
     if (ret == NULL) return NULL;
     for (size_t i = 0; i < result->n_modules; i++) {
         const struct cm_costs *costs = &result->modules[i].costs;

@@ -17,6 +17,7 @@
 #include "report/times.h"
 #include "support/arena.h"
 #include "support/checked.h"
+#include "support/file.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -36,13 +37,12 @@ struct tracer {
     int64_t since[MAX_TRACKS];
     int64_t now; /* picoseconds */
     bool any;    /* an event was written */
-    bool failed; /* memory ran out */
 };
 
 static void add(struct tracer *tracer, cJSON *object, const char *key, cJSON *item) {
     if (item != NULL && cJSON_AddItemToObjectCS(object, key, item)) return;
     cJSON_Delete(item);
-    tracer->failed = true;
+    arena_set_failed(tracer->arena);
 }
 
 /* A name from a file; broken UTF-8 as the text report prints it. */
@@ -53,7 +53,6 @@ static void add_text(struct tracer *tracer, cJSON *object, const char *key, cons
         text_append(&safe, text);
     else
         text_append_name(&safe, text);
-    if (safe.failed) tracer->failed = true;
     add(tracer, object, key, cJSON_CreateString(text_string(&safe)));
 }
 
@@ -73,10 +72,10 @@ static void add_time(struct tracer *tracer, cJSON *object, const char *key, int6
 
 /* Prints the object and frees it. */
 static void print(struct tracer *tracer, cJSON *object) {
-    if (tracer->failed)
+    if (arena_failed(tracer->arena))
         cJSON_Delete(object);
-    else
-        tracer->failed = !json_print(object, tracer->out);
+    else if (!json_print(object, tracer->out))
+        arena_set_failed(tracer->arena);
 }
 
 /* An event, on a line of its own. */
@@ -266,10 +265,6 @@ int cm_result_write_trace(const struct cm_result *result, FILE *out) {
         name_tracks(&tracer);
         write_nodes(&tracer);
         fputs("\n]}\n", out);
-    } else {
-        tracer.failed = true;
     }
-    arena_free(tracer.arena);
-    if (tracer.failed) return CM_NO_MEMORY;
-    return fflush(out) != 0 || ferror(out) ? CM_IO : CM_OK;
+    return arena_end(tracer.arena, output_flush(out));
 }
