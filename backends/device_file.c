@@ -8,6 +8,7 @@
  */
 #include "backends/devices.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -265,9 +266,11 @@ static int take_object(const struct reading *reading) {
 int device_parse(const char *path, const char *text, struct arena *arena,
                  struct device_model *ret, struct cm_reason *reason) {
     struct device_model model = {.name = path};
+    errno = 0; /* cJSON does not tell text that is no JSON from memory that ended */
     cJSON *root = cJSON_Parse(text);
     const struct reading reading = {path, arena, root, &model, reason};
-    const int status = take_object(&reading);
+    const int status =
+        root == NULL && errno == ENOMEM ? no_memory(&reading) : take_object(&reading);
     cJSON_Delete(root);
     if (status == CM_BACKEND_OK) *ret = model;
     return status;

@@ -175,6 +175,8 @@ static int read_table(const char *path, struct cm_device *device, struct cm_reas
     int status = source_open(path, NULL, &source);
     if (status == CM_OK) status = source_read(source, text, MOST_BYTES, &got, NULL);
     source_close(source);
+    if (status == CM_NO_MEMORY)
+        return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     if (status != CM_OK)
         return reason_fail(reason, CM_BACKEND_REFUSED, "the table '%s' cannot be read", path);
     return read_rows(text, device, reason);

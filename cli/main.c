@@ -25,6 +25,7 @@ struct command {
     const char *summary;
     const char *about;         /* for its own help */
     const char *exit_statuses; /* of its own; NULL: as every command's */
+    int failed;                /* the exit status where memory ended */
 };
 
 static const char exit_statuses[] =
@@ -106,22 +107,22 @@ static const char about_schema[] =
 /* The first is the one that runs when none is named. */
 static const struct command commands[] = {
     {"profile", command_profile, profile_options, "[profile] MODEL.onnx [options]",
-     "what a model costs", about, NULL},
+     "what a model costs", about, NULL, EXIT_REFUSED},
     {"diff", command_diff, diff_options, "diff OLD NEW [options]", "what changed between two",
-     about_diff, exit_statuses_diff},
+     about_diff, exit_statuses_diff, EXIT_REFUSED},
     {"check", command_check, check_options, "check MODEL [options]",
-     "whether it costs more than it may", about_check, exit_statuses_check},
+     "whether it costs more than it may", about_check, exit_statuses_check, EXIT_INCOMPLETE},
     {"conventions", command_conventions, conventions_options,
      "conventions MODEL.onnx [options]", "what it costs by each tool's rules",
-     about_conventions, NULL},
+     about_conventions, NULL, EXIT_REFUSED},
     {"ops", command_ops, ops_options, "ops [--markdown]", "list the operators that are known",
-     about_ops, NULL},
+     about_ops, NULL, EXIT_REFUSED},
     {"backends", command_backends, backends_options, "backends [NAME[:key=value,...]]",
-     "list what can measure or model a device", about_backends, NULL},
+     "list what can measure or model a device", about_backends, NULL, EXIT_REFUSED},
     {"passes", command_passes, passes_options, "passes", "list the passes in order",
-     about_passes, NULL},
+     about_passes, NULL, EXIT_REFUSED},
     {"schema", command_schema, schema_options, "schema NAME [--markdown]",
-     "print the schema of JSON output", about_schema, NULL},
+     "print the schema of JSON output", about_schema, NULL, EXIT_REFUSED},
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -193,23 +194,32 @@ static const char *mistyped_command(const char *word) {
     return suggestion.best;
 }
 
+/* What was made of a text that could not be had is worth nothing, a fault that was found in it
+ * neither. */
+static int run_command(const struct command *command, const struct invocation *call) {
+    const int status = command->run(call);
+    if (!arena_failed(call->arena)) return status;
+    (void)diag_no_memory(call->diag);
+    return command->failed;
+}
+
 static int run(struct invocation *call) {
     const struct command *command = call->argc > 0 ? find_command(call->argv[0]) : NULL;
     if (asks_for(call, "--help", "-h"))
         return command ? print_command_help(call, command) : print_help(call);
     if (asks_for(call, "--version", NULL)) return print_version(call);
-    if (call->argc == 0) return command_profile(call);
+    if (call->argc == 0) return run_command(&commands[0], call);
     const char *word = call->argv[0];
     const char *near = command == NULL ? mistyped_command(word) : NULL;
     if (near != NULL) {
         return command_exit(
             options_fault(call, "unknown command '%s', did you mean '%s'?", word, near));
     }
-    if (command == NULL) return commands[0].run(call);
+    if (command == NULL) return run_command(&commands[0], call);
     call->name = command->name;
     call->argc--;
     call->argv++;
-    return command->run(call);
+    return run_command(command, call);
 }
 
 int main(int argc, char **argv) {
