@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One profile after the other, of each what a table of batches wants. */
 #include "costmodel/costmodel.h"
+#include "lib/assemble.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -11,6 +12,7 @@
 struct sweeping {
     struct cm_model *model;
     struct cm_options options;
+    struct cm_diagnostics *said; /* by the profiles */
     struct cm_sweep *ret;
     bool failed; /* out of memory */
 };
@@ -124,6 +126,14 @@ static const char *state_of(int status) {
     return status == CM_REFUSED ? "refused" : "failed";
 }
 
+/* What was taken for granted, and what the row does not say itself. */
+static void take_messages(const struct sweeping *sweeping, const struct cm_result *result,
+                          const struct cm_sweep_row *row) {
+    for (size_t i = 0; i < result->n_diagnostics; i++)
+        if (!text_equal(result->diagnostics[i].message, row->problem))
+            diag_repeat(sweeping->said, &result->diagnostics[i]);
+}
+
 static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
                         struct cm_sweep_row *row) {
     struct cm_result *result = NULL;
@@ -131,10 +141,12 @@ static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
     const int status = cm_model_profile(sweeping->model, &sweeping->options, diag, &result);
     row->state = state_of(status);
     if (status == CM_NO_MEMORY) sweeping->failed = true;
-    if (status == CM_OK)
+    if (status == CM_OK) {
         take_result(sweeping, result, diag, row);
-    else
+        take_messages(sweeping, result, row);
+    } else {
         row->problem = copy(sweeping, first_message(diag));
+    }
     cm_result_free(result);
 }
 
@@ -171,6 +183,17 @@ static void sweep_all(struct sweeping *sweeping, const int64_t *batches,
     }
 }
 
+/* To the caller, as those of one profile, and into the sweep. */
+static int keep_messages(struct sweeping *sweeping, struct cm_diagnostics *diagnostics) {
+    struct message_list list;
+    const int status = assemble_messages(sweeping->said, 0, sweeping->ret->arena, &list);
+    if (status != CM_OK) return status;
+    for (size_t i = 0; i < list.n; i++) diag_repeat(diagnostics, &list.items[i]);
+    sweeping->ret->n_diagnostics = list.n;
+    sweeping->ret->diagnostics = list.items;
+    return CM_OK;
+}
+
 static struct cm_sweep *new_sweep(size_t n, struct cm_sweep_row **ret_rows) {
     struct arena *arena = arena_new("result", 0);
     struct cm_sweep *sweep = arena ? arena_alloc(arena, sizeof(*sweep)) : NULL;
@@ -193,8 +216,12 @@ int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
         if (batches[i] < 1)
             return diag_error(diagnostics, DIAG_USAGE, "the batch is %lld, at least 1 wanted",
                               (long long)batches[i]);
-    sweeping.ret = new_sweep(n, &rows);
-    if (sweeping.ret == NULL) return diag_no_memory(diagnostics);
+    sweeping.said = cm_diagnostics_new();
+    sweeping.ret = sweeping.said ? new_sweep(n, &rows) : NULL;
+    if (sweeping.ret == NULL) {
+        cm_diagnostics_free(sweeping.said);
+        return diag_no_memory(diagnostics);
+    }
     sweeping.ret->memory_limit = options->memory_limit > 0 ? options->memory_limit : CM_UNKNOWN;
     /* The row says whether it fits; the largest batch that does is no matter of a sweep. */
     sweeping.options.memory_limit = 0;
@@ -202,7 +229,9 @@ int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
     sweeping.ret->convention = copy(&sweeping, options->convention);
     sweeping.ret->backend = copy(&sweeping, options->backend);
     sweep_all(&sweeping, batches, rows);
-    if (sweeping.failed || arena_failed(sweeping.ret->arena)) {
+    if (keep_messages(&sweeping, diagnostics) != CM_OK) sweeping.failed = true;
+    cm_diagnostics_free(sweeping.said);
+    if (sweeping.failed || arena_failed(sweeping.ret->arena) || diag_starved(diagnostics)) {
         cm_sweep_free(sweeping.ret);
         return diag_no_memory(diagnostics);
     }

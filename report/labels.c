@@ -57,3 +57,32 @@ void label_figure(struct page *page, const char *label, enum number_unit unit, i
     text_append(item, ")");
     page_item_end(page, STYLE_SHARE);
 }
+
+static const struct {
+    const char *label;
+    enum style style;
+} severities[] = {
+    [CM_NOTE] = {"note", STYLE_PLAIN},
+    [CM_WARNING] = {"warning", STYLE_WARNING},
+    [CM_ERROR] = {"error", STYLE_WARNING},
+};
+
+void label_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic) {
+    label_write(page, severities[diagnostic->severity].label);
+    page_list(page, " ", LABEL_WIDTH);
+    page_words(page, severities[diagnostic->severity].style, diagnostic->message);
+    if (diagnostic->node != NULL) {
+        struct text *item = page_item(page);
+        text_append(item, "(node \"");
+        text_append_name(item, diagnostic->node);
+        text_append(item, "\")");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+    if (diagnostic->hint == NULL) return;
+    label_write(page, "");
+    page_list(page, " ", LABEL_WIDTH + 2);
+    page_words(page, STYLE_PLAIN, "hint:");
+    page_words(page, STYLE_PLAIN, diagnostic->hint);
+    page_end_line(page);
+}

@@ -9,6 +9,7 @@
 #include "report/number.h"
 #include "report/style.h"
 
+struct cm_diagnostic;
 struct cm_name_count;
 struct page;
 
@@ -22,6 +23,8 @@ void label_write(struct page *page, const char *label);
 /* `as described:       com.acme::Foo x 2, com.acme::Bar x 1`; nothing of none. */
 void label_operators(struct page *page, const char *label, enum style style,
                      const struct cm_name_count *operators, size_t n);
+/* `warning:            the message (node "conv1")`, and the hint below. */
+void label_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic);
 /* From a figure to what is said about it. */
 void label_pad(struct page *page);
 /* After `shown` lines of `n`. */

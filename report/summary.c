@@ -230,36 +230,6 @@ static void write_rebatched(struct page *page, const struct cm_result *result) {
     label_rest(page, result->n_rebatched, MAX_LINES);
 }
 
-static const struct {
-    const char *label;
-    enum style style;
-} severities[] = {
-    [CM_NOTE] = {"note", STYLE_PLAIN},
-    [CM_WARNING] = {"warning", STYLE_WARNING},
-    [CM_ERROR] = {"error", STYLE_WARNING},
-};
-
-/* `warning:  the message (at "node")`, and the hint below. */
-static void write_diagnostic(struct page *page, const struct cm_diagnostic *diagnostic) {
-    label_write(page, severities[diagnostic->severity].label);
-    page_list(page, " ", LABEL_WIDTH);
-    page_words(page, severities[diagnostic->severity].style, diagnostic->message);
-    if (diagnostic->node != NULL) {
-        struct text *item = page_item(page);
-        text_append(item, "(node \"");
-        text_append_name(item, diagnostic->node);
-        text_append(item, "\")");
-        page_item_end(page, STYLE_PLAIN);
-    }
-    page_end_line(page);
-    if (diagnostic->hint == NULL) return;
-    label_write(page, "");
-    page_list(page, " ", LABEL_WIDTH + 2);
-    page_words(page, STYLE_PLAIN, "hint:");
-    page_words(page, STYLE_PLAIN, diagnostic->hint);
-    page_end_line(page);
-}
-
 static bool has_remarks(const struct cm_result *result) {
     return result->coverage.n_unknown_ops > 0 || result->coverage.n_described_ops > 0 ||
            result->coverage.unknown_shapes != 0 || result->options.n_dims > 0 ||
@@ -279,7 +249,7 @@ static void write_remarks(struct page *page, const struct cm_result *result) {
     }
     write_rebatched(page, result);
     for (size_t i = 0; i < result->n_diagnostics; i++)
-        write_diagnostic(page, &result->diagnostics[i]);
+        label_diagnostic(page, &result->diagnostics[i]);
 }
 
 void summary_write(struct page *page, const struct cm_result *result) {

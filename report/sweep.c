@@ -138,6 +138,12 @@ static void write_table(struct page *page, struct listing *listing) {
     for (size_t i = 0; i < listing->n_rows; i++) write_row(&table, i);
 }
 
+static void write_diagnostics(struct page *page, const struct cm_sweep *sweep) {
+    if (sweep->n_diagnostics > 0) page_end_line(page);
+    for (size_t i = 0; i < sweep->n_diagnostics; i++)
+        label_diagnostic(page, &sweep->diagnostics[i]);
+}
+
 int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_options *options,
                         FILE *out) {
     const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
@@ -153,6 +159,7 @@ int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_optio
         drop_silent_columns(&listing);
         write_head(&page, sweep);
         write_table(&page, &listing);
+        write_diagnostics(&page, sweep);
         status = page_finish(&page);
     }
     return arena_end(arena, status);

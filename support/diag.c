@@ -260,12 +260,44 @@ void diag_hint(struct cm_diagnostics *sink, const char *format, ...) {
     va_end(args);
 }
 
-static bool is_said(const struct cm_diagnostics *sink, const char *message) {
+/* At a node, whatever its operands were (they stand in the place). */
+static bool is_same(const struct cm_diagnostic *a, const struct cm_diagnostic *b) {
+    return text_equal(a->message, b->message) && text_equal(a->node, b->node);
+}
+
+static const char *copied(struct cm_diagnostics *sink, const char *text) {
+    const char *copy = text == NULL ? NULL : arena_strdup(sink->arena, text);
+    sink->starved |= text != NULL && copy == NULL;
+    return copy;
+}
+
+void diag_repeat(struct cm_diagnostics *sink, const struct cm_diagnostic *message) {
+    for (size_t i = 0; i < sink->n_items; i++)
+        if (is_same(sink->items[i], message)) return;
+    struct cm_diagnostic *item = arena_copy(sink->arena, message, sizeof *message);
+    sink->starved |= item == NULL;
+    if (item == NULL || !has_room(sink, message->severity)) {
+        sink->n_dropped++;
+        return;
+    }
+    item->message = copied(sink, message->message);
+    item->place = copied(sink, message->place);
+    item->node = copied(sink, message->node);
+    item->hint = copied(sink, message->hint);
+    if (item->message == NULL) {
+        sink->n_dropped++;
+        return;
+    }
+    sink->n_errors += message->severity == CM_ERROR;
+    sink->items[sink->n_items++] = sink->newest = item;
+}
+
+static bool is_said_last(const struct cm_diagnostics *sink, const char *message) {
     return sink->n_items > 0 && text_equal(sink->items[sink->n_items - 1]->message, message);
 }
 
 int diag_no_memory(struct cm_diagnostics *sink) {
-    if (sink == NULL || is_said(sink, no_memory.message)) return CM_NO_MEMORY;
+    if (sink == NULL || is_said_last(sink, no_memory.message)) return CM_NO_MEMORY;
     const int status = diag_error(sink, DIAG_MEMORY, "%s", no_memory.message);
     if (sink->newest == NULL && sink->n_items < DIAG_MAX_MESSAGES) {
         sink->items[sink->n_items++] = &no_memory;

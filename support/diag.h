@@ -93,6 +93,9 @@ int diag_verror(struct cm_diagnostics *sink, enum diag_code code, const char *fo
 void diag_hint(struct cm_diagnostics *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What stands in another sink, all of it, unless the same is said here of that node. */
+void diag_repeat(struct cm_diagnostics *sink, const struct cm_diagnostic *message);
+
 /* malloc failed: one message, for which there is always memory; CM_NO_MEMORY. */
 int diag_no_memory(struct cm_diagnostics *sink);
 /* Whether memory was short for any of what was said since this was last asked: a result must

@@ -106,6 +106,29 @@ static void one_that_fails_does_not_end_it(void **state) {
     tear_down(&f);
 }
 
+static void what_is_taken_for_granted_is_said_once(void **state) {
+    static const int64_t batches[] = {1, 2, 3};
+    struct fixture f = {.diag = cm_diagnostics_new()};
+    struct cm_sweep *sweep = NULL;
+    (void)state;
+    cm_options_init(&f.options);
+    assert_int_equal(cm_model_load_file(TEST_MODELS_DIR "/loop_if.onnx", f.diag, &f.model),
+                     CM_OK);
+    const size_t loading = cm_diagnostics_count(f.diag);
+    assert_int_equal(cm_model_sweep(f.model, &f.options, batches, 3, f.diag, &sweep), CM_OK);
+    assert_int_equal(sweep->n_diagnostics, 2);
+    assert_int_equal(cm_diagnostics_count(f.diag), loading + 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct cm_diagnostic *note = &sweep->diagnostics[i];
+        assert_int_equal(note->severity, CM_NOTE);
+        assert_string_equal(note->code, "assumption");
+        assert_non_null(strstr(note->message, i == 0 ? "trip count" : "dearer branch"));
+        assert_string_equal(cm_diagnostics_get(f.diag, loading + i)->message, note->message);
+    }
+    cm_sweep_free(sweep);
+    tear_down(&f);
+}
+
 static void a_batch_of_nothing_is_refused(void **state) {
     static const int64_t batches[] = {1, 0};
     struct fixture f;
@@ -124,6 +147,7 @@ int main(void) {
         cmocka_unit_test(a_row_is_the_profile_of_its_batch),
         cmocka_unit_test(a_proxy_among_the_layers_is_not_what_times_are),
         cmocka_unit_test(one_that_fails_does_not_end_it),
+        cmocka_unit_test(what_is_taken_for_granted_is_said_once),
         cmocka_unit_test(a_batch_of_nothing_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,9 +103,9 @@ static void make(struct hostile *ret) {
         .nodes = ret->nodes,
         .coverage = {.n_described_ops = N(names), .described_ops = ret->described},
     };
-    ret->sweep =
-        (struct cm_sweep){names[0], names[3],  names[1], names[2],       names[3], CM_UNKNOWN,
-                          N(names), ret->rows, N(names), ret->described, NULL};
+    ret->sweep = (struct cm_sweep){names[0],   names[3], names[1],  names[2], names[3],
+                                   CM_UNKNOWN, N(names), ret->rows, N(names), ret->described,
+                                   0,          NULL,     NULL};
 }
 
 enum kind { TEXT, TABLE, CSV, MARKDOWN, FOLDED, DOT, MERMAID, JSON, N_KINDS };

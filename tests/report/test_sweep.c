@@ -25,8 +25,13 @@ static const struct cm_sweep_row rows[] = {
 
 static const struct cm_name_count ops[] = {{"a::b\x1b[2J", INT64_MAX}, {"", 0}};
 
-static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d", "invented", 5,
-                                    3,           rows,    2,        ops, NULL};
+static const struct cm_diagnostic notes[] = {
+    {CM_NOTE, "assumption", "taken \x1b[2J for granted", "in\nall", "a \"node\"", NULL},
+    {CM_WARNING, "unknown-op", "left out", "", NULL, "a hint"},
+};
+
+static const struct cm_sweep odd = {"a\nb.onnx", "exact", "fake:x", "d", "invented", 5,   3,
+                                    rows,        2,       ops,      2,   notes,      NULL};
 
 static char *written(const struct cm_sweep *sweep, bool json, size_t *ret_size) {
     char *text = NULL;
@@ -57,6 +62,8 @@ static void what_is_written_is_read(void **state) {
     assert_string_equal(read->model, odd.model);
     assert_int_equal(read->n_described_ops, 2);
     assert_string_equal(read->described_ops[0].name, ops[0].name);
+    assert_int_equal(read->n_diagnostics, 2);
+    assert_string_equal(read->diagnostics[1].hint, notes[1].hint);
     char *again = written(read, true, &size_again);
     assert_string_equal(again, text);
     arena_free(read->arena);
@@ -95,6 +102,9 @@ static void text_is_safe_and_has_every_row(void **state) {
     assert_non_null(strstr(text, "usage: no \"reason\""));
     assert_non_null(strstr(text, "samples/second"));
     assert_non_null(strstr(text, "fits"));
+    assert_non_null(strstr(text, "note:               taken \\x1b[2J for granted (node "));
+    assert_non_null(
+        strstr(text, "warning:            left out\n                    hint: a hint"));
     free(text);
 }
 

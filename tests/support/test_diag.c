@@ -159,6 +159,29 @@ static void without_a_sink_the_status_stays(void **state) {
     cm_diagnostics_free(NULL);
 }
 
+static void what_another_sink_has_is_repeated_once(void **state) {
+    struct cm_diagnostics *other = cm_diagnostics_new();
+    struct diag_frame frame = {.label = "in", .what = "a place", .node = "a node"};
+    diag_push(other, &frame);
+    diag_note(other, DIAG_ASSUMPTION, "granted");
+    diag_hint(other, "a hint");
+    diag_pop(other, &frame);
+    diag_error(other, DIAG_SHAPE, "wrong");
+    for (int time = 0; time < 2; time++)
+        for (size_t i = 0; i < 2; i++) diag_repeat(*state, cm_diagnostics_get(other, i));
+    cm_diagnostics_free(other);
+    assert_int_equal(cm_diagnostics_count(*state), 2);
+    const struct cm_diagnostic *note = cm_diagnostics_get(*state, 0);
+    assert_int_equal(note->severity, CM_NOTE);
+    assert_string_equal(note->code, "assumption");
+    assert_string_equal(note->message, "granted");
+    assert_string_equal(note->place, "in a place");
+    assert_string_equal(note->node, "a node");
+    assert_string_equal(note->hint, "a hint");
+    assert_string_equal(cm_diagnostics_get(*state, 1)->message, "wrong");
+    assert_false(diag_starved(*state));
+}
+
 static void out_of_memory_is_said_once(void **state) {
     assert_int_equal(diag_no_memory(*state), CM_NO_MEMORY);
     assert_int_equal(diag_no_memory(*state), CM_NO_MEMORY);
@@ -257,6 +280,7 @@ int main(void) {
                                         make, end),
         cmocka_unit_test_setup_teardown(an_error_is_heard_over_any_number_of_notes, make, end),
         cmocka_unit_test(without_a_sink_the_status_stays),
+        cmocka_unit_test_setup_teardown(what_another_sink_has_is_repeated_once, make, end),
         cmocka_unit_test_setup_teardown(out_of_memory_is_said_once, make, end),
         cmocka_unit_test(out_of_memory_is_said_without_memory),
         cmocka_unit_test(a_message_without_memory_is_counted_and_not_fatal),
