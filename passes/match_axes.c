@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes of a match's nodes, and the axes that all of its reductions go along. */
+#include <math.h>
 #include <string.h>
 
 #include "ir/constant.h"
@@ -46,6 +47,7 @@ static bool note_axes(struct match *match, size_t n, const int64_t *axes, int ra
     bool seen[SHAPE_MAX_RANK] = {false};
     int sorted[SHAPE_MAX_RANK];
     size_t n_sorted = 0;
+    if (rank < 0) return false;
     for (size_t i = 0; i < n; i++) {
         int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
         if (axis < 0 || axis >= rank || seen[axis]) return false;
@@ -75,6 +77,7 @@ bool match_axes(struct match *match, uint32_t node) {
         return kept && axes_of(match, node, axes, &n) && note_axes(match, n, axes, rank);
     }
     if (!match_attr_number(match, node, "axis", &axis)) return true;
+    if (!(fabs(axis) <= SHAPE_MAX_RANK)) return false;
     const int64_t one = (int64_t)axis;
     return note_axes(match, n, &one, rank);
 }
