@@ -266,7 +266,7 @@ static int take_object(const struct reading *reading) {
 int device_parse(const char *path, const char *text, struct arena *arena,
                  struct device_model *ret, struct cm_reason *reason) {
     struct device_model model = {.name = path};
-    errno = 0; /* cJSON does not tell text that is no JSON from memory that ended */
+    errno = 0; /* cJSON does not tell the two faults apart, malloc does (POSIX) */
     cJSON *root = cJSON_Parse(text);
     const struct reading reading = {path, arena, root, &model, reason};
     const int status =
@@ -286,6 +286,7 @@ static int read_text(const struct reading *reading, struct cm_diagnostics *diag,
     int status = source_open(reading->path, diag, &source);
     if (status == CM_OK) status = source_read(source, text, MOST_BYTES, &got, diag);
     source_close(source);
+    if (status == CM_NO_MEMORY) return no_memory(reading);
     if (status != CM_OK) {
         const bool told = cm_diagnostics_count(diag) > 0;
         return reason_fail(reading->reason, CM_BACKEND_REFUSED, "device file: %s",

@@ -25,7 +25,7 @@ struct command {
     const char *summary;
     const char *about;         /* for its own help */
     const char *exit_statuses; /* of its own; NULL: as every command's */
-    int failed;                /* the exit status where memory ended */
+    int exhausted;             /* the exit status where memory ended */
 };
 
 static const char exit_statuses[] =
@@ -185,6 +185,11 @@ static const struct command *find_command(const char *name) {
     return NULL;
 }
 
+static const struct command *command_of(int argc, char **argv) {
+    const struct command *command = argc > 1 ? find_command(argv[1]) : NULL;
+    return command ? command : &commands[0];
+}
+
 /* A word that is no file but nearly a command is a mistyped command, not a missing model. */
 static const char *mistyped_command(const char *word) {
     struct suggestion suggestion;
@@ -194,13 +199,15 @@ static const char *mistyped_command(const char *word) {
     return suggestion.best;
 }
 
-/* What was made of a text that could not be had is worth nothing, a fault that was found in it
- * neither. */
+/*
+ * Where memory was short for an argument, a message or a word of the output, what the command
+ * says of it is not so, whatever it ends with.
+ */
 static int run_command(const struct command *command, const struct invocation *call) {
     const int status = command->run(call);
-    if (!arena_failed(call->arena)) return status;
+    if (!arena_failed(call->arena) && !diag_starved(call->diag)) return status;
     (void)diag_no_memory(call->diag);
-    return command->failed;
+    return command->exhausted;
 }
 
 static int run(struct invocation *call) {
@@ -230,7 +237,7 @@ int main(int argc, char **argv) {
         fputs("costmodel: error[memory]: out of memory\n", stderr);
         arena_free(arena);
         cm_diagnostics_free(diag);
-        return EXIT_REFUSED;
+        return command_of(argc, argv)->exhausted;
     }
     const int n_arguments = argc > 0 ? argc - 1 : 0;
     struct invocation call = {

@@ -78,7 +78,7 @@ int streams_write(const char *path, stream_writer *write, const void *context,
     const bool to_stdout = path == NULL || text_equal(path, "-");
     const int status =
         to_stdout ? write_stdout(write, context, diag) : write_file(path, write, context, diag);
-    return status == CM_NO_MEMORY ? diag_no_memory(diag) : status;
+    return diag_finish(diag, status);
 }
 
 bool streams_color(FILE *stream, enum color_choice choice) {

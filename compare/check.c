@@ -270,7 +270,7 @@ static int check_result(struct gate *gate, const struct cm_result *result, bool 
     if (status == CM_OK) status = check_side(gate, &side, is_beside, cases, is_used);
     side_free(&side);
     status = arena_end(arena, status);
-    return status == CM_NO_MEMORY ? diag_no_memory(gate->diag) : status;
+    return diag_finish(gate->diag, status);
 }
 
 /* Of a limit whose batch nobody profiled. */
@@ -369,7 +369,7 @@ int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnosti
     int status = limit_parse(limit->text, limit->source, arena, diagnostics, &parsed);
     status = arena_end(arena, status);
     if (status == CM_OK) *ret_batch = parsed.batch;
-    return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
+    return diag_finish(diagnostics, status);
 }
 
 int cm_check(const struct cm_result *const *results, size_t n,

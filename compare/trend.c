@@ -168,8 +168,7 @@ int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline 
     int status = make_scale(tells_integers, n_limits, limits, arena, diagnostics, &scale);
     if (status == CM_OK) status = compare_all(old, now, &scale, arena, diagnostics, &trend);
     status = arena_end(arena, status);
-    if (status == CM_NO_MEMORY) return diag_no_memory(diagnostics);
-    if (status != CM_OK) return status;
+    if (status != CM_OK) return diag_finish(diagnostics, status);
     *ret_trend = trend.comparable ? trend : (struct cm_baseline_trend){.comparable = false};
     ret_trend->incomplete = has_gaps(now);
     return CM_OK;

@@ -69,14 +69,15 @@ struct constant_reader {
 /*
  * The elements in memory: `constant` itself when it already is so (or is a splat), else a new
  * constant in `arena`, IN_MEMORY. *ret NULL with CM_OK: more than CONSTANT_MAX_ELEMENTS,
- * absent, or of a dtype that is not folded (complex). Failure: CM_REFUSED, CM_IO, CM_NO_MEMORY.
+ * absent, or of a dtype that is not folded (complex). Failure: CM_REFUSED, CM_IO, CM_NO_MEMORY;
+ * the arena has failed then too (support/arena.h), and who runs the passes will see it,
+ * whatever the caller makes of the status.
  */
 int constant_load(const struct constant *constant, const struct constant_reader *reader,
                   struct arena *arena, struct cm_diagnostics *diag, const struct constant **ret)
     __attribute__((warn_unused_result));
 
-/* The same without a message; NULL where the elements cannot be had, for whatever reason. Where
- * memory ended the arena has failed (support/arena.h), and who runs the passes will see it. */
+/* The same without a message; NULL where the elements cannot be had, for whatever reason. */
 const struct constant *constant_loaded(const struct constant *constant,
                                        const struct constant_reader *reader,
                                        struct arena *arena);

@@ -223,6 +223,7 @@ int constant_load(const struct constant *constant, const struct constant_reader 
     int status = measure(constant, diag, &length);
     if (status == CM_OK) status = fetch(constant, reader, length, arena, diag, &bytes);
     if (status == CM_OK) status = decode(constant, bytes, length, arena, diag, ret);
+    if (status == CM_NO_MEMORY) arena_set_failed(arena);
     return status;
 }
 
@@ -231,6 +232,5 @@ const struct constant *constant_loaded(const struct constant *constant,
                                        struct arena *arena) {
     const struct constant *value = NULL;
     int status = constant_load(constant, reader, arena, NULL, &value);
-    if (status == CM_NO_MEMORY) arena_set_failed(arena);
     return status < 0 ? NULL : value;
 }

@@ -179,5 +179,5 @@ int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
         status = annotate_write(model->source, &annotator, diagnostics, out);
     }
     status = arena_end(sharing.arena, status);
-    return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
+    return diag_finish(diagnostics, status);
 }

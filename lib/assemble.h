@@ -9,7 +9,7 @@
 
 struct message_list {
     size_t n;
-    const struct cm_diagnostic *items;
+    struct cm_diagnostic *items;
 };
 
 /* A copy of the notes and warnings from index `from` on. CM_OK, CM_NO_MEMORY (also where memory

@@ -50,5 +50,5 @@ int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagno
     if (arena == NULL) return diag_no_memory(diagnostics);
     int status = calibrate(options, arena, diagnostics, out);
     status = arena_end(arena, status);
-    return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
+    return diag_finish(diagnostics, status);
 }

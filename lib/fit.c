@@ -60,7 +60,6 @@ static int run_trial(struct search *search, const struct cm_options *options,
     *ret_bytes = TOO_MUCH;
     if (status == CM_OK || status == CM_NO_MEMORY || is_past_range(diag))
         return status == CM_NO_MEMORY ? status : CM_OK;
-    if (diag_starved(diag)) return CM_NO_MEMORY;
     search->why = first_error(diag, search->analysis->arena);
     return search->why ? CM_OK : CM_NO_MEMORY;
 }

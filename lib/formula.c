@@ -129,7 +129,7 @@ int cm_model_formula(struct cm_model *model, const struct cm_options *options,
         status = find(&points, formula);
         if (arena_failed(result) || arena_failed(arena)) status = CM_NO_MEMORY;
     }
-    if (status == CM_NO_MEMORY) status = diag_no_memory(diagnostics);
+    status = diag_finish(diagnostics, status);
     arena_free(arena);
     if (status < 0)
         arena_free(result);

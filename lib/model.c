@@ -54,7 +54,7 @@ static int load_source(struct source *source, struct cm_diagnostics *diagnostics
     if (status == CM_OK) status = assemble_messages(diagnostics, from, arena, &model->notes);
     if (status < 0) {
         cm_model_free(model);
-        return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
+        return diag_finish(diagnostics, status);
     }
     *ret_model = model;
     return CM_OK;
@@ -240,7 +240,7 @@ int cm_model_profile(struct cm_model *model, const struct cm_options *options,
     arena_free(analysis.arena);
     if (status < 0) arena_free(kept);
     if (status < 0 && diag_starved(diagnostics)) status = CM_NO_MEMORY; /* no reason is given */
-    return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
+    return diag_finish(diagnostics, status);
 }
 
 void cm_result_free(struct cm_result *result) {

@@ -13,6 +13,7 @@ struct sweeping {
     struct cm_model *model;
     struct cm_options options;
     struct cm_diagnostics *said; /* by the profiles */
+    size_t n_unsaid;             /* messages of one batch for which there was no room */
     struct cm_sweep *ret;
     bool failed; /* out of memory */
 };
@@ -126,12 +127,14 @@ static const char *state_of(int status) {
     return status == CM_REFUSED ? "refused" : "failed";
 }
 
-/* What was taken for granted, and what the row does not say itself. */
-static void take_messages(const struct sweeping *sweeping, const struct cm_result *result,
-                          const struct cm_sweep_row *row) {
+/* What was taken for granted, and what is left out. */
+static void take_messages(struct sweeping *sweeping, const struct cm_result *result,
+                          const struct cm_diagnostics *diag) {
+    const size_t dropped = sweeping->said->n_dropped;
     for (size_t i = 0; i < result->n_diagnostics; i++)
-        if (!text_equal(result->diagnostics[i].message, row->problem))
-            diag_repeat(sweeping->said, &result->diagnostics[i]);
+        diag_repeat(sweeping->said, &result->diagnostics[i]);
+    const size_t unsaid = diag->n_dropped + sweeping->said->n_dropped - dropped;
+    if (unsaid > sweeping->n_unsaid) sweeping->n_unsaid = unsaid;
 }
 
 static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
@@ -143,7 +146,7 @@ static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
     if (status == CM_NO_MEMORY) sweeping->failed = true;
     if (status == CM_OK) {
         take_result(sweeping, result, diag, row);
-        take_messages(sweeping, result, row);
+        take_messages(sweeping, result, diag);
     } else {
         row->problem = copy(sweeping, first_message(diag));
     }
@@ -183,15 +186,31 @@ static void sweep_all(struct sweeping *sweeping, const int64_t *batches,
     }
 }
 
-/* To the caller, as those of one profile, and into the sweep. */
-static int keep_messages(struct sweeping *sweeping, struct cm_diagnostics *diagnostics) {
+static bool is_problem(const struct cm_sweep *sweep, const struct cm_diagnostic *message) {
+    for (size_t i = 0; i < sweep->n_rows; i++)
+        if (text_equal(sweep->rows[i].problem, message->message)) return true;
+    return false;
+}
+
+/* Into the sweep, but what a row says. */
+static int keep_messages(struct sweeping *sweeping) {
     struct message_list list;
-    const int status = assemble_messages(sweeping->said, 0, sweeping->ret->arena, &list);
+    struct cm_sweep *sweep = sweeping->ret;
+    const int status = assemble_messages(sweeping->said, 0, sweep->arena, &list);
     if (status != CM_OK) return status;
-    for (size_t i = 0; i < list.n; i++) diag_repeat(diagnostics, &list.items[i]);
-    sweeping->ret->n_diagnostics = list.n;
-    sweeping->ret->diagnostics = list.items;
+    for (size_t i = 0; i < list.n; i++)
+        if (!is_problem(sweep, &list.items[i]))
+            list.items[sweep->n_diagnostics++] = list.items[i];
+    sweep->diagnostics = list.items;
     return CM_OK;
+}
+
+/* To the caller, as those of one profile. */
+static void tell_messages(const struct sweeping *sweeping, struct cm_diagnostics *diagnostics) {
+    if (diagnostics == NULL) return;
+    for (size_t i = 0; i < cm_diagnostics_count(sweeping->said); i++)
+        diag_repeat(diagnostics, cm_diagnostics_get(sweeping->said, i));
+    diagnostics->n_dropped += sweeping->n_unsaid;
 }
 
 static struct cm_sweep *new_sweep(size_t n, struct cm_sweep_row **ret_rows) {
@@ -229,7 +248,8 @@ int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
     sweeping.ret->convention = copy(&sweeping, options->convention);
     sweeping.ret->backend = copy(&sweeping, options->backend);
     sweep_all(&sweeping, batches, rows);
-    if (keep_messages(&sweeping, diagnostics) != CM_OK) sweeping.failed = true;
+    tell_messages(&sweeping, diagnostics);
+    if (keep_messages(&sweeping) != CM_OK) sweeping.failed = true;
     cm_diagnostics_free(sweeping.said);
     if (sweeping.failed || arena_failed(sweeping.ret->arena) || diag_starved(diagnostics)) {
         cm_sweep_free(sweeping.ret);

@@ -37,7 +37,6 @@ static const char *first_error(const struct cm_diagnostics *sink) {
 /* Keeps what the contradiction furthest down the file said. */
 static int note_contradiction(struct search *search, size_t step) {
     if (search->reason && step < search->deepest) return CM_OK;
-    if (diag_starved(search->sink)) return CM_NO_MEMORY;
     search->deepest = step;
     search->reason = arena_strdup(search->probe.arena, first_error(search->sink));
     return search->reason ? CM_OK : CM_NO_MEMORY;
@@ -351,5 +350,5 @@ int rebatch(const struct analysis *analysis, struct batch_table *table, uint32_t
         status = batched_inputs(&search, table->inputs, first, batch, table->inputs);
     if (status == CM_OK) table->batch = batch;
     cm_diagnostics_free(search.sink);
-    return status == CM_NO_MEMORY ? diag_no_memory(analysis->diag) : status;
+    return diag_finish(analysis->diag, status);
 }

@@ -34,10 +34,12 @@ static int refuse_metric(const char *key, struct cm_diagnostics *diag) {
         if (known.length > 0) text_append(&known, ", ");
         text_append(&known, columns[i].key);
     }
-    const int status = diag_error(diag, DIAG_USAGE, "stacks want one of %s, got '%s'",
-                                  text_string(&known), key);
+    int status = CM_NO_MEMORY;
+    if (!arena_failed(arena))
+        status = diag_error(diag, DIAG_USAGE, "stacks want one of %s, got '%s'",
+                            text_string(&known), key);
     arena_free(arena);
-    return status;
+    return diag_finish(diag, status);
 }
 
 int folded_find_metric(const char *key, struct cm_diagnostics *diag,

@@ -421,6 +421,7 @@ static int read_document(const struct json_document *document, struct arena *are
     int status = check_schema(document, diag, root);
     if (status == CM_OK) status = reader_record(&reader, document->record, NULL, root, base);
     if (status == CM_OK && reader.result) status = json_check(reader.result, arena, diag);
+    if (arena_failed(arena)) return diag_no_memory(diag);
     if (status == CM_OK) *ret = base;
     return status;
 }
@@ -433,7 +434,7 @@ static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJS
     int status = numbers_mark(text, size, arena, diag, &marked, &marked_size);
     if (status == CM_OK) {
         const char *end = marked;
-        errno = 0; /* cJSON does not tell the two faults apart, malloc does */
+        errno = 0; /* cJSON does not tell the two faults apart, malloc does (POSIX) */
         *ret_root = cJSON_ParseWithLengthOpts(marked, marked_size + 1, &end, true);
         if (*ret_root == NULL && errno == ENOMEM)
             arena_set_failed(arena);
@@ -442,7 +443,7 @@ static int parse(const char *text, size_t size, struct cm_diagnostics *diag, cJS
                                 line_number(marked, end));
     }
     status = arena_end(arena, status);
-    return status == CM_NO_MEMORY ? diag_no_memory(diag) : status;
+    return diag_finish(diag, status);
 }
 
 /* On CM_OK *ret owns the arena that it lives in. */
@@ -458,7 +459,6 @@ static int read_root(const struct json_document *document, const struct json_tex
     status =
         arena == NULL ? diag_no_memory(diag) : read_document(document, arena, root, diag, ret);
     cJSON_Delete(root);
-    if (arena != NULL && arena_failed(arena)) status = diag_no_memory(diag);
     if (status == CM_OK)
         STORE((char *)*ret, document->arena_offset, arena);
     else

@@ -370,7 +370,7 @@ static const struct json_field sweep_fields[] = {
     VALUE("times", JSON_TEXT, struct cm_sweep, times, "what they are: `measured`, `proxy`, `modelled`, `invented`; empty: none"),
     VALUE("memory_limit", JSON_COUNT, struct cm_sweep, memory_limit, "bytes; `null`: not asked"),
     OPTIONAL_MANY("described_ops", JSON_SIZES, struct cm_sweep, described_ops, n_described_ops, NULL, "as in `coverage` of a profile, of the first batch that has some"),
-    OPTIONAL_MANY("diagnostics", JSON_LIST, struct cm_sweep, diagnostics, n_diagnostics, &diagnostic_record, "notes and warnings of the profiles, each once, but those that a row has as its problem"),
+    OPTIONAL_MANY("diagnostics", JSON_LIST, struct cm_sweep, diagnostics, n_diagnostics, &diagnostic_record, "notes and warnings, of all batches, each once, but those that a row has as its problem"),
     LIST("sweep", struct cm_sweep, rows, n_rows, sweep_row_record, "a row a batch, in the order that was asked for"),
 };
 

@@ -256,7 +256,7 @@ int cm_table_options_check(const struct cm_table_options *options, bool of_sweep
     if (arena == NULL) return diag_no_memory(diagnostics);
     status = listing_read(options, rows, fields_usual(rows), arena, diagnostics, &listing);
     status = arena_end(arena, status);
-    return status == CM_NO_MEMORY ? diag_no_memory(diagnostics) : status;
+    return diag_finish(diagnostics, status);
 }
 
 void listing_cell(struct listing *listing, size_t row, size_t column, struct cell *ret) {

@@ -202,7 +202,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args) {
     va_copy(again, args);
     const int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    if (length < 0) return NULL;
+    if (length < 0) return fail(arena);
     char *text = take(arena, (size_t)length + 1, 1, false);
     if (text != NULL) vsnprintf(text, (size_t)length + 1, format, args);
     return text;

@@ -58,7 +58,7 @@ size_t arena_used(const struct arena *arena);
  * without what is not known, is found out by those who ask this in the end.
  */
 bool arena_failed(const struct arena *arena);
-/* Memory ended elsewhere, where nobody was told. */
+/* As if it could not: memory for what belongs to it ended outside of it (a path, a buffer). */
 void arena_set_failed(struct arena *arena);
 /* Frees it: `status` (enum cm_status), CM_NO_MEMORY where it has failed. */
 int arena_end(struct arena *arena, int status) __attribute__((warn_unused_result));

@@ -209,24 +209,28 @@ render(struct cm_diagnostics *sink, enum cm_severity severity, enum diag_code co
     return item->message == NULL ? NULL : item;
 }
 
-__attribute__((format(printf, 4, 0))) static void add(struct cm_diagnostics *sink,
+/* False where memory was short for any of it. */
+__attribute__((format(printf, 4, 0))) static bool add(struct cm_diagnostics *sink,
                                                       enum cm_severity severity,
                                                       enum diag_code code, const char *format,
                                                       va_list args) {
-    if (sink == NULL) return;
+    if (sink == NULL) return true;
+    const bool was_starved = sink->starved;
+    sink->starved = false;
     if (severity == CM_ERROR) sink->n_errors++;
     sink->newest = has_room(sink, severity) ? render(sink, severity, code, format, args) : NULL;
-    if (sink->newest == NULL) {
+    if (sink->newest == NULL)
         sink->n_dropped++;
-        return;
-    }
-    sink->items[sink->n_items++] = sink->newest;
+    else
+        sink->items[sink->n_items++] = sink->newest;
+    const bool whole = !sink->starved;
+    sink->starved |= was_starved;
+    return whole;
 }
 
 int diag_verror(struct cm_diagnostics *sink, enum diag_code code, const char *format,
                 va_list args) {
-    add(sink, CM_ERROR, code, format, args);
-    return diag_status(code);
+    return add(sink, CM_ERROR, code, format, args) ? diag_status(code) : diag_no_memory(sink);
 }
 
 int diag_error(struct cm_diagnostics *sink, enum diag_code code, const char *format, ...) {
@@ -262,7 +266,8 @@ void diag_hint(struct cm_diagnostics *sink, const char *format, ...) {
 
 /* At a node, whatever its operands were (they stand in the place). */
 static bool is_same(const struct cm_diagnostic *a, const struct cm_diagnostic *b) {
-    return text_equal(a->message, b->message) && text_equal(a->node, b->node);
+    return a->severity == b->severity && text_equal(a->message, b->message) &&
+           text_equal(a->node, b->node);
 }
 
 static const char *copied(struct cm_diagnostics *sink, const char *text) {
@@ -271,44 +276,64 @@ static const char *copied(struct cm_diagnostics *sink, const char *text) {
     return copy;
 }
 
+static struct cm_diagnostic *copy_of(struct cm_diagnostics *sink,
+                                     const struct cm_diagnostic *message) {
+    struct cm_diagnostic *item = arena_alloc(sink->arena, sizeof *item);
+    sink->starved |= item == NULL;
+    if (item == NULL) return NULL;
+    *item = (struct cm_diagnostic){
+        .severity = message->severity,
+        .code = message->code,
+        .message = copied(sink, message->message),
+        .place = copied(sink, message->place),
+        .node = copied(sink, message->node),
+        .hint = copied(sink, message->hint),
+    };
+    return item->message == NULL ? NULL : item;
+}
+
 void diag_repeat(struct cm_diagnostics *sink, const struct cm_diagnostic *message) {
+    if (sink == NULL) return;
     for (size_t i = 0; i < sink->n_items; i++)
         if (is_same(sink->items[i], message)) return;
-    struct cm_diagnostic *item = arena_copy(sink->arena, message, sizeof *message);
-    sink->starved |= item == NULL;
-    if (item == NULL || !has_room(sink, message->severity)) {
+    if (message->severity == CM_ERROR) sink->n_errors++;
+    sink->newest = has_room(sink, message->severity) ? copy_of(sink, message) : NULL;
+    if (sink->newest == NULL)
         sink->n_dropped++;
-        return;
-    }
-    item->message = copied(sink, message->message);
-    item->place = copied(sink, message->place);
-    item->node = copied(sink, message->node);
-    item->hint = copied(sink, message->hint);
-    if (item->message == NULL) {
-        sink->n_dropped++;
-        return;
-    }
-    sink->n_errors += message->severity == CM_ERROR;
-    sink->items[sink->n_items++] = sink->newest = item;
+    else
+        sink->items[sink->n_items++] = sink->newest;
 }
 
 static bool is_said_last(const struct cm_diagnostics *sink, const char *message) {
     return sink->n_items > 0 && text_equal(sink->items[sink->n_items - 1]->message, message);
 }
 
+/* Not diag_error, which comes here where it has no memory. */
+__attribute__((format(printf, 2, 3))) static void add_error(struct cm_diagnostics *sink,
+                                                            const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)add(sink, CM_ERROR, DIAG_MEMORY, format, args);
+    va_end(args);
+}
+
 int diag_no_memory(struct cm_diagnostics *sink) {
     if (sink == NULL || is_said_last(sink, no_memory.message)) return CM_NO_MEMORY;
-    const int status = diag_error(sink, DIAG_MEMORY, "%s", no_memory.message);
+    add_error(sink, "%s", no_memory.message);
     if (sink->newest == NULL && sink->n_items < DIAG_MAX_MESSAGES) {
         sink->items[sink->n_items++] = &no_memory;
         sink->n_dropped--;
     }
-    return status;
+    return CM_NO_MEMORY;
+}
+
+int diag_finish(struct cm_diagnostics *sink, int status) {
+    return status == CM_NO_MEMORY ? diag_no_memory(sink) : status;
 }
 
 bool diag_starved(struct cm_diagnostics *sink) {
-    const bool starved = sink->starved;
-    sink->starved = false;
+    const bool starved = sink != NULL && sink->starved;
+    if (starved) sink->starved = false;
     return starved;
 }
 

@@ -77,8 +77,8 @@ void diag_pop(struct cm_diagnostics *sink, const struct diag_frame *frame);
 
 /*
  * Adds a message and returns the status that belongs to its code (diag_status), so that a
- * caller may write `return diag_error(...)`. A sink of NULL swallows the message and keeps the
- * status.
+ * caller may write `return diag_error(...)`: CM_NO_MEMORY where memory was short for saying it.
+ * A sink of NULL swallows the message and keeps the status.
  */
 int diag_error(struct cm_diagnostics *sink, enum diag_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -98,6 +98,8 @@ void diag_repeat(struct cm_diagnostics *sink, const struct cm_diagnostic *messag
 
 /* malloc failed: one message, for which there is always memory; CM_NO_MEMORY. */
 int diag_no_memory(struct cm_diagnostics *sink);
+/* `status`, which of CM_NO_MEMORY nobody may have told yet. */
+int diag_finish(struct cm_diagnostics *sink, int status);
 /* Whether memory was short for any of what was said since this was last asked: a result must
  * not be given out without its notes. */
 bool diag_starved(struct cm_diagnostics *sink);

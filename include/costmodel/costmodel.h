@@ -284,8 +284,8 @@ CM_API int cm_model_annotate(struct cm_model *model, const struct cm_result *res
 /*
  * The same model at each of `n` batches, options->batch aside; each is measured anew, so that
  * a backend picks what is best at it. A batch that cannot be profiled is a row that says why;
- * notes and warnings of the others go to `diagnostics` too, each once.
- * CM_OK, CM_USAGE (a batch below 1), CM_NO_MEMORY. Freed with cm_sweep_free.
+ * notes and warnings of the others go to `diagnostics`, each once. CM_OK, CM_USAGE (a batch
+ * below 1), CM_NO_MEMORY. Freed with cm_sweep_free.
  */
 CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
                           const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,

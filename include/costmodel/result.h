@@ -631,7 +631,7 @@ struct cm_sweep {
     const struct cm_sweep_row *rows; /* in the order that was asked for */
     size_t n_described_ops;          /* as in cm_coverage, of the first batch that has some */
     const struct cm_name_count *described_ops;
-    size_t n_diagnostics; /* notes and warnings of the profiles, each once; no row's problem */
+    size_t n_diagnostics; /* notes and warnings, of all batches, each once; no row's problem */
     const struct cm_diagnostic *diagnostics;
     void *arena; /* the library's */
 };

@@ -55,6 +55,7 @@ struct hostile {
     size_t children[N(names)];
     struct cm_sweep_row rows[N(names)];
     struct cm_name_count described[N(names)];
+    struct cm_diagnostic notes[N(names)];
     struct cm_result result;
     struct cm_sweep sweep;
 };
@@ -92,6 +93,8 @@ static void make(struct hostile *ret) {
         ret->described[i] = (struct cm_name_count){names[i], 1};
         ret->rows[i] =
             (struct cm_sweep_row){.batch = 1, .state = names[i], .problem = names[i]};
+        ret->notes[i] = (struct cm_diagnostic){CM_WARNING, names[i], names[i],
+                                               names[i],   names[i], names[i]};
     }
     ret->result = (struct cm_result){
         .model = {names[0], names[3], 8, 0, NULL, 0, NULL, 0, NULL},
@@ -103,9 +106,9 @@ static void make(struct hostile *ret) {
         .nodes = ret->nodes,
         .coverage = {.n_described_ops = N(names), .described_ops = ret->described},
     };
-    ret->sweep = (struct cm_sweep){names[0],   names[3], names[1],  names[2], names[3],
-                                   CM_UNKNOWN, N(names), ret->rows, N(names), ret->described,
-                                   0,          NULL,     NULL};
+    ret->sweep = (struct cm_sweep){names[0],   names[3],   names[1],  names[2], names[3],
+                                   CM_UNKNOWN, N(names),   ret->rows, N(names), ret->described,
+                                   N(names),   ret->notes, NULL};
 }
 
 enum kind { TEXT, TABLE, CSV, MARKDOWN, FOLDED, DOT, MERMAID, JSON, N_KINDS };

@@ -180,6 +180,19 @@ static void what_another_sink_has_is_repeated_once(void **state) {
     assert_string_equal(note->hint, "a hint");
     assert_string_equal(cm_diagnostics_get(*state, 1)->message, "wrong");
     assert_false(diag_starved(*state));
+    diag_repeat(NULL, note);
+    assert_false(diag_starved(NULL));
+}
+
+static void a_fault_that_cannot_be_said_is_out_of_memory(void **state) {
+    struct cm_diagnostics sink = {.arena = arena_new("none", 1)};
+    (void)state;
+    assert_int_equal(diag_error(&sink, DIAG_USAGE, "lost"), CM_NO_MEMORY);
+    assert_string_equal(cm_diagnostics_get(&sink, 0)->message, "out of memory");
+    assert_int_equal(diag_finish(&sink, CM_NO_MEMORY), CM_NO_MEMORY);
+    assert_int_equal(diag_finish(&sink, CM_USAGE), CM_USAGE);
+    assert_int_equal(cm_diagnostics_count(&sink), 1);
+    arena_free(sink.arena);
 }
 
 static void out_of_memory_is_said_once(void **state) {
@@ -210,7 +223,8 @@ static void a_message_without_memory_is_counted_and_not_fatal(void **state) {
         struct diag_frame frame = {.label = "at", .what = "a place", .node = "node"};
         diag_push(&sink, &frame);
         for (int i = 0; i < 8; i++) {
-            assert_int_equal(diag_error(&sink, DIAG_SHAPE, "message %d", i), CM_REFUSED);
+            const int status = diag_error(&sink, DIAG_SHAPE, "message %d", i);
+            assert_int_equal(status, diag_starved(&sink) ? CM_NO_MEMORY : CM_REFUSED);
             diag_hint(&sink, "hint");
         }
         assert_int_equal(diag_no_memory(&sink), CM_NO_MEMORY);
@@ -281,6 +295,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_error_is_heard_over_any_number_of_notes, make, end),
         cmocka_unit_test(without_a_sink_the_status_stays),
         cmocka_unit_test_setup_teardown(what_another_sink_has_is_repeated_once, make, end),
+        cmocka_unit_test(a_fault_that_cannot_be_said_is_out_of_memory),
         cmocka_unit_test_setup_teardown(out_of_memory_is_said_once, make, end),
         cmocka_unit_test(out_of_memory_is_said_without_memory),
         cmocka_unit_test(a_message_without_memory_is_counted_and_not_fatal),
