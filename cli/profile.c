@@ -194,11 +194,12 @@ static int misfit(const struct cm_result *result, struct cm_diagnostics *diag) {
 }
 
 /* After the report, which says the same at length. */
-static int refuse_misfit(const struct request *request, const struct cm_result *result) {
+static int refuse_misfit(const struct invocation *call, const struct request *request,
+                         const struct cm_result *result) {
     const struct cm_fit *fit = result->memory.fit;
     if (!fit || fit->fits) return CM_OK;
     struct cm_diagnostics *diag = cm_diagnostics_new();
-    if (diag == NULL) return CM_NO_MEMORY;
+    if (diag == NULL) return diag_no_memory(call->diag);
     const int status = misfit(result, diag);
     if (text_equal(fit->search, "none")) diag_hint(diag, "no batch fits");
     if (fit->largest_batch > 0)
@@ -224,7 +225,7 @@ static int run_request(const struct invocation *call, const struct request *requ
     if (status == CM_OK) {
         const struct findings findings = {.result = result};
         status = write_findings(call, request, &findings);
-        if (status == CM_OK) status = refuse_misfit(request, result);
+        if (status == CM_OK) status = refuse_misfit(call, request, result);
         const int done = is_complete(result) ? EXIT_DONE : EXIT_INCOMPLETE;
         exit_status = status == CM_OK ? done : command_exit(status);
     }

@@ -25,13 +25,16 @@ static int compile(const char *expression) {
     return fault;
 }
 
-/* How much of it, from the front, is an expression: what is wrong stands behind that. */
+/* How much of it, from the front, is an expression: what is wrong stands behind that. Where
+ * memory ends the arena has failed. */
 static size_t sound_length(const char *expression, struct arena *arena) {
     size_t length = strlen(expression);
     char *front = arena_strndup(arena, expression, length);
     while (front && length > 0) {
         front[--length] = '\0';
-        if (compile(front) == 0) return length;
+        const int fault = compile(front);
+        if (fault == REG_ESPACE) arena_set_failed(arena);
+        if (fault == 0) return length;
     }
     return 0;
 }
@@ -46,9 +49,11 @@ int module_groups_check(const char *expression, struct arena *arena,
     if (fault == 0) return CM_OK;
     if (fault == REG_ESPACE) return diag_no_memory(diag);
     regerror(fault, NULL, message, sizeof message);
+    const size_t sound = sound_length(expression, arena);
+    if (arena_failed(arena)) return diag_no_memory(diag);
     int status = diag_error(
         diag, DIAG_USAGE, "the group '%s' is no regular expression, from character %zu on: %s",
-        expression, sound_length(expression, arena) + 1, message);
+        expression, sound + 1, message);
     diag_hint(diag, "wanted is a POSIX extended one, as 'layer[0-9]+'");
     return status;
 }
