@@ -12,7 +12,7 @@
  *
  * The first line that fits counts; a primitive that none fits is refused.
  */
-#include "backends/backends.h"
+#include "backends/backend_registry.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -23,9 +23,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "backends/plugin/reason.h"
+#include "backends/plugin/settings.h"
 #include "backends/primitive.h"
-#include "backends/reason.h"
-#include "backends/settings.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "backends/plugin/reason.h"
 #include "backends/primitive.h"
-#include "backends/reason.h"
 
 #include "support/banned.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "backends/reason.h"
+#include "backends/plugin/reason.h"
 #include "support/checked.h"
 #include "support/text.h"
 

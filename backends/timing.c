@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "backends/reason.h"
+#include "backends/plugin/reason.h"
 
 #include "support/banned.h"
 

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/backends.h"
-#include "backends/child.h"
-#include "backends/devices.h"
-#include "backends/settings.h"
+#include "backends/backend_registry.h"
+#include "backends/device/devices.h"
+#include "backends/plugin/settings.h"
+#include "backends/process/subprocess.h"
 #include "cli/options.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"

@@ -3,8 +3,8 @@
 #include "cli/binding.h"
 
 #include "cli/command.h"
+#include "cli/input_shapes.h"
 #include "cli/outputs.h"
-#include "cli/shapes.h"
 #include "costmodel/costmodel.h"
 #include "costmodel/op_costs.h"
 #include "support/arena.h"

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/asked.h"
 #include "cli/binding.h"
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
+#include "cli/requested.h"
 #include "cli/streams.h"
 #include "costmodel/compare.h"
 #include "support/arena.h"

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "cli/annotate.h"
-#include "cli/asked.h"
 #include "cli/formats.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/request.h"
+#include "cli/requested.h"
 #include "cli/streams.h"
 #include "cli/sweep.h"
 #include "costmodel/costmodel.h"

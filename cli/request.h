@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/asked.h"
 #include "cli/binding.h"
 #include "cli/options.h"
+#include "cli/requested.h"
 
 struct format;
 

@@ -41,11 +41,13 @@ list(REMOVE_DUPLICATES cuda_include)
 set(COSTMODEL_CUDA_INCLUDE ${cuda_include})
 message(STATUS "CUDA headers: ${cuda_include}")
 
-file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/cuda/*.c)
-list(APPEND cuda_sources ${PROJECT_SOURCE_DIR}/backends/collapse.c)
+file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/backends/cuda/*.c
+  ${PROJECT_SOURCE_DIR}/backends/cuda/cudnn/*.c ${PROJECT_SOURCE_DIR}/backends/cuda/jit/*.c
+  ${PROJECT_SOURCE_DIR}/backends/cuda/planning/stub_driver.c)
+list(APPEND cuda_sources ${PROJECT_SOURCE_DIR}/backends/coalesce_dims.c)
 add_library(costmodel_cuda MODULE ${cuda_sources})
 # dladdr says where the module lies; POSIX has no word for it.
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/backends/cuda/standin.c
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/backends/cuda/planning/stub_driver.c
   APPEND PROPERTY COMPILE_DEFINITIONS _GNU_SOURCE)
 target_include_directories(costmodel_cuda PRIVATE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
@@ -58,7 +60,7 @@ install(TARGETS costmodel_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/costm
 
 # What stands for the driver while plans are made for a device that is not here. Sanitizers have
 # nothing to do in it, and it is loaded under the name of another library.
-add_library(costmodel_planning MODULE ${PROJECT_SOURCE_DIR}/backends/cuda/standin/driver.c)
+add_library(costmodel_planning MODULE ${PROJECT_SOURCE_DIR}/backends/cuda/planning/driver.c)
 target_include_directories(costmodel_planning PRIVATE ${PROJECT_SOURCE_DIR})
 set_target_properties(costmodel_planning PROPERTIES
   PREFIX "" OUTPUT_NAME libcostmodel-planning SUFFIX .so C_VISIBILITY_PRESET hidden

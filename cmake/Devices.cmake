@@ -10,5 +10,5 @@ add_custom_command(
     -P ${PROJECT_SOURCE_DIR}/cmake/EmbedDevices.cmake
   DEPENDS ${device_files} ${PROJECT_SOURCE_DIR}/cmake/EmbedDevices.cmake
   VERBATIM)
-target_sources(layer_backends PRIVATE ${device_table})
+target_sources(layer_backends_device PRIVATE ${device_table})
 install(FILES ${device_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/costmodel/devices)

@@ -13,7 +13,7 @@ foreach(file IN LISTS FILES)
   math(EXPR n "${n} + 1")
 endforeach()
 file(WRITE ${OUTPUT}.new "/* Made from devices/ by cmake/EmbedDevices.cmake. */
-#include \"backends/devices.h\"
+#include \"backends/device/devices.h\"
 
 ${arrays}
 const struct device_text device_texts[] = {

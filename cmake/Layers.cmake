@@ -1,67 +1,90 @@
 # SPDX-License-Identifier: Apache-2.0
-# One OBJECT library a layer, from cmake/layers.txt. A .c file in a layer's folder belongs to the
-# layer (docs/decisions/sources-by-glob.md); a layer without one makes no target.
+# One OBJECT library per source folder, from cmake/layers.txt: all .c files of the folder
+# (docs/decisions/sources-by-glob.md).
 
 find_program(PROTOC_C protoc-c REQUIRED)
 set(proto_dir ${PROJECT_BINARY_DIR}/proto)
 file(MAKE_DIRECTORY ${proto_dir})
 add_custom_command(
   OUTPUT ${proto_dir}/onnx.pb-c.c ${proto_dir}/onnx.pb-c.h
-  COMMAND ${PROTOC_C} --c_out=${proto_dir} --proto_path=${PROJECT_SOURCE_DIR}/frontend onnx.proto
-  DEPENDS ${PROJECT_SOURCE_DIR}/frontend/onnx.proto
+  COMMAND ${PROTOC_C} --c_out=${proto_dir} --proto_path=${PROJECT_SOURCE_DIR}/frontend/wire onnx.proto
+  DEPENDS ${PROJECT_SOURCE_DIR}/frontend/wire/onnx.proto
   VERBATIM)
 add_library(layer_proto OBJECT ${proto_dir}/onnx.pb-c.c)
 target_include_directories(layer_proto SYSTEM PUBLIC ${proto_dir})
 target_link_libraries(layer_proto PUBLIC PkgConfig::PROTOBUF_C)
 target_compile_options(layer_proto PRIVATE -w)
 
-# The libraries of others that a layer needs; costmodel.pc.in and costmodelConfig.cmake.in repeat
+# The external libraries that a folder links; costmodel.pc.in and costmodelConfig.cmake.in repeat
 # them for users of the static library.
-set(foreign_frontend PkgConfig::PROTOBUF_C)
-set(foreign_backends PkgConfig::CJSON m ${CMAKE_DL_LIBS})
-set(foreign_ops m)
-set(foreign_report PkgConfig::CJSON)
+set(external_frontend PkgConfig::PROTOBUF_C)
+set(external_frontend/wire PkgConfig::PROTOBUF_C)
+set(external_backends m ${CMAKE_DL_LIBS})
+set(external_backends/device PkgConfig::CJSON)
+set(external_ops m)
+set(external_report/json PkgConfig::CJSON)
 
-file(STRINGS cmake/layers.txt rows REGEX "^[a-z]+ ") # not the rows of single files
+# Built by Cuda.cmake, Onednn.cmake and Library.cmake.
+set(not_in_library "^(backends/(cuda|onednn)|cli)(/|$)")
+
+file(STRINGS cmake/layers.txt rows REGEX "^[a-z/]+ ") # not the rows of single files
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cmake/layers.txt)
-set(COSTMODEL_LAYERS "") # bottom first, without the program
+set(COSTMODEL_FOLDERS "") # all folders of the library
 foreach(row IN LISTS rows)
-  string(REGEX MATCH "^([a-z]+) *\\|([^|]*)" unused "${row}")
-  set(layer ${CMAKE_MATCH_1})
-  separate_arguments(below UNIX_COMMAND "${CMAKE_MATCH_2}")
-  list(REMOVE_ITEM below include)
-  set(COSTMODEL_BELOW_${layer} ${below})
-  if(layer STREQUAL cli)
+  string(REGEX MATCH "^([a-z/]+) *\\|([^|]*)" unused "${row}")
+  set(folder ${CMAKE_MATCH_1})
+  separate_arguments(uses_${folder} UNIX_COMMAND "${CMAKE_MATCH_2}")
+  if(folder MATCHES "${not_in_library}")
     continue()
   endif()
-  list(APPEND COSTMODEL_LAYERS ${layer})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${layer}/*.c)
+  list(APPEND COSTMODEL_FOLDERS ${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
   if(sources)
-    add_library(layer_${layer} OBJECT ${sources})
-    target_include_directories(layer_${layer} PUBLIC
+    string(REPLACE / _ target layer_${folder})
+    add_library(${target} OBJECT ${sources})
+    target_include_directories(${target} PUBLIC
       ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
-    target_link_libraries(layer_${layer} PUBLIC ${foreign_${layer}})
+    target_link_libraries(${target} PUBLIC ${external_${folder}})
   endif()
 endforeach()
-if(TARGET layer_frontend)
-  target_link_libraries(layer_frontend PUBLIC layer_proto)
-endif()
+foreach(target IN ITEMS layer_frontend layer_frontend_wire)
+  target_link_libraries(${target} PUBLIC layer_proto)
+endforeach()
 
 # Where modules are: beside the folder of the program, and where they are installed.
 file(RELATIVE_PATH backend_folder ${CMAKE_INSTALL_FULL_BINDIR}/..
   ${CMAKE_INSTALL_FULL_LIBDIR}/costmodel)
-target_compile_definitions(layer_backends PRIVATE
+target_compile_definitions(layer_backends_plugin PRIVATE
   COSTMODEL_BACKEND_FOLDER="${backend_folder}"
   COSTMODEL_BACKEND_INSTALLED="${CMAKE_INSTALL_FULL_LIBDIR}/costmodel")
 
-# The objects and the foreign libraries of these layers, as far as the layers have sources.
-function(costmodel_link_layers target)
-  foreach(layer IN LISTS ARGN)
-    if(TARGET layer_${layer})
-      target_sources(${target} PRIVATE $<TARGET_OBJECTS:layer_${layer}>)
-      target_link_libraries(${target} PRIVATE ${foreign_${layer}})
+# Sets `ret` to the folders and to every folder of the library that they include, directly or not.
+function(costmodel_closure ret)
+  set(closure "")
+  set(pending ${ARGN})
+  while(pending)
+    list(POP_FRONT pending folder)
+    if(folder MATCHES "^(.*)/\\*$")
+      set(wanted ${COSTMODEL_FOLDERS})
+      list(FILTER wanted INCLUDE REGEX "^${CMAKE_MATCH_1}(/|$)")
+      list(APPEND pending ${wanted})
+    elseif(folder IN_LIST COSTMODEL_FOLDERS AND NOT folder IN_LIST closure)
+      list(APPEND closure ${folder})
+      list(APPEND pending ${uses_${folder}})
     endif()
-    if(layer STREQUAL frontend AND TARGET layer_frontend)
+  endwhile()
+  set(${ret} ${closure} PARENT_SCOPE)
+endfunction()
+
+# Links the objects and the external libraries of these folders, without what they include.
+function(costmodel_link_folders target)
+  foreach(folder IN LISTS ARGN)
+    string(REPLACE / _ layer layer_${folder})
+    if(TARGET ${layer})
+      target_sources(${target} PRIVATE $<TARGET_OBJECTS:${layer}>)
+      target_link_libraries(${target} PRIVATE ${external_${folder}})
+    endif()
+    if(folder STREQUAL frontend)
       target_sources(${target} PRIVATE $<TARGET_OBJECTS:layer_proto>)
       target_include_directories(${target} SYSTEM PRIVATE ${PROJECT_BINARY_DIR}/proto)
     endif()

@@ -4,7 +4,7 @@
 
 function(costmodel_library target kind)
   add_library(${target} ${kind})
-  costmodel_link_layers(${target} ${COSTMODEL_LAYERS})
+  costmodel_link_folders(${target} ${COSTMODEL_FOLDERS})
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -21,7 +21,8 @@ if(NOT COSTMODEL_STATIC) # which is about the program
 endif()
 costmodel_library(costmodel_static STATIC)
 
-file(GLOB program_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
+file(GLOB program_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c
+  ${PROJECT_SOURCE_DIR}/cli/check/*.c)
 add_executable(costmodel_program ${program_sources})
 target_include_directories(costmodel_program PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(costmodel_program PRIVATE costmodel_static)

@@ -13,7 +13,7 @@
 
 #include "compare/align.h"
 #include "compare/bins.h"
-#include "compare/prints.h"
+#include "compare/fingerprint.h"
 #include "costmodel/costmodel.h"
 #include "support/arena.h"
 #include "support/text.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "report/columns.h"
+#include "report/table/columns.h"
 #include "support/text.h"
 
 #include "support/banned.h"

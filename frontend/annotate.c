@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "frontend/skim_schema.h"
-#include "frontend/wire.h"
+#include "frontend/wire/skim_schema.h"
+#include "frontend/wire/wire.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"

@@ -6,9 +6,9 @@
 #ifndef FRONTEND_IMPORTER_H
 #define FRONTEND_IMPORTER_H
 
-#include "frontend/messages.h"
 #include "frontend/nodes.h"
-#include "frontend/skim.h"
+#include "frontend/wire/message_descriptors.h"
+#include "frontend/wire/skim.h"
 #include "ir/graph.h"
 #include "onnx.pb-c.h"
 #include "support/arena.h"

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "frontend/decode.h"
 #include "frontend/importer.h"
 #include "frontend/reader.h"
-#include "frontend/skim.h"
+#include "frontend/wire/decode.h"
+#include "frontend/wire/skim.h"
 #include "support/arena.h"
 #include "support/file.h"
 

@@ -4,7 +4,7 @@
 #ifndef FRONTEND_METADATA_H
 #define FRONTEND_METADATA_H
 
-#include "frontend/wire.h"
+#include "frontend/wire/wire.h"
 
 /* Of a StringStringEntryProto as skim kept it: its last key counts. */
 bool metadata_is_read(struct span entry);

@@ -3,7 +3,7 @@
 #ifndef FRONTEND_NODES_H
 #define FRONTEND_NODES_H
 
-#include "frontend/message.h"
+#include "frontend/wire/message.h"
 
 /* Where a node stands. */
 struct node_bytes {

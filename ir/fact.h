@@ -25,8 +25,9 @@ struct fact {
     bool is_constant; /* does not depend on any graph input: contents could be computed once */
     bool is_weight;   /* is_constant, and stands in the file itself */
     /*
-     * Of the second walk (passes/walk_most.h): dims that only data decide are upper bounds, and
-     * contents too, `value` the largest and `least` the smallest that each element may be.
+     * Of the second walk (passes/infer/upper_bounds.h): dims that only data decide are upper
+     * bounds, and contents too, `value` the largest and `least` the smallest that each element
+     * may be.
      */
     bool is_at_most;
     const struct constant *least; /* NULL: `value` is exact */

@@ -7,7 +7,7 @@
 #ifndef OPS_BODY_H
 #define OPS_BODY_H
 
-#include "ops/rule.h"
+#include "ops/op_context.h"
 
 struct body {
     uint32_t graph;

@@ -2,7 +2,7 @@
 /* [N, spatial…, C] seen as [N, C, spatial…]: see channels_last.h. */
 #include "ops/channels_last.h"
 
-#include "ops/rule.h"
+#include "ops/op_context.h"
 #include "support/arena.h"
 
 #include "support/banned.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "ops/describe.h"
-#include "ops/rule.h"
+#include "ops/op_context.h"
 
 /* Rows of an attribute table; {0} ends it. */
 #define INT_ATTR(name_, value)                                                                 \

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "ops/convention_tables.h"
+#include "ops/flops/tables.h"
 #include "ops/op.h"
 #include "support/text.h"
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ops/rule.h"
+#include "ops/op_context.h"
 #include "support/text.h"
 
 /* An integer, "?" where it is not known. */

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
+#include "ops/op_context.h"
 #include "ops/remap.h"
-#include "ops/rule.h"
 #include "support/arena.h"
 
 #include "support/banned.h"

@@ -5,9 +5,9 @@
  */
 #include "ops/integers.h"
 
+#include "ops/contrib/attention.h"
+#include "ops/op_context.h"
 #include "ops/product.h"
-#include "ops/rule.h"
-#include "ops/vendor_attention.h"
 #include "support/checked.h"
 #include "support/text.h"
 

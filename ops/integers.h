@@ -2,8 +2,8 @@
 /*
  * What of an operator's arithmetic is on integers, and what on floating-point numbers, by what
  * the operator is and by the types that it is given. What the graph around a node adds,
- * products of dequantized operands, is passes/dequantized.h. docs/decisions/integers.md says
- * why so.
+ * products of dequantized operands, is passes/params/dequantized.h. docs/decisions/integers.md
+ * says why so.
  */
 #ifndef OPS_INTEGERS_H
 #define OPS_INTEGERS_H

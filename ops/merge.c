@@ -2,7 +2,7 @@
 /* Merging facts; see merge.h. */
 #include "ops/merge.h"
 
-#include "ops/rule.h"
+#include "ops/op_context.h"
 #include "support/arena.h"
 
 #include "support/banned.h"

@@ -65,7 +65,7 @@ enum op_target {
     TARGET_DIMS, /* Reshape: the dims of the output, same elements in row-major order */
 };
 
-/* What the operator is in a formula (ops/composites.h). */
+/* What the operator is in a formula (ops/onnx/patterns.h). */
 enum op_algebra {
     ALGEBRA_NONE,
     ALGEBRA_SUM,

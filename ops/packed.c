@@ -4,7 +4,7 @@
 #include "ops/packed.h"
 
 #include "ops/common.h"
-#include "ops/rule.h"
+#include "ops/op_context.h"
 #include "support/text.h"
 
 #include "support/banned.h"

@@ -2,7 +2,7 @@
 /* Products of named factors: see product.h. */
 #include "ops/product.h"
 
-#include "ops/rule.h"
+#include "ops/op_context.h"
 #include "support/checked.h"
 #include "support/diag.h"
 

@@ -2,7 +2,7 @@
 /* Moving known elements; see remap.h. */
 #include "ops/remap.h"
 
-#include "ops/rule.h"
+#include "ops/op_context.h"
 #include "support/arena.h"
 
 #include "support/banned.h"

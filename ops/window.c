@@ -7,7 +7,7 @@
  */
 #include "ops/window.h"
 
-#include "ops/rule.h"
+#include "ops/op_context.h"
 #include "support/text.h"
 
 #include "support/banned.h"

@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/ceilings.h"
+#include "backends/device/ceilings.h"
 #include "costmodel/backend.h"
 #include "costmodel/costmodel.h"
 #include "ir/fact.h"
 #include "ir/graph.h"
 #include "ops/op.h"
-#include "ops/scales.h"
+#include "ops/qdq_propagation.h"
 
 struct arena;
 struct optimizer;
@@ -202,7 +202,7 @@ struct count_table {
     /*
      * By node: rows of the result, in `kept`. Only their costs are set, times the runs of the
      * graph, CM_UNKNOWN where unknown and DIM_OVERFLOW past 2^63, without parameters; the rest
-     * is for lib/assemble.c to fill in.
+     * is for api/assemble.c to fill in.
      */
     struct cm_node *nodes;
     int64_t
@@ -215,7 +215,7 @@ struct modules_table {
     size_t
         n_modules; /* modules[0] is the root; parents before children, in order of first use */
     /* Rows of the result, in `kept`. Outputs, peak, and what a step or a time makes of them are
-     * for lib/assemble.c to fill in; figures may still be DIM_OVERFLOW. */
+     * for api/assemble.c to fill in; figures may still be DIM_OVERFLOW. */
     struct cm_module *modules;
     uint32_t *parents; /* by module: ID_NONE for the root */
     uint32_t *of_node; /* by node: index into modules */
@@ -272,7 +272,7 @@ struct training_table {
     struct cm_step *of_module; /* by module, its children included */
 };
 
-struct count_terms; /* passes/count.h */
+struct count_terms; /* passes/cost/count.h */
 
 struct explained {
     const char *name;
@@ -434,7 +434,7 @@ struct breakdown_table {
     struct kernel_row *kernels;
 };
 
-struct advice_rule; /* passes/advice.h */
+struct advice_rule; /* passes/latency/advice.h */
 
 struct advice {
     const struct advice_rule *rule;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/cuda/planning/stub_driver.h"
 #include "backends/cuda/refuse.h"
-#include "backends/cuda/rouse.h"
-#include "backends/cuda/standin.h"
+#include "backends/cuda/warmup.h"
 
 #include "support/banned.h"
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "backends/cuda/api.h"
-#include "backends/cuda/graph_target.h"
+#include "backends/cuda/cudnn/graph_target.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/nvml.h"
 

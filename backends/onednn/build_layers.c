@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "backends/collapse.h"
+#include "backends/coalesce_dims.h"
 
 #include "support/banned.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "backends/reason.h"
+#include "backends/plugin/reason.h"
 #include "backends/timing.h"
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))

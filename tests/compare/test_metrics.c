@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "report/columns.h"
+#include "report/table/columns.h"
 
 static void every_key_is_found_where_it_stands(void **state) {
     struct cm_metric metric;

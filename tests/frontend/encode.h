@@ -2,7 +2,7 @@
 /*
  * Models byte by byte, for the tests of frontend: protobuf's wire format written by hand, so
  * that a test can also write what no exporter would. Numbers of fields are those of
- * frontend/onnx.proto. Memory is the arena's; running out of it is an abort.
+ * frontend/wire/onnx.proto. Memory is the arena's; running out of it is an abort.
  */
 #ifndef TESTS_FRONTEND_ENCODE_H
 #define TESTS_FRONTEND_ENCODE_H

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "frontend/decode.h"
 #include "frontend/importer.h"
-#include "frontend/skim.h"
+#include "frontend/wire/decode.h"
+#include "frontend/wire/skim.h"
 #include "support/arena.h"
 
 struct bench {

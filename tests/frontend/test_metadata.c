@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "frontend/skim.h"
+#include "frontend/wire/skim.h"
 #include "loading.h"
 #include "support/arena.h"
 #include "support/diag.h"

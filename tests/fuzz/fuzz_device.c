@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/devices.h"
+#include "backends/device/devices.h"
 #include "fuzz.h"
 #include "support/arena.h"
 

@@ -8,9 +8,9 @@
 
 #include "fuzz.h"
 #include "ir/graph.h"
-#include "ops/described.h"
+#include "ops/custom/custom_op.h"
+#include "ops/op_context.h"
 #include "ops/product.h"
-#include "ops/rule.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"

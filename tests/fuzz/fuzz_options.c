@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/asked.h"
+#include "cli/check/check_command.h"
 #include "cli/command.h"
 #include "cli/formats.h"
-#include "cli/gate.h"
 #include "cli/request.h"
+#include "cli/requested.h"
 #include "compare/limit.h"
 #include "fuzz.h"
-#include "report/cell.h"
-#include "report/filter.h"
+#include "report/table/cell.h"
+#include "report/table/filter.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/glob.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "frontend/skim_schema.h"
+#include "frontend/wire/skim_schema.h"
 
 #define WIRE_MAX_FIELDS 16384
 #define WIRE_ROOT       UINT32_MAX /* the parent of what stands at the top */

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ops/rule.h"
+#include "ops/op_context.h"
 
 struct rule_case {
     const char *op;

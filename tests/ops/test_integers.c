@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "ops/conventions.h"
+#include "ops/flops/conventions.h"
+#include "ops/flops/names/convention_names.h"
 #include "ops/integers.h"
 #include "ops/product.h"
 #include "support/checked.h"
-#include "support/conventions.h"
 
 struct integer_case {
     struct rule_case node;

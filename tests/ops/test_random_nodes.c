@@ -15,11 +15,11 @@
 
 #include <cmocka.h>
 
-#include "ops/conventions.h"
-#include "ops/lowering.h"
+#include "ops/flops/conventions.h"
+#include "ops/lowering/lowering.h"
 #include "ops/product.h"
+#include "ops/qdq_propagation.h"
 #include "ops/registry.h"
-#include "ops/scales.h"
 #include "support/arena.h"
 #include "support/text.h"
 

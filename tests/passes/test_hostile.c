@@ -13,7 +13,7 @@
 
 #include "frontend/load.h"
 #include "model_harness.h"
-#include "passes/packing.h"
+#include "passes/memory/arena_planner.h"
 #include "passes/pipeline.h"
 #include "support/arena.h"
 #include "support/diag.h"

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 #include <cuda.h>
 
-#include "backends/loader.h"
+#include "backends/plugin/loader.h"
 #include "double.h"
 #include "works.h"
 

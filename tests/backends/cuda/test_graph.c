@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "backends/cuda/graph_target.h"
+#include "backends/cuda/cudnn/graph_target.h"
 #include "backends/cuda/provider.h"
 #include "fixture.h"
 

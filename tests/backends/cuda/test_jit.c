@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "backends/cuda/jit.h"
-#include "backends/cuda/lattice.h"
+#include "backends/cuda/jit/broadcast_index.h"
+#include "backends/cuda/jit/jit.h"
 #include "works.h"
 
 static int make(void **state) {

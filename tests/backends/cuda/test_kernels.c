@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "backends/cuda/jit.h"
+#include "backends/cuda/jit/jit.h"
 #include "backends/cuda/operands.h"
 #include "kernel_truth.h"
 #include "works.h"

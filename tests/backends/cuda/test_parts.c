@@ -11,7 +11,7 @@
 
 #include "backends/cuda/fill.h"
 #include "backends/cuda/gemm.h"
-#include "backends/cuda/lattice.h"
+#include "backends/cuda/jit/broadcast_index.h"
 #include "backends/cuda/library.h"
 #include "works.h"
 

@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "backends/backends.h"
-#include "backends/child.h"
-#include "backends/loader.h"
+#include "backends/backend_registry.h"
+#include "backends/plugin/loader.h"
 #include "backends/primitive.h"
+#include "backends/process/subprocess.h"
 #include "fixture.h"
 #include "support/arena.h"
 

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a profile says of a node of the file. A node of the profile is one of the file, but for
+ * model-local functions: a node of a function's body stands for all that its calls made of it,
+ * and a node that calls one for all of the body. Both have sums.
+ */
+#include "frontend/annotate.h"
+
+#include <inttypes.h>
+
+#include "api/handle.h"
+#include "costmodel/costmodel.h"
+#include "ir/graph.h"
+#include "report/table/columns.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define PREFIX "costmodel."
+
+/* A node of the file. */
+struct share {
+    struct cm_costs costs;
+    size_t module;  /* the innermost that holds all of it */
+    uint32_t n;     /* nodes of the profile that it stands for */
+    uint32_t times; /* how often a function's body has it; 0: it calls the function */
+};
+
+struct sharing {
+    const struct model *model;
+    const struct cm_result *result;
+    struct arena *arena;
+    struct share *shares; /* by ordinal */
+    uint32_t n;
+};
+
+static uint32_t count_ordinals(const struct model *model) {
+    uint32_t most = 0;
+    for (size_t i = 0; i < model->n_nodes; i++)
+        if (model->nodes[i].ordinal >= most) most = model->nodes[i].ordinal + 1;
+    for (size_t i = 0; i < model->n_calls; i++)
+        if (model->calls[i].ordinal >= most) most = model->calls[i].ordinal + 1;
+    return most;
+}
+
+static size_t common_module(const struct cm_module *modules, size_t a, size_t b) {
+    while (a != b) {
+        if (modules[a].depth >= modules[b].depth)
+            a = modules[a].parent;
+        else
+            b = modules[b].parent;
+    }
+    return a;
+}
+
+static void add_costs(const struct cm_costs *costs, struct cm_costs *sum) {
+    for (size_t i = 0; i < n_columns; i++)
+        column_set(
+            &columns[i], sum,
+            checked_add_known(column_get(&columns[i], sum), column_get(&columns[i], costs)));
+}
+
+/* Of one node alone its own figures, known or not. */
+static void take(struct sharing *sharing, uint32_t ordinal, const struct cm_node *node) {
+    struct share *share = &sharing->shares[ordinal];
+    if (share->n++ == 0) {
+        share->costs = node->costs;
+        share->module = node->module;
+        return;
+    }
+    add_costs(&node->costs, &share->costs);
+    share->module = common_module(sharing->result->modules, share->module, node->module);
+}
+
+static void take_node(struct sharing *sharing, uint32_t id) {
+    const struct node *node = &sharing->model->nodes[id];
+    const struct cm_node *profiled = &sharing->result->nodes[id];
+    take(sharing, node->ordinal, profiled);
+    sharing->shares[node->ordinal].times++;
+    for (uint32_t call = node->call; call != ID_NONE; call = sharing->model->calls[call].outer)
+        take(sharing, sharing->model->calls[call].ordinal, profiled);
+}
+
+/* Unknown and overflown figures of a sum alike are no number. */
+static void add_count(struct sharing *sharing, const char *key, int64_t count,
+                      struct annotation *annotation) {
+    struct text text;
+    struct arena_mark mark = arena_save(sharing->arena);
+    text_init(&text, sharing->arena);
+    if (is_known(count))
+        text_printf(&text, "%" PRId64, count);
+    else
+        text_append(&text, "unknown");
+    const char *full = arena_printf(sharing->arena, PREFIX "%s", key);
+    if (full == NULL || text.failed)
+        annotation->bytes->failed = true;
+    else
+        annotation_add(annotation, full, text_string(&text));
+    arena_restore(sharing->arena, mark);
+}
+
+static void add_figures(struct sharing *sharing, const struct cm_costs *costs,
+                        struct annotation *annotation) {
+    for (size_t i = 0; i < n_columns; i++)
+        if (column_is_there(&columns[i], sharing->result))
+            add_count(sharing, columns[i].key, column_get(&columns[i], costs), annotation);
+}
+
+static void annotate_model(struct sharing *sharing, struct annotation *annotation) {
+    const struct cm_result *result = sharing->result;
+    annotation_add(annotation, PREFIX "version", cm_version());
+    annotation_add(annotation, PREFIX "convention", result->options.convention);
+    annotation_add(annotation, PREFIX "mode", result->options.mode);
+    if (is_known(result->options.batch))
+        add_count(sharing, "batch", result->options.batch, annotation);
+    for (size_t i = 0; i < result->options.n_dims; i++) {
+        const struct cm_named_size *dim = &result->options.dims[i];
+        struct arena_mark mark = arena_save(sharing->arena);
+        const char *key = arena_printf(sharing->arena, "dim.%s", dim->name);
+        if (key == NULL)
+            annotation->bytes->failed = true;
+        else
+            add_count(sharing, key, dim->size, annotation);
+        arena_restore(sharing->arena, mark);
+    }
+    add_figures(sharing, &result->totals, annotation);
+    add_count(sharing, "peak_activation_bytes", result->memory.peak_activation_bytes,
+              annotation);
+}
+
+/* A node that no profile has, in a function that nobody calls, gets no entries. */
+static void annotate_one(void *context, uint32_t ordinal, struct annotation *annotation) {
+    struct sharing *sharing = context;
+    if (ordinal == ANNOTATE_MODEL) {
+        annotate_model(sharing, annotation);
+        return;
+    }
+    const struct share *share = ordinal < sharing->n ? &sharing->shares[ordinal] : NULL;
+    if (share == NULL || share->n == 0) return;
+    annotation_add(annotation, PREFIX "module", sharing->result->modules[share->module].path);
+    add_figures(sharing, &share->costs, annotation);
+    if (share->times > 1) add_count(sharing, "calls", share->times, annotation);
+}
+
+static int check(const struct cm_model *model, const struct cm_result *result,
+                 struct cm_diagnostics *diagnostics) {
+    if (!source_can_seek(model->source)) {
+        int status = diag_error(diagnostics, DIAG_USAGE,
+                                "the model came through a pipe, and annotating reads it again");
+        diag_hint(diagnostics, "give its path");
+        return status;
+    }
+    if (text_equal(result->model.path, model->model->path) &&
+        result->n_nodes == model->model->n_nodes)
+        return CM_OK;
+    return diag_error(diagnostics, DIAG_USAGE, "the profile is of another model: '%s'",
+                      result->model.path);
+}
+
+int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
+                      struct cm_diagnostics *diagnostics, FILE *out) {
+    struct sharing sharing = {.model = model->model, .result = result};
+    int status = check(model, result, diagnostics);
+    if (status < 0) return status;
+    sharing.arena = arena_new("annotate", 0);
+    if (sharing.arena == NULL) return diag_no_memory(diagnostics);
+    sharing.n = count_ordinals(sharing.model);
+    sharing.shares = arena_array(sharing.arena, sharing.n, sizeof(*sharing.shares));
+    const struct annotator annotator = {
+        .prefix = PREFIX, .n_nodes = sharing.n, .annotate = annotate_one, .context = &sharing};
+    if (sharing.shares == NULL) {
+        status = diag_no_memory(diagnostics);
+    } else {
+        for (uint32_t id = 0; id < sharing.model->n_nodes; id++) take_node(&sharing, id);
+        status = annotate_write(model->source, &annotator, diagnostics, out);
+    }
+    status = arena_end(sharing.arena, status);
+    return diag_finish(diagnostics, status);
+}

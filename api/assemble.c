@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Builds the public result out of the tables of the passes. It copies and names, and computes
+ * nothing: a figure that is not in a table does not belong here.
+ */
+#include "api/assemble.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "api/assembly.h"
+#include "passes/memory/liveness.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* As the public API says what is unknown, or past 2^63. */
+static void public_costs(struct cm_costs *costs) {
+    costs->params = assembly_count(costs->params);
+    costs->buffers = assembly_count(costs->buffers);
+    costs->macs = assembly_count(costs->macs);
+    costs->int_macs = assembly_count(costs->int_macs);
+    costs->flops = assembly_count(costs->flops);
+    costs->int_ops = assembly_count(costs->int_ops);
+    costs->bytes_read = assembly_count(costs->bytes_read);
+    costs->bytes_written = assembly_count(costs->bytes_written);
+    costs->weight_bytes = assembly_count(costs->weight_bytes);
+    costs->activation_bytes = assembly_count(costs->activation_bytes);
+    costs->latency_ps = assembly_count(costs->latency_ps);
+}
+
+static const int64_t *take_dims(struct assembly *assembly, const struct shape *shape) {
+    size_t n = (size_t)shape->rank;
+    int64_t *dims = assembly_array(assembly, n, sizeof(*dims));
+    for (size_t i = 0; dims && i < n; i++) dims[i] = assembly_count(shape->dims[i]);
+    return dims;
+}
+
+/* Types nest (a sequence of optionals of …) only as deep as ops/merge.c lets them. `most`: what
+ * is known of the largest. */
+static void take_type(struct assembly *assembly, const struct fact *fact,
+                      const struct fact *most, struct cm_type *type) {
+    *type = (struct cm_type){.kind = fact->kind, .rank = -1};
+    if (fact->dtype != DTYPE_UNDEFINED) type->dtype = dtype_name(fact->dtype);
+    if (shape_has_rank(&fact->shape)) {
+        type->rank = fact->shape.rank;
+        type->dims = take_dims(assembly, &fact->shape);
+        if (most->is_at_most && most->shape.rank == fact->shape.rank)
+            type->dims_at_most = take_dims(assembly, &most->shape);
+    }
+    if (fact->element) {
+        struct cm_type *element = assembly_array(assembly, 1, sizeof(*element));
+        const struct fact *within = most->element ? most->element : fact->element;
+        if (element) take_type(assembly, fact->element, within, element);
+        type->element = element;
+    }
+}
+
+/* Of plain tensors only: what nests is rare. */
+static bool is_alike(const struct fact *a, const struct fact *b) {
+    return a->kind == CM_TYPE_TENSOR && b->kind == CM_TYPE_TENSOR && a->dtype == b->dtype &&
+           a->is_at_most == b->is_at_most && shape_equal(&a->shape, &b->shape);
+}
+
+/* Values that follow each other mostly are of one type, and then share its dims. */
+static void take_value(struct assembly *assembly, uint32_t id, const struct cm_value *before) {
+    const struct infer_table *infer = &assembly->analysis->infer;
+    const struct fact *fact = &infer->facts[id];
+    const struct fact *most = &infer->most->facts[id];
+    struct cm_value *value = &assembly->values[id];
+    if (before && is_alike(fact, fact - 1) && (most == fact || is_alike(most, most - 1))) {
+        *value = *before;
+    } else {
+        value->bytes = assembly_count(lifetime_bytes(most));
+        take_type(assembly, fact, most, &value->type);
+    }
+    value->name = assembly_text(assembly, assembly->analysis->model->values[id].name);
+}
+
+static void take_values(struct assembly *assembly) {
+    size_t n = assembly->analysis->model->n_values;
+    assembly->values = assembly_array(assembly, n, sizeof(*assembly->values));
+    for (uint32_t id = 0; id < n && !assembly->failed; id++)
+        take_value(assembly, id, id > 0 ? &assembly->values[id - 1] : NULL);
+}
+
+/* Params and buffers of the node's own operands. */
+static void add_params(const struct assembly *assembly, uint32_t id, struct cm_costs *costs) {
+    const struct params_table *params = &assembly->analysis->params;
+    for (size_t i = 0; i < params->n_used[id]; i++) {
+        const struct param *param = &params->params[params->used[id][i]];
+        if (param->kind == PARAM_LEARNED)
+            costs->params = checked_add(costs->params, param->elements);
+        else
+            costs->buffers = checked_add(costs->buffers, param->elements);
+        costs->weight_bytes = checked_add(costs->weight_bytes, param->bytes);
+    }
+}
+
+/* `from`: by node or module; NULL where no training step was profiled. */
+static struct cm_step *take_steps(struct assembly *assembly, const struct cm_step *from,
+                                  size_t n) {
+    struct cm_step *steps = from ? assembly_array(assembly, n, sizeof(*steps)) : NULL;
+    for (size_t i = 0; steps && i < n; i++)
+        steps[i] = (struct cm_step){.backward_macs = assembly_count(from[i].backward_macs),
+                                    .kept_bytes = assembly_count(from[i].kept_bytes)};
+    return steps;
+}
+
+/* `inputs`: room for the names of its inputs. */
+static void complete_node(struct assembly *assembly, uint32_t id, const char **inputs,
+                          struct cm_node *ret) {
+    const struct analysis *analysis = assembly->analysis;
+    const struct node *node = &analysis->model->nodes[id];
+    for (size_t i = 0; i < node->n_inputs; i++)
+        inputs[i] = node->inputs[i] == ID_NONE ? "" : assembly->values[node->inputs[i]].name;
+    ret->index = id;
+    ret->name = assembly_text(assembly, node->name);
+    ret->op = assembly_shared(assembly, node->type);
+    ret->domain = assembly_shared(assembly, node->domain);
+    ret->module = analysis->modules.of_node[id];
+    ret->n_inputs = node->n_inputs;
+    ret->inputs = inputs;
+    ret->n_outputs = node->n_outputs;
+    ret->outputs = assembly_values(assembly, node->outputs, node->n_outputs);
+    add_params(assembly, id, &ret->costs);
+    public_costs(&ret->costs);
+}
+
+static size_t count_inputs(const struct model *model) {
+    size_t n = 0;
+    for (size_t i = 0; i < model->n_nodes; i++) n += model->nodes[i].n_inputs;
+    return n;
+}
+
+/* The rows are pass count's own, which stand in the result's memory. */
+static void take_nodes(struct assembly *assembly) {
+    const struct model *model = assembly->analysis->model;
+    const size_t n = model->n_nodes;
+    struct cm_node *nodes = assembly->analysis->count.nodes;
+    const char **inputs = assembly_array(assembly, count_inputs(model), sizeof(*inputs));
+    const struct cm_step *steps = take_steps(assembly, assembly->analysis->training.of_node, n);
+    for (uint32_t id = 0; id < n && !assembly->failed; id++) {
+        complete_node(assembly, id, inputs, &nodes[id]);
+        nodes[id].training = steps ? &steps[id] : NULL;
+        inputs += model->nodes[id].n_inputs;
+    }
+    assembly->result->n_nodes = n;
+    assembly->result->nodes = nodes;
+}
+
+/* What the passes after it say of a module, and its own figures as the public API has them. */
+static void complete_module(struct assembly *assembly, size_t index, struct cm_module *module) {
+    const struct analysis *analysis = assembly->analysis;
+    const struct modules_table *table = &analysis->modules;
+    const uint32_t first = table->first_output[index];
+    module->n_outputs = table->first_output[index + 1] - first;
+    module->outputs = assembly_values(assembly, table->outputs + first, module->n_outputs);
+    module->peak_activation_bytes = assembly_count(analysis->memory.of_module[index]);
+    if (analysis->bounds.done)
+        module->achieved = assembly_achieved(assembly, &analysis->bounds.of_module[index]);
+    public_costs(&module->costs);
+}
+
+/* The rows are pass modules' own, which stand in the result's memory. */
+static void take_modules(struct assembly *assembly) {
+    const struct modules_table *table = &assembly->analysis->modules;
+    struct cm_result *result = assembly->result;
+    const struct cm_step *steps =
+        take_steps(assembly, assembly->analysis->training.of_module, table->n_modules);
+    for (size_t i = 0; i < table->n_modules && !assembly->failed; i++) {
+        complete_module(assembly, i, &table->modules[i]);
+        table->modules[i].training = steps ? &steps[i] : NULL;
+    }
+    result->n_modules = table->n_modules;
+    result->modules = table->modules;
+    result->n_module_sources = table->n_sources;
+    result->module_sources = table->sources;
+    result->totals = table->modules[0].costs;
+}
+
+static const size_t *node_list(struct assembly *assembly, const struct composite *composite) {
+    size_t *nodes = assembly_array(assembly, composite->n_nodes, sizeof(*nodes));
+    for (size_t i = 0; nodes && i < composite->n_nodes; i++) nodes[i] = composite->nodes[i];
+    return nodes;
+}
+
+static void take_composites(struct assembly *assembly) {
+    const struct composites_table *table = &assembly->analysis->composites;
+    struct cm_composite *list = assembly_array(assembly, table->n, sizeof(*list));
+    for (size_t i = 0; list && i < table->n; i++) {
+        const struct composite *from = &table->items[i];
+        list[i] = (struct cm_composite){
+            .name = assembly_text(assembly, from->name),
+            .op = assembly_text(assembly, from->op->type),
+            .module = assembly->analysis->modules.of_node[from->last],
+            .last = from->last,
+            .n_nodes = from->n_nodes,
+            .nodes = node_list(assembly, from),
+            .foldable = from->foldable,
+        };
+    }
+    assembly->result->n_composites = table->n;
+    assembly->result->composites = list;
+}
+
+static void take_inputs(struct assembly *assembly) {
+    const struct model *model = assembly->analysis->model;
+    const struct graph *graph = &model->graphs[0];
+    struct cm_value *list = assembly_array(assembly, graph->n_inputs, sizeof(*list));
+    size_t n = 0;
+    for (size_t i = 0; list && i < graph->n_inputs; i++)
+        if (!model->values[graph->inputs[i]].constant)
+            list[n++] = assembly->values[graph->inputs[i]];
+    assembly->result->model.n_inputs = n;
+    assembly->result->model.inputs = list;
+}
+
+static void take_model(struct assembly *assembly) {
+    const struct model *model = assembly->analysis->model;
+    struct cm_result *result = assembly->result;
+    struct cm_named_size *opsets = assembly_array(assembly, model->n_opsets, sizeof(*opsets));
+    for (size_t i = 0; opsets && i < model->n_opsets; i++)
+        opsets[i] = (struct cm_named_size){assembly_text(assembly, model->opsets[i].domain),
+                                           model->opsets[i].version};
+    result->model.path = assembly_text(assembly, model->path);
+    result->model.producer = assembly_text(assembly, model->producer);
+    result->model.ir_version = model->ir_version;
+    result->model.n_opsets = model->n_opsets;
+    result->model.opsets = opsets;
+    result->model.n_outputs = model->graphs[0].n_outputs;
+    result->model.outputs =
+        assembly_values(assembly, model->graphs[0].outputs, model->graphs[0].n_outputs);
+    take_inputs(assembly);
+}
+
+static const char *mode_name(enum cm_mode mode) {
+    switch (mode) {
+    case CM_MODE_TRAINING:
+        return "training";
+    case CM_MODE_INFERENCE:
+        return "inference";
+    default:
+        return "model";
+    }
+}
+
+static const char *schedule_name(enum cm_schedule schedule) {
+    return schedule == CM_SCHEDULE_MIN_MEMORY ? "min-memory" : "file";
+}
+
+static const char *option_text(struct assembly *assembly, const char *text) {
+    return text ? assembly_text(assembly, text) : "";
+}
+
+/* Shapes, then contents, as the command line has them; NULL: none was given. */
+static const char *given_text(struct assembly *assembly, const struct cm_options *options) {
+    struct text text;
+    if (options->n_inputs == 0 && options->n_values == 0) return NULL;
+    text_init(&text, assembly->arena);
+    for (size_t i = 0; i < options->n_inputs; i++) {
+        const struct cm_input_option *input = &options->inputs[i];
+        text_printf(&text, "%s%s=", i > 0 ? " " : "", input->name);
+        for (int k = 0; k < input->rank; k++)
+            text_printf(&text, "%s%" PRId64, k > 0 ? "x" : "", input->dims[k]);
+    }
+    for (size_t i = 0; i < options->n_values; i++) {
+        const struct cm_value_option *value = &options->values[i];
+        text_printf(&text, "%s%s=", i + options->n_inputs > 0 ? " " : "", value->name);
+        for (size_t k = 0; k < value->n; k++)
+            text_printf(&text, "%s%s", k > 0 ? "," : "", value->elements[k]);
+    }
+    if (text.failed) assembly->failed = true;
+    return text_string(&text);
+}
+
+static void take_trip_counts(struct assembly *assembly) {
+    const struct cm_options *options = assembly->analysis->options;
+    const size_t n = options->n_trip_counts;
+    struct cm_named_size *trips = assembly_array(assembly, n, sizeof(*trips));
+    for (size_t i = 0; trips && i < n; i++)
+        trips[i] = (struct cm_named_size){assembly_text(assembly, options->trip_counts[i].name),
+                                          options->trip_counts[i].size};
+    assembly->result->options.n_trip_counts = n;
+    assembly->result->options.trip_counts = trips;
+}
+
+static void take_options(struct assembly *assembly) {
+    const struct cm_options *options = assembly->analysis->options;
+    const struct batch_table *batch = &assembly->analysis->batch;
+    struct cm_result *result = assembly->result;
+    struct cm_named_size *dims = assembly_array(assembly, batch->n_symbols, sizeof(*dims));
+    for (size_t i = 0; dims && i < batch->n_symbols; i++)
+        dims[i] = (struct cm_named_size){assembly_text(assembly, batch->symbols[i].name),
+                                         assembly_count(batch->symbols[i].size)};
+    result->options.batch = assembly_count(batch->batch);
+    result->options.n_dims = batch->n_symbols;
+    result->options.dims = dims;
+    take_trip_counts(assembly);
+    result->options.convention = assembly_text(assembly, options->convention);
+    result->options.mode = mode_name(options->mode);
+    result->options.schedule = schedule_name(options->schedule);
+    result->options.module_source = option_text(assembly, options->module_source);
+    result->options.group = option_text(assembly, options->group);
+    result->options.given = given_text(assembly, options);
+}
+
+static void take_rebatched(struct assembly *assembly) {
+    const struct analysis *analysis = assembly->analysis;
+    const struct batch_table *batch = &analysis->batch;
+    struct cm_rebatched *list = assembly_array(assembly, batch->n_rebatched, sizeof(*list));
+    for (size_t i = 0; list && i < batch->n_rebatched; i++) {
+        const struct rebatched *from = &batch->rebatched[i];
+        const struct node *node = &analysis->model->nodes[from->node];
+        list[i] = (struct cm_rebatched){
+            .node = from->node,
+            .node_name = assembly_text(assembly, node->name),
+            .op = assembly_text(assembly, node->type),
+            .input = assembly_value(assembly, node->inputs[from->slot]).name,
+            .what = from->what,
+            .axis = from->axis,
+            .from = assembly_count(from->from),
+            .to = assembly_count(from->to),
+        };
+    }
+    assembly->result->n_rebatched = batch->n_rebatched;
+    assembly->result->rebatched = list;
+}
+
+int assemble_result(const struct analysis *analysis, const struct assemble_extras *extras,
+                    struct cm_result **ret) {
+    struct assembly assembly = {
+        .analysis = analysis, .arena = analysis->kept, .fit = extras->fit};
+    assembly.result = assembly_array(&assembly, 1, sizeof(*assembly.result));
+    take_values(&assembly);
+    if (!assembly.failed) {
+        assembly.result->arena = assembly.arena;
+        assembly.result->coverage = extras->coverage;
+        take_model(&assembly);
+        take_options(&assembly);
+        take_nodes(&assembly);
+        take_modules(&assembly);
+        take_composites(&assembly);
+        take_rebatched(&assembly);
+        assemble_memory(&assembly);
+        assemble_training(&assembly);
+        assemble_explanations(&assembly);
+        assemble_operators(&assembly);
+        assemble_measure(&assembly);
+        assemble_advice(&assembly);
+        assemble_diagnostics(&assembly, &extras->loading, &extras->analysis);
+    }
+    if (assembly.failed || arena_failed(assembly.arena) || arena_failed(analysis->arena))
+        return diag_no_memory(analysis->diag);
+    *ret = assembly.result;
+    return CM_OK;
+}

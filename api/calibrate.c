@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From options to a description of the device that they ask for. */
+#include "backends/device/calibrate.h"
+
+#include "backends/backend_registry.h"
+#include "backends/device/devices.h"
+#include "backends/plugin/settings.h"
+#include "backends/process/subprocess.h"
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* Nobody hears of a name twice: the reason has what is wrong. */
+static int tell(int status, const char *name, const struct cm_reason *reason,
+                struct cm_diagnostics *diag) {
+    if (status == CM_BACKEND_OK) return CM_OK;
+    if (status == CM_BACKEND_NO_MEMORY && reason->text[0] == '\0') return diag_no_memory(diag);
+    status = diag_error(diag, DIAG_BACKEND, "backend %s cannot be calibrated: %s", name,
+                        reason->text);
+    diag_hint(diag, "costmodel backends lists what there is");
+    return status;
+}
+
+static int calibrate(const struct cm_options *options, struct arena *arena,
+                     struct cm_diagnostics *diag, FILE *out) {
+    const char *name = options->backend;
+    struct places places;
+    struct child_setup setup;
+    struct device_model model;
+    struct cm_settings settings = {.n = 0};
+    struct cm_reason reason = {""};
+    const struct cm_backend *backend = NULL;
+    if (places_find(arena, &places) != CM_OK) return diag_no_memory(diag);
+    int status = settings_parse(options->backend, arena, &name, &settings, &reason);
+    if (status == CM_BACKEND_OK)
+        status = backends_find(&places, name, arena, &backend, &reason);
+    if (status != CM_BACKEND_OK) return tell(status, name, &reason, diag);
+    child_setup_init(&setup, backend);
+    setup.settings = settings;
+    status = calibrate_run(&setup, arena, &model, &reason);
+    if (status != CM_BACKEND_OK) return tell(status, name, &reason, diag);
+    return calibrate_write(&model, out) == CM_BACKEND_OK ? CM_OK : diag_no_memory(diag);
+}
+
+int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
+                 FILE *out) {
+    struct arena *arena = arena_new("calibration", 0);
+    if (arena == NULL) return diag_no_memory(diagnostics);
+    int status = calibrate(options, arena, diagnostics, out);
+    status = arena_end(arena, status);
+    return diag_finish(diagnostics, status);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Coverage: how much of the model the figures rest on. Nodes of a branch that is known not to
+ * be taken are not asked about.
+ */
+#include "api/coverage.h"
+
+#include <string.h>
+
+#include "api/assemble.h"
+#include "ops/custom/custom_op.h"
+#include "passes/infer/bind.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/map.h"
+
+#include "support/banned.h"
+
+static bool is_run(const struct analysis *analysis, uint32_t graph) {
+    for (; graph != ID_NONE; graph = analysis->model->graphs[graph].parent)
+        if (analysis->infer.runs[graph] == 0) return false;
+    return true;
+}
+
+static bool is_unknown_shape(const struct fact *fact) {
+    switch (fact->kind) {
+    case CM_TYPE_UNKNOWN:
+        return true;
+    case CM_TYPE_TENSOR:
+        return !shape_is_known(&fact->shape);
+    default:
+        return false;
+    }
+}
+
+/* Outputs of the node that are unknown in that table. */
+static int64_t unknown_outputs(const struct infer_table *table, const struct node *node) {
+    int64_t n = 0;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        n += node->outputs[i] != ID_NONE && is_unknown_shape(&table->facts[node->outputs[i]]);
+    return n;
+}
+
+struct tally {
+    struct arena *arena;
+    struct map index;
+    struct cm_name_count *items;
+    const struct op **ops; /* of the first node of each */
+    size_t n;
+    size_t capacity;
+};
+
+static int tally_grow(struct tally *tally) {
+    if (tally->n < tally->capacity) return CM_OK;
+    size_t capacity = tally->capacity ? 2 * tally->capacity : 8;
+    struct cm_name_count *items = arena_array(tally->arena, capacity, sizeof(*items));
+    const struct op **ops = arena_array(tally->index.arena, capacity, sizeof(*ops));
+    if (!items || !ops) return CM_NO_MEMORY;
+    if (tally->n) memcpy(items, tally->items, tally->n * sizeof(*items));
+    if (tally->n) memcpy(ops, tally->ops, tally->n * sizeof(*ops));
+    tally->items = items;
+    tally->ops = ops;
+    tally->capacity = capacity;
+    return CM_OK;
+}
+
+/* Which operator it is: of two texts with a colon between them it would not be certain where
+ * the first ends. */
+static const char *tally_key(struct arena *arena, const struct node *node) {
+    return arena_printf(arena, "%zu:%s%s", strlen(node->domain), node->domain, node->type);
+}
+
+static int tally_new(struct tally *tally, const struct node *node, const struct op *op) {
+    const char *domain = node->domain[0] ? node->domain : "ai.onnx";
+    const char *key = tally_key(tally->index.arena, node);
+    const char *name = arena_printf(tally->arena, "%s::%s", domain, node->type);
+    if (!key || !name || tally_grow(tally) < 0) return CM_NO_MEMORY;
+    tally->items[tally->n] = (struct cm_name_count){.name = name, .count = 1};
+    tally->ops[tally->n] = op;
+    return map_set(&tally->index, key, (uint32_t)tally->n++);
+}
+
+/* Only what is new is kept: a name may be long, and be that of many nodes. */
+static int tally_add(struct tally *tally, const struct node *node, const struct op *op) {
+    struct arena_mark mark = arena_save(tally->index.arena);
+    const char *key = tally_key(tally->index.arena, node);
+    if (!key) return CM_NO_MEMORY;
+    uint32_t existing = map_get(&tally->index, key);
+    arena_restore(tally->index.arena, mark);
+    if (existing == MAP_NONE) return tally_new(tally, node, op);
+    tally->items[existing].count++;
+    return CM_OK;
+}
+
+/* What a step keeps of the node is unknown, though the operator is not. */
+static bool hides_gradient(const struct analysis *analysis, uint32_t id) {
+    return analysis->training.optimizer && bind_hides_gradient(analysis->bind.ops[id]) &&
+           analysis->training.of_node[id].kept_bytes == DIM_UNKNOWN;
+}
+
+/* Operators that nobody knows, that the user describes, of which no gradient is known. */
+struct tallies {
+    struct tally unknown;
+    struct tally described;
+    struct tally gradients;
+};
+
+static int tally_node(struct tallies *tallies, const struct analysis *analysis, uint32_t id) {
+    const struct op *op = analysis->bind.ops[id];
+    const struct node *node = &analysis->model->nodes[id];
+    if (bind_is_unknown(op)) return tally_add(&tallies->unknown, node, op);
+    if (hides_gradient(analysis, id) && tally_add(&tallies->gradients, node, op) < 0)
+        return CM_NO_MEMORY;
+    return described_is(op) ? tally_add(&tallies->described, node, op) : CM_OK;
+}
+
+/* What the result keeps of the descriptions, which it may outlive. */
+static int list_descriptions(const struct tally *described, struct cm_coverage *ret) {
+    struct cm_description *list = arena_array(described->arena, described->n, sizeof(*list));
+    if (!list) return CM_NO_MEMORY;
+    for (size_t i = 0; i < described->n; i++) {
+        const struct described *of = described_of_op(described->ops[i]);
+        list[i] = (struct cm_description){.op = described->items[i].name,
+                                          .digest = arena_strdup(described->arena, of->digest),
+                                          .replaces = of->replaces};
+        if (!list[i].digest) return CM_NO_MEMORY;
+    }
+    ret->n_descriptions = described->n;
+    ret->descriptions = list;
+    return CM_OK;
+}
+
+/* The names stay with the result. */
+static void tally_init(struct tally *tally, const struct analysis *analysis) {
+    *tally = (struct tally){.arena = analysis->kept};
+    map_init(&tally->index, analysis->arena);
+}
+
+int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
+    const struct model *model = analysis->model;
+    struct tallies tallies;
+    int64_t unknown_shapes = 0;
+    int64_t unbounded = 0;
+    tally_init(&tallies.unknown, analysis);
+    tally_init(&tallies.described, analysis);
+    tally_init(&tallies.gradients, analysis);
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        const struct node *node = &model->nodes[id];
+        if (!is_run(analysis, node->graph)) continue;
+        const int64_t unknown = unknown_outputs(&analysis->infer, node);
+        unknown_shapes += unknown;
+        if (unknown > 0) unbounded += unknown_outputs(analysis->infer.most, node);
+        if (tally_node(&tallies, analysis, id) < 0) return CM_NO_MEMORY;
+    }
+    *ret = (struct cm_coverage){
+        .nodes = (int64_t)model->n_nodes,
+        .n_unknown_ops = tallies.unknown.n,
+        .unknown_ops = tallies.unknown.items,
+        .n_described_ops = tallies.described.n,
+        .described_ops = tallies.described.items,
+        .n_unknown_gradients = tallies.gradients.n,
+        .unknown_gradients = tallies.gradients.items,
+        .unknown_shapes = unknown_shapes,
+        .bounded_shapes = unknown_shapes - unbounded,
+    };
+    return list_descriptions(&tallies.described, ret);
+}
+
+/* Of what is not known of an operator; NULL: there was no memory for the text. */
+static int complain(const struct analysis *analysis, const char *text) {
+    if (!text) return diag_no_memory(analysis->diag);
+    if (analysis->options->strict)
+        return diag_error(analysis->diag, DIAG_UNKNOWN_OP, "%s", text);
+    diag_warn(analysis->diag, DIAG_UNKNOWN_OP, "%s", text);
+    return CM_OK;
+}
+
+static int complain_of_operator(const struct analysis *analysis,
+                                const struct cm_name_count *op) {
+    return complain(analysis,
+                    arena_printf(analysis->arena,
+                                 "operator %s is not known (%lld of %zu nodes): its "
+                                 "outputs and costs are left out",
+                                 op->name, (long long)op->count, analysis->model->n_nodes));
+}
+
+/* What the costs that hang on unknown shapes are. */
+static const char *shapes_text(struct arena *arena, const struct cm_coverage *coverage) {
+    static const char open[] = "a shape that the file does not determine";
+    const int64_t n = coverage->unknown_shapes;
+    const int64_t bounded = coverage->bounded_shapes;
+    const char *have = n == 1 ? "output has" : "outputs have";
+    const char *them = n == 1 ? "it" : "them";
+    if (bounded == 0)
+        return arena_printf(arena, "%lld node %s %s: costs that hang on %s are left out",
+                            (long long)n, have, open, them);
+    if (bounded == n)
+        return arena_printf(
+            arena,
+            "%lld node %s %s: costs that hang on %s are at most what the largest would cost",
+            (long long)n, have, open, them);
+    return arena_printf(
+        arena,
+        "%lld node %s %s: costs that hang on %lld of them are at most what the largest would "
+        "cost, those of the rest are left out",
+        (long long)n, have, open, (long long)bounded);
+}
+
+static int complain_of_shapes(const struct analysis *analysis,
+                              const struct cm_coverage *coverage) {
+    if (coverage->unknown_shapes == 0) return CM_OK;
+    const char *text = shapes_text(analysis->arena, coverage);
+    if (!text) return diag_no_memory(analysis->diag);
+    if (analysis->options->strict) return diag_error(analysis->diag, DIAG_SHAPE, "%s", text);
+    diag_note(analysis->diag, DIAG_SHAPE, "%s", text);
+    return CM_OK;
+}
+
+static int complain_of_gradient(const struct analysis *analysis,
+                                const struct cm_name_count *op) {
+    return complain(
+        analysis,
+        arena_printf(analysis->arena,
+                     "no gradient is known of operator %s (%lld of %zu nodes): what a training "
+                     "step keeps and computes for it is left out",
+                     op->name, (long long)op->count, analysis->model->n_nodes));
+}
+
+int assemble_warnings(const struct analysis *analysis, const struct cm_coverage *coverage) {
+    int worst = CM_OK;
+    for (size_t i = 0; i < coverage->n_unknown_gradients; i++) {
+        int status = complain_of_gradient(analysis, &coverage->unknown_gradients[i]);
+        if (status < 0) worst = status;
+    }
+    for (size_t i = 0; i < coverage->n_unknown_ops; i++) {
+        int status = complain_of_operator(analysis, &coverage->unknown_ops[i]);
+        if (status < 0) worst = status;
+    }
+    int status = complain_of_shapes(analysis, coverage);
+    return status < 0 ? status : worst;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The passes up to the one that binds dims; what they have to say is for a profile to tell. */
+#include "api/dims.h"
+
+#include "api/handle.h"
+#include "passes/pipeline.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+int dims_bind(struct model *model, const struct cm_options *options, struct arena *arena,
+              struct cm_diagnostics *diag, struct batch_table *ret) {
+    struct cm_diagnostics *unheard = cm_diagnostics_new();
+    struct analysis analysis = {
+        .model = model, .arena = arena, .diag = unheard, .options = options};
+    const int status = unheard ? pipeline_run_to(&analysis, HAS_BATCH) : CM_NO_MEMORY;
+    *ret = analysis.batch;
+    cm_diagnostics_free(unheard);
+    return status == CM_NO_MEMORY ? diag_no_memory(diag) : CM_OK;
+}
+
+static int list_dims(const struct batch_table *table, struct arena *arena,
+                     struct cm_dims *ret) {
+    struct cm_named_size *dims = arena_array(arena, table->n_symbols, sizeof(*dims));
+    if (dims == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < table->n_symbols; i++) {
+        const struct symbol *symbol = &table->symbols[i];
+        dims[i].name = symbol->name;
+        dims[i].size = is_known(symbol->size) ? symbol->size : CM_UNKNOWN;
+    }
+    *ret = (struct cm_dims){table->n_symbols, dims, arena};
+    return CM_OK;
+}
+
+int cm_model_dims(struct cm_model *model, const struct cm_options *options,
+                  struct cm_diagnostics *diagnostics, struct cm_dims **ret_dims) {
+    struct arena *arena = arena_new("dims", 0);
+    struct cm_dims *dims = arena ? arena_alloc(arena, sizeof(*dims)) : NULL;
+    struct batch_table table = {0};
+    int status = dims ? CM_OK : diag_no_memory(diagnostics);
+    if (status == CM_OK) status = dims_bind(model->model, options, arena, diagnostics, &table);
+    if (status == CM_OK && list_dims(&table, arena, dims) != CM_OK)
+        status = diag_no_memory(diagnostics);
+    if (dims && arena_failed(arena)) status = diag_no_memory(diagnostics);
+    if (status == CM_OK)
+        *ret_dims = dims;
+    else
+        arena_free(arena);
+    return status;
+}
+
+void cm_dims_free(struct cm_dims *dims) {
+    if (dims != NULL) arena_free(dims->arena);
+}

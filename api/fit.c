@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The largest batch that fits is found by trying: N fits and N + 1 does not, both seen. What is
+ * required is nearly a line in the batch (a maximum of lines, and what a plan leaves unused),
+ * so that a straight line through two batches mostly hits at once.
+ */
+#include "api/fit.h"
+
+#include "passes/pipeline.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+#define MAX_BATCH INT32_MAX /* what fits at this fits at any batch that anybody wants */
+#define TOO_MUCH  INT64_MAX /* required, where a size is past 2^63 */
+
+/* What a batch requires. */
+struct trial {
+    int64_t batch;
+    int64_t bytes;
+};
+
+struct search {
+    const struct analysis *analysis; /* at the batch that was asked for */
+    int64_t limit;
+    struct trial fits;  /* the largest so far; batch 0: none */
+    struct trial fails; /* the smallest so far; batch 0: none */
+    bool uneven;        /* a larger batch required less somewhere */
+    const char *why;    /* the batch cannot be changed; NULL: it can */
+};
+
+static bool is_past_range(const struct cm_diagnostics *diag) {
+    for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
+        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR &&
+            cm_diagnostics_get(diag, i)->code == diag_code_name(DIAG_OVERFLOW))
+            return true;
+    return false;
+}
+
+static const char *first_error(const struct cm_diagnostics *diag, struct arena *arena) {
+    for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
+        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
+            return arena_strdup(arena, cm_diagnostics_get(diag, i)->message);
+    return "";
+}
+
+/* The passes up to what is required, for nothing else. */
+static int run_trial(struct search *search, const struct cm_options *options,
+                     struct arena *arena, struct cm_diagnostics *diag, int64_t *ret_bytes) {
+    struct analysis trial = {.model = search->analysis->model, .options = options};
+    trial.arena = arena;
+    trial.diag = diag;
+    int status = pipeline_run_to(&trial, HAS_DEMAND);
+    if (status == CM_OK && is_known(trial.demand.required_bytes)) {
+        *ret_bytes = trial.demand.required_bytes;
+        return CM_OK;
+    }
+    *ret_bytes = TOO_MUCH;
+    if (status == CM_OK || status == CM_NO_MEMORY || is_past_range(diag))
+        return status == CM_NO_MEMORY ? status : CM_OK;
+    search->why = first_error(diag, search->analysis->arena);
+    return search->why ? CM_OK : CM_NO_MEMORY;
+}
+
+static int try_batch(struct search *search, int64_t batch, struct trial *ret) {
+    struct cm_options options = *search->analysis->options;
+    struct arena *arena = arena_new("trial", 0);
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    int status = CM_NO_MEMORY;
+    options.batch = batch;
+    options.memory_plan = false;
+    options.backend = NULL; /* no batch that is only tried is measured */
+    options.dump_after = NULL;
+    options.dump = NULL;
+    ret->batch = batch;
+    if (arena && diag) status = run_trial(search, &options, arena, diag, &ret->bytes);
+    arena_free(arena);
+    cm_diagnostics_free(diag);
+    return status;
+}
+
+/* Takes a trial between the two ends, or beyond one. */
+static void take_trial(struct search *search, struct trial trial) {
+    if (search->fits.batch > 0 &&
+        (trial.batch > search->fits.batch) != (trial.bytes >= search->fits.bytes))
+        search->uneven = true;
+    if (search->fails.batch > 0 &&
+        (trial.batch < search->fails.batch) != (trial.bytes <= search->fails.bytes))
+        search->uneven = true;
+    if (trial.bytes <= search->limit)
+        search->fits = trial;
+    else
+        search->fails = trial;
+}
+
+static int try_and_take(struct search *search, int64_t batch) {
+    struct trial trial = {0};
+    int status = try_batch(search, batch, &trial);
+    if (status == CM_OK && !search->why) take_trial(search, trial);
+    return status;
+}
+
+/* Where a line through two trials meets the limit. */
+static int64_t meet_limit(const struct trial *a, const struct trial *b, int64_t limit) {
+    double slope = ((double)b->bytes - (double)a->bytes) / (double)(b->batch - a->batch);
+    if (slope <= 0) return MAX_BATCH;
+    double batch = (double)a->batch + ((double)limit - (double)a->bytes) / slope;
+    if (batch < 1) return 1;
+    return batch < MAX_BATCH ? (int64_t)batch : MAX_BATCH;
+}
+
+/* Ever larger, until one does not fit. */
+static int find_upper(struct search *search) {
+    struct trial before = search->fits;
+    int64_t next = before.batch < MAX_BATCH ? 2 * before.batch : MAX_BATCH;
+    int status = CM_OK;
+    while (status == CM_OK && !search->why && search->fails.batch == 0 &&
+           search->fits.batch < MAX_BATCH) {
+        before = search->fits;
+        status = try_and_take(search, next < MAX_BATCH ? next : MAX_BATCH);
+        if (search->fails.batch > 0 || search->fits.batch == before.batch) continue;
+        next = meet_limit(&before, &search->fits, search->limit) + 1;
+        if (next <= search->fits.batch) next = 2 * search->fits.batch;
+    }
+    return status;
+}
+
+/* Between the two ends; every third time the middle, so that the end is sure to come. */
+static int64_t guess(const struct search *search, int round) {
+    const struct trial *low = &search->fits;
+    const struct trial *high = &search->fails;
+    int64_t middle = low->batch + (high->batch - low->batch) / 2;
+    if (round % 3 == 2 || high->bytes == TOO_MUCH) return middle;
+    int64_t batch = meet_limit(low, high, search->limit) + round % 3;
+    if (batch <= low->batch) return low->batch + 1;
+    return batch < high->batch ? batch : high->batch - 1;
+}
+
+static int close_in(struct search *search) {
+    int status = CM_OK;
+    for (int round = 0; status == CM_OK && !search->why && search->fits.batch > 0 &&
+                        search->fails.batch - search->fits.batch > 1;
+         round++)
+        status = try_and_take(search, guess(search, round));
+    return status;
+}
+
+static int find_largest(struct search *search) {
+    int status = CM_OK;
+    if (search->fits.batch == 0 && search->fails.batch != 1) status = try_and_take(search, 1);
+    if (status == CM_OK && search->fits.batch > 0 && search->fails.batch == 0)
+        status = find_upper(search);
+    if (status == CM_OK && search->fails.batch > 0) status = close_in(search);
+    return status;
+}
+
+static const char *name_of_end(const struct search *search) {
+    if (search->why) return "fixed";
+    if (search->fails.batch == 0) return "unbounded";
+    if (search->fits.batch == 0) return "none";
+    return search->uneven ? "uneven" : "exact";
+}
+
+static void tell(const struct search *search, struct cm_fit *fit) {
+    fit->search = name_of_end(search);
+    if (search->why) {
+        fit->why = search->why;
+        return;
+    }
+    if (search->fails.batch > 0) fit->largest_batch = search->fits.batch;
+    if (search->fits.batch > 0 && search->fails.batch > 0)
+        fit->largest_bytes = search->fits.bytes;
+    if (search->fails.batch > 0 && search->fails.bytes < TOO_MUCH)
+        fit->next_bytes = search->fails.bytes;
+}
+
+int fit_find(const struct analysis *analysis, const struct cm_fit **ret) {
+    int64_t batch = analysis->batch.batch;
+    int64_t required = analysis->demand.required_bytes;
+    struct search search = {.analysis = analysis, .limit = analysis->options->memory_limit};
+    struct cm_fit *fit = arena_alloc(analysis->arena, sizeof *fit);
+    if (!fit) return diag_no_memory(analysis->diag);
+    *fit = (struct cm_fit){
+        .limit_bytes = search.limit,
+        .fits = is_known(required) && required <= search.limit,
+        .largest_batch = CM_UNKNOWN,
+        .largest_bytes = CM_UNKNOWN,
+        .next_bytes = CM_UNKNOWN,
+        .search = "no-batch",
+        .why = "",
+    };
+    *ret = fit;
+    if (!is_known(batch)) return CM_OK;
+    if (batch > 0)
+        take_trial(&search, (struct trial){batch, is_known(required) ? required : TOO_MUCH});
+    if (find_largest(&search) < 0) return diag_no_memory(analysis->diag);
+    tell(&search, fit);
+    return CM_OK;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public API: a model handle, and the way from it to a result. It owns arenas and runs the
+ * layers in order; what a result holds is decided in assemble.c.
+ */
+#include "costmodel/costmodel.h"
+
+#include "api/assemble.h"
+#include "api/coverage.h"
+#include "api/fit.h"
+#include "api/handle.h"
+#include "api/profile_file.h"
+#include "frontend/load.h"
+#include "ir/graph.h"
+#include "ops/flops/names/convention_names.h"
+#include "passes/modules/module_groups.h"
+#include "passes/modules/module_sources.h"
+#include "passes/pipeline.h"
+#include "passes/training/optimizers.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+const char *cm_version(void) {
+    return CM_VERSION_STRING;
+}
+
+void cm_options_init(struct cm_options *options) {
+    *options = (struct cm_options){
+        .mode = CM_MODE_MODEL, .convention = "deepspeed", .memory_alignment = 1};
+}
+
+const struct cm_convention *cm_convention_at(size_t index) {
+    return conventions_at(index);
+}
+
+/* Takes the source over, also on failure. */
+static int load_source(struct source *source, struct cm_diagnostics *diagnostics,
+                       struct cm_model **ret_model) {
+    size_t from = cm_diagnostics_count(diagnostics);
+    struct arena *arena = arena_new("model", 0);
+    struct cm_model *model = arena ? arena_alloc(arena, sizeof(*model)) : NULL;
+    int status = CM_OK;
+    if (!model) {
+        arena_free(arena);
+        source_close(source);
+        return diag_no_memory(diagnostics);
+    }
+    *model = (struct cm_model){.arena = arena, .source = source};
+    status = load_model(source, arena, diagnostics, &model->model);
+    if (status == CM_OK) status = assemble_messages(diagnostics, from, arena, &model->notes);
+    if (status < 0) {
+        cm_model_free(model);
+        return diag_finish(diagnostics, status);
+    }
+    *ret_model = model;
+    return CM_OK;
+}
+
+int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
+                       struct cm_model **ret_model) {
+    struct source *source = NULL;
+    int status = source_open(path, diagnostics, &source);
+    return status < 0 ? status : load_source(source, diagnostics, ret_model);
+}
+
+/* Takes the source over, also on failure. */
+static int read_profile(struct source *source, struct cm_diagnostics *diagnostics,
+                        struct cm_result **ret_result) {
+    int status = profile_file_read(source, diagnostics, ret_result);
+    source_close(source);
+    return status;
+}
+
+int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
+                 struct cm_model **ret_model, struct cm_result **ret_result) {
+    struct source *source = NULL;
+    bool is_profile = false;
+    int status = source_open(path, diagnostics, &source);
+    if (status < 0) return status;
+    status = profile_file_is(source, diagnostics, &is_profile);
+    if (status < 0) {
+        source_close(source);
+        return status;
+    }
+    return is_profile ? read_profile(source, diagnostics, ret_result)
+                      : load_source(source, diagnostics, ret_model);
+}
+
+int cm_model_load_memory(const void *data, size_t size, const char *name,
+                         struct cm_diagnostics *diagnostics, struct cm_model **ret_model) {
+    struct source *source = NULL;
+    int status = source_open_memory(data, size, name, diagnostics, &source);
+    return status < 0 ? status : load_source(source, diagnostics, ret_model);
+}
+
+void cm_model_free(struct cm_model *model) {
+    if (!model) return;
+    source_close(model->source);
+    arena_free(model->arena);
+}
+
+const char *cm_model_path(const struct cm_model *model) {
+    return model->model->path;
+}
+
+/* A kind of name that an option takes, and those that there are. */
+struct name_kind {
+    const char *what;
+    const char *there_are;                /* before the list of them */
+    const char *(*name_at)(size_t index); /* NULL past the last */
+};
+
+static const char *convention_name_at(size_t index) {
+    const struct cm_convention *convention = conventions_at(index);
+    return convention ? convention->name : NULL;
+}
+
+static const char *optimizer_name_at(size_t index) {
+    const struct optimizer *optimizer = optimizers_at(index);
+    return optimizer ? optimizer->name : NULL;
+}
+
+static const char *source_name_at(size_t index) {
+    const struct module_source *source = module_source_at(index);
+    return source ? source->name : NULL;
+}
+
+static const struct name_kind conventions_kind = {"convention", "this version counts by",
+                                                  convention_name_at};
+static const struct name_kind optimizers_kind = {"optimizer", "this version knows",
+                                                 optimizer_name_at};
+static const struct name_kind sources_kind = {"source of modules", "there are", source_name_at};
+
+static int refuse_name(const struct name_kind *kind, const char *name, struct arena *arena,
+                       struct cm_diagnostics *diagnostics) {
+    struct text list;
+    text_init(&list, arena);
+    for (size_t i = 0; kind->name_at(i); i++) {
+        if (i > 0) text_append(&list, ", ");
+        text_append(&list, kind->name_at(i));
+    }
+    int status = diag_error(diagnostics, DIAG_USAGE, "there is no %s '%s'", kind->what,
+                            name ? name : "");
+    diag_hint(diagnostics, "%s: %s", kind->there_are, text_string(&list));
+    return status;
+}
+
+static int check_training(const struct cm_options *options, struct arena *arena,
+                          struct cm_diagnostics *diagnostics) {
+    if (options->optimizer && !optimizers_find(options->optimizer))
+        return refuse_name(&optimizers_kind, options->optimizer, arena, diagnostics);
+    const char *idle = options->amp                ? "amp"
+                       : options->n_freeze > 0     ? "freeze"
+                       : options->n_checkpoint > 0 ? "checkpoint"
+                                                   : NULL;
+    if (options->optimizer || !idle) return CM_OK;
+    int status =
+        diag_error(diagnostics, DIAG_USAGE, "'%s' says how to train, with no optimizer", idle);
+    diag_hint(diagnostics, "give an optimizer too, as --optimizer adam");
+    return status;
+}
+
+/* 0 stands for 1, as in options that are all zero. */
+static bool is_alignment(int64_t bytes) {
+    return bytes >= 0 && bytes <= (INT64_C(1) << 30) && (bytes & (bytes - 1)) == 0;
+}
+
+int model_check_options(const struct cm_options *options, struct arena *arena,
+                        struct cm_diagnostics *diagnostics) {
+    if (!conventions_find(options->convention))
+        return refuse_name(&conventions_kind, options->convention, arena, diagnostics);
+    if (options->module_source && !module_source_find(options->module_source))
+        return refuse_name(&sources_kind, options->module_source, arena, diagnostics);
+    if (options->group) {
+        int status = module_groups_check(options->group, arena, diagnostics);
+        if (status < 0) return status;
+    }
+    if (options->batch < 0)
+        return diag_error(diagnostics, DIAG_USAGE, "the batch is %lld, at least 1 wanted",
+                          (long long)options->batch);
+    if (options->memory_limit < 0)
+        return diag_error(diagnostics, DIAG_USAGE, "the memory limit is %lld bytes",
+                          (long long)options->memory_limit);
+    if (!is_alignment(options->memory_alignment))
+        return diag_error(diagnostics, DIAG_USAGE,
+                          "the alignment is %lld, a power of two up to 2^30 wanted",
+                          (long long)options->memory_alignment);
+    return check_training(options, arena, diagnostics);
+}
+
+/* A training step is taken in training, unless the caller says that layers do otherwise. */
+static struct cm_options meant(const struct cm_options *options) {
+    struct cm_options copy = *options;
+    if (options->optimizer && options->mode == CM_MODE_MODEL) copy.mode = CM_MODE_TRAINING;
+    return copy;
+}
+
+static int analyse(struct cm_model *model, const struct cm_options *options,
+                   struct cm_diagnostics *diagnostics, struct analysis *analysis,
+                   struct cm_coverage *ret_coverage) {
+    int status = model_check_options(options, analysis->arena, diagnostics);
+    if (status < 0) return status;
+    *analysis = (struct analysis){
+        .model = model->model,
+        .options = options,
+        .arena = analysis->arena,
+        .kept = analysis->kept,
+        .diag = diagnostics,
+    };
+    status = pipeline_run(analysis);
+    if (status == CM_OK && coverage_of(analysis, ret_coverage) < 0)
+        return diag_no_memory(diagnostics);
+    return status < 0 ? status : assemble_warnings(analysis, ret_coverage);
+}
+
+static int profile(struct cm_model *model, const struct cm_options *options,
+                   struct cm_diagnostics *diagnostics, struct analysis *analysis,
+                   struct cm_result **ret_result) {
+    size_t from = cm_diagnostics_count(diagnostics);
+    struct assemble_extras extras = {.loading = model->notes};
+    int status = analyse(model, options, diagnostics, analysis, &extras.coverage);
+    if (status == CM_OK && options->memory_limit > 0) status = fit_find(analysis, &extras.fit);
+    if (status == CM_OK)
+        status = assemble_messages(diagnostics, from, analysis->arena, &extras.analysis);
+    return status < 0 ? status : assemble_result(analysis, &extras, ret_result);
+}
+
+int cm_model_profile(struct cm_model *model, const struct cm_options *options,
+                     struct cm_diagnostics *diagnostics, struct cm_result **ret_result) {
+    const struct cm_options asked = meant(options);
+    struct arena *kept = arena_new("result", 0);
+    struct analysis analysis = {.arena = arena_new("analysis", 0), .kept = kept};
+    int status = kept && analysis.arena
+                     ? profile(model, &asked, diagnostics, &analysis, ret_result)
+                     : CM_NO_MEMORY;
+    arena_free(analysis.arena);
+    if (status < 0) arena_free(kept);
+    if (status < 0 && diag_starved(diagnostics)) status = CM_NO_MEMORY; /* no reason is given */
+    return diag_finish(diagnostics, status);
+}
+
+void cm_result_free(struct cm_result *result) {
+    if (result) arena_free(result->arena);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Descriptions of operators: from a file to the rows that pass bind looks into first. */
+#include "costmodel/op_costs.h"
+
+#include "ops/custom/custom_op.h"
+#include "report/json/op_costs.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+
+#include "support/banned.h"
+
+#define MOST_BYTES ((size_t)1 << 20) /* of a file that people write */
+
+static int make(const struct cm_op_description *operators, size_t n, struct arena *arena,
+                struct cm_diagnostics *diagnostics, struct cm_op_costs **ret) {
+    struct cm_op_costs *costs = arena_alloc(arena, sizeof(*costs));
+    if (!costs) return diag_no_memory(diagnostics);
+    const int status = described_read(operators, n, arena, diagnostics, costs);
+    if (status == CM_OK) *ret = costs;
+    return status;
+}
+
+int cm_op_costs_make(const struct cm_op_description *operators, size_t n,
+                     struct cm_diagnostics *diagnostics, struct cm_op_costs **ret_costs) {
+    struct arena *arena = arena_new("op costs", 0);
+    if (!arena) return diag_no_memory(diagnostics);
+    struct cm_op_costs *costs = NULL;
+    int status = make(operators, n, arena, diagnostics, &costs);
+    if (arena_failed(arena)) status = diag_no_memory(diagnostics);
+    if (status == CM_OK)
+        *ret_costs = costs;
+    else
+        arena_free(arena);
+    return status;
+}
+
+static int check_size(size_t size, const char *name, struct cm_diagnostics *diagnostics) {
+    if (size <= MOST_BYTES) return CM_OK;
+    return diag_error(diagnostics, DIAG_LIMIT, "'%s' has more than %zu bytes", name,
+                      MOST_BYTES);
+}
+
+int cm_op_costs_load_memory(const char *text, size_t size, const char *name,
+                            struct cm_diagnostics *diagnostics,
+                            struct cm_op_costs **ret_costs) {
+    struct op_costs_file *file = NULL;
+    struct diag_frame frame = {.label = "in", .what = name};
+    int status = check_size(size, name, diagnostics);
+    if (status == CM_OK) status = op_costs_file_read(text, size, name, diagnostics, &file);
+    if (status != CM_OK) return status;
+    diag_push(diagnostics, &frame);
+    status = cm_op_costs_make(file->operators, file->n_operators, diagnostics, ret_costs);
+    diag_pop(diagnostics, &frame);
+    arena_free(file->arena);
+    return status;
+}
+
+/* One byte more than may be there shows that there are too many. */
+static int read_source(struct source *source, const char *path,
+                       struct cm_diagnostics *diagnostics, struct cm_op_costs **ret) {
+    struct arena *arena = arena_new("op costs text", 0);
+    char *text = arena ? arena_alloc(arena, MOST_BYTES + 1) : NULL;
+    size_t size = 0;
+    int status = text ? source_read(source, text, MOST_BYTES + 1, &size, diagnostics)
+                      : diag_no_memory(diagnostics);
+    if (status == CM_OK) status = cm_op_costs_load_memory(text, size, path, diagnostics, ret);
+    arena_free(arena);
+    return status;
+}
+
+int cm_op_costs_load_file(const char *path, struct cm_diagnostics *diagnostics,
+                          struct cm_op_costs **ret_costs) {
+    struct source *source = NULL;
+    int status = source_open(path, diagnostics, &source);
+    if (status != CM_OK) return status;
+    status = read_source(source, path, diagnostics, ret_costs);
+    source_close(source);
+    return status;
+}
+
+void cm_op_costs_free(struct cm_op_costs *costs) {
+    if (costs) arena_free(costs->arena);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile that stands where a model may: told from it, and read back. */
+#ifndef API_PROFILE_FILE_H
+#define API_PROFILE_FILE_H
+
+#include <stdbool.h>
+
+#include "costmodel/costmodel.h"
+
+struct source;
+
+/* Whether JSON begins at the source's position, which stays where it is. CM_OK, CM_IO. */
+int profile_file_is(struct source *source, struct cm_diagnostics *diag,
+                    bool *ret) CM_MUST_CHECK;
+
+/* The rest of the source, as a result. CM_OK, CM_REFUSED, CM_IO, CM_NO_MEMORY. */
+int profile_file_read(struct source *source, struct cm_diagnostics *diag,
+                      struct cm_result **ret) CM_MUST_CHECK;
+
+#endif

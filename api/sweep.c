@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One profile after the other, of each what a table of batches wants. */
+#include "api/assemble.h"
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct sweeping {
+    struct cm_model *model;
+    struct cm_options options;
+    struct cm_diagnostics *said; /* by the profiles */
+    size_t n_unsaid;             /* messages of one batch for which there was no room */
+    struct cm_sweep *ret;
+    bool failed; /* out of memory */
+};
+
+static const char *copy(struct sweeping *sweeping, const char *text) {
+    const char *ret = arena_strdup(sweeping->ret->arena, text ? text : "");
+    if (ret == NULL) sweeping->failed = true;
+    return ret ? ret : "";
+}
+
+/* The first error, else the first warning, else nothing. */
+static const char *first_message(const struct cm_diagnostics *diag) {
+    const char *warning = "";
+    for (size_t i = cm_diagnostics_count(diag); i > 0; i--) {
+        const struct cm_diagnostic *item = cm_diagnostics_get(diag, i - 1);
+        if (item->severity == CM_WARNING) warning = item->message;
+    }
+    for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
+        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
+            return cm_diagnostics_get(diag, i)->message;
+    return warning;
+}
+
+/* MACs of the nodes whose primitives have a time. */
+static int64_t timed_macs(const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    int64_t sum = 0;
+    for (size_t i = 0; i < measure->n_primitives; i++) {
+        const struct cm_timed *timed = &measure->primitives[i];
+        if (!is_known(timed->median_ps)) continue;
+        for (size_t k = 0; k < timed->n_nodes; k++) {
+            const int64_t macs = result->nodes[timed->nodes[k]].costs.macs;
+            if (is_known(macs)) sum = checked_add(sum, macs);
+        }
+    }
+    return is_known(sum) ? sum : CM_UNKNOWN;
+}
+
+/* What the times of this sweep are. A proxy was measured too; which layers are none, a profile
+ * of one batch says. */
+static const char *state_of_times(const struct cm_result *result) {
+    if (result->measure->modelled) return "modelled";
+    return result->measure->invented ? "invented" : "measured";
+}
+
+static int64_t untimed_nodes(const struct cm_measure *measure) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < measure->n_untimed; i++)
+        sum = checked_add_known(sum, measure->untimed[i].nodes);
+    return sum;
+}
+
+static void take_times(struct sweeping *sweeping, const struct cm_result *result,
+                       struct cm_sweep_row *row) {
+    if (!cm_result_timed(result)) return;
+    row->latency_ps = result->totals.latency_ps;
+    row->timed_macs = timed_macs(result);
+    row->untimed_nodes = untimed_nodes(result->measure);
+    row->cached = result->measure->n_cached;
+    if (sweeping->ret->times[0] != '\0') return;
+    sweeping->ret->times = copy(sweeping, state_of_times(result));
+    sweeping->ret->device = copy(sweeping, result->measure->device);
+}
+
+static void take_described(struct sweeping *sweeping, const struct cm_coverage *coverage) {
+    const size_t n = coverage->n_described_ops;
+    if (n == 0 || sweeping->ret->n_described_ops > 0) return;
+    struct cm_name_count *list = arena_array(sweeping->ret->arena, n, sizeof(*list));
+    if (list == NULL) {
+        sweeping->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct cm_name_count){copy(sweeping, coverage->described_ops[i].name),
+                                         coverage->described_ops[i].count};
+    sweeping->ret->n_described_ops = n;
+    sweeping->ret->described_ops = list;
+}
+
+static void take_result(struct sweeping *sweeping, const struct cm_result *result,
+                        const struct cm_diagnostics *diag, struct cm_sweep_row *row) {
+    const bool timeless = result->measure && !cm_result_timed(result);
+    row->params = result->totals.params;
+    row->macs = result->totals.macs;
+    row->int_macs = result->totals.int_macs;
+    row->flops = result->totals.flops;
+    row->int_ops = result->totals.int_ops;
+    row->peak_activation_bytes = result->memory.peak_activation_bytes;
+    row->arena_bytes = result->memory.arena_bytes;
+    row->required_bytes = result->memory.required_bytes;
+    row->at_most = result->totals.at_most & (CM_COST_BIT(macs) | CM_COST_BIT(int_macs) |
+                                             CM_COST_BIT(flops) | CM_COST_BIT(int_ops));
+    row->peak_at_most = result->memory.peak_at_most;
+    row->memory_at_most = result->memory.at_most;
+    take_times(sweeping, result, row);
+    take_described(sweeping, &result->coverage);
+    if (timeless || !cm_result_complete(result)) {
+        row->state = "incomplete";
+        row->problem = copy(sweeping, first_message(diag));
+    }
+    const int64_t limit = sweeping->ret->memory_limit;
+    if (!is_known(limit) || (is_known(row->required_bytes) && row->required_bytes <= limit))
+        return;
+    row->state = "misfit";
+    row->problem = "more memory is required than the limit";
+}
+
+static const char *state_of(int status) {
+    if (status == CM_OK) return "done";
+    if (status == CM_USAGE) return "usage";
+    return status == CM_REFUSED ? "refused" : "failed";
+}
+
+/* What was taken for granted, and what is left out. */
+static void take_messages(struct sweeping *sweeping, const struct cm_result *result,
+                          const struct cm_diagnostics *diag) {
+    const size_t dropped = sweeping->said->n_dropped;
+    for (size_t i = 0; i < result->n_diagnostics; i++)
+        diag_repeat(sweeping->said, &result->diagnostics[i]);
+    const size_t unsaid = diag->n_dropped + sweeping->said->n_dropped - dropped;
+    if (unsaid > sweeping->n_unsaid) sweeping->n_unsaid = unsaid;
+}
+
+static void profile_one(struct sweeping *sweeping, struct cm_diagnostics *diag,
+                        struct cm_sweep_row *row) {
+    struct cm_result *result = NULL;
+    sweeping->options.batch = row->batch;
+    const int status = cm_model_profile(sweeping->model, &sweeping->options, diag, &result);
+    row->state = state_of(status);
+    if (status == CM_NO_MEMORY) sweeping->failed = true;
+    if (status == CM_OK) {
+        take_result(sweeping, result, diag, row);
+        take_messages(sweeping, result, diag);
+    } else {
+        row->problem = copy(sweeping, first_message(diag));
+    }
+    cm_result_free(result);
+}
+
+static struct cm_sweep_row not_profiled(int64_t batch) {
+    return (struct cm_sweep_row){
+        .batch = batch,
+        .state = "done",
+        .problem = "",
+        .params = CM_UNKNOWN,
+        .macs = CM_UNKNOWN,
+        .int_macs = CM_UNKNOWN,
+        .flops = CM_UNKNOWN,
+        .int_ops = CM_UNKNOWN,
+        .peak_activation_bytes = CM_UNKNOWN,
+        .arena_bytes = CM_UNKNOWN,
+        .required_bytes = CM_UNKNOWN,
+        .latency_ps = CM_UNKNOWN,
+        .timed_macs = CM_UNKNOWN,
+        .untimed_nodes = CM_UNKNOWN,
+        .cached = 0,
+    };
+}
+
+static void sweep_all(struct sweeping *sweeping, const int64_t *batches,
+                      struct cm_sweep_row *rows) {
+    for (size_t i = 0; i < sweeping->ret->n_rows && !sweeping->failed; i++) {
+        struct cm_diagnostics *diag = cm_diagnostics_new();
+        rows[i] = not_profiled(batches[i]);
+        if (diag == NULL)
+            sweeping->failed = true;
+        else
+            profile_one(sweeping, diag, &rows[i]);
+        cm_diagnostics_free(diag);
+    }
+}
+
+static bool is_problem(const struct cm_sweep *sweep, const struct cm_diagnostic *message) {
+    for (size_t i = 0; i < sweep->n_rows; i++)
+        if (text_equal(sweep->rows[i].problem, message->message)) return true;
+    return false;
+}
+
+/* Into the sweep, but what a row says. */
+static int keep_messages(struct sweeping *sweeping) {
+    struct message_list list;
+    struct cm_sweep *sweep = sweeping->ret;
+    const int status = assemble_messages(sweeping->said, 0, sweep->arena, &list);
+    if (status != CM_OK) return status;
+    for (size_t i = 0; i < list.n; i++)
+        if (!is_problem(sweep, &list.items[i]))
+            list.items[sweep->n_diagnostics++] = list.items[i];
+    sweep->diagnostics = list.items;
+    return CM_OK;
+}
+
+/* To the caller, as those of one profile. */
+static void tell_messages(const struct sweeping *sweeping, struct cm_diagnostics *diagnostics) {
+    if (diagnostics == NULL) return;
+    for (size_t i = 0; i < cm_diagnostics_count(sweeping->said); i++)
+        diag_repeat(diagnostics, cm_diagnostics_get(sweeping->said, i));
+    diagnostics->n_dropped += sweeping->n_unsaid;
+}
+
+static struct cm_sweep *new_sweep(size_t n, struct cm_sweep_row **ret_rows) {
+    struct arena *arena = arena_new("result", 0);
+    struct cm_sweep *sweep = arena ? arena_alloc(arena, sizeof(*sweep)) : NULL;
+    *ret_rows = arena ? arena_array(arena, n, sizeof(**ret_rows)) : NULL;
+    if (sweep == NULL || *ret_rows == NULL) {
+        arena_free(arena);
+        return NULL;
+    }
+    *sweep = (struct cm_sweep){.device = "", .times = "", .n_rows = n, .rows = *ret_rows};
+    sweep->arena = arena;
+    return sweep;
+}
+
+int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
+                   const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
+                   struct cm_sweep **ret_sweep) {
+    struct cm_sweep_row *rows = NULL;
+    struct sweeping sweeping = {.model = model, .options = *options};
+    for (size_t i = 0; i < n; i++)
+        if (batches[i] < 1)
+            return diag_error(diagnostics, DIAG_USAGE, "the batch is %lld, at least 1 wanted",
+                              (long long)batches[i]);
+    sweeping.said = cm_diagnostics_new();
+    sweeping.ret = sweeping.said ? new_sweep(n, &rows) : NULL;
+    if (sweeping.ret == NULL) {
+        cm_diagnostics_free(sweeping.said);
+        return diag_no_memory(diagnostics);
+    }
+    sweeping.ret->memory_limit = options->memory_limit > 0 ? options->memory_limit : CM_UNKNOWN;
+    /* The row says whether it fits; the largest batch that does is no matter of a sweep. */
+    sweeping.options.memory_limit = 0;
+    sweeping.ret->model = copy(&sweeping, cm_model_path(model));
+    sweeping.ret->convention = copy(&sweeping, options->convention);
+    sweeping.ret->backend = copy(&sweeping, options->backend);
+    sweep_all(&sweeping, batches, rows);
+    tell_messages(&sweeping, diagnostics);
+    if (keep_messages(&sweeping) != CM_OK) sweeping.failed = true;
+    cm_diagnostics_free(sweeping.said);
+    if (sweeping.failed || arena_failed(sweeping.ret->arena) || diag_starved(diagnostics)) {
+        cm_sweep_free(sweeping.ret);
+        return diag_no_memory(diagnostics);
+    }
+    *ret_sweep = sweeping.ret;
+    return CM_OK;
+}
+
+void cm_sweep_free(struct cm_sweep *sweep) {
+    if (sweep) arena_free(sweep->arena);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Backends by name: the built-in rows first, then what the places hold. */
+#include "backends/backend_registry.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/plugin/loader.h"
+#include "backends/plugin/reason.h"
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define PREFIX       "costmodel-"
+#define SUFFIX       ".so"
+#define MOST_MODULES 64 /* in one place */
+#define LONGEST_NAME 64
+
+static const struct cm_backend *const built_in[] = {&roofline_backend, &fake_backend};
+
+#define N_BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
+
+/* A name goes into a path: nothing in it may lead elsewhere. */
+static bool is_name(const char *name, size_t length) {
+    if (length == 0 || length > LONGEST_NAME) return false;
+    for (size_t i = 0; i < length; i++) {
+        const char c = name[i];
+        if ((c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-') return false;
+    }
+    return true;
+}
+
+/* The NAME in costmodel-NAME.so, in `arena`; *ret is NULL where the file is none. */
+static int module_name(const char *file, struct arena *arena, const char **ret) {
+    *ret = NULL;
+    if (!text_starts_with(file, PREFIX) || !text_ends_with(file, SUFFIX)) return CM_OK;
+    const size_t around = strlen(PREFIX) + strlen(SUFFIX);
+    const size_t length = strlen(file);
+    if (length < around || !is_name(file + strlen(PREFIX), length - around)) return CM_OK;
+    *ret = arena_strndup(arena, file + strlen(PREFIX), length - around);
+    return *ret ? CM_OK : CM_NO_MEMORY;
+}
+
+static int compare_names(const void *a, const void *b) {
+    const char *const *left = a;
+    const char *const *right = b;
+    return strcmp(*left, *right);
+}
+
+/* The names of the modules of a place, sorted; a place that cannot be read gets its reason. */
+static int read_place(struct module_place *place, struct arena *arena, const char **ret,
+                      size_t *ret_n) {
+    size_t n = 0;
+    *ret_n = 0;
+    if (place->reason.text[0] != '\0') return CM_OK;
+    DIR *folder = opendir(place->path);
+    if (folder == NULL) {
+        (void)reason_fail(&place->reason, 0, "%s", strerror(errno));
+        return CM_OK;
+    }
+    int status = CM_OK;
+    for (const struct dirent *file; status == CM_OK && n < MOST_MODULES;) {
+        file = readdir(folder);
+        if (file == NULL) break;
+        status = module_name(file->d_name, arena, &ret[n]);
+        if (status == CM_OK && ret[n] != NULL) n++;
+    }
+    (void)closedir(folder);
+    qsort(ret, n, sizeof(*ret), compare_names);
+    *ret_n = n;
+    return status;
+}
+
+static const struct backends_entry *find_usable(const struct backends_list *list,
+                                                const char *name) {
+    for (size_t i = 0; i < list->n; i++)
+        if (text_equal(list->items[i].name, name)) return &list->items[i];
+    return NULL;
+}
+
+static int add_module(const struct module_place *place, const char *name, struct arena *arena,
+                      struct backends_list *list) {
+    const struct backends_entry *before = find_usable(list, name);
+    struct backends_entry *entry = &list->items[list->n];
+    entry->name = name;
+    entry->path = arena_printf(arena, "%s/" PREFIX "%s" SUFFIX, place->path, name);
+    if (entry->path == NULL) return CM_NO_MEMORY;
+    if (before != NULL)
+        (void)reason_fail(&entry->reason, 0, "%s comes first",
+                          before->path ? before->path : "the built-in one");
+    else if (loader_load(entry->path, &entry->backend, &entry->reason) != CM_BACKEND_OK)
+        entry->backend = NULL;
+    list->n++;
+    return CM_OK;
+}
+
+static int add_place(struct module_place *place, struct arena *arena,
+                     struct backends_list *list) {
+    const char *names[MOST_MODULES];
+    size_t n = 0;
+    int status = read_place(place, arena, names, &n);
+    for (size_t i = 0; status == CM_OK && i < n; i++)
+        status = add_module(place, names[i], arena, list);
+    return status;
+}
+
+int backends_list(const struct places *places, struct arena *arena, struct backends_list *ret) {
+    struct backends_list list = {0, NULL};
+    list.items = arena_array(arena, N_BUILT_IN + places->n * MOST_MODULES, sizeof(*list.items));
+    if (list.items == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < N_BUILT_IN; i++) {
+        list.items[i].name = built_in[i]->name;
+        list.items[i].backend = built_in[i];
+    }
+    list.n = N_BUILT_IN;
+    for (size_t i = 0; i < places->n; i++) {
+        const int status = add_place(&places->items[i], arena, &list);
+        if (status != CM_OK) return status;
+    }
+    *ret = list;
+    return CM_OK;
+}
+
+/* The first place that has the module decides, as it does for the list. */
+static int find_module(const struct places *places, const char *name, struct arena *arena,
+                       const char **ret_path, struct cm_reason *reason) {
+    for (size_t i = 0; i < places->n; i++) {
+        if (places->items[i].reason.text[0] != '\0') continue;
+        const char *path =
+            arena_printf(arena, "%s/" PREFIX "%s" SUFFIX, places->items[i].path, name);
+        if (path == NULL) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+        if (access(path, F_OK) != 0) continue;
+        *ret_path = path;
+        return CM_BACKEND_OK;
+    }
+    return reason_fail(reason, CM_BACKEND_REFUSED,
+                       "there is no backend '%s': it is not built in, and none of the %zu "
+                       "places that are searched has " PREFIX "%s" SUFFIX,
+                       name, places->n, name);
+}
+
+int backends_find(const struct places *places, const char *name, struct arena *arena,
+                  const struct cm_backend **ret, struct cm_reason *reason) {
+    const char *path = NULL;
+    for (size_t i = 0; i < N_BUILT_IN; i++) {
+        if (!text_equal(built_in[i]->name, name)) continue;
+        *ret = built_in[i];
+        return CM_BACKEND_OK;
+    }
+    if (!is_name(name, strlen(name)))
+        return reason_fail(reason, CM_BACKEND_REFUSED,
+                           "'%s' cannot be the name of a backend: small letters, digits and -",
+                           name);
+    const int status = find_module(places, name, arena, &path, reason);
+    return status == CM_BACKEND_OK ? loader_load(path, ret, reason) : status;
+}
+
+const char *backends_module(const struct places *places, const char *name,
+                            struct arena *arena) {
+    struct cm_reason reason;
+    const char *path = NULL;
+    for (size_t i = 0; i < N_BUILT_IN; i++)
+        if (text_equal(built_in[i]->name, name)) return NULL;
+    return find_module(places, name, arena, &path, &reason) == CM_BACKEND_OK ? path : NULL;
+}

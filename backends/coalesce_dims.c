@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stride of 0 stands for an axis along which an operand repeats itself, until the end. */
+#include "backends/coalesce_dims.h"
+
+#include <string.h>
+
+#include "support/banned.h"
+
+static bool take_axis(const struct cm_tensor *operand, const struct cm_tensor *shape, int axis,
+                      int64_t *ret) {
+    const int own = axis - (shape->rank - operand->rank);
+    *ret = 0;
+    if (own < 0 || operand->dims[own] == 1) return true;
+    *ret = operand->strides[own];
+    return operand->dims[own] == shape->dims[axis];
+}
+
+/* Whether the axis at the end and the next one lie behind each other in every operand. */
+static bool can_merge(const struct collapsed *sum, int n, const int64_t *strides, int64_t dim) {
+    for (int i = 0; i < n; i++) {
+        const int64_t outer = sum->strides[i][sum->rank - 1];
+        if (outer == 0 && strides[i] == 0) continue;
+        if (strides[i] == 0 || outer != strides[i] * dim) return false;
+    }
+    return true;
+}
+
+static void add_axis(struct collapsed *sum, int n, const int64_t *strides, int64_t dim) {
+    if (sum->rank > 0 && can_merge(sum, n, strides, dim))
+        sum->dims[sum->rank - 1] *= dim;
+    else
+        sum->dims[sum->rank++] = dim;
+    for (int i = 0; i < n; i++) sum->strides[i][sum->rank - 1] = strides[i];
+}
+
+/* What repeats itself has one element there, and the stride of a packed tensor. */
+static void settle(struct collapsed *sum, int n) {
+    for (int i = 0; i < n; i++) {
+        int64_t packed = 1;
+        for (int axis = sum->rank - 1; axis >= 0; axis--) {
+            const bool repeats = sum->strides[i][axis] == 0;
+            sum->own[i][axis] = repeats ? 1 : sum->dims[axis];
+            if (repeats) sum->strides[i][axis] = packed;
+            packed = sum->strides[i][axis] * sum->own[i][axis];
+        }
+    }
+}
+
+bool collapse(const struct cm_tensor *const *operands, int n, const struct cm_tensor *shape,
+              struct collapsed *ret) {
+    struct collapsed sum;
+    memset(&sum, 0, sizeof(sum));
+    for (int axis = 0; axis < shape->rank; axis++) {
+        int64_t strides[COLLAPSE_OPERANDS] = {0};
+        for (int i = 0; i < n; i++)
+            if (!take_axis(operands[i], shape, axis, &strides[i])) return false;
+        if (shape->dims[axis] != 1) add_axis(&sum, n, strides, shape->dims[axis]);
+    }
+    if (sum.rank == 0) {
+        sum.rank = 1;
+        sum.dims[0] = 1;
+    }
+    settle(&sum, n);
+    *ret = sum;
+    return true;
+}

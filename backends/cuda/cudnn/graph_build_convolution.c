@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Convolutions of one to three dims, transposed ones too, with their biases. Channels of a
+ * group are what the filter has, so groups need no saying.
+ */
+#include "backends/cuda/cudnn/graph_build.h"
+#include "backends/cuda/cudnn/graph_operations.h"
+
+#include "support/banned.h"
+
+struct image {
+    enum graph_order order;
+    struct graph_shape x, w, y;
+};
+
+/* A filter is brought into the layout of the image once, by whoever loads the model. */
+static bool read_image(struct graph *graph, const struct graph_job *job, struct image *ret) {
+    const struct cm_primitive *primitive = job->primitive;
+    ret->order = graph_order_of(&primitive->inputs[0], job->prefer_last);
+    const enum graph_order filter = ret->order == GRAPH_STRIDED ? GRAPH_ROWS : ret->order;
+    if (primitive->inputs[0].rank == primitive->outputs[0].rank &&
+        primitive->inputs[0].rank == primitive->inputs[1].rank &&
+        primitive->window.n_spatial == primitive->inputs[0].rank - 2 &&
+        graph_shape_image(&primitive->inputs[0], ret->order, &ret->x) &&
+        graph_shape_image(&primitive->inputs[1], filter, &ret->w) &&
+        graph_shape_image(&primitive->outputs[0], ret->order, &ret->y))
+        return true;
+    graph_fail(graph, CM_BACKEND_REFUSED,
+               "no image of 1 to 3 dims, or of an element that "
+               "cuDNN has not got");
+    return false;
+}
+
+static void convolve(struct graph *graph, const struct graph_job *job,
+                     const struct image *image, cudnnBackendDescriptor_t y) {
+    struct cm_window window;
+    graph_shape_window(&job->primitive->window, &window);
+    const struct graph_convolution convolution = {
+        .backward = job->primitive->kind == CM_DECONV,
+        .compute = graph_compute_type(job->primitive->inputs[0].element),
+        .window = &window,
+        .x = graph_tensor(graph, &image->x, GRAPH_INPUT, 0),
+        .w = graph_tensor(graph, &image->w, GRAPH_INPUT, 1),
+        .y = y,
+    };
+    graph_convolve(graph, &convolution);
+}
+
+void graph_build_convolution_alone(struct graph *graph, const struct graph_job *job) {
+    struct image image;
+    if (!read_image(graph, job, &image)) return;
+    convolve(graph, job, &image, graph_tensor(graph, &image.y, GRAPH_OUTPUT, 0));
+}
+
+static bool read_biases(struct graph *graph, const struct graph_job *job,
+                        const struct image *image, struct graph_shape *ret) {
+    const struct cm_tensor *bias = &job->primitive->inputs[2];
+    cudnnDataType_t type = CUDNN_DATA_FLOAT;
+    if (bias->rank == 1 && bias->dims[0] == image->y.dims[1] &&
+        graph_type(bias->element, &type)) {
+        graph_shape_channels(&image->y, bias->dims[0], type, image->order, ret);
+        return true;
+    }
+    graph_fail(graph, CM_BACKEND_REFUSED, "the biases are not one a channel");
+    return false;
+}
+
+void graph_build_convolution(struct graph *graph, const struct graph_job *job) {
+    struct image image;
+    struct graph_shape biases;
+    if (!graph_has_bias(job->primitive)) {
+        graph_build_convolution_alone(graph, job);
+        return;
+    }
+    if (!read_image(graph, job, &image) || !read_biases(graph, job, &image, &biases)) return;
+    struct graph_shape between = image.y;
+    between.type = graph_between_type(graph_compute_type(job->primitive->inputs[0].element));
+    cudnnBackendDescriptor_t product = graph_tensor(graph, &between, GRAPH_BETWEEN, 0);
+    convolve(graph, job, &image, product);
+    const struct graph_pointwise add = {
+        .mode = CUDNN_POINTWISE_ADD,
+        .x = product,
+        .b = graph_tensor(graph, &biases, GRAPH_INPUT, 2),
+        .y = graph_tensor(graph, &image.y, GRAPH_OUTPUT, 0),
+    };
+    graph_point(graph, &add);
+}
+
+/* Rows of an image are [N, C, S], channels last [1, N S, C]: three dims, which is what the
+ * engines of elementwise functions take. */
+void graph_build_channel_biases(struct graph *graph, const struct graph_job *job) {
+    struct image image;
+    struct graph_shape biases;
+    int64_t inner = 1;
+    if (!read_image(graph, job, &image) || !read_biases(graph, job, &image, &biases)) return;
+    const int64_t channels = image.y.dims[1];
+    for (int i = 2; i < image.y.rank; i++) inner *= image.y.dims[i];
+    if (image.order == GRAPH_CHANNELS_LAST) {
+        graph_shape_3d(&image.y, 1, image.y.dims[0] * inner, channels);
+        graph_shape_3d(&biases, 1, 1, channels);
+    } else {
+        graph_shape_3d(&image.y, image.y.dims[0], channels, inner);
+        graph_shape_3d(&biases, 1, channels, 1);
+    }
+    const struct graph_pointwise add = {
+        .mode = CUDNN_POINTWISE_ADD,
+        .x = graph_tensor(graph, &image.y, GRAPH_OUTPUT, 0),
+        .b = graph_tensor(graph, &biases, GRAPH_INPUT, 2),
+        .y = graph_tensor(graph, &image.y, GRAPH_OUTPUT, 0),
+    };
+    graph_point(graph, &add);
+}

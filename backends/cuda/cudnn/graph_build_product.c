@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matrix products: y [B, M, N] = a [B, M, K] b [B, K, N] (+ addend), batches as one dim. */
+#include "backends/cuda/cudnn/graph_build.h"
+#include "backends/cuda/cudnn/graph_operations.h"
+
+#include <string.h>
+
+#include "backends/coalesce_dims.h"
+
+#include "support/banned.h"
+
+enum { A, B, Y, ADDEND, N_OPERANDS };
+
+struct product {
+    struct graph_shape operands[N_OPERANDS]; /* rank 3; a batch of 1 where it repeats itself */
+};
+
+/* The last `n` dims taken away, dims of the batch being what is left; a vector has none. */
+static struct cm_tensor without_last(const struct cm_tensor *tensor, int n) {
+    struct cm_tensor ret = *tensor;
+    ret.rank = tensor->rank > n ? tensor->rank - n : 0;
+    return ret;
+}
+
+static const struct cm_tensor *operand_of(const struct cm_primitive *primitive, int which) {
+    if (which == Y) return &primitive->outputs[0];
+    return &primitive->inputs[which == ADDEND ? 2 : which];
+}
+
+static int64_t dim_at(const struct cm_tensor *tensor, int from_last) {
+    return tensor->rank >= from_last ? tensor->dims[tensor->rank - from_last] : 1;
+}
+
+static int64_t stride_at(const struct cm_tensor *tensor, int from_last) {
+    const bool repeats = dim_at(tensor, from_last) == 1 && tensor->rank < from_last;
+    return repeats ? 1 : tensor->strides[tensor->rank - from_last];
+}
+
+/*
+ * With a single b for all batches the rows of all of them are one matrix: `n_last` is 1, and M
+ * is part of the batch dims. Else it is 2, and M is a dim of its own.
+ */
+static bool read_batches(const struct cm_primitive *primitive, int n_last, int n_operands,
+                         struct product *ret) {
+    static const int all[N_OPERANDS] = {A, Y, ADDEND, B};
+    struct cm_tensor batches[N_OPERANDS];
+    const struct cm_tensor *pointers[N_OPERANDS];
+    struct collapsed less;
+    const int n = n_last == 1 ? n_operands - 1 : n_operands;
+    int used[N_OPERANDS];
+    int n_used = 0;
+    for (int i = 0; i < N_OPERANDS && n_used < n; i++) {
+        if ((all[i] == ADDEND && !graph_has_bias(primitive)) || (all[i] == B && n_last == 1))
+            continue;
+        used[n_used] = all[i];
+        batches[n_used] = without_last(operand_of(primitive, all[i]), n_last);
+        pointers[n_used] = &batches[n_used];
+        n_used++;
+    }
+    if (!collapse(pointers, n_used, &batches[1], &less) || less.rank != 1) return false;
+    for (int i = 0; i < n_used; i++) {
+        const int at = n_last == 1 ? 1 : 0;
+        ret->operands[used[i]].dims[at] = less.own[i][0];
+        ret->operands[used[i]].strides[at] = less.strides[i][0];
+    }
+    return true;
+}
+
+static void take_last(const struct cm_primitive *primitive, int which, int from,
+                      struct product *ret) {
+    const struct cm_tensor *tensor = operand_of(primitive, which);
+    struct graph_shape *shape = &ret->operands[which];
+    for (int i = from; i < 3; i++) {
+        shape->dims[i] = dim_at(tensor, 3 - i);
+        shape->strides[i] = stride_at(tensor, 3 - i);
+    }
+}
+
+static bool is_shared(const struct cm_tensor *b) {
+    for (int i = 0; i < b->rank - 2; i++)
+        if (b->dims[i] != 1) return false;
+    return true;
+}
+
+/* A dim of one element has the stride of what lies behind it. */
+static void settle(struct graph_shape *shape) {
+    int64_t reach = 1;
+    for (int i = 2; i >= 0; i--) {
+        if (shape->dims[i] == 1 && i < 2) shape->strides[i] = reach;
+        const int64_t own = shape->dims[i] * shape->strides[i];
+        if (own > reach) reach = own;
+    }
+}
+
+static bool read_shapes(const struct cm_primitive *primitive, struct product *ret) {
+    const int n_operands = graph_has_bias(primitive) ? N_OPERANDS : N_OPERANDS - 1;
+    memset(ret, 0, sizeof(*ret));
+    if (primitive->inputs[0].rank < 2 || primitive->inputs[1].rank < 2 ||
+        primitive->outputs[0].rank < 2)
+        return false;
+    for (int i = 0; i < n_operands; i++) {
+        ret->operands[i].rank = 3;
+        ret->operands[i].dims[0] = ret->operands[i].strides[0] = 1;
+        if (!graph_type(operand_of(primitive, i)->element, &ret->operands[i].type))
+            return false;
+    }
+    const bool one_matrix =
+        is_shared(&primitive->inputs[1]) && read_batches(primitive, 1, n_operands, ret);
+    for (int i = 0; i < n_operands; i++)
+        take_last(primitive, i, one_matrix && i != B ? 2 : 1, ret);
+    if (!one_matrix && !read_batches(primitive, 2, n_operands, ret)) return false;
+    for (int i = 0; i < n_operands; i++) settle(&ret->operands[i]);
+    return true;
+}
+
+static bool read_product(struct graph *graph, const struct graph_job *job,
+                         struct product *ret) {
+    if (read_shapes(job->primitive, ret)) return true;
+    graph_fail(graph, CM_BACKEND_REFUSED,
+               "its matrices do not lie evenly, or are of an element that cuDNN has not got");
+    return false;
+}
+
+static void multiply(struct graph *graph, const struct graph_job *job,
+                     const struct product *product, cudnnBackendDescriptor_t y) {
+    cudnnBackendDescriptor_t a = graph_tensor(graph, &product->operands[A], GRAPH_INPUT, 0);
+    cudnnBackendDescriptor_t b = graph_tensor(graph, &product->operands[B], GRAPH_INPUT, 1);
+    graph_multiply(graph, a, b, y, graph_compute_type(job->primitive->inputs[0].element));
+}
+
+void graph_build_product_alone(struct graph *graph, const struct graph_job *job) {
+    struct product product;
+    if (!read_product(graph, job, &product)) return;
+    multiply(graph, job, &product, graph_tensor(graph, &product.operands[Y], GRAPH_OUTPUT, 0));
+}
+
+void graph_build_product(struct graph *graph, const struct graph_job *job) {
+    struct product product;
+    if (!graph_has_bias(job->primitive)) {
+        graph_build_product_alone(graph, job);
+        return;
+    }
+    if (!read_product(graph, job, &product)) return;
+    struct graph_shape between = product.operands[Y];
+    between.type = graph_between_type(graph_compute_type(job->primitive->inputs[0].element));
+    cudnnBackendDescriptor_t made = graph_tensor(graph, &between, GRAPH_BETWEEN, 0);
+    multiply(graph, job, &product, made);
+    const struct graph_pointwise add = {
+        .mode = CUDNN_POINTWISE_ADD,
+        .x = made,
+        .b = graph_tensor(graph, &product.operands[ADDEND], GRAPH_INPUT, 2),
+        .y = graph_tensor(graph, &product.operands[Y], GRAPH_OUTPUT, 0),
+    };
+    graph_point(graph, &add);
+}
+
+void graph_build_addend(struct graph *graph, const struct graph_job *job) {
+    struct product product;
+    if (!read_product(graph, job, &product)) return;
+    const struct graph_pointwise add = {
+        .mode = CUDNN_POINTWISE_ADD,
+        .x = graph_tensor(graph, &product.operands[Y], GRAPH_OUTPUT, 0),
+        .b = graph_tensor(graph, &product.operands[ADDEND], GRAPH_INPUT, 2),
+        .y = graph_tensor(graph, &product.operands[Y], GRAPH_OUTPUT, 0),
+    };
+    graph_point(graph, &add);
+}
+
+/* Batch and strides of rows, of the dims that it has. */
+static bool is_rows(const struct graph_shape *shape) {
+    struct graph_shape rows = *shape;
+    graph_shape_pack(&rows, GRAPH_ROWS);
+    for (int i = 0; i < 3; i++)
+        if (shape->dims[i] != 1 && shape->strides[i] != rows.strides[i]) return false;
+    return true;
+}
+
+static struct graph_shape image(cudnnDataType_t type, int64_t n, int64_t channels, int64_t h,
+                                int64_t w, enum graph_order order) {
+    struct graph_shape ret = {.type = type, .rank = 4, .dims = {n, channels, h, w}};
+    graph_shape_pack(&ret, order);
+    return ret;
+}
+
+/*
+ * The same multiplications on the same bytes, for what no engine of products takes: fp32 that
+ * is not to be rounded has engines of convolutions alone.
+ *
+ *     b [B, K, N] in rows     an image of B K channels and N pixels, a the filter [B M, K], in
+ *                             B groups: y has B M channels of N pixels
+ *     b of columns, B = 1     a an image of M pixels of K channels, channels last, b the
+ *                             filter [N, K]
+ */
+void graph_build_product_convolution(struct graph *graph, const struct graph_job *job) {
+    static const struct cm_window window = {
+        .n_spatial = 2, .kernel = {1, 1}, .strides = {1, 1}, .dilations = {1, 1}};
+    struct product product;
+    if (!read_product(graph, job, &product)) return;
+    const struct graph_shape *a = &product.operands[A];
+    const struct graph_shape *b = &product.operands[B];
+    const struct graph_shape *y = &product.operands[Y];
+    const int64_t n_batch = y->dims[0];
+    const int64_t m = y->dims[1];
+    const int64_t n = y->dims[2];
+    const int64_t k = a->dims[2];
+    const bool whole = is_rows(a) && is_rows(y) && a->dims[0] == n_batch;
+    struct graph_convolution convolution = {
+        .compute = graph_compute_type(job->primitive->inputs[0].element), .window = &window};
+    struct graph_shape x;
+    struct graph_shape w;
+    struct graph_shape out;
+    if (whole && is_rows(b) && b->dims[0] == n_batch) {
+        x = image(b->type, 1, n_batch * k, 1, n, GRAPH_ROWS);
+        w = image(a->type, n_batch * m, k, 1, 1, GRAPH_ROWS);
+        out = image(y->type, 1, n_batch * m, 1, n, GRAPH_ROWS);
+        convolution.x = graph_tensor(graph, &x, GRAPH_INPUT, 1);
+        convolution.w = graph_tensor(graph, &w, GRAPH_INPUT, 0);
+    } else if (whole && n_batch == 1 && b->strides[1] == 1 && b->strides[2] == k) {
+        x = image(a->type, 1, k, m, 1, GRAPH_CHANNELS_LAST);
+        w = image(b->type, n, k, 1, 1, GRAPH_CHANNELS_LAST);
+        out = image(y->type, 1, n, m, 1, GRAPH_CHANNELS_LAST);
+        convolution.x = graph_tensor(graph, &x, GRAPH_INPUT, 0);
+        convolution.w = graph_tensor(graph, &w, GRAPH_INPUT, 1);
+    } else {
+        graph_fail(graph, CM_BACKEND_REFUSED, "its matrices lie like no image");
+        return;
+    }
+    convolution.y = graph_tensor(graph, &out, GRAPH_OUTPUT, 0);
+    graph_convolve(graph, &convolution);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cuDNN's operations, each added to a graph with the descriptors of its tensors. */
+#ifndef BACKENDS_CUDA_CUDNN_GRAPH_OPERATIONS_H
+#define BACKENDS_CUDA_CUDNN_GRAPH_OPERATIONS_H
+
+#include "backends/cuda/cudnn/graph.h"
+
+/* y = x * w; `backward`: x = y * w turned round, which is a transposed convolution. */
+struct graph_convolution {
+    bool backward;
+    cudnnDataType_t compute;
+    const struct cm_window *window;
+    cudnnBackendDescriptor_t x, w, y;
+};
+void graph_convolve(struct graph *graph, const struct graph_convolution *convolution);
+
+/* b and t may be NULL. The limits and `alpha` matter to the modes that have such a thing. */
+struct graph_pointwise {
+    cudnnPointwiseMode_t mode;
+    cudnnDataType_t compute; /* CUDNN_DATA_FLOAT is 0 */
+    cudnnBackendDescriptor_t x, b, t, y;
+    bool has_limits; /* of relu: slope below `low`, nothing above `high` */
+    double low, high, slope;
+    double alpha; /* of elu, swish */
+};
+void graph_point(struct graph *graph, const struct graph_pointwise *pointwise);
+
+/* y [B, M, N] = a [B, M, K] b [B, K, N] */
+void graph_multiply(struct graph *graph, cudnnBackendDescriptor_t a, cudnnBackendDescriptor_t b,
+                    cudnnBackendDescriptor_t y, cudnnDataType_t compute);
+
+void graph_reduce(struct graph *graph, cudnnReduceTensorOp_t operator,
+                  cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t y);
+
+void graph_resample(struct graph *graph, cudnnResampleMode_t mode, cudnnPaddingMode_t padding,
+                    const struct cm_window *window, cudnnBackendDescriptor_t x,
+                    cudnnBackendDescriptor_t y);
+
+/* scale, bias and epsilon may be NULL. */
+struct graph_norm {
+    cudnnBackendNormMode_t mode;
+    cudnnBackendDescriptor_t x, scale, bias, epsilon, y;
+};
+void graph_normalize(struct graph *graph, const struct graph_norm *norm);
+
+struct graph_attention {
+    cudnnBackendDescriptor_t q, k, v, y, scale;
+};
+void graph_attend(struct graph *graph, const struct graph_attention *attention);
+
+/* Of cuDNN 9.21 and later: along the last dim of [B, H, M, N]. */
+void graph_softmax(struct graph *graph, cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t y);
+
+#endif

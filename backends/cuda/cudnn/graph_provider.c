@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The provider `cudnn graph`: a primitive as one or two graphs, each with its plan. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cuda/cudnn/graph_build.h"
+#include "backends/cuda/cudnn/graph_search.h"
+#include "backends/cuda/provider.h"
+#include "backends/cuda/refuse.h"
+
+#include "support/banned.h"
+
+struct part {
+    struct graph graph; /* the plan is one of its descriptors */
+    struct graph_found found;
+};
+
+struct graph_step {
+    const struct cuda_cudnn *cudnn;
+    cudnnHandle_t handle;
+    const struct graph_way *way;
+    bool multiplies; /* engines that have tensor cores have them for this */
+    int n_parts;
+    struct part parts[GRAPH_MOST_PARTS];
+};
+
+static void drop(void *own) {
+    struct graph_step *step = own;
+    for (int i = 0; i < step->n_parts; i++) graph_end(&step->parts[i].graph);
+    free(step);
+}
+
+static bool is_product(int32_t kind) {
+    return kind == CM_CONV || kind == CM_DECONV || kind == CM_GEMM || kind == CM_ATTENTION;
+}
+
+/*
+ * Engines for 16 bits and less have channels last; rows cost them two transpositions in their
+ * workspace. A choice of the layout is ours only where the user left it open
+ * (docs/decisions/planning.md).
+ */
+static bool prefers_last(const struct cm_device *device, const struct cm_primitive *primitive) {
+    const int32_t element = primitive->inputs[0].element;
+    return device->wishes.layout == CM_LAYOUT_AUTO && element != CM_F32 && element != CM_F64;
+}
+
+static bool is_strict(const struct cm_device *device, const struct cm_primitive *primitive) {
+    const int32_t element = primitive->inputs[0].element;
+    return device->wishes.precision != CM_PRECISION_TF32 && is_product(primitive->kind) &&
+           (element == CM_F32 || element == CM_F64);
+}
+
+static bool is_empty(const struct cm_tensor *tensor) {
+    for (int i = 0; i < tensor->rank; i++)
+        if (tensor->dims[i] == 0) return true;
+    return false;
+}
+
+/* What cuDNN would be asked to divide by, or to reach past 2^63 with. */
+static int check(const struct cm_primitive *primitive, struct cm_reason *reason) {
+    for (int i = 0; i < primitive->n_inputs; i++)
+        if (is_empty(&primitive->inputs[i]))
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is empty");
+    for (int i = 0; i < primitive->n_outputs; i++)
+        if (is_empty(&primitive->outputs[i]))
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "the result is empty");
+    return CM_BACKEND_OK;
+}
+
+/* The first part multiplies; what is added after it has nothing that could be rounded. */
+static int make_part(struct cm_device *device, const struct graph_job *job,
+                     const struct graph_way *way, int which, int candidate, struct part *ret) {
+    const bool multiplies = which == 0;
+    const struct graph_wanted wanted = {
+        .handle = device->target.descriptor == NULL ? device->cudnn_handle : NULL,
+        .target = device->target.descriptor,
+        .no_tensor_cores = multiplies && is_strict(device, job->primitive),
+        .slow_heuristics = device->wishes.slow_heuristics,
+        .workspace_bytes = device->wishes.workspace_bytes,
+        .candidate = multiplies ? candidate : 0,
+    };
+    graph_begin(&ret->graph, &device->cudnn);
+    way->parts[which](&ret->graph, job);
+    return graph_search(&ret->graph, &wanted, &ret->found);
+}
+
+/* The candidates are those of the first part: it does the work. */
+static int try_way(struct cm_device *device, const struct graph_job *job,
+                   const struct graph_way *way, int candidate, struct graph_step *step,
+                   struct cm_reason *reason) {
+    int status = CM_BACKEND_OK;
+    step->way = way;
+    step->n_parts = 0;
+    for (int i = 0; i < GRAPH_MOST_PARTS && way->parts[i] != NULL; i++) {
+        struct part *part = &step->parts[step->n_parts++];
+        status = make_part(device, job, way, i, candidate, part);
+        if (status == CM_BACKEND_OK) continue;
+        *reason = part->graph.reason;
+        break;
+    }
+    if (status == CM_BACKEND_OK) return status;
+    while (step->n_parts > 0) graph_end(&step->parts[--step->n_parts].graph);
+    return status;
+}
+
+/* The reason of the first way: the others are what else one could do. */
+static int try_ways(struct cm_device *device, const struct cm_primitive *primitive,
+                    int candidate, struct graph_step *step, struct cm_reason *reason) {
+    const struct graph_job job = {primitive, prefers_last(device, primitive)};
+    const struct graph_way *way = graph_ways(primitive->kind);
+    int status = CM_BACKEND_REFUSED;
+    if (way->parts[0] == NULL)
+        return cuda_refuse(reason, status, "cuDNN's graphs do nothing of the kind");
+    for (const struct graph_way *at = way; at->parts[0] != NULL; at++) {
+        struct cm_reason why = {""};
+        if (at->fits == (graph_has_bias(primitive) ? GRAPH_FITS_NO_BIAS : GRAPH_FITS_BIAS))
+            continue;
+        status = try_way(device, &job, at, candidate, step, &why);
+        if (at == way || status == CM_BACKEND_NO_MEMORY) *reason = why;
+        if (status != CM_BACKEND_REFUSED) break;
+        if (step->parts[0].found.accepted > 0) break;
+    }
+    return status;
+}
+
+static int64_t most_workspace(const struct graph_step *step) {
+    int64_t most = 0;
+    for (int i = 0; i < step->n_parts; i++)
+        if (step->parts[i].found.workspace_bytes > most)
+            most = step->parts[i].found.workspace_bytes;
+    return most;
+}
+
+static int tried(const struct graph_step *step) {
+    int n = 0;
+    for (int i = 0; i < step->n_parts; i++) n += step->parts[i].found.tried;
+    return n;
+}
+
+static const struct {
+    bool behavior;
+    unsigned bit;
+    const char *text;
+} notes[] = {
+    {false, CUDNN_NUMERICAL_NOTE_WINOGRAD, "winograd"},
+    {false, CUDNN_NUMERICAL_NOTE_FFT, "fft"},
+    {false, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS, "rounds its operands"},
+    {false, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION, "rounds its sums"},
+    {false, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC, "not deterministic"},
+    {true, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION, "compiled when planned"},
+};
+
+static size_t append(char *ret, size_t size, size_t used, const char *text) {
+    if (used < size)
+        (void)snprintf(ret + used, size - used, "%s%s", used > 0 ? ", " : "", text);
+    return strlen(ret);
+}
+
+/* "engine 62, compiled when planned, biases apart" */
+static void print_algorithm(const struct graph_step *step, char *ret, size_t size) {
+    const struct graph_found *found = &step->parts[0].found;
+    size_t used = 0;
+    if (found->engine >= 0)
+        used = (size_t)snprintf(ret, size, "engine %lld", (long long)found->engine);
+    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
+        const uint64_t bits =
+            notes[i].behavior ? found->behavior_notes : found->numerical_notes;
+        if ((bits >> notes[i].bit & 1) != 0) used = append(ret, size, used, notes[i].text);
+    }
+    if (step->way->remark != NULL) (void)append(ret, size, used, step->way->remark);
+}
+
+/* cuDNN marks engines, not uses: the one of elementwise functions is marked as well. */
+static int32_t tensor_cores(const struct graph_step *step) {
+    const uint64_t bit = UINT64_C(1) << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+    if ((step->parts[0].found.numerical_notes & bit) == 0) return CM_TENSOR_CORES_NO;
+    return step->multiplies ? CM_TENSOR_CORES_YES : CM_TENSOR_CORES_UNKNOWN;
+}
+
+static void facts(const void *own, struct cm_how *ret) {
+    const struct graph_step *step = own;
+    print_algorithm(step, ret->algorithm, sizeof(ret->algorithm));
+    ret->tensor_cores = tensor_cores(step);
+}
+
+/* Values of the host are read when the pack is executed; they live as long as the step. */
+static void *address_of(struct graph_operand *operand, const struct cuda_operands *operands) {
+    CUdeviceptr address = 0;
+    void *ret = NULL;
+    if (operand->role == GRAPH_VALUE) return &operand->value;
+    address = operand->role == GRAPH_INPUT ? operands->inputs[operand->index]
+                                           : operands->outputs[operand->index];
+    /* An address of the device is a number to the driver and a pointer to cuDNN. */
+    memcpy(&ret, &address, sizeof(ret));
+    return ret;
+}
+
+static int execute(const struct graph_step *step, struct part *part,
+                   const struct cuda_operands *operands, struct cm_reason *reason) {
+    struct graph *graph = &part->graph;
+    int64_t ids[GRAPH_MOST_OPERANDS];
+    void *addresses[GRAPH_MOST_OPERANDS];
+    void *workspace = NULL;
+    cudnnBackendDescriptor_t pack = NULL;
+    const struct cuda_cudnn *cudnn = step->cudnn;
+    memcpy(&workspace, &operands->workspace, sizeof(workspace));
+    for (int i = 0; i < graph->n_operands; i++) {
+        ids[i] = graph->operands[i].id;
+        addresses[i] = address_of(&graph->operands[i], operands);
+    }
+    cudnnStatus_t status =
+        cudnn->cudnnBackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack);
+    if (status == CUDNN_STATUS_SUCCESS)
+        status = cudnn->cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+                                                 CUDNN_TYPE_INT64, graph->n_operands, ids);
+    if (status == CUDNN_STATUS_SUCCESS)
+        status =
+            cudnn->cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+                                            CUDNN_TYPE_VOID_PTR, graph->n_operands, addresses);
+    if (status == CUDNN_STATUS_SUCCESS)
+        status = cudnn->cudnnBackendSetAttribute(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
+                                                 CUDNN_TYPE_VOID_PTR, 1, &workspace);
+    if (status == CUDNN_STATUS_SUCCESS) status = cudnn->cudnnBackendFinalize(pack);
+    if (status == CUDNN_STATUS_SUCCESS)
+        status = cudnn->cudnnBackendExecute(step->handle, part->found.plan, pack);
+    char words[CM_REASON_SIZE];
+    if (status != CUDNN_STATUS_SUCCESS) graph_last_error(cudnn, status, words, sizeof(words));
+    if (pack != NULL) (void)cudnn->cudnnBackendDestroyDescriptor(pack);
+    if (status == CUDNN_STATUS_SUCCESS) return CM_BACKEND_OK;
+    return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuDNN does not execute it: %s", words);
+}
+
+/* The stream is the handle's. */
+static int launch(void *own, const struct cuda_operands *operands, CUstream stream,
+                  struct cm_reason *reason) {
+    struct graph_step *step = own;
+    int status = CM_BACKEND_OK;
+    (void)stream;
+    for (int i = 0; i < step->n_parts && status == CM_BACKEND_OK; i++)
+        status = execute(step, &step->parts[i], operands, reason);
+    return status;
+}
+
+static int make(struct cm_device *device, const struct cm_primitive *primitive,
+                int32_t candidate, struct cuda_step *ret, struct cm_reason *reason) {
+    if (!device->has_cudnn.here) {
+        *reason = device->has_cudnn.why;
+        return CM_BACKEND_REFUSED;
+    }
+    int status = check(primitive, reason);
+    if (status != CM_BACKEND_OK) return status;
+    struct graph_step *step = calloc(1, sizeof(*step));
+    if (step == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    step->cudnn = &device->cudnn;
+    step->handle = device->cudnn_handle;
+    step->multiplies = is_product(primitive->kind);
+    status = try_ways(device, primitive, candidate, step, reason);
+    if (status != CM_BACKEND_OK) {
+        free(step);
+        return status;
+    }
+    *ret = (struct cuda_step){
+        .own = step,
+        .launch = step->handle != NULL ? launch : NULL,
+        .facts = facts,
+        .drop = drop,
+        .workspace_bytes = most_workspace(step),
+        .state = CM_MEASURED,
+        .plans_tried = tried(step),
+    };
+    return CM_BACKEND_OK;
+}
+
+const struct cuda_provider cudnn_graph_provider = {
+    .name = "cudnn graph",
+    .tensor_core_rule = "cudnn note",
+    .plans_only = true,
+    .make = make,
+};

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/cuda/cudnn/graph_search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/cuda/api.h"
+
+#include "support/banned.h"
+
+/* Of one mode: mode B names up to about 90. */
+#define MOST_ENGINES 128
+#define MOST_NOTES   32
+
+#define BIT(note) (UINT64_C(1) << (note))
+/* All that computes with less than the operands have, as tf32 does with fp32. */
+#define LESS_PRECISE                                                                           \
+    (BIT(CUDNN_NUMERICAL_NOTE_TENSOR_CORE) | BIT(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) |   \
+     BIT(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION))
+
+struct search {
+    struct graph *graph;
+    const struct graph_wanted *wanted;
+    cudnnBackendDescriptor_t operations; /* the graph's, as one */
+    struct graph_found found;
+    int accepted;             /* so far */
+    int with_less;            /* left out for their precision */
+    int64_t least_bytes;      /* of the plans that take too much; 0: none did */
+    char why[CM_REASON_SIZE]; /* of the first engine that refused */
+};
+
+static void set_device(const struct search *search, cudnnBackendDescriptor_t descriptor,
+                       cudnnBackendAttributeName_t handle, cudnnBackendAttributeName_t target) {
+    const struct graph_wanted *wanted = search->wanted;
+    if (wanted->handle != NULL)
+        graph_set(search->graph, descriptor, handle, CUDNN_TYPE_HANDLE, 1, &wanted->handle);
+    else
+        graph_set_descriptor(search->graph, descriptor, target, wanted->target);
+}
+
+static void join_operations(struct search *search) {
+    struct graph *graph = search->graph;
+    search->operations = graph_make(graph, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+    graph_set(graph, search->operations, CUDNN_ATTR_OPERATIONGRAPH_OPS,
+              CUDNN_TYPE_BACKEND_DESCRIPTOR, graph->n_operations, graph->operations);
+    if (search->wanted->handle != NULL)
+        graph_set(graph, search->operations, CUDNN_ATTR_OPERATIONGRAPH_HANDLE,
+                  CUDNN_TYPE_HANDLE, 1, &search->wanted->handle);
+    graph_finalize(graph, search->operations, "the operations together");
+}
+
+static void note_refusal(struct search *search, cudnnStatus_t status) {
+    char why[CM_REASON_SIZE];
+    graph_last_error(search->graph->cudnn, status, why, sizeof(why));
+    /* The first is the engine that cuDNN thinks best; of an engine for other devices one
+     * learns nothing. */
+    if (search->why[0] != '\0' && strstr(search->why, "ARCH_MISMATCH") == NULL) return;
+    (void)snprintf(search->why, sizeof(search->why), "%s", why);
+}
+
+/* The configurations that the heuristics have, filled into descriptors that exist. */
+static int64_t ask_heuristics(struct search *search, cudnnBackendHeurMode_t mode,
+                              cudnnBackendDescriptor_t *ret) {
+    struct graph *graph = search->graph;
+    const struct cuda_cudnn *cudnn = graph->cudnn;
+    int64_t n = 0;
+    cudnnBackendDescriptor_t heuristics =
+        graph_make(graph, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    graph_set_descriptor(graph, heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+                         search->operations);
+    graph_set(graph, heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
+    if (search->wanted->handle == NULL)
+        graph_set_descriptor(graph, heuristics, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP,
+                             search->wanted->target);
+    if (graph->status != CM_BACKEND_OK) return 0;
+    cudnnStatus_t status = cudnn->cudnnBackendFinalize(heuristics);
+    if (status == CUDNN_STATUS_SUCCESS)
+        status = cudnn->cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                                 CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &n, NULL);
+    if (status == CUDNN_STATUS_SUCCESS && n > 0) {
+        if (n > MOST_ENGINES) n = MOST_ENGINES;
+        for (int64_t i = 0; i < n; i++)
+            ret[i] = graph_make(graph, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+        if (graph->status != CM_BACKEND_OK) return 0;
+        status = cudnn->cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                                 CUDNN_TYPE_BACKEND_DESCRIPTOR, n, &n, ret);
+    }
+    if (status != CUDNN_STATUS_SUCCESS) note_refusal(search, status);
+    return status == CUDNN_STATUS_SUCCESS ? n : 0;
+}
+
+static uint64_t read_notes(const struct cuda_cudnn *cudnn, cudnnBackendDescriptor_t engine,
+                           cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) {
+    /* Both kinds of notes are enums of 32 bits. */
+    int32_t notes[MOST_NOTES] = {0};
+    int64_t n = 0;
+    uint64_t bits = 0;
+    if (cudnn->cudnnBackendGetAttribute(engine, name, type, MOST_NOTES, &n, notes) !=
+        CUDNN_STATUS_SUCCESS)
+        return 0;
+    for (int64_t i = 0; i < n && i < MOST_NOTES; i++)
+        if (notes[i] >= 0 && notes[i] < 64) bits |= BIT(notes[i]);
+    return bits;
+}
+
+_Static_assert(sizeof(cudnnBackendNumericalNote_t) == sizeof(int32_t), "read as int32_t");
+_Static_assert(sizeof(cudnnBackendBehaviorNote_t) == sizeof(int32_t), "read as int32_t");
+
+static void read_engine(struct search *search, cudnnBackendDescriptor_t configuration,
+                        struct graph_found *ret) {
+    struct graph *graph = search->graph;
+    const struct cuda_cudnn *cudnn = graph->cudnn;
+    int64_t n = 0;
+    cudnnBackendDescriptor_t engine = graph_make(graph, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    ret->engine = -1;
+    if (engine == NULL ||
+        cudnn->cudnnBackendGetAttribute(configuration, CUDNN_ATTR_ENGINECFG_ENGINE,
+                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &n,
+                                        &engine) != CUDNN_STATUS_SUCCESS)
+        return;
+    (void)cudnn->cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX,
+                                          CUDNN_TYPE_INT64, 1, &n, &ret->engine);
+    ret->numerical_notes =
+        read_notes(cudnn, engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE);
+    ret->behavior_notes =
+        read_notes(cudnn, engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE);
+}
+
+static bool fits_workspace(struct search *search, struct graph_found *found) {
+    int64_t n = 0;
+    const cudnnStatus_t status = search->graph->cudnn->cudnnBackendGetAttribute(
+        found->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &n,
+        &found->workspace_bytes);
+    if (status != CUDNN_STATUS_SUCCESS) {
+        note_refusal(search, status);
+        return false;
+    }
+    if (found->workspace_bytes <= search->wanted->workspace_bytes) return true;
+    if (search->least_bytes == 0 || found->workspace_bytes < search->least_bytes)
+        search->least_bytes = found->workspace_bytes;
+    return false;
+}
+
+/* Whether this configuration became a plan within the limits. */
+static bool try_configuration(struct search *search, cudnnBackendDescriptor_t configuration) {
+    struct graph *graph = search->graph;
+    struct graph_found *found = &search->found;
+    const int tried = found->tried + 1;
+    *found = (struct graph_found){.tried = tried};
+    read_engine(search, configuration, found);
+    if (search->wanted->no_tensor_cores && (found->numerical_notes & LESS_PRECISE) != 0) {
+        search->with_less++;
+        return false;
+    }
+    found->plan = graph_make(graph, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    graph_set_descriptor(graph, found->plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+                         configuration);
+    set_device(search, found->plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
+               CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
+    if (graph->status != CM_BACKEND_OK) return false;
+    const cudnnStatus_t status = graph->cudnn->cudnnBackendFinalize(found->plan);
+    if (status == CUDNN_STATUS_SUCCESS) return fits_workspace(search, found);
+    note_refusal(search, status);
+    return false;
+}
+
+static bool try_mode(struct search *search, cudnnBackendHeurMode_t mode) {
+    cudnnBackendDescriptor_t *configurations = calloc(MOST_ENGINES, sizeof(*configurations));
+    bool found = false;
+    if (configurations == NULL) {
+        graph_fail(search->graph, CM_BACKEND_NO_MEMORY, "out of memory");
+        return false;
+    }
+    const int64_t n = ask_heuristics(search, mode, configurations);
+    for (int64_t i = 0; i < n && !found && search->graph->status == CM_BACKEND_OK; i++)
+        found = try_configuration(search, configurations[i]) &&
+                search->accepted++ == search->wanted->candidate;
+    free(configurations);
+    return found;
+}
+
+static void refuse(struct search *search) {
+    struct graph *graph = search->graph;
+    if (search->accepted > 0)
+        graph_fail(graph, CM_BACKEND_REFUSED, "%d plans, no more", search->accepted);
+    else if (search->least_bytes > 0)
+        graph_fail(graph, CM_BACKEND_REFUSED,
+                   "every plan takes more workspace than %lld bytes, at least %lld",
+                   (long long)search->wanted->workspace_bytes, (long long)search->least_bytes);
+    else if (search->with_less > 0)
+        graph_fail(graph, CM_BACKEND_REFUSED,
+                   "no engine without tensor cores takes it, and fp32 is not to be rounded");
+    else if (search->why[0] != '\0')
+        graph_fail(graph, CM_BACKEND_REFUSED, "no engine takes it: %s", search->why);
+    else
+        graph_fail(graph, CM_BACKEND_REFUSED, "no engine takes it");
+}
+
+int graph_search(struct graph *graph, const struct graph_wanted *wanted,
+                 struct graph_found *ret) {
+    struct search search = {.graph = graph, .wanted = wanted};
+    join_operations(&search);
+    const bool found =
+        graph->status == CM_BACKEND_OK &&
+        (try_mode(&search, wanted->slow_heuristics ? CUDNN_HEUR_MODE_B : CUDNN_HEUR_MODE_A) ||
+         try_mode(&search, CUDNN_HEUR_MODE_FALLBACK));
+    *ret = search.found;
+    ret->accepted = search.accepted;
+    if (!found) refuse(&search);
+    return graph->status;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/cuda/cudnn/graph_shape.h"
+
+#include <string.h>
+
+#include "support/banned.h"
+
+#define FEWEST_SPATIAL 2
+
+/* primitive_check has seen to it that a product of dims stays below 2^60. */
+void graph_shape_pack(struct graph_shape *shape, enum graph_order order) {
+    int64_t stride = 1;
+    if (order == GRAPH_CHANNELS_LAST) {
+        shape->strides[1] = stride;
+        stride *= shape->dims[1];
+    }
+    for (int i = shape->rank - 1; i >= 0; i--) {
+        if (i == 1 && order == GRAPH_CHANNELS_LAST) continue;
+        shape->strides[i] = stride;
+        stride *= shape->dims[i];
+    }
+}
+
+/* A dim of one element has no stride that matters. */
+static bool is_packed(const struct cm_tensor *tensor, enum graph_order order) {
+    struct graph_shape packed = {.rank = tensor->rank};
+    memcpy(packed.dims, tensor->dims, sizeof(packed.dims));
+    if (order == GRAPH_CHANNELS_LAST && tensor->rank < 3) return false;
+    graph_shape_pack(&packed, order);
+    for (int i = 0; i < tensor->rank; i++)
+        if (tensor->dims[i] != 1 && tensor->strides[i] != packed.strides[i]) return false;
+    return true;
+}
+
+enum graph_order graph_order_of(const struct cm_tensor *tensor, bool prefer_last) {
+    const bool rows = is_packed(tensor, GRAPH_ROWS);
+    const bool last = is_packed(tensor, GRAPH_CHANNELS_LAST);
+    if (!rows && !last) return GRAPH_STRIDED;
+    return prefer_last || !rows ? GRAPH_CHANNELS_LAST : GRAPH_ROWS;
+}
+
+bool graph_shape_of(const struct cm_tensor *tensor, struct graph_shape *ret) {
+    memset(ret, 0, sizeof(*ret));
+    if (!graph_type(tensor->element, &ret->type)) return false;
+    ret->rank = tensor->rank;
+    memcpy(ret->dims, tensor->dims, sizeof(ret->dims));
+    graph_shape_pack(ret, GRAPH_ROWS);
+    return true;
+}
+
+bool graph_shape_image(const struct cm_tensor *tensor, enum graph_order order,
+                       struct graph_shape *ret) {
+    const int n_spatial = tensor->rank - 2;
+    const int more = n_spatial < FEWEST_SPATIAL ? FEWEST_SPATIAL - n_spatial : 0;
+    if (n_spatial < 1 || n_spatial > CM_MAX_SPATIAL || !graph_shape_of(tensor, ret))
+        return false;
+    ret->rank = tensor->rank + more;
+    for (int i = 2; i < ret->rank; i++) {
+        const bool own = i >= 2 + more;
+        ret->dims[i] = own ? tensor->dims[i - more] : 1;
+        ret->strides[i] = own ? tensor->strides[i - more] : 0;
+    }
+    if (order != GRAPH_STRIDED) {
+        graph_shape_pack(ret, order);
+        return true;
+    }
+    memcpy(ret->strides, tensor->strides, 2 * sizeof(ret->strides[0]));
+    for (int i = 2; i < 2 + more; i++)
+        ret->strides[i] = ret->strides[2 + more] * ret->dims[2 + more];
+    return true;
+}
+
+void graph_shape_channels(const struct graph_shape *like, int64_t n, cudnnDataType_t type,
+                          enum graph_order order, struct graph_shape *ret) {
+    memset(ret, 0, sizeof(*ret));
+    ret->type = type;
+    ret->rank = like->rank;
+    for (int i = 0; i < ret->rank; i++) ret->dims[i] = i == 1 ? n : 1;
+    graph_shape_pack(ret, order);
+}
+
+static void spread(const int64_t *from, int n, int64_t neutral, int64_t *ret) {
+    const int more = n < FEWEST_SPATIAL ? FEWEST_SPATIAL - n : 0;
+    for (int i = 0; i < n + more; i++) ret[i] = i < more ? neutral : from[i - more];
+}
+
+void graph_shape_window(const struct cm_window *window, struct cm_window *ret) {
+    const int n = window->n_spatial;
+    memset(ret, 0, sizeof(*ret));
+    ret->n_spatial = n < FEWEST_SPATIAL ? FEWEST_SPATIAL : n;
+    spread(window->kernel, n, 1, ret->kernel);
+    spread(window->strides, n, 1, ret->strides);
+    spread(window->dilations, n, 1, ret->dilations);
+    spread(window->pads_begin, n, 0, ret->pads_begin);
+    spread(window->pads_end, n, 0, ret->pads_end);
+}
+
+void graph_shape_3d(struct graph_shape *shape, int64_t a, int64_t b, int64_t c) {
+    shape->rank = 3;
+    shape->dims[0] = a;
+    shape->dims[1] = b;
+    shape->dims[2] = c;
+    graph_shape_pack(shape, GRAPH_ROWS);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done to each element by itself, and what only moves them: one template. */
+#include <string.h>
+
+#include "backends/cuda/jit/jit_index.h"
+#include "backends/cuda/refuse.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+/*
+ * v is the running value, w the other operand, A and B the constants. Integers are computed as
+ * such where all operands and functions are theirs.
+ */
+static const struct {
+    const char *text;
+    bool of_integers;
+} functions[CM_N_FUNCTIONS] = {
+    [CM_ABS] = {"v < 0 ? -v : v", true},
+    [CM_ACOS] = {"acos(v)", false},
+    [CM_ACOSH] = {"acosh(v)", false},
+    [CM_ASIN] = {"asin(v)", false},
+    [CM_ASINH] = {"asinh(v)", false},
+    [CM_ATAN] = {"atan(v)", false},
+    [CM_ATANH] = {"atanh(v)", false},
+    [CM_CAST] = {"v", true},
+    [CM_CEIL] = {"ceil(v)", false},
+    [CM_CLIP] = {"v < A ? A : v > B ? B : v", true},
+    [CM_COS] = {"cos(v)", false},
+    [CM_COSH] = {"cosh(v)", false},
+    [CM_ELU] = {"v > 0 ? v : A * expm1(v)", false},
+    [CM_ERF] = {"erf(v)", false},
+    [CM_EXP] = {"exp(v)", false},
+    [CM_FLOOR] = {"floor(v)", false},
+    [CM_GELU] = {"v * (C)0.5 * (1 + erf(v * (C)0.70710678118654752))", false},
+    [CM_GELU_TANH] = {"v * (C)0.5 * (1 + tanh((C)0.79788456080286536 * "
+                      "(v + (C)0.044715 * v * v * v)))",
+                      false},
+    [CM_HARD_SIGMOID] = {"fmax((C)0, fmin((C)1, A * v + B))", false},
+    [CM_HARD_SWISH] = {"v * fmax((C)0, fmin((C)1, v / 6 + (C)0.5))", false},
+    [CM_LEAKY_RELU] = {"v > 0 ? v : A * v", false},
+    [CM_LINEAR] = {"A * v + B", true},
+    [CM_LOG] = {"log(v)", false},
+    [CM_MISH] = {"v * tanh(log1p(exp(v)))", false},
+    [CM_NEGATE] = {"-v", true},
+    [CM_NOT] = {"v == 0", true},
+    [CM_RECIPROCAL] = {"1 / v", false},
+    [CM_RELU] = {"v > 0 ? v : 0", true},
+    [CM_ROUND] = {"rint(v)", false},
+    [CM_SIGMOID] = {"1 / (1 + exp(-v))", false},
+    [CM_SIGN] = {"(v > 0) - (v < 0)", true},
+    [CM_SIN] = {"sin(v)", false},
+    [CM_SINH] = {"sinh(v)", false},
+    [CM_SOFTPLUS] = {"log1p(exp(v))", false},
+    [CM_SQRT] = {"sqrt(v)", false},
+    [CM_SQUARE] = {"v * v", true},
+    [CM_SWISH] = {"v / (1 + exp(-A * v))", false},
+    [CM_TAN] = {"tan(v)", false},
+    [CM_TANH] = {"tanh(v)", false},
+    [CM_THRESHOLD] = {"v > A ? v : 0", true},
+    [CM_ADD] = {"v + w", true},
+    [CM_SUBTRACT] = {"v - w", true},
+    [CM_MULTIPLY] = {"v * w", true},
+    [CM_DIVIDE] = {"w != 0 ? v / w : 0", true},
+    [CM_MAXIMUM] = {"v > w ? v : w", true},
+    [CM_MINIMUM] = {"v < w ? v : w", true},
+    [CM_MODULO] = {"w != 0 ? v - w * (C)(i64)(v / w) : 0", true},
+    [CM_POWER] = {"pow(v, w)", false},
+    [CM_COMPARE] = {"v >= w", true},
+    [CM_LOGIC] = {"v != 0 && w != 0", true},
+    [CM_PRELU] = {"v > 0 ? v : w * v", false},
+    [CM_SELECT] = {"a0 != 0 ? a1 : a2", true},
+};
+
+static bool is_float(int32_t element) {
+    return element >= CM_F64 && element <= CM_F8E5M2;
+}
+
+/* double for doubles, 64-bit integers where nothing else occurs, float for the rest. */
+static const char *compute_type(const struct cm_primitive *primitive) {
+    bool integers = true;
+    for (int32_t i = 0; i < primitive->n_inputs + 1; i++) {
+        const int32_t element = i < primitive->n_inputs ? primitive->inputs[i].element
+                                                        : primitive->outputs[0].element;
+        if (element == CM_F64) return "double";
+        integers = integers && !is_float(element);
+    }
+    for (int32_t i = 0; i < primitive->n_steps; i++)
+        integers = integers && functions[primitive->steps[i].function].of_integers;
+    return integers ? "long long" : "float";
+}
+
+static int check_steps(const struct cm_primitive *primitive, struct cm_reason *reason) {
+    for (int32_t i = 0; i < primitive->n_steps; i++) {
+        const struct cm_eltwise *step = &primitive->steps[i];
+        if (step->function == CM_SELECT && (i > 0 || primitive->n_inputs < 3))
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "a selection of fewer than three");
+        if (functions[step->function].text == NULL)
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "there is no such function");
+    }
+    return CM_BACKEND_OK;
+}
+
+/* The elements that a thread has, in a<operand>_; one for all where an operand repeats it. */
+static void load_operands(struct jit *jit, const struct lattice *lattice, int vector) {
+    const int last = lattice->rank - 1;
+    for (int i = 0; i < lattice->n - 1; i++) {
+        const char *type = jit_type(jit->primitive->inputs[i].element);
+        if (lattice->strides[i][last] == 1 && vector > 1)
+            jit_add(jit, "    const auto a%d_ = *(const vec<%s, %d> *)(x%d + o%d);\n", i, type,
+                    vector, i, i);
+        else
+            jit_add(jit, "    const C a%d = get(x%d[o%d]);\n", i, i, i);
+    }
+}
+
+static void name_elements(struct jit *jit, const struct lattice *lattice, int vector) {
+    const int last = lattice->rank - 1;
+    for (int i = 0; i < lattice->n - 1 && vector > 1; i++)
+        if (lattice->strides[i][last] == 1)
+            jit_add(jit, "        const C a%d = get(a%d_.at[j]);\n", i, i);
+}
+
+static void add_steps(struct jit *jit) {
+    jit_add(jit, "        C v = a0;\n");
+    for (int32_t i = 0; i < jit->primitive->n_steps; i++) {
+        const struct cm_eltwise *step = &jit->primitive->steps[i];
+        jit_add(jit, "        { const C A = (C)%.17g, B = (C)%.17g, w = a%d;\n", step->alpha,
+                step->beta, (int)step->operand);
+        jit_add(jit, "          (void)A; (void)B; (void)w; v = (C)(%s); }\n",
+                functions[step->function].text);
+    }
+}
+
+int jit_write_eltwise(const struct cm_primitive *primitive, struct jit *jit,
+                      struct cm_reason *reason) {
+    const struct cm_tensor *operands[LATTICE_OPERANDS];
+    struct lattice lattice;
+    const int n = primitive->n_inputs;
+    const int status = check_steps(primitive, reason);
+    if (status != CM_BACKEND_OK) return status;
+    for (int i = 0; i < n; i++) operands[i] = &primitive->inputs[i];
+    operands[n] = &primitive->outputs[0];
+    if (primitive->n_outputs != 1 || !lattice_read(operands[n], operands, n + 1, &lattice))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "operands do not broadcast to the result");
+    const int vector = jit_index_vector(&lattice, operands);
+    const bool whole = vector > 1 && lattice.strides[n][lattice.rank - 1] == 1;
+    jit_add(jit, "typedef %s C;\n%s", compute_type(primitive), jit_prelude);
+    jit_begin(jit, false, lattice_elements(&lattice) / (whole ? vector : 1), JIT_BLOCK);
+    jit_index(jit, &lattice, whole ? vector : 1);
+    load_operands(jit, &lattice, whole ? vector : 1);
+    if (whole)
+        jit_add(jit, "    vec<%s, %d> out;\n    for (int j = 0; j < %d; j++) {\n",
+                jit_type(operands[n]->element), vector, vector);
+    else
+        jit_add(jit, "    {\n");
+    name_elements(jit, &lattice, whole ? vector : 1);
+    add_steps(jit);
+    if (whole)
+        jit_add(jit,
+                "        put(out.at[j], v);\n    }\n    *(vec<%s, %d> *)(y0 + o%d) = out;\n}\n",
+                jit_type(operands[n]->element), vector, n);
+    else
+        jit_add(jit, "        put(y0[o%d], v);\n    }\n}\n", n);
+    return CM_BACKEND_OK;
+}
+
+/* One part of the result, `offset` elements from its begin. */
+static int copy_part(const struct cm_primitive *primitive, struct jit *jit, int input,
+                     int64_t offset, struct cm_reason *reason) {
+    struct cm_tensor part = primitive->outputs[0];
+    const struct cm_tensor *const operands[] = {&primitive->inputs[input], &part};
+    const char *type = jit_bits(part.element);
+    struct lattice lattice;
+    if (primitive->n_inputs > 1) {
+        if (operands[0]->rank != part.rank)
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "parts of another rank");
+        part.dims[primitive->axis] = operands[0]->dims[primitive->axis];
+    }
+    if (operands[0]->element != part.element || !lattice_read(&part, operands, 2, &lattice))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is no part of the result");
+    int vector = jit_index_vector(&lattice, operands);
+    while (offset % vector != 0) vector /= 2;
+    const bool repeats = lattice.strides[0][lattice.rank - 1] == 0;
+    if (repeats) vector = 1;
+    jit_begin(jit, true, lattice_elements(&lattice) / vector, JIT_BLOCK);
+    jit_index(jit, &lattice, vector);
+    jit_add(jit,
+            "    *(vec<%s, %d> *)(y0 + o1 + %lldull) = *(const vec<%s, %d> *)(x%d + o0);\n}\n",
+            type, vector, (long long)offset, type, vector, input);
+    return CM_BACKEND_OK;
+}
+
+int jit_write_copy(const struct cm_primitive *primitive, struct jit *jit,
+                   struct cm_reason *reason) {
+    const struct cm_tensor *y = &primitive->outputs[0];
+    int64_t at = 0;
+    int status = CM_BACKEND_OK;
+    if (primitive->n_outputs != 1 || (primitive->n_inputs > 1 && primitive->axis >= y->rank))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "parts along no axis");
+    jit_add(jit, "typedef float C;\n%s", jit_prelude);
+    for (int i = 0; i < primitive->n_inputs && status == CM_BACKEND_OK; i++) {
+        const int64_t offset =
+            primitive->n_inputs > 1 ? checked_mul(at, y->strides[primitive->axis]) : 0;
+        if (primitive->n_inputs > 1) at += primitive->inputs[i].dims[primitive->axis];
+        status = copy_part(primitive, jit, i, offset, reason);
+    }
+    if (status == CM_BACKEND_OK && primitive->n_inputs > 1 && at != y->dims[primitive->axis])
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "parts do not make up the result");
+    return status;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Elements from anywhere. An index is brought into its range, so that what stands in memory
+ * can never send a thread out of it.
+ */
+#include "backends/cuda/jit/jit_index.h"
+#include "backends/cuda/operands.h"
+#include "backends/cuda/refuse.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define VECTOR_BYTES 16
+
+static int vector_of(const struct cm_tensor *x, int64_t run) {
+    int64_t vector = VECTOR_BYTES / operands_element_size(x->element);
+    while (run % vector != 0) vector /= 2;
+    return (int)vector;
+}
+
+/* Opens a kernel of `n` threads; leaves i. */
+static void begin(struct jit *jit, int64_t n) {
+    const char *type = n <= INT32_MAX ? "unsigned" : "u64";
+    jit_begin(jit, true, n, JIT_BLOCK);
+    jit_add(jit,
+            "    const %s i = blockIdx.x * (%s)%d + threadIdx.x;\n"
+            "    if (i >= %lldull) return;\n",
+            type, type, JIT_BLOCK, (long long)n);
+}
+
+static void move(struct jit *jit, int vector) {
+    const char *type = jit_bits(jit->primitive->outputs[0].element);
+    jit_add(jit, "    ((vec<%s, %d> *)y0)[i] = ((const vec<%s, %d> *)x0)[from];\n}\n", type,
+            vector, type, vector);
+}
+
+/* x[before, axis, after] by indices: y[before, indices, after]. */
+static void write_rows(struct jit *jit, int64_t before, int64_t axis, int64_t n_indices,
+                       int64_t after) {
+    const int vector = vector_of(&jit->primitive->inputs[0], after);
+    const long long run = (long long)(after / vector);
+    begin(jit, before * n_indices * (after / vector));
+    jit_add(jit,
+            "    const u64 row = i / %lldull, at = i %% %lldull, b = row / %lldull;\n"
+            "    const u64 index = (u64)x1[row %% %lldull] %% %lldull;\n"
+            "    const u64 from = (b * %lldull + index) * %lldull + at;\n",
+            run, run, (long long)n_indices, (long long)n_indices, (long long)axis,
+            (long long)axis, run);
+    move(jit, vector);
+}
+
+/* An index for each element of the result, along the axis. */
+static void write_elements(struct jit *jit) {
+    const struct cm_primitive *primitive = jit->primitive;
+    const struct cm_tensor *x = &primitive->inputs[0];
+    const struct cm_tensor *y = &primitive->outputs[0];
+    begin(jit, operands_elements(y, 0, y->rank));
+    jit_add(jit, "    u64 r = i, from = 0;\n");
+    for (int32_t axis = y->rank - 1; axis >= 0; axis--) {
+        const long long stride = (long long)x->strides[axis];
+        if (axis == primitive->axis)
+            jit_add(jit, "    from += (u64)x1[i] %% %lldull * %lldull;\n",
+                    (long long)x->dims[axis], stride);
+        else
+            jit_add(jit, "    from += r %% %lldull %% %lldull * %lldull;\n",
+                    (long long)y->dims[axis], (long long)x->dims[axis], stride);
+        jit_add(jit, "    r /= %lldull;\n", (long long)y->dims[axis]);
+    }
+    move(jit, 1);
+}
+
+/* GatherND: each row of indices names one run of x. */
+static bool write_runs(struct jit *jit) {
+    const struct cm_tensor *x = &jit->primitive->inputs[0];
+    const struct cm_tensor *indices = &jit->primitive->inputs[1];
+    const struct cm_tensor *y = &jit->primitive->outputs[0];
+    if (indices->rank < 1) return false;
+    const int64_t width = indices->dims[indices->rank - 1];
+    const int64_t n_rows = operands_elements(indices, 0, indices->rank - 1);
+    const int64_t n = operands_elements(y, 0, y->rank);
+    if (width < 1 || width > x->rank || n % n_rows != 0) return false;
+    const int64_t after = n / n_rows;
+    const int64_t n_runs = operands_elements(x, 0, (int32_t)width);
+    if (after != operands_elements(x, (int32_t)width, x->rank)) return false;
+    const int vector = vector_of(x, after);
+    const long long run = (long long)(after / vector);
+    begin(jit, n / vector);
+    jit_add(jit, "    const u64 row = i / %lldull;\n    u64 which = 0;\n", run);
+    for (int64_t k = 0; k < width; k++)
+        jit_add(jit,
+                "    which = which * %lldull + (u64)x1[row * %lldull + %lld] %% %lldull;\n",
+                (long long)x->dims[k], (long long)width, (long long)k, (long long)x->dims[k]);
+    jit_add(jit, "    const u64 from = which %% %lldull * %lldull + i %% %lldull;\n",
+            (long long)n_runs, run, run);
+    move(jit, vector);
+    return true;
+}
+
+/* By a formula that the primitive does not tell: as many elements, in their order. */
+static void write_in_order(struct jit *jit) {
+    const struct cm_tensor *x = &jit->primitive->inputs[0];
+    const struct cm_tensor *y = &jit->primitive->outputs[0];
+    const int64_t n = operands_elements(y, 0, y->rank);
+    const int64_t all = operands_elements(x, 0, x->rank);
+    int vector = vector_of(x, n);
+    while (all % vector != 0) vector /= 2;
+    begin(jit, n / vector);
+    jit_add(jit, "    const u64 from = i %% %lldull;\n", (long long)(all / vector));
+    move(jit, vector);
+    (void)cuda_refuse(&jit->instead, 0, "as many elements were copied in their order");
+}
+
+int jit_write_gather(const struct cm_primitive *primitive, struct jit *jit,
+                     struct cm_reason *reason) {
+    const struct cm_tensor *x = &primitive->inputs[0];
+    const struct cm_tensor *indices = &primitive->inputs[1];
+    const struct cm_tensor *y = &primitive->outputs[0];
+    const int32_t axis = primitive->axis;
+    if (primitive->n_outputs != 1 || x->element != y->element || axis < 0 ||
+        axis >= (x->rank > 0 ? x->rank : 1) || !operands_packed(x) || !operands_packed(y))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a gather of strided operands");
+    jit_add(jit, "typedef float C;\n%s", jit_prelude);
+    if (primitive->n_inputs < 2) {
+        write_in_order(jit);
+        return CM_BACKEND_OK;
+    }
+    const int64_t before = operands_elements(x, 0, axis);
+    const int64_t after = operands_elements(x, axis + 1, x->rank);
+    const int64_t n_indices = operands_elements(indices, 0, indices->rank);
+    const int64_t n = operands_elements(y, 0, y->rank);
+    if (!operands_packed(indices))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a gather by strided indices");
+    if (checked_mul(checked_mul(before, n_indices), after) == n && x->rank > 0)
+        write_rows(jit, before, x->dims[axis], n_indices, after);
+    else if (n == n_indices && x->rank == y->rank)
+        write_elements(jit);
+    else if (!write_runs(jit))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "indices of another shape");
+    return CM_BACKEND_OK;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/cuda/jit/jit_index.h"
+
+#include "backends/cuda/operands.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define VECTOR_BYTES 16
+
+const char *jit_index_type(const struct lattice *lattice) {
+    int64_t most = lattice_elements(lattice);
+    for (int i = 0; i < lattice->n; i++) {
+        int64_t last = 0;
+        for (int axis = 0; axis < lattice->rank; axis++)
+            last = checked_add(last,
+                               checked_mul(lattice->dims[axis] - 1, lattice->strides[i][axis]));
+        if (!is_known(last) || last > most) most = last;
+    }
+    return is_known(most) && most <= INT32_MAX ? "unsigned" : "u64";
+}
+
+int jit_index_vector(const struct lattice *lattice, const struct cm_tensor *const *operands) {
+    int64_t largest = 1;
+    for (int i = 0; i < lattice->n; i++) {
+        const int64_t size = operands_element_size(operands[i]->element);
+        largest = size > largest ? size : largest;
+    }
+    return lattice_vector(lattice, (int)(VECTOR_BYTES / largest));
+}
+
+void jit_index(struct jit *jit, const struct lattice *lattice, int vector) {
+    const char *type = jit_index_type(lattice);
+    const int last = lattice->rank - 1;
+    jit_add(jit, "    const %s i = blockIdx.x * (%s)%d + threadIdx.x;\n", type, type,
+            JIT_BLOCK);
+    jit_add(jit, "    if (i >= %lldull) return;\n    %s r = i, c = 0;\n",
+            (long long)(lattice_elements(lattice) / vector), type);
+    for (int i = 0; i < lattice->n; i++) jit_add(jit, "    %s o%d = 0;\n", type, i);
+    for (int axis = last; axis >= 0; axis--) {
+        const int step = axis == last ? vector : 1;
+        const long long dim = (long long)(lattice->dims[axis] / step);
+        if (axis > 0)
+            jit_add(jit, "    c = r %% %lldull; r /= %lldull;\n", dim, dim);
+        else
+            jit_add(jit, "    c = r;\n");
+        for (int i = 0; i < lattice->n; i++)
+            if (lattice->strides[i][axis] != 0)
+                jit_add(jit, "    o%d += c * %lldull;\n", i,
+                        (long long)lattice->strides[i][axis] * step);
+    }
+}

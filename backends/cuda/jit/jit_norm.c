@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Norms, each a set of rows: element r of row q is at
+ *
+ *     q / q_inner q_outer_stride + q % q_inner q_stride + r / inner outer_stride + r % inner
+ * stride
+ *
+ * A block sums the elements and their squares up, then goes over the row once more. A batch
+ * norm with given statistics has no rows.
+ */
+#include "backends/cuda/jit/jit_index.h"
+#include "backends/cuda/refuse.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+struct rows {
+    int64_t n, q_inner, q_outer_stride, q_stride;
+    int64_t length, inner, outer_stride, stride;
+    const char *parameter; /* which scale and shift element r of row q has */
+    int64_t channels;      /* %1 of it: of a row, or of the image */
+    int64_t spatial;
+};
+
+/* [N, C, S]: the spatial dims as one. False where they are not, by their strides. */
+struct image {
+    int64_t n, c, s;
+    int64_t n_stride, c_stride, s_stride;
+};
+
+static bool read_image(const struct cm_tensor *x, struct image *ret) {
+    if (x->rank < 2) return false;
+    *ret = (struct image){x->dims[0], x->dims[1], 1, x->strides[0], x->strides[1], 1};
+    for (int32_t i = x->rank - 1; i >= 2; i--) {
+        if (x->dims[i] == 1) continue;
+        if (ret->s == 1)
+            ret->s_stride = x->strides[i];
+        else if (x->strides[i] != checked_mul(ret->s, ret->s_stride))
+            return false;
+        ret->s = checked_mul(ret->s, x->dims[i]);
+    }
+    return is_known(ret->s);
+}
+
+static bool same_strides(const struct cm_tensor *a, const struct cm_tensor *b) {
+    if (a->rank != b->rank) return false;
+    for (int32_t i = 0; i < a->rank; i++)
+        if (a->dims[i] != b->dims[i] || (a->dims[i] != 1 && a->strides[i] != b->strides[i]))
+            return false;
+    return true;
+}
+
+static bool read_last_dims(const struct cm_primitive *primitive, struct rows *ret) {
+    const struct cm_tensor *x = &primitive->inputs[0];
+    int64_t n = 1;
+    int64_t length = 1;
+    int64_t stride = 1;
+    for (int32_t i = x->rank - 1; i >= 0; i--) {
+        if (x->dims[i] != 1 && x->strides[i] != stride) return false;
+        stride = checked_mul(stride, x->dims[i]);
+        if (i >= primitive->axis)
+            length = checked_mul(length, x->dims[i]);
+        else
+            n = checked_mul(n, x->dims[i]);
+    }
+    *ret = (struct rows){.n = n,
+                         .q_inner = n,
+                         .q_stride = length,
+                         .length = length,
+                         .inner = length,
+                         .stride = 1,
+                         .parameter = "r",
+                         .channels = length,
+                         .spatial = 1};
+    return primitive->axis < x->rank;
+}
+
+static bool read_images(const struct cm_primitive *primitive, struct rows *ret) {
+    struct image image;
+    const int32_t which = primitive->algorithm;
+    const int64_t groups = which == CM_NORM_GROUP ? primitive->groups : 0;
+    if (!read_image(&primitive->inputs[0], &image)) return false;
+    if (which == CM_NORM_GROUP && (groups < 1 || image.c % groups != 0)) return false;
+    if (which == CM_NORM_BATCH_TRAINING) {
+        *ret = (struct rows){.n = image.c,
+                             .q_inner = image.c,
+                             .q_stride = image.c_stride,
+                             .length = checked_mul(image.n, image.s),
+                             .inner = image.s,
+                             .outer_stride = image.n_stride,
+                             .stride = image.s_stride,
+                             .parameter = "q",
+                             .channels = image.c,
+                             .spatial = image.s};
+        return true;
+    }
+    const int64_t of_row = which == CM_NORM_GROUP ? image.c / groups : 1;
+    const int64_t in_image = image.c / of_row;
+    *ret = (struct rows){.n = checked_mul(image.n, in_image),
+                         .q_inner = in_image,
+                         .q_outer_stride = image.n_stride,
+                         .q_stride = checked_mul(of_row, image.c_stride),
+                         .length = checked_mul(of_row, image.s),
+                         .inner = image.s,
+                         .outer_stride = image.c_stride,
+                         .stride = image.s_stride,
+                         .parameter = "q % QI * (L / IN) + r / IN",
+                         .channels = image.c,
+                         .spatial = image.s};
+    return true;
+}
+
+/* Scale and shift of the channel `p`, where there are operands for them. */
+static void scale_and_shift(struct jit *jit, int64_t n_parameters) {
+    const struct cm_primitive *primitive = jit->primitive;
+    jit_add(jit, "        const i64 p = (PARAMETER) %% %lldll;\n        (void)p;\n",
+            (long long)n_parameters);
+    if (primitive->n_inputs > 1) jit_add(jit, "        v *= get(x1[p]);\n");
+    if (primitive->n_inputs > 2) jit_add(jit, "        v += get(x2[p]);\n");
+}
+
+static int64_t elements(const struct cm_tensor *tensor) {
+    int64_t n = 1;
+    for (int32_t i = 0; i < tensor->rank; i++) n = checked_mul(n, tensor->dims[i]);
+    return n;
+}
+
+static void write_rows(struct jit *jit, const struct rows *rows) {
+    const struct cm_primitive *primitive = jit->primitive;
+    const bool rms = primitive->algorithm == CM_NORM_RMS;
+    int threads = 32;
+    while (threads < JIT_BLOCK && threads < rows->length) threads *= 2;
+    jit_begin(jit, false, checked_mul(rows->n, threads), JIT_BLOCK);
+    jit_add(
+        jit,
+        "    const int TPR = %d;\n    const i64 N = %lldll, L = %lldll, QI = %lldll, IN = "
+        "%lldll;\n"
+        "    const i64 q = blockIdx.x * (i64)(%d / TPR) + threadIdx.x / TPR;\n"
+        "    const int t = threadIdx.x %% TPR;\n    const bool mine = q < N;\n    (void)QI;\n"
+        "    const i64 base = q / QI * %lldll + q %% QI * %lldll;\n    C s = 0, ss = 0;\n",
+        threads, (long long)rows->n, (long long)rows->length, (long long)rows->q_inner,
+        (long long)rows->inner, JIT_BLOCK, (long long)rows->q_outer_stride,
+        (long long)rows->q_stride);
+    jit_add(jit,
+            "#define AT (base + r / IN * %lldll + r %% IN * %lldll)\n#define PARAMETER %s\n",
+            (long long)rows->outer_stride, (long long)rows->stride, rows->parameter);
+    jit_add(jit,
+            "    for (i64 r = t; mine && r < L; r += TPR) {\n"
+            "        const C v = get(x0[AT]);\n        s += v;\n        ss += v * v;\n    }\n"
+            "    s = fold<TPR>(s, plus()) / L;\n    ss = fold<TPR>(ss, plus()) / L;\n"
+            "    const C mean = %s, scale = rsqrt(ss - mean * mean + (C)%.17g);\n"
+            "    for (i64 r = t; mine && r < L; r += TPR) {\n"
+            "        C v = (get(x0[AT]) - mean) * scale;\n",
+            rms ? "0" : "s", primitive->epsilon);
+    scale_and_shift(jit, primitive->n_inputs > 1 ? elements(&primitive->inputs[1]) : 1);
+    jit_add(jit, "        put(y0[AT], v);\n    }\n}\n");
+}
+
+/* As an elementwise function of five operands, four of which have one element a channel. */
+static int write_given(struct jit *jit, struct cm_reason *reason) {
+    const struct cm_primitive *primitive = jit->primitive;
+    const struct cm_tensor *x = &primitive->inputs[0];
+    const struct cm_tensor *operands[6] = {x};
+    struct cm_tensor channels = {.element = CM_F32, .rank = x->rank};
+    struct lattice lattice;
+    if (primitive->n_inputs != 5 || x->rank < 2)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a batch norm without its statistics");
+    for (int32_t i = 0; i < x->rank; i++) channels.dims[i] = i == 1 ? x->dims[1] : 1;
+    channels.strides[1] = 1;
+    for (int i = 1; i < 5; i++) operands[i] = &channels;
+    operands[5] = &primitive->outputs[0];
+    if (!lattice_read(operands[5], operands, 6, &lattice))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a result of another shape");
+    /* One channel a vector, and x and y without gaps: else one by one. */
+    int vector = 4;
+    while (vector > 1 && (lattice.strides[1][lattice.rank - 1] != 0 ||
+                          lattice_vector(&lattice, vector) != vector))
+        vector /= 2;
+    jit_begin(jit, false, lattice_elements(&lattice) / vector, JIT_BLOCK);
+    jit_index(jit, &lattice, vector);
+    jit_add(jit,
+            "    const C scale = get(x1[o1]) * rsqrt(get(x4[o4]) + (C)%.17g);\n"
+            "    const C shift = get(x2[o2]) - get(x3[o3]) * scale;\n"
+            "    const auto in = *(const vec<%s, %d> *)(x0 + o0);\n    vec<%s, %d> out;\n"
+            "    for (int j = 0; j < %d; j++) put(out.at[j], get(in.at[j]) * scale + shift);\n"
+            "    *(vec<%s, %d> *)(y0 + o5) = out;\n}\n",
+            primitive->epsilon, jit_type(x->element), vector, jit_type(operands[5]->element),
+            vector, vector, jit_type(operands[5]->element), vector);
+    return CM_BACKEND_OK;
+}
+
+int jit_write_norm(const struct cm_primitive *primitive, struct jit *jit,
+                   struct cm_reason *reason) {
+    const int32_t which = primitive->algorithm;
+    struct rows rows;
+    jit_add(jit, "typedef %s C;\n%s",
+            primitive->inputs[0].element == CM_F64 ? "double" : "float", jit_prelude);
+    if (which == CM_NORM_BATCH) return write_given(jit, reason);
+    const bool last = which == CM_NORM_LAYER || which == CM_NORM_RMS;
+    if (!same_strides(&primitive->inputs[0], &primitive->outputs[0]) ||
+        !(last ? read_last_dims(primitive, &rows) : read_images(primitive, &rows)) ||
+        !is_known(rows.n) || !is_known(rows.length))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a norm of strided operands");
+    write_rows(jit, &rows);
+    return CM_BACKEND_OK;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Softmax, reductions and norms: many elements become one, or each is measured by all of its
+ * row. A row whose elements lie side by side has up to 256 threads; of others each thread has
+ * one row, so that neighbours read neighbours.
+ */
+#include <string.h>
+
+#include "backends/cuda/jit/jit_index.h"
+#include "backends/cuda/operands.h"
+#include "backends/cuda/refuse.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+static const char *float_type(const struct cm_primitive *primitive) {
+    return primitive->inputs[0].element == CM_F64 ? "double" : "float";
+}
+
+/* Threads of a row: as many as it has elements, within one warp and one block. */
+static int threads_of_row(int64_t length) {
+    int threads = 32;
+    while (threads < JIT_BLOCK && threads < length) threads *= 2;
+    return threads;
+}
+
+/* Every thread of a block stays to the end: they meet in `fold`. */
+static void begin_rows(struct jit *jit, int64_t n_rows, int64_t length) {
+    const int threads = threads_of_row(length);
+    jit_begin(jit, false, checked_mul(n_rows, threads), JIT_BLOCK);
+    jit_add(jit,
+            "    const int TPR = %d;\n    const i64 N = %lldll, L = %lldll;\n"
+            "    const i64 row = blockIdx.x * (i64)(%d / TPR) + threadIdx.x / TPR;\n"
+            "    const int t = threadIdx.x %% TPR;\n    const bool mine = row < N;\n",
+            threads, (long long)n_rows, (long long)length, JIT_BLOCK);
+}
+
+static const char softmax_row[] = "    C top = -3e38f, sum = 0;\n"
+                                  "    for (i64 i = t; mine && i < L; i += TPR) {\n"
+                                  "        const C v = get(x0[row * L + i]);\n"
+                                  "        if (v > top) { sum *= exp(top - v); top = v; }\n"
+                                  "        sum += exp(v - top);\n"
+                                  "    }\n"
+                                  "    const C all = fold<TPR>(top, most());\n"
+                                  "    sum = fold<TPR>(sum * exp(top - all), plus());\n";
+
+static void write_softmax_rows(struct jit *jit, int64_t n_rows, int64_t length, bool is_log) {
+    begin_rows(jit, n_rows, length);
+    jit_add(jit, "%s", softmax_row);
+    jit_add(jit, "    const C over = %s;\n", is_log ? "log(sum)" : "1 / sum");
+    jit_add(jit,
+            "    for (i64 i = t; mine && i < L; i += TPR) {\n"
+            "        const C v = get(x0[row * L + i]) - all;\n"
+            "        put(y0[row * L + i], %s);\n    }\n}\n",
+            is_log ? "v - over" : "exp(v) * over");
+}
+
+static void write_softmax_columns(struct jit *jit, int64_t outer, int64_t length, int64_t inner,
+                                  bool is_log) {
+    jit_begin(jit, false, checked_mul(outer, inner), JIT_BLOCK);
+    jit_add(jit,
+            "    const i64 row = blockIdx.x * (i64)%d + threadIdx.x, L = %lldll, S = %lldll;\n"
+            "    if (row >= %lldll) return;\n"
+            "    const i64 at = row / S * L * S + row %% S;\n"
+            "    C top = -3e38f, sum = 0;\n"
+            "    for (i64 i = 0; i < L; i++) top = fmax(top, get(x0[at + i * S]));\n"
+            "    for (i64 i = 0; i < L; i++) sum += exp(get(x0[at + i * S]) - top);\n"
+            "    const C over = %s;\n"
+            "    for (i64 i = 0; i < L; i++) {\n"
+            "        const C v = get(x0[at + i * S]) - top;\n"
+            "        put(y0[at + i * S], %s);\n    }\n}\n",
+            JIT_BLOCK, (long long)length, (long long)inner,
+            (long long)checked_mul(outer, inner), is_log ? "log(sum)" : "1 / sum",
+            is_log ? "v - over" : "exp(v) * over");
+}
+
+int jit_write_softmax(const struct cm_primitive *primitive, struct jit *jit,
+                      struct cm_reason *reason) {
+    const struct cm_tensor *x = &primitive->inputs[0];
+    const int32_t axis = primitive->axis;
+    const bool is_log = primitive->algorithm == CM_SOFTMAX_LOG;
+    if (axis < 0 || axis >= x->rank || !operands_packed(x) ||
+        !operands_packed(&primitive->outputs[0]))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a softmax of strided operands");
+    const int64_t outer = operands_elements(x, 0, axis);
+    const int64_t inner = operands_elements(x, axis + 1, x->rank);
+    jit_add(jit, "typedef %s C;\n%s", float_type(primitive), jit_prelude);
+    if (inner == 1)
+        write_softmax_rows(jit, outer, x->dims[axis], is_log);
+    else
+        write_softmax_columns(jit, outer, x->dims[axis], inner, is_log);
+    return CM_BACKEND_OK;
+}
+
+/* How a reduction begins, takes an element v, joins two, and ends with s of n. */
+static const struct {
+    const char *begin;
+    const char *take;
+    const char *join;
+    const char *end;
+} reductions[CM_N_ALGORITHMS] = {
+    [CM_REDUCE_SUM] = {"0", "v", "plus", "s"},
+    [CM_REDUCE_MEAN] = {"0", "v", "plus", "s / n"},
+    [CM_REDUCE_MAX] = {"-3e38f", "v", "most", "s"},
+    [CM_REDUCE_MIN] = {"3e38f", "v", "least", "s"},
+    [CM_REDUCE_PRODUCT] = {"1", "v", "times", "s"},
+    [CM_REDUCE_L1] = {"0", "fabs(v)", "plus", "s"},
+    [CM_REDUCE_L2] = {"0", "v * v", "plus", "sqrt(s)"},
+    [CM_REDUCE_SUM_SQUARE] = {"0", "v * v", "plus", "s"},
+    [CM_REDUCE_LOG_SUM] = {"0", "v", "plus", "log(s)"},
+    [CM_REDUCE_LOG_SUM_EXP] = {"0", "exp(v)", "plus", "log(s)"},
+    [CM_REDUCE_ARG_MAX] = {"-3e38f", "v", "most", "s"},
+    [CM_REDUCE_ARG_MIN] = {"3e38f", "v", "least", "s"},
+};
+
+/* The axes that are kept and those that are reduced, neighbours of a sort as one. */
+struct reduction {
+    int n_kept, n_reduced;
+    int64_t kept[CM_MAX_RANK], kept_strides[CM_MAX_RANK];
+    int64_t reduced[CM_MAX_RANK], reduced_strides[CM_MAX_RANK];
+    int64_t n_rows, length;
+    bool last_reduced;
+};
+
+static void add_axis(int64_t dim, int64_t stride, int *n, int64_t *dims, int64_t *strides) {
+    if (*n > 0 && strides[*n - 1] == checked_mul(stride, dim)) {
+        dims[*n - 1] = checked_mul(dims[*n - 1], dim);
+        strides[*n - 1] = stride;
+        return;
+    }
+    dims[*n] = dim;
+    strides[(*n)++] = stride;
+}
+
+static void read_reduction(const struct cm_primitive *primitive, struct reduction *ret) {
+    const struct cm_tensor *x = &primitive->inputs[0];
+    const struct cm_tensor *y = &primitive->outputs[0];
+    *ret = (struct reduction){.n_rows = 1, .length = 1};
+    for (int32_t i = 0; i < x->rank; i++) {
+        if (x->dims[i] == 1) continue;
+        const bool reduced = y->dims[i] == 1;
+        if (reduced)
+            add_axis(x->dims[i], x->strides[i], &ret->n_reduced, ret->reduced,
+                     ret->reduced_strides);
+        else
+            add_axis(x->dims[i], x->strides[i], &ret->n_kept, ret->kept, ret->kept_strides);
+        int64_t *n = reduced ? &ret->length : &ret->n_rows;
+        *n = checked_mul(*n, x->dims[i]);
+        if (x->strides[i] == 1) ret->last_reduced = reduced;
+    }
+}
+
+/* `offset` += where element `of` of these axes lies. */
+static void add_offset(struct jit *jit, const char *offset, const char *of, int n,
+                       const int64_t *dims, const int64_t *strides) {
+    jit_add(jit, "    %s = 0;\n    { i64 r = %s;\n", offset, of);
+    for (int i = n - 1; i >= 0; i--)
+        jit_add(jit, "      %s += r %% %lldll * %lldll; r /= %lldll;\n", offset,
+                (long long)dims[i], (long long)strides[i], (long long)dims[i]);
+    jit_add(jit, "    }\n");
+}
+
+static void write_reduction(struct jit *jit, const struct reduction *reduction) {
+    const int32_t which = jit->primitive->algorithm;
+    const bool rows = reduction->last_reduced;
+    const int64_t n_rows = reduction->n_rows;
+    if (rows) {
+        begin_rows(jit, n_rows, reduction->length);
+    } else {
+        jit_begin(jit, false, n_rows, JIT_BLOCK);
+        jit_add(jit,
+                "    const int TPR = 1, t = 0;\n    const i64 L = %lldll;\n"
+                "    const i64 row = blockIdx.x * (i64)%d + threadIdx.x;\n"
+                "    const bool mine = row < %lldll;\n",
+                (long long)reduction->length, JIT_BLOCK, (long long)n_rows);
+    }
+    jit_add(jit, "    C s = %s;\n    const C n = L;\n    (void)n;\n    i64 base, at;\n",
+            reductions[which].begin);
+    add_offset(jit, "base", "row", reduction->n_kept, reduction->kept, reduction->kept_strides);
+    jit_add(jit, "    for (i64 i = t; mine && i < L; i += TPR) {\n");
+    add_offset(jit, "at", "i", reduction->n_reduced, reduction->reduced,
+               reduction->reduced_strides);
+    jit_add(jit, "        const C v = get(x0[base + at]);\n        s = %s()(s, %s);\n    }\n",
+            reductions[which].join, reductions[which].take);
+    if (rows) jit_add(jit, "    s = fold<TPR>(s, %s());\n", reductions[which].join);
+    jit_add(jit, "    if (mine && t == 0) put(y0[row], %s);\n}\n", reductions[which].end);
+}
+
+int jit_write_reduce(const struct cm_primitive *primitive, struct jit *jit,
+                     struct cm_reason *reason) {
+    const struct cm_tensor *x = &primitive->inputs[0];
+    const struct cm_tensor *y = &primitive->outputs[0];
+    struct reduction reduction;
+    if (primitive->n_inputs != 1 || x->rank != y->rank || !operands_packed(y) ||
+        reductions[primitive->algorithm].begin == NULL)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no such reduction");
+    for (int32_t i = 0; i < x->rank; i++)
+        if (y->dims[i] != 1 && y->dims[i] != x->dims[i])
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "a result of another shape");
+    if (primitive->algorithm == CM_REDUCE_ARG_MAX || primitive->algorithm == CM_REDUCE_ARG_MIN)
+        (void)cuda_refuse(&jit->instead, 0, "the extremes themselves were found in its place");
+    read_reduction(primitive, &reduction);
+    jit_add(jit, "typedef %s C;\n%s", float_type(primitive), jit_prelude);
+    write_reduction(jit, &reduction);
+    return CM_BACKEND_OK;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A copy of x, and over it the updates, each where its index says: brought into the range that
+ * there is. Two updates of one place are written in any order.
+ */
+#include "backends/cuda/jit/jit_index.h"
+#include "backends/cuda/operands.h"
+#include "backends/cuda/refuse.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+static void begin(struct jit *jit, int64_t n) {
+    jit_begin(jit, true, n, JIT_BLOCK);
+    jit_add(jit,
+            "    const u64 i = blockIdx.x * (u64)%d + threadIdx.x;\n"
+            "    if (i >= %lldull) return;\n",
+            JIT_BLOCK, (long long)n);
+}
+
+/* An index for each update, along the axis. */
+static void write_elements(struct jit *jit) {
+    const struct cm_tensor *updates = &jit->primitive->inputs[2];
+    const struct cm_tensor *y = &jit->primitive->outputs[0];
+    jit_add(jit, "    u64 r = i, to = 0;\n");
+    for (int32_t axis = updates->rank - 1; axis >= 0; axis--) {
+        const long long dim = (long long)updates->dims[axis];
+        if (axis == jit->primitive->axis)
+            jit_add(jit, "    to += (u64)x1[i] %% %lldull * %lldull;\n",
+                    (long long)y->dims[axis], (long long)y->strides[axis]);
+        else
+            jit_add(jit, "    to += r %% %lldull %% %lldull * %lldull;\n", dim,
+                    (long long)y->dims[axis], (long long)y->strides[axis]);
+        jit_add(jit, "    r /= %lldull;\n", dim);
+    }
+    jit_add(jit, "    y0[to] = x2[i];\n}\n");
+}
+
+/* Each row of indices names a run of the result. */
+static void write_runs(struct jit *jit, int64_t width, int64_t after) {
+    const struct cm_tensor *y = &jit->primitive->outputs[0];
+    jit_add(jit, "    const u64 row = i / %lldull;\n    u64 which = 0;\n", (long long)after);
+    for (int64_t k = 0; k < width; k++)
+        jit_add(jit,
+                "    which = which * %lldull + (u64)x1[row * %lldull + %lld] %% %lldull;\n",
+                (long long)y->dims[k], (long long)width, (long long)k, (long long)y->dims[k]);
+    jit_add(jit, "    y0[which * %lldull + i %% %lldull] = x2[i];\n}\n", (long long)after,
+            (long long)after);
+}
+
+int jit_write_scatter(const struct cm_primitive *primitive, struct jit *jit,
+                      struct cm_reason *reason) {
+    const struct cm_tensor *x = &primitive->inputs[0];
+    const struct cm_tensor *indices = &primitive->inputs[1];
+    const struct cm_tensor *updates = &primitive->inputs[2];
+    const struct cm_tensor *y = &primitive->outputs[0];
+    if (primitive->n_inputs != 3 || primitive->n_outputs != 1 || !operands_packed(x) ||
+        !operands_packed(indices) || !operands_packed(updates) || !operands_packed(y) ||
+        x->element != y->element || updates->element != y->element || x->rank != y->rank ||
+        operands_elements(x, 0, x->rank) != operands_elements(y, 0, y->rank) ||
+        indices->rank < 1)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a scatter of strided operands");
+    const int64_t n = operands_elements(updates, 0, updates->rank);
+    const int64_t width = indices->dims[indices->rank - 1];
+    jit_add(jit, "typedef float C;\n%s", jit_prelude);
+    begin(jit, operands_elements(y, 0, y->rank));
+    jit_add(jit, "    y0[i] = x0[i];\n}\n");
+    begin(jit, n);
+    if (operands_elements(indices, 0, indices->rank) == n && updates->rank == y->rank &&
+        primitive->axis < y->rank) {
+        write_elements(jit);
+        return CM_BACKEND_OK;
+    }
+    const int64_t n_rows = operands_elements(indices, 0, indices->rank - 1);
+    if (width < 1 || width > y->rank ||
+        n != checked_mul(n_rows, operands_elements(y, (int32_t)width, y->rank)))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "updates of another shape");
+    write_runs(jit, width, operands_elements(y, (int32_t)width, y->rank));
+    return CM_BACKEND_OK;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/cuda/planning/stub_driver.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/cuda/refuse.h"
+
+#include "support/banned.h"
+
+#define FILE_NAME "libcostmodel-planning.so"
+#define MOST_PATH 4096
+
+/* By the place of the module, wherever it was installed or moved to. */
+static int find_path(char *ret, size_t size) {
+    static const char here;
+    Dl_info info;
+    if (dladdr(&here, &info) == 0 || info.dli_fname == NULL) return -1;
+    const char *slash = strrchr(info.dli_fname, '/');
+    const int folder = slash != NULL ? (int)(slash - info.dli_fname) + 1 : 0;
+    const int length = snprintf(ret, size, "%.*s%s", folder, info.dli_fname, FILE_NAME);
+    return length > 0 && (size_t)length < size && ret[0] == '/' ? 0 : -1;
+}
+
+int standin_load(struct cm_reason *reason) {
+    char path[MOST_PATH];
+    if (find_path(path, sizeof(path)) == 0 && dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL)
+        return CM_BACKEND_OK;
+    return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                       FILE_NAME " is not beside the module: no driver to plan with");
+}

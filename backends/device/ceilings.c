@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sizes grow by steps rather than start at the largest: one that saturates an accelerator
+ * would keep a processor busy for minutes, and a copy has to be larger than every cache.
+ */
+#include "backends/device/ceilings.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "backends/primitive.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define LONG_GEMM_S   10e-3 /* an execution of this length is past every overhead */
+#define LONG_COPY_S   5e-3
+#define SMALLEST_GEMM 1024
+#define LARGEST_GEMM  8192
+#define SMALLEST_COPY ((int64_t)64 << 20) /* bytes that are read */
+#define LARGEST_COPY  ((int64_t)1 << 30)
+#define CACHES        4 /* a copy reads at least so many times what the cache holds */
+
+struct survey {
+    const struct ceilings_job *job;
+    int64_t room; /* bytes that the operands of one primitive may take; 0: not known */
+    struct ceilings *ret;
+};
+
+static struct cm_tensor packed(int32_t element, int32_t rank, int64_t size) {
+    struct cm_tensor tensor;
+    memset(&tensor, 0, sizeof(tensor));
+    tensor.element = element;
+    tensor.rank = rank;
+    for (int32_t i = 0; i < rank; i++) tensor.dims[i] = size;
+    primitive_pack(&tensor);
+    return tensor;
+}
+
+static int64_t bytes_of(const struct cm_tensor *tensor) {
+    return checked_mul(primitive_elements(tensor), primitive_element_size(tensor->element));
+}
+
+static void count_bytes(struct cm_primitive *primitive) {
+    for (int32_t i = 0; i < primitive->n_inputs; i++)
+        primitive->bytes_read =
+            checked_add(primitive->bytes_read, bytes_of(&primitive->inputs[i]));
+    primitive->bytes_written = bytes_of(&primitive->outputs[0]);
+}
+
+/* Small elements are added up in 32 bits. */
+static int32_t sum_element(int32_t element) {
+    if (element == CM_I8) return CM_I32;
+    return element == CM_F8E4M3 ? CM_F32 : element;
+}
+
+static struct cm_primitive square_gemm(int32_t element, int64_t n) {
+    struct cm_primitive gemm;
+    memset(&gemm, 0, sizeof(gemm));
+    gemm.kind = CM_GEMM;
+    gemm.n_inputs = 2;
+    gemm.n_outputs = 1;
+    gemm.inputs[0] = gemm.inputs[1] = packed(element, 2, n);
+    gemm.outputs[0] = packed(sum_element(element), 2, n);
+    gemm.flops = 2 * n * n * n;
+    count_bytes(&gemm);
+    return gemm;
+}
+
+static struct cm_primitive copy_of(int64_t bytes) {
+    struct cm_primitive copy;
+    memset(&copy, 0, sizeof(copy));
+    copy.kind = CM_COPY;
+    copy.n_inputs = copy.n_outputs = 1;
+    copy.inputs[0] = copy.outputs[0] = packed(CM_F32, 1, bytes / 4);
+    count_bytes(&copy);
+    return copy;
+}
+
+static struct cm_primitive smallest_relu(void) {
+    struct cm_primitive relu;
+    memset(&relu, 0, sizeof(relu));
+    relu.kind = CM_ELTWISE;
+    relu.n_inputs = relu.n_outputs = relu.n_steps = 1;
+    relu.inputs[0] = relu.outputs[0] = packed(CM_F32, 1, 1);
+    relu.steps[0].function = CM_RELU;
+    relu.flops = 1;
+    count_bytes(&relu);
+    return relu;
+}
+
+/* A time that stands for the primitive itself; a proxy's does not. */
+static bool measure(const struct survey *survey, const struct cm_primitive *primitive,
+                    struct cm_measurement *ret) {
+    const int64_t bytes = checked_add(primitive->bytes_read, primitive->bytes_written);
+    if (survey->room > 0 && bytes > survey->room) return false;
+    survey->job->measure(survey->job->context, primitive, ret);
+    if (ret->state != CM_MEASURED && ret->state != CM_INVENTED) return false;
+    if (ret->state == CM_INVENTED) survey->ret->invented = true;
+    return ret->cold.median > 0;
+}
+
+/* The best, since a larger product that is not faster is no ceiling. */
+static double measure_gemms(const struct survey *survey, int32_t element) {
+    struct cm_measurement got;
+    double best = 0;
+    for (int64_t n = SMALLEST_GEMM; n <= LARGEST_GEMM; n *= 2) {
+        const struct cm_primitive gemm = square_gemm(element, n);
+        if (!measure(survey, &gemm, &got)) break;
+        best = fmax(best, (double)gemm.flops / got.cold.median);
+        if (got.cold.median >= LONG_GEMM_S) break;
+    }
+    return best;
+}
+
+/* The largest, since smaller ones may owe their speed to a cache. */
+static double measure_copies(const struct survey *survey, int64_t cache_bytes) {
+    struct cm_measurement got;
+    double last = 0;
+    for (int64_t bytes = SMALLEST_COPY; bytes <= LARGEST_COPY; bytes *= 4) {
+        if (bytes < checked_mul(CACHES, cache_bytes) && bytes < LARGEST_COPY) continue;
+        const struct cm_primitive copy = copy_of(bytes);
+        if (!measure(survey, &copy, &got)) break;
+        last = (double)(copy.bytes_read + copy.bytes_written) / got.cold.median;
+        if (got.cold.median >= LONG_COPY_S) break;
+    }
+    return last;
+}
+
+void ceilings_measure(const struct ceilings_job *job, const struct cm_device_facts *facts,
+                      const bool *wanted, struct ceilings *ret) {
+    const struct survey survey = {job, facts->memory_bytes / 4, ret};
+    const struct cm_primitive relu = smallest_relu();
+    struct cm_measurement got;
+    memset(ret, 0, sizeof(*ret));
+    if (measure(&survey, &relu, &got)) ret->floor_s = got.warm.median;
+    ret->copy_bytes_per_s = measure_copies(&survey, facts->cache_bytes);
+    for (int32_t i = CM_ELEMENT_NONE + 1; i < CM_N_ELEMENTS; i++)
+        if (wanted[i]) ret->flops_per_s[i] = measure_gemms(&survey, i);
+}
+
+bool ceilings_any(const struct ceilings *ceilings) {
+    double most = fmax(ceilings->copy_bytes_per_s, ceilings->floor_s);
+    for (int32_t i = 0; i < CM_N_ELEMENTS; i++) most = fmax(most, ceilings->flops_per_s[i]);
+    return most > 0;
+}
+
+void ceilings_wanted(const struct cm_primitive *primitives, size_t n, bool *ret) {
+    memset(ret, 0, CM_N_ELEMENTS * sizeof(*ret));
+    for (size_t i = 0; i < n; i++) {
+        const int32_t element = primitives[i].inputs[0].element;
+        if (primitive_is_product(&primitives[i]) && element > CM_ELEMENT_NONE &&
+            element < CM_N_ELEMENTS)
+            ret[element] = true;
+    }
+}

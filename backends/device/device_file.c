@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A device as a small JSON file (docs/devices.md, docs/device.schema.json). A figure is a
+ * number, or an object of the number and where it stands:
+ *     "fp32": {"value": 67e12, "source": "data sheet", "where": "FP32", "checked": "copy"}
+ * with the sources in an object of their own. A key that is not known is refused: it is a
+ * figure that someone believes is used.
+ */
+#include "backends/device/devices.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "backends/plugin/reason.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MOST_BYTES  ((size_t)65536)
+#define MOST_FIGURE 1e18
+
+struct reading {
+    const char *path;
+    struct arena *arena;
+    const cJSON *root;
+    struct device_model *ret;
+    struct cm_reason *reason;
+};
+
+static int device_fault(const struct reading *reading, const char *what) {
+    return reason_fail(reading->reason, CM_BACKEND_REFUSED, "device file '%s': %s",
+                       reading->path, what);
+}
+
+static int key_fault(const struct reading *reading, const cJSON *item, const char *what) {
+    return reason_fail(reading->reason, CM_BACKEND_REFUSED, "device file '%s': '%s' %s",
+                       reading->path, item->string, what);
+}
+
+static int no_memory(const struct reading *reading) {
+    return reason_fail(reading->reason, CM_BACKEND_NO_MEMORY, "out of memory");
+}
+
+static int check_text(const struct reading *reading, const cJSON *item) {
+    if (cJSON_IsString(item) && item->valuestring[0] != '\0') return CM_BACKEND_OK;
+    return key_fault(reading, item, "is no text");
+}
+
+static int take_text(const struct reading *reading, const cJSON *item, const char **ret) {
+    const int status = check_text(reading, item);
+    if (status != CM_BACKEND_OK) return status;
+    *ret = arena_strdup(reading->arena, item->valuestring);
+    return *ret ? CM_BACKEND_OK : no_memory(reading);
+}
+
+static int check_number(const struct reading *reading, const cJSON *item) {
+    if (cJSON_IsNumber(item) && isfinite(item->valuedouble) && item->valuedouble > 0 &&
+        item->valuedouble <= MOST_FIGURE)
+        return CM_BACKEND_OK;
+    return key_fault(reading, item, "is no number above 0");
+}
+
+/* JSON does not say which of two counts. */
+static int check_once(const struct reading *reading, const cJSON *object, const cJSON *item) {
+    if (cJSON_GetObjectItemCaseSensitive(object, item->string) == item) return CM_BACKEND_OK;
+    return key_fault(reading, item, "is given twice");
+}
+
+/* Each of `object` has one of these keys, and is a text. */
+static int check_texts(const struct reading *reading, const cJSON *object,
+                       const char *const *keys) {
+    const cJSON *item = NULL;
+    cJSON_ArrayForEach(item, object) {
+        size_t i = 0;
+        while (keys[i] != NULL && !text_equal(keys[i], item->string)) i++;
+        if (keys[i] == NULL) return key_fault(reading, item, "is no known key");
+        const int status = check_text(reading, item);
+        if (status != CM_BACKEND_OK) return status;
+    }
+    return CM_BACKEND_OK;
+}
+
+static int take_sources(const struct reading *reading, const cJSON *sources) {
+    static const char *const keys[] = {"document", "url", NULL};
+    int status = CM_BACKEND_OK;
+    const cJSON *item = NULL;
+    if (!cJSON_IsObject(sources)) return key_fault(reading, sources, "is no object");
+    cJSON_ArrayForEach(item, sources) {
+        if (status != CM_BACKEND_OK) break;
+        if (!cJSON_IsObject(item)) return key_fault(reading, item, "is no object");
+        if (cJSON_GetObjectItemCaseSensitive(item, "document") == NULL)
+            return key_fault(reading, item, "has no 'document'");
+        status = check_texts(reading, item, keys);
+    }
+    return status;
+}
+
+static const cJSON *find_source(const struct reading *reading, const char *key) {
+    const cJSON *sources = cJSON_GetObjectItemCaseSensitive(reading->root, "sources");
+    return cJSON_GetObjectItemCaseSensitive(sources, key);
+}
+
+/* One member of a figure that is an object. */
+static int check_part(const struct reading *reading, const cJSON *part) {
+    static const char *const texts[] = {"source", "where", "derivation", "checked", NULL};
+    size_t i = 0;
+    if (text_equal(part->string, "value")) return check_number(reading, part);
+    while (texts[i] != NULL && !text_equal(texts[i], part->string)) i++;
+    if (texts[i] == NULL) return key_fault(reading, part, "is no known key");
+    const int status = check_text(reading, part);
+    if (status != CM_BACKEND_OK) return status;
+    const bool names_source = i == 0 || text_equal(part->string, "checked");
+    if (names_source && find_source(reading, part->valuestring) == NULL)
+        return reason_fail(reading->reason, CM_BACKEND_REFUSED,
+                           "device file '%s': '%s' is none of its sources", reading->path,
+                           part->valuestring);
+    return CM_BACKEND_OK;
+}
+
+static int take_figure(const struct reading *reading, const cJSON *item, double *ret) {
+    const cJSON *part = NULL;
+    if (!cJSON_IsObject(item)) {
+        const int status = check_number(reading, item);
+        if (status == CM_BACKEND_OK) *ret = item->valuedouble;
+        return status;
+    }
+    cJSON_ArrayForEach(part, item) {
+        int status = check_once(reading, item, part);
+        if (status == CM_BACKEND_OK) status = check_part(reading, part);
+        if (status != CM_BACKEND_OK) return status;
+    }
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(item, "value");
+    if (value == NULL) return key_fault(reading, item, "has no 'value'");
+    if (cJSON_GetObjectItemCaseSensitive(item, "source") == NULL)
+        return key_fault(reading, item, "has no 'source'");
+    *ret = value->valuedouble;
+    return CM_BACKEND_OK;
+}
+
+static int take_rate(const struct reading *reading, const cJSON *item) {
+    for (int i = RATE_NONE + 1; i < N_RATES; i++)
+        if (text_equal(device_rate_name((enum device_rate)i), item->string))
+            return take_figure(reading, item, &reading->ret->rates[i]);
+    return key_fault(reading, item, "is no known key");
+}
+
+static int take_rates(const struct reading *reading, const cJSON *rates) {
+    int status = CM_BACKEND_OK;
+    const cJSON *item = NULL;
+    if (!cJSON_IsObject(rates)) return key_fault(reading, rates, "is no object");
+    cJSON_ArrayForEach(item, rates) {
+        if (status == CM_BACKEND_OK) status = check_once(reading, rates, item);
+        if (status == CM_BACKEND_OK) status = take_rate(reading, item);
+    }
+    return status;
+}
+
+static int take_count(const struct reading *reading, const cJSON *item, int32_t *ret) {
+    double value = 0;
+    const int status = take_figure(reading, item, &value);
+    if (status != CM_BACKEND_OK) return status;
+    if (value > 1e6) return key_fault(reading, item, "is more than a million");
+    *ret = (int32_t)value;
+    return CM_BACKEND_OK;
+}
+
+static int take_bytes(const struct reading *reading, const cJSON *item, int64_t *ret) {
+    double value = 0;
+    const int status = take_figure(reading, item, &value);
+    if (status == CM_BACKEND_OK) *ret = (int64_t)value;
+    return status;
+}
+
+static int take_schema(const struct reading *reading, const cJSON *item) {
+    if (cJSON_IsString(item) && text_equal(item->valuestring, "costmodel/device/1"))
+        return CM_BACKEND_OK;
+    return device_fault(reading, "want the schema \"costmodel/device/1\"");
+}
+
+static int take_member(const struct reading *reading, const cJSON *item) {
+    struct device_model *ret = reading->ret;
+    const char *key = item->string;
+    if (text_equal(key, "schema")) return take_schema(reading, item);
+    if (text_equal(key, "name")) return take_text(reading, item, &ret->title);
+    if (text_equal(key, "note")) return check_text(reading, item);
+    if (text_equal(key, "source")) return take_text(reading, item, &ret->source);
+    if (text_equal(key, "sources")) return take_sources(reading, item);
+    if (text_equal(key, "architecture")) return take_text(reading, item, &ret->architecture);
+    if (text_equal(key, "rates")) return take_rates(reading, item);
+    if (text_equal(key, "bandwidth")) return take_figure(reading, item, &ret->bandwidth);
+    if (text_equal(key, "floor")) return take_figure(reading, item, &ret->floor);
+    if (text_equal(key, "memory_bytes")) return take_bytes(reading, item, &ret->memory_bytes);
+    if (text_equal(key, "cache_bytes")) return take_bytes(reading, item, &ret->cache_bytes);
+    if (text_equal(key, "units")) return take_count(reading, item, &ret->n_units);
+    if (text_equal(key, "threads_per_unit"))
+        return take_count(reading, item, &ret->threads_a_unit);
+    return key_fault(reading, item, "is no known key");
+}
+
+static bool figure_stands_in(const cJSON *figure, const char *source) {
+    const cJSON *named = cJSON_GetObjectItemCaseSensitive(figure, "source");
+    return cJSON_IsString(named) && text_equal(named->valuestring, source);
+}
+
+static bool any_stands_in(const cJSON *object, const char *source) {
+    const cJSON *item = NULL;
+    cJSON_ArrayForEach(item, object) {
+        if (cJSON_IsObject(item) && figure_stands_in(item, source)) return true;
+    }
+    return false;
+}
+
+/*
+ * The documents of figures, in the order of the file, as many as a report has room for; not
+ * those that they were checked in.
+ */
+static int join_sources(const struct reading *reading) {
+    static const size_t room = CM_NAME_SIZE - sizeof("; …");
+    struct text joined;
+    const cJSON *item = NULL;
+    const cJSON *rates = cJSON_GetObjectItemCaseSensitive(reading->root, "rates");
+    if (reading->ret->source != NULL) return CM_BACKEND_OK;
+    text_init(&joined, reading->arena);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(reading->root, "sources")) {
+        if (!any_stands_in(reading->root, item->string) && !any_stands_in(rates, item->string))
+            continue;
+        const char *document = cJSON_GetObjectItemCaseSensitive(item, "document")->valuestring;
+        const bool fits = joined.length + strlen("; ") + strlen(document) <= room;
+        if (joined.length > 0) text_append(&joined, "; ");
+        text_append(&joined, fits || joined.length == 0 ? document : "…");
+        if (!fits) break;
+    }
+    if (joined.failed) return no_memory(reading);
+    if (joined.length > 0) reading->ret->source = text_string(&joined);
+    return CM_BACKEND_OK;
+}
+
+static int check_whole(const struct reading *reading) {
+    double most = 0;
+    for (int i = RATE_NONE + 1; i < N_RATES; i++) most = fmax(most, reading->ret->rates[i]);
+    if (reading->ret->title == NULL) return device_fault(reading, "has no 'name'");
+    if (reading->ret->bandwidth <= 0) return device_fault(reading, "has no 'bandwidth'");
+    if (most <= 0) return device_fault(reading, "has no rate");
+    return join_sources(reading);
+}
+
+static int take_object(const struct reading *reading) {
+    const cJSON *item = NULL;
+    if (!cJSON_IsObject(reading->root)) return device_fault(reading, "is no JSON object");
+    if (cJSON_GetObjectItemCaseSensitive(reading->root, "schema") == NULL)
+        return device_fault(reading, "want the schema \"costmodel/device/1\"");
+    cJSON_ArrayForEach(item, reading->root) {
+        int status = check_once(reading, reading->root, item);
+        if (status == CM_BACKEND_OK) status = take_member(reading, item);
+        if (status != CM_BACKEND_OK) return status;
+    }
+    return check_whole(reading);
+}
+
+int device_parse(const char *path, const char *text, struct arena *arena,
+                 struct device_model *ret, struct cm_reason *reason) {
+    struct device_model model = {.name = path};
+    errno = 0; /* cJSON does not tell the two faults apart, malloc does (POSIX) */
+    cJSON *root = cJSON_Parse(text);
+    const struct reading reading = {path, arena, root, &model, reason};
+    const int status =
+        root == NULL && errno == ENOMEM ? no_memory(&reading) : take_object(&reading);
+    cJSON_Delete(root);
+    if (status == CM_BACKEND_OK) *ret = model;
+    return status;
+}
+
+/* The whole file, NUL behind it. The sink has the system's reason. */
+static int read_text(const struct reading *reading, struct cm_diagnostics *diag,
+                     const char **ret) {
+    struct source *source = NULL;
+    size_t got = 0;
+    char *text = arena_alloc(reading->arena, MOST_BYTES + 1);
+    if (text == NULL) return no_memory(reading);
+    int status = source_open(reading->path, diag, &source);
+    if (status == CM_OK) status = source_read(source, text, MOST_BYTES, &got, diag);
+    source_close(source);
+    if (status == CM_NO_MEMORY) return no_memory(reading);
+    if (status != CM_OK) {
+        const bool told = cm_diagnostics_count(diag) > 0;
+        return reason_fail(reading->reason, CM_BACKEND_REFUSED, "device file: %s",
+                           told ? cm_diagnostics_get(diag, 0)->message : "cannot be read");
+    }
+    if (got == MOST_BYTES) return device_fault(reading, "is larger than a description can be");
+    *ret = text;
+    return CM_BACKEND_OK;
+}
+
+int device_read(const char *path, struct arena *arena, struct device_model *ret,
+                struct cm_reason *reason) {
+    const struct reading reading = {path, arena, NULL, NULL, reason};
+    const char *text = NULL;
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (diag == NULL) return no_memory(&reading);
+    const int status = read_text(&reading, diag, &text);
+    cm_diagnostics_free(diag);
+    return status == CM_BACKEND_OK ? device_parse(path, text, arena, ret, reason) : status;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loading one module: a reason at every exit. */
+#include "backends/plugin/loader.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "backends/plugin/reason.h"
+
+#include "support/banned.h"
+
+/* Slots without which a backend is none. */
+static const char *missing_slot(const struct cm_backend *backend) {
+    if (backend->name == NULL || backend->name[0] == '\0') return "name";
+    if (backend->summary == NULL) return "summary";
+    if (backend->open == NULL) return "open";
+    if (backend->facts == NULL) return "facts";
+    if (backend->close == NULL) return "close";
+    if (backend->estimate != NULL) return NULL;
+    if (backend->plan == NULL) return "plan";
+    if (backend->run == NULL) return "run";
+    if (backend->plan_facts == NULL) return "plan_facts";
+    return backend->drop == NULL ? "drop" : NULL;
+}
+
+static int check_backend(const struct cm_backend *backend, struct cm_reason *reason) {
+    if (backend == NULL)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the module does not speak version %d",
+                           CM_BACKEND_ABI);
+    if (backend->abi != CM_BACKEND_ABI)
+        return reason_fail(reason, CM_BACKEND_REFUSED,
+                           "the module speaks version %u, this program speaks %d",
+                           (unsigned)backend->abi, CM_BACKEND_ABI);
+    if (backend->size != sizeof(*backend))
+        return reason_fail(reason, CM_BACKEND_REFUSED,
+                           "the module's struct has %u bytes, this program's has %zu",
+                           (unsigned)backend->size, sizeof(*backend));
+    const char *missing = missing_slot(backend);
+    if (missing != NULL)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the module leaves out '%s'", missing);
+    return CM_BACKEND_OK;
+}
+
+/* What dlopen would say of them is about sections and headers. */
+static int check_file(const char *path, struct cm_reason *reason) {
+    struct stat status;
+    if (path[0] != '/')
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the path '%s' is not absolute", path);
+    if (stat(path, &status) != 0)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "there is no file '%s'", path);
+    if (!S_ISREG(status.st_mode))
+        return reason_fail(reason, CM_BACKEND_REFUSED, "'%s' is no file", path);
+    return CM_BACKEND_OK;
+}
+
+int loader_load(const char *path, const struct cm_backend **ret, struct cm_reason *reason) {
+    const int status = check_file(path, reason);
+    if (status != CM_BACKEND_OK) return status;
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (module == NULL) {
+        const char *why = dlerror();
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the module cannot be loaded: %s",
+                           why ? why : "?");
+    }
+    cm_backend_entry *entry = NULL;
+    void *symbol = dlsym(module, CM_BACKEND_ENTRY);
+    /* As POSIX has it: a function's address comes out as an object's. */
+    memcpy(&entry, &symbol, sizeof(entry));
+    if (entry == NULL)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the module has no symbol '%s'",
+                           CM_BACKEND_ENTRY);
+    const struct cm_backend *backend = entry(CM_BACKEND_ABI);
+    const int checked = check_backend(backend, reason);
+    if (checked == CM_BACKEND_OK) *ret = backend;
+    return checked;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where modules are looked for. The working directory is never among the places: whoever can
+ * leave a file there would run code in our name.
+ */
+#include "backends/plugin/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/plugin/reason.h"
+#include "costmodel/costmodel.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+#define LONGEST_PATH 4096
+
+static size_t count_places(const char *path) {
+    size_t n = 1;
+    for (; *path != '\0'; path++) n += *path == ':';
+    return n;
+}
+
+int places_from(const char *path, struct arena *arena, struct places *ret) {
+    struct module_place *items = arena_array(arena, count_places(path), sizeof(*items));
+    if (items == NULL) return CM_NO_MEMORY;
+    size_t n = 0;
+    while (*path != '\0') {
+        const size_t length = strcspn(path, ":");
+        if (length > 0) {
+            items[n].path = arena_strndup(arena, path, length);
+            if (items[n].path == NULL) return CM_NO_MEMORY;
+            if (path[0] != '/')
+                (void)reason_fail(&items[n].reason, 0, "is not absolute, so not searched");
+            n++;
+        }
+        path += length + (path[length] == ':');
+    }
+    *ret = (struct places){n, items};
+    return CM_OK;
+}
+
+/* Beside the program, so that an installed tree may be moved; NULL where that is not known. */
+static const char *beside_program(struct arena *arena) {
+    char program[LONGEST_PATH];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    if (length <= 0) return NULL;
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash == NULL) return NULL;
+    *slash = '\0';
+    return arena_printf(arena, "%s/../" COSTMODEL_BACKEND_FOLDER, program);
+}
+
+int places_find(struct arena *arena, struct places *ret) {
+    const char *set = getenv("COSTMODEL_BACKEND_PATH");
+    if (set != NULL) return places_from(set, arena, ret);
+    struct module_place *items = arena_array(arena, 2, sizeof(*items));
+    if (items == NULL) return CM_NO_MEMORY;
+    size_t n = 0;
+    items[n].path = beside_program(arena);
+    n += items[n].path != NULL;
+    items[n++].path = COSTMODEL_BACKEND_INSTALLED;
+    *ret = (struct places){n, items};
+    return CM_OK;
+}

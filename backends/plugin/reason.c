@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reasons are data: whoever measures or lists backends decides where they are shown. */
+#include "backends/plugin/reason.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/text.h"
+
+#include "support/banned.h"
+
+int reason_fail(struct cm_reason *reason, int status, const char *format, ...) {
+    char whole[4 * CM_REASON_SIZE];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(whole, sizeof(whole), format, args);
+    va_end(args);
+    const size_t length = text_cut(whole, sizeof(reason->text) - 1);
+    memset(reason, 0, sizeof(*reason));
+    memcpy(reason->text, whole, length);
+    return status;
+}
+
+enum cm_measure_state reason_state(int status) {
+    switch (status) {
+    case CM_BACKEND_OK:
+        return CM_MEASURED;
+    case CM_BACKEND_NO_MEMORY:
+        return CM_OUT_OF_MEMORY;
+    case CM_BACKEND_BROKEN:
+        return CM_CRASHED;
+    default:
+        return CM_UNSUPPORTED;
+    }
+}

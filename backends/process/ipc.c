@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A socket rather than a pipe: only a socket can be written to without a signal. */
+#include "backends/process/ipc.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backends/timing.h"
+
+#include "support/banned.h"
+
+#define FRAME_MAGIC 0x636d666d /* "cmfm" */
+
+/* FNV-1a, 64 bits. */
+static uint64_t sum_of(const void *data, size_t size) {
+    const uint8_t *bytes = data;
+    uint64_t sum = 14695981039346656037u;
+    for (size_t i = 0; i < size; i++) sum = (sum ^ bytes[i]) * 1099511628211u;
+    return sum;
+}
+
+static int send_all(int socket, const void *data, size_t size) {
+    const char *bytes = data;
+    while (size > 0) {
+        const ssize_t sent = send(socket, bytes, size, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) return FRAME_CLOSED;
+        bytes += sent;
+        size -= (size_t)sent;
+    }
+    return FRAME_OK;
+}
+
+int frame_send(int socket, enum frame_kind kind, uint64_t sequence, const void *payload,
+               size_t size) {
+    const struct frame_head head = {FRAME_MAGIC, (uint32_t)kind, sequence, size,
+                                    sum_of(payload, size)};
+    const int status = send_all(socket, &head, sizeof(head));
+    return status == FRAME_OK ? send_all(socket, payload, size) : status;
+}
+
+static double now(void) {
+    return timing_monotonic_clock.now(timing_monotonic_clock.context);
+}
+
+/* Until something can be read. `deadline` INFINITY: for ever. */
+static int wait_readable(int socket, double deadline) {
+    for (;;) {
+        const double left = deadline - now();
+        if (left <= 0) return FRAME_TIMEOUT;
+        struct pollfd readable = {.fd = socket, .events = POLLIN};
+        /* Woken each minute: a poll takes no more than an int of milliseconds. */
+        const int ms = left < 60 ? (int)ceil(left * 1e3) : 60000;
+        const int n = poll(&readable, 1, ms);
+        if (n > 0) return FRAME_OK;
+        if (n < 0 && errno != EINTR) return FRAME_CLOSED;
+    }
+}
+
+static int receive_all(int socket, void *data, size_t size, double deadline) {
+    char *bytes = data;
+    while (size > 0) {
+        const int status = wait_readable(socket, deadline);
+        if (status != FRAME_OK) return status;
+        const ssize_t got = recv(socket, bytes, size, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return FRAME_CLOSED;
+        bytes += got;
+        size -= (size_t)got;
+    }
+    return FRAME_OK;
+}
+
+static double deadline_of(double timeout_s) {
+    return timeout_s < 0 ? INFINITY : now() + timeout_s;
+}
+
+static int receive_head(int socket, uint64_t sequence, double deadline,
+                        struct frame_head *ret) {
+    const int status = receive_all(socket, ret, sizeof(*ret), deadline);
+    if (status != FRAME_OK) return status;
+    return ret->magic == FRAME_MAGIC && ret->sequence == sequence ? FRAME_OK : FRAME_BROKEN;
+}
+
+static int receive_payload(int socket, const struct frame_head *head, double deadline,
+                           void *payload) {
+    const int status = receive_all(socket, payload, (size_t)head->size, deadline);
+    if (status != FRAME_OK) return status;
+    return sum_of(payload, (size_t)head->size) == head->sum ? FRAME_OK : FRAME_BROKEN;
+}
+
+int frame_receive_head(int socket, uint64_t sequence, double timeout_s,
+                       struct frame_head *ret) {
+    return receive_head(socket, sequence, deadline_of(timeout_s), ret);
+}
+
+int frame_receive_payload(int socket, const struct frame_head *head, double timeout_s,
+                          void *payload) {
+    return receive_payload(socket, head, deadline_of(timeout_s), payload);
+}
+
+int frame_receive(int socket, enum frame_kind kind, uint64_t sequence, void *payload,
+                  size_t size, double timeout_s) {
+    struct frame_head head;
+    const double deadline = deadline_of(timeout_s);
+    const int status = receive_head(socket, sequence, deadline, &head);
+    if (status != FRAME_OK) return status;
+    if (head.kind != (uint32_t)kind || head.size != size) return FRAME_BROKEN;
+    return receive_payload(socket, &head, deadline, payload);
+}

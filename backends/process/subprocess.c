@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program's side: begins processes, asks them, and buries them. */
+#include "backends/process/subprocess.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backends/plugin/reason.h"
+#include "backends/process/ipc.h"
+#include "backends/process/worker.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+struct child {
+    struct child_setup setup;
+    pid_t pid;  /* 0: there is no process */
+    int socket; /* -1 without one */
+    uint64_t sequence;
+    int n_processes;
+    bool gone; /* a new process could not open the device either */
+    struct worker_opened opened;
+};
+
+void child_setup_init(struct child_setup *setup, const struct cm_backend *backend) {
+    *setup = (struct child_setup){
+        .backend = backend,
+        .policy = timing_default_policy,
+        /* Libraries of a gigabyte come from disk, when opened and with the first layer, and
+         * plans are compiled for a second each, a network's one after the other. */
+        .open_timeout_s = 90,
+        .measure_timeout_s = 60,
+        .network_timeout_s = 300,
+    };
+}
+
+/* Waits for a process that is to end by itself within `seconds`; false: it has not. */
+static bool reap_within(pid_t pid, double seconds, int *ret_status) {
+    const struct timespec pause = {0, 2000000};
+    const struct timing_clock *clock = &timing_monotonic_clock;
+    const double begin = clock->now(clock->context);
+    for (;;) {
+        const pid_t got = waitpid(pid, ret_status, WNOHANG);
+        if (got == pid) return true;
+        /* Whoever ignores SIGCHLD has its children reaped by the system. */
+        if (got < 0 && errno == ECHILD) return true;
+        if (clock->now(clock->context) - begin >= seconds) return false;
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+/* Ends the process, and gives its wait status, 0 where nobody knows. */
+static int end_process(struct child *child, double patience_s) {
+    int status = 0;
+    if (child->pid == 0) return 0;
+    (void)close(child->socket);
+    child->socket = -1;
+    if (!reap_within(child->pid, patience_s, &status)) {
+        (void)kill(child->pid, SIGKILL);
+        while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR) continue;
+    }
+    child->pid = 0;
+    return status;
+}
+
+static void describe_end(int status, struct cm_reason *reason) {
+    if (WIFSIGNALED(status))
+        (void)reason_fail(reason, 0, "the measuring process was ended by signal %d",
+                          WTERMSIG(status));
+    else
+        (void)reason_fail(reason, 0, "the measuring process ended with status %d",
+                          WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+}
+
+/* How long a process that broke the connection gets to die of what made it do so. */
+#define DEATH_S 1.0
+
+/* What became of a process that did not answer. A state of cm_measure_state. */
+static enum cm_measure_state lose_process(struct child *child, int frame_status,
+                                          double timeout_s, struct cm_reason *reason) {
+    if (frame_status == FRAME_TIMEOUT) {
+        (void)end_process(child, 0);
+        (void)reason_fail(reason, 0, "no answer within %g s", timeout_s);
+        return CM_TIMED_OUT;
+    }
+    if (frame_status == FRAME_BROKEN) {
+        (void)end_process(child, 0);
+        (void)reason_fail(reason, 0, "the measuring process sent what is no result");
+        return CM_CRASHED;
+    }
+    describe_end(end_process(child, DEATH_S), reason);
+    return CM_CRASHED;
+}
+
+static int fork_process(struct child *child, struct cm_reason *reason) {
+    int sockets[2];
+    const pid_t self = getpid();
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0)
+        return reason_fail(reason, CM_BACKEND_REFUSED, "no socket: %s", strerror(errno));
+    const pid_t pid = fork();
+    if (pid == 0) {
+        (void)close(sockets[0]);
+        worker_main(&child->setup, sockets[1], self);
+    }
+    const int error = errno;
+    (void)close(sockets[1]);
+    if (pid < 0) {
+        (void)close(sockets[0]);
+        return reason_fail(reason, CM_BACKEND_REFUSED, "no process: %s", strerror(error));
+    }
+    child->pid = pid;
+    child->socket = sockets[0];
+    child->sequence = 0;
+    child->n_processes++;
+    return CM_BACKEND_OK;
+}
+
+static int begin_process(struct child *child, struct cm_reason *reason) {
+    const double timeout_s = child->setup.open_timeout_s;
+    int status = fork_process(child, reason);
+    if (status != CM_BACKEND_OK) return status;
+    const int frame = frame_receive(child->socket, FRAME_OPENED, 0, &child->opened,
+                                    sizeof(child->opened), timeout_s);
+    if (frame != FRAME_OK) {
+        (void)lose_process(child, frame, timeout_s, reason);
+        return CM_BACKEND_REFUSED;
+    }
+    if (child->opened.status == CM_BACKEND_OK) return CM_BACKEND_OK;
+    (void)end_process(child, DEATH_S);
+    *reason = child->opened.reason;
+    return child->opened.status;
+}
+
+int child_start(const struct child_setup *setup, struct arena *arena, struct child **ret,
+                struct cm_reason *reason) {
+    struct child *child = arena_alloc(arena, sizeof(*child));
+    if (child == NULL) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    child->setup = *setup;
+    child->socket = -1;
+    const int status = begin_process(child, reason);
+    if (status == CM_BACKEND_OK) *ret = child;
+    return status;
+}
+
+const struct cm_device_facts *child_facts(const struct child *child) {
+    return &child->opened.facts;
+}
+
+int child_n_processes(const struct child *child) {
+    return child->n_processes;
+}
+
+/* What a process is asked. */
+struct question {
+    enum frame_kind kind;
+    const void *payload;
+    size_t size;
+    double timeout_s;
+};
+
+static int request(struct child *child, const struct question *question,
+                   struct cm_measurement *ret) {
+    const int status = frame_send(child->socket, question->kind, ++child->sequence,
+                                  question->payload, question->size);
+    if (status != FRAME_OK) return status;
+    return frame_receive(child->socket, FRAME_RESULT, child->sequence, ret, sizeof(*ret),
+                         question->timeout_s);
+}
+
+static void ask(struct child *child, const struct question *question,
+                struct cm_measurement *ret) {
+    struct cm_reason reason = {""};
+    memset(ret, 0, sizeof(*ret));
+    if (child->pid == 0 && !child->gone)
+        child->gone = begin_process(child, &child->opened.reason) != CM_BACKEND_OK;
+    if (child->gone) {
+        (void)reason_fail(&ret->reason, 0, "the device could not be opened again: %s",
+                          child->opened.reason.text);
+        return;
+    }
+    const int status = request(child, question, ret);
+    if (status == FRAME_OK && ret->state != CM_CRASHED) return;
+    if (status == FRAME_OK) { /* the device is lost, and its process ends by itself */
+        (void)end_process(child, DEATH_S);
+        return;
+    }
+    memset(ret, 0, sizeof(*ret));
+    ret->state = (int32_t)lose_process(child, status, question->timeout_s, &reason);
+    ret->reason = reason;
+}
+
+void child_measure(struct child *child, const struct cm_primitive *primitive,
+                   struct cm_measurement *ret) {
+    const struct question question = {FRAME_REQUEST, primitive, sizeof(*primitive),
+                                      child->setup.measure_timeout_s};
+    ask(child, &question, ret);
+}
+
+void child_measure_network(struct child *child, const struct cm_network *network,
+                           struct cm_measurement *ret) {
+    size_t size = 0;
+    memset(ret, 0, sizeof(*ret));
+    if (network->n_steps > CHILD_MOST_STEPS || network->n_primitives > CHILD_MOST_STEPS) {
+        (void)reason_fail(&ret->reason, 0, "the network has %u steps, at most %d are run",
+                          (unsigned)network->n_steps, CHILD_MOST_STEPS);
+        return;
+    }
+    struct arena *arena = arena_new("request", 0);
+    const void *payload = arena ? worker_pack(network, arena, &size) : NULL;
+    const struct question question = {FRAME_NETWORK, payload, size,
+                                      child->setup.network_timeout_s};
+    if (payload != NULL)
+        ask(child, &question, ret);
+    else
+        (void)reason_fail(&ret->reason, 0, "out of memory");
+    arena_free(arena);
+}
+
+void child_stop(struct child *child) {
+    if (child != NULL) (void)end_process(child, DEATH_S);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The order of the rounds, and which of their measurements is kept. */
+#include "backends/repeat.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "support/banned.h"
+
+struct rounds {
+    const struct rounds_job *job;
+    size_t done;
+    size_t total;
+};
+
+static bool was_timed(const struct cm_measurement *measurement) {
+    const bool ran = measurement->state == CM_MEASURED || measurement->state == CM_PROXY ||
+                     measurement->state == CM_INVENTED;
+    return ran && measurement->cold.median > 0;
+}
+
+static double drift_between(const struct cm_measurement *first,
+                            const struct cm_measurement *later) {
+    return fabs(later->cold.median / first->cold.median - 1);
+}
+
+static void measure(struct rounds *rounds, int round, size_t index,
+                    struct cm_measurement *ret) {
+    const struct rounds_job *job = rounds->job;
+    if (job->progress != NULL) job->progress(job->context, round, rounds->done, rounds->total);
+    job->measure(job->context, index, ret);
+    rounds->done++;
+}
+
+/* A later round may fail where an earlier one did not: the earlier time stands, doubted. */
+static void keep_what_was_timed(struct cm_measurement *first,
+                                const struct cm_measurement *later) {
+    if (was_timed(later)) *first = *later;
+    first->flags |= CM_FLAG_UNSTABLE;
+}
+
+/* Of three that were timed; `a`, `b`, `c` in the order of their rounds. */
+static struct cm_measurement choose(const struct cm_measurement *a,
+                                    const struct cm_measurement *b,
+                                    const struct cm_measurement *c, double drift) {
+    const double ac = drift_between(a, c);
+    const double bc = drift_between(b, c);
+    struct cm_measurement chosen = *c;
+    chosen.drift = fmin(ac, bc);
+    if (chosen.drift <= drift) return chosen;
+    const double low = fmin(a->cold.median, b->cold.median);
+    const double high = fmax(a->cold.median, b->cold.median);
+    if (c->cold.median < low) chosen = a->cold.median <= b->cold.median ? *a : *b;
+    if (c->cold.median > high) chosen = a->cold.median >= b->cold.median ? *a : *b;
+    chosen.drift = drift_between(a, b);
+    chosen.flags |= CM_FLAG_UNSTABLE;
+    return chosen;
+}
+
+static void settle(struct rounds *rounds, size_t index, const struct cm_measurement *second,
+                   double drift, struct cm_measurement *first) {
+    if (!was_timed(second)) {
+        keep_what_was_timed(first, second);
+        return;
+    }
+    struct cm_measurement third;
+    const double difference = drift_between(first, second);
+    if (difference <= drift) {
+        *first = *second;
+        first->drift = difference;
+        return;
+    }
+    rounds->total++;
+    measure(rounds, 3, index, &third);
+    if (was_timed(&third))
+        *first = choose(first, second, &third, drift);
+    else
+        keep_what_was_timed(first, second);
+}
+
+void rounds_run(const struct rounds_job *job, size_t n, double drift,
+                struct cm_measurement *ret) {
+    struct rounds rounds = {job, 0, n};
+    struct cm_measurement second;
+    for (size_t i = 0; i < n; i++) {
+        measure(&rounds, 1, i, &ret[i]);
+        rounds.total += was_timed(&ret[i]);
+    }
+    for (size_t i = n; i > 0; i--) {
+        if (!was_timed(&ret[i - 1])) continue;
+        measure(&rounds, 2, i - 1, &second);
+        settle(&rounds, i - 1, &second, drift, &ret[i - 1]);
+    }
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Budgets and baselines: read whole, written whole. */
+#include "cli/check/check_command.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/streams.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MOST_BUDGET ((size_t)1 << 20) /* bytes: people write it */
+
+static int read_file(const char *path, size_t most, struct arena *arena,
+                     struct cm_diagnostics *diag, char **ret_text, size_t *ret_size) {
+    struct source *source = NULL;
+    int status = source_open(path, diag, &source);
+    if (status != CM_OK) return status;
+    status = source_read_all(source, most, arena, diag, ret_text, ret_size);
+    source_close(source);
+    return status;
+}
+
+int gate_budget_read(const char *path, struct arena *arena, struct cm_diagnostics *diag,
+                     struct cm_budget **ret) {
+    char *text = NULL;
+    size_t size = 0;
+    const int status = read_file(path, MOST_BUDGET, arena, diag, &text, &size);
+    return status == CM_OK ? cm_budget_read_json(text, size, path, diag, ret) : status;
+}
+
+#define SCHEMA_WITHIN 200 /* bytes: it is the first key of what this program writes */
+
+/* A profile says so at its head; what says nothing is told so by the reader of baselines. */
+static bool is_profile(const char *text, size_t size) {
+    static const char schema[] = "\"costmodel/profile/";
+    const size_t within = size < SCHEMA_WITHIN ? size : SCHEMA_WITHIN;
+    for (size_t i = 0; i + sizeof(schema) - 1 <= within; i++)
+        if (memcmp(text + i, schema, sizeof(schema) - 1) == 0) return true;
+    return false;
+}
+
+static int read_profile(const char *text, size_t size, const char *path,
+                        struct cm_diagnostics *diag, struct gate_baseline *ret) {
+    const int status = cm_result_read_json(text, size, path, diag, &ret->profile);
+    if (status != CM_OK) return status;
+    const struct cm_result *const results[] = {ret->profile};
+    return cm_baseline_make(results, 1, NULL, "", diag, &ret->baseline);
+}
+
+int gate_baseline_read(const char *path, struct arena *arena, struct cm_diagnostics *diag,
+                       struct gate_baseline *ret) {
+    char *text = NULL;
+    size_t size = 0;
+    *ret = (struct gate_baseline){.missing = "no baseline was given"};
+    if (path == NULL) return CM_OK;
+    if (!text_equal(path, "-") && access(path, F_OK) != 0) {
+        ret->missing = arena_printf(arena, "there is no baseline: no file '%s'", path);
+        return ret->missing == NULL ? diag_no_memory(diag) : CM_OK;
+    }
+    const int status = read_file(path, FILE_MOST_JSON, arena, diag, &text, &size);
+    if (status != CM_OK) return status;
+    if (is_profile(text, size)) return read_profile(text, size, path, diag, ret);
+    return cm_baseline_read_json(text, size, path, diag, &ret->baseline);
+}
+
+void gate_baseline_free(struct gate_baseline *baseline) {
+    cm_baseline_free(baseline->baseline);
+    cm_result_free(baseline->profile);
+}
+
+int gate_baseline_write(const char *path, const struct cm_baseline *baseline,
+                        struct cm_diagnostics *diag) {
+    struct output *output = NULL;
+    int status = output_open(path, diag, &output);
+    if (status != CM_OK) return status;
+    status = cm_baseline_write_json(baseline, output_stream(output));
+    if (status == CM_NO_MEMORY) diag_no_memory(diag);
+    if (status != CM_NO_MEMORY) status = streams_flush(output_stream(output), path, diag);
+    if (status == CM_OK) return output_commit(output, diag);
+    output_abandon(output);
+    return status;
+}

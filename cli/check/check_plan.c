@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What to profile: the first that says it, of the command line, the budget, the baseline and
+ * the library. */
+#include "cli/check/check_command.h"
+
+#include <inttypes.h>
+
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* Who may say it. */
+struct planner {
+    const struct invocation *call;
+    const struct gate_request *request;
+    const struct cm_budget *budget;
+    const struct cm_baseline *baseline;
+    struct gate_plan *plan;
+};
+
+static bool is_convention(const char *name) {
+    for (size_t i = 0; cm_convention_at(i) != NULL; i++)
+        if (text_equal(cm_convention_at(i)->name, name)) return true;
+    return false;
+}
+
+/* A baseline by a convention of another version is one that cannot be compared, no fault of the
+ * caller. */
+static const char *choose_convention(const struct planner *planner) {
+    const struct cm_baseline *baseline = planner->baseline;
+    if (planner->request->binding.convention != NULL)
+        return planner->request->binding.convention;
+    if (planner->budget != NULL && planner->budget->convention[0] != '\0')
+        return planner->budget->convention;
+    if (baseline != NULL && baseline->n_profiles > 0 &&
+        is_convention(baseline->profiles[0].figures.options.convention))
+        return baseline->profiles[0].figures.options.convention;
+    return cm_convention_at(0)->name;
+}
+
+static int list_budget_batches(const struct planner *planner, int64_t *batches) {
+    const struct cm_budget *budget = planner->budget;
+    for (size_t i = 0; i < budget->n_batches; i++) {
+        if (budget->batches[i] < 1 || budget->batches[i] > INT64_MAX)
+            return options_fault(planner->call, "%s: a batch is %zu", planner->request->budget,
+                                 budget->batches[i]);
+        batches[i] = (int64_t)budget->batches[i];
+    }
+    planner->plan->n_batches = budget->n_batches;
+    return CM_OK;
+}
+
+static void list_baseline_batches(const struct planner *planner, int64_t *batches) {
+    const struct cm_baseline *baseline = planner->baseline;
+    for (size_t i = 0; i < baseline->n_profiles; i++) {
+        const int64_t batch = baseline->profiles[i].figures.options.batch;
+        batches[i] = is_known(batch) ? batch : 0;
+    }
+    planner->plan->n_batches = baseline->n_profiles;
+}
+
+static bool has_batch(const int64_t *batches, size_t n, int64_t batch) {
+    for (size_t i = 0; i < n; i++)
+        if (batches[i] == batch) return true;
+    return false;
+}
+
+/* One more, where it is another. */
+static int add_batch(const struct invocation *call, int64_t batch, int64_t *batches,
+                     size_t *n) {
+    if (has_batch(batches, *n, batch)) return CM_OK;
+    if (*n == BATCHES_MOST)
+        return options_fault(call, "more than %d batches are wanted", BATCHES_MOST);
+    batches[(*n)++] = batch;
+    return CM_OK;
+}
+
+/* Each once: a baseline of one batch twice could not be read again. */
+static int drop_repeated(const struct planner *planner, const int64_t *from, int64_t *batches) {
+    size_t n = 0;
+    int status = CM_OK;
+    for (size_t i = 0; i < planner->plan->n_batches && status == CM_OK; i++)
+        status = add_batch(planner->call, from[i], batches, &n);
+    planner->plan->batches = batches;
+    planner->plan->n_batches = n;
+    return status;
+}
+
+static int choose_batches(const struct planner *planner) {
+    const struct batches *given = &planner->request->binding.batches;
+    const size_t n_budget = planner->budget == NULL ? 0 : planner->budget->n_batches;
+    const size_t n_baseline = planner->baseline == NULL ? 0 : planner->baseline->n_profiles;
+    int64_t *batches = arena_array(planner->call->arena, n_budget + n_baseline + given->n + 1,
+                                   sizeof(*batches));
+    int status = CM_OK;
+    if (batches == NULL) return diag_no_memory(planner->call->diag);
+    planner->plan->n_batches = given->n;
+    if (given->n == 0 && n_budget > 0)
+        status = list_budget_batches(planner, batches);
+    else if (given->n == 0 && n_baseline > 0)
+        list_baseline_batches(planner, batches);
+    else if (given->n == 0)
+        planner->plan->n_batches = 1;
+    if (status == CM_OK)
+        status = drop_repeated(planner, given->n > 0 ? given->items : batches, batches);
+    return status;
+}
+
+static bool is_given(const struct cm_options *options, const char *name) {
+    for (size_t i = 0; i < options->n_dims; i++)
+        if (text_equal(options->dims[i].name, name)) return true;
+    return false;
+}
+
+/* Those of options, with room for `n` more behind them; NULL: no memory. */
+static struct cm_dim_option *copy_dims(const struct invocation *call,
+                                       const struct cm_options *options, size_t n) {
+    struct cm_dim_option *dims = arena_array(call->arena, options->n_dims + n, sizeof(*dims));
+    for (size_t i = 0; dims != NULL && i < options->n_dims; i++) dims[i] = options->dims[i];
+    return dims;
+}
+
+static int add_budget_dims(const struct planner *planner) {
+    const struct cm_budget *budget = planner->budget;
+    struct cm_options *options = &planner->plan->options;
+    if (budget == NULL || budget->n_dims == 0) return CM_OK;
+    for (size_t i = 0; i < budget->n_dims; i++)
+        if (budget->dims[i].size < 0)
+            return options_fault(planner->call, "%s: a dim has no size, or one below 0",
+                                 planner->request->budget);
+    struct cm_dim_option *dims = copy_dims(planner->call, options, budget->n_dims);
+    size_t n = options->n_dims;
+    if (dims == NULL) return diag_no_memory(planner->call->diag);
+    for (size_t i = 0; i < budget->n_dims; i++)
+        if (!is_given(options, budget->dims[i].name))
+            dims[n++] = (struct cm_dim_option){budget->dims[i].name, budget->dims[i].size};
+    options->dims = dims;
+    options->n_dims = n;
+    return CM_OK;
+}
+
+int gate_plan_make(const struct invocation *call, const struct gate_request *request,
+                   const struct cm_budget *budget, const struct cm_baseline *baseline,
+                   struct gate_plan *ret) {
+    const struct planner planner = {call, request, budget, baseline, ret};
+    int status = choose_batches(&planner);
+    if (status == CM_OK) status = add_budget_dims(&planner);
+    ret->options.convention = choose_convention(&planner);
+    return status;
+}
+
+int gate_plan_take_limits(const struct invocation *call, size_t n,
+                          const struct cm_check_limit *limits, struct gate_plan *plan) {
+    int64_t *beside = arena_array(call->arena, n, sizeof(*beside));
+    if (beside == NULL) return diag_no_memory(call->diag);
+    plan->beside = beside;
+    for (size_t i = 0; i < n; i++) {
+        int64_t batch = CM_UNKNOWN;
+        int status = cm_check_limit_batch(&limits[i], call->diag, &batch);
+        if (status == CM_OK && is_known(batch))
+            status = add_batch(call, batch, beside, &plan->n_beside);
+        if (status != CM_OK) return status;
+    }
+    return CM_OK;
+}
+
+/* The size that the baseline was taken at; below 0: it has no such dim. */
+static int64_t kept_size(const struct cm_baseline *baseline, const char *name) {
+    for (size_t i = 0; i < baseline->n_profiles; i++) {
+        const struct cm_result *figures = &baseline->profiles[i].figures;
+        for (size_t k = 0; k < figures->options.n_dims; k++)
+            if (text_equal(figures->options.dims[k].name, name))
+                return figures->options.dims[k].size;
+    }
+    return -1;
+}
+
+static int tell_dim(const struct invocation *call, const char *name, int64_t size) {
+    struct text safe;
+    text_init(&safe, call->arena);
+    text_append_label(&safe, name);
+    if (safe.failed) return diag_no_memory(call->diag);
+    fprintf(stderr, "costmodel: dim %s is %" PRId64 ", as in the baseline\n",
+            text_string(&safe), size);
+    return CM_OK;
+}
+
+static int take_dims(const struct invocation *call, const struct cm_baseline *baseline,
+                     const struct cm_dims *free_dims, struct cm_options *options) {
+    struct cm_dim_option *dims = copy_dims(call, options, free_dims->n);
+    if (dims == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < free_dims->n; i++) {
+        const int64_t size = kept_size(baseline, free_dims->dims[i].name);
+        if (is_known(free_dims->dims[i].size) || size < 0) continue;
+        const char *name = arena_strdup(call->arena, free_dims->dims[i].name);
+        if (name == NULL) return diag_no_memory(call->diag);
+        dims[options->n_dims++] = (struct cm_dim_option){name, size};
+        const int status = tell_dim(call, name, size);
+        if (status != CM_OK) return status;
+    }
+    options->dims = dims;
+    return CM_OK;
+}
+
+int gate_plan_take_dims(const struct invocation *call, const struct cm_baseline *baseline,
+                        struct cm_model *model, struct gate_plan *plan) {
+    struct cm_options options = plan->options;
+    struct cm_dims *dims = NULL;
+    if (baseline == NULL || plan->n_batches == 0) return CM_OK;
+    options.batch = plan->batches[0];
+    int status = cm_model_dims(model, &options, call->diag, &dims);
+    if (status == CM_OK) status = take_dims(call, baseline, dims, &plan->options);
+    cm_dims_free(dims);
+    return status;
+}

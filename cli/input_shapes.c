@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NAME=N, NAME=1x3x224x224 and NAME=2,3,4. The last '=' parts the two: a name may hold others.
+ */
+#include "cli/input_shapes.h"
+
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* What stands before the last '=', and where the rest begins. NULL without a message when
+ * either is empty, with one when memory is out. */
+static const char *split(const struct invocation *call, const char *given,
+                         const char **ret_rest) {
+    const char *equals = strrchr(given, '=');
+    if (equals == NULL || equals == given || equals[1] == '\0') return NULL;
+    *ret_rest = equals + 1;
+    const char *name = arena_strndup(call->arena, given, (size_t)(equals - given));
+    if (name == NULL) (void)diag_no_memory(call->diag);
+    return name;
+}
+
+/* One size of a list parted by 'x'; moves *at past it. */
+static bool read_size(const char **at, int64_t *ret) {
+    const size_t length = strcspn(*at, "x");
+    if (!text_to_int64(*at, length, ret) || *ret < 0) return false;
+    *at += length;
+    return true;
+}
+
+/* NAME=N of the option of that name. */
+static int read_dim(const struct invocation *call, const char *option, const char *given,
+                    struct cm_dim_option *ret) {
+    const char *size = "";
+    ret->name = split(call, given, &size);
+    if (ret->name == NULL || !text_to_int64(size, strlen(size), &ret->size) || ret->size < 0) {
+        return options_fault(call, "option --%s wants NAME=N, N of at least 0, got '%s'",
+                             option, given);
+    }
+    return CM_OK;
+}
+
+/* The same name twice is a slip of which either half could be meant. */
+static int check_dims(const struct invocation *call, const char *option,
+                      const struct cm_dim_option *dims, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (!text_equal(dims[i].name, dims[n].name)) continue;
+        return options_fault(call, "option --%s gives '%s' twice", option, dims[n].name);
+    }
+    return CM_OK;
+}
+
+static int read_dims(const struct invocation *call, const char *option,
+                     const struct option_list *given, const struct cm_dim_option **ret) {
+    struct cm_dim_option *dims = arena_array(call->arena, given->n, sizeof *dims);
+    if (dims == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < given->n; i++) {
+        int status = read_dim(call, option, given->values[i], &dims[i]);
+        if (status == CM_OK) status = check_dims(call, option, dims, i);
+        if (status != CM_OK) return status;
+    }
+    *ret = dims;
+    return CM_OK;
+}
+
+int shapes_read_dims(const struct invocation *call, const struct option_list *given,
+                     struct cm_options *ret) {
+    ret->n_dims = given->n;
+    return read_dims(call, "dim", given, &ret->dims);
+}
+
+int shapes_read_trips(const struct invocation *call, const struct option_list *given,
+                      struct cm_options *ret) {
+    ret->n_trip_counts = given->n;
+    return read_dims(call, "trip-count", given, &ret->trip_counts);
+}
+
+/* `text` holds at most strlen(text) sizes. */
+static int64_t *read_shape(const struct invocation *call, const char *text, int *ret_rank) {
+    int64_t *sizes = arena_array(call->arena, strlen(text) + 1, sizeof *sizes);
+    int rank = 0;
+    if (sizes == NULL) (void)diag_no_memory(call->diag);
+    if (sizes == NULL) return NULL;
+    while (read_size(&text, &sizes[rank])) {
+        rank++;
+        *ret_rank = rank;
+        if (*text == '\0') return sizes;
+        text++;
+    }
+    return NULL;
+}
+
+static int read_input(const struct invocation *call, const char *given,
+                      struct cm_input_option *ret) {
+    const char *shape = "";
+    ret->name = split(call, given, &shape);
+    if (ret->name != NULL) ret->dims = read_shape(call, shape, &ret->rank);
+    if (ret->name != NULL && ret->dims != NULL) return CM_OK;
+    return options_fault(call, "option --input wants NAME=1x3x224x224, got '%s'", given);
+}
+
+static int check_inputs(const struct invocation *call, const struct cm_input_option *inputs,
+                        size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (!text_equal(inputs[i].name, inputs[n].name)) continue;
+        return options_fault(call, "option --input gives '%s' twice", inputs[n].name);
+    }
+    return CM_OK;
+}
+
+int shapes_read_inputs(const struct invocation *call, const struct option_list *given,
+                       struct cm_options *ret) {
+    struct cm_input_option *inputs = arena_array(call->arena, given->n, sizeof *inputs);
+    if (inputs == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < given->n; i++) {
+        int status = read_input(call, given->values[i], &inputs[i]);
+        if (status == CM_OK) status = check_inputs(call, inputs, i);
+        if (status != CM_OK) return status;
+    }
+    ret->n_inputs = given->n;
+    ret->inputs = inputs;
+    return CM_OK;
+}
+
+/* The last '=' that no backslash makes part of a text; NULL: there is none. */
+static const char *parting(const char *given) {
+    const char *last = NULL;
+    for (const char *at = given; *at; at++) {
+        if (*at == '=') last = at;
+        if (*at == '\\' && at[1] != '\0') at++;
+    }
+    return last == given ? NULL : last;
+}
+
+/* One element of a list parted by ','; a backslash takes the next character as it is. */
+static char *read_element(const struct invocation *call, const char **at) {
+    char *element = arena_alloc(call->arena, strlen(*at) + 1);
+    size_t n = 0;
+    if (element == NULL) return NULL;
+    for (; **at != '\0' && **at != ','; (*at)++) {
+        if (**at == '\\' && (*at)[1] != '\0') (*at)++;
+        element[n++] = **at;
+    }
+    element[n] = '\0';
+    return element;
+}
+
+static size_t count_elements(const char *list) {
+    size_t n = *list != '\0';
+    for (const char *at = list; *at; at++) {
+        n += *at == ',';
+        if (*at == '\\' && at[1] != '\0') at++;
+    }
+    return n;
+}
+
+static int read_value(const struct invocation *call, const char *given,
+                      struct cm_value_option *ret) {
+    const char *equals = parting(given);
+    if (equals == NULL)
+        return options_fault(call, "option --value wants NAME=2,3,4, got '%s'", given);
+    const char *at = equals + 1;
+    const size_t n = count_elements(at);
+    const char **elements = arena_array(call->arena, n + 1, sizeof *elements);
+    ret->name = arena_strndup(call->arena, given, (size_t)(equals - given));
+    if (elements == NULL || ret->name == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < n; i++) {
+        elements[i] = read_element(call, &at);
+        if (elements[i] == NULL) return diag_no_memory(call->diag);
+        at += *at == ',';
+    }
+    ret->elements = elements;
+    ret->n = n;
+    return CM_OK;
+}
+
+static int check_values(const struct invocation *call, const struct cm_value_option *values,
+                        size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (!text_equal(values[i].name, values[n].name)) continue;
+        return options_fault(call, "option --value gives '%s' twice", values[n].name);
+    }
+    return CM_OK;
+}
+
+int shapes_read_values(const struct invocation *call, const struct option_list *given,
+                       struct cm_options *ret) {
+    struct cm_value_option *values = arena_array(call->arena, given->n, sizeof *values);
+    if (values == NULL) return diag_no_memory(call->diag);
+    for (size_t i = 0; i < given->n; i++) {
+        int status = read_value(call, given->values[i], &values[i]);
+        if (status == CM_OK) status = check_values(call, values, i);
+        if (status != CM_OK) return status;
+    }
+    ret->n_values = given->n;
+    ret->values = values;
+    return CM_OK;
+}

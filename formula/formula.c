@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A formula from profiles, as plain data. */
+#include "formula/formula.h"
+
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* The batch is N, unless a dim is called so. */
+static const char *name_of(const struct points *points, size_t index) {
+    const char *name = points->variables[index].name;
+    if (name) return name;
+    for (size_t i = 0; i < points->n_variables; i++)
+        if (points->variables[i].name && text_equal(points->variables[i].name, "N"))
+            return "batch";
+    return "N";
+}
+
+static const char *dim_of(const struct points *points, const struct variable *variable) {
+    if (variable->name) return variable->name;
+    return points->batch_dim ? points->batch_dim : "";
+}
+
+/* False: no memory. */
+static bool take_variables(const struct points *points, struct cm_formula *formula) {
+    struct cm_formula_variable *list =
+        arena_array(formula->arena, points->n_variables, sizeof(*list));
+    bool done = list != NULL;
+    for (size_t i = 0; done && i < points->n_variables; i++) {
+        const struct variable *variable = &points->variables[i];
+        const struct variable *same = &points->variables[variable->same_as];
+        list[i] = (struct cm_formula_variable){
+            .name = arena_strdup(formula->arena, name_of(points, i)),
+            .what = variable->name ? "dim" : "batch",
+            .dim = arena_strdup(formula->arena, dim_of(points, variable)),
+            .same_as = variable->same_as == i
+                           ? ""
+                           : arena_strdup(formula->arena, name_of(points, variable->same_as)),
+            .from = same->axis.from,
+            .step = same->axis.step,
+            .largest = variable->largest,
+        };
+        done = list[i].name && list[i].dim && list[i].same_as;
+    }
+    formula->n_variables = points->n_variables;
+    formula->variables = list;
+    return done;
+}
+
+static bool is_variable(const struct points *points, const char *dim) {
+    for (size_t i = 0; i < points->n_variables; i++)
+        if (text_equal(dim_of(points, &points->variables[i]), dim)) return true;
+    return false;
+}
+
+/* What a profile at the anchor says of the model and of its modules; false: no memory. */
+static bool take_result(const struct points *points, const struct cm_result *result,
+                        struct cm_formula *formula) {
+    struct arena *arena = formula->arena;
+    struct cm_formula_module *modules =
+        arena_copy(arena, formula->modules, formula->n_modules * sizeof(*formula->modules));
+    struct cm_named_size *dims = arena_array(arena, result->options.n_dims, sizeof(*dims));
+    bool done = modules != NULL && dims != NULL;
+    BUG_ON(result->n_modules != formula->n_modules);
+    for (size_t i = 0; done && i < result->n_modules; i++) {
+        modules[i].path = arena_strdup(arena, result->modules[i].path);
+        modules[i].name = arena_strdup(arena, result->modules[i].name);
+        modules[i].type = arena_strdup(arena, result->modules[i].type);
+        modules[i].depth = result->modules[i].depth;
+        done = modules[i].path && modules[i].name && modules[i].type;
+    }
+    for (size_t i = 0; done && i < result->options.n_dims; i++) {
+        const struct cm_named_size *dim = &result->options.dims[i];
+        if (is_variable(points, dim->name)) continue;
+        dims[formula->n_dims].name = arena_strdup(arena, dim->name);
+        dims[formula->n_dims].size = dim->size;
+        done = dims[formula->n_dims++].name != NULL;
+    }
+    formula->modules = modules;
+    formula->dims = dims;
+    formula->model = arena_strdup(arena, result->model.path);
+    formula->convention = arena_strdup(arena, result->options.convention);
+    formula->mode = arena_strdup(arena, result->options.mode);
+    return done && formula->model && formula->convention && formula->mode;
+}
+
+/* Its messages are those of the formula. */
+static int describe(const struct points *points, const int64_t *anchor,
+                    struct cm_formula *formula) {
+    struct cm_result *result = NULL;
+    struct cm_dim_option *dims = arena_array(
+        points->arena, points->options->n_dims + points->n_variables, sizeof(*dims));
+    if (!dims) return diag_no_memory(points->diag);
+    const struct cm_options options = points_options(points, anchor, dims);
+    int status = cm_model_profile(points->model, &options, points->diag, &result);
+    if (status < 0) return status;
+    if (!take_result(points, result, formula) || !take_variables(points, formula))
+        status = diag_no_memory(points->diag);
+    cm_result_free(result);
+    return status;
+}
+
+static int find(struct points *points, struct cm_formula *formula) {
+    int64_t anchor[POLYNOMIAL_MOST_VARIABLES] = {0};
+    int status = model_check_options(points->options, points->arena, points->diag);
+    if (status == CM_OK) status = formula_find_axes(points, anchor, &formula->fixed_batch);
+    if (status == CM_OK) status = formula_fit(points, anchor, formula);
+    if (status == CM_OK) status = describe(points, anchor, formula);
+    if (status < 0) return status;
+    formula->fixed_batch = arena_strdup(formula->arena, formula->fixed_batch);
+    return formula->fixed_batch ? CM_OK : diag_no_memory(points->diag);
+}
+
+int cm_model_formula(struct cm_model *model, const struct cm_options *options,
+                     struct cm_diagnostics *diagnostics, struct cm_formula **ret_formula) {
+    struct arena *result = arena_new("result", 0);
+    struct arena *arena = arena_new("formula", 0);
+    struct cm_formula *formula = result ? arena_alloc(result, sizeof(*formula)) : NULL;
+    struct points points = {.model = model,
+                            .options = options,
+                            .arena = arena,
+                            .diag = diagnostics,
+                            .n_metrics = points_n_metrics()};
+    int status = CM_NO_MEMORY;
+    if (formula && arena) {
+        *formula = (struct cm_formula){.fixed_batch = "", .arena = result};
+        status = find(&points, formula);
+        if (arena_failed(result) || arena_failed(arena)) status = CM_NO_MEMORY;
+    }
+    status = diag_finish(diagnostics, status);
+    arena_free(arena);
+    if (status < 0)
+        arena_free(result);
+    else
+        *ret_formula = formula;
+    return status;
+}
+
+void cm_formula_free(struct cm_formula *formula) {
+    if (formula) arena_free(formula->arena);
+}

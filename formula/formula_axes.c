@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where to look. All variables stand at one size that suits the model, the anchor, and one at a
+ * time goes along a line of equal steps: differences of its figures tell the degree. A stride
+ * rounds down, so that figures are polynomial only along multiples of it: a step of 1 is tried
+ * first, then others until they are.
+ */
+#include "formula/formula.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/dims.h"
+#include "passes/pipeline.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define LINE_POINTS   (POLYNOMIAL_MOST_DEGREE + 2) /* one more than determine it */
+#define LARGEST_BEGIN 256
+#define ANY_BATCH     7919 /* no size that a model has */
+#define MOST_LINES    3    /* that suit the model, of each step */
+
+/* Sizes that models of text, sound and images were exported for, likely ones first. */
+static const int64_t anchors[] = {64, 32, 128, 16, 224, 256, 8, 4, 2, 1, 512, 1024};
+
+#define N_ANCHORS (sizeof(anchors) / sizeof(*anchors))
+
+/* Products of the strides of models: powers of two mostly, patches of 14 and the like. */
+static const int64_t steps[] = {1, 2, 4,  8,  16, 32, 64, 3,  5, 6,
+                                7, 9, 10, 12, 14, 24, 28, 48, 56};
+
+/* Steps beyond the first point of a line. */
+static const int64_t far[] = {13, 38, 101};
+
+#define N_FAR   (int)(sizeof(far) / sizeof(*far))
+#define N_STEPS (sizeof(steps) / sizeof(*steps))
+
+struct search {
+    struct points *points;
+    int64_t *anchor;
+};
+
+/* The sizes that batch gives to dims. */
+static int bind_dims(struct points *points, int64_t batch, struct batch_table *ret) {
+    struct cm_options options = points_plain_options(points);
+    if (batch > 0) options.batch = batch;
+    return dims_bind(points->model->model, &options, points->arena, points->diag, ret);
+}
+
+static int add_dim(struct points *points, const char *name) {
+    const size_t index = points->n_variables;
+    if (index == POLYNOMIAL_MOST_VARIABLES - 1) {
+        const int status = diag_error(points->diag, DIAG_LIMIT, "more than %d dims are free",
+                                      POLYNOMIAL_MOST_VARIABLES - 1);
+        diag_hint(points->diag, "bind some free dims by --dim NAME=SIZE");
+        return status;
+    }
+    points->variables[index] = (struct variable){.name = name, .same_as = index};
+    points->n_variables++;
+    return CM_OK;
+}
+
+/* Those that nobody bound; and the one that takes any batch that it is given. */
+static int find_dims(struct points *points) {
+    struct batch_table plain = {0};
+    struct batch_table batched = {0};
+    int status = bind_dims(points, 0, &plain);
+    if (status == CM_OK) status = bind_dims(points, ANY_BATCH, &batched);
+    for (size_t i = 0; status == CM_OK && i < plain.n_symbols; i++) {
+        if (!is_known(plain.symbols[i].size)) {
+            status = add_dim(points, plain.symbols[i].name);
+            continue;
+        }
+        if (i < batched.n_symbols && batched.symbols[i].size == ANY_BATCH)
+            points->batch_dim = plain.symbols[i].name;
+    }
+    return status;
+}
+
+/* What a profile says at these sizes; the message goes to `diag`. */
+static int explain(struct points *points, const int64_t *sizes, struct cm_diagnostics *diag) {
+    struct cm_result *result = NULL;
+    struct arena *arena = arena_new("trial", 0);
+    struct cm_dim_option *dims =
+        arena ? arena_array(arena, points->options->n_dims + points->n_variables, sizeof(*dims))
+              : NULL;
+    int status = CM_NO_MEMORY;
+    if (dims) {
+        const struct cm_options options = points_options(points, sizes, dims);
+        status = cm_model_profile(points->model, &options, diag, &result);
+    }
+    cm_result_free(result);
+    arena_free(arena);
+    return status;
+}
+
+static const struct cm_diagnostic *first_error(const struct cm_diagnostics *diag) {
+    for (size_t i = 0; i < cm_diagnostics_count(diag); i++)
+        if (cm_diagnostics_get(diag, i)->severity == CM_ERROR)
+            return cm_diagnostics_get(diag, i);
+    return NULL;
+}
+
+static void set_all(const struct points *points, int64_t size, int64_t *sizes) {
+    for (size_t i = 0; i < points->n_variables; i++) sizes[i] = size;
+}
+
+/* One size for all free dims; where none suits, what a profile says at the first. */
+static int find_anchor(struct points *points, int64_t *anchor) {
+    const struct point *point = NULL;
+    for (size_t i = 0; i < N_ANCHORS; i++) {
+        set_all(points, anchors[i], anchor);
+        const int status = points_at(points, anchor, &point);
+        if (status < 0 || point) return status;
+        if (points->n_variables == 0) break;
+    }
+    set_all(points, anchors[0], anchor);
+    const int status = explain(points, anchor, points->diag);
+    BUG_ON(status == CM_OK);
+    if (status == CM_REFUSED && points->n_variables > 0)
+        diag_hint(points->diag,
+                  "none of %zu sizes for all free dims suits the model: bind some by --dim "
+                  "NAME=SIZE",
+                  N_ANCHORS);
+    return status;
+}
+
+/* The batch is the first variable; what was tried without it is no longer comparable. */
+static void insert_batch(struct points *points, int64_t *anchor) {
+    for (size_t i = points->n_variables; i > 0; i--) {
+        points->variables[i] = points->variables[i - 1];
+        points->variables[i].same_as = i;
+        anchor[i] = anchor[i - 1];
+    }
+    points->variables[0] = (struct variable){.name = NULL, .same_as = 0};
+    anchor[0] = points->fixed == 2 ? 3 : 2;
+    points->n_variables++;
+    points->n = 0;
+}
+
+static void remove_batch(struct points *points, int64_t *anchor) {
+    points->n_variables--;
+    points->n = 0;
+    for (size_t i = 0; i < points->n_variables; i++) {
+        points->variables[i] = points->variables[i + 1];
+        points->variables[i].same_as = i;
+        anchor[i] = anchor[i + 1];
+    }
+}
+
+/* Of a batch that cannot be changed; of one that was given, as a dim or with a shape, nothing
+ * is to be said. */
+static int take_reason(struct points *points, const int64_t *sizes, const char **ret_fixed) {
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (!diag) return diag_no_memory(points->diag);
+    int status = explain(points, sizes, diag);
+    const struct cm_diagnostic *error = first_error(diag);
+    if (status == CM_REFUSED && error) {
+        *ret_fixed = arena_strdup(points->arena, error->message);
+        if (!*ret_fixed) status = CM_NO_MEMORY;
+    }
+    cm_diagnostics_free(diag);
+    return status == CM_NO_MEMORY ? diag_no_memory(points->diag) : CM_OK;
+}
+
+static int add_batch(struct points *points, int64_t *anchor, const char **ret_fixed) {
+    const struct point *point = NULL;
+    if (points->options->batch > 0 || !is_known(points->fixed)) return CM_OK;
+    insert_batch(points, anchor);
+    int status = points_at(points, anchor, &point);
+    if (status < 0 || point) return status;
+    status = take_reason(points, anchor, ret_fixed);
+    remove_batch(points, anchor);
+    return status < 0 ? status : points_at(points, anchor, &point);
+}
+
+/* Sizes along the line of a variable; its companions go with it. */
+static void step_to(const struct search *search, size_t variable, int64_t size,
+                    int64_t *sizes) {
+    const struct points *points = search->points;
+    for (size_t i = 0; i < points->n_variables; i++)
+        sizes[i] = points->variables[i].same_as == variable ? size : search->anchor[i];
+}
+
+/* Profiles at equal steps, and some far beyond: a stride that is longer than the line would not
+ * show. */
+struct line {
+    const int64_t *values[LINE_POINTS];
+    const int64_t *far[N_FAR]; /* NULL: it does not suit the model */
+};
+
+static int take_point(const struct search *search, size_t variable, int64_t size,
+                      const int64_t **ret) {
+    int64_t sizes[POLYNOMIAL_MOST_VARIABLES] = {0};
+    const struct point *point = NULL;
+    step_to(search, variable, size, sizes);
+    const int status = points_at(search->points, sizes, &point);
+    if (status == CM_OK) *ret = point ? point->values : NULL;
+    return status;
+}
+
+/* *ret_suits: every point of the line does. */
+static int take_line(const struct search *search, size_t variable, const struct axis *axis,
+                     struct line *ret, bool *ret_suits) {
+    int status = CM_OK;
+    *ret_suits = true;
+    for (int i = 0; i < LINE_POINTS && *ret_suits; i++) {
+        status = take_point(search, variable, axis->from + i * axis->step, &ret->values[i]);
+        if (status < 0) return status;
+        *ret_suits = ret->values[i] != NULL;
+    }
+    for (int i = 0; i < N_FAR && *ret_suits && status == CM_OK; i++)
+        status = take_point(search, variable, axis->from + far[i] * axis->step, &ret->far[i]);
+    return status;
+}
+
+/* The degree of one figure along the line; -1: it is no polynomial, or not known. */
+static int degree_of(const struct line *line, size_t figure) {
+    int64_t values[LINE_POINTS];
+    for (int i = 0; i < LINE_POINTS; i++) {
+        if (!is_known(line->values[i][figure])) return -1;
+        values[i] = line->values[i][figure];
+    }
+    for (int i = 0; i < N_FAR; i++)
+        if (line->far[i] &&
+            !polynomial_continues(values, LINE_POINTS, far[i], line->far[i][figure]))
+            return -1;
+    return polynomial_degree(values, LINE_POINTS, POLYNOMIAL_MOST_DEGREE);
+}
+
+/* How many of the model's own figures are polynomials; the degree is the highest of any
+ * module's. */
+static size_t judge(const struct points *points, const struct line *line, int *ret_degree) {
+    size_t n = 0;
+    *ret_degree = 0;
+    for (size_t i = 0; i < points->n_modules * points->n_metrics; i++) {
+        const int degree = degree_of(line, i);
+        if (degree > *ret_degree) *ret_degree = degree;
+        n += i < points->n_metrics && degree >= 0;
+    }
+    return n;
+}
+
+/* What is enough: a peak is a maximum, and no step makes it smooth. */
+static bool is_enough(const struct points *points, size_t n) {
+    return n + 1 >= points->n_metrics;
+}
+
+/* What was found so far of a variable. */
+struct best {
+    size_t n_polynomials; /* 0: nothing */
+    struct axis axis;
+};
+
+static int try_line(const struct search *search, size_t variable, struct axis axis,
+                    struct best *best, bool *ret_suits) {
+    struct line line = {{NULL}, {NULL}};
+    const int status = take_line(search, variable, &axis, &line, ret_suits);
+    if (status < 0 || !*ret_suits) return status;
+    const size_t n = judge(search->points, &line, &axis.degree) + 1;
+    if (n > best->n_polynomials) *best = (struct best){n, axis};
+    return CM_OK;
+}
+
+static bool is_done(const struct search *search, const struct best *best) {
+    return best->n_polynomials > 0 && is_enough(search->points, best->n_polynomials - 1);
+}
+
+/* From small sizes upwards; last from the anchor, which may be the least that suits. */
+static int try_step(const struct search *search, size_t variable, int64_t step,
+                    struct best *best) {
+    const int64_t anchor = search->anchor[variable];
+    int n_lines = 0;
+    bool suits = false;
+    int status = CM_OK;
+    for (int64_t from = step; status == CM_OK && from <= LARGEST_BEGIN; from *= 2) {
+        status = try_line(search, variable, (struct axis){from, step, 0}, best, &suits);
+        n_lines += suits;
+        if (is_done(search, best) || n_lines == MOST_LINES) return status;
+    }
+    if (status < 0 || n_lines > 0 || anchor % step != 0) return status;
+    return try_line(search, variable, (struct axis){anchor, step, 0}, best, &suits);
+}
+
+/* *ret_found: some line suits the model. */
+static int find_axis(const struct search *search, size_t variable, bool *ret_found) {
+    struct points *points = search->points;
+    struct best best = {0};
+    for (size_t i = 0; i < N_STEPS && !is_done(search, &best); i++) {
+        const int status = try_step(search, variable, steps[i], &best);
+        if (status < 0) return status;
+    }
+    points->variables[variable].axis = best.axis;
+    *ret_found = best.n_polynomials > 0;
+    return CM_OK;
+}
+
+/* Dims of two names that must be equal all the same: one variable. */
+static int find_companion(const struct search *search, size_t variable, bool *ret_found) {
+    struct points *points = search->points;
+    for (size_t i = variable + 1; i < points->n_variables && !*ret_found; i++) {
+        if (points->variables[i].same_as != i || !points->variables[i].name) continue;
+        points->variables[i].same_as = variable;
+        const int status = find_axis(search, variable, ret_found);
+        if (status < 0) return status;
+        if (!*ret_found) points->variables[i].same_as = i;
+    }
+    return CM_OK;
+}
+
+/* Of the sizes that did not suit the one nearest to the anchor, which does. */
+static const struct point *nearest_refused(const struct search *search, size_t variable) {
+    const struct points *points = search->points;
+    const struct point *nearest = NULL;
+    int64_t best = INT64_MAX;
+    for (size_t k = 0; k < points->n; k++) {
+        const struct point *point = &points->items[k];
+        bool alone = !point->values;
+        for (size_t i = 0; i < points->n_variables && alone; i++)
+            alone = i == variable || point->sizes[i] == search->anchor[i];
+        const int64_t distance = llabs(point->sizes[variable] - search->anchor[variable]);
+        if (!alone || distance >= best) continue;
+        best = distance;
+        nearest = point;
+    }
+    return nearest;
+}
+
+/* Why the variable cannot vary. */
+static int refuse_variable(const struct search *search, size_t variable) {
+    struct points *points = search->points;
+    const char *name = points->variables[variable].name;
+    const struct point *point = nearest_refused(search, variable);
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    if (!diag) return diag_no_memory(points->diag);
+    BUG_ON(!point);
+    int status = explain(points, point->sizes, diag);
+    const struct cm_diagnostic *error = first_error(diag);
+    const char *why = error ? error->message : "the modules are others at each size";
+    if (status == CM_NO_MEMORY) {
+        status = diag_no_memory(points->diag);
+    } else if (name) {
+        status =
+            diag_error(points->diag, DIAG_USAGE, "no formula in the dim '%s': %s", name, why);
+        diag_hint(points->diag, "give --dim %s=SIZE", name);
+    } else {
+        status = diag_error(points->diag, DIAG_BATCH, "no formula in the batch: %s", why);
+        diag_hint(points->diag, "give --batch N");
+    }
+    cm_diagnostics_free(diag);
+    return status;
+}
+
+int formula_find_axes(struct points *points, int64_t *ret_anchor, const char **ret_fixed) {
+    const struct search search = {points, ret_anchor};
+    int status = find_dims(points);
+    if (status == CM_OK) status = find_anchor(points, ret_anchor);
+    if (status == CM_OK) status = add_batch(points, ret_anchor, ret_fixed);
+    for (size_t i = 0; status == CM_OK && i < points->n_variables; i++) {
+        bool found = false;
+        if (points->variables[i].same_as != i) continue;
+        status = find_axis(&search, i, &found);
+        if (status == CM_OK && !found && points->variables[i].name)
+            status = find_companion(&search, i, &found);
+        if (status < 0 || found) continue;
+        status = refuse_variable(&search, i);
+    }
+    return status;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is found. The grid that the degrees ask for determines every polynomial; each then has
+ * to give the figures of all the other profiles, among them some far out and in no line with
+ * the grid. One that does not is shown as what it is: figures that no polynomial has.
+ */
+#include "formula/formula_fit.h"
+
+#include <string.h>
+
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+#define MOST_GRID 1024
+#define N_CHECKS  6
+#define N_SHOWN   4 /* samples of what is no polynomial */
+
+static int no_memory(const struct fit *fit) {
+    return diag_no_memory(fit->points->diag);
+}
+
+/* Sizes of all variables from those of the axes. */
+static void spread(const struct fit *fit, const int64_t *at, int64_t *sizes) {
+    const struct points *points = fit->points;
+    for (size_t i = 0; i < fit->n_axes; i++) sizes[fit->of_axis[i]] = at[i];
+    for (size_t i = 0; i < points->n_variables; i++)
+        sizes[i] = sizes[points->variables[i].same_as];
+}
+
+static int choose_axes(struct fit *fit) {
+    const struct points *points = fit->points;
+    size_t n = 1;
+    for (size_t i = 0; i < points->n_variables; i++) {
+        if (points->variables[i].same_as != i) continue;
+        fit->of_axis[fit->n_axes] = i;
+        fit->axes[fit->n_axes++] = points->variables[i].axis;
+        n *= (size_t)points->variables[i].axis.degree + 1;
+        if (n <= MOST_GRID) continue;
+        const int status =
+            diag_error(points->diag, DIAG_LIMIT,
+                       "the formulas would take more than %d profiles", MOST_GRID);
+        diag_hint(points->diag, "bind some free dims by --dim NAME=SIZE");
+        return status;
+    }
+    if (polynomial_prepare(fit->scratch, fit->axes, fit->n_axes, &fit->interpolation) < 0)
+        return no_memory(fit);
+    fit->grid = arena_array(fit->scratch, n, sizeof(const struct point *));
+    fit->values = arena_array(fit->scratch, n, sizeof(*fit->values));
+    fit->numerators = arena_array(fit->scratch, n, sizeof(*fit->numerators));
+    return fit->grid && fit->values && fit->numerators ? CM_OK : no_memory(fit);
+}
+
+static int refuse_point(const struct fit *fit, const int64_t *sizes) {
+    const struct points *points = fit->points;
+    struct arena *arena = fit->scratch;
+    struct cm_result *result = NULL;
+    struct cm_dim_option *dims =
+        arena_array(arena, points->options->n_dims + points->n_variables, sizeof(*dims));
+    if (!dims) return no_memory(fit);
+    const struct cm_options options = points_options(points, sizes, dims);
+    const int status = cm_model_profile(points->model, &options, points->diag, &result);
+    cm_result_free(result);
+    if (status < 0) {
+        diag_hint(points->diag,
+                  "each free dim varies alone, but not all of them together: bind "
+                  "some by --dim NAME=SIZE");
+        return status;
+    }
+    return diag_error(points->diag, DIAG_LIMIT, "the model has other modules at other sizes");
+}
+
+static int take_grid(struct fit *fit) {
+    int64_t sizes[POLYNOMIAL_MOST_VARIABLES] = {0};
+    int64_t at[POLYNOMIAL_MOST_VARIABLES] = {0};
+    for (size_t i = 0; i < fit->interpolation.n_points; i++) {
+        const struct point *point = NULL;
+        size_t rest = i;
+        for (size_t axis = fit->n_axes; axis > 0; axis--) {
+            const struct axis *line = &fit->axes[axis - 1];
+            const size_t length = (size_t)line->degree + 1;
+            at[axis - 1] = line->from + (int64_t)(rest % length) * line->step;
+            rest /= length;
+        }
+        spread(fit, at, sizes);
+        const int status = points_at(fit->points, sizes, &point);
+        if (status < 0) return status;
+        if (!point) return refuse_point(fit, sizes);
+    }
+    return CM_OK;
+}
+
+/*
+ * Points beyond the grid, each at other distances along each axis; nearer where those do not
+ * suit the model, which may have been made for no more.
+ */
+static int take_checks(struct fit *fit) {
+    static const int64_t distances[] = {1, 3, 11, 47, 200, 1000};
+    int64_t sizes[POLYNOMIAL_MOST_VARIABLES] = {0};
+    int64_t at[POLYNOMIAL_MOST_VARIABLES] = {0};
+    for (size_t i = 0; i < N_CHECKS; i++) {
+        const struct point *point = NULL;
+        for (int64_t nearer = 1; nearer <= 256 && !point; nearer *= 4) {
+            for (size_t k = 0; k < fit->n_axes; k++)
+                at[k] = fit->axes[k].from +
+                        fit->axes[k].step *
+                            (fit->axes[k].degree + distances[(i + 2 * k) % N_CHECKS] / nearer);
+            spread(fit, at, sizes);
+            const int status = points_at(fit->points, sizes, &point);
+            if (status < 0) return status;
+        }
+    }
+    return CM_OK;
+}
+
+/* Profiles stay where they are from here on. */
+static int find_grid(struct fit *fit) {
+    const struct points *points = fit->points;
+    fit->in_grid = arena_array(fit->scratch, points->n, sizeof(*fit->in_grid));
+    if (!fit->in_grid) return no_memory(fit);
+    for (size_t k = 0; k < points->n; k++) {
+        size_t index = 0;
+        bool inside = points->items[k].values != NULL;
+        for (size_t axis = 0; axis < fit->n_axes && inside; axis++) {
+            const struct axis *line = &fit->axes[axis];
+            const int64_t distance = points->items[k].sizes[fit->of_axis[axis]] - line->from;
+            inside = distance >= 0 && distance % line->step == 0 &&
+                     distance / line->step <= line->degree;
+            index = index * ((size_t)line->degree + 1) + (size_t)(distance / line->step);
+        }
+        if (!inside) continue;
+        fit->in_grid[k] = true;
+        fit->grid[index] = &points->items[k];
+    }
+    return CM_OK;
+}
+
+/* Whether the formula says anything of this point: it lies on the steps, and suits the model.
+ */
+bool fit_covers(const struct fit *fit, const struct point *point) {
+    bool covered = point->values != NULL;
+    for (size_t axis = 0; axis < fit->n_axes && covered; axis++) {
+        const int64_t distance = point->sizes[fit->of_axis[axis]] - fit->axes[axis].from;
+        covered = distance >= 0 && distance % fit->axes[axis].step == 0;
+    }
+    for (size_t i = 0; i < fit->points->n_variables && covered; i++)
+        covered = point->sizes[i] == point->sizes[fit->points->variables[i].same_as];
+    return covered;
+}
+
+bool fit_has_value(const struct fit *fit, const struct point *point, size_t figure) {
+    int64_t at[POLYNOMIAL_MOST_VARIABLES] = {0};
+    for (size_t i = 0; i < fit->n_axes; i++) at[i] = point->sizes[fit->of_axis[i]];
+    return polynomial_has_value(&fit->interpolation, fit->numerators, at,
+                                point->values[figure]);
+}
+
+enum found fit_interpolate(const struct fit *fit, size_t figure) {
+    for (size_t i = 0; i < fit->interpolation.n_points; i++)
+        fit->values[i] = fit->grid[i]->values[figure];
+    if (!polynomial_interpolate(&fit->interpolation, fit->values, fit->numerators))
+        return FOUND_LARGE;
+    for (size_t k = 0; k < fit->points->n; k++) {
+        const struct point *point = &fit->points->items[k];
+        if (!fit->in_grid[k] && fit_covers(fit, point) && !fit_has_value(fit, point, figure))
+            return FOUND_NONE;
+    }
+    return FOUND;
+}
+
+static int exponent_of(const struct fit *fit, size_t term, size_t axis) {
+    for (size_t i = fit->n_axes; i > axis + 1; i--) term /= (size_t)fit->axes[i - 1].degree + 1;
+    return (int)(term % ((size_t)fit->axes[axis].degree + 1));
+}
+
+static int total_degree(const struct fit *fit, size_t term) {
+    int degree = 0;
+    for (size_t axis = 0; axis < fit->n_axes; axis++) degree += exponent_of(fit, term, axis);
+    return degree;
+}
+
+static bool take_term(const struct fit *fit, size_t term, struct cm_monomial *ret) {
+    const size_t n = fit->points->n_variables;
+    size_t *exponents = arena_array(fit->arena, n, sizeof(*exponents));
+    if (!exponents) return false;
+    for (size_t axis = 0; axis < fit->n_axes; axis++)
+        exponents[fit->of_axis[axis]] = (size_t)exponent_of(fit, term, axis);
+    ret->n_exponents = n;
+    ret->exponents = exponents;
+    return true;
+}
+
+/* Among equal degrees the earlier variable's comes first. */
+int fit_take_terms(const struct fit *fit, size_t *ret_n, const struct cm_monomial **ret,
+                   bool *ret_large) {
+    const size_t n_points = fit->interpolation.n_points;
+    size_t n = 0;
+    for (size_t i = 0; i < n_points; i++) n += fit->numerators[i] != 0;
+    struct cm_monomial *terms = arena_array(fit->arena, n, sizeof(*terms));
+    if (!terms) return no_memory(fit);
+    size_t at = 0;
+    for (int degree = POLYNOMIAL_MOST_DEGREE * POLYNOMIAL_MOST_VARIABLES; degree >= 0; degree--)
+        for (size_t i = n_points; i > 0; i--) {
+            if (fit->numerators[i - 1] == 0 || total_degree(fit, i - 1) != degree) continue;
+            if (!polynomial_term(&fit->interpolation, fit->numerators[i - 1],
+                                 &terms[at].numerator, &terms[at].denominator))
+                *ret_large = true;
+            if (!take_term(fit, i - 1, &terms[at++])) return no_memory(fit);
+        }
+    *ret_n = n;
+    *ret = terms;
+    return CM_OK;
+}
+
+static int take_sample(const struct fit *fit, const struct point *point, size_t figure,
+                       struct cm_sample *ret) {
+    const size_t n = fit->points->n_variables;
+    size_t *sizes = arena_array(fit->arena, n, sizeof(*sizes));
+    if (!sizes) return no_memory(fit);
+    for (size_t i = 0; i < n; i++) sizes[i] = (size_t)point->sizes[i];
+    *ret = (struct cm_sample){n, sizes, point->values[figure]};
+    return CM_OK;
+}
+
+/* Two of the grid, which made the formula, then some that it does not give. */
+static int take_samples(const struct fit *fit, size_t figure, struct cm_polynomial *ret) {
+    struct cm_sample *samples = arena_array(fit->arena, N_SHOWN, sizeof(*samples));
+    const struct points *points = fit->points;
+    size_t n = 0;
+    if (!samples) return no_memory(fit);
+    for (size_t i = 0; i < 2 * points->n && n < N_SHOWN; i++) {
+        const size_t k = i % points->n;
+        const struct point *point = &points->items[k];
+        const bool first = i < points->n;
+        const bool shown = first ? fit->in_grid[k] && n < N_SHOWN / 2
+                                 : fit_covers(fit, point) && !fit->in_grid[k] &&
+                                       !fit_has_value(fit, point, figure);
+        const int status = shown ? take_sample(fit, point, figure, &samples[n]) : CM_OK;
+        if (status < 0) return status;
+        n += shown;
+    }
+    ret->n_samples = n;
+    ret->samples = samples;
+    return CM_OK;
+}
+
+/* The worse of all profiles' figures: known, unknown, past 2^63. */
+static int64_t worst_of(const struct fit *fit, size_t figure) {
+    int64_t worst = 0;
+    for (size_t k = 0; k < fit->points->n; k++) {
+        const struct point *point = &fit->points->items[k];
+        if (!fit_covers(fit, point) || is_known(point->values[figure])) continue;
+        worst = is_known(worst) ? point->values[figure]
+                                : checked_worse(worst, point->values[figure]);
+    }
+    return worst;
+}
+
+static int fit_figure(const struct fit *fit, size_t figure, struct cm_polynomial *ret) {
+    const int64_t worst = worst_of(fit, figure);
+    bool large = is_overflow(worst);
+    ret->metric = points_metric(figure % fit->points->n_metrics);
+    ret->state = large ? "large" : "unknown";
+    if (!is_known(worst)) return CM_OK;
+    ret->state = "large";
+    const enum found found = fit_interpolate(fit, figure);
+    if (found == FOUND_LARGE) return CM_OK;
+    if (found == FOUND_NONE) {
+        ret->state = "other";
+        return take_samples(fit, figure, ret);
+    }
+    const int status = fit_take_terms(fit, &ret->n_terms, &ret->terms, &large);
+    ret->state = large ? "large" : "polynomial";
+    if (large) ret->n_terms = 0;
+    return status;
+}
+
+static int fit_module(struct fit *fit, size_t index, struct cm_formula_module *module) {
+    const size_t n = fit->points->n_metrics;
+    struct cm_polynomial *polynomials = arena_array(fit->arena, n, sizeof(*polynomials));
+    int status = polynomials ? CM_OK : no_memory(fit);
+    for (size_t i = 0; status == CM_OK && i < n; i++)
+        status = fit_figure(fit, index * n + i, &polynomials[i]);
+    /* of the model alone: its peak is what is alive at some node */
+    if (status == CM_OK && index == 0 && strcmp(polynomials[n - 1].state, "other") == 0)
+        status = fit_peak(fit, &polynomials[n - 1]);
+    module->n_polynomials = n;
+    module->polynomials = polynomials;
+    return status;
+}
+
+static void count_profiles(const struct fit *fit) {
+    struct points *points = fit->points;
+    for (size_t k = 0; k < points->n; k++) {
+        const struct point *point = &points->items[k];
+        if (!fit_covers(fit, point)) continue;
+        fit->ret->profiles++;
+        fit->ret->checks += !fit->in_grid[k];
+        for (size_t i = 0; i < points->n_variables; i++)
+            if (point->sizes[i] > points->variables[i].largest)
+                points->variables[i].largest = point->sizes[i];
+    }
+}
+
+static int fit_modules(struct fit *fit) {
+    const size_t n = fit->points->n_modules;
+    struct cm_formula_module *modules = arena_array(fit->arena, n, sizeof(*modules));
+    int status = modules ? CM_OK : no_memory(fit);
+    for (size_t i = 0; status == CM_OK && i < n; i++) status = fit_module(fit, i, &modules[i]);
+    fit->ret->n_modules = n;
+    fit->ret->modules = modules;
+    return status;
+}
+
+int formula_fit(struct points *points, const int64_t *anchor, struct cm_formula *ret) {
+    struct fit fit = {.points = points, .anchor = anchor, .arena = ret->arena, .ret = ret};
+    fit.scratch = arena_new("fit", 0);
+    int status = fit.scratch ? choose_axes(&fit) : diag_no_memory(points->diag);
+    if (status == CM_OK) status = take_grid(&fit);
+    if (status == CM_OK) status = take_checks(&fit);
+    if (status == CM_OK) status = find_grid(&fit);
+    if (status == CM_OK) status = fit_modules(&fit);
+    if (status == CM_OK) count_profiles(&fit);
+    return fit.scratch ? arena_end(fit.scratch, status) : status;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The passes up to the peaks, over and over. Which sizes suit a model only trying them tells.
+ */
+#include "formula/formula_points.h"
+
+#include <string.h>
+
+#include "passes/pipeline.h"
+#include "report/table/columns.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MOST_PROFILES 4096
+#define MOST_BYTES    ((size_t)1 << 30) /* of figures */
+
+static const char peak[] = "peak_activation_bytes";
+
+/* Columns without those of times, and the peak. */
+size_t points_n_metrics(void) {
+    size_t n = 1;
+    for (size_t i = 0; i < n_columns; i++) n += !columns[i].timed;
+    return n;
+}
+
+static const struct column *metric_column(size_t index) {
+    for (size_t i = 0; i < n_columns; i++)
+        if (!columns[i].timed && index-- == 0) return &columns[i];
+    return NULL;
+}
+
+const char *points_metric(size_t index) {
+    const struct column *column = metric_column(index);
+    return column ? column->key : peak;
+}
+
+struct cm_options points_plain_options(const struct points *points) {
+    struct cm_options options = *points->options;
+    options.backend = NULL;
+    options.dump = NULL;
+    options.dump_after = NULL;
+    options.memory_limit = 0;
+    options.memory_plan = false;
+    options.memory_curve = false;
+    options.n_explain = 0;
+    return options;
+}
+
+struct cm_options points_options(const struct points *points, const int64_t *sizes,
+                                 struct cm_dim_option *dims) {
+    struct cm_options options = points_plain_options(points);
+    size_t n = 0;
+    for (size_t i = 0; i < options.n_dims; i++) dims[n++] = points->options->dims[i];
+    for (size_t i = 0; i < points->n_variables; i++) {
+        const struct variable *variable = &points->variables[i];
+        if (variable->name)
+            dims[n++] = (struct cm_dim_option){variable->name, sizes[variable->same_as]};
+        else
+            options.batch = sizes[i];
+    }
+    options.n_dims = n;
+    options.dims = dims;
+    return options;
+}
+
+static int take_paths(struct points *points, const struct modules_table *modules) {
+    points->n_modules = modules->n_modules;
+    points->paths = arena_array(points->arena, modules->n_modules, sizeof(*points->paths));
+    if (!points->paths) return diag_no_memory(points->diag);
+    for (size_t i = 0; i < modules->n_modules; i++) {
+        points->paths[i] = arena_strdup(points->arena, modules->modules[i].path);
+        if (!points->paths[i]) return diag_no_memory(points->diag);
+    }
+    return CM_OK;
+}
+
+/* Whether it has the modules of the others: what is folded may hang on a size. */
+static bool is_alike(const struct points *points, const struct modules_table *modules) {
+    bool alike = modules->n_modules == points->n_modules;
+    for (size_t i = 0; alike && i < points->n_modules; i++)
+        alike = text_equal(points->paths[i], modules->modules[i].path);
+    return alike;
+}
+
+static int take_values(struct points *points, const struct analysis *analysis,
+                       struct point *point) {
+    const struct modules_table *modules = &analysis->modules;
+    const size_t n_metrics = points->n_metrics;
+    int status = points->n_modules == 0 ? take_paths(points, modules) : CM_OK;
+    if (status < 0 || !is_alike(points, modules)) return status;
+    const size_t n_nodes = analysis->model->n_nodes;
+    const size_t n = modules->n_modules * n_metrics + n_nodes;
+    if (n > MOST_BYTES / sizeof(int64_t) / (points->n + 1))
+        return diag_error(points->diag, DIAG_LIMIT,
+                          "the figures of %zu profiles take more than 1 GiB", points->n + 1);
+    int64_t *values = arena_array(points->arena, n, sizeof(*values));
+    if (!values) return diag_no_memory(points->diag);
+    for (size_t i = 0; i < n - n_nodes; i++) {
+        const struct column *column = metric_column(i % n_metrics);
+        values[i] = column ? column_get(column, &modules->modules[i / n_metrics].costs)
+                           : analysis->memory.of_module[i / n_metrics];
+    }
+    for (uint32_t step = 0; step < analysis->lifetime.n_steps; step++)
+        values[n - n_nodes + analysis->lifetime.node_at[step]] = analysis->lifetime.live[step];
+    point->values = values;
+    return CM_OK;
+}
+
+static int profile(struct points *points, struct arena *arena, struct cm_diagnostics *diag,
+                   struct point *point) {
+    struct cm_dim_option *dims =
+        arena_array(arena, points->options->n_dims + points->n_variables, sizeof(*dims));
+    struct analysis analysis = {.model = points->model->model, .arena = arena, .diag = diag};
+    if (!dims) return diag_no_memory(points->diag);
+    const struct cm_options options = points_options(points, point->sizes, dims);
+    analysis.options = &options;
+    const int status = pipeline_run_to(&analysis, HAS_PEAKS);
+    if (status == CM_NO_MEMORY) return diag_no_memory(points->diag);
+    if (status < 0) return CM_OK;
+    points->fixed = analysis.batch.batch;
+    return take_values(points, &analysis, point);
+}
+
+static struct point *find(const struct points *points, const int64_t *sizes) {
+    for (size_t i = 0; i < points->n; i++)
+        if (memcmp(points->items[i].sizes, sizes, points->n_variables * sizeof(*sizes)) == 0)
+            return &points->items[i];
+    return NULL;
+}
+
+static int add(struct points *points, const int64_t *sizes, struct point **ret) {
+    if (points->n == MOST_PROFILES)
+        return diag_error(points->diag, DIAG_LIMIT,
+                          "the formulas would take more than %d profiles", MOST_PROFILES);
+    if (points->n == points->capacity) {
+        const size_t capacity = points->capacity ? 2 * points->capacity : 64;
+        struct point *items = arena_array(points->arena, capacity, sizeof(*items));
+        if (!items) return diag_no_memory(points->diag);
+        if (points->n) memcpy(items, points->items, points->n * sizeof(*items));
+        points->items = items;
+        points->capacity = capacity;
+    }
+    *ret = &points->items[points->n++];
+    **ret = (struct point){.values = NULL};
+    memcpy((*ret)->sizes, sizes, points->n_variables * sizeof(*sizes));
+    return CM_OK;
+}
+
+int points_at(struct points *points, const int64_t *sizes, const struct point **ret) {
+    struct point *point = find(points, sizes);
+    int status = CM_OK;
+    if (!point) {
+        struct arena *arena = arena_new("trial", 0);
+        struct cm_diagnostics *diag = cm_diagnostics_new();
+        status = arena && diag ? add(points, sizes, &point) : diag_no_memory(points->diag);
+        if (status == CM_OK) status = profile(points, arena, diag, point);
+        arena_free(arena);
+        cm_diagnostics_free(diag);
+    }
+    if (status == CM_OK) *ret = point->values ? point : NULL;
+    return status;
+}

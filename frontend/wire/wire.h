@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Protobuf's wire format in memory: a field is a varint key, (number << 3 | wire type), and a
+ * value. https://protobuf.dev/programming-guides/encoding
+ */
+#ifndef FRONTEND_WIRE_WIRE_H
+#define FRONTEND_WIRE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
+
+/* Bytes of the longest varint, which holds 64 bits. */
+#define WIRE_LONGEST_VARINT 10
+
+/* Bytes in memory, borrowed; a reader moves `at` on. */
+struct span {
+    const uint8_t *at;
+    const uint8_t *end;
+};
+
+/* A field as it stands on the wire: the number of one element, or the bytes of a text, of a
+ * message or of packed elements. */
+struct wire_field {
+    uint32_t number; /* of the field */
+    enum wire wire;
+    uint64_t value;    /* of WIRE_VARINT, WIRE_FIXED64, WIRE_FIXED32 */
+    struct span bytes; /* of WIRE_BYTES */
+};
+
+static inline size_t span_size(struct span span) {
+    return (size_t)(span.end - span.at);
+}
+
+bool span_equal(struct span span, const char *text);
+
+/* Each takes what it reads from the front; false: it does not stand there. */
+bool wire_long_varint(struct span *from, uint64_t *ret);
+/* One element of that wire type, which is not WIRE_BYTES. */
+bool wire_number(struct span *from, enum wire wire, uint64_t *ret);
+bool wire_any_field(struct span *from, struct wire_field *ret);
+
+/* Nearly all are one byte. The copies leave the caller's variables in registers. */
+static inline bool wire_varint(struct span *from, uint64_t *ret) {
+    if (from->at == from->end || *from->at > 127) {
+        struct span rest = *from;
+        uint64_t value = 0;
+        bool found = wire_long_varint(&rest, &value);
+        *from = rest;
+        *ret = value;
+        return found;
+    }
+    *ret = *from->at++;
+    return true;
+}
+
+/* A whole field. Groups, which ONNX has none of, are no fields. Nearly all are short texts. */
+static inline bool wire_next(struct span *from, struct wire_field *ret) {
+    const uint8_t *at = from->at;
+    if (span_size(*from) < 2 || (at[0] | at[1]) > 127 || (at[0] & 7) != WIRE_BYTES ||
+        at[1] > span_size(*from) - 2) {
+        struct span rest = *from;
+        bool found = wire_any_field(&rest, ret);
+        *from = rest;
+        return found;
+    }
+    ret->number = at[0] >> 3;
+    ret->wire = WIRE_BYTES;
+    ret->bytes.at = at + 2;
+    from->at = ret->bytes.end = at + 2 + at[1];
+    return true;
+}
+
+/* Whether these are packed elements of that wire type: they end with a whole one, and no varint
+ * is longer than 64 bits. */
+bool wire_is_packed(uint32_t wire, struct span bytes);
+
+size_t wire_varint_size(uint64_t value);
+/* Into at least WIRE_LONGEST_VARINT bytes; how many it took. */
+size_t wire_encode(uint64_t value, uint8_t *to);
+/* The same in `size` bytes, which may be more than it takes. */
+void wire_encode_padded(uint64_t value, size_t size, uint8_t *to);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What ONNX Runtime's own domain moves, looks up, hashes, splits and packs (com.microsoft): no
+ * MACs and no FLOPs by the default convention. Some sizes are data: tokens that are no padding,
+ * words of a text, bytes of a block floating point format.
+ */
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/onnx/pool.h"
+#include "ops/product.h"
+#include "ops/remap.h"
+
+#include "support/banned.h"
+
+/* A list of boundaries is one longer than what they bound. */
+static int64_t n_requests(const struct rule *rule, size_t boundaries) {
+    return checked_sub(common_dim(rule, boundaries, 1, 0), 1);
+}
+
+static int infer_expand_dims(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    const int64_t where = common_integer(rule, 1);
+    int64_t dims[SHAPE_MAX_RANK + 1];
+    int axis = 0;
+    if (!shape_has_rank(x)) return common_infer_unknown_rank(rule);
+    if (!is_known(where))
+        return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank + 1, NULL);
+    int status = rule_normalize_axis(rule, where, x->rank + 1, &axis);
+    if (status < 0) return status;
+    for (int i = 0, from = 0; i <= x->rank; i++) dims[i] = i == axis ? 1 : x->dims[from++];
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank + 1, dims);
+}
+
+static int fold_expand_dims(struct rule *rule) {
+    const struct constant *value = NULL;
+    int status = rule_value(rule, 0, &value);
+    return status < 0 || !value ? status : remap_same(rule, 0, value);
+}
+
+/* Rows of a table: the shape of `indices` with the columns behind it. */
+static int infer_embedding(struct rule *rule) {
+    const struct shape *indices = rule_shape(rule, 1);
+    int64_t dims[SHAPE_MAX_RANK + 1];
+    int status = common_check_rank(rule, 0, 2);
+    if (status < 0 || !shape_has_rank(indices))
+        return status < 0 ? status : common_infer_unknown_rank(rule);
+    for (int i = 0; i < indices->rank; i++) dims[i] = indices->dims[i];
+    dims[indices->rank] = common_dim(rule, 0, 2, 1);
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), indices->rank + 1, dims);
+}
+
+/* How many numbers lie in an element of the data: 8 / bits in a byte, packed along the last
+ * axis; 1 where the type itself is of few bits. */
+static int64_t n_packed(const struct rule *rule) {
+    const int64_t bits = rule_attr_int(rule, "bits");
+    const bool bytes = rule_dtype(rule, 0) == DTYPE_UINT8;
+    return bytes && (bits == 2 || bits == 4) ? 8 / bits : 1;
+}
+
+/* Gather along an axis, of the type of the scales. */
+static int infer_gather_quantized(struct rule *rule) {
+    const struct shape *data = rule_shape(rule, 0);
+    const struct shape *indices = rule_shape(rule, 1);
+    const enum dtype dtype = rule_dtype(rule, 2);
+    int64_t dims[2 * SHAPE_MAX_RANK];
+    int axis = 0, rank = 0;
+    if (!shape_has_rank(data) || !shape_has_rank(indices))
+        return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
+    int status =
+        rule_normalize_axis(rule, rule_attr_int(rule, "gather_axis"), data->rank, &axis);
+    if (status < 0) return status;
+    const int last = data->rank - 1;
+    for (int i = 0; i < axis; i++) dims[rank++] = data->dims[i];
+    for (int i = 0; i < indices->rank; i++) dims[rank++] = indices->dims[i];
+    for (int i = axis + 1; i < data->rank; i++)
+        dims[rank++] = checked_mul(data->dims[i], i == last ? n_packed(rule) : 1);
+    return rule_output_dims(rule, 0, dtype, rank, dims);
+}
+
+/* All slices of `size` along an axis, `step` apart, each as a last axis. */
+static int infer_unfold(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    const int64_t size = rule_attr_int(rule, "size");
+    const int64_t step = rule_attr_int(rule, "step");
+    int64_t dims[SHAPE_MAX_RANK + 1];
+    int axis = 0;
+    if (size < 1 || step < 1)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "size %lld and step %lld, 1 or more are wanted",
+                         (long long)size, (long long)step);
+    if (!shape_has_rank(x)) return common_infer_unknown_rank(rule);
+    int status = rule_normalize_axis(rule, rule_attr_int(rule, "dim"), x->rank, &axis);
+    if (status < 0) return status;
+    if (is_known(x->dims[axis]) && x->dims[axis] < size)
+        return rule_fail(rule, DIAG_SHAPE, "slices of %lld do not fit an axis of %lld",
+                         (long long)size, (long long)x->dims[axis]);
+    for (int i = 0; i < x->rank; i++) dims[i] = x->dims[i];
+    dims[axis] = checked_add(checked_div_floor(checked_sub(x->dims[axis], size), step), 1);
+    dims[x->rank] = size;
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank + 1, dims);
+}
+
+/* [B, S, hidden] to [tokens, hidden]: how many are no padding is data. */
+static int infer_remove_padding(struct rule *rule) {
+    const int64_t batch = common_dim(rule, 0, 3, 0);
+    const int64_t packed[] = {DIM_UNKNOWN, common_dim(rule, 0, 3, 2)};
+    const int64_t places[] = {batch, common_dim(rule, 0, 3, 1)};
+    const int64_t boundaries = checked_add(batch, 1);
+    const int64_t one = 1;
+    int status = rule_output_dims(rule, 0, rule_dtype(rule, 0), 2, packed);
+    if (status == CM_OK) status = rule_output_dims(rule, 1, DTYPE_INT32, 2, places);
+    if (status == CM_OK) status = rule_output_dims(rule, 2, DTYPE_INT32, 1, &boundaries);
+    return status < 0 ? status : rule_output_dims(rule, 3, DTYPE_INT32, 1, &one);
+}
+
+static int infer_restore_padding(struct rule *rule) {
+    const int64_t dims[] = {common_dim(rule, 1, 2, 0), common_dim(rule, 1, 2, 1),
+                            common_dim(rule, 0, 2, 1)};
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 3, dims);
+}
+
+/* A crop of each region, all of one size. */
+static int infer_crop(struct rule *rule) {
+    struct int_list size;
+    int status = rule_int_list(rule, 3, &size);
+    if (status < 0) return status;
+    if (size.known && size.n != 2)
+        return rule_fail(rule, DIAG_SHAPE, "crop_size has %zu entries, expected 2", size.n);
+    const int64_t dims[] = {common_dim(rule, 1, 2, 0), common_dim(rule, 0, 4, 1),
+                            size.known ? size.values[0] : DIM_UNKNOWN,
+                            size.known ? size.values[1] : DIM_UNKNOWN};
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 4, dims);
+}
+
+static int infer_hash(struct rule *rule) {
+    const bool positive = rule_attr_int(rule, "positive") != 0;
+    return common_infer_same_shape(rule, positive ? DTYPE_UINT32 : DTYPE_INT32);
+}
+
+static int infer_scores(struct rule *rule) {
+    return rule_output_like(rule, 0, 1);
+}
+
+/* Tokens in front of the one that is looked up. */
+static int64_t history(const struct rule *rule) {
+    return checked_sub(rule_attr_int(rule, "max_ngram_size"), 1);
+}
+
+/* Hashes of each token: one a head, of each length from 2 on. */
+static int output_hashes(struct rule *rule) {
+    const struct shape *ids = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK + 1];
+    if (rule_attr_int(rule, "max_ngram_size") < 2 ||
+        rule_attr_int(rule, "n_head_per_ngram") < 1)
+        return rule_fail(rule, DIAG_ATTRIBUTE,
+                         "max_ngram_size is %lld, 2 or more is wanted, of 1 head or more",
+                         (long long)rule_attr_int(rule, "max_ngram_size"));
+    if (!shape_has_rank(ids)) return common_infer_unknown_rank(rule);
+    for (int i = 0; i < ids->rank; i++) dims[i] = ids->dims[i];
+    dims[ids->rank] = checked_mul(history(rule), rule_attr_int(rule, "n_head_per_ngram"));
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), ids->rank + 1, dims);
+}
+
+static int infer_hashes(struct rule *rule) {
+    const int64_t kept[] = {common_dim(rule, 0, 2, 0), history(rule)};
+    int status = output_hashes(rule);
+    return status < 0 ? status : rule_output_dims(rule, 1, rule_dtype(rule, 0), 2, kept);
+}
+
+static int infer_packed_hashes(struct rule *rule) {
+    const int64_t requests = n_requests(rule, 3);
+    const int64_t kept[] = {requests, history(rule)};
+    const int64_t states[] = {requests, rule_attr_int(rule, "state_update_capacity"),
+                              history(rule)};
+    int status = output_hashes(rule);
+    if (status == CM_OK) status = rule_output_dims(rule, 1, rule_dtype(rule, 0), 2, kept);
+    if (status == CM_OK) status = rule_output_dims(rule, 2, DTYPE_INT32, 2, kept);
+    return status < 0 ? status : rule_output_dims(rule, 3, rule_dtype(rule, 0), 3, states);
+}
+
+/* [C] or [N, C] texts, and as many words behind each as the longest has. */
+static int infer_tokens(struct rule *rule) {
+    const struct shape *texts = rule_shape(rule, 0);
+    int64_t dims[] = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
+    const int rank = texts->rank;
+    if (!shape_has_rank(texts)) return common_infer_unknown_rank(rule);
+    if (rank != 1 && rank != 2)
+        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, 1 or 2 is wanted", rank);
+    if (shape_elements(texts) == 0) return common_infer_same(rule);
+    for (int i = 0; i < rank; i++) dims[i] = texts->dims[i];
+    return rule_output_dims(rule, 0, DTYPE_STRING, rank + 1, dims);
+}
+
+static int infer_all_finite(struct rule *rule) {
+    return rule_output_dims(rule, 0, DTYPE_BOOL, 0, NULL);
+}
+
+/* Tokens with those that were predicted behind them, as far as they hold. */
+static int infer_bifurcation(struct rule *rule) {
+    const int64_t any = DIM_UNKNOWN;
+    int status = rule_output_dims(rule, 0, DTYPE_INT64, 1, &any);
+    return status < 0 ? status : rule_output_dims(rule, 1, DTYPE_INT64, 0, NULL);
+}
+
+/* The points of the path through [M, N], at least max(M, N). */
+static int infer_time_warping(struct rule *rule) {
+    const int64_t dims[] = {2, DIM_UNKNOWN};
+    return rule_output_dims(rule, 0, DTYPE_INT32, 2, dims);
+}
+
+static int infer_quantize_bfp(struct rule *rule) {
+    const int rank = rule_rank(rule, 0);
+    const int64_t axes = rank == RANK_UNKNOWN ? DIM_UNKNOWN : rank;
+    const int64_t bytes = DIM_UNKNOWN;
+    int status = rule_output_dims(rule, 0, DTYPE_UINT8, 1, &bytes);
+    if (status == CM_OK) status = rule_output_dims(rule, 1, DTYPE_INT64, 1, &axes);
+    return status < 0 ? status : rule_output_dims(rule, 2, DTYPE_INT64, 1, &axes);
+}
+
+static int infer_dequantize_bfp(struct rule *rule) {
+    enum dtype dtype = DTYPE_UNDEFINED;
+    struct int_list shape;
+    int status = common_dtype_attr(rule, "dtype", &dtype);
+    if (status == CM_OK) status = rule_int_list(rule, 1, &shape);
+    if (status < 0) return status;
+    if (shape.n > SHAPE_MAX_RANK)
+        return rule_fail(rule, DIAG_LIMIT, "shape has %zu entries, at most %d are supported",
+                         shape.n, SHAPE_MAX_RANK);
+    const bool counted = shape.known || shape.n > 0;
+    return rule_output_dims(rule, 0, dtype, counted ? (int)shape.n : RANK_UNKNOWN,
+                            shape.values);
+}
+
+static int infer_quantize_ordered(struct rule *rule) {
+    return common_infer_same_shape(rule, DTYPE_INT8);
+}
+
+static int infer_dequantize_ordered(struct rule *rule) {
+    enum dtype dtype = DTYPE_UNDEFINED;
+    int status = common_dtype_attr(rule, "to", &dtype);
+    return status < 0 ? status : common_infer_same_shape(rule, dtype);
+}
+
+/* What a device's own compiler made of a part of a graph: its inside is not in the file. What
+ * the file declares of the results holds. */
+static int infer_compiled(struct rule *rule) {
+    const struct fact nothing = fact_unknown();
+    int status = CM_OK;
+    for (size_t i = 0; i < rule->n_outputs && status == CM_OK; i++)
+        status = rule_output_fact(rule, i, &nothing);
+    return status;
+}
+
+static void macs_compiled(const struct rule *rule, struct product *ret) {
+    (void)rule;
+    product_add(ret, "of a graph that a device's compiler has swallowed", DIM_UNKNOWN);
+}
+
+static const struct op_attr bifurcation_detector[] = {
+    INT_ATTR("max_ngram_size", 3), INT_ATTR("min_ngram_size", 1), {0}};
+static const struct op_attr crop_and_resize[] = {
+    FLOAT_ATTR("extrapolation_value", 0), STRING_ATTR("mode", "bilinear"), {0}};
+static const struct op_attr dequantize_bfp[] = {
+    REQUIRED_ATTR("bfp_type", ATTR_INT), INT_ATTR("block_dim", -1), INT_ATTR("dtype", 1), {0}};
+static const struct op_attr dequantize_with_order[] = {REQUIRED_ATTR("order_input", ATTR_INT),
+                                                       REQUIRED_ATTR("order_output", ATTR_INT),
+                                                       REQUIRED_ATTR("to", ATTR_INT),
+                                                       {0}};
+static const struct op_attr ep_context[] = {INT_ATTR("embed_mode", 1),
+                                            OPTIONAL_ATTR("ep_cache_context", ATTR_STRING),
+                                            OPTIONAL_ATTR("ep_sdk_version", ATTR_STRING),
+                                            OPTIONAL_ATTR("hardware_architecture", ATTR_STRING),
+                                            INT_ATTR("main_context", 1),
+                                            INT_ATTR("max_size", 0),
+                                            OPTIONAL_ATTR("notes", ATTR_STRING),
+                                            OPTIONAL_ATTR("onnx_model_filename", ATTR_STRING),
+                                            OPTIONAL_ATTR("partition_name", ATTR_STRING),
+                                            OPTIONAL_ATTR("source", ATTR_STRING),
+                                            {0}};
+static const struct op_attr gather_block_quantized[] = {INT_ATTR("bits", 4),
+                                                        INT_ATTR("block_size", 128),
+                                                        INT_ATTR("gather_axis", 0),
+                                                        INT_ATTR("quantize_axis", 1),
+                                                        {0}};
+static const struct op_attr is_all_finite[] = {
+    INT_ATTR("isinf_only", 0), INT_ATTR("isnan_only", 0), {0}};
+static const struct op_attr maxpool_with_mask[] = {
+    STRING_ATTR("auto_pad", "NOTSET"),   OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
+    OPTIONAL_ATTR("pads", ATTR_INTS),    INT_ATTR("storage_order", 0),
+    OPTIONAL_ATTR("strides", ATTR_INTS), {0}};
+static const struct op_attr murmur_hash3[] = {
+    INT_ATTR("positive", 1), INT_ATTR("seed", 0), {0}};
+static const struct op_attr n_gram_hash_mapping[] = {
+    REQUIRED_ATTR("max_ngram_size", ATTR_INT),
+    REQUIRED_ATTR("n_head_per_ngram", ATTR_INT),
+    REQUIRED_ATTR("pad_id", ATTR_INT),
+    INT_ATTR("reset_on_eos", 0),
+    {0}};
+static const struct op_attr n_gram_repeat_block[] = {REQUIRED_ATTR("ngram_size", ATTR_INT),
+                                                     {0}};
+static const struct op_attr quantize_bfp[] = {
+    REQUIRED_ATTR("bfp_type", ATTR_INT), INT_ATTR("block_dim", -1), {0}};
+static const struct op_attr quantize_with_order[] = {
+    REQUIRED_ATTR("order_input", ATTR_INT), REQUIRED_ATTR("order_output", ATTR_INT), {0}};
+static const struct op_attr snpe[] = {REQUIRED_ATTR("DLC", ATTR_STRING),
+                                      OPTIONAL_ATTR("notes", ATTR_STRING),
+                                      OPTIONAL_ATTR("snpe_version", ATTR_STRING),
+                                      OPTIONAL_ATTR("target_device", ATTR_STRING),
+                                      {0}};
+static const struct op_attr tokenizer[] = {
+    REQUIRED_ATTR("mark", ATTR_INT),         REQUIRED_ATTR("mincharnum", ATTR_INT),
+    REQUIRED_ATTR("pad_value", ATTR_STRING), OPTIONAL_ATTR("separators", ATTR_STRINGS),
+    OPTIONAL_ATTR("tokenexp", ATTR_STRING),  {0}};
+static const struct op_attr unfold_tensor[] = {
+    INT_ATTR("dim", -1), REQUIRED_ATTR("size", ATTR_INT), INT_ATTR("step", 1), {0}};
+static const struct op_attr varlen_n_gram_hash_mapping[] = {
+    REQUIRED_ATTR("max_ngram_size", ATTR_INT), REQUIRED_ATTR("n_head_per_ngram", ATTR_INT),
+    REQUIRED_ATTR("pad_id", ATTR_INT),         INT_ATTR("reset_on_eos", 0),
+    INT_ATTR("state_update_capacity", 0),      {0}};
+
+#define VENDOR(name, least, most, fewest, out, attributes, rule, letters)                      \
+    .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,                  \
+    .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,        \
+    .infer = rule, .roles = letters, .backward.gradients = "-"
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*       type                       in            out          attributes                rule                      roles */
+    {VENDOR("ExpandDims",                2, 2,         1, 1,        NULL,                     infer_expand_dims,        "pi"), .memory = MEMORY_VIEW, .fold = fold_expand_dims},
+    {VENDOR("TorchEmbedding",            2, 4,         1, 1,        NULL,                     infer_embedding,          "ni"), .module = "Embedding"},
+    {VENDOR("GatherBlockQuantized",      3, 4,         1, 1,        gather_block_quantized,   infer_gather_quantized,   "nii") , .module = "Embedding"},
+    {VENDOR("UnfoldTensor",              1, 1,         1, 1,        unfold_tensor,            infer_unfold,             "x")},
+    {VENDOR("RemovePadding",             2, 2,         4, 4,        NULL,                     infer_remove_padding,     "xi")},
+    {VENDOR("RestorePadding",            2, 2,         1, 1,        NULL,                     infer_restore_padding,    "xi")},
+    {VENDOR("CropAndResize",             4, 4,         1, 1,        crop_and_resize,          infer_crop,               "xi")},
+    {VENDOR("MurmurHash3",               1, 1,         1, 1,        murmur_hash3,             infer_hash,               "i")},
+    {VENDOR("NGramRepeatBlock",          2, 2,         1, 1,        n_gram_repeat_block,      infer_scores,             "ix")},
+    {VENDOR("NGramHashMapping",          3, 7,         1, 2,        n_gram_hash_mapping,      infer_hashes,             "i")},
+    {VENDOR("VarlenNGramHashMapping",    4, 10,        1, 4,        varlen_n_gram_hash_mapping, infer_packed_hashes,    "i")},
+    {VENDOR("Tokenizer",                 1, 1,         1, 1,        tokenizer,                infer_tokens,             "i")},
+    {VENDOR("SampleOp",                  1, 1,         1, 1,        NULL,                     common_infer_same,        "x")},
+    {VENDOR("IsAllFinite",               1, VARIADIC,  1, 1,        is_all_finite,            infer_all_finite,         "m")},
+    {VENDOR("BifurcationDetector",       3, 4,         2, 2,        bifurcation_detector,     infer_bifurcation,        "i")},
+    {VENDOR("DynamicTimeWarping",        1, 1,         1, 1,        NULL,                     infer_time_warping,       "x")},
+    {VENDOR("QuantizeBFP",               1, 1,         3, 3,        quantize_bfp,             infer_quantize_bfp,       "p")},
+    {VENDOR("DequantizeBFP",             3, 3,         1, 1,        dequantize_bfp,           infer_dequantize_bfp,     "pii")},
+    {VENDOR("QuantizeWithOrder",         2, 2,         1, 1,        quantize_with_order,      infer_quantize_ordered,   "pi")},
+    {VENDOR("DequantizeWithOrder",       2, 2,         1, 1,        dequantize_with_order,    infer_dequantize_ordered, "pi")},
+    {VENDOR("MaxpoolWithMask",           2, 2,         1, 1,        maxpool_with_mask,        pool_infer,               "xm"), .cost.per_input = 1, .module = "MaxPool{n}d"},
+    {VENDOR("EPContext",                 0, VARIADIC,  1, VARIADIC, ep_context,              infer_compiled,           "x"), .cost = {.macs = macs_compiled, .macs_are = "unknown: of a graph that was compiled"}},
+    {VENDOR("Snpe",                      1, VARIADIC,  1, VARIADIC, snpe,                     infer_compiled,           "x"), .cost = {.macs = macs_compiled, .macs_are = "unknown: of a graph that was compiled"}},
+};
+/* clang-format on */
+
+const struct op_family family_vendor_data = {"vendor_data", rows, sizeof rows / sizeof *rows,
+                                             "moves, looks up, hashes or packs"};

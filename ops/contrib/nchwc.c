@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What ONNX Runtime writes at its highest level of optimization for processors
+ * (com.microsoft.nchwc): channels in blocks of 8 or 16, as the processor has it, padded with
+ * zeros. Dims are those of [N, padded channels, spatial…]; what is counted is what the file
+ * computes, padding included, as its weights are padded too.
+ */
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/onnx/convolution.h"
+#include "ops/onnx/pool.h"
+#include "ops/product.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+/* A multiple of the largest block is one of every block; any other count hangs on it. */
+#define LARGEST_BLOCK 16
+
+static int64_t padded(int64_t channels) {
+    return is_known(channels) && channels % LARGEST_BLOCK == 0 ? channels : DIM_UNKNOWN;
+}
+
+/* Axis `from` of [N, …] put at `to`; the shape is the rule's own afterwards. */
+static int moved(struct rule *rule, int from, int to, struct shape *ret) {
+    const struct shape *x = rule_shape(rule, 0);
+    if (shape_make(rule->arena, x->rank, x->dims, ret) < 0) return diag_no_memory(rule->diag);
+    const int step = from < to ? 1 : -1;
+    for (int axis = from; axis != to; axis += step) ret->dims[axis] = x->dims[axis + step];
+    ret->dims[to] = x->dims[from];
+    return CM_OK;
+}
+
+static int infer_into_blocks(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    const bool last = rule_attr_int(rule, "channels_last") != 0;
+    struct shape out;
+    int status = common_check_rank(rule, 0, 3);
+    if (status < 0 || !shape_has_rank(x))
+        return status < 0 ? status : common_infer_unknown_rank(rule);
+    status = moved(rule, last ? x->rank - 1 : 1, 1, &out);
+    if (status < 0) return status;
+    out.dims[1] = padded(out.dims[1]);
+    return rule_output(rule, 0, rule_dtype(rule, 0), &out);
+}
+
+static int infer_from_blocks(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    const bool last = rule_attr_int(rule, "channels_last") != 0;
+    struct shape out;
+    int status = common_check_rank(rule, 0, 3);
+    if (status < 0 || !shape_has_rank(x))
+        return status < 0 ? status : common_infer_unknown_rank(rule);
+    const int at = last ? x->rank - 1 : 1;
+    status = moved(rule, 1, at, &out);
+    if (status < 0) return status;
+    out.dims[at] = rule_attr_int(rule, "channels");
+    return rule_output(rule, 0, rule_dtype(rule, 0), &out);
+}
+
+/* The rows of the plain operators know the channels by the weight where the input does not. */
+static int infer_conv(struct rule *rule) {
+    return convolution_infer(rule, 0, 1, 2, rule_dtype(rule, 0));
+}
+
+static void macs_conv(const struct rule *rule, struct product *ret) {
+    convolution_macs(rule, 1, ret);
+}
+
+static int64_t fused_flops(const struct rule *rule) {
+    const int64_t each = rule_has_input(rule, 2) + rule_has_input(rule, 3) +
+                         (rule_has_attr(rule, "activation") ? 1 : 0);
+    return checked_mul(each, rule_output_elements(rule, 0));
+}
+
+static int infer_global(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    int status = common_check_rank(rule, 0, 3);
+    if (status < 0 || !shape_has_rank(x))
+        return status < 0 ? status : common_infer_unknown_rank(rule);
+    for (int axis = 0; axis < x->rank; axis++) dims[axis] = axis < 2 ? x->dims[axis] : 1;
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank, dims);
+}
+
+/* Whole factors, one an axis. */
+static int infer_upsample(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK];
+    size_t n = 0;
+    const int64_t *scales = rule_attr_ints(rule, "scales", &n);
+    if (!shape_has_rank(x)) return common_infer_unknown_rank(rule);
+    if (n != 0 && n != (size_t)x->rank)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "scales has %zu entries for %d axes", n,
+                         x->rank);
+    for (int axis = 0; axis < x->rank; axis++) {
+        if (n > 0 && scales[axis] < 1)
+            return rule_fail(rule, DIAG_ATTRIBUTE,
+                             "the scale of axis %d is %lld, expected 1 "
+                             "or more",
+                             axis, (long long)scales[axis]);
+        dims[axis] = n > 0 ? checked_mul(x->dims[axis], scales[axis]) : x->dims[axis];
+    }
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank, dims);
+}
+
+static const struct op_attr average_pool[] = {
+    STRING_ATTR("auto_pad", "NOTSET"),        INT_ATTR("ceil_mode", 0),
+    INT_ATTR("count_include_pad", 0),         OPTIONAL_ATTR("dilations", ATTR_INTS),
+    REQUIRED_ATTR("kernel_shape", ATTR_INTS), OPTIONAL_ATTR("pads", ATTR_INTS),
+    OPTIONAL_ATTR("strides", ATTR_INTS),      {0}};
+static const struct op_attr conv[] = {OPTIONAL_ATTR("activation", ATTR_STRING),
+                                      OPTIONAL_ATTR("activation_params", ATTR_FLOATS),
+                                      STRING_ATTR("auto_pad", "NOTSET"),
+                                      OPTIONAL_ATTR("dilations", ATTR_INTS),
+                                      INT_ATTR("group", 1),
+                                      OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
+                                      OPTIONAL_ATTR("pads", ATTR_INTS),
+                                      OPTIONAL_ATTR("strides", ATTR_INTS),
+                                      {0}};
+static const struct op_attr max_pool[] = {
+    STRING_ATTR("auto_pad", "NOTSET"),     INT_ATTR("ceil_mode", 0),
+    OPTIONAL_ATTR("dilations", ATTR_INTS), REQUIRED_ATTR("kernel_shape", ATTR_INTS),
+    OPTIONAL_ATTR("pads", ATTR_INTS),      INT_ATTR("storage_order", 0),
+    OPTIONAL_ATTR("strides", ATTR_INTS),   {0}};
+static const struct op_attr reorder_input[] = {INT_ATTR("channels_last", 0), {0}};
+static const struct op_attr reorder_output[] = {
+    INT_ATTR("channels", 0), INT_ATTR("channels_last", 0), {0}};
+static const struct op_attr upsample[] = {
+    STRING_ATTR("coordinate_transformation_mode", "asymmetric"),
+    STRING_ATTR("mode", "nearest"),
+    OPTIONAL_ATTR("scales", ATTR_INTS),
+    {0}};
+
+#define NCHWC(name, least, most, attributes, rule, letters, class, ...)                        \
+    {                                                                                          \
+        .domain = "com.microsoft.nchwc", .type = name, .since = 1, .min_inputs = least,        \
+        .max_inputs = most, .min_outputs = 1, .max_outputs = 1, .attrs = attributes,           \
+        .infer = rule, .roles = letters, .module = class, .backward.gradients = "-", .cost = { \
+            __VA_ARGS__                                                                        \
+        }                                                                                      \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*     type                in    attributes      rule               roles   module */
+    NCHWC("ReorderInput",      1, 1, reorder_input,  infer_into_blocks, "p",    NULL, .macs = NULL),
+    NCHWC("ReorderOutput",     1, 1, reorder_output, infer_from_blocks, "p",    NULL, .macs = NULL),
+    NCHWC("Conv",              2, 4, conv,           infer_conv,        "xWWx", "Conv{n}d", .macs = macs_conv, .macs_are = "out x input channels of a group x kernel", .extra = fused_flops, .extra_is = "biases, sums and activations"),
+    NCHWC("MaxPool",           1, 1, max_pool,       pool_infer,        "x",    "MaxPool{n}d", .per_input = 1),
+    NCHWC("AveragePool",       1, 1, average_pool,   pool_infer,        "x",    "AvgPool{n}d", .per_input = 1),
+    NCHWC("GlobalMaxPool",     1, 1, NULL,           infer_global,      "x",    "AdaptiveMaxPool{n}d", .per_input = 1),
+    NCHWC("GlobalAveragePool", 1, 1, NULL,           infer_global,      "x",    "AdaptiveAvgPool{n}d", .per_input = 1),
+    NCHWC("Upsample",          1, 1, upsample,       infer_upsample,    "x",    "Upsample", .per_output = 1),
+};
+/* clang-format on */
+
+const struct op_family family_vendor_nchwc = {"vendor_nchwc", rows, sizeof rows / sizeof *rows,
+                                              "moves elements"};

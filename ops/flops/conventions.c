@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which table is which convention's, and the one formula over their rows. */
+#include "ops/flops/conventions.h"
+
+#include "ops/custom/custom_op.h"
+#include "ops/flops/names/convention_names.h"
+#include "ops/flops/tables.h"
+#include "ops/integers.h"
+#include "ops/op_context.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* The convention whose FLOPs have no integers among them. */
+static const char telling[] = "exact";
+
+static const struct convention_row nothing_else[] = {{.op = NULL}};
+
+static const struct convention conventions[] = {
+    /* name, per MAC, backward, rows, sees nodes, counts all */
+    {"deepspeed", 2, 2, NULL, false, true},
+    {"exact", 2, 0, convention_exact, false, true},
+    {"macs", 1, 0, nothing_else, false, false},
+    {"torch", 2, 0, convention_torch, false, false},
+    {"fvcore", 1, 0, convention_fvcore, false, false},
+    {"ptflops", 1, 0, convention_ptflops, false, false},
+    {"ptflops-aten", 1, 0, convention_ptflops_aten, false, false},
+    {"thop", 1, 0, convention_thop, false, false},
+    {"onnx-tool", 1, 0, convention_onnx_tool, true, false},
+};
+
+const struct convention *convention_find(const char *name) {
+    for (size_t i = 0; i < sizeof(conventions) / sizeof(conventions[0]); i++)
+        if (text_equal(conventions[i].name, name)) return &conventions[i];
+    return NULL;
+}
+
+static const struct convention_row *find_row(const struct convention *convention,
+                                             const char *op) {
+    for (const struct convention_row *row = convention->rows; row->op; row++)
+        if (text_equal(row->op, op)) return row;
+    return NULL;
+}
+
+/* The sum under construction. A factor of 0 hides an unknown size: what is not counted need not
+ * be known. */
+struct sum {
+    struct convention_term *terms;
+    size_t n;
+    const struct integers *integers; /* the MACs, and what is on integers */
+    bool tells;                      /* the latter is told apart */
+};
+
+static void add_term(struct sum *sum, int64_t factor, const char *of, int64_t count,
+                     bool of_integers) {
+    if (factor != 0)
+        sum->terms[sum->n++] = (struct convention_term){factor, of, count, of_integers};
+}
+
+static void add_macs(struct sum *sum, int64_t factor) {
+    const int64_t macs = sum->tells ? sum->integers->macs : 0;
+    const int64_t others =
+        sum->tells ? sum->integers->other_macs : integers_total(sum->integers);
+    if (others != 0 || macs == 0) add_term(sum, factor, "MACs", others, false);
+    if (macs != 0) add_term(sum, factor, "MACs", macs, true);
+}
+
+/* What is no MAC. */
+static void add_rest(struct sum *sum, int64_t factor, const char *of, int64_t count) {
+    add_term(sum, factor, of, count, sum->tells && sum->integers->rest);
+}
+
+/* A row's own rule may find nothing to add: a convolution without a bias. */
+static void add_extra(struct sum *sum, const char *is, int64_t count) {
+    add_rest(sum, count == 0 ? 0 : 1, is, count);
+}
+
+static void add_elements(struct sum *sum, const struct rule *rule, int64_t per_input,
+                         int64_t per_output) {
+    if (per_input != 0) add_rest(sum, per_input, "input elements", rule_elements(rule, 0));
+    if (per_output != 0)
+        add_rest(sum, per_output, "output elements", rule_output_elements(rule, 0));
+}
+
+/* flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h) */
+static void add_own(struct sum *sum, const struct rule *rule) {
+    const struct op_cost *cost = &rule->op->cost;
+    add_macs(sum, cost->macs ? 2 : 0);
+    add_elements(sum, rule, cost->per_input, cost->per_output);
+    if (cost->extra) add_extra(sum, cost->extra_is, cost->extra(rule));
+}
+
+static void add_by_table(struct sum *sum, const struct convention *convention,
+                         const struct rule *rule) {
+    const bool known = rule->op->infer != NULL; /* else a row of that name is not its own */
+    const bool multiplies = rule->op->cost.macs != NULL;
+    const struct convention_row *row = known ? find_row(convention, rule->op->type) : NULL;
+    add_macs(sum, multiplies ? row ? row->per_mac : convention->per_mac : 0);
+    if (!row) return;
+    add_elements(sum, rule, row->per_input, row->per_output);
+    if (row->extra)
+        add_extra(sum, row->extra_is, row->extra(rule, integers_total(sum->integers)));
+}
+
+static void add_all(struct sum *sum, const struct convention *convention,
+                    const struct rule *rule) {
+    if (!convention->rows || (convention->counts_all && described_has_costs(rule->op)))
+        add_own(sum, rule);
+    else
+        add_by_table(sum, convention, rule);
+}
+
+/* A tool is blind to types: what it prints stays whole, and integers are told beside it. */
+static void add_integers(struct sum *sum, const struct rule *rule) {
+    struct convention_term exact[CONVENTION_TERMS];
+    struct sum all = {.terms = exact, .integers = sum->integers, .tells = true};
+    add_all(&all, convention_find(telling), rule);
+    for (size_t i = 0; i < all.n; i++)
+        if (exact[i].of_integers) sum->terms[sum->n++] = exact[i];
+}
+
+size_t convention_terms(const struct convention *convention, const struct rule *rule,
+                        const struct integers *integers,
+                        struct convention_term terms[CONVENTION_TERMS]) {
+    const bool has_integers = integers->macs != 0 || integers->rest;
+    struct sum sum = {.terms = terms,
+                      .integers = integers,
+                      .tells =
+                          has_integers && conventions_find(convention->name)->tells_integers};
+    add_all(&sum, convention, rule);
+    if (has_integers && !sum.tells) add_integers(&sum, rule);
+    return sum.n;
+}
+
+int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_integers) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if (terms[i].of_integers == of_integers)
+            sum = checked_add(sum, checked_mul(terms[i].factor, terms[i].count));
+    return sum;
+}
+
+int64_t convention_operations(const struct convention *convention, const struct rule *rule,
+                              int64_t macs) {
+    struct convention_term terms[CONVENTION_TERMS];
+    const struct integers none = {.macs = 0, .other_macs = macs, .rest = false};
+    return convention_sum(terms, convention_terms(convention, rule, &none, terms), false);
+}
+
+int64_t convention_per_mac(const struct convention *convention, const struct op *op) {
+    const bool known = op->infer != NULL;
+    const struct convention_row *row =
+        convention->rows && known ? find_row(convention, op->type) : NULL;
+    return row ? row->per_mac : convention->per_mac;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a tool would count of a node, in that tool's own unit. A convention is a small table
+ * over operator types; `deepspeed`, the default, has none: it is what the operator rows say
+ * themselves (struct op_cost). docs/conventions.md explains every row.
+ */
+#ifndef OPS_FLOPS_CONVENTIONS_H
+#define OPS_FLOPS_CONVENTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct integers;
+struct op;
+struct rule;
+
+/*
+ *     flops = per_mac * MACs + per_input * n + per_output * out + extra(rule, MACs)
+ * n = elements of the first input, out = elements of the first output.
+ */
+struct convention_row {
+    const char *op; /* operator type, of any domain */
+    int64_t per_mac;
+    int64_t per_input;
+    int64_t per_output;
+    int64_t (*extra)(const struct rule *rule, int64_t macs); /* NULL: none */
+    const char *extra_is; /* what `extra` counts, for people; set with it */
+};
+
+struct convention {
+    const char *name; /* one of ops/flops/names/convention_names.c, which says what it means */
+    int64_t per_mac;  /* of operators without a row, which cost nothing else */
+    int64_t backward; /* times the FLOPs of forward; 0: per_mac times the MACs of backward */
+    const struct convention_row *rows; /* ends with a NULL op; NULL: the operator rows count */
+    bool sees_nodes; /* counts what stands in the file, not the operations that it came from */
+    bool counts_all; /* all arithmetic, so also what a description says besides MACs */
+};
+
+/* By name; NULL: there is none. */
+const struct convention *convention_find(const char *name);
+
+/* `factor` for each of `count`: a term of the sum above. */
+struct convention_term {
+    int64_t factor;
+    const char *of;   /* "MACs", "input elements"; outlives the analysis */
+    int64_t count;    /* unknown and overflown figures pass */
+    bool of_integers; /* it is no FLOPs */
+};
+#define CONVENTION_TERMS 8
+/*
+ * The terms of one run of the node that are not nought by their factor; how many there are.
+ * `integers`: what of it is on integers; it says how many MACs there are. Terms of integers
+ * are those of the convention `exact`, behind the FLOPs of the one that is asked.
+ */
+size_t convention_terms(const struct convention *convention, const struct rule *rule,
+                        const struct integers *integers,
+                        struct convention_term terms[CONVENTION_TERMS]);
+/* The sum of those that are on integers, or of those that are not. */
+int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_integers);
+/* All that the convention counts of the node, run once, whatever its numbers are. */
+int64_t convention_operations(const struct convention *convention, const struct rule *rule,
+                              int64_t macs);
+
+/* What a MAC of that operator counts. */
+int64_t convention_per_mac(const struct convention *convention, const struct op *op);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of lowering in a row, and tensors of a rule as tensors of a primitive. */
+#include "ops/lowering/lowering.h"
+
+#include <string.h>
+
+#include "ops/custom/custom_op.h"
+#include "ops/op_context.h"
+#include "ops/window.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static const struct lowering_row *const tables[] = {
+    lowering_products, lowering_quantized, lowering_recurrent, lowering_einsum,
+    lowering_layers,   lowering_elements,  lowering_moves,     lowering_none,
+};
+
+static const int32_t elements[DTYPE_N] = {
+    [DTYPE_FLOAT] = CM_F32,         [DTYPE_UINT8] = CM_U8,
+    [DTYPE_INT8] = CM_I8,           [DTYPE_UINT16] = CM_U16,
+    [DTYPE_INT16] = CM_I16,         [DTYPE_INT32] = CM_I32,
+    [DTYPE_INT64] = CM_I64,         [DTYPE_BOOL] = CM_BOOL,
+    [DTYPE_FLOAT16] = CM_F16,       [DTYPE_DOUBLE] = CM_F64,
+    [DTYPE_UINT32] = CM_U32,        [DTYPE_UINT64] = CM_U64,
+    [DTYPE_BFLOAT16] = CM_BF16,     [DTYPE_FLOAT8E4M3FN] = CM_F8E4M3,
+    [DTYPE_FLOAT8E5M2] = CM_F8E5M2,
+};
+
+static bool is_of(const struct lowering_row *row, const char *domain, const char *type) {
+    const size_t n = strlen(domain);
+    if (n == 0) return text_equal(row->op, type);
+    return strncmp(row->op, domain, n) == 0 && row->op[n] == ':' &&
+           text_equal(row->op + n + 1, type);
+}
+
+const struct lowering_row *lowering_find(const char *domain, const char *type) {
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        for (const struct lowering_row *row = tables[i]; row->op != NULL; row++)
+            if (is_of(row, domain, type)) return row;
+    return NULL;
+}
+
+void lowering_pack(struct cm_tensor *tensor) {
+    int64_t stride = 1;
+    for (int32_t i = tensor->rank - 1; i >= 0; i--) {
+        tensor->strides[i] = stride;
+        stride = checked_mul(stride, tensor->dims[i]);
+    }
+}
+
+static bool take_fact(const struct fact *fact, struct cm_tensor *ret) {
+    struct cm_tensor tensor;
+    memset(&tensor, 0, sizeof(tensor));
+    if (!fact_is_complete(fact) || fact->shape.rank > CM_MAX_RANK) return false;
+    tensor.element = elements[fact->dtype];
+    if (tensor.element == CM_ELEMENT_NONE) return false;
+    tensor.rank = fact->shape.rank;
+    for (int32_t i = 0; i < tensor.rank; i++) tensor.dims[i] = fact->shape.dims[i];
+    lowering_pack(&tensor);
+    *ret = tensor;
+    return true;
+}
+
+bool lowering_input(const struct rule *rule, size_t slot, struct cm_tensor *ret) {
+    return rule_has_input(rule, slot) && take_fact(rule_input(rule, slot), ret);
+}
+
+bool lowering_output(const struct rule *rule, size_t slot, struct cm_tensor *ret) {
+    return slot < rule->n_outputs && take_fact(&rule->outputs[slot], ret);
+}
+
+bool lowering_take(const struct rule *rule, size_t slot, struct cm_primitive *ret) {
+    if (ret->n_inputs == CM_MAX_INPUTS) return false;
+    if (!lowering_input(rule, slot, &ret->inputs[ret->n_inputs])) return false;
+    ret->n_inputs++;
+    return true;
+}
+
+bool lowering_give(const struct rule *rule, size_t slot, struct cm_primitive *ret) {
+    if (ret->n_outputs == CM_MAX_OUTPUTS) return false;
+    if (!lowering_output(rule, slot, &ret->outputs[ret->n_outputs])) return false;
+    ret->n_outputs++;
+    return true;
+}
+
+bool lowering_window(const struct window *window, int i, int64_t size, int64_t steps,
+                     struct cm_window *ret) {
+    const int64_t extent = window_extent(window, i);
+    const int64_t covered =
+        checked_add(checked_mul(checked_sub(steps, 1), window->stride[i]), extent);
+    const int64_t missing = checked_sub(covered, size);
+    ret->kernel[i] = window->kernel[i];
+    ret->strides[i] = window->stride[i];
+    ret->dilations[i] = window->dilation[i];
+    ret->pads_begin[i] = window->begin[i];
+    ret->pads_end[i] = window->end[i];
+    if (window->pad == PAD_SAME && missing > 0) ret->pads_begin[i] = missing / 2;
+    const int64_t padded = checked_add(checked_add(size, ret->pads_begin[i]), ret->pads_end[i]);
+    const int64_t room = checked_sub(padded, extent);
+    if (!is_known(room) || !is_known(missing)) return false;
+    if (room < 0 || room / window->stride[i] + 1 != steps)
+        ret->pads_end[i] = checked_sub(missing, ret->pads_begin[i]);
+    return is_known(ret->pads_end[i]);
+}
+
+bool lowering_axis(int64_t axis, int rank, int *ret) {
+    if (axis < -rank || axis >= rank) return false;
+    *ret = (int)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+void lowering_swap(struct cm_tensor *tensor, int a, int b) {
+    const int64_t dim = tensor->dims[a];
+    const int64_t stride = tensor->strides[a];
+    tensor->dims[a] = tensor->dims[b];
+    tensor->strides[a] = tensor->strides[b];
+    tensor->dims[b] = dim;
+    tensor->strides[b] = stride;
+}
+
+bool lowering_step(struct cm_primitive *ret, int32_t function, int32_t operand) {
+    if (ret->n_steps == CM_MAX_STEPS) return false;
+    ret->steps[ret->n_steps++] = (struct cm_eltwise){.function = function, .operand = operand};
+    return true;
+}
+
+bool lowering_scaled(struct cm_primitive *ret, int32_t function, double alpha, double beta) {
+    if (!lowering_step(ret, function, 0)) return false;
+    ret->steps[ret->n_steps - 1].alpha = alpha;
+    ret->steps[ret->n_steps - 1].beta = beta;
+    return true;
+}
+
+static const char *fault_of(const struct fact *fact) {
+    if (fact->kind != CM_TYPE_TENSOR) return "sequences have no primitive";
+    if (!fact_is_complete(fact)) return "its shapes are not known before it runs";
+    if (fact->shape.rank > CM_MAX_RANK) return "a primitive has at most 8 dims";
+    return elements[fact->dtype] == CM_ELEMENT_NONE ? "its elements have no primitive" : NULL;
+}
+
+/* What no primitive could have, whatever the operator; NULL: it is the operator. */
+static const char *operand_fault(const struct rule *rule) {
+    const char *fault = NULL;
+    for (size_t i = 0; fault == NULL && i < rule->n_inputs; i++)
+        if (rule_has_input(rule, i)) fault = fault_of(rule->inputs[i]);
+    for (size_t i = 0; fault == NULL && i < rule->n_outputs; i++)
+        if (rule_has_output(rule, i)) fault = fault_of(&rule->outputs[i]);
+    return fault;
+}
+
+bool lowering_apply(const struct rule *rule, struct cm_primitive *ret, const char **ret_why) {
+    const struct lowering_row *row = lowering_find(rule->op->domain, rule->op->type);
+    struct cm_primitive primitive;
+    memset(&primitive, 0, sizeof(primitive));
+    if (row == NULL || row->lower == NULL) {
+        *ret_why = row                      ? row->why
+                   : described_is(rule->op) ? "its description says nothing of kernels"
+                                            : "nothing is known of the operator";
+        return false;
+    }
+    primitive.kind = row->kind;
+    if (row->lower(rule, row->which, &primitive)) {
+        *ret = primitive;
+        return true;
+    }
+    *ret_why = operand_fault(rule);
+    if (*ret_why == NULL) *ret_why = row->why ? row->why : "its operands have no primitive";
+    return false;
+}

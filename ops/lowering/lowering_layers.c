@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools, norms, softmax, reductions, resizing. */
+#include "ops/lowering/lowering.h"
+
+#include "ops/op_context.h"
+#include "ops/window.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static bool take_both(const struct rule *rule, struct cm_primitive *ret) {
+    return lowering_take(rule, 0, ret) && lowering_give(rule, 0, ret);
+}
+
+static bool lower_pool(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    struct window window;
+    const struct cm_tensor *x = &ret->inputs[0];
+    if (!take_both(rule, ret)) return false;
+    const int n = x->rank - 2;
+    if (n < 1 || n > CM_MAX_SPATIAL || window_read(rule, n, NULL, &window) < 0) return false;
+    ret->window.n_spatial = n;
+    for (int i = 0; i < n; i++)
+        if (!lowering_window(&window, i, x->dims[2 + i], ret->outputs[0].dims[2 + i],
+                             &ret->window))
+            return false;
+    ret->algorithm = which;
+    if (which == CM_POOL_AVERAGE && rule_attr_int(rule, "count_include_pad") != 0)
+        ret->algorithm = CM_POOL_AVERAGE_PADDING;
+    return true;
+}
+
+/* One window as large as the image. */
+static bool lower_global_pool(const struct rule *rule, int32_t which,
+                              struct cm_primitive *ret) {
+    const struct cm_tensor *x = &ret->inputs[0];
+    if (!take_both(rule, ret)) return false;
+    const int n = x->rank - 2;
+    if (n < 1 || n > CM_MAX_SPATIAL) return false;
+    ret->algorithm = which;
+    ret->window.n_spatial = n;
+    for (int i = 0; i < n; i++) {
+        ret->window.kernel[i] = x->dims[2 + i];
+        ret->window.strides[i] = 1;
+        ret->window.dilations[i] = 1;
+    }
+    return true;
+}
+
+static bool lower_norm(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    int axis = 0;
+    for (size_t slot = 0; slot < rule->n_inputs; slot++)
+        if (rule_has_input(rule, slot) && !lowering_take(rule, slot, ret)) return false;
+    if (!lowering_give(rule, 0, ret)) return false;
+    ret->algorithm = which;
+    ret->epsilon = rule_attr_float(rule, "epsilon");
+    if (which == CM_NORM_BATCH && rule->training) ret->algorithm = CM_NORM_BATCH_TRAINING;
+    if (which == CM_NORM_GROUP) ret->groups = rule_attr_int(rule, "num_groups");
+    if (which == CM_NORM_LAYER || which == CM_NORM_RMS) {
+        if (!lowering_axis(rule_attr_int(rule, "axis"), ret->inputs[0].rank, &axis))
+            return false;
+        ret->axis = axis;
+    }
+    return true;
+}
+
+/* Before opset 13 the axes from `axis` on are taken as one. */
+static void join_from(struct cm_tensor *tensor, int axis) {
+    int64_t dims[2] = {1, 1};
+    for (int i = 0; i < tensor->rank; i++)
+        dims[i >= axis] = checked_mul(dims[i >= axis], tensor->dims[i]);
+    for (int i = 0; i < CM_MAX_RANK; i++) tensor->dims[i] = tensor->strides[i] = 0;
+    tensor->rank = 2;
+    tensor->dims[0] = dims[0];
+    tensor->dims[1] = dims[1];
+    lowering_pack(tensor);
+}
+
+static bool lower_softmax(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    int axis = 0;
+    if (!take_both(rule, ret)) return false;
+    if (!lowering_axis(rule_attr_int(rule, "axis"), ret->inputs[0].rank, &axis)) return false;
+    ret->algorithm = which;
+    ret->axis = axis;
+    if (rule->op->since >= 13) return true;
+    join_from(&ret->inputs[0], axis);
+    join_from(&ret->outputs[0], axis);
+    ret->axis = 1;
+    return true;
+}
+
+/* A bit an axis; every axis where none is named. False: which is not known. */
+static bool read_axes(const struct rule *rule, int rank, unsigned *ret) {
+    struct rule own = *rule; /* reading a value takes of its budget */
+    struct int_list list;
+    if (rule_int_list_any(&own, "axes", 1, &list) < 0 || (list.given && !list.known))
+        return false;
+    if (list.n == 0) {
+        const bool none = rule_attr_int(rule, "noop_with_empty_axes") != 0;
+        *ret = none ? 0 : ~0U;
+        return true;
+    }
+    *ret = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        int axis = 0;
+        if (!lowering_axis(list.values[i], rank, &axis)) return false;
+        *ret |= 1U << axis;
+    }
+    return true;
+}
+
+/* The result keeps its rank, whatever keepdims says: the bytes are the same. */
+static bool lower_reduce(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    unsigned axes = 0;
+    struct cm_tensor *y = &ret->outputs[0];
+    if (!take_both(rule, ret) || !read_axes(rule, ret->inputs[0].rank, &axes)) return false;
+    const int32_t element = y->element;
+    *y = ret->inputs[0];
+    y->element = element;
+    for (int i = 0; i < y->rank; i++)
+        if ((axes >> i & 1U) != 0) y->dims[i] = 1;
+    lowering_pack(y);
+    ret->algorithm = which;
+    return true;
+}
+
+/* The index where the greatest or least stands: along one axis. */
+static bool lower_arg(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    int axis = 0;
+    struct cm_tensor *y = &ret->outputs[0];
+    if (!take_both(rule, ret)) return false;
+    const int32_t element = y->element;
+    if (!lowering_axis(rule_attr_int(rule, "axis"), ret->inputs[0].rank, &axis)) return false;
+    *y = ret->inputs[0];
+    y->element = element;
+    y->dims[axis] = 1;
+    lowering_pack(y);
+    ret->algorithm = which;
+    return true;
+}
+
+/* Of the channels around. */
+static bool lower_lrn(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    if (!take_both(rule, ret) || ret->inputs[0].rank < 3) return false;
+    ret->algorithm = which;
+    ret->window.n_spatial = 1;
+    ret->window.kernel[0] = rule_attr_int(rule, "size");
+    ret->window.strides[0] = ret->window.dilations[0] = 1;
+    return true;
+}
+
+/* Over all but the channels, unless axes are given: what a batch norm does as it trains. */
+static bool lower_mean_variance(const struct rule *rule, int32_t which,
+                                struct cm_primitive *ret) {
+    ret->algorithm = which;
+    return !rule_has_attr(rule, "axes") && take_both(rule, ret) && ret->inputs[0].rank == 4;
+}
+
+/* Which elements are read hangs on the coordinates' transformation, how many does not. */
+static bool lower_resample(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    const char *mode = rule_attr_string(rule, "mode");
+    const struct cm_tensor *x = &ret->inputs[0];
+    const struct cm_tensor *y = &ret->outputs[0];
+    const bool linear = text_equal(mode, "linear") || text_equal(mode, "bilinear");
+    (void)which;
+    if (!take_both(rule, ret) || x->rank < 3 || x->rank > 2 + CM_MAX_SPATIAL) return false;
+    if (x->rank != y->rank || x->dims[0] != y->dims[0] || x->dims[1] != y->dims[1])
+        return false;
+    if ((!linear && !text_equal(mode, "nearest")) || rule_attr_int(rule, "antialias") != 0)
+        return false;
+    ret->algorithm = linear ? CM_RESAMPLE_LINEAR : CM_RESAMPLE_NEAREST;
+    return true;
+}
+
+#define SPATIAL   "only 1 to 3 spatial dims have a primitive"
+#define REDUCTION "axes that are not known before it runs have no primitive"
+#define RESIZES   "only nearest and linear resizing of 1 to 3 spatial dims has a primitive"
+
+/* clang-format off */
+const struct lowering_row lowering_layers[] = {
+    {"MaxPool",               lower_pool,        CM_POOL,     CM_POOL_MAX,            IMAGES_HERE,   SPATIAL},
+    {"AveragePool",           lower_pool,        CM_POOL,     CM_POOL_AVERAGE,        IMAGES_HERE,   SPATIAL},
+    {"GlobalMaxPool",         lower_global_pool, CM_POOL,     CM_POOL_MAX,            IMAGES_HERE,   SPATIAL},
+    {"GlobalAveragePool",     lower_global_pool, CM_POOL,     CM_POOL_AVERAGE,        IMAGES_HERE,   SPATIAL},
+    {"BatchNormalization",    lower_norm,        CM_NORM,     CM_NORM_BATCH,          IMAGES_HERE,   NULL},
+    {"InstanceNormalization", lower_norm,        CM_NORM,     CM_NORM_INSTANCE,       IMAGES_HERE,   NULL},
+    {"GroupNormalization",    lower_norm,        CM_NORM,     CM_NORM_GROUP,          IMAGES_HERE,   NULL},
+    {"LRN",                   lower_lrn,         CM_NORM,     CM_NORM_LRN,            IMAGES_HERE,   SPATIAL},
+    {"MeanVarianceNormalization", lower_mean_variance, CM_NORM, CM_NORM_BATCH_TRAINING, IMAGES_HERE, "other axes than all but the channels have no primitive"},
+    {"LayerNormalization",    lower_norm,        CM_NORM,     CM_NORM_LAYER,          IMAGES_NONE,   NULL},
+    {"SimplifiedLayerNormalization", lower_norm,  CM_NORM,     CM_NORM_RMS,            IMAGES_NONE,   NULL},
+    {"RMSNormalization",      lower_norm,        CM_NORM,     CM_NORM_RMS,            IMAGES_NONE,   NULL},
+    {"Softmax",               lower_softmax,     CM_SOFTMAX,  CM_SOFTMAX_PLAIN,       IMAGES_NONE,   NULL},
+    {"LogSoftmax",            lower_softmax,     CM_SOFTMAX,  CM_SOFTMAX_LOG,         IMAGES_NONE,   NULL},
+    {"ReduceSum",             lower_reduce,      CM_REDUCE,   CM_REDUCE_SUM,          IMAGES_FOLLOW, REDUCTION},
+    {"ReduceMean",            lower_reduce,      CM_REDUCE,   CM_REDUCE_MEAN,         IMAGES_FOLLOW, REDUCTION},
+    {"ReduceMax",             lower_reduce,      CM_REDUCE,   CM_REDUCE_MAX,          IMAGES_FOLLOW, REDUCTION},
+    {"ReduceMin",             lower_reduce,      CM_REDUCE,   CM_REDUCE_MIN,          IMAGES_FOLLOW, REDUCTION},
+    {"ReduceProd",            lower_reduce,      CM_REDUCE,   CM_REDUCE_PRODUCT,      IMAGES_FOLLOW, REDUCTION},
+    {"ReduceL1",              lower_reduce,      CM_REDUCE,   CM_REDUCE_L1,           IMAGES_FOLLOW, REDUCTION},
+    {"ReduceL2",              lower_reduce,      CM_REDUCE,   CM_REDUCE_L2,           IMAGES_FOLLOW, REDUCTION},
+    {"ReduceSumSquare",       lower_reduce,      CM_REDUCE,   CM_REDUCE_SUM_SQUARE,   IMAGES_FOLLOW, REDUCTION},
+    {"ReduceLogSum",          lower_reduce,      CM_REDUCE,   CM_REDUCE_LOG_SUM,      IMAGES_FOLLOW, REDUCTION},
+    {"ReduceLogSumExp",       lower_reduce,      CM_REDUCE,   CM_REDUCE_LOG_SUM_EXP,  IMAGES_FOLLOW, REDUCTION},
+    {"ArgMax",                lower_arg,         CM_REDUCE,   CM_REDUCE_ARG_MAX,      IMAGES_FOLLOW, NULL},
+    {"ArgMin",                lower_arg,         CM_REDUCE,   CM_REDUCE_ARG_MIN,      IMAGES_FOLLOW, NULL},
+    {"Resize",                lower_resample,    CM_RESAMPLE, 0,                      IMAGES_HERE,   RESIZES},
+    {"Upsample",              lower_resample,    CM_RESAMPLE, 0,                      IMAGES_HERE,   RESIZES},
+    {NULL, NULL, 0, 0, IMAGES_NONE, NULL},
+};
+/* clang-format on */

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What only moves elements: copies by strides, gathers and scatters by indices. */
+#include "ops/lowering/lowering.h"
+
+#include <string.h>
+
+#include "ops/op_context.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* The operand with the strides that bring its elements where the result has them. */
+static bool lower_transpose(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    size_t n = 0;
+    const int64_t *order = rule_attr_ints(rule, "perm", &n);
+    struct cm_tensor from;
+    (void)which;
+    if (!lowering_take(rule, 0, ret) || !lowering_give(rule, 0, ret)) return false;
+    from = ret->inputs[0];
+    for (int i = 0; i < from.rank; i++) {
+        const int64_t axis = n == (size_t)from.rank ? order[i] : from.rank - 1 - i;
+        if (axis < 0 || axis >= from.rank) return false;
+        ret->inputs[0].dims[i] = from.dims[axis];
+        ret->inputs[0].strides[i] = from.strides[axis];
+    }
+    return true;
+}
+
+/*
+ * Of more operands than a primitive has the last one stands for the rest, side by side already:
+ * as many bytes to as many places.
+ */
+static bool take_beside(const struct rule *rule, size_t slot, int axis,
+                        struct cm_primitive *ret) {
+    struct cm_tensor more;
+    if (ret->n_inputs < CM_MAX_INPUTS) return lowering_take(rule, slot, ret);
+    struct cm_tensor *last = &ret->inputs[CM_MAX_INPUTS - 1];
+    if (!lowering_input(rule, slot, &more)) return false;
+    last->dims[axis] = checked_add(last->dims[axis], more.dims[axis]);
+    lowering_pack(last);
+    return is_known(last->dims[axis]);
+}
+
+static bool lower_concat(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    int axis = 0;
+    (void)which;
+    if (!lowering_give(rule, 0, ret)) return false;
+    if (!lowering_axis(rule_attr_int(rule, "axis"), ret->outputs[0].rank, &axis)) return false;
+    for (size_t slot = 0; slot < rule->n_inputs; slot++)
+        if (!take_beside(rule, slot, axis, ret)) return false;
+    ret->axis = axis;
+    return true;
+}
+
+/* A stride of 0 where the operand repeats itself. */
+static bool lower_expand(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    (void)which;
+    if (!lowering_take(rule, 0, ret) || !lowering_give(rule, 0, ret)) return false;
+    const struct cm_tensor from = ret->inputs[0];
+    struct cm_tensor *to = &ret->inputs[0];
+    const int more = ret->outputs[0].rank - from.rank;
+    if (more < 0) return false;
+    *to = ret->outputs[0];
+    for (int i = 0; i < to->rank; i++) {
+        const bool own = i >= more && from.dims[i - more] == to->dims[i];
+        to->strides[i] = own ? from.strides[i - more] : 0;
+    }
+    return true;
+}
+
+/* A part of the operand, where it stands in it: the result's dims with the operand's strides.
+ * Which part, and in which steps, is not looked at. */
+static bool lower_slice(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    (void)which;
+    if (!lowering_take(rule, 0, ret) || !lowering_give(rule, 0, ret)) return false;
+    if (ret->inputs[0].rank != ret->outputs[0].rank) return false;
+    memcpy(ret->inputs[0].dims, ret->outputs[0].dims, sizeof(ret->inputs[0].dims));
+    return true;
+}
+
+/* Every part is copied: as many bytes as the whole. */
+static bool lower_split(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    (void)which;
+    if (!lowering_take(rule, 0, ret)) return false;
+    ret->outputs[0] = ret->inputs[0];
+    ret->n_outputs = 1;
+    return true;
+}
+
+static bool add_axis(struct cm_tensor *tensor, int64_t dim, int64_t stride) {
+    if (tensor->rank == CM_MAX_RANK) return false;
+    tensor->dims[tensor->rank] = dim;
+    tensor->strides[tensor->rank++] = stride;
+    return true;
+}
+
+/* y is x with axes that it repeats along, where its size is a multiple. */
+static bool lower_tile(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    struct cm_tensor x;
+    (void)which;
+    if (!lowering_input(rule, 0, &x) || !lowering_give(rule, 0, ret)) return false;
+    struct cm_tensor *y = &ret->outputs[0];
+    struct cm_tensor *from = &ret->inputs[ret->n_inputs++];
+    from->element = x.element;
+    if (x.rank != y->rank) return false;
+    for (int i = 0; i < x.rank; i++) {
+        const int64_t times = x.dims[i] > 0 ? y->dims[i] / x.dims[i] : 1;
+        if (times != 1 && !add_axis(from, times, 0)) return false;
+        if (!add_axis(from, x.dims[i], x.strides[i])) return false;
+    }
+    *y = *from;
+    lowering_pack(y);
+    return true;
+}
+
+static bool copy_strided(const struct cm_tensor *from, struct cm_primitive *ret) {
+    ret->inputs[0] = ret->outputs[0] = *from;
+    lowering_pack(&ret->outputs[0]);
+    ret->n_inputs = ret->n_outputs = 1;
+    return true;
+}
+
+/* x is [N, b, b, C, H, W], or with the mode CRD [N, C, b, b, H, W]; y [N, C, H, b, W, b]. */
+static bool lower_to_space(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    const int64_t b = rule_attr_int(rule, "blocksize");
+    const bool channels_first = text_equal(rule_attr_string(rule, "mode"), "CRD");
+    struct cm_tensor x;
+    struct cm_tensor y;
+    (void)which;
+    if (!lowering_input(rule, 0, &x) || !lowering_output(rule, 0, &y) || x.rank != 4 || b < 1)
+        return false;
+    const int64_t plane = x.strides[1];
+    const int64_t block = channels_first ? plane : checked_mul(y.dims[1], plane);
+    const int64_t channel = channels_first ? checked_mul(checked_mul(b, b), plane) : plane;
+    const struct cm_tensor from = {
+        .element = x.element,
+        .rank = 6,
+        .dims = {x.dims[0], y.dims[1], x.dims[2], b, x.dims[3], b},
+        .strides = {x.strides[0], channel, x.strides[2], checked_mul(b, block), 1, block}};
+    return copy_strided(&from, ret);
+}
+
+/* x is [N, C, H, b, W, b]; y [N, b, b, C, H, W], or with the mode CRD [N, C, b, b, H, W]. */
+static bool lower_to_depth(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    const int64_t b = rule_attr_int(rule, "blocksize");
+    const bool channels_first = text_equal(rule_attr_string(rule, "mode"), "CRD");
+    struct cm_tensor x;
+    struct cm_tensor y;
+    (void)which;
+    if (!lowering_input(rule, 0, &x) || !lowering_output(rule, 0, &y) || x.rank != 4 || b < 1)
+        return false;
+    const int64_t row = x.strides[2];
+    struct cm_tensor from = {
+        .element = x.element,
+        .rank = 6,
+        .dims = {x.dims[0], b, b, x.dims[1], y.dims[2], y.dims[3]},
+        .strides = {x.strides[0], row, 1, x.strides[1], checked_mul(b, row), b}};
+    if (channels_first) {
+        lowering_swap(&from, 3, 2);
+        lowering_swap(&from, 2, 1);
+    }
+    return copy_strided(&from, ret);
+}
+
+/* Of the same bytes, whatever they stand for. */
+static bool lower_bits(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    (void)which;
+    if (!lowering_take(rule, 0, ret)) return false;
+    ret->outputs[0] = ret->inputs[0];
+    ret->n_outputs = 1;
+    return true;
+}
+
+/* Elements from anywhere: by indices where there are some, by a formula where there are none.
+ */
+static bool lower_gather(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    int axis = 0;
+    if (!lowering_take(rule, 0, ret)) return false;
+    if (which != 0 && !lowering_take(rule, 1, ret)) return false;
+    if (!lowering_give(rule, 0, ret)) return false;
+    if (rule_has_attr(rule, "axis") && which != 0 &&
+        !lowering_axis(rule_attr_int(rule, "axis"), ret->inputs[0].rank, &axis))
+        return false;
+    ret->axis = axis;
+    return true;
+}
+
+static bool lower_scatter(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    int axis = 0;
+    (void)which;
+    for (size_t slot = 0; slot < 3; slot++)
+        if (!lowering_take(rule, slot, ret)) return false;
+    if (rule_has_attr(rule, "axis") &&
+        !lowering_axis(rule_attr_int(rule, "axis"), ret->inputs[0].rank, &axis))
+        return false;
+    ret->axis = axis;
+    return lowering_give(rule, 0, ret);
+}
+
+/* The cache, where it stands, and what is put there; operands in another order. */
+static bool lower_tensor_scatter(const struct rule *rule, int32_t which,
+                                 struct cm_primitive *ret) {
+    (void)which;
+    return lowering_take(rule, 0, ret) && lowering_take(rule, 2, ret) &&
+           lowering_take(rule, 1, ret) && lowering_give(rule, 0, ret);
+}
+
+#define TILES "more dims than 8, repeated ones counted twice, have no primitive"
+
+/* clang-format off */
+const struct lowering_row lowering_moves[] = {
+    {"Transpose",       lower_transpose, CM_COPY,    0, IMAGES_NONE,   NULL},
+    {"Concat",          lower_concat,    CM_COPY,    0, IMAGES_FOLLOW, NULL},
+    {"Expand",          lower_expand,    CM_COPY,    0, IMAGES_NONE,   NULL},
+    {"Slice",           lower_slice,     CM_COPY,    0, IMAGES_FOLLOW, NULL},
+    {"Split",           lower_split,     CM_COPY,    0, IMAGES_FOLLOW, NULL},
+    {"Tile",            lower_tile,      CM_COPY,    0, IMAGES_NONE,   TILES},
+    {"DepthToSpace",    lower_to_space,  CM_COPY,    0, IMAGES_NONE,   NULL},
+    {"SpaceToDepth",    lower_to_depth,  CM_COPY,    0, IMAGES_NONE,   NULL},
+    {"BitCast",         lower_bits,      CM_COPY,    0, IMAGES_FOLLOW, NULL},
+    {"Gather",          lower_gather,    CM_GATHER,  1, IMAGES_NONE,   NULL},
+    {"GatherElements",  lower_gather,    CM_GATHER,  1, IMAGES_NONE,   NULL},
+    {"GatherND",        lower_gather,    CM_GATHER,  1, IMAGES_NONE,   NULL},
+    {"CenterCropPad",   lower_gather,    CM_GATHER,  0, IMAGES_FOLLOW, NULL},
+    {"Pad",             lower_gather,    CM_GATHER,  0, IMAGES_FOLLOW, NULL},
+    {"ReverseSequence", lower_gather,    CM_GATHER,  0, IMAGES_NONE,   NULL},
+    {"Trilu",           lower_gather,    CM_GATHER,  0, IMAGES_NONE,   NULL},
+    {"Scatter",         lower_scatter,   CM_SCATTER, 0, IMAGES_NONE,   NULL},
+    {"ScatterElements", lower_scatter,   CM_SCATTER, 0, IMAGES_NONE,   NULL},
+    {"ScatterND",       lower_scatter,   CM_SCATTER, 0, IMAGES_NONE,   NULL},
+    {"TensorScatter",   lower_tensor_scatter, CM_SCATTER, 0, IMAGES_NONE, "without indices it has no primitive"},
+    {NULL, NULL, 0, 0, IMAGES_NONE, NULL},
+};
+/* clang-format on */

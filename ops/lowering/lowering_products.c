@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Convolutions, matrix products, attention. */
+#include "ops/lowering/lowering.h"
+
+#include <string.h>
+
+#include "ops/op_context.h"
+#include "ops/window.h"
+
+#include "support/banned.h"
+
+/* Of a transposed convolution x and y change places. */
+bool lowering_convolution(const struct rule *rule, struct cm_primitive *ret) {
+    struct window window;
+    const struct cm_tensor *x = &ret->inputs[0];
+    const struct cm_tensor *y = &ret->outputs[0];
+    const bool transposed = ret->kind == CM_DECONV;
+    const int n = x->rank - 2;
+    if (n < 1 || n > CM_MAX_SPATIAL || ret->inputs[1].rank != x->rank || y->rank != x->rank)
+        return false;
+    if (window_read(rule, n, ret->inputs[1].dims + 2, &window) < 0) return false;
+    ret->window.n_spatial = n;
+    for (int i = 0; i < n; i++)
+        if (!lowering_window(&window, i, (transposed ? y : x)->dims[2 + i],
+                             (transposed ? x : y)->dims[2 + i], &ret->window))
+            return false;
+    ret->groups = rule_attr_int(rule, "group");
+    return true;
+}
+
+/* x, weight, (bias) */
+static bool lower_conv(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    (void)which;
+    if (!lowering_take(rule, 0, ret) || !lowering_take(rule, 1, ret)) return false;
+    if (rule_has_input(rule, 2) && !lowering_take(rule, 2, ret)) return false;
+    return lowering_give(rule, 0, ret) && lowering_convolution(rule, ret);
+}
+
+static bool lower_gemm(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    (void)which;
+    if (!lowering_take(rule, 0, ret) || !lowering_take(rule, 1, ret)) return false;
+    if (rule_has_input(rule, 2) && !lowering_take(rule, 2, ret)) return false;
+    if (!lowering_give(rule, 0, ret)) return false;
+    if (ret->inputs[0].rank != 2 || ret->inputs[1].rank != 2) return false;
+    if (rule_attr_int(rule, "transA") != 0) lowering_swap(&ret->inputs[0], 0, 1);
+    if (rule_attr_int(rule, "transB") != 0) lowering_swap(&ret->inputs[1], 0, 1);
+    return true;
+}
+
+static void insert_one(struct cm_tensor *tensor, int at) {
+    for (int i = tensor->rank; i > at; i--) tensor->dims[i] = tensor->dims[i - 1];
+    tensor->dims[at] = 1;
+    tensor->rank++;
+    lowering_pack(tensor);
+}
+
+/* All rows of a batch in one matrix. */
+static void join_rows(struct cm_tensor *tensor) {
+    const int64_t last = tensor->dims[tensor->rank - 1];
+    int64_t rows = 1;
+    for (int i = 0; i < tensor->rank - 1; i++) rows = checked_mul(rows, tensor->dims[i]);
+    memset(tensor->dims, 0, sizeof(tensor->dims));
+    memset(tensor->strides, 0, sizeof(tensor->strides));
+    tensor->rank = 2;
+    tensor->dims[0] = rows;
+    tensor->dims[1] = last;
+    lowering_pack(tensor);
+}
+
+/* numpy's matmul: a vector is a row on the left, a column on the right. */
+bool lowering_matrices(struct cm_primitive *ret) {
+    struct cm_tensor *a = &ret->inputs[0];
+    struct cm_tensor *b = &ret->inputs[1];
+    struct cm_tensor *y = &ret->outputs[0];
+    if (a->rank < 1 || b->rank < 1 || y->rank + 2 > CM_MAX_RANK) return false;
+    if (a->rank == 1) {
+        insert_one(a, 0);
+        insert_one(y, b->rank > 1 ? y->rank - 1 : y->rank);
+    }
+    if (b->rank == 1) {
+        insert_one(b, 1);
+        insert_one(y, y->rank);
+    }
+    if (b->rank == 2 && a->rank > 2) {
+        join_rows(a);
+        join_rows(y);
+    }
+    return true;
+}
+
+static bool lower_matmul(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    (void)which;
+    return lowering_take(rule, 0, ret) && lowering_take(rule, 1, ret) &&
+           lowering_give(rule, 0, ret) && lowering_matrices(ret);
+}
+
+/* [batch, length, heads * width] as it stands, [batch, heads, length, width] as it is read. */
+static bool split_heads(struct cm_tensor *tensor, int64_t heads) {
+    if (tensor->rank == 4) return true;
+    if (tensor->rank != 3 || heads < 1 || tensor->dims[2] % heads != 0) return false;
+    const int64_t length = tensor->dims[1];
+    const int64_t all = tensor->dims[2];
+    tensor->rank = 4;
+    tensor->dims[1] = heads;
+    tensor->dims[2] = length;
+    tensor->dims[3] = all / heads;
+    tensor->strides[1] = tensor->dims[3];
+    tensor->strides[2] = all;
+    tensor->strides[3] = 1;
+    return true;
+}
+
+/* Keys or values of earlier calls, in front of those of this one: as if they stood there. */
+static bool add_past(const struct rule *rule, size_t slot, struct cm_tensor *ret) {
+    struct cm_tensor past;
+    if (!rule_has_input(rule, slot)) return true;
+    if (!lowering_input(rule, slot, &past) || past.rank != 4) return false;
+    ret->dims[2] = checked_add(ret->dims[2], past.dims[2]);
+    lowering_pack(ret);
+    return is_known(ret->dims[2]);
+}
+
+enum attention_slots { MASK = 3, PAST_KEYS = 4, PAST_VALUES = 5, SCORES = 3 };
+
+static bool lower_attention(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+    const int64_t q_heads = rule_attr_int(rule, "q_num_heads");
+    const int64_t heads = rule_attr_int(rule, "kv_num_heads");
+    const bool windowed =
+        rule->op->since >= 25 && (rule_attr_int(rule, "left_window_size") >= 0 ||
+                                  rule_attr_int(rule, "right_window_size") >= 0);
+    (void)which;
+    if (windowed || rule_attr_float(rule, "softcap") != 0 || rule_has_output(rule, SCORES))
+        return false;
+    for (size_t slot = 0; slot < 3; slot++)
+        if (!lowering_take(rule, slot, ret) ||
+            !split_heads(&ret->inputs[slot], slot == 0 ? q_heads : heads))
+            return false;
+    if (!add_past(rule, PAST_KEYS, &ret->inputs[1]) ||
+        !add_past(rule, PAST_VALUES, &ret->inputs[2]))
+        return false;
+    if (rule_has_input(rule, MASK) && !lowering_take(rule, MASK, ret)) return false;
+    ret->causal = rule_attr_int(rule, "is_causal") != 0;
+    ret->scale = rule_attr_float(rule, "scale");
+    return lowering_give(rule, 0, ret) && split_heads(&ret->outputs[0], q_heads);
+}
+
+#define ATTENTION_WITHOUT                                                                      \
+    "attention with a window, a soft cap or scores as a result has no primitive"
+
+/* clang-format off */
+const struct lowering_row lowering_products[] = {
+    {"Conv",          lower_conv,      CM_CONV,      0, IMAGES_HERE, "more than 3 spatial dims have no primitive"},
+    {"ConvTranspose", lower_conv,      CM_DECONV,    0, IMAGES_HERE, "more than 3 spatial dims have no primitive"},
+    {"Gemm",          lower_gemm,      CM_GEMM,      0, IMAGES_NONE, NULL},
+    {"MatMul",        lower_matmul,    CM_GEMM,      0, IMAGES_NONE, NULL},
+    {"Attention",     lower_attention, CM_ATTENTION, 0, IMAGES_NONE, ATTENTION_WITHOUT},
+    {NULL, NULL, 0, 0, IMAGES_NONE, NULL},
+};
+/* clang-format on */

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Convolutions. X [N, C, spatial…]; Conv W [M, C/group, k…]; ConvTranspose W [C, M/group, k…].
+ *     Conv           MACs = out * prod(W.shape[1:])
+ *     ConvTranspose  MACs = numel(X) * prod(W.shape[1:])
+ *     FLOPs = 2 * MACs, + out where there is a bias
+ * Every input element of a transposed convolution meets the whole kernel; what falls into the
+ * cropped padding is computed all the same.
+ */
+#include "ops/onnx/convolution.h"
+
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/product.h"
+#include "ops/window.h"
+
+#include "support/banned.h"
+
+struct operands {
+    size_t x, weight, bias;
+    int64_t group;
+    int rank; /* of x and weight; RANK_UNKNOWN when neither tells */
+};
+
+static int read_operands(const struct rule *rule, struct operands *operands) {
+    int rank_x = rule_rank(rule, operands->x);
+    int rank_w = rule_rank(rule, operands->weight);
+    operands->group = rule_attr_int(rule, "group");
+    operands->rank = rank_x == RANK_UNKNOWN ? rank_w : rank_x;
+    if (operands->group < 1)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "group is %lld, 1 or more is wanted",
+                         (long long)operands->group);
+    if (rank_x != RANK_UNKNOWN && rank_w != RANK_UNKNOWN && rank_x != rank_w)
+        return rule_fail(rule, DIAG_SHAPE, "input %s and weight %s differ in rank",
+                         rule_shape_text(rule, rule_shape(rule, operands->x)),
+                         rule_shape_text(rule, rule_shape(rule, operands->weight)));
+    if (operands->rank != RANK_UNKNOWN && operands->rank < 3)
+        return rule_fail(rule, DIAG_SHAPE, "input and weight have rank %d, 3 or more is wanted",
+                         operands->rank);
+    return CM_OK;
+}
+
+static bool both_known_and_differ(int64_t a, int64_t b) {
+    return is_known(a) && is_known(b) && a != b;
+}
+
+static int infer_unknown(struct rule *rule, enum dtype dtype) {
+    return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
+}
+
+/* Spatial dims of the weight, all DIM_UNKNOWN when its rank is. */
+static void kernel_dims(const struct rule *rule, const struct operands *operands,
+                        int64_t *kernel) {
+    for (int i = 0; i < operands->rank - 2; i++)
+        kernel[i] = rule_dim(rule, operands->weight, 2 + i);
+}
+
+static int check_bias(const struct rule *rule, const struct operands *operands,
+                      int64_t channels) {
+    if (!rule_has_input(rule, operands->bias)) return CM_OK;
+    return common_check_length(rule, operands->bias, channels);
+}
+
+static int check_channels(const struct rule *rule, const struct operands *operands) {
+    int64_t in = rule_dim(rule, operands->x, 1);
+    int64_t out = rule_dim(rule, operands->weight, 0);
+    int64_t each = rule_dim(rule, operands->weight, 1);
+    if (both_known_and_differ(in, checked_mul(each, operands->group)))
+        return rule_fail(rule, DIAG_SHAPE,
+                         "input has %lld channels, weight expects %lld x %lld groups",
+                         (long long)in, (long long)each, (long long)operands->group);
+    if (is_known(out) && out % operands->group != 0)
+        return rule_fail(rule, DIAG_SHAPE, "%lld filters do not divide into %lld groups",
+                         (long long)out, (long long)operands->group);
+    return check_bias(rule, operands, out);
+}
+
+int convolution_infer(struct rule *rule, size_t x, size_t weight, size_t bias,
+                      enum dtype dtype) {
+    struct operands operands = {.x = x, .weight = weight, .bias = bias};
+    struct window window;
+    int64_t kernel[SHAPE_MAX_RANK];
+    int64_t dims[SHAPE_MAX_RANK];
+    int status = read_operands(rule, &operands);
+    if (status < 0) return status;
+    if (operands.rank == RANK_UNKNOWN) return infer_unknown(rule, dtype);
+    kernel_dims(rule, &operands, kernel);
+    status = check_channels(rule, &operands);
+    if (status == CM_OK) status = window_read(rule, operands.rank - 2, kernel, &window);
+    if (status < 0) return status;
+    dims[0] = rule_dim(rule, x, 0);
+    dims[1] = rule_dim(rule, weight, 0);
+    for (int i = 0; i < window.rank && status == CM_OK; i++)
+        status = window_positions(rule, &window, i, rule_dim(rule, x, 2 + i), &dims[2 + i]);
+    return status < 0 ? status : rule_output_dims(rule, 0, dtype, operands.rank, dims);
+}
+
+/* Weight is [out, in/g, kernel …]; of a transposed convolution [in, out/g, kernel …]. */
+static void add_weights_each(const struct rule *rule, size_t weight, const char *channels,
+                             struct product *ret) {
+    const struct shape *shape = rule_shape(rule, weight);
+    const bool has = shape->rank > 1;
+    product_add(ret, channels, has ? shape->dims[1] : DIM_UNKNOWN);
+    product_add(ret, "kernel", has ? shape_product(shape, 2, shape->rank) : DIM_UNKNOWN);
+}
+
+void convolution_macs(const struct rule *rule, size_t weight, struct product *ret) {
+    product_add(ret, "output elements", rule_output_elements(rule, 0));
+    add_weights_each(rule, weight, "input channels of a group", ret);
+}
+
+static int infer_conv(struct rule *rule) {
+    int status = common_check_same_type(rule, 0);
+    return status < 0 ? status : convolution_infer(rule, 0, 1, 2, common_dtype(rule, 0));
+}
+
+static void conv_macs(const struct rule *rule, struct product *ret) {
+    convolution_macs(rule, 1, ret);
+}
+
+static int64_t bias_flops(const struct rule *rule) {
+    return rule_has_input(rule, 2) ? rule_output_elements(rule, 0) : 0;
+}
+
+struct transposed {
+    struct window window;
+    const int64_t *extra;  /* output_padding, NULL: none */
+    const int64_t *wanted; /* output_shape of the spatial axes, NULL: not given */
+};
+
+static int read_transposed(const struct rule *rule, int rank, struct transposed *ret) {
+    size_t n_extra = 0;
+    size_t n_wanted = 0;
+    size_t n = (size_t)rank;
+    ret->extra = rule_attr_ints(rule, "output_padding", &n_extra);
+    ret->wanted = rule_attr_ints(rule, "output_shape", &n_wanted);
+    if (n_extra != 0 && n_extra != n)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "output_padding has %zu entries, %zu are wanted",
+                         n_extra, n);
+    if (n_wanted == n + 2) { /* some exporters write the whole shape */
+        ret->wanted += 2;
+        n_wanted = n;
+    }
+    if (n_wanted != 0 && n_wanted != n)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "output_shape has %zu entries, %zu are wanted",
+                         n_wanted, n);
+    if (n_extra == 0) ret->extra = NULL;
+    if (n_wanted == 0) ret->wanted = NULL;
+    for (size_t i = 0; i < n; i++)
+        if ((ret->extra && ret->extra[i] < 0) || (ret->wanted && ret->wanted[i] < 0))
+            return rule_fail(
+                rule, DIAG_ATTRIBUTE, "%s is negative on spatial axis %zu",
+                ret->extra && ret->extra[i] < 0 ? "output_padding" : "output_shape", i);
+    return CM_OK;
+}
+
+/* out = stride * (in - 1) + output_padding + (k - 1) * dilation + 1 - begin - end */
+static int64_t transposed_dim(const struct transposed *transposed, int i, int64_t size) {
+    const struct window *window = &transposed->window;
+    if (transposed->wanted) return transposed->wanted[i];
+    if (window->pad == PAD_SAME) return checked_mul(size, window->stride[i]);
+    int64_t out = checked_mul(checked_sub(size, 1), window->stride[i]);
+    out = checked_add(out, window_extent(window, i));
+    if (transposed->extra) out = checked_add(out, transposed->extra[i]);
+    return checked_sub(out, checked_add(window->begin[i], window->end[i]));
+}
+
+/* ONNX Runtime's own: pads stand in operand 2, all starts, then all ends. */
+static int read_dynamic_pads(struct rule *rule, struct window *window) {
+    struct int_list pads;
+    const size_t n = (size_t)window->rank;
+    int status = rule_int_list(rule, 2, &pads);
+    if (status < 0 || !pads.given) return status;
+    if (pads.known && pads.n != 2 * n)
+        return rule_fail(rule, DIAG_SHAPE, "pads has %zu entries, %zu are wanted", pads.n,
+                         2 * n);
+    for (size_t i = 0; i < n; i++) {
+        window->begin[i] = pads.known ? pads.values[i] : DIM_UNKNOWN;
+        window->end[i] = pads.known ? pads.values[n + i] : DIM_UNKNOWN;
+    }
+    return CM_OK;
+}
+
+static int check_transposed_channels(const struct rule *rule, const struct operands *operands,
+                                     int64_t out) {
+    int64_t in = rule_dim(rule, operands->x, 1);
+    int64_t weight = rule_dim(rule, operands->weight, 0);
+    if (both_known_and_differ(in, weight))
+        return rule_fail(rule, DIAG_SHAPE, "input has %lld channels, weight expects %lld",
+                         (long long)in, (long long)weight);
+    int64_t channels = is_known(in) ? in : weight;
+    if (is_known(channels) && channels % operands->group != 0)
+        return rule_fail(rule, DIAG_SHAPE, "%lld channels do not divide into %lld groups",
+                         (long long)channels, (long long)operands->group);
+    return check_bias(rule, operands, out);
+}
+
+/* A bias at operand 3 has the pads in front of it. */
+static int infer_transposed(struct rule *rule, size_t bias, enum dtype dtype) {
+    struct operands operands = {.x = 0, .weight = 1, .bias = bias};
+    struct transposed transposed;
+    int64_t kernel[SHAPE_MAX_RANK];
+    int64_t dims[SHAPE_MAX_RANK];
+    int status = read_operands(rule, &operands);
+    if (status < 0) return status;
+    if (operands.rank == RANK_UNKNOWN) return infer_unknown(rule, dtype);
+    int spatial = operands.rank - 2;
+    dims[0] = rule_dim(rule, 0, 0);
+    dims[1] = checked_mul(rule_dim(rule, 1, 1), operands.group);
+    kernel_dims(rule, &operands, kernel);
+    status = check_transposed_channels(rule, &operands, dims[1]);
+    if (status == CM_OK) status = window_read(rule, spatial, kernel, &transposed.window);
+    if (status == CM_OK) status = read_transposed(rule, spatial, &transposed);
+    if (status == CM_OK && bias == 3) status = read_dynamic_pads(rule, &transposed.window);
+    if (status < 0) return status;
+    for (int i = 0; i < spatial; i++)
+        dims[2 + i] = transposed_dim(&transposed, i, rule_dim(rule, 0, 2 + i));
+    return rule_output_dims(rule, 0, dtype, operands.rank, dims);
+}
+
+static int infer_conv_transpose(struct rule *rule) {
+    int status = common_check_same_type(rule, 0);
+    return status < 0 ? status : infer_transposed(rule, 2, common_dtype(rule, 0));
+}
+
+static int infer_dynamic_transpose(struct rule *rule) {
+    return infer_transposed(rule, 3, rule_dtype(rule, 0));
+}
+
+static void conv_transpose_macs(const struct rule *rule, struct product *ret) {
+    product_add(ret, "input elements", rule_elements(rule, 0));
+    add_weights_each(rule, 1, "output channels of a group", ret);
+}
+
+/* Samples stand beside the grid (input 2); the sums are those of Conv. */
+static int infer_deform_conv(struct rule *rule) {
+    int64_t groups = rule_attr_int(rule, "offset_group");
+    int status = common_check_same_type(rule, 0);
+    if (status < 0) return status;
+    if (groups < 1)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "offset_group is %lld, 1 or more is wanted",
+                         (long long)groups);
+    return convolution_infer(rule, 0, 1, 3, common_dtype(rule, 0));
+}
+
+static int64_t bias_3_flops(const struct rule *rule) {
+    return rule_has_input(rule, 3) ? rule_output_elements(rule, 0) : 0;
+}
+
+/* ", NAME=(..)" unless every value is the default. */
+static void describe_list(struct text *out, const char *name, int n, const int64_t *values,
+                          int64_t otherwise) {
+    if (describe_all_equal((size_t)n, values, otherwise)) return;
+    text_printf(out, ", %s=", name);
+    describe_tuple(out, (size_t)n, values);
+}
+
+static void describe_window(struct text *out, const struct window *window) {
+    size_t n = (size_t)window->rank;
+    text_append(out, ", kernel_size=");
+    describe_tuple(out, n, window->kernel);
+    text_append(out, ", stride=");
+    describe_tuple(out, n, window->stride);
+    bool symmetric = true;
+    for (size_t i = 0; i < n; i++) symmetric = symmetric && window->begin[i] == window->end[i];
+    if (window->pad == PAD_SAME) text_append(out, ", padding=same");
+    if (symmetric) describe_list(out, "padding", window->rank, window->begin, 0);
+    describe_list(out, "dilation", window->rank, window->dilation, 1);
+}
+
+static void describe_tail(const struct rule *rule, struct text *out, size_t bias) {
+    int64_t group = rule_attr_int(rule, "group");
+    if (group != 1) {
+        text_append(out, ", groups=");
+        describe_int(out, group);
+    }
+    if (!rule_has_input(rule, bias)) text_append(out, ", bias=False");
+}
+
+/* "in, out, kernel_size=(..), stride=(..)…"; quiet about a node that infer refused. */
+static int describe_channels(const struct rule *rule, struct text *out, int64_t in,
+                             int64_t features, struct window *window) {
+    int64_t kernel[SHAPE_MAX_RANK];
+    struct operands operands = {.x = 0, .weight = 1, .rank = rule_rank(rule, 1)};
+    if (operands.rank < 3) return CM_OK;
+    kernel_dims(rule, &operands, kernel);
+    int status = window_read(rule, operands.rank - 2, kernel, window);
+    if (status < 0) return status;
+    describe_int(out, in);
+    text_append(out, ", ");
+    describe_int(out, features);
+    describe_window(out, window);
+    return CM_OK;
+}
+
+static int describe_conv_at(const struct rule *rule, struct text *out, size_t bias) {
+    struct window window;
+    if (rule_rank(rule, 1) < 3) return CM_OK;
+    int64_t in = checked_mul(rule_dim(rule, 1, 1), rule_attr_int(rule, "group"));
+    int status = describe_channels(rule, out, in, rule_dim(rule, 1, 0), &window);
+    if (status == CM_OK) describe_tail(rule, out, bias);
+    return status;
+}
+
+static int describe_conv(const struct rule *rule, struct text *out) {
+    return describe_conv_at(rule, out, 2);
+}
+
+static int describe_deform_conv(const struct rule *rule, struct text *out) {
+    return describe_conv_at(rule, out, 3);
+}
+
+static int describe_conv_transpose(const struct rule *rule, struct text *out) {
+    struct transposed transposed;
+    if (rule_rank(rule, 1) < 3) return CM_OK;
+    int64_t features = checked_mul(rule_dim(rule, 1, 1), rule_attr_int(rule, "group"));
+    int status =
+        describe_channels(rule, out, rule_dim(rule, 1, 0), features, &transposed.window);
+    if (status == CM_OK) status = read_transposed(rule, transposed.window.rank, &transposed);
+    if (status < 0) return status;
+    if (transposed.extra)
+        describe_list(out, "output_padding", transposed.window.rank, transposed.extra, 0);
+    describe_tail(rule, out, 2);
+    return CM_OK;
+}
+
+#define WINDOW_ATTRS                                                                           \
+    STRING_ATTR("auto_pad", "NOTSET"), OPTIONAL_ATTR("dilations", ATTR_INTS),                  \
+        INT_ATTR("group", 1), OPTIONAL_ATTR("kernel_shape", ATTR_INTS),                        \
+        OPTIONAL_ATTR("pads", ATTR_INTS), OPTIONAL_ATTR("strides", ATTR_INTS)
+
+const struct op_attr convolution_attrs[] = {WINDOW_ATTRS, {0}};
+static const struct op_attr transpose_1[] = {WINDOW_ATTRS,
+                                             OPTIONAL_ATTR("output_padding", ATTR_INTS),
+                                             OPTIONAL_ATTR("output_shape", ATTR_INTS),
+                                             {0}};
+static const struct op_attr transpose_vendor[] = {STRING_ATTR("auto_pad", "NOTSET"),
+                                                  OPTIONAL_ATTR("dilations", ATTR_INTS),
+                                                  INT_ATTR("group", 1),
+                                                  OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
+                                                  OPTIONAL_ATTR("output_padding", ATTR_INTS),
+                                                  OPTIONAL_ATTR("strides", ATTR_INTS),
+                                                  {0}};
+static const struct op_attr deform_19[] = {OPTIONAL_ATTR("dilations", ATTR_INTS),
+                                           INT_ATTR("group", 1),
+                                           OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
+                                           INT_ATTR("offset_group", 1),
+                                           OPTIONAL_ATTR("pads", ATTR_INTS),
+                                           OPTIONAL_ATTR("strides", ATTR_INTS),
+                                           {0}};
+
+#define OUT_CHANNELS_KERNEL "out x input channels of a group x kernel"
+
+static const struct op rows[] = {
+    {.domain = "",
+     .type = "Conv",
+     .since = 1,
+     .min_inputs = 2,
+     .max_inputs = 3,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .attrs = convolution_attrs,
+     .infer = infer_conv,
+     .cost = {.macs = conv_macs,
+              .macs_are = OUT_CHANNELS_KERNEL,
+              .extra = bias_flops,
+              .extra_is = "biases"},
+     .backward.gradients = "01",
+     .backward.factors = 2,
+     .roles = "xWW",
+     .module = "Conv{n}d",
+     .describe = describe_conv},
+    {.domain = "",
+     .type = "ConvTranspose",
+     .since = 1,
+     .min_inputs = 2,
+     .max_inputs = 3,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .attrs = transpose_1,
+     .infer = infer_conv_transpose,
+     .cost = {.macs = conv_transpose_macs,
+              .macs_are = "n x output channels of a group x kernel",
+              .extra = bias_flops,
+              .extra_is = "biases"},
+     .backward.gradients = "01",
+     .backward.factors = 2,
+     .roles = "xWW",
+     .module = "ConvTranspose{n}d",
+     .describe = describe_conv_transpose},
+    {.domain = "com.microsoft",
+     .type = "ConvTransposeWithDynamicPads",
+     .since = 1,
+     .min_inputs = 2,
+     .max_inputs = 4,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .attrs = transpose_vendor,
+     .infer = infer_dynamic_transpose,
+     .cost = {.macs = conv_transpose_macs,
+              .macs_are = "n x output channels of a group x kernel",
+              .extra = bias_3_flops,
+              .extra_is = "biases"},
+     .backward.gradients = "-",
+     .roles = "xWiW",
+     .module = "ConvTranspose{n}d"},
+    {.domain = "",
+     .type = "DeformConv",
+     .since = 19,
+     .min_inputs = 3,
+     .max_inputs = 5,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .attrs = deform_19,
+     .infer = infer_deform_conv,
+     .cost = {.macs = conv_macs,
+              .macs_are = OUT_CHANNELS_KERNEL,
+              .extra = bias_3_flops,
+              .extra_is = "biases"},
+     .backward.gradients = "0124",
+     .backward.factors = 2,
+     .roles = "xWxWx",
+     .module = "DeformConv{n}d",
+     .describe = describe_deform_conv},
+};
+
+const struct op_family family_convolution = {"convolution", rows,
+                                             sizeof(rows) / sizeof(rows[0]), NULL};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A convolution whose operands stand at other places: what the quantized ones share with Conv.
+ */
+#ifndef OPS_ONNX_CONVOLUTION_H
+#define OPS_ONNX_CONVOLUTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ir/dtype.h"
+#include "ops/op.h"
+
+struct product;
+struct rule;
+
+/* Attributes of Conv and of its quantized twins. */
+extern const struct op_attr convolution_attrs[];
+
+/* Output 0 = conv(input x, input weight [+ input bias]) of that dtype. */
+int convolution_infer(struct rule *rule, size_t x, size_t weight, size_t bias, enum dtype dtype)
+    __attribute__((warn_unused_result));
+/* out * prod(weight.shape[1:]) */
+void convolution_macs(const struct rule *rule, size_t weight, struct product *ret);
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Einsum: sums of products over labelled axes.
+ *     two operands: MACs = product of the sizes of all labels
+ *     more: contracted two by two, in the best order (exact for up to 6 operands, greedy above)
+ *     one: a sum without products, MACs 0
+ *     FLOPs = 2 * MACs
+ * A label is a letter, or an axis of the ellipsis; the latter are numbered from the last one,
+ * so that those of operands of different ranks line up as broadcasting wants.
+ */
+#include "ops/onnx/einsum.h"
+
+#include <string.h>
+
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/product.h"
+
+#include "support/banned.h"
+
+#define N_LETTERS    EINSUM_LETTERS
+#define N_LABELS     EINSUM_LABELS
+#define MAX_OPERANDS 32
+#define MAX_EXACT    6
+
+/* A set of labels. */
+struct labels {
+    uint64_t bits[2];
+};
+
+struct term {
+    int n_letters;
+    int ellipsis; /* letters before "...", or -1 */
+    uint8_t letters[SHAPE_MAX_RANK];
+};
+
+struct einsum {
+    size_t n;
+    struct term operands[MAX_OPERANDS];
+    struct labels sets[MAX_OPERANDS];
+    struct term output;
+    int ellipsis_rank; /* axes that "..." stands for; RANK_UNKNOWN */
+    int64_t sizes[N_LABELS];
+};
+
+static void add_label(struct labels *set, int label) {
+    set->bits[label / 64] |= UINT64_C(1) << (label % 64);
+}
+
+static bool has_label(const struct labels *set, int label) {
+    return set->bits[label / 64] >> (label % 64) & 1;
+}
+
+static struct labels both(struct labels a, struct labels b) {
+    return (struct labels){{a.bits[0] | b.bits[0], a.bits[1] | b.bits[1]}};
+}
+
+static struct labels common(struct labels a, struct labels b) {
+    return (struct labels){{a.bits[0] & b.bits[0], a.bits[1] & b.bits[1]}};
+}
+
+static int letter_label(char letter) {
+    if (letter >= 'A' && letter <= 'Z') return letter - 'A';
+    return letter >= 'a' && letter <= 'z' ? 26 + letter - 'a' : -1;
+}
+
+static int refuse_equation(const struct rule *rule, const char *why) {
+    return rule_fail(rule, DIAG_ATTRIBUTE, "the equation %s", why);
+}
+
+/* One term up to `stop` (NULL: the end of the text). */
+static int read_term(const struct rule *rule, const char *from, const char *to,
+                     struct term *ret) {
+    *ret = (struct term){.ellipsis = -1};
+    for (const char *at = from; at < to; at++) {
+        if (*at == ' ') continue;
+        if (to - at >= 3 && strncmp(at, "...", 3) == 0) {
+            if (ret->ellipsis >= 0) return refuse_equation(rule, "has two ellipses in a term");
+            ret->ellipsis = ret->n_letters;
+            at += 2;
+            continue;
+        }
+        int label = letter_label(*at);
+        if (label < 0) return refuse_equation(rule, "has a character that is no label");
+        if (ret->n_letters == SHAPE_MAX_RANK)
+            return refuse_equation(rule, "has too many labels in a term");
+        ret->letters[ret->n_letters++] = (uint8_t)label;
+    }
+    return CM_OK;
+}
+
+static int read_operands(const struct rule *rule, const char *from, const char *to,
+                         struct einsum *einsum) {
+    einsum->n = 0;
+    for (bool more = true; more; einsum->n++) {
+        const char *comma = memchr(from, ',', (size_t)(to - from));
+        const char *end = comma ? comma : to;
+        if (einsum->n == rule->n_inputs || einsum->n == MAX_OPERANDS)
+            return rule_fail(rule, DIAG_ATTRIBUTE, "the equation has more than %zu terms",
+                             einsum->n);
+        int status = read_term(rule, from, end, &einsum->operands[einsum->n]);
+        if (status < 0) return status;
+        more = comma;
+        from = end + 1;
+    }
+    if (einsum->n == rule->n_inputs) return CM_OK;
+    return rule_fail(rule, DIAG_ATTRIBUTE, "the equation has %zu terms for %zu inputs",
+                     einsum->n, rule->n_inputs);
+}
+
+/* Without "->" the output has the labels that occur once, in their order, after the ellipsis.
+ */
+static void imply_output(struct einsum *einsum) {
+    int occurrences[N_LETTERS] = {0};
+    einsum->output = (struct term){.ellipsis = -1};
+    for (size_t i = 0; i < einsum->n; i++) {
+        const struct term *term = &einsum->operands[i];
+        if (term->ellipsis >= 0) einsum->output.ellipsis = 0;
+        for (int k = 0; k < term->n_letters; k++) occurrences[term->letters[k]]++;
+    }
+    for (int label = 0; label < N_LETTERS; label++)
+        if (occurrences[label] == 1)
+            einsum->output.letters[einsum->output.n_letters++] = (uint8_t)label;
+}
+
+static int check_output(const struct rule *rule, const struct einsum *einsum) {
+    struct labels in = {{0, 0}};
+    struct labels out = {{0, 0}};
+    const struct term *output = &einsum->output;
+    for (size_t i = 0; i < einsum->n; i++)
+        for (int k = 0; k < einsum->operands[i].n_letters; k++)
+            add_label(&in, einsum->operands[i].letters[k]);
+    for (int k = 0; k < output->n_letters; k++) {
+        if (!has_label(&in, output->letters[k]))
+            return refuse_equation(rule, "has an output label that no operand has");
+        if (has_label(&out, output->letters[k]))
+            return refuse_equation(rule, "repeats an output label");
+        add_label(&out, output->letters[k]);
+    }
+    return CM_OK;
+}
+
+static int read_equation(const struct rule *rule, struct einsum *einsum) {
+    const char *equation = rule_attr_string(rule, "equation");
+    const char *end = equation + strlen(equation);
+    const char *arrow = strstr(equation, "->");
+    int status = read_operands(rule, equation, arrow ? arrow : end, einsum);
+    if (status < 0) return status;
+    if (arrow)
+        status = read_term(rule, arrow + 2, end, &einsum->output);
+    else
+        imply_output(einsum);
+    return status < 0 ? status : check_output(rule, einsum);
+}
+
+/* How many axes "..." stands for in an operand; RANK_UNKNOWN when its rank is. */
+static int read_ellipsis_rank(const struct rule *rule, struct einsum *einsum) {
+    einsum->ellipsis_rank = 0;
+    for (size_t i = 0; i < einsum->n; i++) {
+        const struct term *term = &einsum->operands[i];
+        int rank = rule_rank(rule, i);
+        if (rank == RANK_UNKNOWN) {
+            if (term->ellipsis >= 0) einsum->ellipsis_rank = RANK_UNKNOWN;
+            continue;
+        }
+        int rest = rank - term->n_letters;
+        if (rest < 0 || (rest > 0 && term->ellipsis < 0))
+            return rule_fail(rule, DIAG_SHAPE, "input %zu has rank %d, its term has %d labels",
+                             i, rank, term->n_letters);
+        if (einsum->ellipsis_rank != RANK_UNKNOWN && rest > einsum->ellipsis_rank)
+            einsum->ellipsis_rank = rest;
+    }
+    return CM_OK;
+}
+
+/* The label of each axis of a term whose "..." stands for n axes; gives how many axes. */
+static int label_axes(const struct term *term, int n, uint8_t *labels) {
+    int rank = 0;
+    for (int k = 0; k <= term->n_letters; k++) {
+        for (int i = 0; k == term->ellipsis && i < n; i++)
+            labels[rank++] = (uint8_t)(N_LABELS - n + i);
+        if (k < term->n_letters) labels[rank++] = term->letters[k];
+    }
+    return rank;
+}
+
+/* An axis of one element goes with any size. */
+static bool meet(int64_t *size, int64_t dim) {
+    if (dim == 1 || dim == *size) return true;
+    if (*size == 1 || !is_known(*size)) {
+        if (*size == 1 || is_known(dim)) *size = dim;
+        return true;
+    }
+    return !is_known(dim);
+}
+
+static int read_operand_sizes(const struct rule *rule, size_t i, struct einsum *einsum) {
+    uint8_t labels[SHAPE_MAX_RANK];
+    const struct term *term = &einsum->operands[i];
+    const struct shape *shape = rule_shape(rule, i);
+    for (int k = 0; k < term->n_letters; k++) add_label(&einsum->sets[i], term->letters[k]);
+    if (!shape_has_rank(shape)) {
+        for (int k = 0; k < term->n_letters; k++)
+            (void)meet(&einsum->sizes[term->letters[k]], DIM_UNKNOWN);
+        return CM_OK;
+    }
+    int rank = label_axes(term, shape->rank - term->n_letters, labels);
+    for (int axis = 0; axis < rank; axis++) {
+        int64_t before = einsum->sizes[labels[axis]];
+        add_label(&einsum->sets[i], labels[axis]);
+        if (!meet(&einsum->sizes[labels[axis]], shape->dims[axis]))
+            return rule_fail(rule, DIAG_SHAPE,
+                             "axis %d of input %zu has %lld, the same label %lld before", axis,
+                             i, (long long)shape->dims[axis], (long long)before);
+    }
+    return CM_OK;
+}
+
+static int read_einsum(const struct rule *rule, struct einsum *einsum) {
+    int status = CM_OK;
+    if (rule->n_inputs > MAX_OPERANDS)
+        return rule_fail(rule, DIAG_LIMIT, "%zu operands, at most %d are read", rule->n_inputs,
+                         MAX_OPERANDS);
+    *einsum = (struct einsum){.n = 0};
+    for (int label = 0; label < N_LABELS; label++) einsum->sizes[label] = 1;
+    status = read_equation(rule, einsum);
+    if (status == CM_OK) status = read_ellipsis_rank(rule, einsum);
+    for (size_t i = 0; i < einsum->n && status == CM_OK; i++)
+        status = read_operand_sizes(rule, i, einsum);
+    return status;
+}
+
+static int infer_einsum(struct rule *rule) {
+    struct einsum einsum;
+    uint8_t labels[2 * SHAPE_MAX_RANK];
+    int64_t dims[2 * SHAPE_MAX_RANK];
+    enum dtype dtype = common_dtype(rule, 0);
+    int status = common_check_same_type(rule, 0);
+    if (status == CM_OK) status = read_einsum(rule, &einsum);
+    if (status < 0) return status;
+    if (einsum.output.ellipsis >= 0 && einsum.ellipsis_rank == RANK_UNKNOWN)
+        return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
+    int rank = label_axes(&einsum.output, einsum.ellipsis_rank, labels);
+    for (int axis = 0; axis < rank; axis++) dims[axis] = einsum.sizes[labels[axis]];
+    return rule_output_dims(rule, 0, dtype, rank, dims);
+}
+
+static int64_t product_of(const struct einsum *einsum, struct labels set) {
+    int64_t product = 1;
+    for (int label = 0; label < N_LABELS; label++)
+        if (has_label(&set, label)) product = checked_mul(product, einsum->sizes[label]);
+    return product;
+}
+
+static struct labels output_set(const struct einsum *einsum) {
+    uint8_t labels[2 * SHAPE_MAX_RANK];
+    struct labels set = {{0, 0}};
+    int rank = label_axes(&einsum->output, einsum->ellipsis_rank, labels);
+    for (int axis = 0; axis < rank; axis++) add_label(&set, labels[axis]);
+    return set;
+}
+
+/* Unknown is no worse than known, overflow worse than any. */
+static bool is_cheaper(int64_t a, int64_t b) {
+    if (is_overflow(a) || is_overflow(b)) return is_overflow(b) && !is_overflow(a);
+    return is_known(a) && is_known(b) && a < b;
+}
+
+/* What is left of the operands in `subset` once they are contracted: labels still needed. */
+static struct labels labels_left(const struct einsum *einsum, struct labels output,
+                                 unsigned subset) {
+    struct labels inside = {{0, 0}};
+    struct labels outside = output;
+    for (unsigned i = 0; i < einsum->n; i++) {
+        if (subset >> i & 1)
+            inside = both(inside, einsum->sets[i]);
+        else
+            outside = both(outside, einsum->sets[i]);
+    }
+    bool single = (subset & (subset - 1)) == 0;
+    return single ? inside : common(inside, outside);
+}
+
+/* best(S) = min over S = A + B of best(A) + best(B) + product(labels of A and B) */
+static int64_t best_order(const struct einsum *einsum) {
+    int64_t best[1U << MAX_EXACT] = {0};
+    struct labels left[1U << MAX_EXACT];
+    struct labels output = output_set(einsum);
+    unsigned all = (1U << einsum->n) - 1;
+    for (unsigned subset = 1; subset <= all; subset++) {
+        left[subset] = labels_left(einsum, output, subset);
+        best[subset] = (subset & (subset - 1)) == 0 ? 0 : DIM_OVERFLOW;
+        for (unsigned a = (subset - 1) & subset; a > 0; a = (a - 1) & subset) {
+            unsigned b = subset & ~a;
+            int64_t cost = product_of(einsum, both(left[a], left[b]));
+            cost = checked_add(cost, checked_add(best[a], best[b]));
+            if (is_cheaper(cost, best[subset])) best[subset] = cost;
+        }
+    }
+    return best[all];
+}
+
+/* The labels of the pair (a, b) that the output or another operand still needs. */
+static struct labels pair_left(const struct einsum *einsum, struct labels output, size_t a,
+                               size_t b) {
+    struct labels needed = output;
+    for (size_t i = 0; i < einsum->n; i++)
+        if (i != a && i != b) needed = both(needed, einsum->sets[i]);
+    return common(both(einsum->sets[a], einsum->sets[b]), needed);
+}
+
+/* Always the cheapest pair next. */
+static int64_t greedy_order(struct einsum *einsum) {
+    struct labels output = output_set(einsum);
+    int64_t total = 0;
+    while (einsum->n > 1) {
+        size_t best_a = 0;
+        size_t best_b = 1;
+        int64_t best = DIM_OVERFLOW;
+        for (size_t a = 0; a < einsum->n; a++)
+            for (size_t b = a + 1; b < einsum->n; b++) {
+                int64_t cost = product_of(einsum, both(einsum->sets[a], einsum->sets[b]));
+                if (!is_cheaper(cost, best)) continue;
+                best = cost;
+                best_a = a;
+                best_b = b;
+            }
+        total = checked_add(total, best);
+        einsum->sets[best_a] = pair_left(einsum, output, best_a, best_b);
+        einsum->sets[best_b] = einsum->sets[--einsum->n];
+    }
+    return total;
+}
+
+static int64_t count_macs(const struct rule *rule) {
+    struct einsum einsum;
+    struct rule quiet = *rule; /* infer has reported what there is */
+    quiet.diag = NULL;
+    if (rule->n_inputs < 2) return 0;
+    for (size_t i = 0; i < rule->n_inputs; i++)
+        if (rule_rank(rule, i) == RANK_UNKNOWN) return DIM_UNKNOWN;
+    if (read_einsum(&quiet, &einsum) < 0) return DIM_UNKNOWN;
+    if (einsum.n <= MAX_EXACT) return best_order(&einsum);
+    return greedy_order(&einsum);
+}
+
+static void einsum_macs(const struct rule *rule, struct product *ret) {
+    product_add(ret, "contractions, two operands at a time", count_macs(rule));
+}
+
+bool einsum_read(const struct rule *rule, struct einsum_axes *ret) {
+    struct einsum einsum;
+    struct rule quiet = *rule;
+    quiet.diag = NULL;
+    if (rule->n_inputs < 1 || rule->n_inputs > 2) return false;
+    if (read_einsum(&quiet, &einsum) < 0 || einsum.ellipsis_rank == RANK_UNKNOWN) return false;
+    ret->n = (int)einsum.n;
+    for (size_t i = 0; i < einsum.n; i++) {
+        const struct term *term = &einsum.operands[i];
+        const int rank = rule_rank(rule, i);
+        if (rank == RANK_UNKNOWN) return false;
+        ret->operands[i].rank =
+            label_axes(term, rank - term->n_letters, ret->operands[i].labels);
+    }
+    ret->output.rank = label_axes(&einsum.output, einsum.ellipsis_rank, ret->output.labels);
+    memcpy(ret->sizes, einsum.sizes, sizeof(ret->sizes));
+    return true;
+}
+
+static const struct op_attr einsum_12[] = {REQUIRED_ATTR("equation", ATTR_STRING), {0}};
+
+static const struct op rows[] = {
+    {.domain = "",
+     .type = "Einsum",
+     .since = 12,
+     .min_inputs = 1,
+     .max_inputs = VARIADIC,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .attrs = einsum_12,
+     .infer = infer_einsum,
+     .cost = {.macs = einsum_macs, .macs_are = "of the cheapest order of pairwise products"},
+     .backward.gradients = "a",
+     .backward.factors = VARIADIC,
+     .roles = "w"},
+};
+
+const struct op_family family_einsum = {"einsum", rows, sizeof(rows) / sizeof(rows[0]), NULL};

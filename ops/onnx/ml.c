@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Classical machine learning (ai.onnx.ml). What was learned stands in attributes: coefficients,
+ * support vectors, trees. X [N, C]; a model of E classes or targets gives scores [N, E].
+ *     MACs = N * the coefficients that a row meets (linear models, support vectors); 0 else
+ * Which way a row takes through a tree is decided by comparisons, which count nothing.
+ */
+#include "ops/onnx/ml.h"
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/product.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+static size_t attr_length(const struct rule *rule, const char *name) {
+    const struct attr *attr = node_attr(rule->node, name);
+    return attr ? attr->n : 0;
+}
+
+/* Rows of X: [C] is one. */
+static int64_t n_rows(const struct rule *rule) {
+    const int rank = rule_rank(rule, 0);
+    if (rank == RANK_UNKNOWN) return DIM_UNKNOWN;
+    return rank < 2 ? 1 : rule_dim(rule, 0, 0);
+}
+
+static int infer_float(struct rule *rule) {
+    return common_infer_same_shape(rule, DTYPE_FLOAT);
+}
+
+/* Elements of the last axis, picked by indices; of [C] a matrix of one row. */
+static int infer_extract(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    int64_t dims[SHAPE_MAX_RANK] = {1, DIM_UNKNOWN};
+    int status = common_check_rank(rule, 0, 1);
+    if (status < 0 || !shape_has_rank(x))
+        return status < 0 ? status : common_infer_unknown_rank(rule);
+    const int rank = x->rank > 1 ? x->rank : 2;
+    for (int axis = 0; x->rank > 1 && axis < rank - 1; axis++) dims[axis] = x->dims[axis];
+    dims[rank - 1] = rule_elements(rule, 1);
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+}
+
+/* [1, entries]; a sparse map has max_map places, a dense one as many as it has keys. */
+static int infer_cast_map(struct rule *rule) {
+    static const struct {
+        const char *name;
+        enum dtype dtype;
+    } types[] = {
+        {"TO_FLOAT", DTYPE_FLOAT}, {"TO_INT64", DTYPE_INT64}, {"TO_STRING", DTYPE_STRING}};
+    const bool sparse = text_equal(rule_attr_string(rule, "map_form"), "SPARSE");
+    const int64_t dims[] = {1, sparse ? rule_attr_int(rule, "max_map") : DIM_UNKNOWN};
+    const char *to = rule_attr_string(rule, "cast_to");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (text_equal(to, types[i].name))
+            return rule_output_dims(rule, 0, types[i].dtype, 2, dims);
+    return rule_fail(rule, DIAG_ATTRIBUTE, "cast_to is none of TO_FLOAT, TO_INT64, TO_STRING");
+}
+
+/* Texts become integers, and integers texts. */
+static int infer_category(struct rule *rule) {
+    const enum dtype dtype = rule_dtype(rule, 0);
+    if (dtype == DTYPE_STRING) return common_infer_same_shape(rule, DTYPE_INT64);
+    return common_infer_same_shape(rule,
+                                   dtype == DTYPE_UNDEFINED ? DTYPE_UNDEFINED : DTYPE_STRING);
+}
+
+/* What the values of the table are; before version 2 the other of text and integer. */
+static int infer_label(struct rule *rule) {
+    const struct constant *values = rule_attr_tensor(rule, "values_tensor");
+    if (rule->op->since < 2) return infer_category(rule);
+    if (values) return common_infer_same_shape(rule, values->dtype);
+    if (rule_has_attr(rule, "values_int64s")) return common_infer_same_shape(rule, DTYPE_INT64);
+    if (rule_has_attr(rule, "values_floats")) return infer_float(rule);
+    if (rule_has_attr(rule, "values_strings"))
+        return common_infer_same_shape(rule, DTYPE_STRING);
+    return rule_fail(rule, DIAG_ATTRIBUTE, "no attribute gives the values of the labels");
+}
+
+/* A place for each word of the vocabulary. */
+static int infer_dictionary(struct rule *rule) {
+    const struct fact *map = rule_input(rule, 0);
+    const size_t n =
+        attr_length(rule, "string_vocabulary") + attr_length(rule, "int64_vocabulary");
+    const int64_t dims[] = {1, (int64_t)n};
+    const bool known = map->kind == CM_TYPE_MAP && map->element;
+    return rule_output_dims(rule, 0, known ? map->element->dtype : DTYPE_UNDEFINED, 2, dims);
+}
+
+/* Rows side by side, of each operand as many columns as inputdimensions says. */
+static int infer_features(struct rule *rule) {
+    size_t n = 0;
+    const int64_t *columns = rule_attr_ints(rule, "inputdimensions", &n);
+    int64_t dims[] = {n_rows(rule), 0};
+    for (size_t i = 0; i < rule->n_inputs; i++) {
+        const int rank = rule_rank(rule, i);
+        const int64_t own = rank < 1 ? DIM_UNKNOWN : rule_dim(rule, i, rank - 1);
+        dims[1] = checked_add(dims[1], i < n ? columns[i] : own);
+    }
+    return rule_output_dims(rule, 0, DTYPE_FLOAT, 2, dims);
+}
+
+/* One more axis: a place for each category. */
+static int infer_one_hot(struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    const size_t n = attr_length(rule, "cats_int64s") + attr_length(rule, "cats_strings");
+    int64_t dims[SHAPE_MAX_RANK + 1];
+    if (!shape_has_rank(x)) return rule_output_dims(rule, 0, DTYPE_FLOAT, RANK_UNKNOWN, NULL);
+    for (int axis = 0; axis < x->rank; axis++) dims[axis] = x->dims[axis];
+    dims[x->rank] = (int64_t)n;
+    return rule_output_dims(rule, 0, DTYPE_FLOAT, x->rank + 1, dims);
+}
+
+/* The class of each row, and the scores of all classes. */
+static int infer_classifier(struct rule *rule) {
+    const size_t texts = attr_length(rule, "classlabels_strings");
+    const size_t numbers =
+        attr_length(rule, "classlabels_ints") + attr_length(rule, "classlabels_int64s");
+    const int64_t dims[] = {n_rows(rule), (int64_t)(texts + numbers)};
+    int status = rule_output_dims(rule, 0, texts ? DTYPE_STRING : DTYPE_INT64, 1, dims);
+    return status < 0 ? status : rule_output_dims(rule, 1, DTYPE_FLOAT, 2, dims);
+}
+
+static int output_targets(struct rule *rule, enum dtype dtype, int64_t targets) {
+    const int64_t dims[] = {n_rows(rule), targets};
+    return rule_output_dims(rule, 0, dtype, 2, dims);
+}
+
+static int infer_linear_regressor(struct rule *rule) {
+    return output_targets(rule, DTYPE_FLOAT, rule_attr_int(rule, "targets"));
+}
+
+static int infer_support_regressor(struct rule *rule) {
+    return output_targets(rule, DTYPE_FLOAT, 1);
+}
+
+/* Targets that are not told are as many as leaves name. */
+static int64_t n_targets(const struct rule *rule, const char *ids) {
+    size_t n = 0;
+    const int64_t *targets = rule_attr_ints(rule, ids, &n);
+    int64_t most = 0;
+    if (rule_has_attr(rule, "n_targets")) return rule_attr_int(rule, "n_targets");
+    for (size_t i = 0; i < n; i++)
+        if (targets[i] > most) most = targets[i];
+    return checked_add(most, 1);
+}
+
+static int infer_tree_regressor(struct rule *rule) {
+    return output_targets(rule, DTYPE_FLOAT, n_targets(rule, "target_ids"));
+}
+
+static int infer_trees(struct rule *rule) {
+    return output_targets(rule, rule_dtype(rule, 0), n_targets(rule, "leaf_targetids"));
+}
+
+/* Each row a map from labels to scores. */
+static int infer_zip_map(struct rule *rule) {
+    const bool texts = attr_length(rule, "classlabels_strings") > 0;
+    const struct fact score = fact_tensor(DTYPE_FLOAT, (struct shape){0, NULL});
+    struct fact map = fact_unknown();
+    struct fact rows = fact_unknown();
+    map.kind = CM_TYPE_MAP;
+    map.dtype = texts ? DTYPE_STRING : DTYPE_INT64;
+    map.element = arena_copy(rule->arena, &score, sizeof score);
+    rows.kind = CM_TYPE_SEQUENCE;
+    rows.element = map.element ? arena_copy(rule->arena, &map, sizeof map) : NULL;
+    if (!rows.element) return diag_no_memory(rule->diag);
+    return rule_output_fact(rule, 0, &rows);
+}
+
+/* The rows' share of a model whose coefficients each meet every row once. */
+static void macs_coefficients(const struct rule *rule, struct product *ret) {
+    product_add(ret, "rows", n_rows(rule));
+    product_add(ret, "coefficients", (int64_t)attr_length(rule, "coefficients"));
+}
+
+/* A kernel with each support vector, and the sum of these by coefficients. */
+static void macs_support(const struct rule *rule, struct product *ret) {
+    const size_t n = attr_length(rule, "support_vectors") + attr_length(rule, "coefficients");
+    product_add(ret, "rows", n_rows(rule));
+    product_add(ret, "numbers of support vectors and coefficients", (int64_t)n);
+}
+
+/* Nodes that are no leaf of v5 have roots in a list of their own; before it each tree a number.
+ */
+int64_t ml_tree_votes(const struct rule *rule) {
+    size_t n = 0;
+    if (rule_has_attr(rule, "tree_roots"))
+        return checked_mul(n_rows(rule), (int64_t)attr_length(rule, "tree_roots"));
+    const int64_t *trees = rule_attr_ints(rule, "nodes_treeids", &n);
+    int64_t count = 0;
+    for (size_t i = 0; i < n; i++) count += i == 0 || trees[i] != trees[i - 1];
+    return checked_mul(n_rows(rule), count);
+}
+
+#define TRANSFORMED STRING_ATTR("post_transform", "NONE")
+
+static const struct op_attr binarizer[] = {FLOAT_ATTR("threshold", 0), {0}};
+static const struct op_attr cast_map[] = {STRING_ATTR("cast_to", "TO_FLOAT"),
+                                          STRING_ATTR("map_form", "DENSE"),
+                                          INT_ATTR("max_map", 1),
+                                          {0}};
+static const struct op_attr category[] = {OPTIONAL_ATTR("cats_int64s", ATTR_INTS),
+                                          OPTIONAL_ATTR("cats_strings", ATTR_STRINGS),
+                                          INT_ATTR("default_int64", -1),
+                                          STRING_ATTR("default_string", "_Unused"),
+                                          {0}};
+static const struct op_attr dictionary[] = {OPTIONAL_ATTR("int64_vocabulary", ATTR_INTS),
+                                            OPTIONAL_ATTR("string_vocabulary", ATTR_STRINGS),
+                                            {0}};
+static const struct op_attr features[] = {OPTIONAL_ATTR("inputdimensions", ATTR_INTS), {0}};
+static const struct op_attr imputer[] = {OPTIONAL_ATTR("imputed_value_floats", ATTR_FLOATS),
+                                         OPTIONAL_ATTR("imputed_value_int64s", ATTR_INTS),
+                                         FLOAT_ATTR("replaced_value_float", 0),
+                                         INT_ATTR("replaced_value_int64", 0),
+                                         {0}};
+static const struct op_attr label_1[] = {OPTIONAL_ATTR("classes_strings", ATTR_STRINGS),
+                                         INT_ATTR("default_int64", -1),
+                                         STRING_ATTR("default_string", "_Unused"),
+                                         {0}};
+#define LABEL_ATTRS                                                                            \
+    FLOAT_ATTR("default_float", -0.0), INT_ATTR("default_int64", -1),                          \
+        STRING_ATTR("default_string", "_Unused"), OPTIONAL_ATTR("keys_floats", ATTR_FLOATS),   \
+        OPTIONAL_ATTR("keys_int64s", ATTR_INTS), OPTIONAL_ATTR("keys_strings", ATTR_STRINGS),  \
+        OPTIONAL_ATTR("values_floats", ATTR_FLOATS),                                           \
+        OPTIONAL_ATTR("values_int64s", ATTR_INTS),                                             \
+        OPTIONAL_ATTR("values_strings", ATTR_STRINGS)
+static const struct op_attr label_2[] = {LABEL_ATTRS, {0}};
+static const struct op_attr label_4[] = {LABEL_ATTRS,
+                                         OPTIONAL_ATTR("default_tensor", ATTR_TENSOR),
+                                         OPTIONAL_ATTR("keys_tensor", ATTR_TENSOR),
+                                         OPTIONAL_ATTR("values_tensor", ATTR_TENSOR),
+                                         {0}};
+static const struct op_attr linear_classifier[] = {
+    OPTIONAL_ATTR("classlabels_ints", ATTR_INTS),
+    OPTIONAL_ATTR("classlabels_strings", ATTR_STRINGS),
+    REQUIRED_ATTR("coefficients", ATTR_FLOATS),
+    OPTIONAL_ATTR("intercepts", ATTR_FLOATS),
+    INT_ATTR("multi_class", 0),
+    TRANSFORMED,
+    {0}};
+static const struct op_attr linear_regressor[] = {OPTIONAL_ATTR("coefficients", ATTR_FLOATS),
+                                                  OPTIONAL_ATTR("intercepts", ATTR_FLOATS),
+                                                  TRANSFORMED,
+                                                  INT_ATTR("targets", 1),
+                                                  {0}};
+static const struct op_attr normalizer[] = {STRING_ATTR("norm", "MAX"), {0}};
+static const struct op_attr one_hot[] = {OPTIONAL_ATTR("cats_int64s", ATTR_INTS),
+                                         OPTIONAL_ATTR("cats_strings", ATTR_STRINGS),
+                                         INT_ATTR("zeros", 1),
+                                         {0}};
+static const struct op_attr scaler[] = {
+    OPTIONAL_ATTR("offset", ATTR_FLOATS), OPTIONAL_ATTR("scale", ATTR_FLOATS), {0}};
+#define SUPPORT_ATTRS                                                                          \
+    OPTIONAL_ATTR("coefficients", ATTR_FLOATS), OPTIONAL_ATTR("kernel_params", ATTR_FLOATS),   \
+        STRING_ATTR("kernel_type", "LINEAR"), TRANSFORMED, OPTIONAL_ATTR("rho", ATTR_FLOATS),  \
+        OPTIONAL_ATTR("support_vectors", ATTR_FLOATS)
+static const struct op_attr support_classifier[] = {
+    SUPPORT_ATTRS,
+    OPTIONAL_ATTR("classlabels_ints", ATTR_INTS),
+    OPTIONAL_ATTR("classlabels_strings", ATTR_STRINGS),
+    OPTIONAL_ATTR("prob_a", ATTR_FLOATS),
+    OPTIONAL_ATTR("prob_b", ATTR_FLOATS),
+    OPTIONAL_ATTR("vectors_per_class", ATTR_INTS),
+    {0}};
+static const struct op_attr support_regressor[] = {
+    SUPPORT_ATTRS, INT_ATTR("n_supports", 0), INT_ATTR("one_class", 0), {0}};
+#define TREE_ATTRS                                                                             \
+    OPTIONAL_ATTR("base_values", ATTR_FLOATS), OPTIONAL_ATTR("nodes_falsenodeids", ATTR_INTS), \
+        OPTIONAL_ATTR("nodes_featureids", ATTR_INTS),                                          \
+        OPTIONAL_ATTR("nodes_hitrates", ATTR_FLOATS),                                          \
+        OPTIONAL_ATTR("nodes_missing_value_tracks_true", ATTR_INTS),                           \
+        OPTIONAL_ATTR("nodes_modes", ATTR_STRINGS), OPTIONAL_ATTR("nodes_nodeids", ATTR_INTS), \
+        OPTIONAL_ATTR("nodes_treeids", ATTR_INTS),                                             \
+        OPTIONAL_ATTR("nodes_truenodeids", ATTR_INTS),                                         \
+        OPTIONAL_ATTR("nodes_values", ATTR_FLOATS), TRANSFORMED
+#define TREE_TENSORS                                                                           \
+    OPTIONAL_ATTR("base_values_as_tensor", ATTR_TENSOR),                                       \
+        OPTIONAL_ATTR("nodes_hitrates_as_tensor", ATTR_TENSOR),                                \
+        OPTIONAL_ATTR("nodes_values_as_tensor", ATTR_TENSOR)
+#define CLASS_ATTRS                                                                            \
+    OPTIONAL_ATTR("class_ids", ATTR_INTS), OPTIONAL_ATTR("class_nodeids", ATTR_INTS),          \
+        OPTIONAL_ATTR("class_treeids", ATTR_INTS),                                             \
+        OPTIONAL_ATTR("class_weights", ATTR_FLOATS),                                           \
+        OPTIONAL_ATTR("classlabels_int64s", ATTR_INTS),                                        \
+        OPTIONAL_ATTR("classlabels_strings", ATTR_STRINGS)
+#define TARGET_ATTRS                                                                           \
+    STRING_ATTR("aggregate_function", "SUM"), OPTIONAL_ATTR("n_targets", ATTR_INT),            \
+        OPTIONAL_ATTR("target_ids", ATTR_INTS), OPTIONAL_ATTR("target_nodeids", ATTR_INTS),    \
+        OPTIONAL_ATTR("target_treeids", ATTR_INTS),                                            \
+        OPTIONAL_ATTR("target_weights", ATTR_FLOATS)
+static const struct op_attr tree_classifier_1[] = {TREE_ATTRS, CLASS_ATTRS, {0}};
+static const struct op_attr tree_classifier_3[] = {
+    TREE_ATTRS,
+    CLASS_ATTRS,
+    TREE_TENSORS,
+    OPTIONAL_ATTR("class_weights_as_tensor", ATTR_TENSOR),
+    {0}};
+static const struct op_attr tree_regressor_1[] = {TREE_ATTRS, TARGET_ATTRS, {0}};
+static const struct op_attr tree_regressor_3[] = {
+    TREE_ATTRS,
+    TARGET_ATTRS,
+    TREE_TENSORS,
+    OPTIONAL_ATTR("target_weights_as_tensor", ATTR_TENSOR),
+    {0}};
+static const struct op_attr trees_5[] = {
+    INT_ATTR("aggregate_function", 1),
+    REQUIRED_ATTR("leaf_targetids", ATTR_INTS),
+    REQUIRED_ATTR("leaf_weights", ATTR_TENSOR),
+    OPTIONAL_ATTR("membership_values", ATTR_TENSOR),
+    OPTIONAL_ATTR("n_targets", ATTR_INT),
+    REQUIRED_ATTR("nodes_falseleafs", ATTR_INTS),
+    REQUIRED_ATTR("nodes_falsenodeids", ATTR_INTS),
+    REQUIRED_ATTR("nodes_featureids", ATTR_INTS),
+    OPTIONAL_ATTR("nodes_hitrates", ATTR_TENSOR),
+    OPTIONAL_ATTR("nodes_missing_value_tracks_true", ATTR_INTS),
+    REQUIRED_ATTR("nodes_modes", ATTR_TENSOR),
+    REQUIRED_ATTR("nodes_splits", ATTR_TENSOR),
+    REQUIRED_ATTR("nodes_trueleafs", ATTR_INTS),
+    REQUIRED_ATTR("nodes_truenodeids", ATTR_INTS),
+    INT_ATTR("post_transform", 0),
+    REQUIRED_ATTR("tree_roots", ATTR_INTS),
+    {0}};
+static const struct op_attr zip_map[] = {OPTIONAL_ATTR("classlabels_int64s", ATTR_INTS),
+                                         OPTIONAL_ATTR("classlabels_strings", ATTR_STRINGS),
+                                         {0}};
+
+#define ROW(name, from, most, out, attributes, rule, count, are)                               \
+    {                                                                                          \
+        .domain = "ai.onnx.ml", .type = name, .since = from, .min_inputs = 1 + ((most) == 2),  \
+        .max_inputs = most, .min_outputs = out, .max_outputs = out, .attrs = attributes,       \
+        .infer = rule, .cost.macs = count, .cost.macs_are = are, .roles = "xi",                \
+        .backward.gradients = "-"                                                              \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*  type                  since in  out attributes      rule                     MACs */
+    ROW("ArrayFeatureExtractor",  1, 2, 1, NULL,               infer_extract,           NULL, NULL),
+    ROW("Binarizer",              1, 1, 1, binarizer,          common_infer_same,       NULL, NULL),
+    ROW("CastMap",                1, 1, 1, cast_map,           infer_cast_map,          NULL, NULL),
+    ROW("CategoryMapper",         1, 1, 1, category,           infer_category,          NULL, NULL),
+    ROW("DictVectorizer",         1, 1, 1, dictionary,         infer_dictionary,        NULL, NULL),
+    ROW("FeatureVectorizer", 1, VARIADIC, 1, features,         infer_features,          NULL, NULL),
+    ROW("Imputer",                1, 1, 1, imputer,            common_infer_same,       NULL, NULL),
+    ROW("LabelEncoder",           1, 1, 1, label_1,            infer_label,             NULL, NULL),
+    ROW("LabelEncoder",           2, 1, 1, label_2,            infer_label,             NULL, NULL),
+    ROW("LabelEncoder",           4, 1, 1, label_4,            infer_label,             NULL, NULL),
+    ROW("LinearClassifier",       1, 1, 2, linear_classifier,  infer_classifier,        macs_coefficients, "rows x coefficients"),
+    ROW("LinearRegressor",        1, 1, 1, linear_regressor,   infer_linear_regressor,  macs_coefficients, "rows x coefficients"),
+    ROW("Normalizer",             1, 1, 1, normalizer,         infer_float,             NULL, NULL),
+    ROW("OneHotEncoder",          1, 1, 1, one_hot,            infer_one_hot,           NULL, NULL),
+    ROW("SVMClassifier",          1, 1, 2, support_classifier, infer_classifier,        macs_support, "rows x (support vectors + coefficients)"),
+    ROW("SVMRegressor",           1, 1, 1, support_regressor,  infer_support_regressor, macs_support, "rows x (support vectors + coefficients)"),
+    ROW("Scaler",                 1, 1, 1, scaler,             infer_float,             NULL, NULL),
+    ROW("TreeEnsembleClassifier", 1, 1, 2, tree_classifier_1,  infer_classifier,        NULL, NULL),
+    ROW("TreeEnsembleClassifier", 3, 1, 2, tree_classifier_3,  infer_classifier,        NULL, NULL),
+    ROW("TreeEnsembleRegressor",  1, 1, 1, tree_regressor_1,   infer_tree_regressor,    NULL, NULL),
+    ROW("TreeEnsembleRegressor",  3, 1, 1, tree_regressor_3,   infer_tree_regressor,    NULL, NULL),
+    ROW("TreeEnsemble",           5, 1, 1, trees_5,            infer_trees,             NULL, NULL),
+    ROW("ZipMap",                 1, 1, 1, zip_map,            infer_zip_map,           NULL, NULL),
+};
+/* clang-format on */
+
+const struct op_family family_ml = {"ml", rows, sizeof rows / sizeof *rows,
+                                    "looks up or compares"};

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pools: a window that is reduced to one number. X [N, C, spatial…].
+ *     MACs 0, FLOPs = n, the elements of the input, by the default convention
+ * Output sizes are window.c's, by ONNX's definition since 1.16 whatever the opset: it is what
+ * runtimes compute. A pool over regions (MaxRoiPool, RoiAlign) costs no FLOPs there.
+ */
+#include "ops/onnx/pool.h"
+
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/window.h"
+
+#include "support/banned.h"
+
+/* Spatial rank by the input, or by the length of kernel_shape; -1: neither tells. */
+static int spatial_rank(const struct rule *rule) {
+    size_t n = 0;
+    int rank = rule_rank(rule, 0);
+    if (rank != RANK_UNKNOWN) return rank - 2;
+    (void)rule_attr_ints(rule, "kernel_shape", &n);
+    return n > 0 && n <= SHAPE_MAX_RANK - 2 ? (int)n : -1;
+}
+
+static int read_window(const struct rule *rule, int rank, struct window *ret) {
+    int status = window_read(rule, rank, NULL, ret);
+    if (status < 0) return status;
+    if (rank > 0 && !is_known(ret->kernel[0]))
+        return rule_fail(rule, DIAG_ATTRIBUTE, "attribute 'kernel_shape' is empty");
+    return CM_OK;
+}
+
+static int pool_dims(const struct rule *rule, int spatial, int64_t *dims) {
+    struct window window;
+    int status = common_check_rank(rule, 0, 3);
+    if (status == CM_OK) status = read_window(rule, spatial, &window);
+    if (status < 0) return status;
+    for (int axis = 0; axis < 2; axis++) dims[axis] = rule_dim(rule, 0, axis);
+    for (int i = 0; i < spatial && status == CM_OK; i++)
+        status = window_positions(rule, &window, i, rule_dim(rule, 0, 2 + i), &dims[2 + i]);
+    return status;
+}
+
+/* Output 1, where there is one, is the indices of MaxPool. */
+int pool_infer(struct rule *rule) {
+    const struct shape unknown = shape_unknown();
+    int64_t dims[SHAPE_MAX_RANK];
+    int spatial = spatial_rank(rule);
+    if (spatial < 0 && rule_rank(rule, 0) == RANK_UNKNOWN) {
+        int status = rule_output(rule, 0, rule_dtype(rule, 0), &unknown);
+        return status < 0 ? status : rule_output(rule, 1, DTYPE_INT64, &unknown);
+    }
+    int status = pool_dims(rule, spatial, dims);
+    if (status == CM_OK)
+        status = rule_output_dims(rule, 0, rule_dtype(rule, 0), spatial + 2, dims);
+    if (status == CM_OK) status = rule_output_dims(rule, 1, DTYPE_INT64, spatial + 2, dims);
+    return status;
+}
+
+static int infer_global(struct rule *rule) {
+    int64_t dims[SHAPE_MAX_RANK];
+    int rank = rule_rank(rule, 0);
+    int status = common_check_rank(rule, 0, 3);
+    if (status < 0 || rank == RANK_UNKNOWN)
+        return status < 0 ? status : common_infer_same(rule);
+    for (int axis = 0; axis < rank; axis++) dims[axis] = axis < 2 ? rule_dim(rule, 0, axis) : 1;
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+}
+
+/* The sizes as input 2 gives them; *ret_done false: it is absent. */
+static int infer_given_shape(struct rule *rule, bool *ret_done) {
+    struct int_list list = {.given = false};
+    int rank = rule_rank(rule, 0);
+    int status = rule_int_list(rule, 2, &list);
+    *ret_done = list.given;
+    if (status < 0 || !list.given) return status;
+    bool counted = list.known || list.n > 0;
+    if (list.n > SHAPE_MAX_RANK || (rank != RANK_UNKNOWN && counted && list.n != (size_t)rank))
+        return rule_fail(rule, DIAG_SHAPE,
+                         "output_shape has %zu entries, the input has rank %d", list.n, rank);
+    int n = rank != RANK_UNKNOWN ? rank : list.n > 0 ? (int)list.n : RANK_UNKNOWN;
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), n, list.values);
+}
+
+/* out = stride * (in - 1) + kernel - begin - end */
+static int infer_unpool(struct rule *rule) {
+    struct window window;
+    int64_t dims[SHAPE_MAX_RANK];
+    bool done = false;
+    int rank = rule_rank(rule, 0);
+    int status = common_check_rank(rule, 0, 3);
+    if (status == CM_OK) status = infer_given_shape(rule, &done);
+    if (status < 0 || done) return status;
+    if (rank == RANK_UNKNOWN) return common_infer_same(rule);
+    status = read_window(rule, rank - 2, &window);
+    if (status < 0) return status;
+    for (int axis = 0; axis < rank; axis++) dims[axis] = rule_dim(rule, 0, axis);
+    for (int i = 0; i < rank - 2; i++) {
+        int64_t out = checked_mul(checked_sub(dims[2 + i], 1), window.stride[i]);
+        int64_t pads = checked_add(window.begin[i], window.end[i]);
+        dims[2 + i] = checked_sub(checked_add(out, window.kernel[i]), pads);
+    }
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+}
+
+/* The product of the block's sizes, DIM_UNKNOWN where they are not known. */
+static int block_elements(struct rule *rule, int64_t *ret) {
+    struct int_list block;
+    int status = rule_int_list(rule, 2, &block);
+    if (status < 0) return status;
+    *ret = block.known ? 1 : DIM_UNKNOWN;
+    for (size_t i = 0; block.known && i < block.n; i++)
+        *ret = checked_mul(*ret, block.values[i]);
+    return CM_OK;
+}
+
+/* [N, C * block, L] to [N, C, image…]: where blocks overlap, sums. */
+static int infer_col2im(struct rule *rule) {
+    struct int_list image;
+    int64_t dims[SHAPE_MAX_RANK] = {DIM_UNKNOWN, DIM_UNKNOWN};
+    int64_t block = 0;
+    const int rank = rule_rank(rule, 0);
+    int status = rule_int_list(rule, 1, &image);
+    if (status == CM_OK) status = block_elements(rule, &block);
+    if (status < 0) return status;
+    if (rank != RANK_UNKNOWN && rank != 3)
+        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, 3 is wanted", rank);
+    if (!image.n || image.n > SHAPE_MAX_RANK - 2) return common_infer_unknown_rank(rule);
+    if (rank == 3) dims[0] = rule_dim(rule, 0, 0);
+    if (rank == 3 && block != 0) dims[1] = checked_div_floor(rule_dim(rule, 0, 1), block);
+    for (size_t i = 0; i < image.n; i++)
+        dims[2 + i] = image.known ? image.values[i] : DIM_UNKNOWN;
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 2 + (int)image.n, dims);
+}
+
+static int output_regions(struct rule *rule, int64_t height, int64_t width) {
+    int rank = rule_rank(rule, 0);
+    int rank_rois = rule_rank(rule, 1);
+    if (rank != RANK_UNKNOWN && rank != 4)
+        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, 4 is wanted", rank);
+    if (rank_rois != RANK_UNKNOWN && rank_rois != 2)
+        return rule_fail(rule, DIAG_SHAPE, "input 1 has rank %d, 2 is wanted", rank_rois);
+    if (height < 1 || width < 1)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "a region of %lld x %lld is empty",
+                         (long long)height, (long long)width);
+    const int64_t dims[4] = {rule_dim(rule, 1, 0), rule_dim(rule, 0, 1), height, width};
+    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 4, dims);
+}
+
+static int infer_roi_pool(struct rule *rule) {
+    size_t n = 0;
+    const int64_t *size = rule_attr_ints(rule, "pooled_shape", &n);
+    if (n != 2)
+        return rule_fail(rule, DIAG_ATTRIBUTE, "pooled_shape has %zu entries, 2 are wanted", n);
+    return output_regions(rule, size[0], size[1]);
+}
+
+static int infer_roi_align(struct rule *rule) {
+    return output_regions(rule, rule_attr_int(rule, "output_height"),
+                          rule_attr_int(rule, "output_width"));
+}
+
+static void describe_padding(struct text *out, const struct window *window) {
+    int64_t pads[2 * SHAPE_MAX_RANK];
+    size_t n = (size_t)window->rank;
+    bool symmetric = true;
+    for (size_t i = 0; i < n; i++) {
+        pads[i] = window->begin[i];
+        pads[n + i] = window->end[i];
+        symmetric = symmetric && pads[i] == pads[n + i];
+    }
+    text_append(out, ", padding=");
+    if (window->pad == PAD_SAME)
+        text_append(out, "same");
+    else
+        describe_sizes(out, symmetric ? n : 2 * n, pads);
+}
+
+static int describe_average(const struct rule *rule, struct text *out) {
+    struct window window;
+    int spatial = spatial_rank(rule);
+    if (spatial < 1) return CM_OK;
+    int status = read_window(rule, spatial, &window);
+    if (status < 0) return status;
+    text_append(out, "kernel_size=");
+    describe_sizes(out, (size_t)spatial, window.kernel);
+    text_append(out, ", stride=");
+    describe_sizes(out, (size_t)spatial, window.stride);
+    describe_padding(out, &window);
+    return CM_OK;
+}
+
+static int describe_max(const struct rule *rule, struct text *out) {
+    struct window window;
+    int spatial = spatial_rank(rule);
+    int status = describe_average(rule, out);
+    if (status < 0 || spatial < 1) return status;
+    status = read_window(rule, spatial, &window);
+    if (status < 0) return status;
+    text_append(out, ", dilation=");
+    describe_sizes(out, (size_t)spatial, window.dilation);
+    text_append(out, window.ceil ? ", ceil_mode=True" : ", ceil_mode=False");
+    return CM_OK;
+}
+
+/* One size in one dimension, else a tuple of ones. */
+static int describe_adaptive(const struct rule *rule, struct text *out) {
+    int64_t ones[SHAPE_MAX_RANK];
+    int spatial = rule_rank(rule, 0) - 2;
+    if (spatial < 1) return CM_OK;
+    for (int i = 0; i < spatial; i++) ones[i] = 1;
+    text_append(out, "output_size=");
+    if (spatial == 1)
+        text_append(out, "1");
+    else
+        describe_tuple(out, (size_t)spatial, ones);
+    return CM_OK;
+}
+
+/* Where each output element came from, int64; 0 where the node itself gives them. */
+static int64_t pool_indices(const struct rule *rule) {
+    if (rule_has_output(rule, 1)) return 0;
+    return dtype_bytes(DTYPE_INT64, rule_output_elements(rule, 0));
+}
+
+#define WINDOW_ATTRS                                                                           \
+    STRING_ATTR("auto_pad", "NOTSET"), REQUIRED_ATTR("kernel_shape", ATTR_INTS),               \
+        OPTIONAL_ATTR("pads", ATTR_INTS), OPTIONAL_ATTR("strides", ATTR_INTS)
+#define DILATED OPTIONAL_ATTR("dilations", ATTR_INTS), INT_ATTR("ceil_mode", 0)
+
+static const struct op_attr max_1[] = {WINDOW_ATTRS, {0}};
+static const struct op_attr max_8[] = {WINDOW_ATTRS, INT_ATTR("storage_order", 0), {0}};
+static const struct op_attr max_10[] = {
+    WINDOW_ATTRS, INT_ATTR("storage_order", 0), DILATED, {0}};
+static const struct op_attr average_7[] = {WINDOW_ATTRS, INT_ATTR("count_include_pad", 0), {0}};
+static const struct op_attr average_10[] = {
+    WINDOW_ATTRS, INT_ATTR("count_include_pad", 0), INT_ATTR("ceil_mode", 0), {0}};
+static const struct op_attr average_19[] = {
+    WINDOW_ATTRS, INT_ATTR("count_include_pad", 0), DILATED, {0}};
+static const struct op_attr lp_1[] = {STRING_ATTR("auto_pad", "NOTSET"),
+                                      OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
+                                      FLOAT_ATTR("p", 2),
+                                      OPTIONAL_ATTR("pads", ATTR_INTS),
+                                      OPTIONAL_ATTR("strides", ATTR_INTS),
+                                      {0}};
+static const struct op_attr lp_2[] = {WINDOW_ATTRS, INT_ATTR("p", 2), {0}};
+static const struct op_attr lp_18[] = {WINDOW_ATTRS, INT_ATTR("p", 2), DILATED, {0}};
+static const struct op_attr global_lp_1[] = {FLOAT_ATTR("p", 2), {0}};
+static const struct op_attr global_lp_2[] = {INT_ATTR("p", 2), {0}};
+static const struct op_attr unpool_9[] = {REQUIRED_ATTR("kernel_shape", ATTR_INTS),
+                                          OPTIONAL_ATTR("pads", ATTR_INTS),
+                                          OPTIONAL_ATTR("strides", ATTR_INTS),
+                                          {0}};
+static const struct op_attr roi_pool_1[] = {
+    REQUIRED_ATTR("pooled_shape", ATTR_INTS), FLOAT_ATTR("spatial_scale", 1), {0}};
+#define ROI_ALIGN_ATTRS                                                                        \
+    STRING_ATTR("mode", "avg"), INT_ATTR("output_height", 1), INT_ATTR("output_width", 1),     \
+        INT_ATTR("sampling_ratio", 0), FLOAT_ATTR("spatial_scale", 1)
+static const struct op_attr roi_align_10[] = {ROI_ALIGN_ATTRS, {0}};
+static const struct op_attr roi_align_16[] = {
+    ROI_ALIGN_ATTRS, STRING_ATTR("coordinate_transformation_mode", "half_pixel"), {0}};
+
+static const struct op_attr col2im_18[] = {OPTIONAL_ATTR("dilations", ATTR_INTS),
+                                           OPTIONAL_ATTR("pads", ATTR_INTS),
+                                           OPTIONAL_ATTR("strides", ATTR_INTS),
+                                           {0}};
+
+#define POOL(name, from, out, attributes, rule, class, print, keeps, more)                     \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
+        .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = rule,              \
+        .cost = {.per_input = 1}, .roles = "x", .module = class, .describe = print,            \
+        .backward.gradients = keeps, .backward.extra = more                                    \
+    }
+#define REGION(name, from, least, most, attributes, rule, keeps)                               \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = "xi", \
+        .backward.gradients = keeps                                                            \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*   type             since out attributes  rule          module                  brackets                gradients */
+    POOL("MaxPool",           1, 1, max_1,       pool_infer,   "MaxPool{n}d",         describe_max,           "0e", pool_indices),
+    POOL("MaxPool",           8, 2, max_8,       pool_infer,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
+    POOL("MaxPool",          10, 2, max_10,      pool_infer,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
+    POOL("AveragePool",       1, 1, max_1,       pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("AveragePool",       7, 1, average_7,   pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("AveragePool",      10, 1, average_10,  pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("AveragePool",      19, 1, average_19,  pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
+    POOL("LpPool",            1, 1, lp_1,        pool_infer,   NULL,                  NULL,                           "0y", NULL),
+    POOL("LpPool",            2, 1, lp_2,        pool_infer,   NULL,                  NULL,                           "0y", NULL),
+    POOL("LpPool",           18, 1, lp_18,       pool_infer,   NULL,                  NULL,                           "0y", NULL),
+    POOL("GlobalAveragePool", 1, 1, NULL,        infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "", NULL),
+    POOL("GlobalMaxPool",     1, 1, NULL,        infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e", pool_indices),
+    POOL("GlobalLpPool",      1, 1, global_lp_1, infer_global, NULL,                  NULL,                           "0y", NULL),
+    POOL("GlobalLpPool",      2, 1, global_lp_2, infer_global, NULL,                  NULL,                           "0y", NULL),
+    /*     type      since in    attributes    rule                  gradients */
+    REGION("MaxUnpool",   9, 2, 3, unpool_9,     infer_unpool,       "1,-"),
+    REGION("MaxRoiPool",  1, 2, 2, roi_pool_1,   infer_roi_pool,   "01,-"),
+    REGION("RoiAlign",   10, 3, 3, roi_align_10, infer_roi_align, "12,-"),
+    REGION("RoiAlign",   16, 3, 3, roi_align_16, infer_roi_align, "12,-"),
+    REGION("Col2Im",     18, 3, 3, col2im_18,    infer_col2im,    ",-"),
+};
+/* clang-format on */
+
+const struct op_family family_pool = {"pool", rows, sizeof(rows) / sizeof(rows[0]),
+                                      "picks elements by data"};

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools over windows: what those of other layouts and types share. */
+#ifndef OPS_ONNX_POOL_H
+#define OPS_ONNX_POOL_H
+
+struct rule;
+
+/* Output 0 of a window over the spatial axes of [N, C, spatial...]; output 1, if any, indices.
+ */
+int pool_infer(struct rule *rule) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Quantization, and products of quantized operands. MACs of the products are those of their
+ * float twins (convolution.c, matmul.c); to quantize and back costs none, FLOPs 0.
+ */
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/onnx/convolution.h"
+#include "ops/onnx/matmul.h"
+#include "ops/product.h"
+
+#include "support/banned.h"
+
+/* A scale for each slice along `axis`: as long as that axis. */
+static int check_scales(const struct rule *rule) {
+    const struct shape *x = rule_shape(rule, 0);
+    const struct shape *scale = rule_shape(rule, 1);
+    int axis = 0;
+    bool sliced = scale->rank == 1 && is_known(scale->dims[0]) && scale->dims[0] != 1;
+    if (!sliced || !shape_has_rank(x) || rule->op->since < 13) return CM_OK;
+    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), x->rank, &axis);
+    if (status < 0) return status;
+    if (!is_known(x->dims[axis]) || x->dims[axis] == scale->dims[0]) return CM_OK;
+    return rule_fail(rule, DIAG_SHAPE, "%lld scales for axis %d of %s",
+                     (long long)scale->dims[0], axis, rule_shape_text(rule, x));
+}
+
+/* Attribute output_dtype (from opsets 21 and 23), else that of operand i, else `otherwise`. */
+static enum dtype wanted_dtype(const struct rule *rule, size_t i, enum dtype otherwise) {
+    int64_t number = rule_attr_int(rule, "output_dtype");
+    if (number != 0) return dtype_from_onnx(number);
+    return rule_has_input(rule, i) ? rule_dtype(rule, i) : otherwise;
+}
+
+static int infer_quantize(struct rule *rule) {
+    int status = check_scales(rule);
+    if (status < 0) return status;
+    return common_infer_same_shape(rule, wanted_dtype(rule, 2, DTYPE_UINT8));
+}
+
+static int infer_dequantize(struct rule *rule) {
+    enum dtype x = rule_dtype(rule, 0);
+    enum dtype zero = rule_dtype(rule, 2);
+    int status = check_scales(rule);
+    if (status < 0) return status;
+    if (x != DTYPE_UNDEFINED && zero != DTYPE_UNDEFINED && x != zero)
+        return rule_fail(rule, DIAG_TYPE, "the zero point is of type %s, the input of %s",
+                         dtype_name(zero), dtype_name(x));
+    return common_infer_same_shape(rule, wanted_dtype(rule, 1, DTYPE_FLOAT));
+}
+
+static int infer_dynamic_quantize(struct rule *rule) {
+    int status = common_infer_same_shape(rule, DTYPE_UINT8);
+    if (status == CM_OK) status = rule_output_dims(rule, 1, DTYPE_FLOAT, 0, NULL);
+    return status < 0 ? status : rule_output_dims(rule, 2, DTYPE_UINT8, 0, NULL);
+}
+
+#define NO_BIAS SIZE_MAX
+
+static int infer_conv_integer(struct rule *rule) {
+    return convolution_infer(rule, 0, 1, NO_BIAS, DTYPE_INT32);
+}
+
+static void macs_conv_integer(const struct rule *rule, struct product *ret) {
+    convolution_macs(rule, 1, ret);
+}
+
+static int infer_qlinear_conv(struct rule *rule) {
+    return convolution_infer(rule, 0, 3, 8, rule_dtype(rule, 7));
+}
+
+static void macs_qlinear_conv(const struct rule *rule, struct product *ret) {
+    convolution_macs(rule, 3, ret);
+}
+
+static int64_t qlinear_bias_flops(const struct rule *rule) {
+    return rule_has_input(rule, 8) ? rule_output_elements(rule, 0) : 0;
+}
+
+static int infer_matmul_integer(struct rule *rule) {
+    return matmul_infer(rule, 0, 1, DTYPE_INT32);
+}
+
+static void macs_matmul_integer(const struct rule *rule, struct product *ret) {
+    matmul_macs(rule, 0, 1, ret);
+}
+
+static int infer_qlinear_matmul(struct rule *rule) {
+    return matmul_infer(rule, 0, 3, rule_dtype(rule, 7));
+}
+
+static void macs_qlinear_matmul(const struct rule *rule, struct product *ret) {
+    matmul_macs(rule, 0, 3, ret);
+}
+
+static const struct op_attr axis_13[] = {INT_ATTR("axis", 1), {0}};
+static const struct op_attr quantize_19[] = {INT_ATTR("axis", 1), INT_ATTR("saturate", 1), {0}};
+#define BLOCKED INT_ATTR("axis", 1), INT_ATTR("block_size", 0)
+static const struct op_attr quantize_21[] = {
+    BLOCKED, INT_ATTR("output_dtype", 0), INT_ATTR("saturate", 1), {0}};
+static const struct op_attr quantize_23[] = {BLOCKED,
+                                             INT_ATTR("output_dtype", 0),
+                                             INT_ATTR("precision", 0),
+                                             INT_ATTR("saturate", 1),
+                                             {0}};
+static const struct op_attr dequantize_21[] = {BLOCKED, {0}};
+static const struct op_attr dequantize_23[] = {BLOCKED, INT_ATTR("output_dtype", 0), {0}};
+
+#define CONV   "out x input channels of a group x kernel"
+#define MATMUL "out x inner axis"
+#define QUANTIZE(name, from, attributes, rule)                                                 \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = 2, .max_inputs = 3,           \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
+        .roles = "pii", .backward.gradients = "-"                                              \
+    }
+#define PRODUCT(name, from, least, most, attributes, rule, count, are, letters, ...)           \
+    {                                                                                          \
+        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
+        .cost = {.macs = count, .macs_are = are, __VA_ARGS__}, .roles = letters,               \
+        .backward.gradients = "-"                                                              \
+    }
+
+/* clang-format off */
+static const struct op rows[] = {
+    /*        type             since attributes     rule */
+    QUANTIZE("QuantizeLinear",   10, NULL,          infer_quantize),
+    QUANTIZE("QuantizeLinear",   13, axis_13,       infer_quantize),
+    QUANTIZE("QuantizeLinear",   19, quantize_19,   infer_quantize),
+    QUANTIZE("QuantizeLinear",   21, quantize_21,   infer_quantize),
+    QUANTIZE("QuantizeLinear",   23, quantize_23,   infer_quantize),
+    QUANTIZE("DequantizeLinear", 10, NULL,          infer_dequantize),
+    QUANTIZE("DequantizeLinear", 13, axis_13,       infer_dequantize),
+    QUANTIZE("DequantizeLinear", 21, dequantize_21, infer_dequantize),
+    QUANTIZE("DequantizeLinear", 23, dequantize_23, infer_dequantize),
+    {.domain = "", .type = "DynamicQuantizeLinear", .since = 11, .min_inputs = 1, .max_inputs = 1,
+     .min_outputs = 3, .max_outputs = 3, .infer = infer_dynamic_quantize, .backward.gradients = "-", .roles = "x"},
+    /*       type          since in    attributes         rule                  MACs                 roles */
+    PRODUCT("ConvInteger",    10, 2, 4, convolution_attrs, infer_conv_integer,   macs_conv_integer, CONV, "xWi",       .extra = NULL),
+    PRODUCT("QLinearConv",    10, 8, 9, convolution_attrs, infer_qlinear_conv,   macs_qlinear_conv, CONV, "xiiWiiiiW", .extra = qlinear_bias_flops, .extra_is = "biases"),
+    PRODUCT("MatMulInteger",  10, 2, 4, NULL,              infer_matmul_integer, macs_matmul_integer, MATMUL, "wwi",       .extra = NULL),
+    PRODUCT("QLinearMatMul",  10, 8, 8, NULL,              infer_qlinear_matmul, macs_qlinear_matmul, MATMUL, "wiiwi",     .extra = NULL),
+};
+/* clang-format on */
+
+const struct op_family family_quantize = {"quantize", rows, sizeof(rows) / sizeof(rows[0]),
+                                          NULL};

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stands around attention in transformers, and what stands in for it: rotary embedding,
+ * attention without a softmax (a state that is carried along), and the short causal convolution
+ * in front of it.
+ */
+#include "ops/onnx/transformer.h"
+#include "ops/common.h"
+#include "ops/families.h"
+#include "ops/product.h"
+
+#include "support/banned.h"
+
+static int infer_rotary(struct rule *rule) {
+    const int rank = rule_rank(rule, 0);
+    if (rank != RANK_UNKNOWN && rank != 3 && rank != 4)
+        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, 3 or 4 is wanted", rank);
+    if (rank == 3 && rule_attr_int(rule, "num_heads") < 1 &&
+        rule_attr_int(rule, "rotary_embedding_dim") > 0)
+        return rule_fail(rule, DIAG_ATTRIBUTE,
+                         "num_heads is wanted where input 0 has the rank 3");
+    return common_infer_same(rule);
+}
+
+/* Columns of one head; of rank 3 they lie beside each other. */
+static int64_t head_columns(const struct rule *rule) {
+    const int rank = rule_rank(rule, 0);
+    if (rank == 4) return rule_dim(rule, 0, 3);
+    const int64_t heads = rule_attr_int(rule, "num_heads");
+    return rank == 3 && heads > 0 ? checked_div_floor(rule_dim(rule, 0, 2), heads)
+                                  : DIM_UNKNOWN;
+}
+
+int64_t transformer_rotated(const struct rule *rule) {
+    const int64_t part = rule_attr_int(rule, "rotary_embedding_dim");
+    const int64_t columns = head_columns(rule);
+    const int64_t all = rule_elements(rule, 0);
+    if (part <= 0 || all == 0) return all;
+    return columns == 0 ? 0 : checked_mul(checked_div_floor(all, columns), part);
+}
+
+/*
+ * Linear attention. Q [B, T, Hq k], K [B, T, H k], V [B, T, H v], packed; the state [B, H, k,
+ * v] is read by every query, added to by every key, and by the delta rules read by every key
+ * too: MACs = B * T * k * v * (Hq + H), by a delta rule (Hq + 2 H). ONNX Runtime's own has also
+ * fewer heads of queries than of keys: then a query reads several states.
+ */
+struct linear {
+    int64_t batch, steps, queries, heads, key, value;
+    bool delta;
+};
+
+static int64_t share(int64_t columns, int64_t heads) {
+    return heads < 1 ? DIM_UNKNOWN : checked_div_floor(columns, heads);
+}
+
+static struct linear linear_sizes(const struct rule *rule) {
+    struct linear sizes = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN,
+                           DIM_UNKNOWN, DIM_UNKNOWN, false};
+    const char *update = rule_attr_string(rule, "update_rule");
+    sizes.delta = text_equal(update, "delta") || text_equal(update, "gated_delta");
+    const int64_t queries = rule_attr_int(rule, "q_num_heads");
+    sizes.heads = rule_attr_int(rule, "kv_num_heads");
+    sizes.queries = queries > sizes.heads ? queries : sizes.heads;
+    if (rule_rank(rule, 0) == 3) {
+        sizes.batch = rule_dim(rule, 0, 0);
+        sizes.steps = rule_dim(rule, 0, 1);
+        sizes.key = share(rule_dim(rule, 0, 2), queries);
+    }
+    if (rule_rank(rule, 2) == 3) sizes.value = share(rule_dim(rule, 2, 2), sizes.heads);
+    return sizes;
+}
+
+static int check_linear(const struct rule *rule) {
+    const int64_t queries = rule_attr_int(rule, "q_num_heads");
+    const int64_t heads = rule_attr_int(rule, "kv_num_heads");
+    const bool turned = rule->op->domain[0] != '\0'; /* more heads of keys than of queries */
+    if (queries < 1 || heads < 1 || (queries % heads != 0 && !(turned && heads % queries == 0)))
+        return rule_fail(rule, DIAG_ATTRIBUTE, "%lld heads of queries do not share %lld",
+                         (long long)queries, (long long)heads);
+    for (size_t i = 0; i < 3; i++) {
+        const int rank = rule_rank(rule, i);
+        if (rank != RANK_UNKNOWN && rank != 3)
+            return rule_fail(rule, DIAG_SHAPE, "input %zu has rank %d, 3 is wanted", i, rank);
+        const int64_t columns = rank == 3 ? rule_dim(rule, i, 2) : DIM_UNKNOWN;
+        if (is_known(columns) && columns % (i == 0 ? queries : heads) != 0)
+            return rule_fail(rule, DIAG_SHAPE, "%lld columns do not divide into %lld heads",
+                             (long long)columns, (long long)(i == 0 ? queries : heads));
+    }
+    return CM_OK;
+}
+
+/* The state is of the past state's type, where there is one. */
+static int infer_linear(struct rule *rule) {
+    int status = check_linear(rule);
+    if (status < 0) return status;
+    const struct linear s = linear_sizes(rule);
+    const int64_t out[] = {s.batch, s.steps, checked_mul(s.queries, s.value)};
+    const int64_t state[] = {s.batch, s.heads, s.key, s.value};
+    const enum dtype kept = rule_dtype(rule, rule_has_input(rule, 3) ? 3 : 0);
+    status = rule_output_dims(rule, 0, rule_dtype(rule, 0), 3, out);
+    return status < 0 ? status : rule_output_dims(rule, 1, kept, 4, state);
+}
+
+/* The same, and in front of the state as many axes as there are steps whose states are kept. */
+static int infer_linear_window(struct rule *rule) {
+    const struct linear s = linear_sizes(rule);
+    const int64_t window = rule_attr_int(rule, "state_window");
+    const int64_t states[] = {window, s.batch, s.heads, s.key, s.value};
+    int status = infer_linear(rule);
+    if (status < 0 || window <= 0) return status;
+    const enum dtype kept = rule_dtype(rule, rule_has_input(rule, 3) ? 3 : 0);
+    return rule_output_dims(rule, 1, kept, 5, states);
+}
+
+static int64_t linear_times(const struct linear *s) {
+    return checked_add(s->queries, checked_mul(s->delta ? 2 : 1, s->heads));
+}
+
+static void macs_linear(const struct rule *rule, struct product *ret) {
+    const struct linear s = linear_sizes(rule);
+    product_add(ret, "batch", s.batch);
+    product_add(ret, "steps", s.steps);
+    product_add(ret, "columns of a key", s.key);
+    product_add(ret, "columns of a value", s.value);
+    product_add(ret,
+                s.delta ? "heads of queries and twice of keys" : "heads of queries and keys",
+                linear_times(&s));
+}
+
+/* Decay of the state, what a delta rule takes from the value and its rate, the scale. */
+int64_t transformer_linear_extra(const struct rule *rule) {
+    const struct linear s = linear_sizes(rule);
+    const int64_t steps = checked_mul(s.batch, s.steps);
+    const int64_t cells = checked_mul(s.heads, checked_mul(s.key, s.value));
+    int64_t each = checked_mul(s.queries, s.value);
+    if (rule_has_input(rule, 4)) each = checked_add(each, cells);
+    if (s.delta) each = checked_add(each, checked_mul(s.heads, checked_mul(2, s.value)));
+    return checked_mul(steps, each);
+}
+
+/* Each of its products costs itself again for each side; that of the state is always wanted. */
+static int64_t linear_backward(const struct rule *rule, uint32_t wanted) {
+    const struct linear s = linear_sizes(rule);
+    const int64_t each =
+        checked_mul(checked_mul(s.batch, s.steps), checked_mul(s.key, s.value));
+    const int64_t of_keys = s.delta ? 2 : 1;
+    int64_t heads = checked_add(s.queries, s.delta ? s.heads : 0);
+    if (wanted & 1U) heads = checked_add(heads, s.queries);
+    if (wanted & 2U) heads = checked_add(heads, checked_mul(of_keys, s.heads));
+    if (wanted & 4U) heads = checked_add(heads, s.heads);
+    return checked_mul(each, heads);
+}
+
+/* The state at the start of each chunk, from which the steps in it are computed again. */
+static int64_t chunk_states(const struct rule *rule) {
+    const struct linear s = linear_sizes(rule);
+    const int64_t chunk = rule_attr_int(rule, "chunk_size");
+    const int64_t chunks = chunk < 1 ? DIM_UNKNOWN : checked_div_ceil(s.steps, chunk);
+    const int64_t cells = checked_mul(s.heads, checked_mul(s.key, s.value));
+    return dtype_bytes(rule_dtype(rule, 0), checked_mul(checked_mul(s.batch, chunks), cells));
+}
+
+/* X [B, C, L], weight [C, 1, k]; what is left over for the next call is [B, C, k - 1]. */
+static int infer_causal_conv(struct rule *rule) {
+    const int64_t dims[] = {
+        rule_rank(rule, 0) == 3 ? rule_dim(rule, 0, 0) : DIM_UNKNOWN,
+        rule_rank(rule, 0) == 3 ? rule_dim(rule, 0, 1) : DIM_UNKNOWN,
+        rule_rank(rule, 1) == 3 ? checked_sub(rule_dim(rule, 1, 2), 1) : DIM_UNKNOWN,
+    };
+    for (size_t i = 0; i < 2; i++)
+        if (rule_rank(rule, i) != RANK_UNKNOWN && rule_rank(rule, i) != 3)
+            return rule_fail(rule, DIAG_SHAPE, "input %zu has rank %d, 3 is wanted", i,
+                             rule_rank(rule, i));
+    int status = common_infer_same(rule);
+    return status < 0 ? status : rule_output_dims(rule, 1, rule_dtype(rule, 0), 3, dims);
+}
+
+static void macs_causal_conv(const struct rule *rule, struct product *ret) {
+    product_add(ret, "output elements", rule_output_elements(rule, 0));
+    product_add(ret, "kernel", rule_rank(rule, 1) == 3 ? rule_dim(rule, 1, 2) : DIM_UNKNOWN);
+}
+
+static bool has_silu(const struct rule *rule) {
+    const char *activation = rule_attr_string(rule, "activation");
+    return text_equal(activation, "silu") || text_equal(activation, "swish");
+}
+
+static int64_t causal_conv_flops(const struct rule *rule) {
+    const int64_t each = (rule_has_input(rule, 2) ? 1 : 0) + (has_silu(rule) ? 1 : 0);
+    return checked_mul(each, rule_output_elements(rule, 0));
+}
+
+/* What goes into the activation is computed again. */
+static const char *causal_conv_gradients(const struct rule *rule) {
+    return has_silu(rule) ? "0123" : "1,03,,1";
+}
+
+static const struct op_attr rotary_23[] = {INT_ATTR("interleaved", 0),
+                                           OPTIONAL_ATTR("num_heads", ATTR_INT),
+                                           INT_ATTR("rotary_embedding_dim", 0),
+                                           {0}};
+static const struct op_attr linear_27[] = {INT_ATTR("chunk_size", 64),
+                                           REQUIRED_ATTR("kv_num_heads", ATTR_INT),
+                                           REQUIRED_ATTR("q_num_heads", ATTR_INT),
+                                           FLOAT_ATTR("scale", 0),
+                                           STRING_ATTR("update_rule", "gated_delta"),
+                                           {0}};
+static const struct op_attr linear_vendor[] = {INT_ATTR("chunk_size", 64),
+                                               REQUIRED_ATTR("kv_num_heads", ATTR_INT),
+                                               REQUIRED_ATTR("q_num_heads", ATTR_INT),
+                                               FLOAT_ATTR("scale", 0),
+                                               INT_ATTR("state_window", 0),
+                                               STRING_ATTR("update_rule", "gated_delta"),
+                                               {0}};
+static const struct op_attr causal_conv_27[] = {STRING_ATTR("activation", "none"), {0}};
+
+static const struct op rows[] = {
+    {.domain = "",
+     .type = "RotaryEmbedding",
+     .since = 23,
+     .min_inputs = 3,
+     .max_inputs = 4,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .attrs = rotary_23,
+     .infer = infer_rotary,
+     .memory = MEMORY_IN_PLACE,
+     .roles = "xmmi",
+     .backward.gradients = "123,-"},
+    {.domain = "",
+     .type = "LinearAttention",
+     .since = 27,
+     .min_inputs = 3,
+     .max_inputs = 6,
+     .min_outputs = 2,
+     .max_outputs = 2,
+     .attrs = linear_27,
+     .infer = infer_linear,
+     .cost = {.macs = macs_linear,
+              .macs_are = "batch x steps x columns of key x of value x heads"},
+     .roles = "x",
+     .backward.gradients = "ae",
+     .backward.extra = chunk_states,
+     .backward.macs = linear_backward},
+    {.domain = "com.microsoft",
+     .type = "LinearAttention",
+     .since = 1,
+     .min_inputs = 3,
+     .max_inputs = 6,
+     .min_outputs = 2,
+     .max_outputs = 2,
+     .attrs = linear_vendor,
+     .infer = infer_linear_window,
+     .cost = {.macs = macs_linear,
+              .macs_are = "batch x steps x columns of key x of value x heads"},
+     .roles = "x",
+     .backward.gradients = "-"},
+    {.domain = "",
+     .type = "CausalConvWithState",
+     .since = 27,
+     .min_inputs = 2,
+     .max_inputs = 4,
+     .min_outputs = 2,
+     .max_outputs = 2,
+     .attrs = causal_conv_27,
+     .infer = infer_causal_conv,
+     .cost = {.macs = macs_causal_conv,
+              .macs_are = "out x kernel",
+              .extra = causal_conv_flops,
+              .extra_is = "biases and activations"},
+     .roles = "xWWx",
+     .backward.gradients = "1,03,,1",
+     .backward.gradients_of = causal_conv_gradients,
+     .backward.factors = 2},
+};
+
+const struct op_family family_transformer = {"transformer", rows, sizeof rows / sizeof *rows,
+                                             NULL};

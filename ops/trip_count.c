@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rounds of a Loop that counts: see rounds.h. */
+#include "ops/trip_count.h"
+
+#include <math.h>
+
+#include "ops/common.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* Inputs of a body: the number of the round, the condition, then states; each is the operand
+ * of the same number of the Loop, and output `input - 1` of the body is what the next round
+ * takes. */
+enum { BODY_ROUND, BODY_CONDITION, BODY_STATE };
+
+/* Values that are looked at for one condition. */
+#define MOST_STEPS  256
+#define MOST_NUMBER (INT64_C(1) << 53)
+
+/* Up to which magnitude a type has every integer. */
+static const int64_t exact_to[DTYPE_N] = {
+    [DTYPE_INT8] = INT8_MAX,
+    [DTYPE_INT16] = INT16_MAX,
+    [DTYPE_INT32] = INT32_MAX,
+    [DTYPE_INT64] = MOST_NUMBER,
+    [DTYPE_BFLOAT16] = INT64_C(1) << 8,
+    [DTYPE_FLOAT16] = INT64_C(1) << 11,
+    [DTYPE_FLOAT] = INT64_C(1) << 24,
+    [DTYPE_DOUBLE] = MOST_NUMBER,
+};
+
+struct search {
+    struct rule *rule;
+    const struct graph *body;
+    uint32_t graph;
+    int steps_left;
+    int status;
+};
+
+/* factor * input + offset, of an input of the body (ID_NONE: a number that stays). */
+struct line {
+    uint32_t input;
+    int64_t factor, offset;
+    /* Of all values on the way: the largest magnitudes, and up to where each type is exact. */
+    int64_t most_factor, most_offset, exact_to;
+};
+
+/* A number in round k, from 0 on: start + k * step. */
+struct progress {
+    int64_t start, step;
+    int64_t last; /* up to this k nothing on the way leaves its type; -1 */
+};
+
+static int64_t least_of(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t most_of(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static bool is_within(int64_t number, int64_t most) {
+    return is_known(number) && number >= -most && number <= most;
+}
+
+/* ---- numbers ---- */
+
+/* A condition is one element, and so is what it is made of, whatever is known of its shape. */
+static bool may_be_single(const struct fact *fact) {
+    const int64_t elements = shape_elements(&fact->shape);
+    return fact->kind == CM_TYPE_TENSOR && (elements == 1 || elements == DIM_UNKNOWN);
+}
+
+/* The one element, an integer of whatever type; false: not known, or none. One that cannot be
+ * read is not known. */
+static bool read_number(struct search *search, const struct fact *fact, int64_t *ret) {
+    const struct constant *value = NULL;
+    const struct rule *rule = search->rule;
+    if (!fact->value || fact->least || fact->value->n_elements != 1) return false;
+    int status = constant_load(fact->value, &rule->model->reader, rule->arena, NULL, &value);
+    if (status == CM_NO_MEMORY) search->status = diag_no_memory(rule->diag);
+    if (status < 0 || !value) return false;
+    if (constant_has_reals(value)) {
+        const double real = constant_real_at(value, 0);
+        if (!(fabs(real) <= (double)MOST_NUMBER) || real != floor(real)) return false;
+        *ret = (int64_t)real;
+        return true;
+    }
+    if (!constant_has_ints(value)) return false;
+    *ret = constant_int_at(value, 0);
+    return is_within(*ret, MOST_NUMBER);
+}
+
+/* ---- lines ---- */
+
+static bool line_of(struct search *search, uint32_t id, struct line *ret);
+
+static int64_t magnitude(int64_t number) {
+    return number < 0 ? -number : number;
+}
+
+/* A value on the way, made of `line`: false where its numbers are too large. */
+static bool note_line(struct line *line) {
+    if (!is_within(line->factor, MOST_NUMBER) || !is_within(line->offset, MOST_NUMBER))
+        return false;
+    line->most_factor = most_of(line->most_factor, magnitude(line->factor));
+    line->most_offset = most_of(line->most_offset, magnitude(line->offset));
+    return true;
+}
+
+static bool add_lines(const struct line *a, const struct line *b, struct line *ret) {
+    if (a->input != ID_NONE && b->input != ID_NONE && a->input != b->input) return false;
+    ret->input = a->input == ID_NONE ? b->input : a->input;
+    ret->factor = checked_add(a->factor, b->factor);
+    ret->offset = checked_add(a->offset, b->offset);
+    return true;
+}
+
+static bool multiply_lines(const struct line *a, const struct line *b, struct line *ret) {
+    if (a->input != ID_NONE && b->input != ID_NONE) return false;
+    const struct line *moving = a->input == ID_NONE ? b : a;
+    const int64_t by = (moving == a ? b : a)->offset;
+    ret->input = moving->input;
+    ret->factor = checked_mul(moving->factor, by);
+    ret->offset = checked_mul(moving->offset, by);
+    return true;
+}
+
+static bool subtract_lines(const struct line *a, const struct line *b, struct line *ret) {
+    const struct line minus = {.input = b->input, .factor = -b->factor, .offset = -b->offset};
+    return add_lines(a, &minus, ret);
+}
+
+static const struct {
+    const char *type;
+    bool (*combine)(const struct line *a, const struct line *b, struct line *ret);
+} arithmetic[] = {{"Add", add_lines}, {"Sub", subtract_lines}, {"Mul", multiply_lines}};
+
+/* What hands its operand on: one element, in another type or shape. */
+static bool passes_on(const struct node *node) {
+    static const char *const types[] = {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (text_equal(node->type, types[i])) return true;
+    return false;
+}
+
+static bool line_of_node(struct search *search, const struct node *node, struct line *ret) {
+    if (passes_on(node)) return line_of(search, node->inputs[0], ret);
+    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
+        struct line a, b;
+        if (!text_equal(node->type, arithmetic[i].type)) continue;
+        if (!line_of(search, node->inputs[0], &a) || !line_of(search, node->inputs[1], &b))
+            return false;
+        ret->exact_to = least_of(a.exact_to, b.exact_to);
+        ret->most_factor = most_of(a.most_factor, b.most_factor);
+        ret->most_offset = most_of(a.most_offset, b.most_offset);
+        return arithmetic[i].combine(&a, &b, ret) && note_line(ret);
+    }
+    return false;
+}
+
+/* The node of ONNX that makes the value within the body; NULL: none does. */
+static const struct node *maker_of(const struct search *search, uint32_t id) {
+    const struct value *value = &search->rule->model->values[id];
+    if (value->graph != search->graph || value->node == ID_NONE) return NULL;
+    const struct node *node = &search->rule->model->nodes[value->node];
+    return node->domain[0] == '\0' ? node : NULL;
+}
+
+static bool line_of_input(const struct search *search, uint32_t id, struct line *ret) {
+    for (uint32_t i = 0; i < search->body->n_inputs; i++)
+        if (search->body->inputs[i] == id) {
+            ret->input = i;
+            ret->factor = ret->most_factor = 1;
+            return i != BODY_CONDITION;
+        }
+    return false;
+}
+
+static bool line_of(struct search *search, uint32_t id, struct line *ret) {
+    const struct rule_walker *walker = search->rule->walker;
+    if (id == ID_NONE || search->status || search->steps_left-- <= 0) return false;
+    const struct fact *fact = walker->fact(walker->context, id);
+    const struct node *node = maker_of(search, id);
+    *ret = (struct line){.input = ID_NONE, .exact_to = MOST_NUMBER};
+    if (!may_be_single(fact)) return false;
+    if (!read_number(search, fact, &ret->offset) &&
+        !(node ? line_of_node(search, node, ret) : line_of_input(search, id, ret)))
+        return false;
+    if (!note_line(ret)) return false;
+    ret->exact_to = least_of(ret->exact_to, exact_to[fact->dtype]);
+    return true;
+}
+
+/* How a state goes on from round to round, and what lies on its way. */
+static bool progress_of_state(struct search *search, uint32_t input, struct progress *ret,
+                              struct line *ret_next) {
+    if (!read_number(search, rule_input(search->rule, input), &ret->start)) return false;
+    if (!line_of(search, search->body->outputs[input - 1], ret_next)) return false;
+    const bool stays = ret_next->input == ID_NONE && ret_next->offset == ret->start;
+    ret->step = stays ? 0 : ret_next->offset;
+    return stays || (ret_next->input == input && ret_next->factor == 1);
+}
+
+/* Up to which k start + k * step lies within +-room. */
+static int64_t last_within(int64_t start, int64_t step, int64_t room) {
+    if (!is_within(start, room)) return -1;
+    if (step == 0) return ROUNDS_ENDLESS;
+    return step > 0 ? (room - start) / step : (start + room) / -step;
+}
+
+/* What is left for the input of a line until a value on the way leaves its type. */
+static int64_t room_in(const struct line *line) {
+    const int64_t room = line->exact_to - line->most_offset;
+    return room < 0 || line->most_factor == 0 ? room : room / line->most_factor;
+}
+
+static bool progress_of(struct search *search, uint32_t id, struct progress *ret) {
+    struct line line;
+    struct line next = {.exact_to = MOST_NUMBER};
+    struct progress input = {0, 1, 0};
+    if (!line_of(search, id, &line)) return false;
+    if (line.input == ID_NONE) input.step = 0;
+    if (line.input != ID_NONE && line.input >= BODY_STATE &&
+        !progress_of_state(search, line.input, &input, &next))
+        return false;
+    ret->start = checked_add(checked_mul(line.factor, input.start), line.offset);
+    ret->step = checked_mul(line.factor, input.step);
+    ret->last = least_of(last_within(input.start, input.step, room_in(&line)),
+                         last_within(input.start, input.step, room_in(&next)));
+    return is_within(ret->start, MOST_NUMBER) && is_within(ret->step, MOST_NUMBER);
+}
+
+/* ---- conditions ---- */
+
+static const struct rounds not_said = {0, ROUNDS_ENDLESS};
+
+/* The first k from 0 on at which start + k * step < bound is as wanted. */
+static int64_t first_below(int64_t start, int64_t step, int64_t bound, bool want) {
+    if ((start < bound) == want) return 0;
+    if (step == 0 || (step < 0) != want) return ROUNDS_ENDLESS;
+    return want ? (start - bound) / -step + 1 : (bound - start + step - 1) / step;
+}
+
+static const struct {
+    const char *type;
+    bool turned;   /* its second operand is the smaller one */
+    int64_t bound; /* of integers whose difference lies below it */
+} comparisons[] = {{"Less", false, 0},
+                   {"Greater", true, 0},
+                   {"LessOrEqual", false, 1},
+                   {"GreaterOrEqual", true, 1}};
+
+static struct rounds first_compared(struct search *search, const struct node *node, size_t row,
+                                    bool want) {
+    const bool turned = comparisons[row].turned;
+    struct progress x, y;
+    if (!progress_of(search, node->inputs[turned], &x) ||
+        !progress_of(search, node->inputs[!turned], &y))
+        return not_said;
+    const int64_t k =
+        first_below(x.start - y.start, x.step - y.step, comparisons[row].bound, want);
+    const int64_t last = least_of(x.last, y.last);
+    return k <= last ? (struct rounds){k, k} : (struct rounds){last + 1, ROUNDS_ENDLESS};
+}
+
+static struct rounds first_of(struct search *search, uint32_t id, bool want);
+
+/* Of two conditions that either is as wanted, or that both are. */
+static struct rounds first_of_two(struct search *search, const struct node *node, bool both,
+                                  bool want) {
+    const struct rounds a = first_of(search, node->inputs[0], want);
+    const struct rounds b = first_of(search, node->inputs[1], want);
+    if (!both) return (struct rounds){least_of(a.least, b.least), least_of(a.most, b.most)};
+    return (struct rounds){a.least > b.least ? a.least : b.least, ROUNDS_ENDLESS};
+}
+
+static bool is_zero(struct search *search, uint32_t id) {
+    const struct rule_walker *walker = search->rule->walker;
+    int64_t number = 1;
+    return id != ID_NONE && read_number(search, walker->fact(walker->context, id), &number) &&
+           number == 0;
+}
+
+/* The condition that a node hands on, also as a number; PaddlePaddle's exporter adds 0 to what
+ * it copies. ID_NONE: none. */
+static uint32_t handed_on(struct search *search, const struct node *node) {
+    if (passes_on(node)) return node->inputs[0];
+    if (!text_equal(node->type, "Add")) return ID_NONE;
+    if (is_zero(search, node->inputs[0])) return node->inputs[1];
+    return is_zero(search, node->inputs[1]) ? node->inputs[0] : ID_NONE;
+}
+
+static struct rounds first_of_node(struct search *search, const struct node *node, bool want) {
+    const uint32_t same = handed_on(search, node);
+    if (same != ID_NONE) return first_of(search, same, want);
+    if (text_equal(node->type, "Not")) return first_of(search, node->inputs[0], !want);
+    if (text_equal(node->type, "And")) return first_of_two(search, node, want, want);
+    if (text_equal(node->type, "Or")) return first_of_two(search, node, !want, want);
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
+        if (text_equal(node->type, comparisons[i].type))
+            return first_compared(search, node, i, want);
+    return not_said;
+}
+
+/* The first round, from 0 on, in which the condition is as wanted. */
+static struct rounds first_of(struct search *search, uint32_t id, bool want) {
+    const struct rule_walker *walker = search->rule->walker;
+    int64_t number = 0;
+    if (id == ID_NONE || search->status || search->steps_left-- <= 0) return not_said;
+    const struct fact *fact = walker->fact(walker->context, id);
+    const struct node *node = maker_of(search, id);
+    if (!may_be_single(fact)) return not_said;
+    if (read_number(search, fact, &number)) {
+        const int64_t k = (number != 0) == want ? 0 : ROUNDS_ENDLESS;
+        return (struct rounds){k, k};
+    }
+    return node ? first_of_node(search, node, want) : not_said;
+}
+
+static int64_t one_more(int64_t k) {
+    return k == ROUNDS_ENDLESS ? k : k + 1;
+}
+
+int rounds_counted(struct rule *rule, const struct body *body, struct rounds *ret) {
+    struct search search = {.rule = rule,
+                            .body = &rule->model->graphs[body->graph],
+                            .graph = body->graph,
+                            .steps_left = MOST_STEPS};
+    const struct rounds first = first_of(&search, search.body->outputs[0], false);
+    *ret = (struct rounds){one_more(first.least), one_more(first.most)};
+    return search.status;
+}

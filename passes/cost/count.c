@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass count: MACs, FLOPs, operations on integers, bytes and activation bytes of every node, by
+ * its row's formulas, times how often its graph runs. Of the branches of an If whose condition
+ * is not known only the dearer is charged. Params are counted in params.c: they are a property
+ * of tensors, not of nodes.
+ */
+#include "passes/cost/count.h"
+
+#include "ops/flops/conventions.h"
+#include "passes/infer/rules.h"
+#include "passes/latency/estimate.h"
+#include "passes/memory/liveness.h"
+#include "passes/params/dequantized.h"
+#include "passes/pass.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+static bool moves_bytes(enum storage storage) {
+    return storage == STORAGE_ACTIVATION;
+}
+
+/* Whether the node does any work at run time: one of its outputs is written afresh. */
+static bool writes_anything(const struct analysis *analysis, const struct node *node) {
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE &&
+            moves_bytes(analysis->lifetime.storage[node->outputs[i]]))
+            return true;
+    return false;
+}
+
+static int64_t bytes_written(const struct analysis *analysis, const struct rule *rule) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < rule->n_outputs; i++) {
+        uint32_t value = rule->node->outputs[i];
+        if (value == ID_NONE || !moves_bytes(analysis->lifetime.storage[value])) continue;
+        bytes = checked_add(bytes, lifetime_bytes(&rule->outputs[i]));
+    }
+    return bytes;
+}
+
+/* Operands that are only looked at on the host (shapes, axes) move no bytes worth naming. */
+static bool is_read(const struct rule *rule, size_t slot) {
+    return rule->inputs[slot] && rule->inputs[slot]->kind == CM_TYPE_TENSOR &&
+           !(op_role(rule->op, slot) == 'i' && rule->inputs[slot]->value);
+}
+
+/* As pass lifetime has them already, of what owns bytes and is what the rule reads. */
+static int64_t operand_bytes(const struct analysis *analysis, const struct rule *rule,
+                             size_t slot) {
+    const uint32_t value = rule->node->inputs[slot];
+    const bool is_owner = value != ID_NONE && lifetime_owned(analysis, value) != 0 &&
+                          rule->inputs[slot] == &analysis->infer.most->facts[value];
+    return is_owner ? lifetime_owned(analysis, value) : lifetime_bytes(rule->inputs[slot]);
+}
+
+static int64_t bytes_read(const struct analysis *analysis, const struct rule *rule) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < rule->n_inputs; i++)
+        if (is_read(rule, i)) bytes = checked_add(bytes, operand_bytes(analysis, rule, i));
+    return bytes;
+}
+
+/*
+ * A table of a convention counts elements that are computed at run time: shape arithmetic and
+ * what stands in the file are none. The operator rows say it themselves.
+ */
+static bool is_computed(const struct analysis *analysis, const struct node *node,
+                        int64_t macs) {
+    return macs != 0 || writes_anything(analysis, node);
+}
+
+bool count_traffic(const struct analysis *analysis, const struct rule *rule, int64_t *ret_read,
+                   int64_t *ret_written) {
+    bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
+    *ret_read = moves ? bytes_read(analysis, rule) : 0;
+    *ret_written = moves ? bytes_written(analysis, rule) : 0;
+    return moves;
+}
+
+/* MACs and bytes of a node, which are what the file does whoever looks at it. */
+static void cost_of(const struct analysis *analysis, const struct rule *rule,
+                    struct cm_costs *costs) {
+    costs->macs = product_macs(rule);
+    costs->int_macs = dequantized_integers(analysis, rule, costs->macs).macs;
+    (void)count_traffic(analysis, rule, &costs->bytes_read, &costs->bytes_written);
+    costs->activation_bytes = costs->bytes_written;
+    costs->latency_ps = estimate_latency(analysis, rule->node_id);
+}
+
+/*
+ * From a node's own rule to the one by which its FLOPs are counted. A composite is counted
+ * once, by the row of the operation, at the node that makes its result: so its FLOPs depend on
+ * neither opset nor exporter. Not so in a convention that sees the nodes of a file. *ret_counts
+ * false: the node is counted with another one.
+ */
+static int turn_to_counting(const struct analysis *analysis,
+                            const struct convention *convention,
+                            const struct rule_source *source, struct rule *rule,
+                            bool *ret_counts) {
+    const struct composites_table *composites = &analysis->composites;
+    const uint32_t index = composites->of_node[rule->node_id];
+    *ret_counts = true;
+    if (index == ID_NONE || convention->sees_nodes) return CM_OK;
+    *ret_counts = composites->items[index].last == rule->node_id;
+    if (!*ret_counts) return CM_OK;
+    return rules_make_composite(source, &composites->items[index], rule);
+}
+
+/* Leaves *rule as the one that they were counted by. */
+static int find_terms(const struct analysis *analysis, const struct convention *convention,
+                      const struct rule_source *source, struct rule *rule,
+                      struct count_terms *ret) {
+    bool counts = false;
+    int status = turn_to_counting(analysis, convention, source, rule, &counts);
+    ret->n = 0;
+    if (status < 0 || !counts) return status;
+    const int64_t macs = product_macs(rule);
+    const bool computed = is_computed(analysis, rule->node, macs);
+    struct integers integers = dequantized_integers(analysis, rule, macs);
+    integers.rest = integers.rest && computed;
+    if (computed || !convention->rows)
+        ret->n = convention_terms(convention, rule, &integers, ret->terms);
+    return CM_OK;
+}
+
+int count_terms(const struct analysis *analysis, const struct convention *convention,
+                uint32_t node, struct count_terms *ret) {
+    struct rule_source source = rules_source(analysis);
+    const struct arena_mark mark = arena_save(analysis->arena);
+    const struct count_table *table = &analysis->count;
+    const uint32_t graph = analysis->model->nodes[node].graph;
+    const bool is_most = table->nodes[node].costs.at_most != 0;
+    struct rule rule;
+    if (is_most) source.facts = analysis->infer.most->facts;
+    int status = rules_make_done(&source, node, &rule);
+    if (status < 0) return status;
+    *ret = (struct count_terms){.runs = is_most ? table->most_runs[graph] : table->runs[graph]};
+    if (rule.op->cost.macs) rule.op->cost.macs(&rule, &ret->macs);
+    status = find_terms(analysis, convention, &source, &rule, ret);
+    arena_restore(analysis->arena, mark);
+    return status;
+}
+
+int64_t count_flops(const struct count_terms *terms) {
+    return checked_mul(convention_sum(terms->terms, terms->n, false), terms->runs);
+}
+
+int64_t count_int_ops(const struct count_terms *terms) {
+    return checked_mul(convention_sum(terms->terms, terms->n, true), terms->runs);
+}
+
+static int64_t *scaled_field(struct cm_costs *costs, size_t index) {
+    int64_t *const fields[] = {&costs->macs,      &costs->int_macs,   &costs->flops,
+                               &costs->int_ops,   &costs->bytes_read, &costs->bytes_written,
+                               &costs->latency_ps};
+    return fields[index];
+}
+
+#define N_SCALED 7 /* activation_bytes are not scaled: each run writes the same buffers */
+
+static void scale(struct cm_costs *costs, int64_t runs) {
+    if (runs == 1) return;
+    for (size_t i = 0; i < N_SCALED; i++) {
+        int64_t *field = scaled_field(costs, i);
+        *field = checked_mul(*field, runs);
+    }
+    if (runs == 0) costs->activation_bytes = 0;
+    if (runs == 0) costs->at_most = 0;
+}
+
+/* Runs of a graph in one pass through the model: the product over the graphs around it. */
+static void total_runs(const struct analysis *analysis, const struct infer_table *infer,
+                       int64_t *runs) {
+    const struct model *model = analysis->model;
+    for (uint32_t id = 0; id < model->n_graphs; id++) {
+        const struct graph *graph = &model->graphs[id];
+        /* a graph's parent is always added before it */
+        int64_t outer = graph->parent == ID_NONE ? 1 : runs[graph->parent];
+        runs[id] = checked_mul(outer, infer->runs[id]);
+    }
+}
+
+struct branch_cost {
+    int64_t macs;
+    int64_t flops;
+    int64_t int_ops;
+    int64_t bytes;
+};
+
+static bool is_dearer(const struct branch_cost *a, const struct branch_cost *b) {
+    if (a->macs != b->macs) return a->macs > b->macs;
+    if (a->flops != b->flops) return a->flops > b->flops;
+    if (a->int_ops != b->int_ops) return a->int_ops > b->int_ops;
+    return a->bytes > b->bytes;
+}
+
+static void add_if_known(int64_t *sum, int64_t value) {
+    *sum = checked_add(*sum, is_known(value) ? value : 0);
+}
+
+/* What all nodes of a graph and of its bodies cost. */
+static void graph_costs(const struct analysis *analysis, const struct count_table *table,
+                        struct branch_cost *costs) {
+    const struct model *model = analysis->model;
+    for (uint32_t id = (uint32_t)model->n_graphs; id-- > 0;) {
+        const struct graph *graph = &model->graphs[id];
+        for (size_t i = 0; i < graph->n_nodes; i++) {
+            const struct cm_costs *node = &table->nodes[graph->nodes[i]].costs;
+            add_if_known(&costs[id].macs, node->macs);
+            add_if_known(&costs[id].flops, node->flops);
+            add_if_known(&costs[id].int_ops, node->int_ops);
+            add_if_known(&costs[id].bytes, node->bytes_written);
+        }
+        if (graph->parent == ID_NONE) continue;
+        struct branch_cost *outer = &costs[graph->parent];
+        outer->macs = checked_add(outer->macs, costs[id].macs);
+        outer->flops = checked_add(outer->flops, costs[id].flops);
+        outer->int_ops = checked_add(outer->int_ops, costs[id].int_ops);
+        outer->bytes = checked_add(outer->bytes, costs[id].bytes);
+    }
+}
+
+/* Drops every alternative that is not the dearest of its node's branches. */
+static int drop_cheaper_branches(const struct analysis *analysis, struct count_table *table,
+                                 bool *dropped) {
+    const struct model *model = analysis->model;
+    if (model->n_graphs == 1) return CM_OK;
+    struct branch_cost *costs = arena_array(analysis->scratch, model->n_graphs, sizeof(*costs));
+    uint32_t *best = arena_array(analysis->scratch, model->n_nodes, sizeof(*best));
+    if (!costs || !best) return diag_no_memory(analysis->diag);
+    graph_costs(analysis, table, costs);
+    for (uint32_t id = 0; id < model->n_nodes; id++) best[id] = ID_NONE;
+    for (uint32_t id = 0; id < model->n_graphs; id++) {
+        uint32_t owner = model->graphs[id].owner;
+        if (!analysis->infer.alternative[id]) continue;
+        if (best[owner] == ID_NONE || is_dearer(&costs[id], &costs[best[owner]]))
+            best[owner] = id;
+    }
+    for (uint32_t id = 0; id < model->n_graphs; id++) {
+        const struct graph *graph = &model->graphs[id];
+        bool outer = graph->parent != ID_NONE && dropped[graph->parent];
+        bool worse = analysis->infer.alternative[id] && best[graph->owner] != id;
+        dropped[id] = outer || worse;
+    }
+    return CM_OK;
+}
+
+/* Costs of one run of the node by that source. */
+static int count_node(const struct analysis *analysis, const struct convention *convention,
+                      const struct rule_source *source, uint32_t id, struct cm_costs *ret) {
+    struct count_terms terms;
+    struct rule rule;
+    int status = rules_make_done(source, id, &rule);
+    if (status < 0) return status;
+    cost_of(analysis, &rule, ret);
+    status = find_terms(analysis, convention, source, &rule, &terms);
+    if (status < 0) return status;
+    ret->flops = convention_sum(terms.terms, terms.n, false);
+    ret->int_ops = convention_sum(terms.terms, terms.n, true);
+    return CM_OK;
+}
+
+/* Whether the node has to do with a value whose size is only bounded, or runs at most so often.
+ */
+static bool is_bounded(const struct analysis *analysis, uint32_t id) {
+    const struct node *node = &analysis->model->nodes[id];
+    const struct infer_table *most = analysis->infer.most;
+    if (most == &analysis->infer) return false;
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] != ID_NONE && most->facts[node->inputs[i]].is_at_most) return true;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE && most->facts[node->outputs[i]].is_at_most)
+            return true;
+    return analysis->count.runs[node->graph] != analysis->count.most_runs[node->graph];
+}
+
+/* Figures that the file does not determine, or that hang on how often a body runs, from the
+ * largest there can be. One that would bring a sum past 2^63 says nothing. */
+static void take_most(const struct analysis *analysis, const struct cm_costs *most,
+                      struct cm_costs *costs) {
+    const int64_t limit = INT64_MAX / 4 / (int64_t)(analysis->model->n_nodes + 1);
+    const size_t offsets[] = {offsetof(struct cm_costs, macs),
+                              offsetof(struct cm_costs, int_macs),
+                              offsetof(struct cm_costs, flops),
+                              offsetof(struct cm_costs, int_ops),
+                              offsetof(struct cm_costs, bytes_read),
+                              offsetof(struct cm_costs, bytes_written),
+                              offsetof(struct cm_costs, activation_bytes)};
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        int64_t *exact = (int64_t *)((char *)costs + offsets[i]);
+        const int64_t bound = *(const int64_t *)((const char *)most + offsets[i]);
+        if (!is_known(bound) || bound > limit || bound == *exact) continue;
+        *exact = bound;
+        costs->at_most |= UINT32_C(1) << (offsets[i] / sizeof(int64_t));
+    }
+}
+
+static int count_most(const struct analysis *analysis, const struct convention *convention,
+                      uint32_t id, struct cm_costs *costs) {
+    if (!is_bounded(analysis, id)) return CM_OK;
+    struct rule_source source = rules_source(analysis);
+    struct cm_costs most = {0};
+    source.facts = analysis->infer.most->facts;
+    int status = count_node(analysis, convention, &source, id, &most);
+    if (status < 0) return status;
+    scale(&most, analysis->count.most_runs[analysis->model->nodes[id].graph]);
+    take_most(analysis, &most, costs);
+    return CM_OK;
+}
+
+static int count_nodes(const struct analysis *analysis, struct count_table *table) {
+    const struct model *model = analysis->model;
+    const struct convention *convention = convention_find(analysis->options->convention);
+    struct rule_source source = rules_source(analysis);
+    struct rule_room room;
+    source.room = &room;
+    BUG_ON(!convention); /* names are checked before the passes run */
+    const struct arena_mark mark = arena_save(analysis->arena);
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        int status = count_node(analysis, convention, &source, id, &table->nodes[id].costs);
+        scale(&table->nodes[id].costs, table->runs[model->nodes[id].graph]);
+        if (status == CM_OK)
+            status = count_most(analysis, convention, id, &table->nodes[id].costs);
+        if (status < 0) return status;
+        arena_restore(analysis->arena, mark);
+    }
+    return CM_OK;
+}
+
+static bool has_overflow(const struct cm_costs *costs) {
+    return is_overflow(costs->macs) || is_overflow(costs->flops) ||
+           is_overflow(costs->int_ops) || is_overflow(costs->bytes_read) ||
+           is_overflow(costs->bytes_written);
+}
+
+static int report_overflow(const struct analysis *analysis, uint32_t id) {
+    struct node_place place = {.model = analysis->model,
+                               .op = analysis->bind.ops[id],
+                               .facts = analysis->infer.facts,
+                               .pass = "count",
+                               .node = id};
+    node_place_push(&place, analysis->diag);
+    int status = diag_error(analysis->diag, DIAG_OVERFLOW, "the cost of the node passes 2^63");
+    node_place_pop(&place, analysis->diag);
+    return status;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct count_table *table = own;
+    const struct model *model = analysis->model;
+    bool *dropped = arena_array(analysis->scratch, model->n_graphs, sizeof(*dropped));
+    table->nodes = arena_array(analysis->kept, model->n_nodes, sizeof(*table->nodes));
+    table->runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->runs));
+    table->most_runs = arena_array(analysis->arena, model->n_graphs, sizeof(*table->most_runs));
+    if (!table->runs || !table->most_runs || !dropped || !table->nodes)
+        return diag_no_memory(analysis->diag);
+    int status = dequantized_find(analysis, &table->dequantized);
+    if (status < 0) return status;
+    total_runs(analysis, &analysis->infer, table->runs);
+    total_runs(analysis, analysis->infer.most, table->most_runs);
+    status = count_nodes(analysis, table);
+    if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
+    if (status < 0) return status;
+    for (uint32_t id = 0; id < model->n_nodes && status == CM_OK; id++) {
+        if (dropped[model->nodes[id].graph]) scale(&table->nodes[id].costs, 0);
+        if (has_overflow(&table->nodes[id].costs))
+            status = report_overflow(analysis, id); /* one is enough: it spreads */
+    }
+    for (uint32_t id = 0; id < model->n_graphs; id++)
+        if (dropped[id]) table->runs[id] = 0;
+    return status;
+}
+
+const struct pass pass_count = {
+    .name = "count",
+    .summary = "count MACs, FLOPs and bytes of every node",
+    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_COMPOSITES | HAS_STORAGE | HAS_TIMES,
+    .gives = HAS_COSTS,
+    .run = run,
+    .own = offsetof(struct analysis, count),
+};

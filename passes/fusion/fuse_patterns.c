@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass composites: which nodes are one operation that the exporter took apart, by the formulas
+ * of ops/onnx/patterns.c. Nodes are looked at from the last to the first, so that the longest
+ * form is found: a LayerNorm with scale and shift before the bare one inside of it. The nodes
+ * stay; readers count, name and describe the operation by its row.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/product.h"
+#include "passes/fusion/candidates.h"
+#include "passes/fusion/match.h"
+#include "passes/pass.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct finder {
+    const struct analysis *analysis;
+    struct composites_table *table;
+    struct candidates candidates;
+    struct match match;
+    size_t capacity;
+    struct rule_source source; /* of the match */
+};
+
+/* Words of a row, separated by blanks. */
+static const char *next_word(const char **at, struct arena *arena) {
+    *at += strspn(*at, " ");
+    size_t length = strcspn(*at, " ");
+    const char *word = arena_strndup(arena, *at, length);
+    *at += length;
+    return word;
+}
+
+static size_t n_words(const char *text) {
+    size_t n = 0;
+    for (text += strspn(text, " "); *text != '\0'; n++) {
+        text += strcspn(text, " ");
+        text += strspn(text, " ");
+    }
+    return n;
+}
+
+static int take_operands(struct finder *finder, struct node *node) {
+    const char *at = finder->match.pattern->row->operands;
+    struct arena *arena = finder->analysis->arena;
+    uint32_t *inputs = arena_array(arena, n_words(at), sizeof *inputs);
+    size_t n = n_words(at);
+    if (!inputs) return CM_NO_MEMORY;
+    node->inputs = inputs;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = next_word(&at, arena);
+        if (!name) return CM_NO_MEMORY;
+        const struct match_name *found = match_name(&finder->match, name);
+        inputs[i] = found ? found->value : ID_NONE;
+        if (found) node->n_inputs = (uint32_t)i + 1;
+    }
+    return CM_OK;
+}
+
+/* Dim `axis` of what the name stands for, as text says: "g.1". */
+static int64_t named_dim(const struct finder *finder, const char *source, const char *dot) {
+    char name[16] = {0};
+    const size_t length = (size_t)(dot - source);
+    BUG_ON(length >= sizeof name);
+    memcpy(name, source, length);
+    const struct match_name *found = match_name(&finder->match, name);
+    if (!found || found->value == ID_NONE) return DIM_UNKNOWN;
+    const struct shape *shape = &finder->analysis->infer.facts[found->value].shape;
+    int axis = dot[1] - '0';
+    return axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN;
+}
+
+/* What "name=source" says (ops/onnx/patterns.h). */
+static bool set_attr(const struct finder *finder, const char *source, struct attr *attr) {
+    const char *dot = strchr(source, '.');
+    attr->n = 1;
+    if (*source == '\'') {
+        attr->kind = ATTR_STRING;
+        attr->s = arena_strndup(finder->analysis->arena, source + 1, strlen(source) - 2);
+        return attr->s != NULL;
+    }
+    if (dot || text_equal(source, "axis")) {
+        attr->kind = ATTR_INT;
+        attr->i = dot ? named_dim(finder, source, dot) : finder->match.axes[0];
+        return is_known(attr->i);
+    }
+    const struct match_name *found = match_name(&finder->match, source);
+    attr->kind = ATTR_FLOAT;
+    attr->f = found ? found->number : 0;
+    return found != NULL;
+}
+
+static int take_attr(const struct finder *finder, const char *word, struct node *node,
+                     struct attr *attrs) {
+    struct arena *arena = finder->analysis->arena;
+    const size_t length = strcspn(word, "=");
+    struct attr *attr = &attrs[node->n_attrs];
+    attr->name = arena_strndup(arena, word, length);
+    const char *source = arena_strdup(arena, word + length + 1);
+    if (!attr->name || !source) return CM_NO_MEMORY;
+    if (set_attr(finder, source, attr)) node->n_attrs++;
+    return CM_OK;
+}
+
+/* Those of the node whose type is the operation's. */
+static void copy_attrs(const struct finder *finder, struct node *node) {
+    const struct match *match = &finder->match;
+    for (size_t i = 0; i < match->n_nodes; i++) {
+        const struct node *from = &finder->analysis->model->nodes[match->nodes[i]];
+        if (!text_equal(from->type, match->pattern->row->op)) continue;
+        node->n_attrs = from->n_attrs;
+        node->attrs = from->attrs;
+    }
+}
+
+static int take_attrs(const struct finder *finder, struct node *node) {
+    const char *at = finder->match.pattern->row->attributes;
+    if (text_equal(at, "*")) {
+        copy_attrs(finder, node);
+        return CM_OK;
+    }
+    struct arena *arena = finder->analysis->arena;
+    const size_t n = at ? n_words(at) : 0;
+    struct attr *attrs = arena_array(arena, n, sizeof *attrs);
+    if (!attrs) return CM_NO_MEMORY;
+    node->attrs = attrs;
+    for (size_t i = 0; i < n; i++) {
+        const char *word = next_word(&at, arena);
+        if (!word || take_attr(finder, word, node, attrs) < 0) return CM_NO_MEMORY;
+    }
+    return CM_OK;
+}
+
+/* The operation as one node, in the place of the last of its nodes. */
+static const struct node *whole_node(struct finder *finder, uint32_t last) {
+    struct node *node = arena_alloc(finder->analysis->arena, sizeof *node);
+    if (!node) return NULL;
+    *node = finder->analysis->model->nodes[last];
+    node->domain = finder->match.pattern->op->domain;
+    node->type = finder->match.pattern->op->type;
+    node->opset = finder->match.pattern->op->since;
+    node->n_inputs = node->n_attrs = 0;
+    if (take_operands(finder, node) < 0 || take_attrs(finder, node) < 0) return NULL;
+    return node;
+}
+
+static int compare_ids(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a;
+    const uint32_t y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static const uint32_t *sorted_nodes(const struct finder *finder) {
+    const struct match *match = &finder->match;
+    uint32_t *nodes =
+        arena_copy(finder->analysis->arena, match->nodes, match->n_nodes * sizeof *nodes);
+    if (nodes) qsort(nodes, match->n_nodes, sizeof *nodes, compare_ids);
+    return nodes;
+}
+
+static int grow(struct finder *finder) {
+    struct composites_table *table = finder->table;
+    if (table->n < finder->capacity) return CM_OK;
+    const size_t capacity = finder->capacity ? finder->capacity * 2 : 64;
+    struct composite *items = arena_array(finder->analysis->arena, capacity, sizeof *items);
+    if (!items) return CM_NO_MEMORY;
+    if (table->n) memcpy(items, table->items, table->n * sizeof *items);
+    table->items = items;
+    finder->capacity = capacity;
+    return CM_OK;
+}
+
+static int64_t macs_of_nodes(const struct finder *finder, const struct composite *composite) {
+    int64_t macs = 0;
+    for (size_t i = 0; i < composite->n_nodes; i++) {
+        struct rule rule;
+        if (rules_make_done(finder->match.source, composite->nodes[i], &rule) < 0)
+            return DIM_UNKNOWN;
+        macs = checked_add(macs, product_macs(&rule));
+    }
+    return macs;
+}
+
+/*
+ * Whether what the row multiplies is what the nodes do. It is not where a mask or a value
+ * repeats the product by broadcasting, or an operand is a vector.
+ */
+static bool multiplies_the_same(const struct finder *finder,
+                                const struct composite *composite) {
+    struct arena *arena = finder->analysis->arena;
+    struct rule whole;
+    if (composite->foldable || !composite->op->cost.macs) return true;
+    struct arena_mark mark = arena_save(arena);
+    bool same = rules_make_composite(finder->match.source, composite, &whole) == CM_OK &&
+                product_macs(&whole) == macs_of_nodes(finder, composite);
+    arena_restore(arena, mark);
+    return same;
+}
+
+static int keep(struct finder *finder, uint32_t last) {
+    const struct composite_pattern *row = finder->match.pattern->row;
+    const struct composite composite = {
+        .name = row->name,
+        .op = finder->match.pattern->op,
+        .node = whole_node(finder, last),
+        .last = last,
+        .n_nodes = finder->match.n_nodes,
+        .nodes = sorted_nodes(finder),
+        .foldable = row->foldable,
+    };
+    if (!composite.node || !composite.nodes) return CM_NO_MEMORY;
+    if (!multiplies_the_same(finder, &composite)) return CM_OK;
+    if (grow(finder) < 0) return CM_NO_MEMORY;
+    for (size_t i = 0; i < composite.n_nodes; i++)
+        finder->table->of_node[composite.nodes[i]] = (uint32_t)finder->table->n;
+    finder->table->items[finder->table->n++] = composite;
+    return CM_OK;
+}
+
+/* A BatchNormalization that trains has no statistics to fold. */
+static bool may_be_folded(const struct finder *finder) {
+    const struct match *match = &finder->match;
+    if (!match->pattern->row->foldable) return true;
+    for (size_t i = 0; i < match->n_nodes; i++) {
+        struct rule rule;
+        if (rules_make(match->source, match->nodes[i], &rule) < 0 || rule.training)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the node's first output may be what one of its candidates makes. */
+static bool is_open(const struct finder *finder, uint32_t id) {
+    const struct node *node = &finder->analysis->model->nodes[id];
+    if (finder->candidates.ends_at[id] == 0 || finder->table->of_node[id] != ID_NONE)
+        return false;
+    return node->n_outputs > 0 && node->outputs[0] != ID_NONE &&
+           !finder->analysis->infer.facts[node->outputs[0]].is_constant;
+}
+
+static int find_at(struct finder *finder, uint32_t id) {
+    const struct match_patterns *patterns = &finder->candidates.patterns;
+    if (!is_open(finder, id)) return CM_OK;
+    const uint32_t result = finder->analysis->model->nodes[id].outputs[0];
+    for (size_t i = 0; i < patterns->n; i++)
+        if ((finder->candidates.ends_at[id] & pattern_bit(i)) &&
+            match_value(&finder->match, &patterns->items[i], result) && may_be_folded(finder))
+            return keep(finder, id);
+    return CM_OK;
+}
+
+/* In the order of their results; those that are only listed let go of their nodes. */
+static void finish(struct composites_table *table) {
+    for (size_t i = 0; i < table->n / 2; i++) {
+        struct composite swapped = table->items[i];
+        table->items[i] = table->items[table->n - 1 - i];
+        table->items[table->n - 1 - i] = swapped;
+    }
+    for (size_t i = 0; i < table->n; i++)
+        for (size_t k = 0; k < table->items[i].n_nodes; k++)
+            table->of_node[table->items[i].nodes[k]] =
+                table->items[i].foldable ? ID_NONE : (uint32_t)i;
+}
+
+/* Backwards, so that the longest form is found. */
+static int find_all(struct finder *finder) {
+    finder->source = rules_source(finder->analysis);
+    finder->match.source = &finder->source;
+    finder->match.patterns = &finder->candidates.patterns;
+    finder->match.taken = finder->table->of_node;
+    for (size_t i = finder->analysis->model->n_nodes; i-- > 0;)
+        if (find_at(finder, (uint32_t)i) < 0) return diag_no_memory(finder->analysis->diag);
+    finish(finder->table);
+    return CM_OK;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    const size_t n = analysis->model->n_nodes;
+    struct finder finder = {.analysis = analysis, .table = own};
+    finder.table->of_node = arena_array_raw(analysis->arena, n, sizeof *finder.table->of_node);
+    if (!finder.table->of_node) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < n; i++) finder.table->of_node[i] = ID_NONE;
+    int status = candidates_find(analysis, &finder.candidates);
+    if (status < 0 || finder.candidates.patterns.n == 0) return status;
+    return find_all(&finder);
+}
+
+const struct pass pass_composites = {
+    .name = "composites",
+    .summary = "find the operations that the exporter took apart",
+    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES,
+    .gives = HAS_COMPOSITES,
+    .run = run,
+    .own = offsetof(struct analysis, composites),
+};

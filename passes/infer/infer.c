@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass infer: the type of every value, and the contents of those that are shape arithmetic, at
+ * the shapes and with the overrides that pass batch decided.
+ */
+#include "passes/infer/trip_counts.h"
+#include "passes/infer/upper_bounds.h"
+#include "passes/infer/walk.h"
+#include "passes/pass.h"
+
+#include "support/banned.h"
+
+/* Whether the inputs have the shapes that the file declares, its free dims aside. */
+static bool is_as_declared(const struct analysis *analysis) {
+    const struct model *model = analysis->model;
+    const struct graph *graph = &model->graphs[0];
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const struct shape *declared = &model->values[graph->inputs[i]].type->shape;
+        const struct fact *fact = analysis->batch.inputs[graph->inputs[i]];
+        /* no option gives a sparse tensor its dims: nothing is known of them */
+        if (!fact || !shape_has_rank(declared) || !shape_has_rank(&fact->shape)) continue;
+        for (int axis = 0; axis < declared->rank; axis++)
+            if (is_known(declared->dims[axis]) &&
+                declared->dims[axis] != fact->shape.dims[axis])
+                return false;
+    }
+    return true;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct walk walk = {
+        .model = analysis->model,
+        .ops = analysis->bind.ops,
+        .inputs = analysis->batch.inputs,
+        .overrides = analysis->batch.overrides,
+        .trips = analysis->bind.trips,
+        .mode = analysis->options->mode,
+        .declared = is_as_declared(analysis),
+        .pass = "infer",
+        .arena = analysis->arena,
+        .scratch = analysis->scratch,
+        .diag = analysis->diag,
+        .table = own,
+    };
+    struct infer_table *table = own;
+    int status = walk_start(&walk);
+    if (status == CM_OK) status = walk_graph(&walk, 0);
+    table->most = table;
+    if (status == CM_OK && walk.trips) status = trips_check(analysis, walk.trip_uses);
+    return status < 0 ? status : most_walk(&walk, &table->most);
+}
+
+const struct pass pass_infer = {
+    .name = "infer",
+    .summary = "infer the type of every value and fold shape arithmetic",
+    .needs = HAS_OPERATORS | HAS_BATCH,
+    .gives = HAS_TYPES,
+    .run = run,
+    .own = offsetof(struct analysis, infer),
+};

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes rules and places of nodes: see rules.h. It is the one file that knows how a node's
+ * operands become facts, overrides included.
+ */
+#include "passes/infer/rules.h"
+
+#include "ir/print.h"
+#include "support/arena.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* As the file says. */
+static const struct fact *given(const struct rule_source *source, const struct node *node,
+                                size_t slot) {
+    uint32_t value = node->inputs[slot];
+    return value == ID_NONE ? NULL : &source->facts[value];
+}
+
+static const struct fact *operand(const struct rule_source *source, uint32_t node,
+                                  size_t slot) {
+    const struct override *override = source->overrides ? source->overrides[node] : NULL;
+    for (; override; override = override->next)
+        if (override->slot == slot) return override->fact;
+    return given(source, &source->model->nodes[node], slot);
+}
+
+static bool trains(const struct rule_source *source, const struct rule *rule) {
+    if (!rule->op->trains) return false;
+    if (source->mode == CM_MODE_TRAINING) return true;
+    if (source->mode == CM_MODE_INFERENCE) return false;
+    return rule->op->trains(rule);
+}
+
+struct rule_source rules_source(const struct analysis *analysis) {
+    return (struct rule_source){
+        .model = analysis->model,
+        .ops = analysis->bind.ops,
+        .overrides = analysis->batch.overrides,
+        .facts = analysis->infer.facts,
+        .mode = analysis->options->mode,
+        .arena = analysis->arena,
+        .diag = analysis->diag,
+    };
+}
+
+struct lists {
+    const struct fact **inputs;
+    struct fact *outputs;
+};
+
+static int take_lists(const struct rule_source *source, const struct node *node,
+                      struct lists *ret) {
+    struct rule_room *room = source->room;
+    struct arena *arena = source->scratch ? source->scratch : source->arena;
+    if (room && node->n_inputs <= sizeof room->inputs / sizeof *room->inputs &&
+        node->n_outputs <= sizeof room->outputs / sizeof *room->outputs) {
+        *ret = (struct lists){room->inputs, room->outputs};
+        return CM_OK;
+    }
+    ret->inputs = arena_array_raw(arena, node->n_inputs, sizeof(*ret->inputs));
+    ret->outputs = arena_array_raw(arena, node->n_outputs, sizeof(*ret->outputs));
+    return ret->inputs && ret->outputs ? CM_OK : diag_no_memory(source->diag);
+}
+
+/* A rule of that node by that row: its inputs and outputs are to be set. */
+static int make(const struct rule_source *source, const struct node *node, const struct op *op,
+                struct rule *ret, const struct fact ***ret_inputs) {
+    struct lists lists;
+    int status = take_lists(source, node, &lists);
+    if (status < 0) return status;
+    *ret = (struct rule){
+        .model = source->model,
+        .node = node,
+        .op = op,
+        .n_inputs = node->n_inputs,
+        .inputs = lists.inputs,
+        .n_outputs = node->n_outputs,
+        .outputs = lists.outputs,
+        .arena = source->arena,
+        .diag = source->diag,
+    };
+    *ret_inputs = lists.inputs;
+    return CM_OK;
+}
+
+/* One whose inputs are what the node reads. */
+static int make_of_node(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
+    const struct node *node = &source->model->nodes[node_id];
+    const struct fact **inputs = NULL;
+    int status = make(source, node, source->ops[node_id], ret, &inputs);
+    if (status < 0) return status;
+    const bool has_overrides = source->overrides && source->overrides[node_id];
+    for (size_t i = 0; i < node->n_inputs; i++)
+        inputs[i] = has_overrides ? operand(source, node_id, i) : given(source, node, i);
+    ret->node_id = node_id;
+    ret->training = trains(source, ret);
+    return CM_OK;
+}
+
+int rules_make(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
+    int status = make_of_node(source, node_id, ret);
+    if (status < 0) return status;
+    for (size_t i = 0; i < ret->n_outputs; i++) ret->outputs[i] = fact_unknown();
+    return CM_OK;
+}
+
+static void take_outputs(const struct rule_source *source, struct rule *ret) {
+    const struct node *node = ret->node;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE)
+            ret->outputs[i] = source->facts[node->outputs[i]];
+        else
+            ret->outputs[i] = fact_unknown();
+}
+
+int rules_make_done(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
+    int status = make_of_node(source, node_id, ret);
+    if (status == CM_OK) take_outputs(source, ret);
+    return status;
+}
+
+int rules_train(const struct rule_source *source, uint32_t node_id, bool *ret) {
+    struct rule rule;
+    *ret = false;
+    if (!source->ops[node_id]->trains) return CM_OK;
+    struct arena_mark mark = arena_save(source->arena);
+    int status = rules_make(source, node_id, &rule);
+    if (status == CM_OK) *ret = rule.training;
+    arena_restore(source->arena, mark);
+    return status;
+}
+
+/* As the node of the composite that reads it sees the value, overrides included. */
+static const struct fact *operand_of_composite(const struct rule_source *source,
+                                               const struct composite *composite,
+                                               uint32_t value) {
+    for (size_t i = 0; value != ID_NONE && i < composite->n_nodes; i++) {
+        const struct node *node = &source->model->nodes[composite->nodes[i]];
+        for (size_t slot = 0; slot < node->n_inputs; slot++)
+            if (node->inputs[slot] == value) return operand(source, composite->nodes[i], slot);
+    }
+    return value == ID_NONE ? NULL : &source->facts[value];
+}
+
+int rules_make_composite(const struct rule_source *source, const struct composite *composite,
+                         struct rule *ret) {
+    const struct node *node = composite->node;
+    const struct fact **inputs = NULL;
+    int status = make(source, node, composite->op, ret, &inputs);
+    if (status < 0) return status;
+    for (size_t i = 0; i < node->n_inputs; i++)
+        inputs[i] = operand_of_composite(source, composite, node->inputs[i]);
+    take_outputs(source, ret);
+    ret->node_id = composite->last;
+    ret->training = trains(source, ret);
+    return CM_OK;
+}
+
+static void print_place(const struct diag_frame *frame, struct text *out) {
+    const struct node_place *place = frame->context;
+    const struct node *node = &place->model->nodes[place->node];
+    print_node_label(place->node, node->name, node->type, out);
+    if (place->op && place->op->since) text_printf(out, "-%d", place->op->since);
+    text_printf(out, ", pass %s\n", place->pass);
+    print_node(place->model, place->node, place->facts, out);
+}
+
+void node_place_push(struct node_place *place, struct cm_diagnostics *diag) {
+    place->frame = (struct diag_frame){
+        .label = "at node",
+        .print = print_place,
+        .node = place->model->nodes[place->node].name,
+        .node_index = place->node,
+        .context = place,
+    };
+    diag_push(diag, &place->frame);
+}
+
+void node_place_pop(const struct node_place *place, struct cm_diagnostics *diag) {
+    diag_pop(diag, &place->frame);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Trip counts that the caller gives: see trips.h. */
+#include "passes/infer/trip_counts.h"
+
+#include <string.h>
+
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* By its name, the name of an output, or its number, as messages tell it: "#17". */
+static bool is_called(const struct model *model, uint32_t id, const char *name) {
+    const struct node *node = &model->nodes[id];
+    const char *digits = *name == '#' ? name + 1 : name;
+    int64_t number = 0;
+    if (node->name[0] && text_equal(node->name, name)) return true;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (text_equal(value_name(model, node->outputs[i]), name)) return true;
+    return *digits && text_to_int64(digits, strlen(digits), &number) && number == id;
+}
+
+int trips_find(const struct analysis *analysis, const int64_t **ret) {
+    const struct cm_options *options = analysis->options;
+    const struct model *model = analysis->model;
+    *ret = NULL;
+    if (options->n_trip_counts == 0) return CM_OK;
+    int64_t *trips = arena_array(analysis->arena, model->n_nodes, sizeof *trips);
+    if (!trips) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < model->n_nodes; id++) trips[id] = DIM_UNKNOWN;
+    for (size_t i = 0; i < options->n_trip_counts; i++) {
+        const struct cm_dim_option *asked = &options->trip_counts[i];
+        bool found = false;
+        for (uint32_t id = 0; id < model->n_nodes; id++) {
+            if (!is_called(model, id, asked->name)) continue;
+            trips[id] = asked->size;
+            found = true;
+        }
+        if (!found)
+            return diag_error(analysis->diag, DIAG_USAGE,
+                              "--trip-count names '%s', as no node is called", asked->name);
+    }
+    *ret = trips;
+    return CM_OK;
+}
+
+/* What became of all nodes of that name: of a Loop that was inlined often, the best. */
+static enum trip_use use_of(const struct analysis *analysis, const char *name,
+                            const enum trip_use *uses) {
+    enum trip_use best = TRIPS_NO_LOOP;
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
+        if (uses[id] > best && is_called(analysis->model, id, name)) best = uses[id];
+    return best;
+}
+
+static int check_one(const struct analysis *analysis, const struct cm_dim_option *asked,
+                     enum trip_use use) {
+    struct cm_diagnostics *diag = analysis->diag;
+    switch (use) {
+    case TRIPS_TAKEN:
+        diag_note(diag, DIAG_ASSUMPTION, "the body of '%s' is taken to run %lld times",
+                  asked->name, (long long)asked->size);
+        return CM_OK;
+    case TRIPS_KNOWN:
+        return diag_error(diag, DIAG_USAGE, "--trip-count names '%s', whose count is known",
+                          asked->name);
+    case TRIPS_TOO_MANY:
+        return diag_error(diag, DIAG_USAGE,
+                          "--trip-count gives '%s' %lld rounds, the file allows fewer",
+                          asked->name, (long long)asked->size);
+    default:
+        return diag_error(diag, DIAG_USAGE,
+                          "--trip-count names '%s', which is no Loop that runs", asked->name);
+    }
+}
+
+int trips_check(const struct analysis *analysis, const enum trip_use *uses) {
+    const struct cm_options *options = analysis->options;
+    int status = CM_OK;
+    for (size_t i = 0; i < options->n_trip_counts && status == CM_OK; i++) {
+        const struct cm_dim_option *asked = &options->trip_counts[i];
+        status = check_one(analysis, asked, use_of(analysis, asked->name, uses));
+    }
+    return status;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which tensors hold images, N C S.. of one to three spatial dims: what convolutions, pools,
+ * resizes and the norms over channels read and write, and from there on whatever elementwise
+ * nodes, concatenations, slices, pads and reductions connect with it. A matrix product, a
+ * transpose, a softmax or a reshape connects nothing: it reads and writes row-major, and
+ * bringing elements there is in no time, since a runtime may as well fold it into the node.
+ * Constants connect nothing either: one table may serve an image and a matrix.
+ */
+#include "passes/latency/layout.h"
+
+#include "costmodel/backend.h"
+#include "ops/lowering/lowering.h"
+#include "ops/op.h"
+#include "passes/pass.h"
+#include "support/arena.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+#define LEAST_RANK 3
+#define MOST_RANK  (2 + CM_MAX_SPATIAL)
+
+/* Values that have one layout: trees whose root speaks for all. */
+struct classes {
+    const struct analysis *analysis;
+    uint32_t *parent; /* by value */
+    bool *image;      /* by value, of a root */
+};
+
+static uint32_t find(const struct classes *classes, uint32_t value) {
+    while (classes->parent[value] != value) {
+        classes->parent[value] = classes->parent[classes->parent[value]];
+        value = classes->parent[value];
+    }
+    return value;
+}
+
+static void join(const struct classes *classes, uint32_t a, uint32_t b) {
+    const uint32_t keep = find(classes, a);
+    const uint32_t gone = find(classes, b);
+    classes->parent[gone] = keep;
+    classes->image[keep] = classes->image[keep] || classes->image[gone];
+}
+
+/* Of a value that may be an image; 0 of any other. */
+static int rank_of(const struct classes *classes, uint32_t value) {
+    if (value == ID_NONE) return 0;
+    const struct fact *fact = &classes->analysis->infer.facts[value];
+    const bool fits = fact->kind == CM_TYPE_TENSOR && !fact->is_constant &&
+                      fact->shape.rank >= LEAST_RANK && fact->shape.rank <= MOST_RANK;
+    return fits ? fact->shape.rank : 0;
+}
+
+/* The value that says of a node whether it works on images; ID_NONE: it cannot. */
+static uint32_t main_value(const struct classes *classes, const struct node *node) {
+    const uint32_t x = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
+    const uint32_t y = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
+    const int of_x = rank_of(classes, x);
+    const int of_y = rank_of(classes, y);
+    if (of_x == 0 && of_y == 0) return ID_NONE;
+    return of_y >= of_x ? y : x;
+}
+
+static void join_all(const struct classes *classes, const struct node *node) {
+    const uint32_t main = main_value(classes, node);
+    if (main == ID_NONE) return;
+    const int rank = rank_of(classes, main);
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (rank_of(classes, node->inputs[i]) == rank) join(classes, main, node->inputs[i]);
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (rank_of(classes, node->outputs[i]) == rank) join(classes, main, node->outputs[i]);
+}
+
+/* A view that keeps the shape is the tensor itself. */
+static bool is_same(const struct classes *classes, const struct node *node) {
+    const struct fact *facts = classes->analysis->infer.facts;
+    if (node->n_inputs < 1 || node->n_outputs < 1 || node->inputs[0] == ID_NONE ||
+        node->outputs[0] == ID_NONE)
+        return false;
+    return classes->analysis->lifetime.storage[node->outputs[0]] == STORAGE_VIEW &&
+           shape_equal(&facts[node->inputs[0]].shape, &facts[node->outputs[0]].shape);
+}
+
+static enum lowering_images images_of(const struct analysis *analysis, uint32_t id) {
+    const struct op *op = analysis->bind.ops[id];
+    const struct lowering_row *row = lowering_find(op->domain, op->type);
+    return row ? row->images : IMAGES_NONE;
+}
+
+static void connect(const struct classes *classes, uint32_t id) {
+    const struct node *node = &classes->analysis->model->nodes[id];
+    const enum lowering_images images = images_of(classes->analysis, id);
+    if (images == IMAGES_FOLLOW) join_all(classes, node);
+    if (images != IMAGES_HERE && is_same(classes, node))
+        join(classes, node->inputs[0], node->outputs[0]);
+    if (images != IMAGES_HERE) return;
+    const uint32_t both[] = {node->n_inputs > 0 ? node->inputs[0] : ID_NONE,
+                             node->n_outputs > 0 ? node->outputs[0] : ID_NONE};
+    for (size_t i = 0; i < 2; i++)
+        if (rank_of(classes, both[i]) != 0) classes->image[find(classes, both[i])] = true;
+}
+
+int layout_find(const struct analysis *analysis, const bool **ret) {
+    const struct model *model = analysis->model;
+    struct arena *arena = analysis->arena;
+    struct classes classes = {analysis,
+                              arena_array(arena, model->n_values, sizeof(*classes.parent)),
+                              arena_array(arena, model->n_values, sizeof(*classes.image))};
+    bool *images = arena_array(arena, model->n_nodes, sizeof(*images));
+    if (!classes.parent || !classes.image || !images) return diag_no_memory(analysis->diag);
+    for (uint32_t value = 0; value < model->n_values; value++) classes.parent[value] = value;
+    for (uint32_t id = 0; id < model->n_nodes; id++) connect(&classes, id);
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        const uint32_t main = main_value(&classes, &model->nodes[id]);
+        images[id] = images_of(analysis, id) != IMAGES_NONE && main != ID_NONE &&
+                     classes.image[find(&classes, main)];
+    }
+    *ret = images;
+    return CM_OK;
+}
+
+/*
+ * Row-major strides say how large the whole is of which a tensor is a part:
+ *     dim[i] = stride[i - 1] / stride[i]
+ * A tensor without elements stays as it is.
+ */
+static void put_channels_last(struct cm_tensor *tensor) {
+    int64_t whole[CM_MAX_RANK] = {0};
+    for (int32_t i = 1; i < tensor->rank; i++) {
+        if (tensor->strides[i] == 0) return;
+        whole[i] = tensor->strides[i - 1] / tensor->strides[i];
+    }
+    int64_t stride = whole[1];
+    for (int32_t i = tensor->rank - 1; i >= 2; i--) {
+        tensor->strides[i] = stride;
+        stride *= whole[i]; /* no more than the stride of the batch before */
+    }
+    tensor->strides[0] = stride;
+    tensor->strides[1] = 1;
+}
+
+void layout_apply(struct cm_primitive *primitive) {
+    const int32_t of_x = primitive->inputs[0].rank;
+    const int32_t of_y = primitive->outputs[0].rank;
+    const int32_t rank = of_x > of_y ? of_x : of_y;
+    if (rank < LEAST_RANK || rank > MOST_RANK) return;
+    for (int32_t i = 0; i < primitive->n_inputs; i++)
+        if (primitive->inputs[i].rank == rank) put_channels_last(&primitive->inputs[i]);
+    for (int32_t i = 0; i < primitive->n_outputs; i++)
+        if (primitive->outputs[i].rank == rank) put_channels_last(&primitive->outputs[i]);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass primitives: what of the model a backend could run. Nodes that do the same work have one
+ * primitive, so that it is measured once. Does nothing unless a backend is asked. Elements and
+ * strides are those of the file, or what --precision and --layout make of them.
+ */
+#include <string.h>
+
+#include "backends/primitive.h"
+#include "ops/flops/conventions.h"
+#include "ops/lowering/lowering.h"
+#include "ops/product.h"
+#include "passes/cost/count.h"
+#include "passes/infer/rules.h"
+#include "passes/latency/layout.h"
+#include "passes/latency/precision.h"
+#include "passes/memory/liveness.h"
+#include "passes/pass.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* Primitives by their bytes: linear probing, at most half full. */
+struct index {
+    size_t capacity; /* a power of two */
+    uint32_t *slots; /* index into the table's items, plus one; 0: free */
+};
+
+static uint64_t hash_of(const struct cm_primitive *primitive) {
+    unsigned char bytes[sizeof(*primitive)];
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    memcpy(bytes, primitive, sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++) hash = (hash ^ bytes[i]) * 1099511628211u;
+    return hash;
+}
+
+/* The one of equal bytes, or the place of a new one. */
+static uint32_t add_primitive(struct primitives_table *table, struct index *index,
+                              const struct cm_primitive *primitive) {
+    size_t at = (size_t)hash_of(primitive) & (index->capacity - 1);
+    while (index->slots[at] != 0) {
+        const uint32_t found = index->slots[at] - 1;
+        if (primitive_equal(&table->items[found], primitive)) return found;
+        at = (at + 1) & (index->capacity - 1);
+    }
+    table->items[table->n] = *primitive;
+    index->slots[at] = (uint32_t)++table->n;
+    return (uint32_t)table->n - 1;
+}
+
+/* The arithmetic of one run, whatever convention the report counts by. */
+static int64_t exact_flops(const struct convention *exact, const struct rule *rule) {
+    return convention_operations(exact, rule, product_macs(rule));
+}
+
+/*
+ * What is read of operands of which a part is taken: rows of a table, a slice. The count has
+ * them whole, as tensors that the node uses; a device reads no more than it writes.
+ */
+static int64_t bytes_touched(const struct rule *rule, const struct cm_primitive *primitive,
+                             int64_t read, int64_t written) {
+    const bool takes_part = primitive->kind == CM_GATHER ||
+                            (primitive->kind == CM_COPY && primitive->n_inputs == 1);
+    if (!takes_part) return read;
+    const int64_t whole = lifetime_bytes(rule_input(rule, 0));
+    if (!is_known(whole) || !is_known(read) || whole <= written) return read;
+    return checked_add(checked_sub(read, whole), written);
+}
+
+struct lowering_job {
+    const struct analysis *analysis;
+    const struct convention *exact;
+    const bool *images; /* by node; NULL: strides stay row-major */
+    struct rule rule;
+};
+
+/* The primitive, with the elements and the strides that were asked for. */
+static int find_primitive(struct lowering_job *job, struct cm_primitive *ret, bool *ret_found,
+                          const char **ret_why) {
+    const struct analysis *analysis = job->analysis;
+    *ret_found = lowering_apply(&job->rule, ret, ret_why);
+    if (*ret_found && precision_changes(analysis->options->precision)) {
+        const int status = precision_apply(analysis, ret->kind, &job->rule);
+        if (status < 0) return status;
+        *ret_found = lowering_apply(&job->rule, ret, ret_why);
+    }
+    if (*ret_found && job->images != NULL && job->images[job->rule.node_id]) layout_apply(ret);
+    return CM_OK;
+}
+
+/* Its work, that of the node in these elements. False: not known. */
+static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) {
+    const struct rule *rule = &job->rule;
+    int64_t read = 0;
+    int64_t written = 0;
+    (void)count_traffic(job->analysis, rule, &read, &written);
+    ret->flops = exact_flops(job->exact, rule);
+    ret->bytes_read = bytes_touched(rule, ret, read, written);
+    ret->bytes_written = written;
+    return is_known(ret->flops) && is_known(ret->bytes_read) && is_known(written);
+}
+
+static bool does_nothing(const struct lowering_job *job) {
+    int64_t read = 0;
+    int64_t written = 0;
+    return !count_traffic(job->analysis, &job->rule, &read, &written);
+}
+
+/* *ret_why NULL: it has one, or needs none. */
+static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowered *ret_lowered,
+                 const char **ret_why) {
+    bool found = false;
+    *ret_lowered = LOWERED_NOTHING;
+    if (does_nothing(job)) {
+        const bool is_body = job->rule.op->memory == MEMORY_CONTROL;
+        *ret_why = is_body ? "its bodies are measured" : NULL;
+        return CM_OK;
+    }
+    *ret_lowered = LOWERED_NOT;
+    const int status = find_primitive(job, ret, &found, ret_why);
+    if (status < 0 || !found) return status;
+    const bool known = find_work(job, ret);
+    *ret_lowered = known ? LOWERED_PRIMITIVE : LOWERED_NOT;
+    *ret_why = known ? NULL : "its work is not known";
+    return CM_OK;
+}
+
+static int make_tables(const struct analysis *analysis, struct primitives_table *table,
+                       struct index *index) {
+    const size_t n = analysis->model->n_nodes;
+    struct arena *arena = analysis->arena;
+    index->capacity = 2;
+    while (index->capacity < 2 * n) index->capacity *= 2;
+    index->slots = arena_array(arena, index->capacity, sizeof(*index->slots));
+    table->items = arena_array(arena, n, sizeof(*table->items));
+    table->lowered = arena_array(arena, n, sizeof(*table->lowered));
+    table->of_node = arena_array(arena, n, sizeof(*table->of_node));
+    table->why_not = arena_array(arena, n, sizeof(*table->why_not));
+    if (!index->slots || !table->items || !table->lowered || !table->of_node || !table->why_not)
+        return diag_no_memory(analysis->diag);
+    return CM_OK;
+}
+
+static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_table *table,
+                      struct index *index) {
+    const struct rule_source source = rules_source(job->analysis);
+    const struct arena_mark mark = arena_save(job->analysis->arena);
+    struct cm_primitive primitive;
+    table->of_node[id] = ID_NONE;
+    int status = rules_make_done(&source, id, &job->rule);
+    if (status == CM_OK)
+        status = lower(job, &primitive, &table->lowered[id], &table->why_not[id]);
+    if (status == CM_OK && table->lowered[id] == LOWERED_PRIMITIVE)
+        table->of_node[id] = add_primitive(table, index, &primitive);
+    arena_restore(job->analysis->arena, mark);
+    return status;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct index index;
+    struct lowering_job job = {.analysis = analysis, .exact = convention_find("exact")};
+    if (analysis->options->backend == NULL) return CM_OK;
+    int status = make_tables(analysis, own, &index);
+    if (status == CM_OK && analysis->options->layout == CM_LAYOUT_NHWC)
+        status = layout_find(analysis, &job.images);
+    for (uint32_t id = 0; status == CM_OK && id < analysis->model->n_nodes; id++)
+        status = lower_node(&job, id, own, &index);
+    return status;
+}
+
+const struct pass pass_primitives = {
+    .name = "primitives",
+    .summary = "find the distinct pieces of work that a backend could run",
+    .needs = HAS_OPERATORS | HAS_TYPES | HAS_STORAGE,
+    .gives = HAS_PRIMITIVES,
+    .run = run,
+    .own = offsetof(struct analysis, primitives),
+};

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass bounds: how near each time comes to what the device can do, by the roofline of its
+ * ceilings (Williams, Waterman, Patterson, CACM 2009):
+ *     least = max(flops / best rate, bytes / best bandwidth), roofline = least / time
+ * and what keeps it from being shorter. A module has the sums of its primitives.
+ */
+#include "passes/latency/roofline_bounds.h"
+
+#include <math.h>
+
+#include "backends/primitive.h"
+#include "passes/latency/estimate.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+#define LAUNCH_FLOORS 3   /* a shorter time is mostly the launch */
+#define LEAST_SHARE   0.4 /* of a ceiling: below it that one bounds nothing */
+#define NEARLY        1e-9
+
+static const char *const names[N_BOUNDS] = {
+    [BOUND_UNKNOWN] = "unknown", [BOUND_COMPUTE] = "compute",     [BOUND_MEMORY] = "memory",
+    [BOUND_LAUNCH] = "launch",   [BOUND_OCCUPANCY] = "occupancy", [BOUND_MIXED] = "mixed",
+};
+
+const char *bounds_name(enum bound bound) {
+    return names[bound];
+}
+
+double bounds_bytes(const struct cm_primitive *primitive) {
+    return (double)primitive->bytes_read + (double)primitive->bytes_written;
+}
+
+/* What was measured goes before what the device says of itself. */
+double bounds_bandwidth(const struct analysis *analysis) {
+    const double measured = analysis->estimate.ceilings.copy_bytes_per_s;
+    return measured > 0 ? measured : analysis->estimate.facts.bandwidth;
+}
+
+double bounds_rate(const struct analysis *analysis, int32_t element) {
+    const bool is_element = element > CM_ELEMENT_NONE && element < CM_N_ELEMENTS;
+    return is_element ? analysis->estimate.ceilings.flops_per_s[element] : 0;
+}
+
+double bounds_floor(const struct analysis *analysis) {
+    const double measured = analysis->estimate.ceilings.floor_s;
+    return measured > 0 ? measured : analysis->estimate.facts.floor;
+}
+
+/* Seconds; negative: not known. */
+static double least_by_memory(const struct analysis *analysis,
+                              const struct cm_primitive *primitive) {
+    const double bandwidth = bounds_bandwidth(analysis);
+    return bandwidth > 0 ? bounds_bytes(primitive) / bandwidth : -1;
+}
+
+/* What is no product does so few operations a byte that no rate holds it back. */
+static double least_by_compute(const struct analysis *analysis,
+                               const struct cm_primitive *primitive) {
+    const double rate = bounds_rate(analysis, primitive->inputs[0].element);
+    if (rate > 0) return (double)primitive->flops / rate;
+    return primitive_is_product(primitive) ? -1 : 0;
+}
+
+/* Whether every kernel leaves multiprocessors without a block. */
+static bool is_tiny_grid(const struct cm_how *how) {
+    for (int i = 0; i < how->n_kernels && i < CM_MAX_KERNELS; i++)
+        if (how->kernels[i].blocks_per_unit <= 0 || how->kernels[i].blocks_per_unit >= 1)
+            return false;
+    return how->n_kernels > 0;
+}
+
+/* A model's time is its least one and the floor: what is more than memory takes is compute. */
+static void judge_model(const struct analysis *analysis, double seconds, double memory,
+                        struct achieved *ret) {
+    const double floor = bounds_floor(analysis);
+    const double work = fmax(seconds - floor, fmax(memory, 0));
+    ret->least_s = fmin(work, seconds);
+    ret->bound = memory < 0                        ? BOUND_UNKNOWN
+                 : seconds < LAUNCH_FLOORS * floor ? BOUND_LAUNCH
+                 : work > memory * (1 + NEARLY)    ? BOUND_COMPUTE
+                                                   : BOUND_MEMORY;
+}
+
+static enum bound bound_of_shares(double compute, double memory) {
+    if (fmax(compute, memory) >= LEAST_SHARE)
+        return compute > memory ? BOUND_COMPUTE : BOUND_MEMORY;
+    return compute < 0 || memory < 0 ? BOUND_UNKNOWN : BOUND_OCCUPANCY;
+}
+
+static void judge_run(const struct analysis *analysis, const struct cm_primitive *primitive,
+                      const struct cm_measurement *measurement, struct achieved *ret) {
+    const double seconds = measurement->cold.median;
+    const double memory = least_by_memory(analysis, primitive);
+    const double compute = least_by_compute(analysis, primitive);
+    if (memory >= 0 && compute >= 0) ret->least_s = fmax(memory, compute);
+    if (seconds < LAUNCH_FLOORS * bounds_floor(analysis))
+        ret->bound = BOUND_LAUNCH;
+    else if (is_tiny_grid(&measurement->how))
+        ret->bound = BOUND_OCCUPANCY;
+    else
+        ret->bound = bound_of_shares(compute / seconds, memory / seconds);
+}
+
+void bounds_judge(const struct analysis *analysis, const struct cm_primitive *primitive,
+                  const struct cm_measurement *measurement, struct achieved *ret) {
+    const double seconds = measurement->cold.median;
+    *ret = (struct achieved){.present = estimate_has_time(measurement) && seconds > 0,
+                             .roofline = -1,
+                             .least_s = -1};
+    if (!ret->present) return;
+    ret->flops_per_s = (double)primitive->flops / seconds;
+    ret->bytes_per_s = bounds_bytes(primitive) / seconds;
+    if (measurement->state == CM_MODELLED)
+        judge_model(analysis, seconds, least_by_memory(analysis, primitive), ret);
+    else
+        judge_run(analysis, primitive, measurement, ret);
+    if (ret->least_s >= 0) ret->roofline = ret->least_s / seconds;
+}
+
+/* Of one module, in one pass through the model. */
+struct tally {
+    double seconds;
+    double flops;
+    double bytes;
+    double least_s;
+    double least_of_s; /* the time of what has a least one */
+    double by_bound[N_BOUNDS];
+};
+
+static void add_node(const struct analysis *analysis, uint32_t node,
+                     const struct achieved *achieved, struct tally *ret) {
+    const struct cm_measurement *measurement = estimate_of_node(analysis, node);
+    const struct cm_primitive *primitive =
+        &analysis->primitives.items[analysis->primitives.of_node[node]];
+    const double runs = (double)analysis->count.runs[analysis->model->nodes[node].graph];
+    const double seconds = measurement->cold.median * runs;
+    ret->seconds += seconds;
+    ret->flops += (double)primitive->flops * runs;
+    ret->bytes += bounds_bytes(primitive) * runs;
+    ret->by_bound[achieved->bound] += seconds;
+    if (achieved->least_s < 0) return;
+    ret->least_s += achieved->least_s * runs;
+    ret->least_of_s += seconds;
+}
+
+static void add_tally(struct tally *sum, const struct tally *more) {
+    sum->seconds += more->seconds;
+    sum->flops += more->flops;
+    sum->bytes += more->bytes;
+    sum->least_s += more->least_s;
+    sum->least_of_s += more->least_of_s;
+    for (int i = 0; i < N_BOUNDS; i++) sum->by_bound[i] += more->by_bound[i];
+}
+
+static struct achieved of_tally(const struct tally *tally) {
+    struct achieved ret = {.present = tally->seconds > 0, .roofline = -1, .least_s = -1};
+    if (!ret.present) return ret;
+    ret.flops_per_s = tally->flops / tally->seconds;
+    ret.bytes_per_s = tally->bytes / tally->seconds;
+    if (tally->least_of_s > 0) ret.roofline = tally->least_s / tally->least_of_s;
+    ret.bound = BOUND_MIXED;
+    for (int i = 0; i < N_BOUNDS; i++)
+        if (tally->by_bound[i] > tally->seconds / 2) ret.bound = (enum bound)i;
+    return ret;
+}
+
+static const struct achieved *achieved_of(const struct analysis *analysis,
+                                          const struct bounds_table *table, uint32_t node) {
+    const int64_t runs = analysis->count.runs[analysis->model->nodes[node].graph];
+    if (estimate_of_node(analysis, node) == NULL || !is_known(runs) || runs == 0) return NULL;
+    const struct achieved *achieved = &table->of_primitive[analysis->primitives.of_node[node]];
+    return achieved->present ? achieved : NULL;
+}
+
+static int judge_modules(const struct analysis *analysis, struct bounds_table *table) {
+    const struct modules_table *modules = &analysis->modules;
+    struct tally *tallies = arena_array(analysis->arena, modules->n_modules, sizeof(*tallies));
+    table->of_module =
+        arena_array(analysis->arena, modules->n_modules, sizeof(*table->of_module));
+    if (!tallies || !table->of_module) return diag_no_memory(analysis->diag);
+    for (uint32_t node = 0; node < analysis->model->n_nodes; node++) {
+        const struct achieved *achieved = achieved_of(analysis, table, node);
+        if (achieved == NULL) continue;
+        struct bound_total *total = &table->totals[achieved->bound];
+        total->nodes++;
+        total->latency_ps =
+            checked_add_known(total->latency_ps, analysis->count.nodes[node].costs.latency_ps);
+        add_node(analysis, node, achieved, &tallies[modules->of_node[node]]);
+    }
+    for (size_t i = modules->n_modules; i-- > 1;)
+        add_tally(&tallies[modules->parents[i]], &tallies[i]);
+    for (size_t i = 0; i < modules->n_modules; i++) table->of_module[i] = of_tally(&tallies[i]);
+    return CM_OK;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct bounds_table *table = own;
+    const struct primitives_table *primitives = &analysis->primitives;
+    if (!analysis->estimate.done) return CM_OK;
+    table->of_primitive =
+        arena_array(analysis->arena, primitives->n, sizeof(*table->of_primitive));
+    if (!table->of_primitive) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < primitives->n; i++)
+        bounds_judge(analysis, &primitives->items[i], &analysis->estimate.items[i],
+                     &table->of_primitive[i]);
+    table->done = true;
+    return judge_modules(analysis, table);
+}
+
+const struct pass pass_bounds = {
+    .name = "bounds",
+    .summary = "find what keeps each time from being shorter",
+    .needs = HAS_PRIMITIVES | HAS_TIMES | HAS_COSTS | HAS_MODULES,
+    .gives = HAS_BOUNDS,
+    .run = run,
+    .own = offsetof(struct analysis, bounds),
+};

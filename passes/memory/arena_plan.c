@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass plan: an offset in one arena for every value that owns bytes, inputs and results of the
+ * model among them, so that no two that are alive at one step overlap. Offsets are exact to the
+ * byte unless an alignment is asked for, which blurs the ratio to the bound.
+ */
+#include "passes/memory/arena_planner.h"
+#include "passes/memory/liveness.h"
+#include "passes/pass.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* Values with bytes to place, and which value each is. */
+struct collected {
+    struct block *blocks;
+    uint32_t *values;
+    size_t n;
+    int64_t total;
+};
+
+/* A multiple of the alignment, so that whatever stands behind it begins at one. */
+static int64_t round_up(const struct analysis *analysis, int64_t bytes) {
+    int64_t alignment = analysis->options->memory_alignment;
+    if (alignment <= 1) return bytes;
+    return checked_mul(checked_div_ceil(bytes, alignment), alignment);
+}
+
+static int collect(const struct analysis *analysis, struct collected *ret) {
+    const struct lifetime_table *lifetime = &analysis->lifetime;
+    size_t n = analysis->model->n_values;
+    ret->blocks = arena_array_raw(analysis->scratch, n, sizeof(*ret->blocks));
+    ret->values = arena_array_raw(analysis->scratch, n, sizeof(*ret->values));
+    if (!ret->blocks || !ret->values) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < n; id++) {
+        int64_t bytes = lifetime_owned(analysis, id);
+        if (bytes == 0 || bytes == DIM_UNKNOWN) continue;
+        bytes = round_up(analysis, bytes);
+        ret->total = checked_add(ret->total, bytes);
+        ret->values[ret->n] = id;
+        ret->blocks[ret->n++] = (struct block){bytes, lifetime->first[id], lifetime->last[id]};
+    }
+    return CM_OK;
+}
+
+static int plan_fresh(const struct analysis *analysis, const struct collected *all,
+                      struct plan_table *table) {
+    struct packing_plan plan;
+    if (packing_plan(analysis->scratch, all->blocks, all->n, analysis->options->memory_plan,
+                     &plan) < 0)
+        return diag_no_memory(analysis->diag);
+    table->arena_bytes = plan.bytes;
+    table->by_planner = arena_copy(analysis->arena, plan.by, sizeof(plan.by));
+    if (!table->by_planner) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < all->n; i++) table->offsets[all->values[i]] = plan.offsets[i];
+    return CM_OK;
+}
+
+/*
+ * What is written over something shares its block, which lives until the last of them ends. In
+ * the order of steps what is written over is in its block before what is written there.
+ */
+static size_t share_blocks(const struct analysis *analysis, struct collected *all,
+                           uint32_t *block_of) {
+    const struct lifetime_table *lifetime = &analysis->lifetime;
+    const uint32_t *over = analysis->in_place.over;
+    for (size_t i = 0; i < all->n; i++) block_of[all->values[i]] = (uint32_t)i;
+    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
+        const struct node *node = &analysis->model->nodes[lifetime->node_at[step]];
+        uint32_t output = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
+        if (output == ID_NONE || over[output] == ID_NONE) continue;
+        all->blocks[block_of[output]].bytes = 0;
+        block_of[output] = block_of[over[output]];
+        all->blocks[block_of[output]].last = lifetime->last[output];
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->blocks[i].bytes > 0) all->blocks[n++] = all->blocks[i];
+    return n;
+}
+
+static int plan_in_place(const struct analysis *analysis, struct collected *all,
+                         struct plan_table *table) {
+    struct packing_plan plan;
+    size_t n_values = analysis->model->n_values;
+    uint32_t *block_of = arena_array_raw(analysis->scratch, n_values, sizeof(*block_of));
+    table->arena_in_place_bytes = table->arena_bytes;
+    if (analysis->in_place.n_over == 0) return CM_OK;
+    if (!block_of) return diag_no_memory(analysis->diag);
+    size_t n = share_blocks(analysis, all, block_of);
+    if (packing_plan(analysis->scratch, all->blocks, n, false, &plan) < 0)
+        return diag_no_memory(analysis->diag);
+    table->arena_in_place_bytes = plan.bytes;
+    return CM_OK;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct plan_table *table = own;
+    struct collected all = {0};
+    size_t n = analysis->model->n_values;
+    table->offsets = arena_array_raw(analysis->arena, n, sizeof(*table->offsets));
+    if (!table->offsets) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < n; i++) table->offsets[i] = DIM_UNKNOWN;
+    table->arena_bytes = table->arena_in_place_bytes = DIM_UNKNOWN;
+    int status = collect(analysis, &all);
+    if (status < 0 || !is_known(all.total)) return status;
+    status = plan_fresh(analysis, &all, table);
+    return status < 0 ? status : plan_in_place(analysis, &all, table);
+}
+
+const struct pass pass_plan = {
+    .name = "plan",
+    .summary = "give every value that owns bytes a place in one arena",
+    .needs = HAS_TYPES | HAS_STORAGE | HAS_IN_PLACE,
+    .gives = HAS_PLAN,
+    .run = run,
+    .own = offsetof(struct analysis, plan),
+};

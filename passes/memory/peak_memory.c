@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass memory: who is to blame for the peak. What is alive at it, and how much each module has
+ * alive of what it made itself.
+ */
+#include <stdlib.h>
+
+#include "passes/memory/liveness.h"
+#include "passes/pass.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* Values by the step at which they are needed last, a list a step. */
+struct endings {
+    uint32_t *heads; /* by step: a value, ID_NONE */
+    uint32_t *next;  /* by value */
+};
+
+/* Of those that have bytes. */
+static int list_endings(const struct analysis *analysis, struct endings *ret) {
+    const struct lifetime_table *lifetime = &analysis->lifetime;
+    const size_t n_values = analysis->model->n_values;
+    const size_t n_heads = (size_t)lifetime->n_steps + 1;
+    ret->heads = arena_array_raw(analysis->scratch, n_heads, sizeof(*ret->heads));
+    ret->next = arena_array_raw(analysis->scratch, n_values, sizeof(*ret->next));
+    if (!ret->heads || !ret->next) return CM_NO_MEMORY;
+    for (size_t step = 0; step < n_heads; step++) ret->heads[step] = ID_NONE;
+    for (uint32_t id = 0; id < n_values; id++) {
+        if (lifetime_counted(analysis, id) == 0) continue;
+        ret->next[id] = ret->heads[lifetime->last[id]];
+        ret->heads[lifetime->last[id]] = id;
+    }
+    return CM_OK;
+}
+
+/* The inputs of the model are the root's. */
+static uint32_t maker(const struct analysis *analysis, uint32_t value) {
+    uint32_t node = analysis->model->values[value].node;
+    return node == ID_NONE ? 0 : analysis->modules.of_node[node];
+}
+
+/* Bytes that each module has alive now, and the most that it had. */
+struct alive {
+    const struct analysis *analysis;
+    int64_t *now;
+    int64_t *most;
+};
+
+/* Adds to a module and to all around it. */
+static void alive_add(struct alive *alive, uint32_t value, int64_t bytes) {
+    const uint32_t *parents = alive->analysis->modules.parents;
+    if (bytes == 0) return;
+    for (uint32_t module = maker(alive->analysis, value); module != ID_NONE;
+         module = parents[module])
+        alive->now[module] = checked_add(alive->now[module], bytes);
+}
+
+/* Adds what a node of the module makes, and notes the sums: they only grow while nodes of
+ * their module run. */
+static void alive_run(struct alive *alive, uint32_t module, int64_t bytes) {
+    const uint32_t *parents = alive->analysis->modules.parents;
+    for (; module != ID_NONE; module = parents[module]) {
+        const int64_t now = checked_add(alive->now[module], bytes);
+        alive->now[module] = now;
+        if (!is_known(now) || now > alive->most[module]) alive->most[module] = now;
+    }
+}
+
+static int64_t made_by(const struct analysis *analysis, const struct node *node) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE)
+            bytes = checked_add(bytes, lifetime_counted(analysis, node->outputs[i]));
+    return bytes;
+}
+
+static void alive_inputs(struct alive *alive) {
+    const struct analysis *analysis = alive->analysis;
+    for (uint32_t id = 0; id < analysis->model->n_values; id++)
+        if (analysis->model->values[id].node == ID_NONE)
+            alive_add(alive, id, lifetime_counted(analysis, id));
+}
+
+static int peaks_of_modules(const struct analysis *analysis, int64_t **ret) {
+    const struct lifetime_table *lifetime = &analysis->lifetime;
+    size_t n = analysis->modules.n_modules;
+    struct endings endings;
+    struct alive alive = {.analysis = analysis};
+    alive.now = arena_array(analysis->scratch, n, sizeof(*alive.now));
+    alive.most = arena_array(analysis->arena, n, sizeof(*alive.most));
+    if (!alive.now || !alive.most || list_endings(analysis, &endings) < 0) return CM_NO_MEMORY;
+    alive_inputs(&alive);
+    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
+        uint32_t id = lifetime->node_at[step];
+        const int64_t made = made_by(analysis, &analysis->model->nodes[id]);
+        alive_run(&alive, analysis->modules.of_node[id], made);
+        for (uint32_t at = endings.heads[step]; at != ID_NONE; at = endings.next[at])
+            alive_add(&alive, at, -lifetime_counted(analysis, at));
+    }
+    *ret = alive.most;
+    return CM_OK;
+}
+
+static int compare_live(const void *a, const void *b) {
+    const struct live_value *left = a;
+    const struct live_value *right = b;
+    if (left->bytes != right->bytes) return left->bytes > right->bytes ? -1 : 1;
+    return left->value < right->value ? -1 : left->value > right->value;
+}
+
+static int list_live(const struct analysis *analysis, struct memory_table *table) {
+    const struct lifetime_table *lifetime = &analysis->lifetime;
+    struct live_value *live =
+        arena_array_raw(analysis->scratch, analysis->model->n_values, sizeof(*live));
+    size_t n = 0;
+    if (!live) return CM_NO_MEMORY;
+    if (lifetime->peak_node == ID_NONE) return CM_OK;
+    uint32_t step = lifetime->step_of[lifetime->peak_node];
+    for (uint32_t id = 0; id < analysis->model->n_values; id++) {
+        int64_t bytes = lifetime_counted(analysis, id);
+        if (bytes == 0 || lifetime->first[id] > step || lifetime->last[id] < step) continue;
+        live[n++] = (struct live_value){id, maker(analysis, id), bytes};
+    }
+    qsort(live, n, sizeof(*live), compare_live);
+    table->live = arena_copy(analysis->arena, live, n * sizeof(*live));
+    table->n_live = n;
+    return table->live ? CM_OK : CM_NO_MEMORY;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct memory_table *table = own;
+    if (peaks_of_modules(analysis, &table->of_module) < 0 || list_live(analysis, table) < 0)
+        return diag_no_memory(analysis->diag);
+    return CM_OK;
+}
+
+const struct pass pass_memory = {
+    .name = "memory",
+    .summary = "tell what is alive at the peak, and the peak of each module",
+    .needs = HAS_TYPES | HAS_STORAGE | HAS_MODULES,
+    .gives = HAS_PEAKS,
+    .run = run,
+    .own = offsetof(struct analysis, memory),
+};

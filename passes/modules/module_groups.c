@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules by an expression of the user's: see module_groups.h. */
+#include "passes/modules/module_groups.h"
+
+#include <regex.h>
+#include <string.h>
+
+#include "support/arena.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* Longer paths are in no group: matching may take a time that grows with their square. */
+#define MAX_PATH_LENGTH 1024
+
+#define MAX_EXPRESSION_LENGTH 1024
+
+/* No path holds it, so that the name of a group is never taken apart. */
+#define NO_SEPARATOR '\0'
+
+static int compile(const char *expression) {
+    regex_t regex;
+    int fault = regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB);
+    if (fault == 0) regfree(&regex);
+    return fault;
+}
+
+/* How much of it, from the front, is an expression: what is wrong stands behind that. Where
+ * memory ends the arena has failed. */
+static size_t sound_length(const char *expression, struct arena *arena) {
+    size_t length = strlen(expression);
+    char *front = arena_strndup(arena, expression, length);
+    while (front && length > 0) {
+        front[--length] = '\0';
+        const int fault = compile(front);
+        if (fault == REG_ESPACE) arena_set_failed(arena);
+        if (fault == 0) return length;
+    }
+    return 0;
+}
+
+int module_groups_check(const char *expression, struct arena *arena,
+                        struct cm_diagnostics *diag) {
+    char message[128];
+    if (strlen(expression) > MAX_EXPRESSION_LENGTH)
+        return diag_error(diag, DIAG_USAGE, "the group's expression is longer than %d bytes",
+                          MAX_EXPRESSION_LENGTH);
+    int fault = compile(expression);
+    if (fault == 0) return CM_OK;
+    if (fault == REG_ESPACE) return diag_no_memory(diag);
+    regerror(fault, NULL, message, sizeof message);
+    const size_t sound = sound_length(expression, arena);
+    if (arena_failed(arena)) return diag_no_memory(diag);
+    int status = diag_error(
+        diag, DIAG_USAGE, "the group '%s' is no regular expression, from character %zu on: %s",
+        expression, sound + 1, message);
+    diag_hint(diag, "wanted is a POSIX extended one, as 'layer[0-9]+'");
+    return status;
+}
+
+/* The group of a module, which may be new; 0, the root, where the expression does not match. */
+static int find_group(const regex_t *regex, const char *path, struct paths *groups,
+                      uint32_t *ret) {
+    regmatch_t matches[2];
+    *ret = 0;
+    if (strlen(path) > MAX_PATH_LENGTH || regexec(regex, path, 2, matches, 0) != 0)
+        return CM_OK;
+    const regmatch_t *name = &matches[regex->re_nsub > 0];
+    if (name->rm_so < 0) return CM_OK;
+    return paths_enter(groups, path + name->rm_so, (size_t)(name->rm_eo - name->rm_so), ret);
+}
+
+static int group_all(const char *expression, const struct paths *paths, struct paths *groups,
+                     uint32_t *of_path) {
+    regex_t regex;
+    int status = CM_OK;
+    if (regcomp(&regex, expression, REG_EXTENDED) != 0) return CM_NO_MEMORY;
+    for (uint32_t i = 1; status == CM_OK && i < paths->n; i++) {
+        const char *text = paths_text(paths, i, groups->arena);
+        status = text ? find_group(&regex, text, groups, &of_path[i]) : CM_NO_MEMORY;
+    }
+    regfree(&regex);
+    return status;
+}
+
+/* From here on each group is a scope, a module, and the one entry of it. */
+static int replace(const struct analysis *analysis, const struct paths *groups,
+                   const uint32_t *of_path, struct scopes *scopes, struct module_paths *names) {
+    size_t n_params = analysis->params.n_params;
+    for (size_t i = 0; i < scopes->n_nodes; i++) {
+        uint32_t node = scopes->nodes[i];
+        scopes->of_node[node] = of_path[names->of_scope[scopes->of_node[node]]];
+    }
+    for (size_t i = 0; i < n_params; i++)
+        names->of_param[i] = of_path[names->of_param_module[names->of_param[i]]];
+    names->paths = names->of_params = scopes->paths = *groups;
+    names->of_scope = arena_array(analysis->arena, groups->n, sizeof *names->of_scope);
+    names->repeat = arena_array(analysis->arena, groups->n, sizeof *names->repeat);
+    if (!names->of_scope || !names->repeat) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < groups->n; i++) names->of_scope[i] = i;
+    names->of_param_module = names->of_scope;
+    return CM_OK;
+}
+
+int module_groups_make(const struct analysis *analysis, struct scopes *scopes,
+                       struct module_paths *names) {
+    const char *expression = analysis->options->group;
+    struct paths groups;
+    const struct scope_notes root = {.class = scopes_notes(scopes, 0)->class};
+    uint32_t *of_path = arena_array(analysis->arena, names->paths.n, sizeof *of_path);
+    if (!of_path || paths_init(&groups, analysis->arena, NO_SEPARATOR) < 0 ||
+        group_all(expression, &names->paths, &groups, of_path) < 0 ||
+        replace(analysis, &groups, of_path, scopes, names) < 0)
+        return diag_no_memory(analysis->diag);
+    scopes->n_notes = 0;
+    struct scope_notes *notes = scopes_note(scopes, 0);
+    if (!notes) return diag_no_memory(analysis->diag);
+    *notes = root;
+    if (groups.n == 1)
+        diag_note(analysis->diag, DIAG_ASSUMPTION, "the group '%s' matches no module",
+                  expression);
+    return CM_OK;
+}

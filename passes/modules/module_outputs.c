@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which values leave a module: made inside it during its first call, and used outside it or
+ * given by the model. Constants and shape arithmetic are not what a module returns; embeddings
+ * of positions are, which need no input either. */
+#include <string.h>
+
+#include "passes/modules/module_tree.h"
+#include "support/arena.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+#define ABOVE_ROOT ID_NONE
+
+/* Whether a learned tensor was put to use, not only handed on under another shape. */
+static bool applies_param(const struct analysis *analysis, uint32_t node) {
+    const struct params_table *params = &analysis->params;
+    if (op_role(analysis->bind.ops[node], 0) == 'p') return false;
+    for (size_t i = 0; i < params->n_used[node]; i++)
+        if (params->params[params->used[node][i]].kind == PARAM_LEARNED) return true;
+    return false;
+}
+
+bool module_is_result(const struct analysis *analysis, uint32_t value) {
+    switch (analysis->lifetime.storage[value]) {
+    case STORAGE_VIEW:
+    case STORAGE_ACTIVATION:
+        return true;
+    case STORAGE_CONSTANT:
+        return dtype_is_float(analysis->infer.facts[value].dtype) &&
+               applies_param(analysis, analysis->model->values[value].node);
+    default:
+        return false;
+    }
+}
+
+/* The innermost scope that the value does not leave. */
+static uint32_t scope_around(const struct module_tree *tree, uint32_t id) {
+    const struct model *model = tree->analysis->model;
+    const struct scopes *scopes = tree->scopes;
+    const struct value *value = &model->values[id];
+    uint32_t owner = model->graphs[value->graph].owner;
+    uint32_t around = scopes->of_node[value->node];
+    if (value->is_graph_output && owner == ID_NONE) return ABOVE_ROOT;
+    if (value->is_graph_output)
+        around = paths_common(&scopes->paths, around, scopes->of_node[owner]);
+    for (uint32_t i = 0; i < value->n_uses; i++)
+        around = paths_common(&scopes->paths, around, scopes->of_node[value->uses[i].node]);
+    return around;
+}
+
+/* A value that leaves a module. */
+struct leaver {
+    uint32_t module;
+    uint32_t value;
+};
+
+/* All of them, in the order of the nodes that made the values. */
+struct leavers {
+    struct arena *arena;
+    struct leaver *items;
+    size_t n;
+    size_t capacity;
+};
+
+static int add(struct leavers *leavers, uint32_t module, uint32_t value) {
+    if (leavers->n == leavers->capacity) {
+        const size_t capacity = 2 * leavers->capacity;
+        struct leaver *items = arena_array(leavers->arena, capacity, sizeof *leavers->items);
+        if (!items) return CM_NO_MEMORY;
+        memcpy(items, leavers->items, leavers->n * sizeof *leavers->items);
+        leavers->items = items;
+        leavers->capacity = capacity;
+    }
+    leavers->items[leavers->n++] = (struct leaver){module, value};
+    return CM_OK;
+}
+
+/*
+ * Walks from the value's scope up to where it stays. Of a replayed module (module_tree.h) only
+ * what its children did in their first call belongs to its own first call.
+ */
+static int add_value(const struct module_tree *tree, uint32_t value, struct leavers *leavers) {
+    uint32_t scope = tree->scopes->of_node[tree->analysis->model->values[value].node];
+    uint32_t around = scope_around(tree, value);
+    bool again = false; /* the scope below was a further call of a replayed module's child */
+    while (scope != around) {
+        uint32_t module = tree->of_scope[scope];
+        bool replay = tree->replayed[module] && again;
+        if (tree->first_scope[module] == scope && !replay && add(leavers, module, value) < 0)
+            return CM_NO_MEMORY;
+        again = replay || tree->names->repeat[scope] > 0;
+        scope = tree->scopes->paths.items[scope].parent;
+    }
+    return CM_OK;
+}
+
+static int find_leavers(const struct module_tree *tree, struct leavers *ret) {
+    const struct model *model = tree->analysis->model;
+    ret->arena = tree->analysis->arena;
+    ret->capacity = tree->scopes->n_nodes + 1; /* mostly one value, which leaves one module */
+    ret->items = arena_array(ret->arena, ret->capacity, sizeof *ret->items);
+    if (!ret->items) return CM_NO_MEMORY;
+    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
+        const struct node *node = &model->nodes[tree->scopes->nodes[i]];
+        for (size_t k = 0; k < node->n_outputs; k++)
+            if (node->outputs[k] != ID_NONE &&
+                module_is_result(tree->analysis, node->outputs[k]) &&
+                add_value(tree, node->outputs[k], ret) < 0)
+                return CM_NO_MEMORY;
+    }
+    return CM_OK;
+}
+
+/* A list for each module, all in one array. */
+static int list_leavers(const struct module_tree *tree, const struct leavers *leavers) {
+    struct modules_table *table = tree->table;
+    const size_t n = table->n_modules;
+    uint32_t *fill = arena_array(tree->analysis->arena, n, sizeof *fill);
+    if (leavers->n > UINT32_MAX) return CM_NO_MEMORY;
+    table->first_output = arena_array(tree->tables, n + 1, sizeof *table->first_output);
+    table->outputs = arena_array(tree->tables, leavers->n, sizeof *table->outputs);
+    if (!fill || !table->first_output || !table->outputs) return CM_NO_MEMORY;
+    for (size_t i = 0; i < leavers->n; i++) table->first_output[leavers->items[i].module + 1]++;
+    for (size_t i = 0; i < n; i++) {
+        table->first_output[i + 1] += table->first_output[i];
+        fill[i] = table->first_output[i];
+    }
+    for (size_t i = 0; i < leavers->n; i++)
+        table->outputs[fill[leavers->items[i].module]++] = leavers->items[i].value;
+    return CM_OK;
+}
+
+int module_outputs(const struct module_tree *tree) {
+    struct leavers leavers = {.n = 0};
+    const struct arena_mark mark = arena_save(tree->analysis->arena);
+    int status = find_leavers(tree, &leavers);
+    if (status == CM_OK) status = list_leavers(tree, &leavers);
+    arena_restore(tree->analysis->arena, mark);
+    return status < 0 ? diag_no_memory(tree->analysis->diag) : CM_OK;
+}

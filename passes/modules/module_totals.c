@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What modules cost. Work and traffic are sums over the nodes inside; parameters are a union: a
+ * module owns each tensor that bears its name or that a node inside it uses, and owns it once.
+ */
+#include <string.h>
+
+#include "passes/modules/module_tree.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+static void add_known(int64_t *sum, int64_t value) {
+    *sum = checked_add_known(*sum, value);
+}
+
+/* The figures of struct cm_costs that stand before the time, which often is not known. */
+#define N_FIGURES (offsetof(struct cm_costs, latency_ps) / sizeof(int64_t))
+
+/* Adds them all at once if all are known and none of the sums is past 2^63: what is known is
+ * not negative, and everything else is. */
+static bool add_known_work(struct cm_costs *sum, const struct cm_costs *costs) {
+    uint64_t sums[N_FIGURES];
+    uint64_t addends[N_FIGURES];
+    uint64_t signs = 0;
+    memcpy(sums, sum, sizeof sums);
+    memcpy(addends, costs, sizeof addends);
+    for (size_t i = 0; i < N_FIGURES; i++) {
+        signs |= sums[i] | addends[i];
+        sums[i] += addends[i];
+        signs |= sums[i];
+    }
+    if (signs > INT64_MAX) return false;
+    memcpy(sum, sums, sizeof sums);
+    return true;
+}
+
+/* Params are no sums, and still 0 on both sides. */
+static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
+    sum->at_most |= costs->at_most;
+    add_known(&sum->latency_ps, costs->latency_ps);
+    if (add_known_work(sum, costs)) return;
+    add_known(&sum->macs, costs->macs);
+    add_known(&sum->int_macs, costs->int_macs);
+    add_known(&sum->flops, costs->flops);
+    add_known(&sum->int_ops, costs->int_ops);
+    add_known(&sum->bytes_read, costs->bytes_read);
+    add_known(&sum->bytes_written, costs->bytes_written);
+    add_known(&sum->activation_bytes, costs->activation_bytes);
+}
+
+static void sum_work(const struct module_tree *tree) {
+    const struct analysis *analysis = tree->analysis;
+    struct modules_table *table = tree->table;
+    for (size_t i = 0; i < tree->scopes->n_nodes; i++) {
+        uint32_t node = tree->scopes->nodes[i];
+        add_work(&table->modules[table->of_node[node]].costs,
+                 &analysis->count.nodes[node].costs);
+    }
+    for (size_t i = table->n_modules; i-- > 1;)
+        add_work(&table->modules[table->parents[i]].costs, &table->modules[i].costs);
+}
+
+static void add_param(struct cm_costs *costs, const struct param *param) {
+    int64_t *elements = param->kind == PARAM_LEARNED ? &costs->params : &costs->buffers;
+    add_known(elements, param->elements);
+    add_known(&costs->weight_bytes, param->bytes);
+}
+
+/* Gives the parameter to a module and those around it, up to the first that has it. */
+static void give(const struct module_tree *tree, uint32_t *stamps, uint32_t module,
+                 uint32_t param) {
+    const struct modules_table *table = tree->table;
+    while (module != ID_NONE && stamps[module] != param + 1) {
+        stamps[module] = param + 1;
+        add_param(&table->modules[module].costs, &tree->analysis->params.params[param]);
+        module = table->parents[module];
+    }
+}
+
+/* The modules in which each parameter is used: by param, lists in one array. */
+struct users {
+    size_t *from; /* by param; one more at the end */
+    uint32_t *modules;
+};
+
+static size_t n_used(const struct module_tree *tree, uint32_t node) {
+    size_t n = tree->analysis->params.n_used[node];
+    return n > 0 && scopes_makes_param(tree->analysis, node) ? 0 : n;
+}
+
+static void count_users(const struct module_tree *tree, size_t *counts) {
+    const struct params_table *params = &tree->analysis->params;
+    for (uint32_t node = 0; node < tree->analysis->model->n_nodes; node++)
+        for (size_t i = 0; i < n_used(tree, node); i++) counts[params->used[node][i]]++;
+}
+
+static int list_users(const struct module_tree *tree, struct users *ret) {
+    const struct params_table *params = &tree->analysis->params;
+    struct arena *arena = tree->analysis->arena;
+    size_t n = 0;
+    size_t *counts = arena_array(arena, params->n_params, sizeof *counts);
+    ret->from = arena_array(arena, params->n_params + 1, sizeof *ret->from);
+    if (!counts || !ret->from) return CM_NO_MEMORY;
+    count_users(tree, counts);
+    for (size_t i = 0; i < params->n_params; i++) {
+        ret->from[i] = n;
+        n += counts[i];
+        counts[i] = ret->from[i]; /* from here on: where its next user goes */
+    }
+    ret->from[params->n_params] = n;
+    ret->modules = arena_array(arena, n, sizeof *ret->modules);
+    if (!ret->modules) return CM_NO_MEMORY;
+    for (uint32_t node = 0; node < tree->analysis->model->n_nodes; node++)
+        for (size_t i = 0; i < n_used(tree, node); i++)
+            ret->modules[counts[params->used[node][i]]++] = tree->table->of_node[node];
+    return CM_OK;
+}
+
+static int unite_params(const struct module_tree *tree) {
+    const struct arena_mark mark = arena_save(tree->analysis->arena);
+    struct users users;
+    uint32_t *stamps =
+        arena_array(tree->analysis->arena, tree->table->n_modules, sizeof *stamps);
+    if (!stamps || list_users(tree, &users) < 0) return diag_no_memory(tree->analysis->diag);
+    for (uint32_t param = 0; param < tree->analysis->params.n_params; param++) {
+        give(tree, stamps, tree->of_param[param], param);
+        for (size_t i = users.from[param]; i < users.from[param + 1]; i++)
+            give(tree, stamps, users.modules[i], param);
+    }
+    arena_restore(tree->analysis->arena, mark);
+    return CM_OK;
+}
+
+static const char *overflowing(const struct cm_costs *costs) {
+    const struct {
+        const char *name;
+        int64_t value;
+    } fields[] = {
+        {"parameters", costs->params},
+        {"buffers", costs->buffers},
+        {"MACs", costs->macs},
+        {"FLOPs", costs->flops},
+        {"operations on integers", costs->int_ops},
+        {"bytes read", costs->bytes_read},
+        {"bytes written", costs->bytes_written},
+        {"weight bytes", costs->weight_bytes},
+        {"activation bytes", costs->activation_bytes},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (is_overflow(fields[i].value)) return fields[i].name;
+    return NULL;
+}
+
+int module_totals(const struct module_tree *tree) {
+    sum_work(tree);
+    int status = unite_params(tree);
+    if (status < 0) return status;
+    const char *what = overflowing(&tree->table->modules[0].costs);
+    if (!what) return CM_OK;
+    return diag_error(tree->analysis->diag, DIAG_OVERFLOW, "the model's %s are past 2^63",
+                      what);
+}

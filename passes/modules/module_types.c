@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The class of each module, and its arguments, where the file tells or implies them: what the
+ * exporter noted, the function that was called, or the one operator that makes the module
+ * (facet `module` of its row), be it one that the exporter took apart (pass composites).
+ * Containers of numbered children are Sequential, or ModuleList where they are never entered.
+ * Else the instance name stands in its place.
+ */
+#include <string.h>
+
+#include "ops/describe.h"
+#include "passes/infer/rules.h"
+#include "passes/modules/module_tree.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/map.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct typer {
+    const struct module_tree *tree;
+    struct arena *kept; /* of the result */
+    struct map classes; /* one copy of each, which many modules share */
+    const char *last;   /* of these, what was wanted last */
+    uint32_t *from;     /* by module: where in `nodes` its own begin; one more at the end */
+    uint32_t *nodes;    /* at work in the first call of each module that has none below */
+};
+
+static bool is_at_work(const struct analysis *analysis, const struct node *node) {
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE && module_is_result(analysis, node->outputs[i]))
+            return true;
+    return false;
+}
+
+/* The leaf in whose first call the node works, or ID_NONE. */
+static uint32_t leaf_of(const struct module_tree *tree, uint32_t node) {
+    uint32_t module = tree->table->of_node[node];
+    bool leaf = tree->table->modules[module].n_children == 0;
+    bool first = tree->first_scope[module] == tree->scopes->of_node[node];
+    bool works =
+        leaf && first && is_at_work(tree->analysis, &tree->analysis->model->nodes[node]);
+    return works ? module : ID_NONE;
+}
+
+/* Counted in a first round and listed in a second, in order. */
+static int list_leaves(struct typer *typer) {
+    const struct module_tree *tree = typer->tree;
+    const size_t n_modules = tree->table->n_modules;
+    const size_t n_nodes = tree->scopes->n_nodes;
+    struct arena *arena = tree->analysis->arena;
+    uint32_t *leaves = arena_array(arena, n_nodes, sizeof *leaves);
+    uint32_t *fill = arena_array(arena, n_modules, sizeof *fill);
+    typer->from = arena_array(arena, n_modules + 1, sizeof *typer->from);
+    typer->nodes = arena_array(arena, n_nodes, sizeof *typer->nodes);
+    if (!leaves || !fill || !typer->from || !typer->nodes) return CM_NO_MEMORY;
+    for (size_t i = 0; i < n_nodes; i++) {
+        leaves[i] = leaf_of(tree, tree->scopes->nodes[i]);
+        if (leaves[i] != ID_NONE) typer->from[leaves[i] + 1]++;
+    }
+    for (size_t i = 0; i < n_modules; i++) {
+        typer->from[i + 1] += typer->from[i];
+        fill[i] = typer->from[i];
+    }
+    for (size_t i = 0; i < n_nodes; i++)
+        if (leaves[i] != ID_NONE) typer->nodes[fill[leaves[i]]++] = tree->scopes->nodes[i];
+    return CM_OK;
+}
+
+/* "Conv{n}d" with the spatial dims of input 0, 1 to 3. */
+static const char *class_of(const struct rule *rule) {
+    const char *name = rule->op->module;
+    const char *mark = strstr(name, "{n}");
+    int n = rule_rank(rule, 0) - 2;
+    struct text text;
+    if (!mark) return name;
+    text_init(&text, rule->arena);
+    text_append_n(&text, name, (size_t)(mark - name));
+    text_append(&text, n <= 1 ? "1" : n == 2 ? "2" : "3");
+    text_append(&text, mark + strlen("{n}"));
+    return text.failed ? NULL : text_string(&text);
+}
+
+/* What a node says of itself. `class` NULL: it makes no module. */
+struct description {
+    const char *class;
+    const char *arguments;
+};
+
+/* The composite that the node is part of, where all of it stands in one module; or NULL. */
+static const struct composite *composite_within(const struct module_tree *tree, uint32_t node) {
+    const struct composites_table *composites = &tree->analysis->composites;
+    const uint32_t *of_node = tree->table->of_node;
+    if (composites->of_node[node] == ID_NONE) return NULL;
+    const struct composite *composite = &composites->items[composites->of_node[node]];
+    for (size_t i = 0; i < composite->n_nodes; i++)
+        if (of_node[composite->nodes[i]] != of_node[node]) return NULL;
+    return composite;
+}
+
+/* What cannot be described has been reported, or is no module: no message. */
+static int make_rule(const struct module_tree *tree, uint32_t node,
+                     const struct composite *composite, struct rule *ret) {
+    struct rule_source source = rules_source(tree->analysis);
+    source.diag = NULL;
+    return composite ? rules_make_composite(&source, composite, ret)
+                     : rules_make_done(&source, node, ret);
+}
+
+/* An operator that can describe itself and says nothing is not at work as that module: a Gather
+ * among activations is no Embedding. */
+static int describe(const struct module_tree *tree, uint32_t node,
+                    const struct composite *composite, struct description *ret) {
+    const struct op *op = composite ? composite->op : tree->analysis->bind.ops[node];
+    struct rule rule;
+    struct text text;
+    *ret = (struct description){.class = op->module, .arguments = ""};
+    if (!op->module || (!op->describe && !strchr(op->module, '{'))) return CM_OK;
+    text_init(&text, tree->analysis->arena);
+    int status = make_rule(tree, node, composite, &rule);
+    if (status == CM_OK && op->describe) status = op->describe(&rule, &text);
+    if (status == CM_NO_MEMORY || text.failed) return CM_NO_MEMORY;
+    if (status < 0 || (op->describe && text.length == 0)) {
+        ret->class = NULL;
+        return CM_OK;
+    }
+    ret->arguments = text_string(&text);
+    ret->class = class_of(&rule);
+    return ret->class ? CM_OK : CM_NO_MEMORY;
+}
+
+/* The nodes of a leaf that make a module of one class. */
+struct main_node {
+    uint32_t node; /* the first; ID_NONE: there is none, or they are of several classes */
+    size_t n;
+    bool alone; /* beside them there are only views and moves of tensors */
+    struct description is;
+};
+
+static bool only_moves(const struct module_tree *tree, uint32_t node) {
+    return op_role(tree->analysis->bind.ops[node], 0) == 'p';
+}
+
+static int find_main(const struct module_tree *tree, const uint32_t *nodes, size_t n,
+                     struct main_node *ret) {
+    *ret = (struct main_node){.node = ID_NONE, .alone = true};
+    for (size_t i = 0; i < n; i++) {
+        struct description found;
+        const struct composite *composite = composite_within(tree, nodes[i]);
+        if (composite && composite->last != nodes[i]) continue; /* the last speaks for all */
+        int status = describe(tree, nodes[i], composite, &found);
+        if (status < 0) return status;
+        if (!found.class) {
+            ret->alone = ret->alone && only_moves(tree, nodes[i]);
+            continue;
+        }
+        if (ret->n > 0 && !text_equal(ret->is.class, found.class)) {
+            ret->node = ID_NONE;
+            return CM_OK;
+        }
+        if (ret->n++ > 0) continue;
+        ret->node = nodes[i];
+        ret->is = found;
+    }
+    return CM_OK;
+}
+
+/* A product with a weight, then a sum with a bias: the Linear of more than two dims. */
+static bool is_biased_product(const struct module_tree *tree, const uint32_t *nodes, size_t n,
+                              const struct main_node *main) {
+    const struct params_table *params = &tree->analysis->params;
+    return n == 2 && main->n == 1 && nodes[0] == main->node &&
+           text_equal(main->is.class, "Linear") && params->n_used[nodes[0]] > 0 &&
+           op_role(tree->analysis->bind.ops[nodes[1]], 0) == 'e' &&
+           params->n_used[nodes[1]] > 0;
+}
+
+static int describe_biased(const struct module_tree *tree, uint32_t node, const char **ret) {
+    struct rule rule;
+    struct text text;
+    text_init(&text, tree->analysis->arena);
+    if (make_rule(tree, node, composite_within(tree, node), &rule) < 0) return CM_NO_MEMORY;
+    (void)describe_linear(rule_dim(&rule, 1, 0), rule_dim(&rule, 1, 1), true, &text);
+    *ret = text_string(&text);
+    return text.failed ? CM_NO_MEMORY : CM_OK;
+}
+
+/* What the nodes of a leaf make of it; class NULL: they do not tell. */
+static int describe_leaf(const struct module_tree *tree, const uint32_t *nodes, size_t n,
+                         struct description *ret) {
+    struct main_node main;
+    int status = find_main(tree, nodes, n, &main);
+    *ret = (struct description){.arguments = ""};
+    if (status < 0 || main.node == ID_NONE) return status;
+    bool biased = is_biased_product(tree, nodes, n, &main);
+    if (!main.alone && !biased) return CM_OK;
+    ret->class = main.is.class;
+    if (biased) return describe_biased(tree, main.node, &ret->arguments);
+    if (main.n == 1) ret->arguments = main.is.arguments;
+    return CM_OK;
+}
+
+/* Modules mostly are of the class of the one before, or of one that was seen. */
+static int set_class(struct typer *typer, const char *class, struct cm_module *module) {
+    if (strcmp(typer->last, class) != 0) {
+        const char *known = map_key(&typer->classes, class);
+        const char *kept = known ? known : arena_strdup(typer->kept, class);
+        if (!kept || (!known && map_set(&typer->classes, kept, 0) < 0)) return CM_NO_MEMORY;
+        typer->last = kept;
+    }
+    module->type = typer->last;
+    module->type_known = true;
+    return CM_OK;
+}
+
+static int type_leaf(struct typer *typer, size_t index) {
+    struct cm_module *module = &typer->tree->table->modules[index];
+    const uint32_t *nodes = typer->nodes + typer->from[index];
+    struct description told;
+    int status =
+        describe_leaf(typer->tree, nodes, typer->from[index + 1] - typer->from[index], &told);
+    if (status < 0 || !told.class) return status;
+    if (module->type_known && !text_ends_with(module->type, told.class)) return CM_OK;
+    if (told.arguments[0]) module->arguments = arena_strdup(typer->kept, told.arguments);
+    if (!module->arguments) return CM_NO_MEMORY;
+    return module->type_known ? CM_OK : set_class(typer, told.class, module);
+}
+
+static void type_container(const struct module_tree *tree, size_t index) {
+    struct cm_module *module = &tree->table->modules[index];
+    if (module->type_known || tree->has_nodes[index]) return;
+    for (size_t i = 0; i < module->n_children; i++) {
+        const char *name = tree->table->modules[module->children[i]].name;
+        if (name[strspn(name, "0123456789")] != '\0') return;
+    }
+    module->type = module->calls > 0 ? "Sequential" : "ModuleList";
+    module->type_known = true;
+}
+
+/* What is written to describe one leaf is gone with it. */
+static int type_modules(struct typer *typer) {
+    const struct modules_table *table = typer->tree->table;
+    struct arena *arena = typer->tree->analysis->arena;
+    const struct arena_mark mark = arena_save(arena);
+    int status = CM_OK;
+    for (size_t i = 1; status == CM_OK && i < table->n_modules; i++) {
+        if (table->modules[i].n_children > 0)
+            type_container(typer->tree, i);
+        else
+            status = type_leaf(typer, i);
+        if (arena_used(arena) > mark.total) arena_restore(arena, mark);
+    }
+    return status;
+}
+
+/* Names that exporters give to every graph. */
+static bool is_generic(const char *name) {
+    static const char *const names[] = {
+        "", "torch_jit", "torch-jit-export", "main_graph", "main", "graph", "Graph", "tf2onnx"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_equal(name, names[i])) return true;
+    return false;
+}
+
+/* The file's name without its folder and ".onnx". */
+static const char *file_stem(const char *path, struct arena *arena) {
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    size_t length = strlen(base);
+    if (length > strlen(".onnx") && text_ends_with(base, ".onnx")) length -= strlen(".onnx");
+    return arena_strndup(arena, base, length);
+}
+
+static int name_root(struct typer *typer) {
+    const struct model *model = typer->tree->analysis->model;
+    struct cm_module *root = &typer->tree->table->modules[0];
+    const char *name = model->graphs[0].name;
+    root->name = !name || is_generic(name) ? file_stem(model->path, typer->kept)
+                                           : arena_strdup(typer->kept, name);
+    if (!root->type_known) root->type = root->name;
+    return root->name ? CM_OK : CM_NO_MEMORY;
+}
+
+static int type_by_scopes(struct typer *typer) {
+    const struct module_tree *tree = typer->tree;
+    for (uint32_t scope = 0; scope < tree->scopes->n_notes && scope < tree->scopes->paths.n;
+         scope++) {
+        struct cm_module *module = &tree->table->modules[tree->of_scope[scope]];
+        const char *class = scopes_notes(tree->scopes, scope)->class;
+        if (!class || module->type_known) continue;
+        if (set_class(typer, class, module) < 0) return CM_NO_MEMORY;
+    }
+    return CM_OK;
+}
+
+int module_types(const struct module_tree *tree) {
+    struct typer typer = {.tree = tree, .kept = tree->analysis->kept, .last = ""};
+    map_init(&typer.classes, tree->tables); /* the other memory is taken back leaf by leaf */
+    int status = list_leaves(&typer);
+    if (status == CM_OK) status = type_by_scopes(&typer);
+    if (status == CM_OK) status = type_modules(&typer);
+    if (status == CM_OK) status = name_root(&typer);
+    return status < 0 ? diag_no_memory(tree->analysis->diag) : CM_OK;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tree of names: see paths.h. A part is looked for by its parent and its name, so that what
+ * stands before it is hashed once, when it is entered, and not with all that is below it.
+ *
+ * The first children of each entry are looked at one by one: most families are small, and lie
+ * together, where a hash table of all that there is would be waited for at each step. What
+ * comes after them stands in one table.
+ */
+#include "passes/modules/path_table.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "ir/graph.h"
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/hash.h"
+
+#include "support/banned.h"
+
+#define FIRST_CAPACITY ((size_t)64)
+#define LISTED         8 /* children of one parent that stand in no table */
+
+/* Of a part below an entry, by which its slot is found. */
+static uint32_t mix(uint32_t parent, uint32_t hash) {
+    const uint64_t mixed = (hash + (uint64_t)parent * 0x9e3779b1u) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(mixed >> 32);
+}
+
+static void put_in_slot(const struct paths *paths, struct paths_slot taken) {
+    size_t at = taken.hash & (paths->n_slots - 1);
+    while (paths->slots[at].entry != 0) at = (at + 1) & (paths->n_slots - 1);
+    paths->slots[at] = taken;
+}
+
+/* A slot of three is free at least. */
+static int make_slot(struct paths *paths) {
+    if (paths->n_slotted < paths->n_slots / 3 * 2) return CM_OK;
+    struct paths grown = *paths;
+    grown.n_slots = paths->n_slots ? 2 * paths->n_slots : FIRST_CAPACITY;
+    grown.slots = arena_array(paths->arena, grown.n_slots, sizeof *grown.slots);
+    if (!grown.slots) return CM_NO_MEMORY;
+    for (size_t i = 0; i < paths->n_slots; i++)
+        if (paths->slots[i].entry != 0) put_in_slot(&grown, paths->slots[i]);
+    *paths = grown;
+    return CM_OK;
+}
+
+int paths_reserve(struct paths *paths, size_t n) {
+    if (n <= paths->capacity) return CM_OK;
+    struct path *items = arena_array_raw(paths->arena, n, sizeof *items);
+    if (!items) return CM_NO_MEMORY;
+    if (paths->n) memcpy(items, paths->items, paths->n * sizeof *items);
+    paths->items = items;
+    paths->capacity = n;
+    return CM_OK;
+}
+
+static int grow(struct paths *paths) {
+    return paths_reserve(paths, paths->capacity ? 2 * paths->capacity : FIRST_CAPACITY);
+}
+
+int paths_init(struct paths *paths, struct arena *arena, char separator) {
+    memset(paths, 0, sizeof *paths);
+    paths->arena = arena;
+    paths->seed = arena_seed(arena);
+    paths->separator = separator;
+    paths->trail.text = "";
+    if (grow(paths) < 0) return CM_NO_MEMORY;
+    paths->items[paths->n++] = (struct path){.name = "",
+                                             .parent = ID_NONE,
+                                             .first_child = ID_NONE,
+                                             .last_child = ID_NONE,
+                                             .next = ID_NONE};
+    return CM_OK;
+}
+
+/* A part to be found below an entry. */
+struct part {
+    const char *name;
+    size_t length;
+    uint32_t hash;
+};
+
+static struct part part_of(const struct paths *paths, const char *name, size_t length) {
+    return (struct part){name, length, (uint32_t)hash_text(name, length, paths->seed)};
+}
+
+/* Of another tree, which mostly is of the same arena. */
+static struct part part_like(const struct paths *paths, const struct paths *other,
+                             uint32_t entry) {
+    const struct path *path = &other->items[entry];
+    if (other->seed != paths->seed) return part_of(paths, path->name, path->length);
+    return (struct part){path->name, path->length, path->hash};
+}
+
+static bool is_child(const struct path *path, uint32_t parent, const struct part *part) {
+    return path->hash == part->hash && path->parent == parent && path->length == part->length &&
+           memcmp(path->name, part->name, part->length) == 0;
+}
+
+static uint32_t find_in_slots(const struct paths *paths, uint32_t parent,
+                              const struct part *part) {
+    const uint32_t hash = mix(parent, part->hash);
+    if (paths->n_slots == 0) return ID_NONE;
+    for (size_t at = hash;; at++) {
+        const struct paths_slot slot = paths->slots[at & (paths->n_slots - 1)];
+        if (slot.entry == 0) return ID_NONE;
+        if (slot.hash == hash && is_child(&paths->items[slot.entry], parent, part))
+            return slot.entry;
+    }
+}
+
+/* ID_NONE: there is none; *ret_crowded: it would stand in the table. */
+static uint32_t find_child(const struct paths *paths, uint32_t parent, const struct part *part,
+                           bool *ret_crowded) {
+    uint32_t child = paths->items[parent].first_child;
+    int n = 0;
+    for (; n < LISTED && child != ID_NONE; n++, child = paths->items[child].next)
+        if (is_child(&paths->items[child], parent, part)) break;
+    *ret_crowded = n == LISTED;
+    return n == LISTED ? find_in_slots(paths, parent, part) : child;
+}
+
+/* There is room for it. */
+static int add_child(struct paths *paths, uint32_t parent, const struct part *part,
+                     bool crowded) {
+    const uint32_t entry = (uint32_t)paths->n;
+    if (part->length > UINT32_MAX || paths->n >= ID_NONE) return CM_NO_MEMORY;
+    if (crowded && make_slot(paths) < 0) return CM_NO_MEMORY;
+    if (crowded) {
+        put_in_slot(paths, (struct paths_slot){mix(parent, part->hash), entry});
+        paths->n_slotted++;
+    }
+    struct path *above = &paths->items[parent];
+    paths->items[paths->n++] = (struct path){.name = part->name,
+                                             .length = (uint32_t)part->length,
+                                             .hash = part->hash,
+                                             .parent = parent,
+                                             .depth = above->depth + 1,
+                                             .first_child = ID_NONE,
+                                             .last_child = ID_NONE,
+                                             .next = ID_NONE};
+    if (above->first_child == ID_NONE)
+        above->first_child = entry;
+    else
+        paths->items[above->last_child].next = entry;
+    above->last_child = entry;
+    return CM_OK;
+}
+
+/* From an entry down to the part below it, or nowhere where paths end. */
+static int enter_child(struct paths *paths, const struct part *part, uint32_t *entry) {
+    if (paths->items[*entry].depth >= PATHS_MAX_DEPTH) return CM_OK;
+    if (paths->n == paths->capacity && grow(paths) < 0) return CM_NO_MEMORY;
+    bool crowded = false;
+    uint32_t child = find_child(paths, *entry, part, &crowded);
+    if (child == ID_NONE) {
+        child = (uint32_t)paths->n;
+        if (add_child(paths, *entry, part, crowded) < 0) return CM_NO_MEMORY;
+    }
+    *entry = child;
+    return CM_OK;
+}
+
+/* Where the part ends that begins at `at`. */
+static size_t part_end(const struct paths *paths, const char *text, size_t at, size_t length) {
+    const char *end = memchr(text + at, paths->separator, length - at);
+    return end ? (size_t)(end - text) : length;
+}
+
+/* Whether the text begins as the trail does, down to a depth that is not the root's. */
+static bool is_on_trail(const struct paths *paths, size_t depth, const char *text,
+                        size_t length) {
+    const size_t end = paths->trail.steps[depth].end;
+    if (end > length || (end < length && text[end] != paths->separator)) return false;
+    if (text[end - 1] != paths->trail.text[end - 1]) return false; /* "relu1" behind "relu0" */
+    return memcmp(text, paths->trail.text, end) == 0;
+}
+
+int paths_enter(struct paths *paths, const char *text, size_t length, uint32_t *ret) {
+    struct paths_trail *trail = &paths->trail;
+    size_t depth = trail->depth;
+    while (depth > 0 && !is_on_trail(paths, depth, text, length)) depth--;
+    uint32_t entry = trail->steps[depth].entry;
+    const size_t known = depth > 0 ? trail->steps[depth].end + 1 : 0; /* and a separator */
+    for (size_t at = known; at < length && depth < PATHS_MAX_DEPTH;) {
+        const size_t end = part_end(paths, text, at, length);
+        if (end > at) {
+            const struct part part = part_of(paths, text + at, end - at);
+            if (enter_child(paths, &part, &entry) < 0) return CM_NO_MEMORY;
+            depth++;
+            trail->steps[depth].end = end;
+            trail->steps[depth].entry = entry;
+        }
+        at = end + 1;
+    }
+    trail->text = text;
+    trail->depth = depth;
+    *ret = entry;
+    return CM_OK;
+}
+
+int paths_enter_below(struct paths *paths, uint32_t base, const char *text, size_t length,
+                      uint32_t *ret) {
+    for (size_t at = 0; at < length;) {
+        const size_t end = part_end(paths, text, at, length);
+        const struct part part = part_of(paths, text + at, end - at);
+        if (end > at && enter_child(paths, &part, &base) < 0) return CM_NO_MEMORY;
+        at = end + 1;
+    }
+    *ret = base;
+    return CM_OK;
+}
+
+uint32_t paths_find_below(const struct paths *paths, uint32_t base, const char *text,
+                          size_t length) {
+    bool crowded = false;
+    for (size_t at = 0; at < length && base != ID_NONE;) {
+        const size_t end = part_end(paths, text, at, length);
+        const struct part part = part_of(paths, text + at, end - at);
+        if (end > at) base = find_child(paths, base, &part, &crowded);
+        at = end + 1;
+    }
+    return base;
+}
+
+/* The entries from the one below the root down to this one; how many there are. */
+static size_t list_chain(const struct paths *paths, uint32_t entry,
+                         uint32_t chain[PATHS_MAX_DEPTH]) {
+    const size_t depth = paths->items[entry].depth;
+    for (size_t i = depth; i-- > 0; entry = paths->items[entry].parent) chain[i] = entry;
+    return depth;
+}
+
+int paths_enter_like(struct paths *paths, const struct paths *other, uint32_t entry,
+                     uint32_t *ret) {
+    uint32_t chain[PATHS_MAX_DEPTH];
+    const size_t depth = list_chain(other, entry, chain);
+    *ret = 0;
+    for (size_t i = 0; i < depth; i++) {
+        const struct part part = part_like(paths, other, chain[i]);
+        if (enter_child(paths, &part, ret) < 0) return CM_NO_MEMORY;
+    }
+    return CM_OK;
+}
+
+uint32_t paths_find_like(const struct paths *paths, const struct paths *other, uint32_t entry) {
+    uint32_t chain[PATHS_MAX_DEPTH];
+    const size_t depth = list_chain(other, entry, chain);
+    uint32_t found = 0;
+    bool crowded = false;
+    for (size_t i = 0; i < depth && found != ID_NONE; i++) {
+        const struct part part = part_like(paths, other, chain[i]);
+        found = find_child(paths, found, &part, &crowded);
+    }
+    return found;
+}
+
+const char *paths_text(const struct paths *paths, uint32_t entry, struct arena *arena) {
+    size_t length = 0;
+    for (uint32_t at = entry; at != 0; at = paths->items[at].parent)
+        length += paths->items[at].length + 1;
+    if (length == 0) return "";
+    char *text = arena_alloc(arena, length);
+    for (size_t end = length - 1; text && entry != 0; entry = paths->items[entry].parent) {
+        const struct path *path = &paths->items[entry];
+        memcpy(text + end - path->length, path->name, path->length);
+        end -= path->length;
+        if (end > 0) text[--end] = paths->separator;
+    }
+    return text;
+}
+
+uint32_t paths_common(const struct paths *paths, uint32_t a, uint32_t b) {
+    const struct path *items = paths->items;
+    while (items[a].depth > items[b].depth) a = items[a].parent;
+    while (items[b].depth > items[a].depth) b = items[b].parent;
+    while (a != b) {
+        a = items[a].parent;
+        b = items[b].parent;
+    }
+    return a;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operands that come from DequantizeLinear: see dequantized.h. */
+#include "passes/params/dequantized.h"
+
+#include "ops/op.h"
+#include "ops/op_context.h"
+#include "passes/infer/rules.h"
+#include "support/arena.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+bool dequantizes(const struct analysis *analysis, uint32_t id) {
+    const struct node *node = &analysis->model->nodes[id];
+    return node->n_inputs > 0 && node->inputs[0] != ID_NONE &&
+           dtype_is_integer(analysis->infer.facts[node->inputs[0]].dtype) &&
+           integers_are_scaled(analysis->bind.ops[id]);
+}
+
+/* Whether its outputs might be such integers: most nodes need not be looked at. */
+static bool may_pass(const struct analysis *analysis, uint32_t id, const scale_axes *known) {
+    const struct node *node = &analysis->model->nodes[id];
+    return node->n_inputs > 0 && node->inputs[0] != ID_NONE &&
+           (known[node->inputs[0]] != SCALE_NONE || dequantizes(analysis, id));
+}
+
+/* The scale by which the value was dequantized; ID_NONE: it was by no node of the graph. */
+static uint32_t scale_of(const struct analysis *analysis, uint32_t value) {
+    const uint32_t producer = value == ID_NONE ? ID_NONE : analysis->model->values[value].node;
+    if (producer == ID_NONE || !dequantizes(analysis, producer)) return ID_NONE;
+    const struct node *node = &analysis->model->nodes[producer];
+    return node->n_inputs > 1 ? node->inputs[1] : ID_NONE;
+}
+
+static bool have_one_scale(const struct analysis *analysis, const struct node *node) {
+    const uint32_t first = scale_of(analysis, node->inputs[0]);
+    for (size_t i = 1; i < node->n_inputs && first != ID_NONE; i++)
+        if (scale_of(analysis, node->inputs[i]) != first) return false;
+    return first != ID_NONE;
+}
+
+static int find_outputs(const struct analysis *analysis, const struct rule_source *source,
+                        uint32_t id, scale_axes *ret) {
+    const struct node *node = &analysis->model->nodes[id];
+    const bool same = node->n_inputs > 1 && have_one_scale(analysis, node);
+    struct rule rule;
+    const int status = rules_make_done(source, id, &rule);
+    if (status < 0) return status;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE)
+            ret[node->outputs[i]] = scale_of_output(&rule, ret, same, i);
+    return CM_OK;
+}
+
+static bool any_dequantizes(const struct analysis *analysis) {
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++)
+        if (dequantizes(analysis, id)) return true;
+    return false;
+}
+
+/* Nodes stand behind those that make their operands. */
+int dequantized_find(const struct analysis *analysis, scale_axes **ret) {
+    *ret = NULL;
+    if (!any_dequantizes(analysis)) return CM_OK;
+    struct rule_source source = rules_source(analysis);
+    struct rule_room room;
+    scale_axes *scales =
+        arena_array(analysis->arena, analysis->model->n_values, sizeof *scales);
+    if (!scales) return diag_no_memory(analysis->diag);
+    source.room = &room;
+    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+        if (!may_pass(analysis, id, scales)) continue;
+        const struct arena_mark mark = arena_save(analysis->arena);
+        const int status = find_outputs(analysis, &source, id, scales);
+        arena_restore(analysis->arena, mark);
+        if (status < 0) return status;
+    }
+    *ret = scales;
+    return CM_OK;
+}
+
+/* A composite is one operation, on floating-point numbers in between. */
+struct integers dequantized_integers(const struct analysis *analysis, const struct rule *rule,
+                                     int64_t macs) {
+    const scale_axes *scales = analysis->count.dequantized;
+    bool rest = false;
+    if (!scales || analysis->composites.of_node[rule->node_id] != ID_NONE ||
+        !scale_comes_out(rule, scales, &rest))
+        return integers_of(rule, macs);
+    return integers_all(macs, rest);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How exporters, PyTorch's above all, name values and scopes: see names.h. */
+#include "passes/params/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define LARGEST_REPEAT 1000000000
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Where the digits at the end of text[0..length) begin; `length` when there are none. */
+static size_t trailing_digits(const char *text, size_t length) {
+    while (length > 0 && is_digit(text[length - 1])) length--;
+    return length;
+}
+
+const char *names_base(const char *name) {
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+/* "Constant", "Constant_12". */
+static bool is_numbered(const char *base, const char *type) {
+    size_t length = strlen(type);
+    if (strncmp(base, type, length) != 0) return false;
+    const char *rest = base + length;
+    return *rest == '\0' || (*rest == '_' && trailing_digits(rest, strlen(rest)) == 1);
+}
+
+/* "Constant_3_output_0". */
+static bool is_node_output(const char *base) {
+    static const char mark[] = "_output_";
+    size_t mark_length = sizeof mark - 1;
+    size_t length = strlen(base);
+    size_t end = trailing_digits(base, length);
+    return end < length && end >= mark_length &&
+           strncmp(base + end - mark_length, mark, mark_length) == 0;
+}
+
+/*
+ * Calls after which PyTorch's newer exporter names what it computed from no parameter, sorted:
+ * masks ("where", "val_21"), angles ("unsqueeze_14", "cos"), what is filled. Views and simple
+ * functions of parameters (slice_1, neg, embedding_2) bear such names too and are learned.
+ */
+static const char *const calls[] = {
+    "arange",    "cos",       "full",          "full_like", "masked_fill", "mul",
+    "ones",      "ones_like", "scalar_tensor", "sin",       "tril",        "triu",
+    "unsqueeze", "val",       "where",         "zeros",     "zeros_like",
+};
+
+struct stem {
+    const char *at;
+    size_t length;
+};
+
+static int compare_stem(const void *key, const void *entry) {
+    const struct stem *stem = key;
+    const char *call = *(const char *const *)entry;
+    const int order = strncmp(stem->at, call, stem->length);
+    return order != 0 ? order : -(call[stem->length] != '\0');
+}
+
+bool names_traced(const char *name) {
+    struct stem stem = {.at = names_base(name)};
+    const size_t whole = strlen(stem.at);
+    stem.length = trailing_digits(stem.at, whole);
+    if (stem.length < whole && (stem.length == 0 || stem.at[--stem.length] != '_'))
+        return false;
+    return bsearch(&stem, calls, sizeof calls / sizeof *calls, sizeof *calls, compare_stem) !=
+           NULL;
+}
+
+bool names_generated(const char *name) {
+    const char *base = names_base(name);
+    return trailing_digits(base, strlen(base)) == 0 || strstr(base, "::") ||
+           is_numbered(base, "Constant") || is_numbered(base, "scalar_tensor_default") ||
+           is_node_output(base) || names_traced(name);
+}
+
+bool names_parameter(const char *name) {
+    return names_module_length(name) > 0;
+}
+
+size_t names_module_length(const char *name) {
+    const char *base = names_base(name);
+    const char *dot = strrchr(base, '.');
+    if (!dot || dot[1] == '\0' || names_generated(name)) return 0;
+    return (size_t)(dot - base);
+}
+
+int names_repeat(const char *name, size_t length, size_t *ret_length) {
+    size_t end = trailing_digits(name, length);
+    int64_t number = 0;
+    if (end == length || end < 2 || name[end - 1] != '_' || name[end] == '0') return 0;
+    if (!text_to_int64(name + end, length - end, &number) || number > LARGEST_REPEAT) return 0;
+    *ret_length = end - 1;
+    return (int)number;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pass training: what one step of an optimizer costs and keeps: gradients, states and copies of
+ * the parameters, activations from forward to backward, MACs of backward. It runs where options
+ * name an optimizer. docs/training.md has the formulas, and how they compare with PyTorch.
+ */
+#include "passes/training/training.h"
+
+#include "ops/flops/conventions.h"
+#include "passes/infer/bind.h"
+#include "passes/infer/rules.h"
+#include "passes/training/optimizers.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+#define MASTER_BYTES 4 /* of a float copy, and of each state beside it, with amp */
+#define UNSCALE      1 /* FLOPs for each gradient that was scaled, with amp */
+
+static void add_learned(struct training *training, const struct param *param) {
+    struct training_table *table = training->table;
+    const struct fact *fact = &training->analysis->infer.facts[param->value];
+    const bool mixed = training->analysis->options->amp && fact->dtype != DTYPE_DOUBLE;
+    int64_t bytes = training_bytes(training, fact);
+    int64_t wide = mixed ? checked_mul(MASTER_BYTES, param->elements) : bytes;
+    table->weight_bytes = checked_add_known(table->weight_bytes, bytes);
+    if (training->frozen[param - training->analysis->params.params]) {
+        table->frozen = checked_add_known(table->frozen, param->elements);
+        return;
+    }
+    table->learned = checked_add_known(table->learned, param->elements);
+    table->gradient_bytes = checked_add_known(table->gradient_bytes, bytes);
+    table->optimizer_bytes =
+        checked_add_known(table->optimizer_bytes, checked_mul(table->optimizer->states, wide));
+    if (mixed) table->master_bytes = checked_add_known(table->master_bytes, wide);
+}
+
+static void add_params(struct training *training) {
+    const struct params_table *params = &training->analysis->params;
+    struct training_table *table = training->table;
+    for (size_t i = 0; i < params->n_params; i++) {
+        if (params->params[i].kind == PARAM_LEARNED)
+            add_learned(training, &params->params[i]);
+        else
+            table->weight_bytes =
+                checked_add_known(table->weight_bytes, params->params[i].bytes);
+    }
+    int64_t each = table->optimizer->flops + (training->analysis->options->amp ? UNSCALE : 0);
+    table->step_flops = checked_mul(each, table->learned);
+}
+
+/* Which operands' gradients are wanted, a bit each. */
+static uint32_t wanted_operands(const struct training *training,
+                                const struct operation *operation) {
+    uint32_t wanted = 0;
+    for (size_t i = 0; i < operation->node->n_inputs && i < 32; i++)
+        if (training_wants(training, operation, i)) wanted |= UINT32_C(1) << i;
+    return wanted;
+}
+
+/* Both sides of a product at most: of more than two factors that are the two of each step. */
+static int64_t wanted_factors(const struct training *training,
+                              const struct operation *operation) {
+    int64_t n = 0;
+    for (size_t i = 0; i < operation->node->n_inputs && n < 2; i++)
+        n += i < (size_t)operation->op->backward.factors &&
+             training_wants(training, operation, i);
+    return n;
+}
+
+/* By the row's own rule, for one run of the node. */
+static int64_t macs_by_rule(const struct training *training, const struct rule_source *source,
+                            uint32_t id) {
+    const struct operation *operation = &training->operations[id];
+    struct arena_mark mark = arena_save(source->arena);
+    struct rule rule;
+    if (training_rule(training, source, id, &rule) < 0) return DIM_OVERFLOW;
+    int64_t macs = operation->op->backward.macs(&rule, wanted_operands(training, operation));
+    arena_restore(source->arena, mark);
+    return checked_mul(macs, training_runs(training, operation->node->graph));
+}
+
+static int64_t backward_macs(const struct training *training, const struct rule_source *source,
+                             uint32_t id) {
+    const struct operation *operation = &training->operations[id];
+    if (!operation->has_backward) return 0;
+    if (bind_hides_gradient(operation->op)) return DIM_UNKNOWN;
+    if (operation->op->backward.macs) return macs_by_rule(training, source, id);
+    int64_t forward = training->analysis->count.nodes[id].costs.macs;
+    int64_t n = wanted_factors(training, operation);
+    return n == 0 ? 0 : checked_mul(n, forward);
+}
+
+static bool runs_again(const struct training *training, const struct operation *operation) {
+    return operation->region != ID_NONE && training->regions[operation->region].again;
+}
+
+static void count_node(struct training *training, const struct rule_source *source,
+                       const struct convention *convention, uint32_t id) {
+    struct training_table *table = training->table;
+    const struct operation *operation = &training->operations[id];
+    const struct cm_costs *costs = &training->analysis->count.nodes[id].costs;
+    struct cm_step *step = &table->of_node[id];
+    step->backward_macs = operation->node ? backward_macs(training, source, id) : 0;
+    int64_t each = convention_per_mac(convention, operation->op);
+    int64_t flops = each == 0 ? 0 : checked_mul(each, step->backward_macs);
+    table->backward_macs = checked_add_known(table->backward_macs, step->backward_macs);
+    table->backward_flops = checked_add_known(table->backward_flops, flops);
+    if (!runs_again(training, operation)) return;
+    table->recompute_macs = checked_add_known(table->recompute_macs, costs->macs);
+    table->recompute_flops = checked_add_known(table->recompute_flops, costs->flops);
+    table->recompute_int_ops = checked_add_known(table->recompute_int_ops, costs->int_ops);
+}
+
+static void count_nodes(struct training *training) {
+    const struct analysis *analysis = training->analysis;
+    const struct convention *convention = convention_find(analysis->options->convention);
+    const struct rule_source source = rules_source(analysis);
+    for (uint32_t id = 0; id < training->model->n_nodes; id++)
+        count_node(training, &source, convention, id);
+    if (convention->backward > 0) /* it does not look at gradients */
+        training->table->backward_flops =
+            checked_mul(convention->backward, analysis->modules.modules[0].costs.flops);
+}
+
+static void sum_iteration(struct training *training) {
+    struct training_table *table = training->table;
+    const struct cm_costs *forward = &training->analysis->modules.modules[0].costs;
+    int64_t flops = checked_add(forward->flops, table->recompute_flops);
+    flops = checked_add(flops, table->backward_flops);
+    table->iteration_flops = checked_add(flops, table->step_flops);
+    table->iteration_int_ops = checked_add(forward->int_ops, table->recompute_int_ops);
+}
+
+/* Children come after their parents. */
+static void sum_modules(struct training *training) {
+    const struct modules_table *modules = &training->analysis->modules;
+    struct training_table *table = training->table;
+    for (uint32_t id = 0; id < training->model->n_nodes; id++) {
+        struct cm_step *module = &table->of_module[modules->of_node[id]];
+        const struct cm_step *node = &table->of_node[id];
+        module->backward_macs = checked_add_known(module->backward_macs, node->backward_macs);
+        module->kept_bytes = checked_add_known(module->kept_bytes, node->kept_bytes);
+    }
+    for (size_t id = modules->n_modules; id-- > 1;) {
+        struct cm_step *outer = &table->of_module[modules->parents[id]];
+        const struct cm_step *inner = &table->of_module[id];
+        outer->backward_macs = checked_add_known(outer->backward_macs, inner->backward_macs);
+        outer->kept_bytes = checked_add_known(outer->kept_bytes, inner->kept_bytes);
+    }
+}
+
+/* An operator that nobody knows may keep anything; what others keep of it is in the sums. */
+static void hide_unknown(struct training *training) {
+    for (uint32_t id = 0; id < training->model->n_nodes; id++)
+        if (training->operations[id].has_backward &&
+            bind_hides_gradient(training->operations[id].op))
+            training->table->of_node[id].kept_bytes = DIM_UNKNOWN;
+}
+
+static int run(const struct analysis *analysis, void *own) {
+    struct training_table *table = own;
+    struct training training = {.analysis = analysis, .model = analysis->model, .table = table};
+    table->optimizer = optimizers_find(analysis->options->optimizer);
+    if (!table->optimizer) return CM_OK;
+    table->of_node =
+        arena_array(analysis->arena, analysis->model->n_nodes, sizeof(*table->of_node));
+    table->of_module =
+        arena_array(analysis->arena, analysis->modules.n_modules, sizeof(*table->of_module));
+    if (!table->of_node || !table->of_module) return diag_no_memory(analysis->diag);
+    int status = training_choose(&training);
+    if (status == CM_OK) status = training_flow(&training);
+    if (status < 0) return status;
+    add_params(&training);
+    status = training_steps(&training);
+    if (status < 0) return status;
+    count_nodes(&training);
+    sum_iteration(&training);
+    sum_modules(&training);
+    hide_unknown(&training);
+    return CM_OK;
+}
+
+const struct pass pass_training = {
+    .name = "training",
+    .summary = "tell what a training step keeps and costs, where an optimizer is given",
+    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_COMPOSITES | HAS_STORAGE |
+             HAS_PARAMETERS | HAS_COSTS | HAS_MODULES,
+    .gives = HAS_TRAINING,
+    .run = run,
+    .own = offsetof(struct analysis, training),
+};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which parameters do not learn, and which modules are checkpointed: patterns of the caller
+ * against names. A pattern that matches nothing is a slip, and is refused.
+ */
+#include "passes/training/training.h"
+
+#include "support/arena.h"
+#include "support/diag.h"
+#include "support/glob.h"
+
+#include "support/banned.h"
+
+static int refuse(const struct training *training, const char *what, const char *pattern) {
+    struct cm_diagnostics *diag = training->analysis->diag;
+    int status = diag_error(diag, DIAG_USAGE, "no %s has a name like '%s'", what, pattern);
+    diag_hint(diag, "names are as the file has them, dotted; * stands for any text");
+    return status;
+}
+
+/* matches[m]: the pattern is like the path of module m, or of one around it. */
+static void match_modules(const struct training *training, const char *pattern, bool *matches) {
+    const struct modules_table *table = &training->analysis->modules;
+    for (uint32_t id = 0; id < table->n_modules; id++) {
+        bool outer = table->parents[id] != ID_NONE && matches[table->parents[id]];
+        matches[id] = outer || glob_matches(pattern, table->modules[id].path);
+    }
+}
+
+static bool freeze_used(struct training *training, const bool *matches) {
+    const struct params_table *params = &training->analysis->params;
+    bool any = false;
+    for (uint32_t id = 0; id < training->model->n_nodes; id++) {
+        if (!matches[training->analysis->modules.of_node[id]]) continue;
+        for (size_t i = 0; i < params->n_used[id]; i++)
+            training->frozen[params->used[id][i]] = any = true;
+    }
+    return any;
+}
+
+static bool freeze_named(struct training *training, const char *pattern) {
+    const struct params_table *params = &training->analysis->params;
+    bool any = false;
+    for (size_t i = 0; i < params->n_params; i++)
+        if (glob_matches(pattern, params->params[i].name)) training->frozen[i] = any = true;
+    return any;
+}
+
+static int freeze(struct training *training, const char *pattern, bool *matches) {
+    match_modules(training, pattern, matches);
+    bool named = freeze_named(training, pattern);
+    bool used = freeze_used(training, matches);
+    return named || used ? CM_OK : refuse(training, "parameter or module", pattern);
+}
+
+/* The outermost of those that match: what it runs again is run again with it. */
+static int checkpoint(struct training *training, const char *pattern) {
+    const struct modules_table *table = &training->analysis->modules;
+    bool any = false;
+    for (uint32_t id = 0; id < table->n_modules; id++) {
+        bool like = id > 0 && glob_matches(pattern, table->modules[id].path);
+        any = any || like;
+        if (like) training->checkpoint[id] = id;
+    }
+    return any ? CM_OK : refuse(training, "module", pattern);
+}
+
+static void inherit_checkpoints(struct training *training) {
+    const struct modules_table *table = &training->analysis->modules;
+    for (uint32_t id = 1; id < table->n_modules; id++) {
+        uint32_t outer = training->checkpoint[table->parents[id]];
+        if (outer != ID_NONE) training->checkpoint[id] = outer;
+    }
+}
+
+/* No gradient leads to integers. */
+static void freeze_integers(struct training *training) {
+    const struct params_table *params = &training->analysis->params;
+    for (size_t i = 0; i < params->n_params; i++)
+        training->frozen[i] =
+            !dtype_is_float(training->analysis->infer.facts[params->params[i].value].dtype);
+}
+
+int training_choose(struct training *training) {
+    const struct analysis *analysis = training->analysis;
+    const struct cm_options *options = analysis->options;
+    size_t n_modules = analysis->modules.n_modules;
+    bool *matches = arena_array(analysis->arena, n_modules, sizeof(*matches));
+    int status = CM_OK;
+    training->frozen =
+        arena_array(analysis->arena, analysis->params.n_params, sizeof(*training->frozen));
+    training->checkpoint =
+        arena_array(analysis->arena, n_modules, sizeof(*training->checkpoint));
+    if (!matches || !training->frozen || !training->checkpoint)
+        return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < n_modules; i++) training->checkpoint[i] = ID_NONE;
+    freeze_integers(training);
+    for (size_t i = 0; i < options->n_freeze && status == CM_OK; i++)
+        status = freeze(training, options->freeze[i], matches);
+    for (size_t i = 0; i < options->n_checkpoint && status == CM_OK; i++)
+        status = checkpoint(training, options->checkpoint[i]);
+    if (status == CM_OK) inherit_checkpoints(training);
+    return status;
+}

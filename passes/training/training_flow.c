@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where gradients flow: forwards, which values depend on something that learns; backwards,
+ * which of them a gradient of a result comes back to. Only where both hold is anything
+ * computed, or kept for it.
+ */
+#include "passes/infer/rules.h"
+#include "passes/memory/liveness.h"
+#include "passes/training/training.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* A loop's state learns if what it is made of in the round before does: walked again until
+ * nothing new is found, in nests of this depth at most. */
+#define MAX_ROUNDS 8
+
+int64_t training_runs(const struct training *training, uint32_t graph) {
+    return training->analysis->count.runs[graph];
+}
+
+int64_t training_bytes(const struct training *training, const struct fact *fact) {
+    if (training->analysis->options->amp && fact->kind == CM_TYPE_TENSOR &&
+        fact->dtype == DTYPE_FLOAT)
+        return dtype_bytes(DTYPE_FLOAT16, shape_elements(&fact->shape));
+    return lifetime_bytes(fact);
+}
+
+bool training_wants(const struct training *training, const struct operation *operation,
+                    size_t slot) {
+    uint32_t value = operation->node->inputs[slot];
+    return value != ID_NONE && training->wanted[value] &&
+           op_has_gradient(operation->gradients, slot);
+}
+
+static const struct operation *operation_at(const struct training *training, uint32_t step) {
+    return &training->operations[training->analysis->lifetime.node_at[step]];
+}
+
+static enum op_view view_of(const struct training *training, const struct rule *rule) {
+    enum op_memory memory = rule->op->memory;
+    if (rule->n_inputs == 0 || !rule->inputs[0]) return VIEW_NONE;
+    if (rule->op->backward.view) {
+        enum op_view view = rule->op->backward.view(rule);
+        if (view != VIEW_SHAPED) return view;
+        return training->is_strided[rule->node->inputs[0]] ? VIEW_NONE : VIEW_SAME;
+    }
+    bool is_view =
+        memory == MEMORY_VIEW || (memory == MEMORY_VIEW_UNLESS_TRAINING && !rule->training);
+    return is_view ? VIEW_SAME : VIEW_NONE;
+}
+
+static void share_outputs(struct training *training, const struct rule *rule) {
+    const struct node *node = rule->node;
+    enum op_view view = view_of(training, rule);
+    if (view == VIEW_NONE) return;
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        uint32_t value = node->outputs[i];
+        if (value == ID_NONE || (i > 0 && !rule->op->backward.view)) continue;
+        training->root[value] = training->root[node->inputs[0]];
+        training->is_strided[value] =
+            view == VIEW_STRIDED || training->is_strided[node->inputs[0]];
+    }
+}
+
+/* A row that says nothing of gradients leaves it to its parts to say it. */
+static const struct composite *composite_of(const struct training *training, uint32_t id) {
+    const struct composites_table *table = &training->analysis->composites;
+    uint32_t index = table->of_node[id];
+    if (index == ID_NONE || !table->items[index].op->backward.gradients) return NULL;
+    return &table->items[index];
+}
+
+int training_rule(const struct training *training, const struct rule_source *source,
+                  uint32_t node, struct rule *ret) {
+    const struct composite *composite = composite_of(training, node);
+    return composite ? rules_make_composite(source, composite, ret)
+                     : rules_make_done(source, node, ret);
+}
+
+static int fill_operation(struct training *training, const struct rule_source *source,
+                          uint32_t id) {
+    const struct composite *composite = composite_of(training, id);
+    struct operation *operation = &training->operations[id];
+    struct arena_mark mark = arena_save(training->analysis->arena);
+    struct rule rule;
+    operation->whole = composite ? composite->last : id;
+    operation->op = source->ops[id];
+    if (operation->whole != id) return CM_OK;
+    int status = training_rule(training, source, id, &rule);
+    if (status < 0) return status;
+    operation->op = rule.op;
+    operation->gradients = rule.op->backward.gradients_of
+                               ? rule.op->backward.gradients_of(&rule)
+                               : rule.op->backward.gradients;
+    operation->node = rule.node;
+    operation->extra = rule.op->backward.extra ? rule.op->backward.extra(&rule) : 0;
+    operation->extra = checked_mul(operation->extra, training_runs(training, rule.node->graph));
+    share_outputs(training, &rule);
+    arena_restore(training->analysis->arena, mark);
+    return CM_OK;
+}
+
+/* Floats, and what may be: the output of an operator that nobody knows. */
+static bool may_learn(const struct training *training, uint32_t value) {
+    enum dtype dtype = training->analysis->infer.facts[value].dtype;
+    return dtype == DTYPE_UNDEFINED || dtype_is_float(dtype);
+}
+
+/* Sets a flag of a value; whether it was not set before. */
+static bool raise_flag(bool *flag) {
+    bool raised = !*flag;
+    *flag = true;
+    return raised;
+}
+
+static bool want(struct training *training, uint32_t value) {
+    return value != ID_NONE && may_learn(training, value) &&
+           raise_flag(&training->wanted[value]);
+}
+
+static bool wants_any(const struct training *training, const struct operation *operation) {
+    for (size_t i = 0; i < operation->node->n_inputs; i++)
+        if (training_wants(training, operation, i)) return true;
+    return false;
+}
+
+static bool want_outputs(struct training *training, const struct node *node) {
+    bool news = false;
+    for (size_t i = 0; i < node->n_outputs; i++)
+        news = want(training, node->outputs[i]) || news;
+    return news;
+}
+
+/*
+ * What enters a body learns if anything that enters its node does, or if what leaves the body
+ * does and may come in again; what leaves it makes the node's outputs learn.
+ */
+static bool want_through_bodies(struct training *training) {
+    bool news = false;
+    for (uint32_t id = 1; id < training->model->n_graphs; id++) {
+        const struct graph *graph = &training->model->graphs[id];
+        if (graph->owner == ID_NONE) continue;
+        bool inside = false;
+        for (size_t i = 0; i < graph->n_outputs; i++)
+            inside = inside || training->wanted[graph->outputs[i]];
+        if (inside)
+            news = want_outputs(training, &training->model->nodes[graph->owner]) || news;
+        if (!inside && !wants_any(training, &training->operations[graph->owner])) continue;
+        for (size_t i = 0; i < graph->n_inputs; i++)
+            news = want(training, graph->inputs[i]) || news;
+    }
+    return news;
+}
+
+static void want_params(struct training *training) {
+    const struct params_table *params = &training->analysis->params;
+    for (size_t i = 0; i < params->n_params; i++)
+        if (params->params[i].kind == PARAM_LEARNED && !training->frozen[i])
+            training->wanted[params->params[i].value] = true;
+}
+
+static void find_wanted(struct training *training) {
+    uint32_t n_steps = training->analysis->lifetime.n_steps;
+    want_params(training);
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        for (uint32_t step = 0; step < n_steps; step++) {
+            const struct operation *operation = operation_at(training, step);
+            if (operation->node && wants_any(training, operation))
+                (void)want_outputs(training, operation->node);
+        }
+        if (training->model->n_graphs == 1 || !want_through_bodies(training)) break;
+    }
+}
+
+static bool has_reached_output(const struct training *training, const struct node *node) {
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] != ID_NONE && training->wanted[node->outputs[i]] &&
+            training->reached[node->outputs[i]])
+            return true;
+    return false;
+}
+
+/* A body's results are reached when its node is, which comes first on the way back. */
+static void reach_bodies(struct training *training, const struct node *owner) {
+    for (size_t i = 0; i < owner->n_attrs; i++) {
+        const struct attr *attr = &owner->attrs[i];
+        if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
+        for (size_t k = 0; k < attr->n; k++) {
+            const struct graph *body = &training->model->graphs[attr->graphs[k]];
+            for (size_t out = 0; out < body->n_outputs; out++)
+                training->reached[body->outputs[out]] = true;
+        }
+    }
+}
+
+static void reach_operands(struct training *training, uint32_t id) {
+    struct operation *operation = &training->operations[id];
+    if (!operation->node || !has_reached_output(training, operation->node)) return;
+    operation->has_backward = true;
+    for (size_t i = 0; i < operation->node->n_inputs; i++)
+        if (training_wants(training, operation, i))
+            training->reached[operation->node->inputs[i]] = true;
+    if (operation->op->memory == MEMORY_CONTROL) reach_bodies(training, operation->node);
+}
+
+static void find_reached(struct training *training) {
+    const struct graph *main = &training->model->graphs[0];
+    for (size_t i = 0; i < main->n_outputs; i++) training->reached[main->outputs[i]] = true;
+    for (uint32_t step = training->analysis->lifetime.n_steps; step-- > 0;)
+        reach_operands(training, training->analysis->lifetime.node_at[step]);
+}
+
+/*
+ * A constant that is computed from weights is no activation at inference; here the weights
+ * change with every step. Of a view that a framework would copy, the copy.
+ */
+static int64_t owned(const struct training *training, uint32_t value) {
+    const struct lifetime_table *lifetime = &training->analysis->lifetime;
+    uint32_t node = training->model->values[value].node;
+    if (training->root[value] != value) return 0;
+    if (node != ID_NONE && !training->operations[node].node) return 0; /* never written */
+    switch (lifetime->storage[value]) {
+    case STORAGE_ACTIVATION:
+    case STORAGE_INPUT:
+        break;
+    case STORAGE_VIEW: /* a copy of weights stays a weight */
+        if (lifetime->storage[lifetime->root[value]] != STORAGE_ACTIVATION &&
+            lifetime->storage[lifetime->root[value]] != STORAGE_INPUT)
+            return 0;
+        break;
+    case STORAGE_CONSTANT:
+        if (!training->wanted[value] || training->analysis->params.of_value[value] != ID_NONE)
+            return 0;
+        break;
+    default:
+        return 0;
+    }
+    return training_bytes(training, &training->analysis->infer.facts[value]);
+}
+
+static int allocate(struct training *training) {
+    struct arena *arena = training->analysis->arena;
+    size_t n_values = training->model->n_values;
+    training->operations =
+        arena_array(arena, training->model->n_nodes, sizeof(*training->operations));
+    training->root = arena_array(arena, n_values, sizeof(*training->root));
+    training->is_strided = arena_array(arena, n_values, sizeof(*training->is_strided));
+    training->wanted = arena_array(arena, n_values, sizeof(*training->wanted));
+    training->reached = arena_array(arena, n_values, sizeof(*training->reached));
+    training->bytes = arena_array(arena, n_values, sizeof(*training->bytes));
+    if (!training->operations || !training->root || !training->is_strided ||
+        !training->wanted || !training->reached || !training->bytes)
+        return diag_no_memory(training->analysis->diag);
+    for (uint32_t id = 0; id < n_values; id++) training->root[id] = id;
+    return CM_OK;
+}
+
+int training_flow(struct training *training) {
+    const struct lifetime_table *lifetime = &training->analysis->lifetime;
+    const struct rule_source source = rules_source(training->analysis);
+    int status = allocate(training);
+    for (uint32_t step = 0; step < lifetime->n_steps && status == CM_OK; step++)
+        status = fill_operation(training, &source, lifetime->node_at[step]);
+    if (status < 0) return status;
+    find_wanted(training);
+    find_reached(training);
+    for (uint32_t id = 0; id < training->model->n_values; id++)
+        training->bytes[id] = owned(training, id);
+    return CM_OK;
+}

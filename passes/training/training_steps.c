@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The step as a row of events: every node forwards in the file's order, then backwards, and
+ * before the backward of a checkpointed region the region forwards again. From it follow what
+ * is alive when, what is kept, and the peak.
+ */
+#include "passes/memory/liveness.h"
+#include "passes/training/training.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+/* When the bytes of a value are alive; by root. Event 0 stands for "not at all". */
+struct span {
+    uint32_t used;     /* last event of forward that reads it */
+    uint32_t kept;     /* last event of backward that needs it, or of a region that it enters */
+    uint32_t again;    /* the same of the copy that its own region makes again */
+    uint32_t gradient; /* first event that computes its gradient */
+};
+
+struct timeline {
+    struct training *training;
+    struct span *spans;    /* by value */
+    uint32_t *param_since; /* by param: event from which its gradient is there, 0 never */
+    bool *is_fed;          /* by graph: what enters it is needed, and was seen to */
+    uint32_t n_events;
+    uint32_t first_back;
+    int64_t *change;   /* by event */
+    uint32_t *node_at; /* by event */
+};
+
+static uint32_t later(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
+static uint32_t maker(const struct training *training, uint32_t value) {
+    return training->model->values[value].node;
+}
+
+/* Nodes of one checkpointed module that follow each other. */
+static void find_regions(struct training *training) {
+    const struct lifetime_table *lifetime = &training->analysis->lifetime;
+    uint32_t before = ID_NONE;
+    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
+        uint32_t id = lifetime->node_at[step];
+        struct operation *operation = &training->operations[id];
+        uint32_t module = training->checkpoint[training->analysis->modules.of_node[id]];
+        operation->region = ID_NONE;
+        if (module != ID_NONE && module != before)
+            training->regions[training->n_regions++] = (struct region){.first = step};
+        before = module;
+        if (module == ID_NONE) continue;
+        operation->region = (uint32_t)training->n_regions - 1;
+        struct region *region = &training->regions[operation->region];
+        region->last = step;
+        region->again = region->again || operation->has_backward;
+    }
+}
+
+static bool runs_again(const struct training *training, const struct operation *operation) {
+    return operation->region != ID_NONE && training->regions[operation->region].again;
+}
+
+/* The region at that step forwards once more, if it is checkpointed and that step is its last:
+ * the first that backward comes to. */
+static uint32_t number_again(struct timeline *timeline, uint32_t step, uint32_t event) {
+    struct training *training = timeline->training;
+    const struct lifetime_table *lifetime = &training->analysis->lifetime;
+    const struct operation *operation = &training->operations[lifetime->node_at[step]];
+    if (!runs_again(training, operation)) return event;
+    const struct region *region = &training->regions[operation->region];
+    for (uint32_t k = region->first; step == region->last && k <= step; k++) {
+        timeline->node_at[event] = lifetime->node_at[k];
+        training->operations[lifetime->node_at[k]].again = event++;
+    }
+    return event;
+}
+
+/* Event 0 is none, so that forward begins at 1. */
+static void number_events(struct timeline *timeline) {
+    struct training *training = timeline->training;
+    const struct lifetime_table *lifetime = &training->analysis->lifetime;
+    uint32_t n = lifetime->n_steps;
+    uint32_t event = n + 1;
+    timeline->first_back = event;
+    for (uint32_t step = 0; step < n; step++) {
+        timeline->node_at[step + 1] = lifetime->node_at[step];
+        training->operations[lifetime->node_at[step]].forward = step + 1;
+    }
+    for (uint32_t step = n; step-- > 0;) {
+        event = number_again(timeline, step, event);
+        timeline->node_at[event] = lifetime->node_at[step];
+        training->operations[lifetime->node_at[step]].backward = event++;
+    }
+    timeline->n_events = event;
+}
+
+/* Whether the value is made again for that operation: both are of one region. */
+static bool is_made_again(const struct training *training, uint32_t root,
+                          const struct operation *operation) {
+    uint32_t node = maker(training, root);
+    return node != ID_NONE && runs_again(training, operation) &&
+           training->operations[node].region == operation->region;
+}
+
+/* The value is read by `node`, forwards and, if its region is, forwards again. */
+static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
+    const struct training *training = timeline->training;
+    const struct analysis *analysis = training->analysis;
+    node = training->operations[node].whole;
+    const struct operation *operation = &training->operations[node];
+    uint32_t root = training->root[value];
+    struct span *span = &timeline->spans[root];
+    uint32_t step = lifetime_use_ends(training->model, &analysis->lifetime, node,
+                                      training->model->values[value].graph);
+    span->used = later(span->used, step + 1);
+    if (!runs_again(training, operation)) return;
+    if (is_made_again(training, root, operation))
+        span->again = later(span->again, operation->again);
+    else
+        span->kept = later(span->kept, operation->again);
+}
+
+/* The loop that trains holds inputs and results until its next round; a body's results stay
+ * until the body has run. */
+static uint32_t held_until(const struct timeline *timeline, const struct value *value) {
+    const struct training *training = timeline->training;
+    uint32_t owner = training->model->graphs[value->graph].owner;
+    bool is_input = value->node == ID_NONE;
+    if (owner == ID_NONE)
+        return is_input || value->is_graph_output ? timeline->n_events - 1 : 0;
+    return value->is_graph_output ? training->analysis->lifetime.step_of[owner] + 1 : 0;
+}
+
+static void note_uses(struct timeline *timeline) {
+    const struct training *training = timeline->training;
+    for (uint32_t id = 0; id < training->model->n_values; id++) {
+        const struct value *value = &training->model->values[id];
+        struct span *span = &timeline->spans[training->root[id]];
+        uint32_t made = value->node == ID_NONE ? 1 : training->operations[value->node].forward;
+        span->used = later(span->used, made);
+        for (uint32_t i = 0; i < value->n_uses; i++)
+            note_use(timeline, id, value->uses[i].node);
+        span->used = later(span->used, held_until(timeline, value));
+    }
+}
+
+static void note_need(struct timeline *timeline, uint32_t value,
+                      const struct operation *operation);
+
+/*
+ * What a body is given, by its node or by the round before, has no bytes of its own: whatever
+ * can come in stays until the body's first node has gone back. Once a body is enough. Recurses
+ * over bodies only, whose nesting the frontend caps.
+ */
+static void note_body_need(struct timeline *timeline, uint32_t graph_id) {
+    const struct training *training = timeline->training;
+    const struct graph *body = &training->model->graphs[graph_id];
+    if (body->owner == ID_NONE || body->n_nodes == 0 || timeline->is_fed[graph_id]) return;
+    timeline->is_fed[graph_id] = true;
+    const struct operation *first = &training->operations[body->nodes[0]];
+    const struct node *owner = &training->model->nodes[body->owner];
+    for (size_t i = 0; i < body->n_outputs; i++) note_need(timeline, body->outputs[i], first);
+    for (size_t i = 0; i < owner->n_inputs; i++) note_need(timeline, owner->inputs[i], first);
+}
+
+/* The backward of that operation needs the value. */
+static void note_need(struct timeline *timeline, uint32_t value,
+                      const struct operation *operation) {
+    const struct training *training = timeline->training;
+    if (value == ID_NONE) return;
+    uint32_t root = training->root[value];
+    struct span *span = &timeline->spans[root];
+    if (is_made_again(training, root, operation))
+        span->again = later(span->again, operation->backward);
+    else
+        span->kept = later(span->kept, operation->backward);
+    if (maker(training, root) == ID_NONE)
+        note_body_need(timeline, training->model->values[root].graph);
+}
+
+static uint32_t output_at(const struct node *node, size_t slot) {
+    return slot < node->n_outputs ? node->outputs[slot] : ID_NONE;
+}
+
+/* What the cell of one gradient names. */
+static void note_cell(struct timeline *timeline, const struct operation *operation,
+                      const char *cell) {
+    const struct node *node = operation->node;
+    for (; *cell && *cell != ','; cell++) {
+        size_t slot = (size_t)(*cell - '0');
+        if (*cell == 'y' || *cell == 'z')
+            note_need(timeline, output_at(node, *cell == 'z'), operation);
+        else if (*cell >= '0' && *cell <= '9' && slot < node->n_inputs)
+            note_need(timeline, node->inputs[slot], operation);
+        for (size_t i = 0; *cell == 'a' && i < node->n_inputs; i++)
+            note_need(timeline, node->inputs[i], operation);
+    }
+}
+
+static bool cell_has_extra(const char *cell) {
+    while (*cell && *cell != ',' && *cell != 'e') cell++;
+    return *cell == 'e';
+}
+
+static void note_param_gradients(struct timeline *timeline, uint32_t id) {
+    const struct training *training = timeline->training;
+    const struct params_table *params = &training->analysis->params;
+    const struct operation *whole = &training->operations[training->operations[id].whole];
+    if (!whole->has_backward) return;
+    for (size_t i = 0; i < params->n_used[id]; i++) {
+        uint32_t *since = &timeline->param_since[params->used[id][i]];
+        if (*since == 0) *since = whole->backward;
+    }
+}
+
+/* Backwards in time, so that the first gradient of a value that is met is its first. */
+static void note_backward(struct timeline *timeline, uint32_t id) {
+    struct training *training = timeline->training;
+    struct operation *operation = &training->operations[id];
+    bool extra = false;
+    if (!operation->has_backward) {
+        operation->extra = 0;
+        return;
+    }
+    for (size_t i = 0; i < operation->node->n_inputs; i++) {
+        if (!training_wants(training, operation, i)) continue;
+        const char *cell = op_gradient(operation->gradients, i);
+        struct span *span = &timeline->spans[training->root[operation->node->inputs[i]]];
+        note_cell(timeline, operation, cell);
+        extra = extra || cell_has_extra(cell);
+        if (span->gradient == 0) span->gradient = operation->backward;
+    }
+    if (!extra) operation->extra = 0;
+}
+
+static void note_gradients(struct timeline *timeline) {
+    const struct training *training = timeline->training;
+    const struct lifetime_table *lifetime = &training->analysis->lifetime;
+    const struct graph *main = &training->model->graphs[0];
+    for (size_t i = 0; i < main->n_outputs; i++)
+        if (training->wanted[main->outputs[i]])
+            timeline->spans[training->root[main->outputs[i]]].gradient = timeline->first_back;
+    for (uint32_t step = lifetime->n_steps; step-- > 0;) {
+        note_param_gradients(timeline, lifetime->node_at[step]);
+        note_backward(timeline, lifetime->node_at[step]);
+    }
+}
+
+/* `bytes` are alive from one event to another, both among them. */
+static void live(struct timeline *timeline, uint32_t from, uint32_t to, int64_t bytes) {
+    if (bytes == DIM_UNKNOWN || bytes == 0) return;
+    int64_t *change = timeline->change;
+    change[from] = checked_add(change[from], bytes);
+    change[to + 1] = checked_sub(change[to + 1], bytes);
+}
+
+/* Kept bytes go to the node that made them; those of inputs to the root alone. */
+static void keep(struct training *training, uint32_t node, int64_t bytes) {
+    struct training_table *table = training->table;
+    table->kept_bytes = checked_add_known(table->kept_bytes, bytes);
+    if (node == ID_NONE)
+        table->of_module[0].kept_bytes =
+            checked_add_known(table->of_module[0].kept_bytes, bytes);
+    else
+        table->of_node[node].kept_bytes = checked_add(table->of_node[node].kept_bytes, bytes);
+}
+
+static void live_value(struct timeline *timeline, uint32_t root) {
+    struct training *training = timeline->training;
+    const struct span *span = &timeline->spans[root];
+    uint32_t node = maker(training, root);
+    const struct operation *made = node == ID_NONE ? NULL : &training->operations[node];
+    uint32_t born = made ? made->forward : 1;
+    int64_t once = training->bytes[root];
+    int64_t all =
+        checked_mul(once, training_runs(training, training->model->values[root].graph));
+    live(timeline, born, later(span->used, span->kept), span->kept ? all : once);
+    if (span->kept) keep(training, node, all);
+    if (made && runs_again(training, made))
+        live(timeline, made->again, later(made->again, span->again), all);
+    if (made && made->has_backward && span->gradient)
+        live(timeline, span->gradient, later(made->backward, span->gradient), once);
+}
+
+static void live_extra(struct timeline *timeline, uint32_t id) {
+    struct training *training = timeline->training;
+    const struct operation *operation = &training->operations[id];
+    if (!operation->has_backward || operation->extra == 0) return;
+    bool again = runs_again(training, operation);
+    if (!again) keep(training, id, operation->extra);
+    live(timeline, again ? operation->again : operation->forward, operation->backward,
+         operation->extra);
+}
+
+/* Gradients of parameters stay until the optimizer has seen them. */
+static void live_params(struct timeline *timeline) {
+    const struct training *training = timeline->training;
+    const struct params_table *params = &training->analysis->params;
+    for (size_t i = 0; i < params->n_params; i++) {
+        const struct fact *fact = &training->analysis->infer.facts[params->params[i].value];
+        bool learns = params->params[i].kind == PARAM_LEARNED && !training->frozen[i];
+        if (learns && timeline->param_since[i])
+            live(timeline, timeline->param_since[i], timeline->n_events - 1,
+                 training_bytes(training, fact));
+    }
+}
+
+static int64_t standing(const struct training_table *table) {
+    int64_t bytes = checked_add(table->weight_bytes, table->optimizer_bytes);
+    return checked_add(bytes, table->master_bytes);
+}
+
+static enum training_phase phase_of(const struct timeline *timeline, uint32_t event) {
+    const struct operation *operation =
+        &timeline->training->operations[timeline->node_at[event]];
+    if (event < timeline->first_back) return PHASE_FORWARD;
+    return operation->again == event ? PHASE_RECOMPUTE : PHASE_BACKWARD;
+}
+
+static void find_peak(const struct timeline *timeline, struct training_table *table) {
+    int64_t now = 0;
+    int64_t most = table->gradient_bytes;
+    table->peak_node = ID_NONE;
+    table->peak_phase = PHASE_STEP;
+    for (uint32_t event = 1; event < timeline->n_events; event++) {
+        now = checked_add(now, timeline->change[event]);
+        if (!is_known(now)) most = now;
+        if (!is_known(most) || now <= most) continue;
+        most = now;
+        table->peak_node = timeline->node_at[event];
+        table->peak_phase = phase_of(timeline, event);
+    }
+    table->peak_bytes = checked_add(standing(table), most);
+}
+
+static int start(struct timeline *timeline) {
+    struct training *training = timeline->training;
+    struct arena *arena = training->analysis->arena;
+    size_t n_nodes = training->model->n_nodes;
+    size_t n_events = 3 * n_nodes + 3;
+    training->regions = arena_array(arena, n_nodes, sizeof(*training->regions));
+    timeline->spans = arena_array(arena, training->model->n_values, sizeof(*timeline->spans));
+    timeline->param_since =
+        arena_array(arena, training->analysis->params.n_params, sizeof(*timeline->param_since));
+    timeline->is_fed = arena_array(arena, training->model->n_graphs, sizeof(*timeline->is_fed));
+    timeline->change = arena_array(arena, n_events, sizeof(*timeline->change));
+    timeline->node_at = arena_array(arena, n_events, sizeof(*timeline->node_at));
+    if (!training->regions || !timeline->spans || !timeline->param_since || !timeline->is_fed ||
+        !timeline->change || !timeline->node_at)
+        return diag_no_memory(training->analysis->diag);
+    return CM_OK;
+}
+
+int training_steps(struct training *training) {
+    struct timeline timeline = {.training = training};
+    int status = start(&timeline);
+    if (status < 0) return status;
+    find_regions(training);
+    number_events(&timeline);
+    note_uses(&timeline);
+    note_gradients(&timeline);
+    for (uint32_t id = 0; id < training->model->n_values; id++)
+        if (training->bytes[id] != 0) live_value(&timeline, id);
+    for (uint32_t id = 0; id < training->model->n_nodes; id++) live_extra(&timeline, id);
+    live_params(&timeline);
+    find_peak(&timeline, training->table);
+    return CM_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Workflow commands of GitHub Actions: "::error file=F,title=T::message". A runner takes each
+ * line that begins so for a command, wherever it comes from, so that nothing of a file may make
+ * a line of its own. In messages %, CR and LF are escaped, in properties ':' and ',' too
+ * (actions/toolkit, packages/core/src/command.ts).
+ */
+#include "costmodel/check.h"
+
+#include <string.h>
+
+#include "report/check/check_report.h"
+#include "support/arena.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct commands {
+    const struct cm_verdict *verdict;
+    struct arena *arena;
+    FILE *out;
+};
+
+static void put_escaped(struct commands *commands, const struct text *text, const char *which) {
+    for (const char *c = text_string(text); *c != '\0'; c++) {
+        if (strchr(which, *c) != NULL)
+            fprintf(commands->out, "%%%02X", (unsigned)(unsigned char)*c);
+        else
+            fputc(*c, commands->out);
+    }
+}
+
+static void put_case(struct commands *commands, const struct cm_check_case *case_,
+                     const struct gate_look *look) {
+    struct text file;
+    struct text title;
+    struct text message;
+    text_init(&file, commands->arena);
+    text_init(&title, commands->arena);
+    text_init(&message, commands->arena);
+    text_append_name(&file, commands->verdict->model);
+    gate_append_title(&title, case_);
+    gate_append_lines(&message, case_);
+    fprintf(commands->out, "::%s file=", look->github);
+    put_escaped(commands, &file, "%\r\n:,");
+    fprintf(commands->out, ",title=costmodel %s%%3A ", case_->state);
+    put_escaped(commands, &title, "%\r\n:,");
+    fputs("::", commands->out);
+    put_escaped(commands, &message, "%\r\n");
+    fputs("\n", commands->out);
+}
+
+static void put_summary(struct commands *commands) {
+    struct text text;
+    text_init(&text, commands->arena);
+    gate_append_counts(&text, commands->verdict);
+    fputs("::notice title=costmodel check::", commands->out);
+    put_escaped(commands, &text, "%\r\n");
+    fputs("\n", commands->out);
+}
+
+int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
+    struct commands commands = {.verdict = verdict, .out = out};
+    commands.arena = arena_new("commands", 0);
+    if (commands.arena == NULL) return CM_NO_MEMORY;
+    for (size_t i = 0; i < verdict->n_cases; i++) {
+        const struct gate_look *look = gate_look(verdict, verdict->cases[i].state);
+        if (look->github != NULL) put_case(&commands, &verdict->cases[i], look);
+    }
+    put_summary(&commands);
+    return arena_end(commands.arena, output_flush(out));
+}

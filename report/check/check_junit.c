@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * JUnit's XML as Jenkins, GitLab and GitHub's actions read it: one suite, a test case for each
+ * limit and batch. What could not be compared is an error, not a failure.
+ */
+#include "costmodel/check.h"
+
+#include <string.h>
+
+#include "report/check/check_report.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct xml {
+    const struct cm_verdict *verdict;
+    struct arena *arena;
+    FILE *out;
+};
+
+static const char *entity(char c) {
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&apos;";
+    default:
+        return NULL;
+    }
+}
+
+/* XML 1.0, 2.2: the two that are no characters there though they are well-formed UTF-8. */
+static bool is_no_character(const char *at) {
+    return memcmp(at, "\xEF\xBF\xBE", 3) == 0 || memcmp(at, "\xEF\xBF\xBF", 3) == 0;
+}
+
+/* Of a text that is safe for a terminal: no control is left in it but the newline. */
+static void put_escaped(struct xml *xml, const struct text *text) {
+    for (const char *c = text_string(text); *c != '\0'; c++) {
+        if (*c == '\xEF' && strlen(c) >= 3 && is_no_character(c)) {
+            fputs(c[2] == '\xBE' ? "\\xef\\xbf\\xbe" : "\\xef\\xbf\\xbf", xml->out);
+            c += 2;
+        } else if (entity(*c) != NULL) {
+            fputs(entity(*c), xml->out);
+        } else {
+            fputc(*c, xml->out);
+        }
+    }
+}
+
+static void put_attribute(struct xml *xml, const char *key, const struct text *value) {
+    fprintf(xml->out, " %s=\"", key);
+    put_escaped(xml, value);
+    fputs("\"", xml->out);
+}
+
+static void put_name(struct xml *xml, const char *key, const char *name) {
+    struct text text;
+    text_init(&text, xml->arena);
+    text_append_name(&text, name);
+    put_attribute(xml, key, &text);
+}
+
+static void put_counts(struct xml *xml) {
+    const struct cm_verdict *verdict = xml->verdict;
+    const int64_t as_failures = verdict->fail_ambiguous ? verdict->ambiguous : 0;
+    const int64_t failures = verdict->regressions + as_failures;
+    const int64_t skipped = verdict->ambiguous - as_failures;
+    fprintf(xml->out,
+            " tests=\"%zu\" failures=\"%lld\" errors=\"%lld\" skipped=\"%lld\" time=\"0\"",
+            verdict->n_cases, (long long)failures, (long long)verdict->not_compared,
+            (long long)skipped);
+}
+
+static void put_lines(struct xml *xml, const struct cm_check_case *case_) {
+    struct text text;
+    text_init(&text, xml->arena);
+    gate_append_lines(&text, case_);
+    put_escaped(xml, &text);
+}
+
+static void put_case(struct xml *xml, const struct cm_check_case *case_) {
+    const struct gate_look *look = gate_look(xml->verdict, case_->state);
+    struct text name;
+    text_init(&name, xml->arena);
+    gate_append_title(&name, case_);
+    fputs("    <testcase classname=\"costmodel\"", xml->out);
+    put_attribute(xml, "name", &name);
+    fputs(" time=\"0\"", xml->out);
+    if (look->junit == NULL || case_->n_findings == 0) {
+        fputs("/>\n", xml->out);
+        return;
+    }
+    struct text message;
+    text_init(&message, xml->arena);
+    gate_append_sentence(&message, case_, &case_->findings[0]);
+    fprintf(xml->out, ">\n      <%s", look->junit);
+    put_attribute(xml, "message", &message);
+    put_name(xml, "type", case_->state);
+    fputs(">", xml->out);
+    put_lines(xml, case_);
+    fprintf(xml->out, "</%s>\n    </testcase>\n", look->junit);
+}
+
+static void put_unchecked(struct xml *xml) {
+    struct text text;
+    if (xml->verdict->n_unchecked == 0) return;
+    text_init(&text, xml->arena);
+    gate_append_unchecked(&text, xml->verdict);
+    fputs("    <system-out>", xml->out);
+    put_escaped(xml, &text);
+    fputs("</system-out>\n", xml->out);
+}
+
+int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) {
+    struct xml xml = {.verdict = verdict, .out = out};
+    xml.arena = arena_new("xml", 0);
+    if (xml.arena == NULL) return CM_NO_MEMORY;
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"costmodel check\"",
+          out);
+    put_counts(&xml);
+    fputs(">\n  <testsuite", out);
+    put_name(&xml, "name", verdict->model);
+    put_counts(&xml);
+    fputs(">\n", out);
+    for (size_t i = 0; i < verdict->n_cases; i++) put_case(&xml, &verdict->cases[i]);
+    put_unchecked(&xml);
+    fputs("  </testsuite>\n</testsuites>\n", out);
+    return arena_end(xml.arena, output_flush(out));
+}

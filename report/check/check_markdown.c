@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The verdict for a comment on a pull request: one table of what was checked, and one of the
+ * modules for each regression. GitHub takes 65,536 characters; rows past our cap are counted
+ * instead.
+ */
+#include "costmodel/check.h"
+
+#include <string.h>
+
+#include "report/check/check_report.h"
+#include "report/table/cell.h"
+#include "report/table/markdown.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MOST_BYTES 50000 /* of rows; what stands around them is short */
+
+struct comment {
+    const struct cm_verdict *verdict;
+    struct arena *arena;
+    FILE *out;
+    size_t written;
+    size_t left_out;
+};
+
+static size_t longest_run(const char *name, char c) {
+    size_t longest = 0;
+    size_t run = 0;
+    for (; *name != '\0'; name++) {
+        run = *name == c ? run + 1 : 0;
+        if (run > longest) longest = run;
+    }
+    return longest;
+}
+
+static void append_run(struct text *text, char c, size_t n) {
+    for (size_t i = 0; i < n; i++) text_append_n(text, &c, 1);
+}
+
+static const char *safe(const struct text *text, const char *name) {
+    struct text copy;
+    text_init(&copy, text->arena);
+    text_append_name(&copy, name);
+    return text_string(&copy);
+}
+
+/* A sentence of ours with names of a file in it. */
+static void append_words(struct text *text, const char *sentence) {
+    for (const char *c = safe(text, sentence); *c != '\0'; c++) {
+        if (*c == '<')
+            text_append(text, "&lt;");
+        else if (*c == '&')
+            text_append(text, "&amp;");
+        else if (*c == '@')
+            text_append(text, "&#64;");
+        else
+            text_printf(text, "%s%c", strchr("\\`*_{}[]|~#>!", *c) != NULL ? "\\" : "", *c);
+    }
+}
+
+/* Lines of code in a block of their own: the fence is longer than any inside. */
+static void append_block(struct text *text, const char *language, const char *lines) {
+    const char *code = safe(text, lines);
+    const size_t run = longest_run(code, '`');
+    const size_t fence = run < 3 ? 3 : run + 1;
+    append_run(text, '`', fence);
+    text_printf(text, "%s\n%s\n", language, code);
+    append_run(text, '`', fence);
+    text_append(text, "\n");
+}
+
+/* A limit has a '<' that is meant: in a span of code it opens nothing. */
+static void append_limit(struct comment *comment, struct text *row, const char *limit) {
+    const char *code = safe(row, limit);
+    if (strpbrk(code, "|`\\") == NULL && code[0] != ' ' && code[0] != '\0')
+        text_printf(row, "`%s`", code);
+    else
+        markdown_append_name(row, limit, comment->arena);
+}
+
+/* A row, or nothing once the comment is full. */
+static void put_row(struct comment *comment, const struct text *row) {
+    if (comment->written + row->length > MOST_BYTES) {
+        comment->left_out++;
+        return;
+    }
+    comment->written += row->length;
+    fputs(text_string(row), comment->out);
+}
+
+static void append_bounded(struct text *row, const char *unit, int64_t value, bool at_most) {
+    text_append(row, " | ");
+    if (at_most) text_append(row, CELL_AT_MOST_UTF8);
+    if (is_known(value)) gate_append_short(row, unit, value);
+}
+
+static void append_figure(struct text *row, const char *unit, int64_t value) {
+    append_bounded(row, unit, value, false);
+}
+
+/* The columns of figures, and why. */
+static void append_finding(struct text *row, const struct cm_check_case *case_,
+                           const struct cm_check_finding *finding) {
+    append_bounded(row, case_->unit, finding->value, finding->at_most);
+    append_bounded(row, case_->unit, finding->old, finding->old_at_most);
+    text_append(row, " | ");
+    gate_append_change(row, finding->value, finding->old);
+    append_figure(row, case_->unit, finding->bound);
+    text_append(row, " | ");
+    append_words(row, finding->because);
+    text_append(row, " |\n");
+}
+
+/* Of a case whose modules all passed. */
+static const struct cm_check_finding nothing = {
+    .path = "", .value = CM_UNKNOWN, .old = CM_UNKNOWN, .bound = CM_UNKNOWN, .because = ""};
+
+static void write_row(struct comment *comment, const struct cm_check_case *case_,
+                      const struct cm_check_finding *finding) {
+    struct text row;
+    const char *state = finding == NULL ? case_->state : finding->state;
+    const bool bold = !text_equal(state, "pass");
+    text_init(&row, comment->arena);
+    text_printf(&row, "| %s%s%s | ", bold ? "**" : "", state, bold ? "**" : "");
+    append_limit(comment, &row, case_->limit);
+    text_append(&row, " | ");
+    if (finding != NULL && finding->path[0] != '\0')
+        markdown_append_name(&row, finding->path, comment->arena);
+    text_append(&row, " | ");
+    if (is_known(case_->batch)) text_printf(&row, "%lld", (long long)case_->batch);
+    append_finding(&row, case_, finding == NULL ? &nothing : finding);
+    put_row(comment, &row);
+}
+
+static void write_table(struct comment *comment) {
+    const struct cm_verdict *verdict = comment->verdict;
+    fputs("\n| | limit | module | batch | new | old | change | allowed | |\n"
+          "|---|---|---|--:|--:|--:|--:|--:|---|\n",
+          comment->out);
+    for (size_t i = 0; i < verdict->n_cases; i++) {
+        const struct cm_check_case *case_ = &verdict->cases[i];
+        if (case_->n_findings == 0) write_row(comment, case_, NULL);
+        for (size_t k = 0; k < case_->n_findings; k++)
+            write_row(comment, case_, &case_->findings[k]);
+        comment->left_out += (size_t)case_->more_findings;
+    }
+    if (comment->left_out > 0) fprintf(comment->out, "\n%zu more rows.\n", comment->left_out);
+}
+
+static void write_blamed(struct comment *comment, const struct cm_check_case *case_,
+                         const struct cm_check_blame *blame) {
+    struct text row;
+    text_init(&row, comment->arena);
+    text_append(&row, "| ");
+    markdown_append_name(&row, blame->path[0] == '\0' ? "(root)" : blame->path, comment->arena);
+    append_bounded(&row, case_->unit, blame->value, blame->at_most);
+    append_bounded(&row, case_->unit, blame->old, blame->old_at_most);
+    text_append(&row, " | ");
+    gate_append_change(&row, blame->value, blame->old);
+    text_printf(&row, " | %s", blame->change);
+    if (text_equal(blame->change, "renamed")) {
+        text_append(&row, " from ");
+        markdown_append_name(&row, blame->was, comment->arena);
+    }
+    text_append(&row, " |\n");
+    put_row(comment, &row);
+}
+
+static void write_blame(struct comment *comment, const struct cm_check_case *case_) {
+    struct text head;
+    if (case_->n_blame == 0) return;
+    text_init(&head, comment->arena);
+    text_append(&head, "\nWhere ");
+    markdown_append_name(&head, case_->metric, comment->arena);
+    if (is_known(case_->batch)) text_printf(&head, " at batch %lld", (long long)case_->batch);
+    text_append(&head, " comes from:\n\n| module | new | old | change | |\n"
+                       "|---|--:|--:|--:|---|\n");
+    put_row(comment, &head);
+    for (size_t i = 0; i < case_->n_blame; i++) write_blamed(comment, case_, &case_->blame[i]);
+    if (case_->more_blame > 0)
+        fprintf(comment->out, "\nand %lld more modules\n", (long long)case_->more_blame);
+}
+
+static void write_head(struct comment *comment) {
+    const struct cm_verdict *verdict = comment->verdict;
+    struct text head;
+    text_init(&head, comment->arena);
+    text_printf(&head, "### costmodel check: %s\n\n", verdict->state);
+    markdown_append_name(&head, verdict->model, comment->arena);
+    text_append(&head, " against ");
+    if (verdict->baseline[0] == '\0') {
+        text_append(&head, "no baseline");
+    } else {
+        text_append(&head, "the baseline of ");
+        markdown_append_name(&head, verdict->baseline, comment->arena);
+    }
+    text_printf(&head, ", convention %s", verdict->convention);
+    if (verdict->times[0] != '\0') {
+        text_append(&head, ", times ");
+        append_words(&head, verdict->times);
+    }
+    text_append(&head, ": ");
+    gate_append_counts(&head, verdict);
+    text_append(&head, ".\n");
+    fputs(text_string(&head), comment->out);
+}
+
+static void write_foot(struct comment *comment) {
+    const struct cm_verdict *verdict = comment->verdict;
+    struct text foot;
+    if (verdict->regressions == 0 || verdict->accept[0] == '\0') return;
+    text_init(&foot, comment->arena);
+    text_append(&foot, "\nTo accept what changed:\n\n");
+    append_block(&foot, "sh", verdict->accept);
+    fputs(text_string(&foot), comment->out);
+}
+
+int cm_verdict_write_markdown(const struct cm_verdict *verdict, FILE *out) {
+    struct comment comment = {.verdict = verdict, .out = out};
+    comment.arena = arena_new("comment", 0);
+    if (comment.arena == NULL) return CM_NO_MEMORY;
+    write_head(&comment);
+    write_table(&comment);
+    for (size_t i = 0; i < verdict->n_cases; i++) write_blame(&comment, &verdict->cases[i]);
+    write_foot(&comment);
+    return arena_end(comment.arena, output_flush(out));
+}

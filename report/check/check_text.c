@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict for a person: what did not pass is said at length, what passed in a line. */
+#include "costmodel/check.h"
+
+#include <string.h>
+
+#include "report/check/check_report.h"
+#include "report/page.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define STATE_WIDTH 14
+
+static void print_text(struct page *page, enum style style, const struct text *text) {
+    page_print(page, style, "%s", text_string(text));
+}
+
+static void write_head(struct page *page, const struct cm_verdict *verdict) {
+    struct text text;
+    text_init(&text, page->arena);
+    text_append_name(&text, verdict->model);
+    text_append(&text, " against ");
+    gate_append_against(&text, verdict);
+    text_printf(&text, ", convention %s", verdict->convention);
+    if (verdict->times[0] != '\0') {
+        text_append(&text, ", times ");
+        text_append_name(&text, verdict->times);
+    }
+    text_append(&text, ": ");
+    print_text(page, STYLE_PLAIN, &text);
+    page_print(page, gate_look(verdict, verdict->state)->style, "%s", verdict->state);
+    page_end_line(page);
+}
+
+/* Each of them indented. */
+static void write_lines(struct page *page, const struct cm_check_case *case_) {
+    struct text text;
+    text_init(&text, page->arena);
+    if (case_->n_findings == 0) return;
+    gate_append_lines(&text, case_);
+    for (const char *at = text_string(&text); at != NULL;) {
+        const size_t length = strcspn(at, "\n");
+        page_indent(page, STATE_WIDTH + 2);
+        page_print(page, STYLE_PLAIN, "%.*s", (int)length, at);
+        page_end_line(page);
+        at = at[length] == '\n' ? at + length + 1 : NULL;
+    }
+}
+
+static void write_case(struct page *page, const struct cm_verdict *verdict,
+                       const struct cm_check_case *case_) {
+    const struct gate_look *look = gate_look(verdict, case_->state);
+    struct text title;
+    text_init(&title, page->arena);
+    text_append_name(&title, case_->limit);
+    page_print(page, look->style, "  %-*s", STATE_WIDTH, case_->state);
+    print_text(page, STYLE_PLAIN, &title);
+    if (case_->compared != 1)
+        page_print(page, STYLE_PLAIN, "  (%lld modules)", (long long)case_->compared);
+    page_end_line(page);
+    write_lines(page, case_);
+}
+
+static void write_cases(struct page *page, const struct cm_verdict *verdict) {
+    for (size_t i = 0; i < verdict->n_cases; i++) {
+        const struct cm_check_case *case_ = &verdict->cases[i];
+        const bool first = i == 0 || case_->batch != verdict->cases[i - 1].batch;
+        const bool has_batch = is_known(case_->batch);
+        if (first && has_batch) {
+            page_print(page, STYLE_TITLE, "batch %lld", (long long)case_->batch);
+            page_end_line(page);
+        }
+        write_case(page, verdict, case_);
+    }
+}
+
+static void write_foot(struct page *page, const struct cm_verdict *verdict) {
+    struct text text;
+    text_init(&text, page->arena);
+    gate_append_counts(&text, verdict);
+    print_text(page, STYLE_PLAIN, &text);
+    page_end_line(page);
+    if (verdict->regressions == 0 || verdict->accept[0] == '\0') return;
+    page_print(page, STYLE_PLAIN, "to accept what changed:");
+    page_end_line(page);
+    page_indent(page, 2);
+    page_name(page, STYLE_NAME, verdict->accept);
+    page_end_line(page);
+}
+
+int cm_verdict_write_text(const struct cm_verdict *verdict,
+                          const struct cm_text_options *options, FILE *out) {
+    struct page page;
+    struct arena *arena = arena_new("page", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    page_init(&page, options, arena, out);
+    write_head(&page, verdict);
+    write_cases(&page, verdict);
+    write_foot(&page, verdict);
+    return arena_end(arena, page_finish(&page));
+}

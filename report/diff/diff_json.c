@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A comparison for programs: every row and all figures exact; what is not there is left out,
+ * what is not known is null. Rows are gathered here and written by their schema.
+ */
+#include "costmodel/compare.h"
+
+#include "compare/changes.h"
+#include "compare/view.h"
+#include "report/json/json_diff.h"
+#include "report/json/json_document.h"
+#include "report/json/json_schema.h"
+#include "support/arena.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+struct gatherer {
+    const struct cm_diff *diff;
+    struct view view;
+    struct arena *arena;
+};
+
+static struct diff_side side_of(const struct cm_result *result) {
+    return (struct diff_side){
+        .path = result->model.path,
+        .batch = result->options.batch,
+        .convention = result->options.convention,
+        .mode = result->options.mode,
+        .modules = (int64_t)result->n_modules,
+        .nodes = (int64_t)result->n_nodes,
+        .n_described_ops = result->coverage.n_described_ops,
+        .described_ops = result->coverage.described_ops,
+    };
+}
+
+static const char *const effects[] = {
+    [CM_CONDITION_NOTE] = "none",
+    [CM_CONDITION_INCOMPLETE] = "incomplete",
+    [CM_CONDITION_TIMES] = "times",
+    [CM_CONDITION_BREAKS] = "incomparable",
+};
+
+static void gather_conditions(struct gatherer *gatherer, struct diff_document *ret) {
+    const struct cm_diff *diff = gatherer->diff;
+    struct diff_condition *rows =
+        arena_array(gatherer->arena, diff->n_conditions, sizeof(*rows));
+    for (size_t i = 0; rows != NULL && i < diff->n_conditions; i++) {
+        const struct cm_condition *condition = &diff->conditions[i];
+        rows[i] = (struct diff_condition){condition->key, condition->old_value,
+                                          condition->new_value, effects[condition->weight]};
+    }
+    ret->n_conditions = rows == NULL ? 0 : diff->n_conditions;
+    ret->conditions = rows;
+}
+
+static struct diff_metric metric_row(size_t index, const struct cm_change *change) {
+    struct cm_metric metric;
+    (void)cm_metric_at(index, &metric);
+    return (struct diff_metric){
+        .key = metric.key,
+        .in_old = change->in_old,
+        .in_new = change->in_new,
+        .old_value = change->old_value,
+        .new_value = change->new_value,
+        .change = change->difference,
+        .old_at_most = change->old_at_most,
+        .new_at_most = change->new_at_most,
+    };
+}
+
+static void gather_totals(struct gatherer *gatherer, struct diff_document *ret) {
+    const struct cm_diff *diff = gatherer->diff;
+    struct diff_metric *rows = arena_array(gatherer->arena, diff->n_metrics, sizeof(*rows));
+    for (size_t i = 0; rows != NULL && i < diff->n_metrics; i++) {
+        const struct cm_change total = cm_diff_total(diff, diff->metrics[i]);
+        rows[i] = metric_row(diff->metrics[i], &total);
+    }
+    ret->n_totals = rows == NULL ? 0 : diff->n_metrics;
+    ret->totals = rows;
+}
+
+typedef struct cm_change change_getter(const struct cm_diff *diff, size_t row, size_t metric);
+
+static size_t count_changes(const struct cm_diff *diff, size_t row, change_getter *get) {
+    size_t n = 0;
+    for (size_t i = 0; i < diff->n_metrics; i++) {
+        const struct cm_change change = get(diff, row, diff->metrics[i]);
+        n += !change_is_none(&change);
+    }
+    return n;
+}
+
+/* The metrics in which the row differs: counted first, since models have many rows. */
+static const struct diff_metric *gather_metrics(struct gatherer *gatherer, size_t row,
+                                                change_getter *get, size_t *ret_n) {
+    const struct cm_diff *diff = gatherer->diff;
+    struct diff_metric *rows =
+        arena_array(gatherer->arena, count_changes(diff, row, get), sizeof(*rows));
+    size_t n = 0;
+    for (size_t i = 0; rows != NULL && i < diff->n_metrics; i++) {
+        const struct cm_change change = get(diff, row, diff->metrics[i]);
+        if (!change_is_none(&change)) rows[n++] = metric_row(diff->metrics[i], &change);
+    }
+    *ret_n = n;
+    return rows;
+}
+
+static const char *const statuses[] = {
+    [CM_DIFF_SAME] = "same",   [CM_DIFF_CHANGED] = "changed", [CM_DIFF_RENAMED] = "renamed",
+    [CM_DIFF_ADDED] = "added", [CM_DIFF_REMOVED] = "removed",
+};
+
+/* `old_…` where the old side has another one. */
+static void name_module(const struct gatherer *gatherer, size_t row, struct diff_module *ret) {
+    const struct cm_diff_module *module = &gatherer->diff->modules[row];
+    const struct cm_module *is = view_module_of(gatherer->diff, row);
+    const bool is_pair = module->old_module != CM_NO_INDEX && module->new_module != CM_NO_INDEX;
+    const struct cm_module *was = is_pair ? view_old_module_of(gatherer->diff, row) : is;
+    ret->path = is->path;
+    if (!text_equal(was->path, is->path)) ret->old_path = was->path;
+    if (is->type_known) ret->type = is->type;
+    if (was->type_known && !(is->type_known && text_equal(was->type, is->type)))
+        ret->old_type = was->type;
+    if (!text_equal(was->arguments, is->arguments)) {
+        ret->arguments = is->arguments;
+        ret->old_arguments = was->arguments;
+    }
+    ret->is_tree = !is_pair;
+    if (!is_pair) ret->modules = (int64_t)view_inside(gatherer->diff, row);
+}
+
+static struct diff_module module_row(struct gatherer *gatherer, size_t row,
+                                     const struct view_module *cost) {
+    struct diff_module ret = {.status = statuses[gatherer->diff->modules[row].status]};
+    name_module(gatherer, row, &ret);
+    ret.is_cost = cost != NULL;
+    if (cost != NULL) ret.accounts_for = cost->blame.difference;
+    ret.metrics = gather_metrics(gatherer, row, cm_diff_of_module, &ret.n_metrics);
+    return ret;
+}
+
+/* Those that account for something, then those that are only called otherwise. */
+static void gather_modules(struct gatherer *gatherer, struct diff_document *ret) {
+    const struct view *view = &gatherer->view;
+    size_t n = view->n_modules;
+    for (size_t i = 0; i < view->n_plain; i++) n += view->plain[i].n;
+    struct diff_module *rows = arena_array(gatherer->arena, n, sizeof(*rows));
+    if (rows == NULL) return;
+    for (size_t i = 0; i < view->n_modules; i++)
+        rows[ret->n_modules++] =
+            module_row(gatherer, view->modules[i].blame.module, &view->modules[i]);
+    for (size_t i = 0; i < view->n_plain; i++)
+        for (size_t k = 0; k < view->plain[i].n; k++)
+            rows[ret->n_modules++] =
+                module_row(gatherer, view->plain_rows[view->plain[i].first + k], NULL);
+    ret->modules = rows;
+}
+
+static void gather_operators(struct gatherer *gatherer, struct diff_document *ret) {
+    const struct view *view = &gatherer->view;
+    struct diff_operator *rows = arena_array(gatherer->arena, view->n_operators, sizeof(*rows));
+    for (size_t i = 0; rows != NULL && i < view->n_operators; i++) {
+        const size_t row = view->operators[i].row;
+        rows[i].op = gatherer->diff->operators[row].op;
+        rows[i].metrics =
+            gather_metrics(gatherer, row, cm_diff_of_operator, &rows[i].n_metrics);
+    }
+    ret->n_operators = rows == NULL ? 0 : view->n_operators;
+    ret->operators = rows;
+}
+
+static int write_document(struct gatherer *gatherer, FILE *out) {
+    const struct cm_diff *diff = gatherer->diff;
+    struct diff_document document = {
+        .old_side = side_of(diff->old_result),
+        .new_side = side_of(diff->new_result),
+        .comparable = cm_diff_comparable(diff),
+        .sorted_by = gatherer->view.by.key,
+    };
+    gather_conditions(gatherer, &document);
+    gather_totals(gatherer, &document);
+    gather_modules(gatherer, &document);
+    gather_operators(gatherer, &document);
+    return arena_failed(gatherer->arena) ? CM_NO_MEMORY
+                                         : json_document_write(&json_diff, &document, out);
+}
+
+int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
+                       FILE *out) {
+    struct gatherer gatherer = {.diff = diff, .arena = arena_new("diff json", 0)};
+    if (gatherer.arena == NULL) return CM_NO_MEMORY;
+    int status = view_make(diff, options, gatherer.arena, &gatherer.view);
+    if (status == CM_OK) status = write_document(&gatherer, out);
+    return arena_end(gatherer.arena, status);
+}

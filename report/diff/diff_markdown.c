@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A comparison as a comment to a pull request: the totals that changed, and the modules to
+ * blame; longer lists are folded away. A comment that is too long is refused by the site, so
+ * rows are left out instead, and counted.
+ */
+#include "costmodel/compare.h"
+
+#include <inttypes.h>
+
+#include "compare/changes.h"
+#include "compare/view.h"
+#include "report/table/cell.h"
+#include "report/table/markdown.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define ROOM_OF_ENDS    600 /* for "and n more" and the ends of folds */
+#define FOLDED_FROM     5   /* rows that are shown without a click */
+#define MOST_CONDITIONS ((size_t)12)
+
+struct writer {
+    const struct cm_diff *diff;
+    const struct cm_diff_options *options;
+    struct view view;
+    struct arena *arena;
+    FILE *out;
+    struct text text; /* what is gathered */
+    size_t n_bytes;   /* that went out */
+};
+
+/* A name may be of any length, a comment not. */
+static void put_name(struct writer *writer, const char *name) {
+    struct text cut;
+    text_init(&cut, writer->arena);
+    text_append_label(&cut, name);
+    markdown_append_name(&writer->text, text_string(&cut), writer->arena);
+}
+
+/* What was gathered goes out where there is room, else it is forgotten. */
+static bool flush(struct writer *writer, size_t room) {
+    const bool fits = writer->n_bytes + writer->text.length <= room;
+    if (fits) {
+        fputs(text_string(&writer->text), writer->out);
+        writer->n_bytes += writer->text.length;
+    }
+    text_init(&writer->text, writer->arena);
+    return fits;
+}
+
+static struct change_look look_of(const struct writer *writer, enum cm_unit unit) {
+    return (struct change_look){writer->options->units, unit, CELL_AT_MOST_UTF8};
+}
+
+/* "| 4.09 GMACs | 5.2 GMACs | +1.11 GMACs | +27.1% " */
+static void put_change(struct writer *writer, struct change_look look,
+                       const struct cm_change *change) {
+    text_append(&writer->text, "| ");
+    change_append_old(&writer->text, look, change);
+    text_append(&writer->text, " | ");
+    change_append_new(&writer->text, look, change);
+    text_append(&writer->text, " | ");
+    change_append_difference(&writer->text, look, change->difference);
+    text_append(&writer->text, " | ");
+    change_append_percent(&writer->text, change);
+    text_append(&writer->text, " ");
+}
+
+static void put_conditions(struct writer *writer) {
+    const size_t n = writer->diff->n_conditions;
+    for (size_t i = 0; i < n && i < MOST_CONDITIONS; i++) {
+        const struct cm_condition *condition = &writer->diff->conditions[i];
+        text_append(&writer->text, i == 0 ? "\nDiffers: " : ", ");
+        put_name(writer, condition->key);
+        text_append(&writer->text, " ");
+        put_name(writer, condition->old_value);
+        text_append(&writer->text, " → ");
+        put_name(writer, condition->new_value);
+    }
+    if (n > MOST_CONDITIONS) text_printf(&writer->text, " and %zu more", n - MOST_CONDITIONS);
+    if (n > 0) text_append(&writer->text, "\n");
+}
+
+static void put_described(struct writer *writer, const char *head,
+                          const struct cm_coverage *coverage) {
+    if (coverage->n_described_ops == 0) return;
+    text_append(&writer->text, head);
+    markdown_append_operators(&writer->text, coverage->described_ops, coverage->n_described_ops,
+                              writer->arena);
+    text_append(&writer->text, "\n");
+}
+
+static void put_sides_described(struct writer *writer) {
+    const struct cm_diff *diff = writer->diff;
+    const bool alike = view_is_described_alike(diff);
+    if (!alike)
+        put_described(writer, "\n" MARKDOWN_DESCRIBED ", old: ", &diff->old_result->coverage);
+    put_described(writer,
+                  alike ? "\n" MARKDOWN_DESCRIBED ": " : "\n" MARKDOWN_DESCRIBED ", new: ",
+                  &diff->new_result->coverage);
+}
+
+static void write_head(struct writer *writer) {
+    const struct cm_diff *diff = writer->diff;
+    const struct cm_result *is = diff->new_result;
+    text_append(&writer->text, "**costmodel** ");
+    put_name(writer, diff->old_result->model.path);
+    text_append(&writer->text, " → ");
+    put_name(writer, is->model.path);
+    if (is_known(is->options.batch))
+        text_printf(&writer->text, ", batch %" PRId64, is->options.batch);
+    text_append(&writer->text, ", convention ");
+    put_name(writer, is->options.convention);
+    text_append(&writer->text, "\n");
+    put_conditions(writer);
+    put_sides_described(writer);
+    text_append(&writer->text, cm_diff_differs(diff) ? "\n" : "\nNothing differs.\n");
+    (void)flush(writer, MARKDOWN_MOST_BYTES);
+}
+
+/* Of a table of totals the rows that say something. */
+static void write_totals(struct writer *writer) {
+    const struct cm_diff *diff = writer->diff;
+    const char *head = "| total | old | new | change | % |\n|---|---:|---:|---:|---:|\n";
+    for (size_t i = 0; i < diff->n_metrics; i++) {
+        const struct cm_change total = cm_diff_total(diff, diff->metrics[i]);
+        struct cm_metric metric;
+        (void)cm_metric_at(diff->metrics[i], &metric);
+        if (change_is_none(&total)) continue;
+        text_printf(&writer->text, "%s| %s ", head, metric.heading);
+        put_change(writer, look_of(writer, metric.unit), &total);
+        text_append(&writer->text, "|\n");
+        head = "";
+    }
+    if (head[0] != '\0' && cm_diff_differs(diff))
+        text_append(&writer->text, "No total changed.\n");
+    (void)flush(writer, MARKDOWN_MOST_BYTES);
+}
+
+static void put_label(struct writer *writer, size_t row) {
+    struct text raw;
+    text_init(&raw, writer->arena);
+    change_append_label(&raw, writer->diff, row, "→");
+    put_name(writer, text_string(&raw));
+}
+
+static void put_module(struct writer *writer, size_t index) {
+    const struct view *view = &writer->view;
+    const struct view_module *module = &view->modules[index];
+    const struct cm_change change = change_of_blame(writer->diff, &module->blame, view->metric);
+    text_append(&writer->text, "| ");
+    put_label(writer, module->blame.module);
+    text_append(&writer->text, module->blame.is_rest ? ", itself " : " ");
+    put_change(writer, look_of(writer, view->by.unit), &change);
+    text_append(&writer->text, "| ");
+    change_append_difference(&writer->text, look_of(writer, view->beside_by.unit),
+                             module->beside);
+    text_append(&writer->text, " |\n");
+}
+
+static void put_plain(struct writer *writer, size_t index) {
+    const struct view_plain *row = &writer->view.plain[index];
+    text_append(&writer->text, "- ");
+    put_label(writer, writer->view.plain_rows[row->first]);
+    if (row->n > 1)
+        text_printf(&writer->text, ", and so on for %zu more behind it", row->n - 1);
+    text_append(&writer->text, "\n");
+}
+
+static void put_operator(struct writer *writer, size_t index) {
+    const struct view *view = &writer->view;
+    const struct view_operator *row = &view->operators[index];
+    text_append(&writer->text, "| ");
+    put_name(writer, writer->diff->operators[row->row].op);
+    text_append(&writer->text, " ");
+    put_change(writer, look_of(writer, view->operator_by.unit), &row->change);
+    text_append(&writer->text, "| ");
+    change_append_difference(&writer->text, look_of(writer, CM_UNIT_ELEMENTS),
+                             row->nodes.difference);
+    text_append(&writer->text, " |\n");
+}
+
+/* A list with a title; what stands above its rows is `head`. */
+struct section {
+    const char *title;
+    const char *by; /* heading of a metric; NULL */
+    const char *head;
+    const char *beside; /* heading of the last column; NULL */
+    size_t n;
+    bool folded;
+    void (*put)(struct writer *writer, size_t index);
+};
+
+static void put_title(struct writer *writer, const struct section *section) {
+    text_append(&writer->text, section->folded ? "\n<details><summary>" : "\n**");
+    text_append(&writer->text, section->title);
+    if (section->by) text_printf(&writer->text, " by change of %s", section->by);
+    text_append(&writer->text, section->folded ? "</summary>\n\n" : "**\n\n");
+    text_append(&writer->text, section->head);
+    if (section->beside)
+        text_printf(&writer->text, " %s |\n|---|---:|---:|---:|---:|---:|\n", section->beside);
+}
+
+/* Rows as long as there is room, and how many there are beside. */
+static void write_section(struct writer *writer, const struct section *section) {
+    const size_t room = MARKDOWN_MOST_BYTES - ROOM_OF_ENDS;
+    const size_t most = view_shown(writer->options, section->n);
+    size_t shown = 0;
+    bool fits = true;
+    if (section->n == 0) return;
+    put_title(writer, section);
+    (void)flush(writer, MARKDOWN_MOST_BYTES);
+    while (fits && shown < most) {
+        const struct arena_mark mark = arena_save(writer->arena);
+        section->put(writer, shown);
+        fits = flush(writer, room);
+        arena_restore(writer->arena, mark);
+        text_init(&writer->text, writer->arena);
+        shown += fits;
+    }
+    if (shown < section->n) text_printf(&writer->text, "\nand %zu more\n", section->n - shown);
+    if (section->folded) text_append(&writer->text, "\n</details>\n");
+    (void)flush(writer, MARKDOWN_MOST_BYTES);
+}
+
+static void write_sections(struct writer *writer) {
+    const struct view *view = &writer->view;
+    const struct section sections[] = {
+        {"Modules", view->by.heading, "| module | old | new | change | % |",
+         view->beside_by.heading, view->n_modules, false, put_module},
+        {"At no cost", NULL, "", NULL, view->n_plain, view->n_plain > FOLDED_FROM, put_plain},
+        {"Operators", view->operator_by.heading, "| operator | old | new | change | % |",
+         "nodes", view->n_operators, true, put_operator},
+    };
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+        write_section(writer, &sections[i]);
+}
+
+int cm_diff_write_markdown(const struct cm_diff *diff, const struct cm_diff_options *options,
+                           FILE *out) {
+    struct writer writer = {
+        .diff = diff, .options = options, .arena = arena_new("diff markdown", 0), .out = out};
+    if (!writer.arena) return CM_NO_MEMORY;
+    text_init(&writer.text, writer.arena);
+    int status = view_make(diff, options, writer.arena, &writer.view);
+    if (status == CM_OK) {
+        write_head(&writer);
+        write_totals(&writer);
+        write_sections(&writer);
+        status = output_flush(out);
+    }
+    return arena_end(writer.arena, status);
+}

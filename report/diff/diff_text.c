@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A comparison for a terminal: what each row is about stands at its end, figures before it. */
+#include "costmodel/compare.h"
+
+#include <inttypes.h>
+
+#include "compare/changes.h"
+#include "compare/view.h"
+#include "report/page.h"
+#include "report/table/cell.h"
+#include "report/table/table.h"
+#include "report/text/labels.h"
+#include "support/arena.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+struct writer {
+    struct page page;
+    const struct cm_diff *diff;
+    const struct cm_diff_options *options;
+    struct view view;
+};
+
+static void write_line(struct writer *writer, const char *label, const char *name) {
+    label_write(&writer->page, label);
+    page_name(&writer->page, STYLE_PLAIN, name);
+    page_end_line(&writer->page);
+}
+
+static const char *const effects[] = {
+    [CM_CONDITION_NOTE] = "",
+    [CM_CONDITION_INCOMPLETE] = ": sums leave them out",
+    [CM_CONDITION_TIMES] = ": times are not compared",
+    [CM_CONDITION_BREAKS] = ": not to be compared",
+};
+
+static void write_condition(struct writer *writer, const struct cm_condition *condition,
+                            bool first) {
+    label_write(&writer->page, first ? "differs" : "");
+    page_name(&writer->page, STYLE_PLAIN, condition->key);
+    page_print(&writer->page, STYLE_PLAIN, " ");
+    page_name(&writer->page, STYLE_PLAIN, condition->old_value);
+    page_print(&writer->page, STYLE_PLAIN, " -> ");
+    page_name(&writer->page, STYLE_PLAIN, condition->new_value);
+    page_print(&writer->page, STYLE_WARNING, "%s", effects[condition->weight]);
+    page_end_line(&writer->page);
+}
+
+static void write_described(struct writer *writer, const char *label,
+                            const struct cm_coverage *coverage) {
+    label_operators(&writer->page, label, STYLE_PLAIN, coverage->described_ops,
+                    coverage->n_described_ops);
+}
+
+static void write_sides_described(struct writer *writer) {
+    const struct cm_diff *diff = writer->diff;
+    const bool alike = view_is_described_alike(diff);
+    if (!alike) write_described(writer, "old " LABEL_DESCRIBED, &diff->old_result->coverage);
+    write_described(writer, alike ? LABEL_DESCRIBED : "new " LABEL_DESCRIBED,
+                    &diff->new_result->coverage);
+}
+
+static void write_head(struct writer *writer) {
+    const struct cm_diff *diff = writer->diff;
+    const struct cm_result *is = diff->new_result;
+    write_line(writer, "old", diff->old_result->model.path);
+    write_line(writer, "new", is->model.path);
+    if (is_known(is->options.batch)) {
+        label_write(&writer->page, "batch");
+        page_print(&writer->page, STYLE_PLAIN, "%" PRId64, is->options.batch);
+        page_end_line(&writer->page);
+    }
+    write_line(writer, "convention", is->options.convention);
+    write_sides_described(writer);
+    for (size_t i = 0; i < diff->n_conditions; i++)
+        write_condition(writer, &diff->conditions[i], i == 0);
+    page_end_line(&writer->page);
+}
+
+static struct change_look look_of(const struct writer *writer, enum cm_unit unit) {
+    return (struct change_look){writer->options->units, unit, CELL_AT_MOST};
+}
+
+/* Old, new, change, percent. */
+static void fill_change(struct table *table, struct change_look look,
+                        const struct cm_change *change) {
+    change_append_old(table_cell(table), look, change);
+    table_end_cell(table);
+    change_append_new(table_cell(table), look, change);
+    table_end_cell(table);
+    change_append_difference(table_cell(table), look, change->difference);
+    table_end_cell(table);
+    change_append_percent(table_cell(table), change);
+    table_end_cell(table);
+}
+
+static void write_totals(struct writer *writer) {
+    static const char *const headings[] = {"old", "new", "change", "%", "total"};
+    const struct cm_diff *diff = writer->diff;
+    struct table table;
+    if (!table_init(&table, &writer->page, headings, 5, diff->n_metrics)) return;
+    for (size_t i = 0; i < diff->n_metrics; i++) {
+        const struct cm_change total = cm_diff_total(diff, diff->metrics[i]);
+        struct cm_metric metric;
+        (void)cm_metric_at(diff->metrics[i], &metric);
+        fill_change(&table, look_of(writer, metric.unit), &total);
+        text_append(table_cell(&table), metric.heading);
+        table_end_cell(&table);
+    }
+    table_write(&table);
+}
+
+/* "and 12 more" below a table. */
+static void write_rest(struct writer *writer, size_t n, size_t shown) {
+    if (shown == n) return;
+    page_print(&writer->page, STYLE_PLAIN, "and %zu more: see --top", n - shown);
+    page_end_line(&writer->page);
+}
+
+/* The label of a row, made safe. */
+static void append_label(struct writer *writer, struct text *cell, size_t row) {
+    struct text raw;
+    text_init(&raw, writer->page.arena);
+    change_append_label(&raw, writer->diff, row, "->");
+    text_append_name(cell, text_string(&raw));
+}
+
+static void write_modules(struct writer *writer) {
+    const struct view *view = &writer->view;
+    const char *headings[] = {"old", "new", "change", "%", view->beside_by.heading, "module"};
+    const size_t n = view_shown(writer->options, view->n_modules);
+    struct table table;
+    if (n == 0) return;
+    page_end_line(&writer->page);
+    page_print(&writer->page, STYLE_TITLE, "Modules by change of %s", view->by.heading);
+    if (view->by.is_sum) page_print(&writer->page, STYLE_PLAIN, ", no change counted twice");
+    page_end_line(&writer->page);
+    if (!table_init(&table, &writer->page, headings, 6, n)) return;
+    for (size_t i = 0; i < n; i++) {
+        const struct view_module *module = &view->modules[i];
+        const struct cm_change change =
+            change_of_blame(writer->diff, &module->blame, view->metric);
+        fill_change(&table, look_of(writer, view->by.unit), &change);
+        change_append_difference(table_cell(&table), look_of(writer, view->beside_by.unit),
+                                 module->beside);
+        table_end_cell(&table);
+        struct text *label = table_cell(&table);
+        append_label(writer, label, module->blame.module);
+        if (module->blame.is_rest) text_append(label, ", itself");
+        table_end_cell(&table);
+    }
+    table_write(&table);
+    write_rest(writer, view->n_modules, n);
+}
+
+static void write_plain(struct writer *writer) {
+    const struct view *view = &writer->view;
+    const size_t n = view_shown(writer->options, view->n_plain);
+    if (n == 0) return;
+    page_end_line(&writer->page);
+    page_print(&writer->page, STYLE_TITLE, "At no cost");
+    page_end_line(&writer->page);
+    for (size_t i = 0; i < n; i++) {
+        const struct view_plain *row = &view->plain[i];
+        page_indent(&writer->page, 2);
+        page_list(&writer->page, "", 0);
+        struct text *item = page_item(&writer->page);
+        append_label(writer, item, view->plain_rows[row->first]);
+        if (row->n > 1) text_printf(item, ", and so on for %zu more behind it", row->n - 1);
+        page_item_end(&writer->page, STYLE_PLAIN);
+        page_end_line(&writer->page);
+    }
+    write_rest(writer, view->n_plain, n);
+}
+
+static void write_operators(struct writer *writer) {
+    static const char *const headings[] = {"old", "new", "change", "%", "nodes", "operator"};
+    const struct view *view = &writer->view;
+    const size_t n = view_shown(writer->options, view->n_operators);
+    struct table table;
+    if (n == 0) return;
+    page_end_line(&writer->page);
+    page_print(&writer->page, STYLE_TITLE, "Operators by change of %s",
+               view->operator_by.heading);
+    page_end_line(&writer->page);
+    if (!table_init(&table, &writer->page, headings, 6, n)) return;
+    for (size_t i = 0; i < n; i++) {
+        const struct view_operator *row = &view->operators[i];
+        fill_change(&table, look_of(writer, view->operator_by.unit), &row->change);
+        change_append_difference(table_cell(&table), look_of(writer, CM_UNIT_ELEMENTS),
+                                 row->nodes.difference);
+        table_end_cell(&table);
+        text_append_name(table_cell(&table), writer->diff->operators[row->row].op);
+        table_end_cell(&table);
+    }
+    table_write(&table);
+    write_rest(writer, view->n_operators, n);
+}
+
+static void write_nothing(struct writer *writer) {
+    page_end_line(&writer->page);
+    page_print(&writer->page, STYLE_PLAIN, "Nothing differs.");
+    page_end_line(&writer->page);
+}
+
+int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options *options,
+                       FILE *out) {
+    struct arena *arena = arena_new("diff report", 0);
+    struct writer writer = {.diff = diff, .options = options};
+    struct cm_text_options style;
+    if (!arena) return CM_NO_MEMORY;
+    cm_text_options_init(&style);
+    style.color = options->color;
+    style.width = 0;
+    page_init(&writer.page, &style, arena, out);
+    int status = view_make(diff, options, arena, &writer.view);
+    if (status == CM_OK) {
+        write_head(&writer);
+        write_totals(&writer);
+        write_modules(&writer);
+        write_plain(&writer);
+        write_operators(&writer);
+        if (!cm_diff_differs(diff)) write_nothing(&writer);
+        status = page_finish(&writer.page);
+    }
+    return arena_end(arena, status);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parents come before children, so that one walk over the list is one over the tree. */
+#include "report/graph/diagram.h"
+
+#include "costmodel/costmodel.h"
+#include "report/table/listing.h"
+#include "support/arena.h"
+#include "support/file.h"
+
+#include "support/banned.h"
+
+static const char usual_columns[] = "name,type,params,macs,macs_share";
+
+/* Words of ours or of a file, made safe for a terminal and cut, then for the language. */
+static void append_words(struct text *label, const struct diagram_language *language,
+                         const char *words, struct arena *arena) {
+    struct text safe;
+    text_init(&safe, arena);
+    text_append_label(&safe, words);
+    language->append(label, text_string(&safe));
+}
+
+/* `fwd MACs 14.1 GMACs`; a text alone. Nothing where there is nothing. */
+static void append_cell(struct text *label, const struct diagram_language *language,
+                        const struct field *field, const struct cell *cell,
+                        enum number_units units, struct arena *arena) {
+    const char *words = cell->kind == CELL_TEXT ? text_string(cell->words) : "";
+    if (cell->kind == CELL_NONE || (cell->kind == CELL_TEXT && *words == '\0')) return;
+    if (label->length > 0) text_append(label, language->line_end);
+    if (cell->kind == CELL_TEXT) {
+        append_words(label, language, words, arena);
+        return;
+    }
+    struct text figure;
+    text_init(&figure, arena);
+    text_printf(&figure, "%s ", field->heading);
+    cell_append_shown(&figure, cell, units, CELL_AT_MOST);
+    append_words(label, language, text_string(&figure), arena);
+}
+
+static void append_below(struct text *label, const struct diagram_language *language,
+                         size_t n_below, struct arena *arena) {
+    struct text words;
+    if (n_below == 0) return;
+    text_init(&words, arena);
+    text_printf(&words, "%zu modules below", n_below);
+    if (label->length > 0) text_append(label, language->line_end);
+    append_words(label, language, text_string(&words), arena);
+}
+
+/* How many modules each has in it, however deep. */
+static size_t *count_below(const struct cm_result *result, struct arena *arena) {
+    size_t *below = arena_array(arena, result->n_modules, sizeof(*below));
+    for (size_t i = result->n_modules; below && i-- > 1;) {
+        const size_t parent = result->modules[i].parent;
+        if (parent < i) below[parent] += below[i] + 1;
+    }
+    return below;
+}
+
+/* A box, and an arrow to it from the one that it is in. */
+static void put_module(struct listing *listing, const struct diagram_language *language,
+                       size_t row, enum number_units units, size_t n_below, FILE *out) {
+    const size_t index = listing->rows[row];
+    const struct cm_module *module = &listing->of->result->modules[index];
+    struct text label;
+    text_init(&label, listing->arena);
+    for (size_t i = 0; i < listing->n_fields; i++) {
+        struct cell cell;
+        listing_cell(listing, row, i, &cell);
+        append_cell(&label, language, &listing->fields[i], &cell, units, listing->arena);
+    }
+    append_below(&label, language, n_below, listing->arena);
+    fprintf(out, "  m%zu%s%s%s", index, language->label, text_string(&label),
+            language->label_end);
+    if (module->parent == CM_NO_INDEX) return;
+    fprintf(out, "  m%zu%sm%zu%s", module->parent, language->arrow, index, language->arrow_end);
+}
+
+static void put_modules(struct listing *listing, const struct diagram_language *language,
+                        const struct cm_table_options *options, const size_t *below,
+                        FILE *out) {
+    const struct cm_module *modules = listing->of->result->modules;
+    const enum number_units units = listing_units(options, NUMBERS_SI);
+    fputs(language->begin, out);
+    for (size_t row = 0; row < listing->n_rows; row++) {
+        const size_t index = listing->rows[row];
+        const bool is_cut = modules[index].depth == options->depth;
+        put_module(listing, language, row, units, is_cut ? below[index] : 0, out);
+    }
+    fputs(language->end, out);
+}
+
+int diagram_write(const struct diagram_language *language, const struct cm_result *result,
+                  const struct cm_table_options *options, struct cm_diagnostics *diag,
+                  FILE *out) {
+    struct cm_table_options tree = *options;
+    struct listing listing;
+    struct arena *arena = arena_new("diagram", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    tree.rows = CM_ROWS_MODULES;
+    tree.sort = NULL;
+    tree.n_filters = 0;
+    tree.top = 0;
+    const struct rows_of of = listing_rows(result, &tree);
+    const size_t *below = count_below(result, arena);
+    int status = below == NULL ? CM_NO_MEMORY
+                               : listing_make(&tree, &of, usual_columns, arena, diag, &listing);
+    if (status == CM_OK) {
+        put_modules(&listing, language, &tree, below, out);
+        status = output_flush(out);
+    }
+    return arena_end(arena, status);
+}

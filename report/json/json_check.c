@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writers walk the tree without looking back, so a file whose children form a ring, or which
+ * lists one twice, must not get that far. Neither must figures that no model can have: a gate
+ * would compare with them.
+ */
+#include "report/json/json_check.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "costmodel/check.h"
+#include "costmodel/result.h"
+#include "report/table/columns.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/map.h"
+
+#include "support/banned.h"
+
+static int check_root(const struct cm_result *result, struct cm_diagnostics *diag) {
+    if (result->n_modules == 0)
+        return diag_error(diag, DIAG_FORMAT, "modules: there is no root");
+    if (result->modules[0].parent != CM_NO_INDEX || result->modules[0].depth != 0)
+        return diag_error(diag, DIAG_FORMAT, "modules[0]: the root has a parent");
+    return CM_OK;
+}
+
+/* Children come later, name this module as their parent, and stand one level deeper. */
+static int check_children(const struct cm_result *result, size_t index, bool *listed,
+                          struct cm_diagnostics *diag) {
+    const struct cm_module *module = &result->modules[index];
+    for (size_t i = 0; i < module->n_children; i++) {
+        size_t child = module->children[i];
+        if (child <= index || child >= result->n_modules)
+            return diag_error(diag, DIAG_FORMAT,
+                              "modules[%zu].children[%zu]: expected an index from %zu to %zu, "
+                              "have %zu",
+                              index, i, index + 1, result->n_modules - 1, child);
+        if (result->modules[child].parent != index || listed[child])
+            return diag_error(diag, DIAG_FORMAT, "modules[%zu]: has several parents", child);
+        if (result->modules[child].depth != module->depth + 1)
+            return diag_error(diag, DIAG_FORMAT, "modules[%zu].depth: expected %d, have %d",
+                              child, module->depth + 1, result->modules[child].depth);
+        listed[child] = true;
+    }
+    return CM_OK;
+}
+
+static int check_tree(const struct cm_result *result, struct arena *arena,
+                      struct cm_diagnostics *diag) {
+    bool *listed = arena_array(arena, result->n_modules, sizeof(*listed));
+    if (listed == NULL) return diag_no_memory(diag);
+    for (size_t i = 0; i < result->n_modules; i++) {
+        if (i > 0 && !listed[i])
+            return diag_error(diag, DIAG_FORMAT, "modules[%zu]: no module has it as a child",
+                              i);
+        int status = check_children(result, i, listed, diag);
+        if (status != CM_OK) return status;
+    }
+    return CM_OK;
+}
+
+/* No model costs less than nothing; limits on top of such a figure would mean nothing. */
+static int check_totals(const struct cm_costs *totals, struct cm_diagnostics *diag) {
+    for (size_t i = 0; i < n_columns; i++) {
+        const int64_t value = column_get(&columns[i], totals);
+        if (is_known(value) && value < 0)
+            return diag_error(diag, DIAG_FORMAT, "totals: %s is negative, %" PRId64,
+                              columns[i].key, value);
+    }
+    return CM_OK;
+}
+
+/* One row each: a comparison lays them side by side. */
+static int check_operators(const struct cm_result *result, struct arena *arena,
+                           struct cm_diagnostics *diag) {
+    struct map names;
+    map_init(&names, arena);
+    for (size_t i = 0; i < result->n_operators; i++) {
+        uint32_t before = MAP_NONE;
+        if (map_add(&names, result->operators[i].op, (uint32_t)i, &before) != CM_OK)
+            return diag_no_memory(diag);
+        if (before != MAP_NONE)
+            return diag_error(diag, DIAG_FORMAT,
+                              "operators[%zu]: the same as operators[%" PRIu32 "]", i, before);
+    }
+    return CM_OK;
+}
+
+static int by_batch(const void *a, const void *b) {
+    const int64_t left = *(const int64_t *)a;
+    const int64_t right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Of two profiles of one batch, as a merge by hand leaves them, one alone would be compared. */
+static int check_batches(int64_t *batches, size_t n, struct cm_diagnostics *diag) {
+    qsort(batches, n, sizeof(*batches), by_batch);
+    for (size_t i = 0; i < n; i++) {
+        if (is_known(batches[i]) && batches[i] < 1)
+            return diag_error(diag, DIAG_FORMAT, "profiles: a batch is %" PRId64, batches[i]);
+        if (i == 0 || batches[i] != batches[i - 1]) continue;
+        if (is_known(batches[i]))
+            return diag_error(diag, DIAG_FORMAT, "profiles: batch %" PRId64 " is there twice",
+                              batches[i]);
+        return diag_error(diag, DIAG_FORMAT, "profiles: two have no batch");
+    }
+    return CM_OK;
+}
+
+int json_check_baseline(const struct cm_baseline *baseline, struct arena *arena,
+                        struct cm_diagnostics *diag) {
+    int64_t *batches = arena_array(arena, baseline->n_profiles + 1, sizeof(*batches));
+    if (batches == NULL) return diag_no_memory(diag);
+    for (size_t i = 0; i < baseline->n_profiles; i++) {
+        const struct cm_result *figures = &baseline->profiles[i].figures;
+        const int status = check_totals(&figures->totals, diag);
+        if (status != CM_OK) return status;
+        batches[i] = figures->options.batch;
+    }
+    return check_batches(batches, baseline->n_profiles, diag);
+}
+
+int json_check(const struct cm_result *result, struct arena *arena,
+               struct cm_diagnostics *diag) {
+    int status = check_root(result, diag);
+    if (status == CM_OK) status = check_totals(&result->totals, diag);
+    if (status == CM_OK) status = check_tree(result, arena, diag);
+    if (status == CM_OK) status = check_operators(result, arena, diag);
+    return status;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A comparison as a file of JSON has it: plain rows, in their order. Whoever compares fills it
+ * (report/diff/diff_json.c); the tables of report/json/json_schema_diff.c write it.
+ */
+#ifndef REPORT_JSON_JSON_DIFF_H
+#define REPORT_JSON_JSON_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cm_name_count;
+
+struct diff_side {
+    const char *path;
+    int64_t batch; /* CM_UNKNOWN where no axis is one */
+    const char *convention;
+    const char *mode;
+    int64_t modules;
+    int64_t nodes;
+    size_t n_described_ops;
+    const struct cm_name_count *described_ops;
+};
+
+struct diff_condition {
+    const char *key;
+    const char *old_value;
+    const char *new_value;
+    const char *breaks; /* "none", "incomplete", "times", "incomparable" */
+};
+
+/* One metric; CM_UNKNOWN is not known. */
+struct diff_metric {
+    const char *key; /* first, as JSON_KEYED wants it */
+    bool in_old;     /* else there is no old_value, */
+    bool in_new;
+    int64_t old_value;
+    int64_t new_value;
+    int64_t change;
+    bool old_at_most;
+    bool new_at_most;
+};
+
+/* A text that is NULL is left out. */
+struct diff_module {
+    const char *status; /* "same", "changed", "renamed", "added", "removed" */
+    const char *path;
+    const char *old_path;
+    const char *type;
+    const char *old_type;
+    const char *arguments;
+    const char *old_arguments;
+    bool is_tree; /* it came or went with so many `modules` */
+    int64_t modules;
+    bool is_cost; /* it accounts for a part of the change */
+    int64_t accounts_for;
+    size_t n_metrics;
+    const struct diff_metric *metrics;
+};
+
+struct diff_operator {
+    const char *op;
+    size_t n_metrics;
+    const struct diff_metric *metrics;
+};
+
+struct diff_document {
+    struct diff_side old_side;
+    struct diff_side new_side;
+    bool comparable;
+    size_t n_conditions;
+    const struct diff_condition *conditions;
+    size_t n_totals;
+    const struct diff_metric *totals;
+    const char *sorted_by;
+    size_t n_modules;
+    const struct diff_module *modules;
+    size_t n_operators;
+    const struct diff_operator *operators;
+    void *arena; /* as every document has one; not owned */
+};
+
+#endif

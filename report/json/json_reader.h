@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the readers of JSON share: where they are in the file, how they complain, and values
+ * that are checked before anybody uses them. A fault names its place:
+ * "modules[3].outputs[0].shape[1]: expected an integer, have a string".
+ */
+#ifndef REPORT_JSON_JSON_READER_H
+#define REPORT_JSON_JSON_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "support/map.h"
+
+struct arena;
+struct cJSON;
+struct cm_diagnostics;
+struct cm_result;
+struct json_field;
+struct json_record;
+
+struct json_reader {
+    struct cm_diagnostics *diag;
+    struct arena *arena; /* of the result */
+    struct cm_result *result;
+    struct map modules; /* path -> index, once a node asked */
+    int type_depth;
+};
+
+/* Where in the file: a key of what is outside, or an element of it. NULL is the whole. */
+struct json_place {
+    const struct json_place *outer;
+    const char *key; /* NULL: an element */
+    size_t index;
+};
+
+/* A scalar or pointer to an offset. */
+#define STORE(base, offset, value) memcpy((base) + (offset), &(value), sizeof(value))
+
+/* CM_REFUSED, with "place: expected …, have …". */
+int reader_fault(struct json_reader *reader, const struct json_place *place,
+                 const char *expected, const char *have) __attribute__((warn_unused_result));
+int reader_wrong_kind(struct json_reader *reader, const struct json_place *place,
+                      const char *expected, const struct cJSON *item)
+    __attribute__((warn_unused_result));
+
+/* CM_OK, CM_REFUSED (told), CM_NO_MEMORY; *ret is untouched on failure. */
+int reader_integer(struct json_reader *reader, const struct json_place *place,
+                   const struct cJSON *item, int64_t *ret) __attribute__((warn_unused_result));
+/* null is CM_UNKNOWN. */
+int reader_count(struct json_reader *reader, const struct json_place *place,
+                 const struct cJSON *item, int64_t *ret) __attribute__((warn_unused_result));
+/* A decimal of at most six places, in millionths. */
+int reader_ratio(struct json_reader *reader, const struct json_place *place,
+                 const struct cJSON *item, int64_t *ret) __attribute__((warn_unused_result));
+int reader_index(struct json_reader *reader, const struct json_place *place,
+                 const struct cJSON *item, size_t *ret) __attribute__((warn_unused_result));
+/* A copy in the result's arena. */
+int reader_string(struct json_reader *reader, const struct json_place *place,
+                  const struct cJSON *item, const char **ret)
+    __attribute__((warn_unused_result));
+int reader_copy(struct json_reader *reader, const char *text, const char **ret)
+    __attribute__((warn_unused_result));
+
+/* Elements of an array, or keys of an object. */
+size_t reader_count_items(const struct cJSON *item);
+
+/* One for each kind of value (json_schema.h). An optional key that is missing reads as null. */
+typedef int read_kind(struct json_reader *reader, const struct json_field *field,
+                      const struct json_place *place, const struct cJSON *item, char *base);
+
+/* json_read.c: an object into the struct at `base`. */
+int reader_record(struct json_reader *reader, const struct json_record *record,
+                  const struct json_place *place, const struct cJSON *item, char *base)
+    __attribute__((warn_unused_result));
+
+/* json_read_type.c: both fill one struct cm_type, the dtype first. */
+read_kind json_read_dtype;
+read_kind json_read_shape;
+read_kind json_read_most;
+
+#endif

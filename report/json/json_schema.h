@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The schema "costmodel/profile/1" as tables: each struct of the result is a record, each key a
+ * row that says where its value stands and what kind it is. Writer and reader walk the same
+ * rows, which is why what one writes the other reads; the published schema and the tables of
+ * docs/json.md are printed from them, too.
+ */
+#ifndef REPORT_JSON_JSON_SCHEMA_H
+#define REPORT_JSON_JSON_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "costmodel/formula.h"
+#include "costmodel/result.h"
+
+#include "report/table/columns.h"
+
+#define JSON_DEFAULT_DOMAIN "ai.onnx" /* ONNX writes it as "" */
+
+enum json_kind {
+    JSON_COUNT,    /* int64_t; null is CM_UNKNOWN */
+    JSON_GIVEN,    /* the same, left out unless the bool at `count_offset` is set */
+    JSON_RATIO,    /* the same of millionths, written as a decimal: 0.25 */
+    JSON_TRIPLE,   /* int64_t[3], an array */
+    JSON_INDEX,    /* size_t; null is CM_NO_INDEX */
+    JSON_DEPTH,    /* int, >= 0 */
+    JSON_FLAG,     /* bool */
+    JSON_TEXT,     /* const char *, never null */
+    JSON_NULLABLE, /* const char *, null is NULL, which leaves an optional one out */
+    JSON_SEVERITY, /* enum cm_severity by name */
+    JSON_DTYPE,    /* struct cm_type: all but the shape; {"sequence": {…}} and the like */
+    JSON_SHAPE,    /* the same struct cm_type: rank and dims */
+    JSON_MOST,     /* the same: dims_at_most; left out where there is none */
+    JSON_BOUNDS, /* uint32_t, bits of columns: an array of their keys; left out where it is 0 */
+    JSON_MODULE, /* size_t index of a module, written as its path */
+    JSON_FIRST,  /* struct cm_costs: the columns named in `first`, in that order, a key each */
+    JSON_OTHERS, /* struct cm_costs: the columns not named in `first`, a key each */
+    JSON_OBJECT, /* a struct in place, of `record` */
+    JSON_PART,   /* the same, left out unless the bool at `count_offset` is set */
+    JSON_POINTER, /* a pointer to one struct of `record`; NULL is left out */
+    JSON_LIST,    /* n and a pointer to as many structs of `record` */
+    JSON_TEXTS,   /* n and a pointer to const char * */
+    JSON_INDICES, /* n and a pointer to size_t */
+    JSON_KEYED,   /* the same, as an object: `record` begins with the key of each, a text */
+    JSON_SIZES,   /* n and a pointer to struct cm_named_size or cm_name_count: an object */
+    JSON_OPSETS,  /* the same, the name "" written as JSON_DEFAULT_DOMAIN */
+    JSON_N_KINDS
+};
+
+struct json_field {
+    const char *key; /* NULL for JSON_FIRST and JSON_OTHERS, which have one for each column */
+    enum json_kind kind;
+    bool optional;       /* may be missing: unknown, "", false or a list of none */
+    size_t offset;       /* in the struct of the record */
+    size_t count_offset; /* of the size_t n of a list, of the bool of a part */
+    const struct json_record *record;
+    const char *const *first; /* NULL-terminated keys of columns */
+    const char *about; /* for the published schema and docs/json.md; columns have their own */
+};
+
+struct json_record {
+    size_t size; /* of the struct */
+    size_t n_fields;
+    const struct json_field *fields;
+    const char *name; /* in the published schema */
+    const char *about;
+    bool closed; /* a key that is not in it is refused: people write it, and mistype */
+};
+
+/* A whole file: behind `schema` and `tool` the keys of the record. */
+struct json_document {
+    const char *schema;
+    const char *what; /* the name of the schema, and for messages */
+    const struct json_record *record;
+    size_t arena_offset; /* of the arena in the struct of the record */
+};
+
+/* All that there are, by the name of each schema. */
+extern const struct json_document *const json_documents[];
+extern const size_t json_n_documents;
+
+extern const struct json_document json_profile;  /* struct cm_result */
+extern const struct json_document json_sweep;    /* struct cm_sweep */
+extern const struct json_document json_formula;  /* struct cm_formula */
+extern const struct json_document json_budget;   /* struct cm_budget */
+extern const struct json_document json_baseline; /* struct cm_baseline */
+extern const struct json_document json_op_costs; /* struct op_costs_file */
+extern const struct json_document json_verdict;  /* struct cm_verdict */
+extern const struct json_document json_diff;     /* struct diff_document; written alone */
+extern const struct json_record json_result;     /* struct cm_result, without schema and tool */
+extern const struct json_record json_type;       /* struct cm_type: dtype and shape */
+
+/* "sequence", "optional", "map", "sparse_tensor"; NULL for what is written as a plain dtype. */
+const char *json_type_wrapper(enum cm_type_kind kind);
+
+/* "note", "warning", "error" */
+extern const char *const json_severities[];
+extern const size_t json_n_severities;
+
+/* The i-th column of a JSON_FIRST or JSON_OTHERS row, as its keys stand; NULL: no more. */
+const struct column *json_column(const struct json_field *field, size_t i);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of the schema, published: as JSON Schema (draft 2020-12) for validators, and as
+ * Markdown for the pages of docs/. Other keys may come in later versions of what we write, so
+ * that none is forbidden there.
+ */
+#include <string.h>
+
+#include "costmodel/costmodel.h"
+#include "report/json/json_schema.h"
+#include "support/diag.h"
+#include "support/file.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+/* How a kind reads in the schema, and in words. Kinds of records have a rule of their own. */
+static const struct {
+    const char *schema;
+    const char *words;
+} kinds[JSON_N_KINDS] = {
+    [JSON_COUNT] = {"\"type\": [\"integer\", \"null\"]", "integer"},
+    [JSON_GIVEN] = {"\"type\": [\"integer\", \"null\"]", "integer"},
+    [JSON_RATIO] = {"\"type\": [\"number\", \"null\"]", "ratio"},
+    [JSON_TRIPLE] = {"\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}, "
+                     "\"minItems\": 3, \"maxItems\": 3",
+                     "three integers"},
+    [JSON_INDEX] = {"\"type\": [\"integer\", \"null\"], \"minimum\": 0", "index"},
+    [JSON_DEPTH] = {"\"type\": \"integer\", \"minimum\": 0", "integer"},
+    [JSON_FLAG] = {"\"type\": \"boolean\"", "true or false"},
+    [JSON_TEXT] = {"\"type\": \"string\"", "text"},
+    [JSON_NULLABLE] = {"\"type\": [\"string\", \"null\"]", "text"},
+    [JSON_SEVERITY] = {"\"enum\": [\"note\", \"warning\", \"error\"]",
+                       "`note`, `warning` or `error`"},
+    [JSON_DTYPE] = {"\"$ref\": \"#/$defs/dtype\"", "text or object"},
+    [JSON_SHAPE] = {"\"type\": [\"array\", \"null\"], "
+                    "\"items\": {\"type\": [\"integer\", \"null\"]}",
+                    "list of integers"},
+    [JSON_MOST] = {"\"type\": \"array\", \"items\": {\"type\": [\"integer\", \"null\"]}",
+                   "list of integers"},
+    [JSON_BOUNDS] = {"\"type\": \"array\", \"items\": {\"type\": \"string\"}", "list of keys"},
+    [JSON_MODULE] = {"\"type\": [\"string\", \"null\"]", "text"},
+    [JSON_TEXTS] = {"\"type\": \"array\", \"items\": {\"type\": \"string\"}", "list of texts"},
+    [JSON_INDICES] = {"\"type\": \"array\", \"items\": {\"type\": \"integer\", \"minimum\": 0}",
+                      "list of indices"},
+    [JSON_SIZES] = {"\"type\": \"object\", \"additionalProperties\": "
+                    "{\"type\": [\"integer\", \"null\"]}",
+                    "object of integers"},
+    [JSON_OPSETS] = {"\"type\": \"object\", \"additionalProperties\": "
+                     "{\"type\": [\"integer\", \"null\"]}",
+                     "object of integers"},
+};
+
+/* A sequence, an optional or a map has an element; what is sparse is itself, dense. */
+static const char dtype_schema[] =
+    "    \"dtype\": {\"anyOf\": [\n"
+    "      {\"type\": [\"string\", \"null\"]},\n"
+    "      {\"type\": \"object\", \"minProperties\": 1, \"maxProperties\": 1, "
+    "\"additionalProperties\": false, \"properties\": {\n"
+    "        \"sequence\": {\"$ref\": \"#/$defs/type\"},\n"
+    "        \"optional\": {\"$ref\": \"#/$defs/type\"},\n"
+    "        \"map\": {\"$ref\": \"#/$defs/type\"},\n"
+    "        \"sparse_tensor\": {\"$ref\": \"#/$defs/type\"}\n"
+    "      }}\n"
+    "    ]}";
+
+#define MOST_RECORDS 64
+
+/* Those that a document is made of, each once, the outermost first. */
+struct records {
+    size_t n;
+    const struct json_record *items[MOST_RECORDS];
+};
+
+static bool is_listed(const struct records *records, const struct json_record *record) {
+    for (size_t i = 0; i < records->n; i++)
+        if (records->items[i] == record) return true;
+    return false;
+}
+
+static void add_record(struct records *records, const struct json_record *record) {
+    if (is_listed(records, record)) return;
+    BUG_ON(records->n == MOST_RECORDS);
+    records->items[records->n++] = record;
+}
+
+/* Appended to while it is walked: no recursion. A dtype may hold types. */
+static void list_records(const struct json_document *document, struct records *ret) {
+    *ret = (struct records){1, {document->record}};
+    for (size_t i = 0; i < ret->n; i++)
+        for (size_t k = 0; k < ret->items[i]->n_fields; k++) {
+            const struct json_field *field = &ret->items[i]->fields[k];
+            if (field->record) add_record(ret, field->record);
+            if (field->kind == JSON_DTYPE) add_record(ret, &json_type);
+        }
+}
+
+/* Our own words: no control characters. */
+static void put_string(const char *text, FILE *out) {
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\') fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static bool is_columns(const struct json_field *field) {
+    return field->kind == JSON_FIRST || field->kind == JSON_OTHERS;
+}
+
+static bool is_list(const struct json_field *field) {
+    return field->kind == JSON_LIST;
+}
+
+static bool is_keyed(const struct json_field *field) {
+    return field->kind == JSON_KEYED;
+}
+
+/* A key of the object: the separator before it depends on what stood there. */
+static void put_key(const char *key, const char *indent, bool *is_first, FILE *out) {
+    fprintf(out, "%s\n%s", *is_first ? "" : ",", indent);
+    *is_first = false;
+    put_string(key, out);
+    fputs(": ", out);
+}
+
+static void put_field(const struct json_field *field, const char *indent, bool *is_first,
+                      FILE *out) {
+    const struct column *column = NULL;
+    for (size_t i = 0; is_columns(field) && (column = json_column(field, i)) != NULL; i++) {
+        put_key(column->key, indent, is_first, out);
+        fprintf(out, "{%s, \"description\": ", kinds[JSON_COUNT].schema);
+        put_string(column->about, out);
+        fputc('}', out);
+    }
+    if (is_columns(field)) return;
+    put_key(field->key, indent, is_first, out);
+    fputc('{', out);
+    if (is_list(field))
+        fprintf(out, "\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/%s\"}",
+                field->record->name);
+    else if (is_keyed(field))
+        fprintf(out,
+                "\"type\": \"object\", \"additionalProperties\": {\"$ref\": "
+                "\"#/$defs/%s\"}",
+                field->record->name);
+    else if (field->record)
+        fprintf(out, "\"$ref\": \"#/$defs/%s\"", field->record->name);
+    else
+        fputs(kinds[field->kind].schema, out);
+    fputs(", \"description\": ", out);
+    put_string(field->about, out);
+    fputc('}', out);
+}
+
+/* What has to be there; of columns those that every profile has. */
+static void put_required(const struct json_record *record, bool *is_first, FILE *out) {
+    for (size_t i = 0; i < record->n_fields; i++) {
+        const struct json_field *field = &record->fields[i];
+        const struct column *column = NULL;
+        if (field->optional) continue;
+        if (!is_columns(field)) {
+            fprintf(out, "%s\"%s\"", *is_first ? "" : ", ", field->key);
+            *is_first = false;
+            continue;
+        }
+        for (size_t k = 0; (column = json_column(field, k)) != NULL; k++) {
+            if (column->timed || column->part) continue;
+            fprintf(out, "%s\"%s\"", *is_first ? "" : ", ", column->key);
+            *is_first = false;
+        }
+    }
+}
+
+static void put_record(const struct json_record *record, FILE *out) {
+    bool is_first = true;
+    fprintf(out, "    \"%s\": {\n      \"description\": ", record->name);
+    put_string(record->about, out);
+    fputs(",\n      \"type\": \"object\",\n", out);
+    if (record->closed) fputs("      \"additionalProperties\": false,\n", out);
+    fputs("      \"required\": [", out);
+    put_required(record, &is_first, out);
+    fputs("],\n      \"properties\": {", out);
+    is_first = true;
+    for (size_t i = 0; i < record->n_fields; i++)
+        put_field(&record->fields[i], "        ", &is_first, out);
+    fputs("\n      }\n    }", out);
+}
+
+static void put_head(const struct json_document *document, FILE *out) {
+    bool is_first = false;
+    fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+          "  \"title\": ",
+          out);
+    put_string(document->schema, out);
+    fputs(",\n  \"description\": ", out);
+    put_string(document->record->about, out);
+    fprintf(out, ",\n  \"type\": \"object\",\n%s  \"required\": [\"schema\"%s",
+            document->record->closed ? "  \"additionalProperties\": false,\n" : "",
+            document->record->closed ? "" : ", \"tool\"");
+    put_required(document->record, &is_first, out);
+    fputs("],\n  \"properties\": {\n    \"schema\": {\"const\": ", out);
+    put_string(document->schema, out);
+    fputs("},\n    \"tool\": {\"description\": \"who wrote the file\", \"type\": \"object\", "
+          "\"required\": [\"name\", \"version\"], \"properties\": "
+          "{\"name\": {\"type\": \"string\"}, \"version\": {\"type\": \"string\"}}}",
+          out);
+    if (document->record->closed)
+        fputs(",\n    \"$schema\": {\"description\": \"for editors\", \"type\": \"string\"}",
+              out);
+    for (size_t i = 0; i < document->record->n_fields; i++)
+        put_field(&document->record->fields[i], "    ", &is_first, out);
+    fputs("\n  },\n  \"$defs\": {\n", out);
+}
+
+static void put_schema(const struct json_document *document, FILE *out) {
+    struct records records;
+    list_records(document, &records);
+    put_head(document, out);
+    for (size_t i = 1; i < records.n; i++) {
+        if (i > 1) fputs(",\n", out);
+        put_record(records.items[i], out);
+    }
+    if (is_listed(&records, &json_type)) fprintf(out, ",\n%s", dtype_schema);
+    fputs("\n  }\n}\n", out);
+}
+
+/* `[module](#module)`, `list of [module](#module)`, and what it is besides. */
+static void put_kind(const struct json_field *field, FILE *out) {
+    if (field->record)
+        fprintf(out, "%s[%s](#%s)",
+                is_list(field)    ? "list of "
+                : is_keyed(field) ? "object of "
+                                  : "",
+                field->record->name, field->record->name);
+    else
+        fputs(kinds[field->kind].words, out);
+    if (field->optional) fputs(", may be missing", out);
+}
+
+static void put_table(const struct json_record *record, FILE *out) {
+    fputs("| key | is | what |\n|---|---|---|\n", out);
+    for (size_t i = 0; i < record->n_fields; i++) {
+        const struct json_field *field = &record->fields[i];
+        const struct column *column = NULL;
+        for (size_t k = 0; is_columns(field) && (column = json_column(field, k)) != NULL; k++)
+            fprintf(out, "| `%s` | integer%s | %s |\n", column->key,
+                    column->timed                     ? ", only with times"
+                    : field->optional || column->part ? ", may be missing"
+                                                      : "",
+                    column->about);
+        if (is_columns(field)) continue;
+        fprintf(out, "| `%s` | ", field->key);
+        put_kind(field, out);
+        fprintf(out, " | %s |\n", field->about);
+    }
+}
+
+static void put_markdown(const struct json_document *document, FILE *out) {
+    struct records records;
+    list_records(document, &records);
+    for (size_t i = 0; i < records.n; i++) {
+        const struct json_record *record = records.items[i];
+        if (i == 0)
+            fprintf(out,
+                    "%s. Behind `schema` (`%s`) and `tool` (name and version of who wrote "
+                    "it):\n\n",
+                    record->about, document->schema);
+        else
+            fprintf(out, "\n### %s\n\n%s.\n\n", record->name, record->about);
+        put_table(record, out);
+    }
+}
+
+/* "profile" of "costmodel/profile/1". */
+static bool is_called(const struct json_document *document, const char *name) {
+    return text_equal(document->what, name);
+}
+
+const char *cm_schema_at(size_t index) {
+    return index < json_n_documents ? json_documents[index]->what : NULL;
+}
+
+int cm_schema_write(const char *name, bool as_markdown, FILE *out) {
+    for (size_t i = 0; i < json_n_documents; i++) {
+        if (!is_called(json_documents[i], name)) continue;
+        if (as_markdown)
+            put_markdown(json_documents[i], out);
+        else
+            put_schema(json_documents[i], out);
+        return output_flush(out);
+    }
+    return CM_USAGE;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shares and quotients never read as nothing where they are something. */
+#include "report/table/cell.h"
+
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+bool cell_is_known(const struct cell *cell) {
+    if (cell->kind == CELL_SHARE) return is_known(cell->value) && is_known(cell->whole);
+    if (cell->kind == CELL_COUNT || cell->kind == CELL_FIGURE) return is_known(cell->value);
+    return cell->kind == CELL_TEXT || (cell->kind == CELL_REAL && cell->real >= 0);
+}
+
+double cell_real(const struct cell *cell) {
+    if (cell->kind == CELL_REAL) return cell->real;
+    if (cell->kind == CELL_SHARE && cell->whole > 0)
+        return (double)cell->value / (double)cell->whole;
+    if (cell->kind == CELL_SHARE) return 0;
+    return (double)cell->value;
+}
+
+/* 5 of 100000 is "<0.01%", and 0 of them "0.00%". */
+static void append_share(struct text *text, const struct cell *cell) {
+    const double share = cell_real(cell);
+    if (share > 0 && share < 0.00005)
+        text_append(text, "<0.01%");
+    else
+        number_append_percent(text, cell->value, cell->whole);
+}
+
+void cell_append(struct text *text, const struct cell *cell, enum number_units units) {
+    if (cell->kind == CELL_NONE || cell->kind == CELL_TEXT) return;
+    if (cell->kind == CELL_COUNT)
+        number_append(text, NUMBERS_EXACT, cell->unit, cell->value);
+    else if (cell->kind == CELL_FIGURE)
+        number_append(text, units, cell->unit, cell->value);
+    else if (cell->kind == CELL_SHARE && units != NUMBERS_EXACT)
+        append_share(text, cell);
+    else
+        number_append_real(text, cell_real(cell), units == NUMBERS_EXACT ? 9 : 2);
+}
+
+void cell_append_shown(struct text *text, const struct cell *cell, enum number_units units,
+                       const char *at_most) {
+    if (!cell_is_known(cell)) {
+        text_append(text, "?");
+        return;
+    }
+    if (cell->at_most) text_append(text, at_most);
+    cell_append(text, cell, units);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of metrics. Its order is the order of the summary and of JSON's totals. */
+#include "report/table/columns.h"
+
+#include <string.h>
+
+#include "costmodel/result.h"
+#include "ops/flops/names/convention_names.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define AT(member)       offsetof(struct cm_costs, member)
+#define OPERATOR(member) offsetof(struct cm_operator, member)
+#define BATCH(member)    offsetof(struct cm_sweep_row, member)
+
+const struct column columns[] = {
+    /* clang-format off */
+    /* key               heading             ranking   unit           offset, of_operator, of_batch, sums, timed, part, about */
+    {"params",           "params",           "params", NUMBER_PARAMS, AT(params),           0,                       BATCH(params),     false, false, false, "elements of learned tensors, each tensor once"},
+    {"buffers",          "buffers",          NULL,     NUMBER_PARAMS, AT(buffers),          0,                       0,                 false, false, false, "elements of named tensors that are not learned: statistics, masks"},
+    {"macs",             "fwd MACs",         "MACs",   NUMBER_MACS,   AT(macs),             OPERATOR(macs),          BATCH(macs),       true,  false, false, "multiply-adds"},
+    {"int_macs",         "int MACs",         NULL,     NUMBER_MACS,   AT(int_macs),         OPERATOR(int_macs),      BATCH(int_macs),   true,  false, true,  "multiply-adds of integers; they are in macs, too"},
+    {"flops",            "fwd flops",        "flops",  NUMBER_FLOPS,  AT(flops),            OPERATOR(flops),         BATCH(flops),      true,  false, false, "operations by the convention; `exact` counts no integers among them"},
+    {"int_ops",          "int ops",          NULL,     NUMBER_FLOPS,  AT(int_ops),          OPERATOR(int_ops),       BATCH(int_ops),    true,  false, true,  "operations on integers, as `exact` counts them beside its flops, whatever the convention"},
+    {"bytes_read",       "bytes read",       NULL,     NUMBER_BYTES,  AT(bytes_read),       OPERATOR(bytes_read),    0,                 true,  false, false, "operands of the nodes"},
+    {"bytes_written",    "bytes written",    NULL,     NUMBER_BYTES,  AT(bytes_written),    OPERATOR(bytes_written), 0,                 true,  false, false, "outputs of the nodes"},
+    {"weight_bytes",     "weight bytes",     NULL,     NUMBER_BYTES,  AT(weight_bytes),     0,                       0,                 false, false, false, "params and buffers as stored, each tensor once"},
+    {"activation_bytes", "activation bytes", NULL,     NUMBER_BYTES,  AT(activation_bytes), 0,                       0,                 true,  false, false, "fresh node outputs: no views, constants or shape arithmetic"},
+    {"latency_ps",       "fwd latency",  "fwd latency", NUMBER_TIME,  AT(latency_ps),       OPERATOR(latency_ps),    BATCH(latency_ps), true,  true,  false, "cold, all runs, picoseconds; `null` of a node without a time, which sums leave out; a module's is the sum of its nodes'"},
+    /* clang-format on */
+};
+
+const size_t n_columns = sizeof(columns) / sizeof(columns[0]);
+
+bool column_is_there(const struct column *column, const struct cm_result *result) {
+    if (column->part) return column_get(column, &result->totals) != CM_UNKNOWN;
+    return !column->timed || cm_result_timed(result);
+}
+
+int64_t column_get(const struct column *column, const struct cm_costs *costs) {
+    int64_t value = 0;
+    memcpy(&value, (const char *)costs + column->offset, sizeof(value));
+    return value;
+}
+
+uint32_t column_bit(const struct column *column) {
+    return UINT32_C(1) << (column->offset / sizeof(int64_t));
+}
+
+bool column_is_at_most(const struct column *column, const struct cm_costs *costs) {
+    return (costs->at_most & column_bit(column)) != 0;
+}
+
+int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops) {
+    const bool tells = conventions_tell_integers(result->options.convention);
+    return tells ? checked_add_known(flops, int_ops) : flops;
+}
+
+bool column_says(const struct column *column, const struct cm_costs *costs) {
+    return !column->part || column_get(column, costs) != 0;
+}
+
+void column_set(const struct column *column, struct cm_costs *costs, int64_t value) {
+    memcpy((char *)costs + column->offset, &value, sizeof(value));
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The metrics of a profile, one row each: what text and JSON call it, its unit, and where it
+ * stands in struct cm_costs. Every report walks this table, so a new metric is one field and
+ * one row.
+ */
+#ifndef REPORT_TABLE_COLUMNS_H
+#define REPORT_TABLE_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/number.h"
+
+struct cm_costs;
+
+struct column {
+    const char *key;     /* in JSON */
+    const char *heading; /* in the text summary */
+    const char *ranking; /* in the aggregated profile; NULL: modules are not ranked by it */
+    enum number_unit unit;
+    size_t offset;      /* of the int64_t in struct cm_costs */
+    size_t of_operator; /* in struct cm_operator; 0: operators have no such figure */
+    size_t of_batch;    /* in struct cm_sweep_row; 0: a sweep has no such figure */
+    bool sums;          /* the total is the sum over nodes, each tensor not once */
+    bool timed;         /* only of a result that has times */
+    bool part; /* says of the figure in front of it what of that is on integers: people are told
+                  it where there is some; a document of an earlier program has none, and its
+                  total is unknown */
+    const char *about; /* for docs and schema */
+};
+
+extern const struct column columns[];
+extern const size_t n_columns;
+
+struct cm_result;
+
+/* Whether the result has such figures at all. */
+bool column_is_there(const struct column *column, const struct cm_result *result);
+
+int64_t column_get(const struct column *column, const struct cm_costs *costs);
+void column_set(const struct column *column, struct cm_costs *costs, int64_t value);
+/* Whether the figure is an upper bound. */
+bool column_is_at_most(const struct column *column, const struct cm_costs *costs);
+/* The bit that says so. */
+uint32_t column_bit(const struct column *column);
+/* All operations that the result's convention counts, on whatever numbers. */
+int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops);
+/* Whether the figure says anything to people: a part of another one only where it is some. */
+bool column_says(const struct column *column, const struct cm_costs *costs);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CSV by RFC 4180, for spreadsheets and programs. A spreadsheet takes a field that begins with
+ * = + - or @ for a formula, quoted or not, so such a name gets a ' before it, which it takes
+ * for "this is a text". Control characters are written as elsewhere (text_append_name), so that
+ * a record is a line.
+ */
+#include <string.h>
+
+#include "costmodel/costmodel.h"
+#include "report/table/listing.h"
+#include "support/arena.h"
+#include "support/file.h"
+
+#include "support/banned.h"
+
+#define FORMULA_STARTS "=+-@"
+
+static void put_text(const char *name, struct text *safe, FILE *out) {
+    text_clear(safe);
+    text_append_name(safe, name);
+    const char *text = text_string(safe);
+    const bool is_formula = *text != '\0' && strchr(FORMULA_STARTS, *text) != NULL;
+    const size_t length = strlen(text);
+    const bool is_quoted = strpbrk(text, ",\"") != NULL || is_formula || text[0] == ' ' ||
+                           (length > 0 && text[length - 1] == ' ');
+    if (is_quoted) fputc('"', out);
+    if (is_formula) fputc('\'', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"') fputc('"', out);
+        fputc(*text, out);
+    }
+    if (is_quoted) fputc('"', out);
+}
+
+/* What is unknown is empty, and so is what a row has not. */
+static void put_cell(const struct cell *cell, enum number_units units, struct text *safe,
+                     FILE *out) {
+    if (cell->kind == CELL_TEXT) {
+        put_text(text_string(cell->words), safe, out);
+    } else if (cell_is_known(cell)) {
+        text_clear(safe);
+        cell_append(safe, cell, units);
+        fputs(text_string(safe), out);
+    }
+}
+
+static void put_rows(struct listing *listing, enum number_units units, FILE *out) {
+    struct text safe;
+    text_init(&safe, listing->arena);
+    for (size_t i = 0; i < listing->n_fields; i++)
+        fprintf(out, "%s%s", i == 0 ? "" : ",", listing->fields[i].key);
+    fputs("\r\n", out);
+    for (size_t row = 0; row < listing->n_rows; row++) {
+        for (size_t i = 0; i < listing->n_fields; i++) {
+            struct cell cell;
+            listing_cell(listing, row, i, &cell);
+            if (i > 0) fputc(',', out);
+            put_cell(&cell, units, &safe, out);
+        }
+        fputs("\r\n", out);
+    }
+}
+
+static int write_csv(const struct rows_of *of, const struct cm_table_options *options,
+                     struct cm_diagnostics *diag, FILE *out) {
+    struct listing listing;
+    struct arena *arena = arena_new("csv", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    int status = listing_make(options, of, fields_usual(of->rows), arena, diag, &listing);
+    if (status == CM_OK) {
+        put_rows(&listing, listing_units(options, NUMBERS_EXACT), out);
+        status = output_flush(out);
+    }
+    return arena_end(arena, status);
+}
+
+int cm_result_write_csv(const struct cm_result *result, const struct cm_table_options *options,
+                        struct cm_diagnostics *diagnostics, FILE *out) {
+    const struct rows_of of = listing_rows(result, options);
+    return write_csv(&of, options, diagnostics, out);
+}
+
+int cm_sweep_write_csv(const struct cm_sweep *sweep, const struct cm_table_options *options,
+                       struct cm_diagnostics *diagnostics, FILE *out) {
+    const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
+    return write_csv(&of, options, diagnostics, out);
+}

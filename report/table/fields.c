@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of what is no metric, a getter each; and how metrics and their shares are had. */
+#include "report/table/fields.h"
+
+#include <string.h>
+
+#include "costmodel/costmodel.h"
+#include "report/table/columns.h"
+#include "report/types.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+const char *const rows_names[] = {
+    [ROWS_MODULES] = "modules",
+    [ROWS_NODES] = "nodes",
+    [ROWS_OPERATORS] = "operators",
+    [ROWS_BATCHES] = "batches",
+};
+
+size_t rows_count(const struct rows_of *of) {
+    if (of->rows == ROWS_BATCHES) return of->sweep->n_rows;
+    if (of->rows == ROWS_MODULES) return of->result->n_modules;
+    return of->rows == ROWS_NODES ? of->result->n_nodes : of->result->n_operators;
+}
+
+static const struct cm_module *module_at(const struct rows_of *of, size_t row) {
+    return &of->result->modules[row];
+}
+
+static const struct cm_node *node_at(const struct rows_of *of, size_t row) {
+    return &of->result->nodes[row];
+}
+
+static const struct cm_operator *operator_at(const struct rows_of *of, size_t row) {
+    return &of->result->operators[row];
+}
+
+static const struct cm_sweep_row *batch_at(const struct rows_of *of, size_t row) {
+    return &of->sweep->rows[row];
+}
+
+/* Of what was read back: an index may point nowhere. */
+static const struct cm_module *module_of(const struct rows_of *of, size_t row) {
+    if (of->rows == ROWS_MODULES) return module_at(of, row);
+    const size_t module = node_at(of, row)->module;
+    return module < of->result->n_modules ? module_at(of, module) : NULL;
+}
+
+static void set_text(struct cell *cell, const char *text) {
+    cell->kind = CELL_TEXT;
+    text_append(cell->words, text);
+}
+
+static void set_count(struct cell *cell, int64_t value) {
+    cell->kind = CELL_COUNT;
+    cell->value = value;
+}
+
+static void set_figure(struct cell *cell, enum number_unit unit, int64_t value) {
+    cell->kind = CELL_FIGURE;
+    cell->unit = unit;
+    cell->value = value;
+}
+
+static void set_share(struct cell *cell, int64_t part, int64_t whole) {
+    cell->kind = CELL_SHARE;
+    cell->value = part;
+    cell->whole = whole;
+}
+
+/* Unknown (below 0) where either is. */
+static void set_quotient(struct cell *cell, int64_t value, int64_t by, double scale) {
+    const bool is_known_one = is_known(value) && is_known(by) && by > 0;
+    cell->kind = CELL_REAL;
+    cell->real = is_known_one ? (double)value / (double)by * scale : -1;
+}
+
+#define GETTER(name)                                                                           \
+    static void name(const struct field *field, const struct rows_of *of, size_t row,          \
+                     struct cell *cell)
+
+GETTER(get_index) {
+    (void)field;
+    (void)of;
+    set_count(cell, (int64_t)row);
+}
+
+GETTER(get_path) {
+    const struct cm_module *module = module_of(of, row);
+    (void)field;
+    set_text(cell, module == NULL ? "" : module->path);
+}
+
+GETTER(get_name) {
+    (void)field;
+    set_text(cell,
+             of->rows == ROWS_MODULES ? module_at(of, row)->name : node_at(of, row)->name);
+}
+
+GETTER(get_type) {
+    (void)field;
+    if (of->rows == ROWS_MODULES) {
+        set_text(cell, module_at(of, row)->type);
+    } else if (of->rows == ROWS_OPERATORS) {
+        set_text(cell, operator_at(of, row)->op);
+    } else {
+        const struct cm_node *node = node_at(of, row);
+        if (*node->domain != '\0') {
+            set_text(cell, node->domain);
+            text_append(cell->words, "::");
+        }
+        set_text(cell, node->op);
+    }
+}
+
+GETTER(get_arguments) {
+    (void)field;
+    set_text(cell, module_at(of, row)->arguments);
+}
+
+GETTER(get_depth) {
+    const struct cm_module *module = module_of(of, row);
+    (void)field;
+    set_count(cell, module == NULL ? CM_UNKNOWN : module->depth);
+}
+
+GETTER(get_calls) {
+    (void)field;
+    set_count(cell, module_at(of, row)->calls);
+}
+
+GETTER(get_nodes) {
+    (void)field;
+    set_count(cell, operator_at(of, row)->nodes);
+}
+
+GETTER(get_shape) {
+    const bool is_module = of->rows == ROWS_MODULES;
+    const size_t n = is_module ? module_at(of, row)->n_outputs : node_at(of, row)->n_outputs;
+    const struct cm_value *outputs =
+        is_module ? module_at(of, row)->outputs : node_at(of, row)->outputs;
+    (void)field;
+    set_text(cell, "");
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0) text_append(cell->words, "; ");
+        type_append(cell->words, &outputs[i].type);
+    }
+}
+
+static int64_t metric_of(const struct rows_of *of, size_t row, const struct column *column) {
+    int64_t value = 0;
+    if (of->rows == ROWS_MODULES) return column_get(column, &module_at(of, row)->costs);
+    if (of->rows == ROWS_NODES) return column_get(column, &node_at(of, row)->costs);
+    if (of->rows == ROWS_OPERATORS)
+        memcpy(&value, (const char *)operator_at(of, row) + column->of_operator, sizeof(value));
+    else
+        memcpy(&value, (const char *)batch_at(of, row) + column->of_batch, sizeof(value));
+    return value;
+}
+
+static uint32_t bounds_of(const struct rows_of *of, size_t row) {
+    if (of->rows == ROWS_MODULES) return module_at(of, row)->costs.at_most;
+    if (of->rows == ROWS_NODES) return node_at(of, row)->costs.at_most;
+    return of->rows == ROWS_OPERATORS ? operator_at(of, row)->at_most
+                                      : batch_at(of, row)->at_most;
+}
+
+GETTER(get_metric) {
+    set_figure(cell, field->column->unit, metric_of(of, row, field->column));
+    cell->at_most = (bounds_of(of, row) & column_bit(field->column)) != 0;
+}
+
+GETTER(get_metric_share) {
+    set_share(cell, metric_of(of, row, field->column),
+              column_get(field->column, &of->result->totals));
+}
+
+static const struct cm_costs *costs_of(const struct rows_of *of, size_t row) {
+    return of->rows == ROWS_MODULES ? &module_at(of, row)->costs : &node_at(of, row)->costs;
+}
+
+static int64_t bytes_of(const struct rows_of *of, size_t row) {
+    if (of->rows == ROWS_OPERATORS)
+        return checked_add(operator_at(of, row)->bytes_read,
+                           operator_at(of, row)->bytes_written);
+    const struct cm_costs *costs = costs_of(of, row);
+    return checked_add(costs->bytes_read, costs->bytes_written);
+}
+
+GETTER(get_bytes) {
+    (void)field;
+    set_figure(cell, NUMBER_BYTES, bytes_of(of, row));
+    cell->at_most =
+        (bounds_of(of, row) & (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) != 0;
+}
+
+GETTER(get_intensity) {
+    const bool is_operator = of->rows == ROWS_OPERATORS;
+    const int64_t flops = is_operator ? operator_at(of, row)->flops : costs_of(of, row)->flops;
+    const int64_t int_ops =
+        is_operator ? operator_at(of, row)->int_ops : costs_of(of, row)->int_ops;
+    (void)field;
+    set_quotient(cell, column_operations(of->result, flops, int_ops), bytes_of(of, row), 1);
+}
+
+/* What a module has alive is bounded where what it makes is. */
+static bool is_peak_at_most(const struct rows_of *of, size_t row) {
+    if (of->rows == ROWS_BATCHES) return batch_at(of, row)->peak_at_most;
+    return (module_at(of, row)->costs.at_most & CM_COST_BIT(activation_bytes)) != 0;
+}
+
+GETTER(get_peak) {
+    (void)field;
+    set_figure(cell, NUMBER_BYTES,
+               of->rows == ROWS_MODULES ? module_at(of, row)->peak_activation_bytes
+                                        : batch_at(of, row)->peak_activation_bytes);
+    cell->at_most = is_peak_at_most(of, row);
+}
+
+static const struct cm_step *step_of(const struct rows_of *of, size_t row) {
+    return of->rows == ROWS_MODULES ? module_at(of, row)->training : node_at(of, row)->training;
+}
+
+GETTER(get_backward_macs) {
+    const struct cm_step *step = step_of(of, row);
+    (void)field;
+    if (step) set_figure(cell, NUMBER_MACS, step->backward_macs);
+}
+
+GETTER(get_kept_bytes) {
+    const struct cm_step *step = step_of(of, row);
+    (void)field;
+    if (step) set_figure(cell, NUMBER_BYTES, step->kept_bytes);
+}
+
+GETTER(get_flops_rate) {
+    const struct cm_achieved *achieved = module_at(of, row)->achieved;
+    (void)field;
+    if (achieved) set_figure(cell, NUMBER_RATE, achieved->flops_per_s);
+}
+
+GETTER(get_bytes_rate) {
+    const struct cm_achieved *achieved = module_at(of, row)->achieved;
+    (void)field;
+    if (achieved) set_figure(cell, NUMBER_TRAFFIC, achieved->bytes_per_s);
+}
+
+GETTER(get_roofline) {
+    const struct cm_achieved *achieved = module_at(of, row)->achieved;
+    (void)field;
+    if (achieved) set_share(cell, achieved->roofline, CM_RATIO_ONE);
+}
+
+GETTER(get_bound) {
+    const struct cm_achieved *achieved = module_at(of, row)->achieved;
+    (void)field;
+    set_text(cell, achieved ? achieved->bound : "");
+}
+
+GETTER(get_batch) {
+    (void)field;
+    set_count(cell, batch_at(of, row)->batch);
+}
+
+GETTER(get_state) {
+    (void)field;
+    set_text(cell, batch_at(of, row)->state);
+}
+
+GETTER(get_problem) {
+    (void)field;
+    set_text(cell, batch_at(of, row)->problem);
+}
+
+GETTER(get_arena) {
+    (void)field;
+    set_figure(cell, NUMBER_BYTES, batch_at(of, row)->arena_bytes);
+    cell->at_most = batch_at(of, row)->memory_at_most;
+}
+
+GETTER(get_required) {
+    (void)field;
+    set_figure(cell, NUMBER_BYTES, batch_at(of, row)->required_bytes);
+    cell->at_most = batch_at(of, row)->memory_at_most;
+}
+
+GETTER(get_fits) {
+    const int64_t required = batch_at(of, row)->required_bytes;
+    (void)field;
+    if (!is_known(required))
+        set_text(cell, "?");
+    else
+        set_text(cell, required <= of->sweep->memory_limit ? "yes" : "no");
+}
+
+static void add_word(struct text *words, const char *word) {
+    if (words->length > 0) text_append(words, " ");
+    text_append(words, word);
+}
+
+/* Keys, for formats whose figures are numbers alone. */
+GETTER(get_at_most) {
+    const bool is_batch = of->rows == ROWS_BATCHES;
+    const uint32_t bounds = bounds_of(of, row);
+    (void)field;
+    set_text(cell, "");
+    for (size_t i = 0; i < n_columns; i++)
+        if ((bounds & column_bit(&columns[i])) != 0) add_word(cell->words, columns[i].key);
+    if ((is_batch || of->rows == ROWS_MODULES) && is_peak_at_most(of, row))
+        add_word(cell->words, "peak_activation_bytes");
+    if (is_batch && batch_at(of, row)->memory_at_most)
+        add_word(cell->words, "arena_bytes required_bytes");
+    if (is_batch && batch_at(of, row)->untimed_nodes > 0)
+        add_word(cell->words, "samples_per_second");
+}
+
+#define PS_PER_SECOND 1e12
+
+GETTER(get_speed) {
+    const struct cm_sweep_row *batch = batch_at(of, row);
+    (void)field;
+    set_quotient(cell, batch->batch, batch->latency_ps, PS_PER_SECOND);
+    cell->at_most = batch->untimed_nodes > 0; /* these would only make it slower */
+}
+
+GETTER(get_timed_share) {
+    (void)field;
+    set_share(cell, batch_at(of, row)->timed_macs, batch_at(of, row)->macs);
+}
+
+GETTER(get_cached) {
+    (void)field;
+    set_count(cell, batch_at(of, row)->cached);
+}
+
+static bool has_times(const struct rows_of *of) {
+    return of->rows == ROWS_BATCHES ? of->sweep->times[0] != '\0' : cm_result_timed(of->result);
+}
+
+static bool has_training(const struct rows_of *of) {
+    return of->result->training.present;
+}
+
+static bool has_limit(const struct rows_of *of) {
+    return is_known(of->sweep->memory_limit);
+}
+
+static const char of_times[] = "times: --measure, --device or --backend";
+static const char of_training[] = "a training step: --optimizer";
+static const char of_limit[] = "a limit: --memory-limit";
+
+#define MODULES   FIELD_OF(ROWS_MODULES)
+#define NODES     FIELD_OF(ROWS_NODES)
+#define OPERATORS FIELD_OF(ROWS_OPERATORS)
+#define BATCHES   FIELD_OF(ROWS_BATCHES)
+
+/* clang-format off */
+static const struct field before_metrics[] = {
+    /* key        heading      rows                         text   empty     needs, is_there, get */
+    {"batch",     "batch",     BATCHES,                     false, NULL,     NULL, NULL, get_batch, NULL, false},
+    {"state",     "state",     BATCHES,                     true,  NULL,     NULL, NULL, get_state, NULL, false},
+    {"index",     "index",     MODULES | NODES,             false, NULL,     NULL, NULL, get_index, NULL, false},
+    {"path",      "path",      MODULES | NODES,             true,  "(root)", NULL, NULL, get_path, NULL, false},
+    {"name",      "name",      MODULES | NODES,             true,  NULL,     NULL, NULL, get_name, NULL, false},
+    {"type",      "type",      MODULES | NODES | OPERATORS, true,  NULL,     NULL, NULL, get_type, NULL, false},
+    {"arguments", "arguments", MODULES,                     true,  NULL,     NULL, NULL, get_arguments, NULL, false},
+    {"depth",     "depth",     MODULES | NODES,             false, NULL,     NULL, NULL, get_depth, NULL, false},
+    {"calls",     "calls",     MODULES,                     false, NULL,     NULL, NULL, get_calls, NULL, false},
+    {"nodes",     "nodes",     OPERATORS,                   false, NULL,     NULL, NULL, get_nodes, NULL, false},
+    {"shape",     "shape",     MODULES | NODES,             true,  NULL,     NULL, NULL, get_shape, NULL, false},
+};
+
+static const struct field after_metrics[] = {
+    {"bytes",                 "bytes",           MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_bytes, NULL, false},
+    {"peak_activation_bytes", "peak activation", MODULES | BATCHES,           false, NULL, NULL,        NULL,         get_peak, NULL, false},
+    {"arena_bytes",           "arena",           BATCHES,                     false, NULL, NULL,        NULL,         get_arena, NULL, false},
+    {"required_bytes",        "required",        BATCHES,                     false, NULL, NULL,        NULL,         get_required, NULL, false},
+    {"fits",                  "fits",            BATCHES,                     true,  NULL, of_limit,    has_limit,    get_fits, NULL, false},
+    {"intensity",             "ops a byte",      MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_intensity, NULL, false},
+    {"at_most",               "at most",         MODULES | NODES | OPERATORS | BATCHES, true, NULL, NULL, NULL,      get_at_most, NULL, false},
+    {"backward_macs",         "backward MACs",   MODULES | NODES,             false, NULL, of_training, has_training, get_backward_macs, NULL, false},
+    {"kept_bytes",            "kept",            MODULES | NODES,             false, NULL, of_training, has_training, get_kept_bytes, NULL, false},
+    {"flops_per_s",           "FLOPS",           MODULES,                     false, NULL, of_times,    has_times,    get_flops_rate, NULL, false},
+    {"bytes_per_s",           "bandwidth",       MODULES,                     false, NULL, of_times,    has_times,    get_bytes_rate, NULL, false},
+    {"roofline",              "roofline",        MODULES,                     false, NULL, of_times,    has_times,    get_roofline, NULL, true},
+    {"bound",                 "bound",           MODULES,                     true,  NULL, of_times,    has_times,    get_bound, NULL, false},
+    {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, of_times,    has_times,    get_speed, NULL, false},
+    {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, of_times,    has_times,    get_timed_share, NULL, true},
+    {"cached",                "cached",          BATCHES,                     false, NULL, of_times,    has_times,    get_cached, NULL, false},
+    {"problem",               "problem",         BATCHES,                     true,  NULL, NULL,        NULL,         get_problem, NULL, false},
+};
+/* clang-format on */
+
+#define N_BEFORE (sizeof(before_metrics) / sizeof(before_metrics[0]))
+#define N_AFTER  (sizeof(after_metrics) / sizeof(after_metrics[0]))
+
+static unsigned rows_of_column(const struct column *column) {
+    return MODULES | NODES | (column->of_operator > 0 ? OPERATORS : 0) |
+           (column->of_batch > 0 ? BATCHES : 0);
+}
+
+/* "MACs" rather than "fwd MACs": a table is narrow. */
+static const char *short_heading(const struct column *column) {
+    return column->ranking ? column->ranking : column->heading;
+}
+
+static void make_metric(const struct column *column, struct field *ret) {
+    *ret = (struct field){
+        .key = column->key,
+        .heading = short_heading(column),
+        .rows = rows_of_column(column),
+        .needs = column->timed ? of_times : NULL,
+        .is_there = column->timed ? has_times : NULL,
+        .get = get_metric,
+        .column = column,
+    };
+}
+
+/* Of a sweep there is no total that a batch would be a share of. */
+static void make_share(const struct column *column, struct arena *arena, struct field *ret) {
+    make_metric(column, ret);
+    ret->key = arena_printf(arena, "%s_share", column->key);
+    ret->heading = arena_printf(arena, "%% of %s", short_heading(column));
+    ret->rows &= ~BATCHES;
+    ret->get = get_metric_share;
+    ret->is_share = true;
+}
+
+/* The i-th of all, whatever rows have it. */
+static bool any_field(size_t i, struct arena *arena, struct field *ret) {
+    if (i < N_BEFORE) {
+        *ret = before_metrics[i];
+        return true;
+    }
+    i -= N_BEFORE;
+    if (i < 2 * n_columns) {
+        if (i % 2 == 0)
+            make_metric(&columns[i / 2], ret);
+        else
+            make_share(&columns[i / 2], arena, ret);
+        return true;
+    }
+    i -= 2 * n_columns;
+    if (i >= N_AFTER) return false;
+    *ret = after_metrics[i];
+    return true;
+}
+
+bool field_at(enum rows rows, size_t i, struct arena *arena, struct field *ret) {
+    for (size_t k = 0; any_field(k, arena, ret); k++) {
+        if ((ret->rows & FIELD_OF(rows)) == 0 || i-- > 0) continue;
+        if (!ret->heading) ret->key = NULL; /* memory is short for either */
+        return ret->key != NULL;
+    }
+    ret->key = "";
+    return false;
+}
+
+const char *fields_usual(enum rows rows) {
+    static const char *const usual[] = {
+        [ROWS_MODULES] = "path,type,params,macs,macs_share,flops,activation_bytes,"
+                         "peak_activation_bytes,latency_ps,latency_ps_share",
+        [ROWS_NODES] = "index,path,name,type,macs,macs_share,flops,bytes,shape,latency_ps,"
+                       "latency_ps_share",
+        [ROWS_OPERATORS] = "type,nodes,macs,macs_share,flops,bytes,latency_ps,"
+                           "latency_ps_share",
+        [ROWS_BATCHES] = "batch,state,params,macs,flops,peak_activation_bytes,arena_bytes,"
+                         "required_bytes,fits,latency_ps,samples_per_second,timed_macs_share,"
+                         "problem",
+    };
+    return usual[rows];
+}
+
+void field_get(const struct field *field, const struct rows_of *of, size_t row,
+               struct text *words, struct cell *ret) {
+    text_clear(words);
+    *ret = (struct cell){.kind = CELL_NONE, .words = words};
+    field->get(field, of, row, ret);
+}

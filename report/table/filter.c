@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conditions are compared as integers wherever the figure and what is wanted are integers. */
+#include "report/table/filter.h"
+
+#include <string.h>
+
+#include "costmodel/costmodel.h"
+#include "report/table/columns.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+#include "support/glob.h"
+#include "support/suggest.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static int no_such_field(const char *key, size_t length, enum rows rows, struct arena *arena,
+                         struct cm_diagnostics *diag) {
+    struct suggestion suggestion;
+    struct text known;
+    struct field field;
+    int status = CM_OK;
+    suggest_init(&suggestion, key, length);
+    text_init(&known, arena);
+    for (size_t i = 0; field_at(rows, i, arena, &field); i++) {
+        suggest_offer(&suggestion, field.key);
+        if (i > 0) text_append(&known, ", ");
+        text_append(&known, field.key);
+    }
+    if (field.key == NULL || known.failed) return diag_no_memory(diag);
+    if (suggestion.best == NULL)
+        status = diag_error(diag, DIAG_USAGE, "%s have no column '%.*s'", rows_names[rows],
+                            (int)length, key);
+    else
+        status = diag_error(diag, DIAG_USAGE, "%s have no column '%.*s', did you mean '%s'?",
+                            rows_names[rows], (int)length, key, suggestion.best);
+    diag_hint(diag, "columns of %s: %s", rows_names[rows], text_string(&known));
+    return status;
+}
+
+int filter_find_field(const char *key, size_t length, enum rows rows, struct arena *arena,
+                      struct cm_diagnostics *diag, struct field *ret) {
+    struct field field;
+    for (size_t i = 0; field_at(rows, i, arena, &field); i++) {
+        if (strlen(field.key) != length || memcmp(field.key, key, length) != 0) continue;
+        *ret = field;
+        return CM_OK;
+    }
+    if (field.key == NULL) return diag_no_memory(diag);
+    return no_such_field(key, length, rows, arena, diag);
+}
+
+/* The longer before those that they begin with. */
+static const struct {
+    const char *sign;
+    enum comparison comparison;
+} comparisons[] = {
+    {">=", COMPARE_MORE_OR_EQUAL}, {"<=", COMPARE_LESS_OR_EQUAL}, {"!=", COMPARE_UNEQUAL},
+    {"=", COMPARE_EQUAL},          {"<", COMPARE_LESS},           {">", COMPARE_MORE},
+};
+
+/* What a number may end with: of any figure, of bytes, of times and of shares. */
+struct suffix {
+    const char *name;
+    int64_t factor; /* of a share in hundredths, of a time in picoseconds */
+};
+
+static const struct suffix prefixes[] = {
+    {"", 1},
+    {"k", 1000},
+    {"K", 1000},
+    {"M", 1000000},
+    {"G", 1000000000},
+    {"T", 1000000000000},
+    {"P", 1000000000000000},
+    {"E", 1000000000000000000},
+    {"Ki", INT64_C(1) << 10},
+    {"Mi", INT64_C(1) << 20},
+    {"Gi", INT64_C(1) << 30},
+    {"Ti", INT64_C(1) << 40},
+    {"Pi", INT64_C(1) << 50},
+    {"Ei", INT64_C(1) << 60},
+    {NULL, 0},
+};
+
+static const struct suffix times[] = {
+    {"", 1},         {"ps", 1},          {"ns", 1000},
+    {"us", 1000000}, {"ms", 1000000000}, {"s", 1000000000000},
+    {NULL, 0},
+};
+
+static bool find_suffix(const struct suffix *table, const char *name, size_t length,
+                        int64_t *ret) {
+    for (; table->name != NULL; table++) {
+        if (strlen(table->name) != length || memcmp(table->name, name, length) != 0) continue;
+        *ret = table->factor;
+        return true;
+    }
+    return false;
+}
+
+static bool suffix_factor(const struct field *field, const char *suffix, int64_t *ret) {
+    const size_t length = strlen(suffix);
+    const bool is_metric = field->column != NULL;
+    if (is_metric && field->column->unit == NUMBER_TIME)
+        return find_suffix(times, suffix, length, ret);
+    const bool has_unit = length > 0 && suffix[length - 1] == 'B';
+    return find_suffix(prefixes, suffix, has_unit ? length - 1 : length, ret);
+}
+
+/* "1.5M" of MACs, "16MiB", "2%". */
+static bool read_number(const char *text, struct arena *arena, struct filter *ret) {
+    const size_t length = strspn(text, "0123456789.");
+    const char *digits = arena_strndup(arena, text, length);
+    const char *suffix = text + length;
+    double real = 0;
+    int64_t factor = 1;
+    if (digits == NULL || length == 0 || !text_to_real(digits, &real)) return false;
+    if (ret->field.is_share && text_equal(suffix, "%")) {
+        ret->real = real / 100;
+        return true;
+    }
+    if (!suffix_factor(&ret->field, suffix, &factor)) return false;
+    ret->real = real * (double)factor;
+    if (!text_to_int64(digits, length, &ret->integer)) return true;
+    ret->integer = checked_mul(ret->integer, factor);
+    ret->is_exact = is_known(ret->integer);
+    return true;
+}
+
+static int read_value(const char *text, const char *value, struct arena *arena,
+                      struct cm_diagnostics *diag, struct filter *ret) {
+    const bool is_equation =
+        ret->comparison == COMPARE_EQUAL || ret->comparison == COMPARE_UNEQUAL;
+    if (ret->field.is_text && !is_equation)
+        return diag_error(diag, DIAG_USAGE, "filter '%s': a text is compared by = or !=", text);
+    if (ret->field.is_text) {
+        ret->pattern = value;
+        return CM_OK;
+    }
+    ret->is_unknown = text_equal(value, "?");
+    if (ret->is_unknown && is_equation) return CM_OK;
+    if (!ret->is_unknown && read_number(value, arena, ret)) return CM_OK;
+    return diag_error(diag, DIAG_USAGE,
+                      "filter '%s': want a number as 100, 1.5M, 16MiB or 10us, of a share 2%%, "
+                      "got '%s'",
+                      text, value);
+}
+
+int filter_parse(const char *text, enum rows rows, struct arena *arena,
+                 struct cm_diagnostics *diag, struct filter *ret) {
+    const size_t length = strcspn(text, "=!<>");
+    const char *sign = text + length;
+    struct filter filter = {.pattern = NULL};
+    size_t i = 0;
+    while (i < sizeof(comparisons) / sizeof(comparisons[0]) &&
+           !text_starts_with(sign, comparisons[i].sign))
+        i++;
+    if (length == 0 || i == sizeof(comparisons) / sizeof(comparisons[0]))
+        return diag_error(diag, DIAG_USAGE,
+                          "filter '%s': want a column, one of = != < <= > >=, and a value",
+                          text);
+    filter.comparison = comparisons[i].comparison;
+    int status = filter_find_field(text, length, rows, arena, diag, &filter.field);
+    if (status == CM_OK)
+        status = read_value(text, sign + strlen(comparisons[i].sign), arena, diag, &filter);
+    if (status == CM_OK) *ret = filter;
+    return status;
+}
+
+static bool order_holds(enum comparison comparison, int order) {
+    switch (comparison) {
+    case COMPARE_EQUAL:
+        return order == 0;
+    case COMPARE_UNEQUAL:
+        return order != 0;
+    case COMPARE_LESS:
+        return order < 0;
+    case COMPARE_LESS_OR_EQUAL:
+        return order <= 0;
+    case COMPARE_MORE:
+        return order > 0;
+    case COMPARE_MORE_OR_EQUAL:
+        return order >= 0;
+    }
+    BUG("a comparison without a rule");
+}
+
+bool filter_holds(const struct filter *filter, const struct cell *cell) {
+    if (cell->kind == CELL_TEXT)
+        return glob_matches(filter->pattern, text_string(cell->words)) ==
+               (filter->comparison == COMPARE_EQUAL);
+    if (!cell_is_known(cell) && filter->is_unknown) return filter->comparison == COMPARE_EQUAL;
+    if (!cell_is_known(cell) || filter->is_unknown)
+        return filter->comparison == COMPARE_UNEQUAL;
+    if (filter->is_exact && cell->kind != CELL_SHARE && cell->kind != CELL_REAL)
+        return order_holds(filter->comparison,
+                           (cell->value > filter->integer) - (cell->value < filter->integer));
+    const double value = cell_real(cell);
+    return order_holds(filter->comparison, (value > filter->real) - (value < filter->real));
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A condition on a column: "type=Conv*", "macs>=1.5M", "macs_share<1%", "latency_ps>10us". Of
+ * texts = and != with a pattern (support/glob.h), of figures all six; an unknown figure is like
+ * "?" alone.
+ */
+#ifndef REPORT_TABLE_FILTER_H
+#define REPORT_TABLE_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/table/fields.h"
+
+struct cm_diagnostics;
+
+enum comparison {
+    COMPARE_EQUAL,
+    COMPARE_UNEQUAL,
+    COMPARE_LESS,
+    COMPARE_LESS_OR_EQUAL,
+    COMPARE_MORE,
+    COMPARE_MORE_OR_EQUAL,
+};
+
+struct filter {
+    struct field field;
+    enum comparison comparison;
+    const char *pattern; /* of a text */
+    bool is_unknown;     /* the value is "?" */
+    bool is_exact;       /* `integer` says it, else `real` */
+    int64_t integer;
+    double real;
+};
+
+/* CM_OK, CM_USAGE with a message, CM_NO_MEMORY. */
+int filter_parse(const char *text, enum rows rows, struct arena *arena,
+                 struct cm_diagnostics *diag, struct filter *ret)
+    __attribute__((warn_unused_result));
+
+bool filter_holds(const struct filter *filter, const struct cell *cell);
+
+/* The column of that name, of which `length` bytes count. CM_OK, CM_USAGE (with what there is),
+ * CM_NO_MEMORY. */
+int filter_find_field(const char *key, size_t length, enum rows rows, struct arena *arena,
+                      struct cm_diagnostics *diag, struct field *ret)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A table of GitHub Flavored Markdown, with a line above it that says of what. Names stand as
+ * code: there neither mentions nor references nor markup are looked for.
+ */
+#include "report/table/markdown.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "costmodel/costmodel.h"
+#include "report/table/columns.h"
+#include "report/table/listing.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/file.h"
+
+#include "support/banned.h"
+
+/* In a span of code, | ends the cell, ` the span, and \ may protect either. */
+#define NOT_IN_A_SPAN "|`\\<>&"
+
+static bool is_plain(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           c == ' ' || (unsigned char)c >= 0x80;
+}
+
+void markdown_append_name(struct text *text, const char *name, struct arena *arena) {
+    struct text safe;
+    text_init(&safe, arena);
+    text_append_label(&safe, name); /* cut: one name is not to be all that a comment holds */
+    const char *at = text_string(&safe);
+    if (*at == '\0') return;
+    if (strpbrk(at, NOT_IN_A_SPAN) == NULL && strspn(at, " ") == 0) {
+        text_printf(text, "`%s`", at);
+        return;
+    }
+    text_append(text, "<code>");
+    for (; *at != '\0'; at++) {
+        if (is_plain(*at))
+            text_append_n(text, at, 1);
+        else
+            text_printf(text, "&#%d;", *at);
+    }
+    text_append(text, "</code>");
+}
+
+#define MOST_OPERATORS ((size_t)12) /* a comment is no list of them */
+
+void markdown_append_operators(struct text *text, const struct cm_name_count *operators,
+                               size_t n, struct arena *arena) {
+    for (size_t i = 0; i < n && i < MOST_OPERATORS; i++) {
+        text_append(text, i == 0 ? "" : ", ");
+        markdown_append_name(text, operators[i].name, arena);
+        text_printf(text, " x %" PRId64, operators[i].count);
+    }
+    if (n > MOST_OPERATORS) text_printf(text, " and %zu more", n - MOST_OPERATORS);
+}
+
+static void put_cell(struct text *line, const struct field *field, const struct cell *cell,
+                     enum number_units units, struct arena *arena) {
+    if (cell->kind == CELL_NONE) {
+        text_append(line, "-");
+    } else if (cell->kind == CELL_TEXT) {
+        const char *words = text_string(cell->words);
+        if (*words == '\0' && field->empty)
+            text_append(line, field->empty);
+        else
+            markdown_append_name(line, words, arena);
+    } else {
+        cell_append_shown(line, cell, units, CELL_AT_MOST_UTF8);
+    }
+}
+
+static void put_head(struct text *text, const struct listing *listing) {
+    for (size_t i = 0; i < listing->n_fields; i++)
+        text_printf(text, "%s%s", i == 0 ? "| " : " | ", listing->fields[i].heading);
+    text_append(text, " |\n");
+    for (size_t i = 0; i < listing->n_fields; i++)
+        text_append(text, listing->fields[i].is_text ? "|---" : "|---:");
+    text_append(text, "|\n");
+}
+
+static void put_row(struct text *line, struct listing *listing, size_t row,
+                    enum number_units units) {
+    for (size_t i = 0; i < listing->n_fields; i++) {
+        struct cell cell;
+        listing_cell(listing, row, i, &cell);
+        text_append(line, i == 0 ? "| " : " | ");
+        put_cell(line, &listing->fields[i], &cell, units, listing->arena);
+    }
+    text_append(line, " |\n");
+}
+
+/* As many rows as there is room for behind `text`. */
+static void put_rows(struct text *text, struct listing *listing, enum number_units units,
+                     FILE *out) {
+    const size_t room = MARKDOWN_MOST_BYTES - 100; /* for the last line */
+    struct text line;
+    size_t row = 0;
+    size_t n_bytes = text->length;
+    fputs(text_string(text), out);
+    for (; row < listing->n_rows; row++) {
+        const struct arena_mark mark = arena_save(listing->arena);
+        text_init(&line, listing->arena);
+        put_row(&line, listing, row, units);
+        n_bytes += line.length;
+        if (n_bytes <= room) fputs(text_string(&line), out);
+        arena_restore(listing->arena, mark);
+        text_init(&listing->words, listing->arena); /* it may have grown behind the mark */
+        if (n_bytes > room) break;
+    }
+    const size_t n_left = listing->n_rows - row + listing->n_left_out;
+    if (n_left > 0) fprintf(out, "\nand %zu more\n", n_left);
+}
+
+static void put_batch(struct text *text, int64_t batch) {
+    if (is_known(batch)) text_printf(text, ", batch %" PRId64, batch);
+}
+
+/* What unknown operators and shapes hide is in no figure, and that is said; what has a bound is
+ * in them. */
+static void put_coverage(struct text *text, const struct cm_coverage *coverage) {
+    const int64_t n_shapes = cm_coverage_unbounded(coverage);
+    int64_t n = 0;
+    for (size_t i = 0; i < coverage->n_unknown_ops; i++)
+        n = checked_add_known(n, coverage->unknown_ops[i].count);
+    if (n == 0 && n_shapes == 0) return;
+    text_printf(text,
+                "\n\nLeft out of these figures: nodes of unknown operators (%" PRId64
+                "), outputs of unknown shape (%" PRId64 ").",
+                n, n_shapes);
+}
+
+static void put_described(struct text *text, const struct cm_name_count *operators, size_t n,
+                          struct arena *arena) {
+    if (n == 0) return;
+    text_append(text, "\n\n" MARKDOWN_DESCRIBED ": ");
+    markdown_append_operators(text, operators, n, arena);
+    text_append(text, ".");
+}
+
+static void put_result(struct text *text, const struct cm_result *result,
+                       enum number_units units, struct arena *arena) {
+    markdown_append_name(text, result->model.path, arena);
+    put_batch(text, result->options.batch);
+    text_append(text, ", convention ");
+    markdown_append_name(text, result->options.convention, arena);
+    text_append(text, ":");
+    for (size_t i = 0; i < n_columns; i++) {
+        if (columns[i].ranking == NULL || !column_is_there(&columns[i], result)) continue;
+        text_printf(text, " %s **", columns[i].ranking);
+        if (column_is_at_most(&columns[i], &result->totals))
+            text_append(text, CELL_AT_MOST_UTF8);
+        number_append(text, units, columns[i].unit, column_get(&columns[i], &result->totals));
+        text_append(text, "**,");
+    }
+    text_append(text, " peak activation **");
+    if (result->memory.peak_at_most) text_append(text, CELL_AT_MOST_UTF8);
+    number_append(text, units, NUMBER_BYTES, result->memory.peak_activation_bytes);
+    text_append(text, "**");
+    put_coverage(text, &result->coverage);
+    put_described(text, result->coverage.described_ops, result->coverage.n_described_ops,
+                  arena);
+    text_append(text, "\n\n");
+}
+
+static void put_sweep(struct text *text, const struct cm_sweep *sweep, struct arena *arena) {
+    markdown_append_name(text, sweep->model, arena);
+    text_append(text, ", convention ");
+    markdown_append_name(text, sweep->convention, arena);
+    if (sweep->times[0] != '\0') {
+        text_append(text, ", times ");
+        markdown_append_name(text, sweep->times, arena);
+        text_append(text, " of ");
+        markdown_append_name(text, sweep->device, arena);
+    }
+    put_described(text, sweep->described_ops, sweep->n_described_ops, arena);
+    text_append(text, "\n\n");
+}
+
+static int write_markdown(const struct rows_of *of, const struct cm_table_options *options,
+                          struct cm_diagnostics *diag, FILE *out) {
+    struct listing listing;
+    struct text text;
+    struct arena *arena = arena_new("markdown", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    int status = listing_make(options, of, fields_usual(of->rows), arena, diag, &listing);
+    if (status == CM_OK) {
+        const enum number_units units = listing_units(options, NUMBERS_SI);
+        text_init(&text, arena);
+        if (of->sweep)
+            put_sweep(&text, of->sweep, arena);
+        else
+            put_result(&text, of->result, units, arena);
+        put_head(&text, &listing);
+        put_rows(&text, &listing, units, out);
+        status = output_flush(out);
+    }
+    return arena_end(arena, status);
+}
+
+int cm_result_write_markdown(const struct cm_result *result,
+                             const struct cm_table_options *options,
+                             struct cm_diagnostics *diagnostics, FILE *out) {
+    const struct rows_of of = listing_rows(result, options);
+    return write_markdown(&of, options, diagnostics, out);
+}
+
+int cm_sweep_write_markdown(const struct cm_sweep *sweep,
+                            const struct cm_table_options *options,
+                            struct cm_diagnostics *diagnostics, FILE *out) {
+    const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
+    return write_markdown(&of, options, diagnostics, out);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A table whose columns are as wide as what stands in them: figures to the right, texts to the
+ * left if `is_left` says so, and at the end of each row a name of any length.
+ *
+ *     struct table table;
+ *     if (!table_init(&table, page, headings, n_columns, n_rows)) return;
+ *     number_append(table_cell(&table), NUMBER_TIME, total);
+ *     table_end_cell(&table);
+ *     ...
+ *     table_write(&table);
+ */
+#ifndef REPORT_TABLE_TABLE_H
+#define REPORT_TABLE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report/page.h"
+
+struct table {
+    struct page *page;
+    size_t n_columns;
+    const char *const *headings;
+    const bool *is_left; /* for each column; NULL: none */
+    size_t n_cells;
+    const char **cells; /* row by row */
+};
+
+/* False: no memory, which the page remembers. Cells past n_rows must not be made. */
+bool table_init(struct table *table, struct page *page, const char *const *headings,
+                size_t n_columns, size_t n_rows);
+/* The text of the next cell, until table_end_cell. */
+struct text *table_cell(struct table *table);
+void table_end_cell(struct table *table);
+void table_write(struct table *table);
+
+#endif

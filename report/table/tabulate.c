@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table for a terminal: texts to the left, figures to the right. */
+#include "costmodel/costmodel.h"
+#include "report/page.h"
+#include "report/table/listing.h"
+#include "report/table/table.h"
+#include "support/arena.h"
+
+#include "support/banned.h"
+
+/* "?" is unknown, "-" a figure that such a row has not. */
+static void put_cell(struct table *table, const struct field *field, const struct cell *cell,
+                     enum number_units units) {
+    struct text *out = table_cell(table);
+    if (cell->kind == CELL_NONE) {
+        text_append(out, "-");
+    } else if (cell->kind == CELL_TEXT) {
+        const char *words = text_string(cell->words);
+        text_append_name(out, *words == '\0' && field->empty ? field->empty : words);
+    } else {
+        cell_append_shown(out, cell, units, CELL_AT_MOST);
+    }
+    table_end_cell(table);
+}
+
+static void put_rows(struct page *page, struct listing *listing, enum number_units units) {
+    struct table table;
+    const char **headings = arena_array(page->arena, listing->n_fields, sizeof(*headings));
+    bool *is_left = arena_array(page->arena, listing->n_fields, sizeof(*is_left));
+    if (headings == NULL || is_left == NULL) return;
+    for (size_t i = 0; i < listing->n_fields; i++) {
+        headings[i] = listing->fields[i].heading;
+        is_left[i] = listing->fields[i].is_text;
+    }
+    if (!table_init(&table, page, headings, listing->n_fields, listing->n_rows)) return;
+    table.is_left = is_left;
+    for (size_t row = 0; row < listing->n_rows; row++)
+        for (size_t i = 0; i < listing->n_fields; i++) {
+            struct cell cell;
+            listing_cell(listing, row, i, &cell);
+            put_cell(&table, &listing->fields[i], &cell, units);
+        }
+    table_write(&table);
+    if (listing->n_left_out == 0) return;
+    page_print(page, STYLE_PLAIN, "and %zu more", listing->n_left_out);
+    page_end_line(page);
+}
+
+static int write_table(const struct rows_of *of, const struct cm_table_options *options,
+                       const struct cm_text_options *text, struct cm_diagnostics *diag,
+                       FILE *out) {
+    struct listing listing;
+    struct page page;
+    struct arena *arena = arena_new("table", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    int status = listing_make(options, of, fields_usual(of->rows), arena, diag, &listing);
+    if (status == CM_OK) {
+        page_init(&page, text, arena, out);
+        put_rows(&page, &listing, listing_units(options, NUMBERS_SI));
+        status = page_finish(&page);
+    }
+    return arena_end(arena, status);
+}
+
+int cm_result_write_table(const struct cm_result *result,
+                          const struct cm_table_options *options,
+                          const struct cm_text_options *text,
+                          struct cm_diagnostics *diagnostics, FILE *out) {
+    const struct rows_of of = listing_rows(result, options);
+    return write_table(&of, options, text, diagnostics, out);
+}
+
+int cm_sweep_write_table(const struct cm_sweep *sweep, const struct cm_table_options *options,
+                         const struct cm_text_options *text, struct cm_diagnostics *diagnostics,
+                         FILE *out) {
+    const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
+    return write_table(&of, options, text, diagnostics, out);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the costs go, other than by modules: by operator, by distinct piece of work, and by
+ * kernel. All three are asked for by options.
+ */
+#include "report/text/sections.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "costmodel/costmodel.h"
+#include "report/number.h"
+#include "report/page.h"
+#include "report/table/cell.h"
+#include "report/table/columns.h"
+#include "report/table/table.h"
+#include "report/text/timed.h"
+#include "report/times.h"
+#include "support/arena.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+/* `at_most`: it is an upper bound. */
+static void add_bounded(struct table *table, enum number_unit unit, int64_t value,
+                        bool at_most) {
+    struct text *cell = table_cell(table);
+    if (at_most && is_known(value)) text_append(cell, CELL_AT_MOST);
+    if (value == CM_UNKNOWN)
+        text_append(cell, "-");
+    else
+        number_append(cell, table->page->units, unit, value);
+    table_end_cell(table);
+}
+
+static void add_number(struct table *table, enum number_unit unit, int64_t value) {
+    add_bounded(table, unit, value, false);
+}
+
+static void add_time(struct table *table, int64_t ps) {
+    if (is_known(ps))
+        times_append(table_cell(table), table->page->units, ps);
+    else
+        text_append(table_cell(table), "-");
+    table_end_cell(table);
+}
+
+static void add_count(struct table *table, int64_t value) {
+    if (is_known(value))
+        text_printf(table_cell(table), "%" PRId64, value);
+    else
+        text_append(table_cell(table), "?");
+    table_end_cell(table);
+}
+
+static void add_percent(struct table *table, int64_t part, int64_t whole) {
+    if (is_known(part))
+        number_append_percent(table_cell(table), part, whole);
+    else
+        text_append(table_cell(table), "-");
+    table_end_cell(table);
+}
+
+static void add_name(struct table *table, const char *name) {
+    text_append_name(table_cell(table), name);
+    table_end_cell(table);
+}
+
+static void write_paragraph(struct page *page, const char *words) {
+    page_list(page, " ", 0);
+    page_words(page, STYLE_PLAIN, words);
+    page_end_line(page);
+}
+
+/* "Every time is modelled." */
+static void write_kind(struct page *page, const struct cm_result *result) {
+    const char *kind = times_kind(result);
+    if (*kind == '\0') return;
+    page_print(page, STYLE_WARNING, "Every time is %s.", kind);
+    page_end_line(page);
+}
+
+/* `measured 10, view 3` */
+static void add_states(struct table *table, const struct cm_operator *row) {
+    struct text *cell = table_cell(table);
+    for (size_t i = 0; i < row->n_states; i++) {
+        if (i > 0) text_append(cell, ", ");
+        text_append_name(cell, row->states[i].state);
+        text_printf(cell, " %" PRId64, row->states[i].nodes);
+    }
+    table_end_cell(table);
+}
+
+/* Which of several nodes took how much of the work is not known of an operator. */
+static int64_t operations_of(const struct cm_result *result, const struct cm_operator *row) {
+    if (timed_lacks_operator(result, row->op)) return CM_UNKNOWN;
+    return row->latency_ps > 0 ? column_operations(result, row->flops, row->int_ops) : 0;
+}
+
+static void add_operator(struct table *table, const struct cm_result *result,
+                         const struct cm_operator *row) {
+    if (cm_result_timed(result)) {
+        add_time(table, row->latency_ps);
+        add_percent(table, row->latency_ps, result->totals.latency_ps);
+        times_append_rate(table_cell(table), table->page->units, operations_of(result, row),
+                          row->latency_ps);
+        table_end_cell(table);
+    }
+    add_count(table, row->nodes);
+    add_bounded(table, NUMBER_MACS, row->macs, (row->at_most & CM_COST_BIT(macs)) != 0);
+    add_percent(table, row->macs, result->totals.macs);
+    add_bounded(table, NUMBER_FLOPS, row->flops, (row->at_most & CM_COST_BIT(flops)) != 0);
+    add_bounded(table, NUMBER_BYTES, checked_add(row->bytes_read, row->bytes_written),
+                (row->at_most & (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) != 0);
+    if (cm_result_timed(result)) add_states(table, row);
+    add_name(table, row->op);
+}
+
+void operators_write(struct page *page, const struct cm_result *result) {
+    static const char *const plain[] = {"nodes", "MACs", "share", "flops", "bytes", "operator"};
+    static const char *const timed[] = {"latency", "share", "FLOPS", "nodes",  "MACs",
+                                        "share",   "flops", "bytes", "states", "operator"};
+    const bool has_times = cm_result_timed(result);
+    struct table table;
+    page_end_line(page);
+    page_rule(page, "Operators");
+    write_kind(page, result);
+    if (!table_init(&table, page, has_times ? timed : plain,
+                    has_times ? sizeof timed / sizeof *timed : sizeof plain / sizeof *plain,
+                    result->n_operators))
+        return;
+    for (size_t i = 0; i < result->n_operators; i++)
+        add_operator(&table, result, &result->operators[i]);
+    table_write(&table);
+}
+
+/* A primitive by the time of all its nodes; what has none last. */
+struct layer {
+    int64_t total_ps;
+    size_t index;
+};
+
+static int compare_layers(const void *left, const void *right) {
+    const struct layer *a = left;
+    const struct layer *b = right;
+    if (a->total_ps != b->total_ps) return a->total_ps > b->total_ps ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Of what was read back: an index may point nowhere. */
+static int64_t total_of(const struct cm_result *result, const struct cm_timed *timed) {
+    int64_t total = timed->n_nodes > 0 ? 0 : CM_UNKNOWN;
+    for (size_t i = 0; i < timed->n_nodes; i++)
+        if (timed->nodes[i] < result->n_nodes)
+            total = checked_add(total, result->nodes[timed->nodes[i]].costs.latency_ps);
+    return is_known(total) ? total : CM_UNKNOWN;
+}
+
+static void add_achieved(struct table *table, const struct cm_achieved *achieved) {
+    add_number(table, NUMBER_RATE, achieved ? achieved->flops_per_s : CM_UNKNOWN);
+    add_number(table, NUMBER_TRAFFIC, achieved ? achieved->bytes_per_s : CM_UNKNOWN);
+    add_percent(table, achieved ? achieved->roofline : CM_UNKNOWN, CM_RATIO_ONE);
+    add_name(table, achieved ? achieved->bound : "-");
+}
+
+static void add_layer(struct table *table, const struct cm_result *result,
+                      const struct layer *layer) {
+    const struct cm_timed *timed = &result->measure->primitives[layer->index];
+    add_time(table, layer->total_ps);
+    add_percent(table, layer->total_ps, result->totals.latency_ps);
+    add_count(table, (int64_t)timed->n_nodes);
+    add_time(table, timed->median_ps);
+    add_time(table, timed->warm_ps);
+    add_achieved(table, timed->achieved);
+    add_name(table, timed->state);
+    struct text *name = table_cell(table);
+    text_append_name(name, timed->primitive);
+    if (timed->provider[0] != '\0' || timed->algorithm[0] != '\0') {
+        text_append(name, " [");
+        text_append_name(name, timed->provider);
+        if (timed->provider[0] != '\0' && timed->algorithm[0] != '\0') text_append(name, ", ");
+        text_append_name(name, timed->algorithm);
+        text_append(name, "]");
+    }
+    table_end_cell(table);
+}
+
+void layers_write(struct page *page, const struct cm_result *result) {
+    static const char *const headings[] = {"total", "share", "nodes",     "each",
+                                           "warm",  "FLOPS", "bandwidth", "roofline",
+                                           "bound", "state", "layer"};
+    const size_t n = result->measure->n_primitives;
+    struct table table;
+    struct layer *layers = arena_array(page->arena, n, sizeof *layers);
+    page_end_line(page);
+    page_rule(page, "Layers");
+    write_kind(page, result);
+    if (layers == NULL ||
+        !table_init(&table, page, headings, sizeof headings / sizeof *headings, n))
+        return;
+    for (size_t i = 0; i < n; i++)
+        layers[i] = (struct layer){total_of(result, &result->measure->primitives[i]), i};
+    if (n > 0) qsort(layers, n, sizeof *layers, compare_layers);
+    for (size_t i = 0; i < n; i++) add_layer(&table, result, &layers[i]);
+    table_write(&table);
+}
+
+/* `gemm f32 …: a, b, and 3 more`: whose kernels nobody timed one by one. */
+static void add_primitive_name(struct table *table, const struct cm_result *result,
+                               const struct cm_kernel_row *row) {
+    const struct cm_measure *measure = result->measure;
+    struct text *name = table_cell(table);
+    text_append_name(name, row->name);
+    if (row->primitive < measure->n_primitives) {
+        const struct cm_timed *timed = &measure->primitives[row->primitive];
+        text_append(name, timed->n_kernels == 0 ? ": kernels not known" : ": together");
+        for (size_t i = 0; i < timed->n_kernels; i++) {
+            text_append(name, i == 0 ? " " : ", ");
+            text_append_name(name, timed->kernels[i].name);
+        }
+        if (timed->more_kernels > 0)
+            text_printf(name, ", and %" PRId64 " more", timed->more_kernels);
+    }
+    table_end_cell(table);
+}
+
+static void add_tensor_cores(struct table *table, const struct cm_kernel_row *row) {
+    struct text *cell = table_cell(table);
+    text_append_name(cell, row->tensor_cores);
+    if (row->rule[0] != '\0') {
+        text_append(cell, " (");
+        text_append_name(cell, row->rule);
+        text_append(cell, ")");
+    }
+    table_end_cell(table);
+}
+
+static void add_blocks(struct table *table, int64_t ratio) {
+    if (is_known(ratio) && ratio > 0)
+        text_printf(table_cell(table), "%.2f", (double)ratio / CM_RATIO_ONE);
+    else
+        text_append(table_cell(table), "-");
+    table_end_cell(table);
+}
+
+static void add_kernel(struct table *table, const struct cm_result *result,
+                       const struct cm_kernel_row *row) {
+    add_time(table, row->total_ps);
+    add_percent(table, row->total_ps, result->totals.latency_ps);
+    add_count(table, row->calls);
+    add_time(table, row->mean_ps);
+    add_time(table, row->min_ps);
+    add_time(table, row->max_ps);
+    add_blocks(table, row->blocks_per_unit);
+    add_percent(table, row->occupancy > 0 ? row->occupancy : CM_UNKNOWN, CM_RATIO_ONE);
+    add_tensor_cores(table, row);
+    if (row->primitive == CM_NO_INDEX)
+        add_name(table, row->name);
+    else
+        add_primitive_name(table, result, row);
+}
+
+void kernels_write(struct page *page, const struct cm_result *result) {
+    static const char *const headings[] = {"total",        "share", "calls",       "mean",
+                                           "min",          "max",   "blocks/unit", "occupancy",
+                                           "tensor cores", "kernel"};
+    const struct cm_measure *measure = result->measure;
+    struct table table;
+    page_end_line(page);
+    page_rule(page, "Kernels");
+    write_kind(page, result);
+    if (measure->n_kernels == 0) {
+        write_paragraph(page, "No kernel is known: nothing ran.");
+        return;
+    }
+    write_paragraph(page, "Where a layer is one kernel its time is the kernel's; where it is "
+                          "several, or nobody knows which, the time stays with the layer.");
+    if (!table_init(&table, page, headings, sizeof headings / sizeof *headings,
+                    measure->n_kernels))
+        return;
+    for (size_t i = 0; i < measure->n_kernels; i++)
+        add_kernel(&table, result, &measure->kernels[i]);
+    table_write(&table);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is alive while nodes run, drawn: a column is the most of the nodes that fall into it, so
+ * that the peak is never lost. Below it stand the modules to which the nodes belong.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "costmodel/costmodel.h"
+#include "report/page.h"
+#include "report/text/labels.h"
+#include "report/text/sections.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define N_ROWS        10
+#define LABEL_COLUMNS 12  /* "1234.56 MB |" */
+#define DEFAULT_WIDTH 100 /* where lines are never folded */
+#define LEAST_COLUMNS 20
+#define LEAST_NAME    4 /* columns that a module's name takes, its mark included */
+#define MAX_PEAKS     5 /* modules whose peaks are named */
+
+/* By eighths of a row. */
+static const char *const blocks[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
+                                     "\u2585", "\u2586", "\u2587", "\u2588"};
+static const char *const letters[] = {" ", ".", ".", ".", ":", ":", ":", ":", "#"};
+
+struct chart {
+    struct page *page;
+    const struct cm_result *result;
+    size_t n_columns;
+    int64_t most;
+    size_t peak_column;
+};
+
+/* The points of a column: from this one up to that of the next. */
+static size_t first_point(const struct chart *chart, size_t column) {
+    return column * chart->result->memory.n_curve / chart->n_columns;
+}
+
+static size_t end_point(const struct chart *chart, size_t column) {
+    size_t end = first_point(chart, column + 1);
+    return end > first_point(chart, column) ? end : first_point(chart, column) + 1;
+}
+
+static int64_t column_bytes(const struct chart *chart, size_t column) {
+    const struct cm_curve_point *curve = chart->result->memory.curve;
+    int64_t most = 0;
+    for (size_t i = first_point(chart, column); i < end_point(chart, column); i++)
+        if (is_known(curve[i].bytes) && curve[i].bytes > most) most = curve[i].bytes;
+    return most;
+}
+
+/* How many eighths of its rows a column fills; what is anything fills one. */
+static int eighths(const struct chart *chart, size_t column) {
+    double share = (double)column_bytes(chart, column) / (double)chart->most;
+    int n = (int)(share * N_ROWS * 8 + 0.5);
+    return n == 0 && share > 0 ? 1 : n;
+}
+
+/* Lines of the chart are as long as the page is wide: nothing in them is folded. */
+static void write_line(struct page *page, enum style style, const struct text *line) {
+    size_t length = line->length;
+    const char *string = text_string(line);
+    while (length > 0 && string[length - 1] == ' ') length--;
+    page_print(page, style, "%.*s", (int)length, string);
+    page_end_line(page);
+}
+
+static void write_edge(struct page *page, const struct text *label, const char *edge) {
+    page_print(page, STYLE_SHARE, "%s", text_string(label));
+    page_indent(page, page->column < LABEL_COLUMNS ? LABEL_COLUMNS - page->column : 1);
+    page_print(page, STYLE_SHARE, "%s", edge);
+}
+
+static void write_row(const struct chart *chart, int row) {
+    const char *const *glyphs = chart->page->options->unicode ? blocks : letters;
+    struct text label;
+    struct text line;
+    text_init(&label, chart->page->arena);
+    text_init(&line, chart->page->arena);
+    if (row == N_ROWS - 1) number_append(&label, chart->page->units, NUMBER_BYTES, chart->most);
+    if (row == N_ROWS / 2 - 1)
+        number_append(&label, chart->page->units, NUMBER_BYTES, chart->most / 2);
+    for (size_t column = 0; column < chart->n_columns; column++) {
+        int filled = eighths(chart, column) - 8 * row;
+        text_append(&line, glyphs[filled < 0 ? 0 : filled > 8 ? 8 : filled]);
+    }
+    write_edge(chart->page, &label, "|");
+    write_line(chart->page, STYLE_PLAIN, &line);
+}
+
+/* The bottom, with a mark below the peak. */
+static void write_axis(const struct chart *chart) {
+    struct text label;
+    struct text line;
+    text_init(&label, chart->page->arena);
+    text_init(&line, chart->page->arena);
+    text_append(&label, "0 B");
+    for (size_t column = 0; column < chart->n_columns; column++)
+        text_append(&line, column == chart->peak_column ? "^" : "-");
+    write_edge(chart->page, &label, "+");
+    write_line(chart->page, STYLE_SHARE, &line);
+}
+
+/* The module of depth 1 that the first node of a column is in, or the root. */
+static size_t column_module(const struct chart *chart, size_t column) {
+    const struct cm_result *result = chart->result;
+    size_t node = result->memory.curve[first_point(chart, column)].node;
+    size_t module = node < result->n_nodes ? result->nodes[node].module : 0;
+    while (module < result->n_modules && result->modules[module].depth > 1)
+        module = result->modules[module].parent;
+    return module < result->n_modules ? module : 0;
+}
+
+/* Up to the next other module; nodes that are the root's own in between do not end it. */
+static size_t run_end(const struct chart *chart, size_t column) {
+    size_t module = column_module(chart, column);
+    size_t end = column + 1;
+    for (size_t at = end; at < chart->n_columns; at++) {
+        size_t next = column_module(chart, at);
+        if (next == module) end = at + 1;
+        if (next != module && (module == 0 || next != 0)) break;
+    }
+    return end;
+}
+
+/* `|layer1`, cut to its columns; nothing where they are too few, or the root's own. */
+static void append_run(const struct chart *chart, size_t from, size_t to, struct text *line) {
+    size_t module = column_module(chart, from);
+    size_t used = 0;
+    if (chart->result->modules[module].depth == 1 && to - from >= LEAST_NAME) {
+        const char *name = chart->result->modules[module].name;
+        size_t length = text_cut(name, to - from - 1);
+        char *shown = arena_array(chart->page->arena, length + 1, 1);
+        if (shown == NULL) return;
+        memcpy(shown, name, length);
+        size_t before = line->length;
+        text_append(line, "|");
+        text_append_name(line, shown);
+        used = line->length - before;
+    }
+    for (; used < to - from; used++) text_append(line, " ");
+}
+
+static void write_modules(const struct chart *chart) {
+    struct text line;
+    text_init(&line, chart->page->arena);
+    for (size_t from = 0; from < chart->n_columns;) {
+        size_t to = run_end(chart, from);
+        append_run(chart, from, to, &line);
+        from = to;
+    }
+    page_indent(chart->page, LABEL_COLUMNS + 1);
+    write_line(chart->page, STYLE_NAME, &line);
+}
+
+static int compare_peaks(const void *a, const void *b) {
+    const struct cm_module *left = *(const struct cm_module *const *)a;
+    const struct cm_module *right = *(const struct cm_module *const *)b;
+    if (left->peak_activation_bytes != right->peak_activation_bytes)
+        return left->peak_activation_bytes > right->peak_activation_bytes ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+/* `module peaks:       layer1 9.63 MB, layer2 8.03 MB` */
+static void write_peaks(struct page *page, const struct cm_result *result) {
+    const struct cm_module **modules =
+        arena_array(page->arena, result->n_modules, sizeof(const struct cm_module *));
+    size_t n = 0;
+    for (size_t i = 0; modules && i < result->n_modules; i++)
+        if (result->modules[i].depth == 1 && is_known(result->modules[i].peak_activation_bytes))
+            modules[n++] = &result->modules[i];
+    if (n == 0) return;
+    qsort(modules, n, sizeof(const struct cm_module *), compare_peaks);
+    label_write(page, "module peaks");
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < n && i < MAX_PEAKS; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, modules[i]->name);
+        text_append(item, " ");
+        number_append(item, page->units, NUMBER_BYTES, modules[i]->peak_activation_bytes);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+    label_rest(page, n, MAX_PEAKS);
+}
+
+static void find_peak(struct chart *chart) {
+    for (size_t column = 0; column < chart->n_columns; column++) {
+        int64_t bytes = column_bytes(chart, column);
+        if (bytes <= chart->most) continue;
+        chart->most = bytes;
+        chart->peak_column = column;
+    }
+}
+
+static void write_what(struct page *page, const struct cm_result *result) {
+    const struct cm_memory *memory = &result->memory;
+    page_list(page, " ", 0);
+    page_words(page, STYLE_PLAIN, "Bytes of activations and inputs alive while each of the");
+    text_printf(page_item(page), "%zu", memory->n_curve);
+    page_item_end(page, STYLE_PLAIN);
+    page_words(page, STYLE_PLAIN, "nodes runs; a column shows the most of its nodes.");
+    if (memory->peak_node < result->n_nodes) {
+        const struct cm_node *node = &result->nodes[memory->peak_node];
+        page_words(page, STYLE_PLAIN, "The peak is above ^, at node");
+        text_printf(page_item(page), "%zu,", memory->peak_node);
+        page_item_end(page, STYLE_PLAIN);
+        text_append_name(page_item(page), *node->name == '\0' ? node->op : node->name);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+    page_end_line(page);
+}
+
+void curve_write(struct page *page, const struct cm_result *result) {
+    size_t width = page->options->width > 0 ? (size_t)page->options->width : DEFAULT_WIDTH;
+    struct chart chart = {.page = page, .result = result, .n_columns = LEAST_COLUMNS};
+    if (result->memory.n_curve == 0 || result->n_modules == 0) return;
+    if (width > LEAST_COLUMNS + LABEL_COLUMNS + 1) chart.n_columns = width - LABEL_COLUMNS - 1;
+    find_peak(&chart);
+    if (chart.most == 0) return;
+    page_end_line(page);
+    page_rule(page, "Memory Curve");
+    write_what(page, result);
+    for (int row = N_ROWS; row-- > 0;) write_row(&chart, row);
+    write_axis(&chart);
+    write_modules(&chart);
+    write_peaks(page, result);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Section 3: the module tree as PyTorch prints a model, each module with its figures before its
+ * own arguments: a leaf on one line, a container over its children.
+ *
+ * Walked with a stack of our own, because the depth of the tree comes from names in a file.
+ */
+#include "report/text/sections.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "costmodel/costmodel.h"
+#include "report/number.h"
+#include "report/page.h"
+#include "report/table/columns.h"
+#include "report/text/timed.h"
+#include "report/times.h"
+#include "support/arena.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define MAX_INDENT                                                                             \
+    60 /* deeper modules stand below each other: lines stay readable and short                 \
+        */
+
+/* A container whose bracket is open, and which of its children comes next. */
+struct open_module {
+    const struct cm_module *module;
+    size_t next_child;
+};
+
+/* What is written. */
+struct tree {
+    struct page *page;
+    const struct cm_result *result;
+    const int64_t *operations; /* by module, of what has a time */
+};
+
+static size_t indent_of(const struct cm_module *module) {
+    return module->depth >= MAX_INDENT / 2 ? MAX_INDENT : 2 * (size_t)module->depth;
+}
+
+static void write_share(struct page *page, enum number_unit unit, int64_t value, int64_t total,
+                        bool at_most, const char *of_what) {
+    struct text *figure = page_item(page);
+    if (at_most) text_append(figure, "<= ");
+    number_append(figure, page->units, unit, value);
+    page_item_end(page, STYLE_PLAIN);
+    struct text *share = page_item(page);
+    number_append_percent(share, value, total);
+    text_append(share, of_what);
+    page_item_end(page, STYLE_SHARE);
+}
+
+/* Up to the next ", " that stands in no bracket. */
+static size_t argument_length(const char *arguments) {
+    size_t depth = 0;
+    size_t length = 0;
+    for (; arguments[length] != '\0'; length++) {
+        char c = arguments[length];
+        if (c == '(' || c == '[' || c == '{') depth++;
+        if ((c == ')' || c == ']' || c == '}') && depth > 0) depth--;
+        if (depth == 0 && c == ',' && arguments[length + 1] == ' ') break;
+    }
+    return length;
+}
+
+static void write_arguments(struct page *page, const char *arguments) {
+    while (*arguments != '\0') {
+        size_t length = argument_length(arguments);
+        char *argument = arena_array(page->arena, length + 1, 1);
+        if (argument == NULL) return;
+        memcpy(argument, arguments, length);
+        text_append_name(page_item(page), argument);
+        page_item_end(page, STYLE_PLAIN);
+        arguments += length;
+        if (*arguments != '\0') arguments += strlen(", ");
+    }
+}
+
+/* `, 4.1 TB/s, 85.42% roofline, memory bound`. Of a model the share is 1, but for the floor. */
+static void write_achieved(struct page *page, const struct cm_result *result,
+                           const struct cm_achieved *achieved) {
+    if (!achieved) return;
+    number_append(page_item(page), page->units, NUMBER_TRAFFIC, achieved->bytes_per_s);
+    page_item_end(page, STYLE_PLAIN);
+    if (!result->measure->modelled && is_known(achieved->roofline)) {
+        struct text *share = page_item(page);
+        times_append_ratio(share, achieved->roofline);
+        text_append(share, " roofline");
+        page_item_end(page, STYLE_SHARE);
+    }
+    if (text_equal(achieved->bound, "unknown")) return;
+    struct text *bound = page_item(page);
+    text_append_name(bound, achieved->bound);
+    text_append(bound, " bound");
+    page_item_end(page, STYLE_PLAIN);
+}
+
+/* `, 76.67 us, 37.93% latency, 15.86 TFLOPS` */
+static void write_times(const struct tree *tree, const struct cm_module *module) {
+    struct page *page = tree->page;
+    const struct cm_result *result = tree->result;
+    if (!cm_result_timed(result)) return;
+    struct text *latency = page_item(page);
+    times_append(latency, page->units, module->costs.latency_ps);
+    times_append_kind(latency, result);
+    page_item_end(page, STYLE_PLAIN);
+    struct text *share = page_item(page);
+    number_append_percent(share, module->costs.latency_ps, result->totals.latency_ps);
+    text_append(share, " latency");
+    page_item_end(page, STYLE_SHARE);
+    times_append_rate(page_item(page), page->units, tree->operations[module - result->modules],
+                      module->costs.latency_ps);
+    page_item_end(page, STYLE_PLAIN);
+    write_achieved(page, result, module->achieved);
+}
+
+/* `3.46 M, 100.00% Params, 14.07 GMACs, 100.00% MACs, 3, 64, kernel_size=(1,)` */
+static void write_figures(const struct tree *tree, const struct cm_module *module) {
+    struct page *page = tree->page;
+    const struct cm_costs *totals = &tree->result->totals;
+    page_list(page, ", ", indent_of(module) + 4);
+    write_share(page, NUMBER_PARAMS, module->costs.params, totals->params, false, " Params");
+    write_share(page, NUMBER_MACS, module->costs.macs, totals->macs,
+                (module->costs.at_most & CM_COST_BIT(macs)) != 0, " MACs");
+    write_times(tree, module);
+    if (module->calls > 1) {
+        text_printf(page_item(page), "%" PRId64 " calls", module->calls);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    write_arguments(page, module->arguments);
+}
+
+/* `(conv1): Conv1d(`; the root has no name of its own. */
+static void write_opening(struct page *page, const struct cm_module *module) {
+    page_indent(page, indent_of(module));
+    if (module->depth > 0) {
+        page_print(page, STYLE_PLAIN, "(");
+        page_name(page, STYLE_NAME, module->name);
+        page_print(page, STYLE_PLAIN, "): ");
+    }
+    page_name(page, STYLE_PLAIN, module->type);
+    page_print(page, STYLE_PLAIN, "(");
+}
+
+static void write_closing(struct page *page) {
+    page_print(page, STYLE_PLAIN, ")");
+    page_end_line(page);
+}
+
+static void write_leaf(const struct tree *tree, const struct cm_module *module) {
+    write_opening(tree->page, module);
+    write_figures(tree, module);
+    write_closing(tree->page);
+}
+
+static void open_container(const struct tree *tree, const struct cm_module *module) {
+    write_opening(tree->page, module);
+    page_end_line(tree->page);
+    page_indent(tree->page, indent_of(module) + 2);
+    write_figures(tree, module);
+    page_end_line(tree->page);
+}
+
+static void close_container(struct page *page, const struct cm_module *module) {
+    page_indent(page, indent_of(module));
+    write_closing(page);
+}
+
+static size_t deepest(const struct cm_result *result) {
+    int depth = 0;
+    for (size_t i = 0; i < result->n_modules; i++)
+        if (result->modules[i].depth > depth) depth = result->modules[i].depth;
+    return (size_t)depth;
+}
+
+static void write_tree(struct page *page, const struct cm_result *result) {
+    struct open_module *open = arena_array(page->arena, deepest(result) + 2, sizeof(*open));
+    const struct tree tree = {page, result, timed_operations(page, result)};
+    if (open == NULL || tree.operations == NULL) return;
+    const struct cm_module *module = &result->modules[0];
+    size_t n_open = 0;
+    for (;;) {
+        if (module->n_children == 0) {
+            write_leaf(&tree, module);
+        } else {
+            open_container(&tree, module);
+            open[n_open++] = (struct open_module){module, 0};
+        }
+        while (n_open > 0 && open[n_open - 1].next_child == open[n_open - 1].module->n_children)
+            close_container(page, open[--n_open].module);
+        if (n_open == 0) return;
+        struct open_module *parent = &open[n_open - 1];
+        module = &result->modules[parent->module->children[parent->next_child++]];
+    }
+}
+
+static const char order[] =
+    "Each module is listed with its figures in this order: params, percentage of total params, "
+    "MACs, percentage of total MACs, then the module's own arguments.";
+static const char timed_order[] =
+    "Each module is listed with its figures in this order: params, percentage of total params, "
+    "MACs, percentage of total MACs, fwd latency, percentage of total fwd latency, fwd FLOPS, "
+    "bandwidth, share of the roofline, what bounds it, then the module's own "
+    "arguments.";
+
+static const char *const notes[] = {
+    "Note: 1. A module's figures include its children; operators that stand in no child are "
+    "the module's own.",
+    ("2. A parameter that several modules use counts once in each of them and once in the "
+     "total, so that percentages may add up to more than 100."),
+    ("3. A module that is called several times says so (\"2 calls\"); its MACs are those of "
+     "all calls."),
+};
+
+static void write_paragraph(struct page *page, const char *words) {
+    page_list(page, " ", 0);
+    page_words(page, STYLE_PLAIN, words);
+    page_end_line(page);
+}
+
+void detailed_write(struct page *page, const struct cm_result *result) {
+    page_end_line(page);
+    page_rule(page, "Detailed Profile");
+    write_paragraph(page, cm_result_timed(result) ? timed_order : order);
+    write_paragraph(page, "");
+    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+        write_paragraph(page, notes[i]);
+    page_end_line(page);
+    write_tree(page, result);
+}

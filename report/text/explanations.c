@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How figures come about: for each node the product that its MACs are and the sums that its
+ * FLOPs and operations on integers are, then what every other convention makes of the same.
+ */
+#include <inttypes.h>
+
+#include "costmodel/costmodel.h"
+#include "ops/flops/names/convention_names.h"
+#include "report/number.h"
+#include "report/page.h"
+#include "report/types.h"
+#include "support/arena.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define LABEL_WIDTH      11
+#define CONVENTION_WIDTH 13
+#define UNIT_WIDTH       6
+#define FIGURE_WIDTH     25 /* 2^63 with its commas */
+
+static void append_count(struct text *text, int64_t value) {
+    if (is_known(value))
+        number_append_exact(text, value);
+    else
+        text_append(text, "?");
+}
+
+static void write_label(struct page *page, const char *label) {
+    page_print(page, STYLE_PLAIN, "  %s:", label);
+    page_indent(page, LABEL_WIDTH - page->column);
+    page_list(page, " ", LABEL_WIDTH + 2);
+}
+
+/* ` in 7 runs`, unless it is one. */
+static void write_runs(struct page *page, int64_t runs) {
+    if (runs == 1) return;
+    struct text *item = page_item(page);
+    text_append(item, "in ");
+    append_count(item, runs);
+    text_append(item, " runs");
+    page_item_end(page, STYLE_PLAIN);
+}
+
+/* ` = 6,291,456`, the runs first. */
+static void write_sum(struct page *page, int64_t runs, int64_t sum) {
+    write_runs(page, runs);
+    struct text *item = page_item(page);
+    text_append(item, "= ");
+    append_count(item, sum);
+    page_item_end(page, STYLE_TITLE);
+}
+
+/* `MACs:  2,097,152 output elements x 3 input channels of a group x 1 kernel = 6,291,456` */
+static void write_macs(struct page *page, const struct cm_explained_node *node,
+                       const struct cm_node *of) {
+    if (node->n_factors == 0) return;
+    write_label(page, "MACs");
+    for (size_t i = 0; i < node->n_factors; i++) {
+        struct text *item = page_item(page);
+        if (i > 0) text_append(item, "x ");
+        append_count(item, node->factors[i].size);
+        text_append(item, " ");
+        text_append_name(item, node->factors[i].name);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    write_sum(page, node->runs, of->costs.macs);
+    page_end_line(page);
+}
+
+/* `2 x 6,291,456 MACs`, `+ 2,097,152 biases`: those that are on integers, or are not */
+static void write_terms(struct page *page, const struct cm_term *terms, size_t n,
+                        bool of_integers) {
+    bool is_first = true;
+    for (size_t i = 0; i < n; i++) {
+        if (terms[i].of_integers != of_integers) continue;
+        struct text *item = page_item(page);
+        if (!is_first) text_append(item, "+ ");
+        is_first = false;
+        if (terms[i].factor != 1) text_printf(item, "%" PRId64 " x ", terms[i].factor);
+        append_count(item, terms[i].count);
+        text_append(item, " ");
+        text_append_name(item, terms[i].of);
+        page_item_end(page, STYLE_PLAIN);
+    }
+}
+
+/* The composite that the node is part of; NULL: none whose nodes are counted as one. */
+static const struct cm_composite *composite_of(const struct cm_result *result, size_t node) {
+    for (size_t i = 0; i < result->n_composites; i++) {
+        const struct cm_composite *composite = &result->composites[i];
+        for (size_t k = 0; k < composite->n_nodes && !composite->foldable; k++)
+            if (composite->nodes[k] == node) return composite;
+    }
+    return NULL;
+}
+
+/* `part of GELU, nodes 4 to 9, counted at node 9` */
+static void write_part(struct page *page, const struct cm_composite *composite) {
+    write_label(page, "part of");
+    struct text *item = page_item(page);
+    text_append_name(item, composite->name);
+    text_printf(item, ", nodes %zu to %zu,", composite->nodes[0],
+                composite->nodes[composite->n_nodes - 1]);
+    page_item_end(page, STYLE_PLAIN);
+    text_printf(page_item(page), "counted as one at node %zu", composite->last);
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+}
+
+static bool has_terms(const struct cm_term *terms, size_t n, bool of_integers) {
+    size_t i = 0;
+    while (i < n && terms[i].of_integers != of_integers) i++;
+    return i < n;
+}
+
+static void write_operations(struct page *page, const char *label,
+                             const struct cm_explained_node *node, bool of_integers,
+                             int64_t sum) {
+    if (!has_terms(node->terms, node->n_terms, of_integers)) return;
+    write_label(page, label);
+    write_terms(page, node->terms, node->n_terms, of_integers);
+    write_sum(page, node->runs, sum);
+    page_end_line(page);
+}
+
+static void write_flops(struct page *page, const struct cm_explained_node *node,
+                        const struct cm_node *of) {
+    if (!has_terms(node->terms, node->n_terms, false)) {
+        write_label(page, "FLOPs");
+        text_append(page_item(page), "none by this convention");
+        page_item_end(page, STYLE_PLAIN);
+        page_end_line(page);
+    }
+    write_operations(page, "FLOPs", node, false, of->costs.flops);
+    write_operations(page, "int ops", node, true, of->costs.int_ops);
+}
+
+/* `node 0 /conv1/Conv, Conv` */
+static void write_node_title(struct page *page, const struct cm_node *node) {
+    page_print(page, STYLE_PLAIN, "node %zu ", node->index);
+    if (node->name[0] != '\0') {
+        page_name(page, STYLE_NAME, node->name);
+        page_print(page, STYLE_PLAIN, ", ");
+    }
+    page_name(page, STYLE_PLAIN, node->op);
+    page_end_line(page);
+}
+
+static void write_outputs(struct page *page, const struct cm_node *node) {
+    write_label(page, "output");
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        text_append_name(page_item(page), node->outputs[i].name);
+        page_item_end(page, STYLE_PLAIN);
+        type_append(page_item(page), &node->outputs[i].type);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+static void write_node(struct page *page, const struct cm_result *result,
+                       const struct cm_explained_node *explained) {
+    if (explained->node >= result->n_nodes) {
+        page_print(page, STYLE_PLAIN, "node %zu is not in this report", explained->node);
+        page_end_line(page);
+        return;
+    }
+    const struct cm_node *node = &result->nodes[explained->node];
+    write_node_title(page, node);
+    write_outputs(page, node);
+    write_macs(page, explained, node);
+    const struct cm_composite *composite = composite_of(result, explained->node);
+    if (composite != NULL) write_part(page, composite);
+    write_flops(page, explained, node);
+}
+
+/* `transform.conv1: Conv1d(3, 64, kernel_size=(1,))` */
+static void write_module(struct page *page, const struct cm_module *module) {
+    page_name(page, STYLE_NAME, module->path[0] == '\0' ? module->name : module->path);
+    if (module->type_known) {
+        page_print(page, STYLE_PLAIN, ": ");
+        page_name(page, STYLE_PLAIN, module->type);
+    }
+    if (module->arguments[0] != '\0') {
+        page_print(page, STYLE_PLAIN, "(");
+        page_name(page, STYLE_PLAIN, module->arguments);
+        page_print(page, STYLE_PLAIN, ")");
+    }
+    page_end_line(page);
+}
+
+static void write_padded(struct page *page, const char *name, size_t width) {
+    const size_t end = page->column + width;
+    page_name(page, STYLE_PLAIN, name);
+    page_indent(page, page->column < end ? end - page->column + 1 : 1);
+}
+
+/* `57,600 biases and on integers 2 x 1,016,064 MACs`, of a convention that tells them. */
+static void write_by_terms(struct page *page, const struct cm_explained_by *by, bool tells) {
+    const bool floats = has_terms(by->terms, by->n_terms, false);
+    write_terms(page, by->terms, by->n_terms, false);
+    if (!tells || !has_terms(by->terms, by->n_terms, true)) return;
+    text_append(page_item(page), floats ? "and on integers" : "on integers");
+    page_item_end(page, STYLE_PLAIN);
+    write_terms(page, by->terms, by->n_terms, true);
+}
+
+/* All operations that it counts, whatever they are on. */
+static void write_by(struct page *page, const struct cm_explanation *explanation,
+                     const struct cm_explained_by *by) {
+    const bool tells = conventions_tell_integers(by->convention);
+    struct text figure;
+    text_init(&figure, page->arena);
+    append_count(&figure, tells ? checked_add_known(by->flops, by->int_ops) : by->flops);
+    write_padded(page, by->convention, CONVENTION_WIDTH);
+    write_padded(page, by->unit, UNIT_WIDTH);
+    page_print(page, STYLE_TITLE, "%*s", FIGURE_WIDTH, text_string(&figure));
+    if (has_terms(by->terms, by->n_terms, false) || (tells && by->n_terms > 0)) {
+        page_print(page, STYLE_PLAIN, "  ");
+        page_list(page, " ", page->column + 2);
+        write_by_terms(page, by, tells);
+        if (explanation->n_nodes > 0) write_runs(page, explanation->nodes[0].runs);
+    }
+    page_end_line(page);
+}
+
+static void write_explanation(struct page *page, const struct cm_result *result,
+                              const struct cm_explanation *explanation) {
+    page_rule(page, "Explanation");
+    if (explanation->module < result->n_modules) /* a file may say anything */
+        write_module(page, &result->modules[explanation->module]);
+    else
+        page_name(page, STYLE_TITLE, explanation->name);
+    page_end_line(page);
+    for (size_t i = 0; i < explanation->n_nodes; i++)
+        write_node(page, result, &explanation->nodes[i]);
+    if (explanation->n_free > 0) {
+        page_print(page, STYLE_PLAIN,
+                   "and %" PRId64 " node%s without MACs or FLOPs by this convention",
+                   explanation->n_free, text_plural(explanation->n_free));
+        page_end_line(page);
+    }
+    page_end_line(page);
+    page_print(page, STYLE_PLAIN, "by convention (the figures above: ");
+    page_name(page, STYLE_PLAIN, result->options.convention);
+    page_print(page, STYLE_PLAIN, ")");
+    page_end_line(page);
+    for (size_t i = 0; i < explanation->n_by; i++)
+        write_by(page, explanation, &explanation->by[i]);
+}
+
+int cm_result_write_explanations(const struct cm_result *result,
+                                 const struct cm_text_options *options, FILE *out) {
+    struct arena *arena = arena_new("report", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    struct page page;
+    page_init(&page, options, arena, out);
+    for (size_t i = 0; i < result->n_explanations; i++)
+        write_explanation(&page, result, &result->explanations[i]);
+    page_rule(&page, NULL);
+    return arena_end(arena, page_finish(&page));
+}

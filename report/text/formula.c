@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Formulas as people write them: 12 N S^2 + 3/4 N S, the highest degree first; in UTF-8 with
+ * raised exponents and points between factors, else so that a calculator takes them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "costmodel/costmodel.h"
+#include "report/page.h"
+#include "report/table/columns.h"
+#include "report/text/labels.h"
+#include "support/arena.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+/* Modules are ranked by it, and it leads their formulas. */
+static const char first_metric[] = "macs";
+static const char *const of_modules[] = {first_metric, "flops", "params", "activation_bytes"};
+
+#define N_OF_MODULES (sizeof(of_modules) / sizeof(*of_modules))
+
+static const struct column *column_of(const char *metric) {
+    for (size_t i = 0; i < n_columns; i++)
+        if (strcmp(columns[i].key, metric) == 0) return &columns[i];
+    return NULL;
+}
+
+static const char *heading_of(const char *metric) {
+    const struct column *column = column_of(metric);
+    if (column != NULL) return column->heading;
+    return strcmp(metric, "peak_activation_bytes") == 0 ? "peak activations" : metric;
+}
+
+/* A part of another figure that is 0 whatever the sizes are says nothing to people. */
+static bool says(const struct cm_polynomial *polynomial) {
+    const struct column *column = column_of(polynomial->metric);
+    return column == NULL || !column->part || polynomial->n_terms > 0 ||
+           strcmp(polynomial->state, "polynomial") != 0;
+}
+
+/* A name that is no word stands in quotes: "past + 1" is one variable. */
+static void append_name(struct text *out, const char *name) {
+    static const char word[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.";
+    const bool plain = name[strspn(name, word)] == '\0';
+    text_append(out, plain ? "" : "'");
+    text_append_name(out, name);
+    text_append(out, plain ? "" : "'");
+}
+
+static void append_exponent(struct text *out, size_t exponent, bool unicode) {
+    static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    if (exponent == 1) return;
+    if (unicode && exponent < sizeof(raised) / sizeof(*raised))
+        text_append(out, raised[exponent]);
+    else
+        text_printf(out, "^%zu", exponent);
+}
+
+/* In groups of three, which a narrow space that breaks no line sets apart. */
+static void append_digits(struct text *out, uint64_t value, bool unicode) {
+    char digits[24];
+    const int n = snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    for (int i = 0; i < n; i++) {
+        if (unicode && i > 0 && (n - i) % 3 == 0) text_append(out, "\u202f");
+        text_append_n(out, &digits[i], 1);
+    }
+}
+
+static void append_number(struct text *out, const struct cm_monomial *term, bool unicode) {
+    const int64_t size = term->numerator < 0 ? -term->numerator : term->numerator;
+    append_digits(out, (uint64_t)size, unicode);
+    if (term->denominator == 1) return;
+    text_append(out, "/");
+    append_digits(out, (uint64_t)term->denominator, unicode);
+}
+
+static void append_term(struct text *out, const struct cm_formula *formula,
+                        const struct cm_monomial *term, bool unicode) {
+    bool begun = term->denominator != 1 || (term->numerator != 1 && term->numerator != -1);
+    if (begun) append_number(out, term, unicode);
+    for (size_t i = 0; i < term->n_exponents && i < formula->n_variables; i++) {
+        if (term->exponents[i] == 0) continue;
+        if (begun) text_append(out, unicode ? "·" : "*");
+        append_name(out, formula->variables[i].name);
+        append_exponent(out, term->exponents[i], unicode);
+        begun = true;
+    }
+    if (!begun) text_append(out, "1");
+}
+
+/* Folded between terms; `end` stands behind the last. */
+static void write_terms(struct page *page, const struct cm_formula *formula,
+                        const struct cm_monomial *terms, size_t n, const char *end) {
+    const bool unicode = page->options->unicode;
+    if (n == 0) page_print(page, STYLE_PLAIN, "0%s", end);
+    page_list(page, " ", LABEL_WIDTH);
+    for (size_t i = 0; i < n; i++) {
+        struct text *item = page_item(page);
+        if (i > 0) text_append(item, terms[i].numerator < 0 ? "- " : "+ ");
+        if (i == 0 && terms[i].numerator < 0) text_append(item, "-");
+        append_term(item, formula, &terms[i], unicode);
+        if (i + 1 == n) text_append(item, end);
+        page_item_end(page, STYLE_PLAIN);
+    }
+}
+
+/* A line each. */
+static void write_alternatives(struct page *page, const struct cm_formula *formula,
+                               const struct cm_polynomial *polynomial) {
+    page_print(page, STYLE_PLAIN, "max(");
+    for (size_t i = 0; i < polynomial->n_alternatives; i++) {
+        const struct cm_alternative *alternative = &polynomial->alternatives[i];
+        const bool last = i + 1 == polynomial->n_alternatives;
+        if (i > 0) {
+            page_end_line(page);
+            page_indent(page, LABEL_WIDTH + 4);
+        }
+        write_terms(page, formula, alternative->terms, alternative->n_terms, last ? ")" : ",");
+    }
+}
+
+static void append_sizes(struct text *out, const struct cm_formula *formula,
+                         const struct cm_sample *sample) {
+    for (size_t i = 0; i < sample->n_sizes && i < formula->n_variables; i++) {
+        text_append(out, i == 0 ? "" : ", ");
+        append_name(out, formula->variables[i].name);
+        text_printf(out, " = %zu", sample->sizes[i]);
+    }
+}
+
+static void write_samples(struct page *page, const struct cm_formula *formula,
+                          const struct cm_polynomial *polynomial) {
+    page_print(page, STYLE_WARNING, "no polynomial: ");
+    page_list(page, "; ", LABEL_WIDTH);
+    for (size_t i = 0; i < polynomial->n_samples; i++) {
+        struct text *item = page_item(page);
+        number_append_exact(item, polynomial->samples[i].value);
+        text_append(item, " at ");
+        append_sizes(item, formula, &polynomial->samples[i]);
+        page_item_end(page, STYLE_PLAIN);
+    }
+}
+
+static void write_polynomial(struct page *page, const struct cm_formula *formula,
+                             const struct cm_polynomial *polynomial) {
+    label_write(page, heading_of(polynomial->metric));
+    if (strcmp(polynomial->state, "polynomial") == 0)
+        write_terms(page, formula, polynomial->terms, polynomial->n_terms, "");
+    else if (strcmp(polynomial->state, "largest") == 0)
+        write_alternatives(page, formula, polynomial);
+    else if (strcmp(polynomial->state, "other") == 0)
+        write_samples(page, formula, polynomial);
+    else
+        page_print(page, STYLE_WARNING, "%s",
+                   strcmp(polynomial->state, "large") == 0 ? "past 2^63" : "?");
+    page_end_line(page);
+}
+
+/* `N:  the batch, 1, 2, 3 ... (tried to 65)` */
+static void write_variable(struct page *page, const struct cm_formula_variable *variable) {
+    struct text *item = NULL;
+    page_list(page, " ", LABEL_WIDTH);
+    item = page_item(page);
+    append_name(item, variable->name);
+    text_append(item, ":");
+    page_item_end(page, STYLE_NAME);
+    if (page->column < LABEL_WIDTH) page_indent(page, LABEL_WIDTH - 1 - page->column);
+    item = page_item(page);
+    text_append(item, strcmp(variable->what, "batch") == 0 ? "the batch" : "a free dim");
+    if (strcmp(variable->what, "batch") == 0 && variable->dim[0] != '\0') {
+        text_append(item, ", which the file calls ");
+        append_name(item, variable->dim);
+    }
+    if (variable->same_as[0] != '\0') {
+        text_append(item, ", always ");
+        append_name(item, variable->same_as);
+    } else if (variable->step == 1) {
+        text_printf(item, ", from %" PRId64, variable->from);
+    } else {
+        text_printf(item, ", multiples of %" PRId64 " from %" PRId64, variable->step,
+                    variable->from);
+    }
+    text_printf(item, " (tried to %" PRId64 ")", variable->largest);
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+}
+
+static void write_line(struct page *page, const char *label, const char *text) {
+    if (text[0] == '\0') return;
+    label_write(page, label);
+    page_name(page, STYLE_PLAIN, text);
+    page_end_line(page);
+}
+
+static void write_dims(struct page *page, const struct cm_formula *formula) {
+    if (formula->n_dims == 0) return;
+    label_write(page, "bound dims");
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < formula->n_dims; i++) {
+        struct text *item = page_item(page);
+        append_name(item, formula->dims[i].name);
+        text_printf(item, " = %" PRId64, formula->dims[i].size);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+static void write_head(struct page *page, const struct cm_formula *formula) {
+    write_line(page, "model", formula->model);
+    write_line(page, "convention", formula->convention);
+    write_line(page, "mode", formula->mode);
+    write_line(page, "fixed batch", formula->fixed_batch);
+    write_dims(page, formula);
+    for (size_t i = 0; i < formula->n_variables; i++)
+        write_variable(page, &formula->variables[i]);
+    label_write(page, "profiles");
+    page_print(page, STYLE_PLAIN, "%" PRId64 ", of which %" PRId64 " only check the formulas",
+               formula->profiles, formula->checks);
+    page_end_line(page);
+    page_end_line(page);
+}
+
+static const struct cm_polynomial *find_polynomial(const struct cm_formula_module *module,
+                                                   const char *metric) {
+    for (size_t i = 0; i < module->n_polynomials; i++)
+        if (strcmp(module->polynomials[i].metric, metric) == 0) return &module->polynomials[i];
+    return NULL;
+}
+
+/* Where all variables are large: the highest term decides. Doubles, as only the order counts.
+ */
+static double weight_of(const struct cm_formula_module *module) {
+    const struct cm_polynomial *polynomial = find_polynomial(module, first_metric);
+    double sum = 0;
+    for (size_t i = 0; polynomial && i < polynomial->n_terms; i++) {
+        const struct cm_monomial *term = &polynomial->terms[i];
+        double value = (double)term->numerator / (double)term->denominator;
+        for (size_t k = 0; k < term->n_exponents; k++)
+            for (size_t n = 0; n < term->exponents[k] && n < 8; n++) value *= 128;
+        sum += value;
+    }
+    return sum;
+}
+
+struct ranked {
+    const struct cm_formula_module *module;
+    double weight;
+    size_t order;
+};
+
+static int by_weight(const void *a, const void *b) {
+    const struct ranked *first = a;
+    const struct ranked *second = b;
+    if (first->weight != second->weight) return first->weight < second->weight ? 1 : -1;
+    return first->order < second->order ? -1 : 1;
+}
+
+static void write_module(struct page *page, const struct cm_formula *formula,
+                         const struct cm_formula_module *module) {
+    page_name(page, STYLE_NAME, module->path);
+    if (strcmp(module->type, module->name) != 0) {
+        page_print(page, STYLE_PLAIN, " (");
+        page_name(page, STYLE_PLAIN, module->type);
+        page_print(page, STYLE_PLAIN, ")");
+    }
+    page_end_line(page);
+    for (size_t i = 0; i < N_OF_MODULES; i++) {
+        const struct cm_polynomial *polynomial = find_polynomial(module, of_modules[i]);
+        if (polynomial) write_polynomial(page, formula, polynomial);
+    }
+}
+
+/* Those of one depth; false: there are none. */
+static bool write_depth(struct page *page, const struct cm_formula *formula, int depth,
+                        struct ranked *ranked) {
+    const size_t top = (size_t)page->options->top;
+    size_t n = 0;
+    for (size_t i = 0; i < formula->n_modules; i++)
+        if (formula->modules[i].depth == depth) {
+            ranked[n] =
+                (struct ranked){&formula->modules[i], weight_of(&formula->modules[i]), n};
+            n++;
+        }
+    if (n == 0) return false;
+    qsort(ranked, n, sizeof(*ranked), by_weight);
+    page_end_line(page);
+    page_print(page, STYLE_TITLE, "depth %d:", depth);
+    page_end_line(page);
+    for (size_t i = 0; i < n && (top == 0 || i < top); i++)
+        write_module(page, formula, ranked[i].module);
+    return true;
+}
+
+/* The first is the model, whose formulas stand above. */
+static void write_modules(struct page *page, const struct cm_formula *formula) {
+    const int deepest = page->options->depth;
+    struct ranked *ranked = arena_array(page->arena, formula->n_modules, sizeof(*ranked));
+    if (ranked == NULL || !page->options->detailed) return;
+    for (int depth = 1; deepest < 0 || depth <= deepest; depth++)
+        if (!write_depth(page, formula, depth, ranked)) return;
+}
+
+int cm_formula_write_text(const struct cm_formula *formula,
+                          const struct cm_text_options *options, FILE *out) {
+    struct page page;
+    struct arena *arena = arena_new("page", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    page_init(&page, options, arena, out);
+    write_head(&page, formula);
+    for (size_t i = 0; formula->n_modules > 0 && i < formula->modules[0].n_polynomials; i++)
+        if (says(&formula->modules[0].polynomials[i]))
+            write_polynomial(&page, formula, &formula->modules[0].polynomials[i]);
+    write_modules(&page, formula);
+    return arena_end(arena, page_finish(&page));
+}

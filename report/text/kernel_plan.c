@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How each distinct piece of work would run, or why it would not. What has a plan has no time:
+ * nothing here may look like one.
+ */
+#include "report/text/sections.h"
+
+#include <inttypes.h>
+
+#include "costmodel/costmodel.h"
+#include "report/number.h"
+#include "report/page.h"
+#include "report/style.h"
+#include "report/text/labels.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define INDENT     4
+#define MOST_NODES 3 /* named; the rest is counted */
+
+struct totals {
+    size_t n_planned; /* of the primitives */
+    int64_t planned_nodes;
+    int64_t planned_macs;
+    int64_t most_workspace;
+};
+
+static struct totals add_up(const struct cm_measure *measure) {
+    struct totals ret = {0, 0, 0, 0};
+    for (size_t i = 0; i < measure->n_primitives; i++) {
+        const struct cm_timed *primitive = &measure->primitives[i];
+        if (!text_equal(primitive->state, "planned")) continue;
+        ret.n_planned++;
+        if (primitive->workspace_bytes > ret.most_workspace)
+            ret.most_workspace = primitive->workspace_bytes;
+    }
+    for (size_t i = 0; i < measure->n_states; i++)
+        if (text_equal(measure->states[i].state, "planned")) {
+            ret.planned_nodes = measure->states[i].nodes;
+            ret.planned_macs = measure->states[i].macs;
+        }
+    return ret;
+}
+
+static void begin_line(struct page *page, const char *label) {
+    page_indent(page, INDENT);
+    page_print(page, STYLE_PLAIN, "%s", label);
+}
+
+/* `    cudnn graph: engine 38, biases apart` */
+static void write_engine(struct page *page, const struct cm_timed *primitive) {
+    if (primitive->provider[0] == '\0' && primitive->algorithm[0] == '\0') return;
+    begin_line(page, "");
+    page_name(page, STYLE_PLAIN, primitive->provider);
+    page_print(page, STYLE_PLAIN, ": ");
+    page_list(page, " ", 2 * INDENT);
+    page_words(page, STYLE_PLAIN, primitive->algorithm);
+    page_end_line(page);
+}
+
+static void write_workspace(struct page *page, const struct cm_timed *primitive) {
+    begin_line(page, "workspace ");
+    page_list(page, "", 2 * INDENT);
+    number_append(page_item(page), page->units, NUMBER_BYTES, primitive->workspace_bytes);
+    page_item_end(page, STYLE_PLAIN);
+    page_print(page, STYLE_PLAIN, ", tensor cores %s", primitive->tensor_cores);
+    if (primitive->plans_tried > 1)
+        page_print(page, STYLE_PLAIN, ", the %" PRId64 ". that was asked",
+                   primitive->plans_tried);
+    page_end_line(page);
+}
+
+/* Why there is none, or what stands for it. */
+static void write_reason(struct page *page, const struct cm_timed *primitive) {
+    const bool planned = text_equal(primitive->state, "planned");
+    if (primitive->reason[0] == '\0') return;
+    begin_line(page, planned ? "in its place: " : "");
+    if (!planned) page_print(page, STYLE_WARNING, "%s: ", primitive->state);
+    page_list(page, " ", 2 * INDENT);
+    page_words(page, STYLE_PLAIN, primitive->reason);
+    page_end_line(page);
+}
+
+static void write_nodes(struct page *page, const struct cm_result *result,
+                        const struct cm_timed *primitive) {
+    begin_line(page, "");
+    page_print(page, STYLE_PLAIN, "%zu node%s: ", primitive->n_nodes,
+               text_plural((int64_t)primitive->n_nodes));
+    page_list(page, ", ", 2 * INDENT);
+    for (size_t i = 0; i < primitive->n_nodes && i < MOST_NODES; i++) {
+        const size_t at = primitive->nodes[i]; /* from a file it may be any number */
+        const bool named = at < result->n_nodes && result->nodes[at].name[0] != '\0';
+        struct text *item = page_item(page);
+        if (named)
+            text_append_name(item, result->nodes[at].name);
+        else
+            text_printf(item, "%zu", at);
+        page_item_end(page, STYLE_NAME);
+    }
+    if (primitive->n_nodes > MOST_NODES)
+        page_print(page, STYLE_PLAIN, " and %zu more", primitive->n_nodes - MOST_NODES);
+    page_end_line(page);
+}
+
+static void write_primitive(struct page *page, const struct cm_result *result,
+                            const struct cm_timed *primitive) {
+    page_list(page, " ", INDENT);
+    page_words(page, STYLE_NAME, primitive->primitive);
+    page_end_line(page);
+    if (text_equal(primitive->state, "planned")) {
+        write_engine(page, primitive);
+        write_workspace(page, primitive);
+    }
+    write_reason(page, primitive);
+    write_nodes(page, result, primitive);
+}
+
+static void write_totals(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    const struct totals totals = add_up(measure);
+    page_end_line(page);
+    label_write(page, "planned");
+    page_list(page, ", ", LABEL_WIDTH);
+    text_printf(page_item(page), "%zu of %zu distinct pieces of work", totals.n_planned,
+                measure->n_primitives);
+    page_item_end(page, STYLE_PLAIN);
+    text_printf(page_item(page), "%" PRId64 " of %zu node%s", totals.planned_nodes,
+                result->n_nodes, text_plural((int64_t)result->n_nodes));
+    page_item_end(page, STYLE_PLAIN);
+    struct text *share = page_item(page);
+    number_append_percent(share, totals.planned_macs, result->totals.macs);
+    text_append(share, " of MACs");
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+    label_figure(page, "largest workspace", NUMBER_BYTES, totals.most_workspace);
+    page_end_line(page);
+}
+
+void plan_write(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    if (measure == NULL || !measure->planned || measure->problem[0] != '\0') return;
+    page_rule(page, "Plans");
+    page_list(page, " ", 0);
+    page_words(page, STYLE_PLAIN,
+               "How each distinct piece of work would run. Nothing ran: no time is known.");
+    page_end_line(page);
+    label_write(page, "device");
+    page_name(page, STYLE_PLAIN, measure->device);
+    if (measure->architecture[0] != '\0')
+        page_print(page, STYLE_PLAIN, ", %s", measure->architecture);
+    page_end_line(page);
+    label_write(page, "version");
+    page_name(page, STYLE_PLAIN, measure->version);
+    page_end_line(page);
+    page_end_line(page);
+    for (size_t i = 0; i < measure->n_primitives; i++)
+        write_primitive(page, result, &measure->primitives[i]);
+    write_totals(page, result);
+    page_end_line(page);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a backend said, in the summary: who measured, how much of the model, and how fast the
+ * whole would be if its layers ran one after the other.
+ */
+#include "report/text/sections.h"
+
+#include <inttypes.h>
+
+#include "costmodel/costmodel.h"
+#include "report/page.h"
+#include "report/table/columns.h"
+#include "report/text/labels.h"
+#include "report/text/timed.h"
+#include "report/times.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static void write_line(struct page *page, const char *label, const char *text) {
+    if (*text == '\0') return;
+    label_write(page, label);
+    page_list(page, " ", LABEL_WIDTH + 2);
+    page_words(page, STYLE_PLAIN, text);
+    page_end_line(page);
+}
+
+/* `measured 97 nodes (99.98% of MACs), proxy 3 (0.00%), view 12 (0.00%)` */
+static void write_states(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    label_write(page, "times");
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < measure->n_states; i++) {
+        struct text *item = page_item(page);
+        const struct cm_state_share *share = &measure->states[i];
+        text_append_name(item, share->state);
+        text_printf(item, " %" PRId64, share->nodes);
+        if (i == 0) text_printf(item, " node%s", text_plural(share->nodes));
+        text_append(item, " (");
+        number_append_percent(item, share->macs, result->totals.macs);
+        text_append(item, i == 0 ? " of MACs)" : ")");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+/* `no time:  NonZero 360 nodes (0.00% of MACs): the data decides its size` */
+static void write_untimed(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    for (size_t i = 0; i < measure->n_untimed; i++) {
+        const struct cm_untimed *untimed = &measure->untimed[i];
+        label_write(page, i == 0 ? "no time" : "");
+        page_list(page, " ", LABEL_WIDTH + 2);
+        struct text *item = page_item(page);
+        text_append_name(item, untimed->op);
+        text_printf(item, " %" PRId64 " node%s (", untimed->nodes, text_plural(untimed->nodes));
+        number_append_percent(item, untimed->macs, result->totals.macs);
+        text_append(item, " of MACs):");
+        page_item_end(page, STYLE_PLAIN);
+        page_words(page, STYLE_PLAIN, untimed->reason);
+        page_end_line(page);
+    }
+}
+
+/* `cached:  12 of 14 primitives, since 2026-11-21T23:07:08Z` */
+static void write_cached(struct page *page, const struct cm_measure *measure) {
+    if (measure->n_cached == 0) return;
+    label_write(page, "cached");
+    page_list(page, " ", LABEL_WIDTH);
+    text_printf(page_item(page), "%" PRId64 " of %zu primitive%s, since", measure->n_cached,
+                measure->n_primitives, text_plural((int64_t)measure->n_primitives));
+    page_item_end(page, STYLE_PLAIN);
+    page_words(page, STYLE_PLAIN, measure->cached_since);
+    page_end_line(page);
+}
+
+static void write_flags(struct page *page, const struct cm_measure *measure) {
+    size_t n_unstable = 0;
+    for (size_t i = 0; i < measure->n_primitives; i++)
+        n_unstable += measure->primitives[i].unstable;
+    label_write(page, "primitives");
+    page_print(page, STYLE_PLAIN, "%zu distinct", measure->n_primitives);
+    if (n_unstable > 0) page_print(page, STYLE_WARNING, ", %zu of them unstable", n_unstable);
+    page_end_line(page);
+}
+
+/* `layers cold:  1.43 ms, 1.19 x the whole` */
+static void write_sum(struct page *page, const char *label, int64_t sum, int64_t whole) {
+    if (!is_known(sum) || whole <= 0) return;
+    label_write(page, label);
+    page_list(page, " ", LABEL_WIDTH);
+    struct text *item = page_item(page);
+    times_append(item, page->units, sum);
+    text_printf(item, ", %.2f x the whole", (double)sum / (double)whole);
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+}
+
+/* `whole network:  1.2 ms measured, 49 nodes (99.98% of MACs)` */
+static void write_network(struct page *page, const struct cm_result *result) {
+    const struct cm_end_to_end *whole = result->measure->end_to_end;
+    if (whole == NULL) return;
+    label_write(page, "whole network");
+    page_list(page, " ", LABEL_WIDTH);
+    struct text *item = page_item(page);
+    if (!is_known(whole->median_ps)) {
+        text_append_name(item, whole->state);
+        text_append(item, ":");
+        page_item_end(page, STYLE_WARNING);
+        page_words(page, STYLE_PLAIN, whole->reason);
+        page_end_line(page);
+        return;
+    }
+    times_append(item, page->units, whole->median_ps);
+    text_append(item, " ");
+    text_append_name(item, whole->state);
+    text_printf(item, ", %" PRId64 " node%s (", whole->nodes, text_plural(whole->nodes));
+    number_append_percent(item, whole->macs, result->totals.macs);
+    text_append(item, " of MACs)");
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+    write_sum(page, "layers cold", whole->sum_cold_ps, whole->median_ps);
+    write_sum(page, "layers warm", whole->sum_warm_ps, whole->median_ps);
+}
+
+/* `fwd FLOPS:  3.9 TFLOPS, of what has a time` */
+static void write_flops_rate(struct page *page, const struct cm_result *result) {
+    const bool is_part = timed_lacks(result) > 0;
+    const int64_t *of_modules = is_part ? timed_operations(page, result) : NULL;
+    if (is_part && of_modules == NULL) return;
+    label_write(page, "fwd FLOPS");
+    page_list(page, " ", LABEL_WIDTH);
+    struct text *item = page_item(page);
+    times_append_rate(
+        item, page->units,
+        is_part ? of_modules[0]
+                : column_operations(result, result->totals.flops, result->totals.int_ops),
+        result->totals.latency_ps);
+    if (is_part) text_append(item, ", of what has a time");
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+}
+
+/* As DeepSpeed: two decimals. What has no time would only make it slower. */
+static void write_samples(struct page *page, const struct cm_result *result) {
+    const int64_t latency = result->totals.latency_ps;
+    const int64_t n_lacking = timed_lacks(result);
+    if (!is_known(result->options.batch) || !is_known(latency) || latency <= 0) return;
+    label_write(page, "samples/second");
+    page_print(page, STYLE_PLAIN, "%s%.2f", n_lacking > 0 ? "at most " : "",
+               (double)result->options.batch / ((double)latency * 1e-12));
+    if (n_lacking > 0)
+        page_print(page, STYLE_PLAIN, ": %" PRId64 " node%s without a time", n_lacking,
+                   text_plural(n_lacking));
+    page_end_line(page);
+}
+
+static void write_speed(struct page *page, const struct cm_result *result) {
+    write_flops_rate(page, result);
+    write_samples(page, result);
+}
+
+/* `bandwidth:  1.9 TB/s, 39.60% of the roofline` */
+static void write_achieved(struct page *page, const struct cm_result *result) {
+    const struct cm_achieved *achieved = result->modules[0].achieved;
+    if (!achieved) return;
+    label_write(page, "bandwidth");
+    page_list(page, ", ", LABEL_WIDTH);
+    number_append(page_item(page), page->units, NUMBER_TRAFFIC, achieved->bytes_per_s);
+    page_item_end(page, STYLE_PLAIN);
+    if (!result->measure->modelled && is_known(achieved->roofline)) {
+        struct text *share = page_item(page);
+        times_append_ratio(share, achieved->roofline);
+        text_append(share, " of the roofline");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+/* `bound by:  memory 81.20% of latency (40 nodes), launch 18.80% (9)` */
+static void write_bounds(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    const bool nothing =
+        measure->n_bounds == 1 && text_equal(measure->bounds[0].bound, "unknown");
+    if (measure->n_bounds == 0 || nothing) return;
+    label_write(page, "bound by");
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < measure->n_bounds; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, measure->bounds[i].bound);
+        text_append(item, " ");
+        number_append_percent(item, measure->bounds[i].latency_ps, result->totals.latency_ps);
+        text_printf(item, "%s (%" PRId64, i == 0 ? " of latency" : "",
+                    measure->bounds[i].nodes);
+        if (i == 0) text_printf(item, " node%s", text_plural(measure->bounds[i].nodes));
+        text_append(item, ")");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+/* Nothing where all of it is as the file has it. */
+static void write_precision(struct page *page, const struct cm_measure *measure) {
+    const bool laid_out = !text_equal(measure->layout, "auto");
+    if (text_equal(measure->precision, "fp32") && !laid_out) return;
+    label_write(page, "precision");
+    page_print(page, STYLE_PLAIN, "%s", measure->precision);
+    if (laid_out) page_print(page, STYLE_PLAIN, ", layout %s", measure->layout);
+    page_end_line(page);
+}
+
+void measured_write(struct page *page, const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    if (measure == NULL) return;
+    page_end_line(page);
+    write_line(page, "backend", measure->backend);
+    write_line(page, measure->planned ? "no plans" : "no times", measure->problem);
+    if (!cm_result_timed(result)) return;
+    write_line(page, "device", measure->device);
+    write_line(page, measure->modelled ? "figures from" : "version", measure->version);
+    write_line(page, "warning", measure->warning);
+    write_precision(page, measure);
+    write_states(page, result);
+    write_untimed(page, result);
+    write_flags(page, measure);
+    write_cached(page, measure);
+    write_network(page, result);
+    write_speed(page, result);
+    write_achieved(page, result);
+    write_bounds(page, result);
+    if (measure->invented)
+        write_line(page, "note",
+                   "every latency is invented, taken from a table for tests: it stands for "
+                   "nothing. Nothing was run.");
+    if (measure->modelled)
+        write_line(page, "note",
+                   "every latency is modelled, computed from the figures that are known of the "
+                   "device: the least that it could be. Nothing was run.");
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The part of section 1 that says how much memory the model takes, where and in which order,
+ * and whether it fits.
+ */
+#include <inttypes.h>
+
+#include "costmodel/costmodel.h"
+#include "report/page.h"
+#include "report/text/labels.h"
+#include "report/text/sections.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+#define MAX_LIVE 3 /* values alive at the peak */
+
+/* Below its figure: names are long. */
+static void write_peak_node(struct page *page, const struct cm_result *result) {
+    const struct cm_node *node = &result->nodes[result->memory.peak_node];
+    label_write(page, "");
+    page_print(page, STYLE_SHARE, "at node %zu, ", result->memory.peak_node);
+    page_name(page, STYLE_SHARE, *node->name == '\0' ? node->op : node->name);
+    page_end_line(page);
+}
+
+/* `8.39 MB   /conv1/Conv_output_0 (transform.conv1)` */
+static void write_live_value(struct page *page, const struct cm_result *result,
+                             const struct cm_live *live) {
+    label_write(page, "");
+    page_list(page, " ", LABEL_WIDTH + 2);
+    number_append(page_item(page), page->units, NUMBER_BYTES, live->bytes);
+    page_item_end(page, STYLE_SHARE);
+    text_append_name(page_item(page), live->value);
+    page_item_end(page, STYLE_SHARE);
+    if (live->module < result->n_modules && *result->modules[live->module].path != '\0') {
+        struct text *item = page_item(page);
+        text_append(item, "(");
+        text_append_name(item, result->modules[live->module].path);
+        text_append(item, ")");
+        page_item_end(page, STYLE_SHARE);
+    }
+    page_end_line(page);
+}
+
+/* `99.63 MB        (99,634,500), 1.0000 x peak` */
+static void write_arena(struct page *page, const char *label, int64_t arena, int64_t peak) {
+    label_figure(page, label, NUMBER_BYTES, arena);
+    if (is_known(arena) && peak > 0)
+        page_print(page, STYLE_SHARE, ", %.4f x peak", (double)arena / (double)peak);
+    page_end_line(page);
+}
+
+/* `min-memory: 12.85 MB (18.75%) below the peak in the order of the file` */
+static void write_schedule(struct page *page, const struct cm_memory *memory) {
+    if (memory->n_schedule == 0) return;
+    int64_t gain = checked_sub(memory->file_order_peak_bytes, memory->peak_activation_bytes);
+    label_write(page, "schedule");
+    page_list(page, " ", LABEL_WIDTH + 2);
+    page_words(page, STYLE_PLAIN, "min-memory:");
+    if (!is_known(gain) || gain == 0) {
+        page_words(page, STYLE_PLAIN,
+                   memory->schedule_optimal
+                       ? "the order of the file, no other has a lower peak"
+                       : "the order of the file, none with a lower peak was found");
+        page_end_line(page);
+        return;
+    }
+    number_append(page_item(page), page->units, NUMBER_BYTES, gain);
+    page_item_end(page, STYLE_TITLE);
+    struct text *share = page_item(page);
+    text_append(share, "(");
+    number_append_percent(share, gain, memory->file_order_peak_bytes);
+    text_append(share, ")");
+    page_item_end(page, STYLE_SHARE);
+    page_words(page, STYLE_PLAIN, "below the peak in the order of the file");
+    if (memory->schedule_optimal) page_words(page, STYLE_PLAIN, "and the lowest of any order");
+    page_end_line(page);
+}
+
+/* `float, raw: 13.87 MB in 47 tensors` */
+static void write_weights(struct page *page, const struct cm_memory *memory) {
+    for (size_t i = 0; i < memory->n_weights; i++) {
+        const struct cm_weights *weights = &memory->weights[i];
+        label_write(page, i == 0 ? "weights" : "");
+        page_list(page, "", LABEL_WIDTH + 2);
+        number_append(page_item(page), page->units, NUMBER_BYTES, weights->bytes);
+        page_item_end(page, STYLE_PLAIN);
+        page_print(page, STYLE_PLAIN, " of %s, %s, in %" PRId64 " tensor%s", weights->dtype,
+                   weights->storage, weights->tensors, text_plural(weights->tensors));
+        page_end_line(page);
+    }
+}
+
+static void append_trial(struct text *text, int64_t batch, const char *verb, int64_t bytes) {
+    text_printf(text, "%" PRId64 " %s ", batch, verb);
+    number_append_exact(text, bytes);
+}
+
+/* `1772            1772 takes 17,173,520,032, 1773 would take 17,183,153,824` */
+static void write_largest(struct page *page, const struct cm_fit *fit) {
+    label_write(page, "largest batch");
+    page_print(page, STYLE_TITLE, "%" PRId64, fit->largest_batch);
+    label_pad(page);
+    page_list(page, ", ", LABEL_WIDTH + 2);
+    if (is_known(fit->largest_bytes)) {
+        append_trial(page_item(page), fit->largest_batch, "takes", fit->largest_bytes);
+        page_item_end(page, STYLE_SHARE);
+    }
+    if (is_known(fit->next_bytes)) {
+        append_trial(page_item(page), fit->largest_batch + 1, "would take", fit->next_bytes);
+        page_item_end(page, STYLE_SHARE);
+    }
+    if (text_equal(fit->search, "uneven")) {
+        text_append(page_item(page), "but some larger");
+        page_item_end(page, STYLE_PLAIN);
+        page_end_line(page);
+        page_indent(page, LABEL_WIDTH + 2);
+        page_print(page, STYLE_PLAIN,
+                   "batch took less than a smaller one, so that one may fit again");
+    }
+    page_end_line(page);
+}
+
+static const struct {
+    const char *search;
+    const char *words;
+} reasons[] = {
+    {"unbounded", "any: 2147483647 fits"},
+    {"no-batch", "none: no axis of the inputs is one"},
+    {"fixed", "unknown, since no other can be profiled:"},
+};
+
+static void write_fit(struct page *page, const struct cm_fit *fit) {
+    label_figure(page, "limit", NUMBER_BYTES, fit->limit_bytes);
+    page_print(page, fit->fits ? STYLE_PLAIN : STYLE_WARNING, ", %s",
+               fit->fits ? "fits" : "does not fit");
+    page_end_line(page);
+    if (is_known(fit->largest_batch)) {
+        write_largest(page, fit);
+        return;
+    }
+    label_write(page, "largest batch");
+    page_list(page, " ", LABEL_WIDTH + 2);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (text_equal(reasons[i].search, fit->search))
+            page_words(page, STYLE_PLAIN, reasons[i].words);
+    page_words(page, STYLE_PLAIN, fit->why);
+    page_end_line(page);
+}
+
+static void write_peak(struct page *page, const struct cm_result *result) {
+    const struct cm_memory *memory = &result->memory;
+    label_figure(page, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes);
+    if (memory->peak_at_most) page_print(page, STYLE_PLAIN, ", at most");
+    page_end_line(page);
+    if (memory->peak_node < result->n_nodes) write_peak_node(page, result);
+    for (size_t i = 0; i < memory->n_live && i < MAX_LIVE; i++)
+        write_live_value(page, result, &memory->live[i]);
+    label_rest(page, memory->n_live, MAX_LIVE);
+}
+
+void memory_write(struct page *page, const struct cm_result *result) {
+    const struct cm_memory *memory = &result->memory;
+    write_schedule(page, memory);
+    write_peak(page, result);
+    write_arena(page, "arena", memory->arena_bytes, memory->peak_activation_bytes);
+    label_figure(page, "peak in place", NUMBER_BYTES, memory->peak_in_place_bytes);
+    page_end_line(page);
+    write_arena(page, "arena in place", memory->arena_in_place_bytes,
+                memory->peak_in_place_bytes);
+    write_weights(page, memory);
+    label_figure(page, "required", NUMBER_BYTES, memory->required_bytes);
+    page_print(page, STYLE_SHARE,
+               result->training.present ? ", the peak of a training step"
+                                        : ", weights and arena");
+    if (memory->at_most) page_print(page, STYLE_PLAIN, ", at most");
+    page_end_line(page);
+    label_write(page, "not included");
+    page_print(page, STYLE_PLAIN, "workspace of kernels");
+    page_end_line(page);
+    if (memory->fit) write_fit(page, memory->fit);
+}

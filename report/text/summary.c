@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Section 1: what was profiled and how, the totals with every digit beside them, and whatever a
+ * reader must know before believing them: what was not understood and what was assumed.
+ */
+#include "report/text/sections.h"
+
+#include <inttypes.h>
+
+#include "costmodel/costmodel.h"
+#include "ops/flops/names/convention_names.h"
+#include "report/page.h"
+#include "report/table/columns.h"
+#include "report/text/labels.h"
+#include "report/times.h"
+#include "report/types.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+#define MAX_LINES 5 /* of inputs, outputs, re-batched places: the rest is in the JSON */
+
+/* Nothing where the file says nothing. */
+static void write_name(struct page *page, const char *label, const char *name) {
+    if (*name == '\0') return;
+    label_write(page, label);
+    page_name(page, STYLE_PLAIN, name);
+    page_end_line(page);
+}
+
+/* `name = 3, other = 4` */
+static void write_sizes(struct page *page, const struct cm_named_size *sizes, size_t n,
+                        const char *nameless, const char *relation) {
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < n; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, *sizes[i].name == '\0' ? nameless : sizes[i].name);
+        text_append(item, relation);
+        if (is_known(sizes[i].size))
+            text_printf(item, "%" PRId64, sizes[i].size);
+        else
+            text_append(item, "?");
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+static void write_values(struct page *page, const char *label, const struct cm_value *values,
+                         size_t n) {
+    for (size_t i = 0; i < n && i < MAX_LINES; i++) {
+        label_write(page, i == 0 ? label : "");
+        page_list(page, " ", LABEL_WIDTH + 2);
+        text_append_name(page_item(page), values[i].name);
+        page_item_end(page, STYLE_PLAIN);
+        type_append(page_item(page), &values[i].type);
+        page_item_end(page, STYLE_PLAIN);
+        page_end_line(page);
+    }
+    label_rest(page, n, MAX_LINES);
+}
+
+static void write_model(struct page *page, const struct cm_result *result) {
+    write_name(page, "model", result->model.path);
+    write_name(page, "producer", result->model.producer);
+    label_write(page, "opset");
+    write_sizes(page, result->model.opsets, result->model.n_opsets, "ai.onnx", " ");
+    write_values(page, "inputs", result->model.inputs, result->model.n_inputs);
+    write_values(page, "outputs", result->model.outputs, result->model.n_outputs);
+}
+
+struct tally {
+    const char *name;
+    size_t n;
+};
+
+/* Ours are few; a report that was read back may have any number. */
+#define MAX_TALLIES 32
+
+/* Composites by name, in order of their first; what is past MAX_TALLIES is left out. */
+static size_t tally_composites(const struct cm_result *result, bool foldable,
+                               struct tally *tallies) {
+    size_t n = 0;
+    for (size_t i = 0; i < result->n_composites; i++) {
+        const struct cm_composite *composite = &result->composites[i];
+        size_t k = 0;
+        if (composite->foldable != foldable) continue;
+        while (k < n && !text_equal(tallies[k].name, composite->name)) k++;
+        if (k == MAX_TALLIES) continue;
+        if (k == n) tallies[n++] = (struct tally){composite->name, 0};
+        tallies[k].n++;
+    }
+    return n;
+}
+
+/* `composites:         LayerNorm 25, GELU 12, Attention 12` */
+static void write_composites(struct page *page, const struct cm_result *result,
+                             const char *label, bool foldable) {
+    struct tally tallies[MAX_TALLIES];
+    const size_t n = tally_composites(result, foldable, tallies);
+    if (n == 0) return;
+    label_write(page, label);
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < n; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, tallies[i].name);
+        text_printf(item, " %zu", tallies[i].n);
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+/* `modules from:       scopes 88 nodes, joined 2` */
+static void write_module_sources(struct page *page, const struct cm_result *result) {
+    if (result->n_module_sources == 0) return;
+    label_write(page, "modules from");
+    page_list(page, ", ", LABEL_WIDTH);
+    for (size_t i = 0; i < result->n_module_sources; i++) {
+        struct text *item = page_item(page);
+        text_append_name(item, result->module_sources[i].name);
+        text_printf(item, " %" PRId64, result->module_sources[i].count);
+        if (i == 0) text_printf(item, " node%s", text_plural(result->module_sources[i].count));
+        page_item_end(page, STYLE_PLAIN);
+    }
+    page_end_line(page);
+}
+
+static void write_options(struct page *page, const struct cm_result *result) {
+    const struct cm_convention *convention = conventions_find(result->options.convention);
+    label_write(page, "batch");
+    if (is_known(result->options.batch))
+        page_print(page, STYLE_PLAIN, "%" PRId64, result->options.batch);
+    else
+        page_print(page, STYLE_PLAIN, "none: no axis of the inputs is one");
+    page_end_line(page);
+    label_write(page, "convention");
+    page_name(page, STYLE_PLAIN, result->options.convention);
+    if (convention) page_print(page, STYLE_PLAIN, ": %s", convention->meaning);
+    page_end_line(page);
+    write_name(page, "mode", result->options.mode);
+    write_module_sources(page, result);
+    write_composites(page, result, "composites", false);
+    write_composites(page, result, "foldable", true);
+    write_name(page, "group", result->options.group);
+}
+
+static void write_totals(struct page *page, const struct cm_result *result) {
+    for (size_t i = 0; i < n_columns; i++) {
+        if (!column_is_there(&columns[i], result)) continue;
+        if (!column_says(&columns[i], &result->totals)) continue;
+        label_figure(page, columns[i].heading, columns[i].unit,
+                     column_get(&columns[i], &result->totals));
+        if (column_is_at_most(&columns[i], &result->totals))
+            page_print(page, STYLE_PLAIN, ", at most");
+        if (columns[i].timed) {
+            const char *kind = times_kind(result);
+            page_print(page, STYLE_PLAIN, " ps%s%s", *kind == '\0' ? "" : ", ", kind);
+        }
+        page_end_line(page);
+    }
+}
+
+static void write_unknown_ops(struct page *page, const struct cm_coverage *coverage) {
+    int64_t n_nodes = 0;
+    if (coverage->n_unknown_ops == 0) return;
+    label_operators(page, "unknown operators", STYLE_WARNING, coverage->unknown_ops,
+                    coverage->n_unknown_ops);
+    for (size_t i = 0; i < coverage->n_unknown_ops; i++)
+        n_nodes = checked_add(n_nodes, coverage->unknown_ops[i].count);
+    label_write(page, "");
+    page_list(page, " ", LABEL_WIDTH);
+    struct text *share = page_item(page);
+    text_printf(share, "%" PRId64 " of %" PRId64 " node%s (", n_nodes, coverage->nodes,
+                text_plural(coverage->nodes));
+    number_append_percent(share, n_nodes, coverage->nodes);
+    text_append(share, "):");
+    page_item_end(page, STYLE_PLAIN);
+    page_words(page, STYLE_PLAIN, "what these cost is in no figure");
+    page_end_line(page);
+}
+
+static void write_unknown_shapes(struct page *page, const struct cm_coverage *coverage) {
+    if (coverage->unknown_shapes == 0) return;
+    label_write(page, "unknown shapes");
+    page_print(page, STYLE_WARNING, "%" PRId64 " node output%s", coverage->unknown_shapes,
+               text_plural(coverage->unknown_shapes));
+    if (is_known(coverage->bounded_shapes) && coverage->bounded_shapes > 0) {
+        page_print(page, STYLE_PLAIN, ", %" PRId64 " bounded: what depends on %s is at most",
+                   coverage->bounded_shapes, coverage->bounded_shapes == 1 ? "it" : "these");
+        page_end_line(page);
+        label_write(page, "");
+        page_print(page, STYLE_PLAIN, "what it would be of the largest");
+    }
+    if (coverage->bounded_shapes != coverage->unknown_shapes)
+        page_print(page, STYLE_PLAIN, "%s what depends on %s is in no figure",
+                   coverage->bounded_shapes > 0 ? ";" : ":",
+                   coverage->bounded_shapes > 0    ? "the rest"
+                   : coverage->unknown_shapes == 1 ? "it"
+                                                   : "them");
+    page_end_line(page);
+}
+
+/* `layers.0/Reshape (Reshape, target[1] of "shape"): 8 -> 256` */
+static void write_rebatched_place(struct page *page, const struct cm_rebatched *place) {
+    label_write(page, "");
+    page_list(page, " ", LABEL_WIDTH + 2);
+    text_append_name(page_item(page), place->node_name);
+    page_item_end(page, STYLE_PLAIN);
+    struct text *item = page_item(page);
+    text_append(item, "(");
+    text_append_name(item, place->op);
+    text_append(item, ", ");
+    text_append_name(item, place->what);
+    text_printf(item, "[%" PRId64 "] of \"", place->axis);
+    text_append_name(item, place->input);
+    text_append(item, "\"):");
+    page_item_end(page, STYLE_PLAIN);
+    text_printf(page_item(page), "%" PRId64 " -> %" PRId64, place->from, place->to);
+    page_item_end(page, STYLE_PLAIN);
+    page_end_line(page);
+}
+
+static void write_rebatched(struct page *page, const struct cm_result *result) {
+    if (result->n_rebatched == 0) return;
+    label_write(page, "re-batched");
+    page_print(page, STYLE_PLAIN, "%zu constant%s that held the file's own batch",
+               result->n_rebatched, text_plural((int64_t)result->n_rebatched));
+    page_end_line(page);
+    for (size_t i = 0; i < result->n_rebatched && i < MAX_LINES; i++)
+        write_rebatched_place(page, &result->rebatched[i]);
+    label_rest(page, result->n_rebatched, MAX_LINES);
+}
+
+static bool has_remarks(const struct cm_result *result) {
+    return result->coverage.n_unknown_ops > 0 || result->coverage.n_described_ops > 0 ||
+           result->coverage.unknown_shapes != 0 || result->options.n_dims > 0 ||
+           result->n_rebatched > 0 || result->n_diagnostics > 0;
+}
+
+static void write_remarks(struct page *page, const struct cm_result *result) {
+    if (!has_remarks(result)) return;
+    page_end_line(page);
+    label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, result->coverage.described_ops,
+                    result->coverage.n_described_ops);
+    write_unknown_ops(page, &result->coverage);
+    write_unknown_shapes(page, &result->coverage);
+    if (result->options.n_dims > 0) {
+        label_write(page, "bound dims");
+        write_sizes(page, result->options.dims, result->options.n_dims, "(nameless)", " = ");
+    }
+    write_rebatched(page, result);
+    for (size_t i = 0; i < result->n_diagnostics; i++)
+        label_diagnostic(page, &result->diagnostics[i]);
+}
+
+void summary_write(struct page *page, const struct cm_result *result) {
+    page_rule(page, "costmodel Profile");
+    page_print(page, STYLE_TITLE, "Profile Summary");
+    page_end_line(page);
+    page_end_line(page);
+    write_model(page, result);
+    write_options(page, result);
+    page_end_line(page);
+    write_totals(page, result);
+    memory_write(page, result);
+    training_write(page, result);
+    measured_write(page, result);
+    write_remarks(page, result);
+}

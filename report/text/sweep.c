@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sweep for people: what it is of, a row a batch, and below a row why it has no figures. */
+#include "costmodel/costmodel.h"
+#include "report/page.h"
+#include "report/table/columns.h"
+#include "report/table/listing.h"
+#include "report/text/labels.h"
+#include "support/arena.h"
+#include "support/checked.h"
+
+#include "support/banned.h"
+
+static const char usual_columns[] =
+    "batch,params,macs,int_macs,flops,int_ops,peak_activation_bytes,arena_bytes,"
+    "required_bytes,fits,latency_ps,samples_per_second,timed_macs_share";
+
+/* What of a figure is on integers is told where at some batch there is any. */
+static bool says_something(struct listing *listing, size_t column) {
+    const struct column *metric = listing->fields[column].column;
+    struct cell cell;
+    if (metric == NULL || !metric->part) return true;
+    for (size_t row = 0; row < listing->n_rows; row++) {
+        listing_cell(listing, row, column, &cell);
+        if (is_known(cell.value) && cell.value != 0) return true;
+    }
+    return false;
+}
+
+static void drop_silent_columns(struct listing *listing) {
+    size_t n = 0;
+    for (size_t i = 0; i < listing->n_fields; i++)
+        if (says_something(listing, i)) listing->fields[n++] = listing->fields[i];
+    listing->n_fields = n;
+}
+
+/* What is written, and how wide each column is. */
+struct table {
+    struct page *page;
+    struct listing *listing;
+    size_t *widths;
+    struct text cell;
+};
+
+static void fill_cell(struct table *table, size_t row, size_t column) {
+    struct cell cell;
+    listing_cell(table->listing, row, column, &cell);
+    text_clear(&table->cell);
+    if (cell.kind == CELL_TEXT)
+        text_append_name(&table->cell, text_string(cell.words));
+    else
+        cell_append_shown(&table->cell, &cell, table->page->units, CELL_AT_MOST);
+}
+
+static void measure_columns(struct table *table) {
+    for (size_t i = 0; i < table->listing->n_fields; i++) {
+        table->widths[i] = page_width(table->listing->fields[i].heading);
+        for (size_t row = 0; row < table->listing->n_rows; row++) {
+            fill_cell(table, row, i);
+            const size_t width = page_width(text_string(&table->cell));
+            if (width > table->widths[i]) table->widths[i] = width;
+        }
+    }
+}
+
+static void write_cell(const struct table *table, size_t column, enum style style,
+                       const char *text) {
+    page_indent(table->page, table->widths[column] + (column > 0 ? 2 : 0) - page_width(text));
+    page_print(table->page, style, "%s", text);
+}
+
+static void write_headings(const struct table *table) {
+    for (size_t i = 0; i < table->listing->n_fields; i++)
+        write_cell(table, i, STYLE_TITLE, table->listing->fields[i].heading);
+    page_end_line(table->page);
+}
+
+static bool has_figures(const struct cm_sweep_row *row) {
+    return is_known(row->params) || is_known(row->macs) || is_known(row->required_bytes);
+}
+
+/* Below the row. That it does not fit stands in it already. */
+static void write_problem(const struct table *table, const struct cm_sweep_row *row) {
+    struct page *page = table->page;
+    if (row->problem[0] == '\0' || text_equal(row->state, "misfit")) return;
+    page_indent(page, table->widths[0] + 2);
+    page_list(page, " ", table->widths[0] + 4);
+    struct text *item = page_item(page);
+    text_append_name(item, row->state);
+    text_append(item, ":");
+    page_item_end(page, STYLE_WARNING);
+    page_words(page, STYLE_PLAIN, row->problem);
+    page_end_line(page);
+}
+
+static void write_row(struct table *table, size_t index) {
+    const struct cm_sweep_row *row = &table->listing->of->sweep->rows[index];
+    const size_t n = has_figures(row) ? table->listing->n_fields : 1;
+    for (size_t i = 0; i < n; i++) {
+        fill_cell(table, index, i);
+        write_cell(table, i, STYLE_PLAIN, text_string(&table->cell));
+    }
+    page_end_line(table->page);
+    write_problem(table, row);
+}
+
+static void write_line(struct page *page, const char *label, const char *text) {
+    if (text[0] == '\0') return;
+    label_write(page, label);
+    page_name(page, STYLE_PLAIN, text);
+    page_end_line(page);
+}
+
+static void write_head(struct page *page, const struct cm_sweep *sweep) {
+    write_line(page, "model", sweep->model);
+    write_line(page, "convention", sweep->convention);
+    write_line(page, "backend", sweep->backend);
+    write_line(page, "device", sweep->device);
+    write_line(page, "times", sweep->times);
+    label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, sweep->described_ops,
+                    sweep->n_described_ops);
+    if (is_known(sweep->memory_limit)) {
+        label_write(page, "limit");
+        page_list(page, " ", LABEL_WIDTH);
+        number_append(page_item(page), page->units, NUMBER_BYTES, sweep->memory_limit);
+        page_item_end(page, STYLE_PLAIN);
+        page_end_line(page);
+    }
+    page_end_line(page);
+}
+
+static void write_table(struct page *page, struct listing *listing) {
+    struct table table = {.page = page, .listing = listing};
+    text_init(&table.cell, page->arena);
+    table.widths = arena_array(page->arena, listing->n_fields, sizeof(*table.widths));
+    if (table.widths == NULL) return;
+    measure_columns(&table);
+    write_headings(&table);
+    for (size_t i = 0; i < listing->n_rows; i++) write_row(&table, i);
+}
+
+static void write_diagnostics(struct page *page, const struct cm_sweep *sweep) {
+    if (sweep->n_diagnostics > 0) page_end_line(page);
+    for (size_t i = 0; i < sweep->n_diagnostics; i++)
+        label_diagnostic(page, &sweep->diagnostics[i]);
+}
+
+int cm_sweep_write_text(const struct cm_sweep *sweep, const struct cm_text_options *options,
+                        FILE *out) {
+    const struct rows_of of = {ROWS_BATCHES, NULL, sweep};
+    struct cm_table_options all;
+    struct listing listing;
+    struct page page;
+    struct arena *arena = arena_new("page", 0);
+    if (arena == NULL) return CM_NO_MEMORY;
+    cm_table_options_init(&all);
+    page_init(&page, options, arena, out);
+    int status = listing_make(&all, &of, usual_columns, arena, NULL, &listing);
+    if (status == CM_OK) {
+        drop_silent_columns(&listing);
+        write_head(&page, sweep);
+        write_table(&page, &listing);
+        write_diagnostics(&page, sweep);
+        status = page_finish(&page);
+    }
+    return arena_end(arena, status);
+}

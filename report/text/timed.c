@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A module's operations less those of its nodes that have no time: the same as all of them
+ * where every node has one, and what does nothing has one too.
+ */
+#include "report/text/timed.h"
+
+#include "costmodel/costmodel.h"
+#include "report/page.h"
+#include "report/table/columns.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/text.h"
+
+#include "support/banned.h"
+
+int64_t timed_lacks(const struct cm_result *result) {
+    const struct cm_measure *measure = result->measure;
+    int64_t n = 0;
+    for (size_t i = 0; measure != NULL && i < measure->n_untimed; i++)
+        n = checked_add_known(n, measure->untimed[i].nodes);
+    return n;
+}
+
+bool timed_lacks_operator(const struct cm_result *result, const char *op) {
+    const struct cm_measure *measure = result->measure;
+    for (size_t i = 0; measure != NULL && i < measure->n_untimed; i++)
+        if (text_equal(measure->untimed[i].op, op)) return true;
+    return false;
+}
+
+/* Of what was read back: an index may point nowhere, but a parent stands before its child. */
+static void leave_out(const struct cm_result *result, size_t module, int64_t operations,
+                      int64_t *ret) {
+    while (module < result->n_modules) {
+        const size_t parent = result->modules[module].parent;
+        ret[module] = checked_sub(ret[module], operations);
+        if (ret[module] <= 0 && result->modules[module].costs.latency_ps <= 0)
+            ret[module] = CM_UNKNOWN;
+        module = parent < module ? parent : result->n_modules;
+    }
+}
+
+const int64_t *timed_operations(struct page *page, const struct cm_result *result) {
+    int64_t *ret = arena_array(page->arena, result->n_modules, sizeof(*ret));
+    if (ret == NULL) return NULL;
+    for (size_t i = 0; i < result->n_modules; i++) {
+        const struct cm_costs *costs = &result->modules[i].costs;
+        ret[i] = column_operations(result, costs->flops, costs->int_ops);
+    }
+    if (timed_lacks(result) == 0) return ret;
+    for (size_t i = 0; i < result->n_nodes; i++) {
+        const struct cm_node *node = &result->nodes[i];
+        const int64_t operations =
+            column_operations(result, node->costs.flops, node->costs.int_ops);
+        if (!is_known(node->costs.latency_ps) && is_known(operations) && operations > 0)
+            leave_out(result, node->module, operations, ret);
+    }
+    return ret;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The built-in devices are whole, and a file says exactly what is wrong with it. */
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "backends/device/devices.h"
+#include "support/arena.h"
+
+/* The files have a name that messages can be compared with. */
+static int make(void **state) {
+    char folder[] = "/tmp/test_devices_XXXXXX";
+    *state = arena_new("test", 0);
+    return *state == NULL || mkdtemp(folder) == NULL || chdir(folder) != 0;
+}
+
+static int end(void **state) {
+    char folder[4096];
+    arena_free(*state);
+    return getcwd(folder, sizeof(folder)) == NULL || rmdir(folder) != 0;
+}
+
+static struct device_model built_in(const char *name, struct arena *arena) {
+    struct device_model model;
+    struct cm_reason reason = {""};
+    if (device_built_in(name, arena, &model, &reason) != CM_BACKEND_OK)
+        fail_msg("%s: %s", name, reason.text);
+    return model;
+}
+
+static void every_built_in_device_is_whole(void **state) {
+    size_t n = 0;
+    for (; device_name_at(n) != NULL; n++) {
+        const char *name = device_name_at(n);
+        const struct device_model device = built_in(name, *state);
+        const bool processor = strncmp(name, "cpu-", 4) == 0;
+        assert_string_equal(device.name, name);
+        assert_true(n == 0 || strcmp(device_name_at(n - 1), name) != 0);
+        assert_true(strlen(device.title) > 0 && strlen(device.source) > 0);
+        assert_true(strlen(device.source) < CM_NAME_SIZE); /* a report prints it whole */
+        assert_true(device.rates[RATE_FP32] > (processor ? 1e11 : 1e12));
+        assert_true(device.rates[RATE_FP32] < 1e15);
+        assert_true(device.bandwidth > 1e10 && device.bandwidth < 1e14);
+        assert_true(device.memory_bytes > 1000000000);
+        /* Vendors publish none. */
+        assert_true(device.floor == 0);
+        assert_true(device.rates[RATE_NONE] == 0);
+        assert_true(device_is_built_in(name));
+    }
+    assert_true(n >= 30);
+}
+
+static void a_device_that_is_not_there_is_refused(void **state) {
+    struct device_model model;
+    struct cm_reason reason = {""};
+    assert_false(device_is_built_in("h2000"));
+    assert_int_equal(device_built_in("h2000", *state, &model, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "there is no device 'h2000', want one of the built-in "
+                                     "names or a file that ends in .json");
+}
+
+/* Figures worked out beside the table: dense TFLOP/s of fp16 products, and GB/s. */
+static void some_figures_are_those_of_the_documents(void **state) {
+    static const struct {
+        const char *name;
+        double tera, giga;
+    } cases[] = {
+        {"v100", 125, 900},        {"t4", 65, 320},           {"a100-40gb", 312, 1555},
+        {"rtx-4090", 165.2, 1008}, {"h100-sxm", 989.4, 3350}, {"h200", 989.5, 4800},
+        {"mi300x", 1307.4, 5300},  {"b200", 2250, 7700},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct device_model device = built_in(cases[i].name, *state);
+        assert_true(device.rates[RATE_MATRIX_FP16] == cases[i].tera * 1e12);
+        assert_true(device.bandwidth == cases[i].giga * 1e9);
+    }
+}
+
+static void the_facts_of_a_chip_are_read_too(void **state) {
+    const struct device_model device = built_in("a100-80gb", *state);
+    assert_string_equal(device.architecture, "sm_80");
+    assert_int_equal(device.n_units, 108);
+    assert_int_equal(device.threads_a_unit, 2048);
+    assert_int_equal(device.cache_bytes, 40 << 20);
+    assert_string_equal(device.source,
+                        "NVIDIA Ampere Architecture In-Depth, table of P100, V100 and A100; "
+                        "NVIDIA A100 Tensor Core GPU data sheet; …");
+}
+
+static int read_text(const char *text, struct arena *arena, struct device_model *ret,
+                     struct cm_reason *reason) {
+    char path[FIXTURE_PATH];
+    fixture_write(text, path);
+    assert_int_equal(rename(path, "x.json"), 0);
+    const int status = device_read("x.json", arena, ret, reason);
+    unlink("x.json");
+    return status;
+}
+
+static void a_file_gives_a_device(void **state) {
+    struct device_model model;
+    struct cm_reason reason = {""};
+    assert_int_equal(read_text("{\"schema\": \"costmodel/device/1\", \"name\": \"mine\","
+                               " \"source\": \"page 3\", \"rates\": {\"fp32\": 1e12,"
+                               " \"matrix_fp16\": 8.5e12}, \"bandwidth\": 1e11,"
+                               " \"memory_bytes\": 4e9, \"floor\": 2e-6}",
+                               *state, &model, &reason),
+                     CM_BACKEND_OK);
+    assert_string_equal(model.title, "mine");
+    assert_string_equal(model.source, "page 3");
+    assert_true(model.rates[RATE_FP32] == 1e12);
+    assert_true(model.rates[RATE_MATRIX_FP16] == 8.5e12);
+    assert_true(model.rates[RATE_FP64] == 0);
+    assert_true(model.bandwidth == 1e11);
+    assert_int_equal(model.memory_bytes, 4000000000);
+    assert_true(model.floor == 2e-6);
+}
+
+#define FIGURES(rates)                                                                         \
+    "{\"schema\": \"costmodel/device/1\", \"name\": \"a\", \"sources\": {\"m\": {"             \
+    "\"document\": \"the manual\", \"url\": \"https://example.org\"}, \"copy\": {"             \
+    "\"document\": \"a copy\"}}, \"rates\": {" rates "}, \"bandwidth\": 1e11}"
+
+static void a_figure_may_have_its_own_source(void **state) {
+    struct device_model model;
+    struct cm_reason reason = {""};
+    assert_int_equal(
+        read_text(
+            FIGURES("\"fp32\": {\"value\": 2e12, \"source\": \"m\", \"where\": \"page 3\","
+                    " \"derivation\": \"2 x 1e12\", \"checked\": \"copy\"}"),
+            *state, &model, &reason),
+        CM_BACKEND_OK);
+    assert_true(model.rates[RATE_FP32] == 2e12);
+    assert_string_equal(model.source, "the manual");
+}
+
+static void a_figure_that_is_wrong_says_what(void **state) {
+    static const char *const cases[][2] = {
+        {FIGURES("\"fp32\": {\"source\": \"m\"}"),
+         "device file 'x.json': 'fp32' has no 'value'"},
+        {FIGURES("\"fp32\": {\"value\": 1}"), "device file 'x.json': 'fp32' has no 'source'"},
+        {FIGURES("\"fp32\": {\"value\": \"1\", \"source\": \"m\"}"),
+         "device file 'x.json': 'value' is no number above 0"},
+        {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"n\"}"),
+         "device file 'x.json': 'n' is none of its sources"},
+        {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"m\", \"checked\": \"n\"}"),
+         "device file 'x.json': 'n' is none of its sources"},
+        {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"m\", \"where\": 3}"),
+         "device file 'x.json': 'where' is no text"},
+        {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"m\", \"unit\": \"T\"}"),
+         "device file 'x.json': 'unit' is no known key"},
+        {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"m\", \"value\": 2}"),
+         "device file 'x.json': 'value' is given twice"},
+        {FIGURES("\"fp32\": [1]"), "device file 'x.json': 'fp32' is no number above 0"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct device_model model;
+        struct cm_reason reason = {""};
+        assert_int_equal(read_text(cases[i][0], *state, &model, &reason), CM_BACKEND_REFUSED);
+        assert_string_equal(reason.text, cases[i][1]);
+    }
+}
+
+#define HEAD "{\"schema\": \"costmodel/device/1\", \"name\": \"a\", "
+
+static void a_file_that_is_wrong_says_where(void **state) {
+    static const char *const cases[][2] = {
+        {"[]", "device file 'x.json': is no JSON object"},
+        {"{\"name\": 1", "device file 'x.json': is no JSON object"},
+        {"{\"name\": \"a\"}", "device file 'x.json': want the schema \"costmodel/device/1\""},
+        {"{\"schema\": \"costmodel/device/2\"}",
+         "device file 'x.json': want the schema \"costmodel/device/1\""},
+        {"{\"schema\": 1}", "device file 'x.json': want the schema \"costmodel/device/1\""},
+        {"{\"schema\": \"costmodel/device/1\", \"bandwidth\": 1e9, \"rates\": {\"fp32\": 1}}",
+         "device file 'x.json': has no 'name'"},
+        {"{\"schema\": \"costmodel/device/1\", \"name\": 5}",
+         "device file 'x.json': 'name' is no text"},
+        {HEAD "\"rates\": {\"fp32\": 1}}", "device file 'x.json': has no 'bandwidth'"},
+        {HEAD "\"bandwidth\": 1e9}", "device file 'x.json': has no rate"},
+        {HEAD "\"bandwidth\": -1}", "device file 'x.json': 'bandwidth' is no number above 0"},
+        {HEAD "\"bandwidth\": 1e999}",
+         "device file 'x.json': 'bandwidth' is no number above 0"},
+        {HEAD "\"bandwidth\": \"1e9\"}",
+         "device file 'x.json': 'bandwidth' is no number above 0"},
+        {HEAD "\"rates\": 5}", "device file 'x.json': 'rates' is no object"},
+        {HEAD "\"rates\": {\"fp33\": 1}}", "device file 'x.json': 'fp33' is no known key"},
+        {HEAD "\"rates\": {\"none\": 1}}", "device file 'x.json': 'none' is no known key"},
+        {HEAD "\"rates\": {\"fp32\": 1, \"fp32\": 2}}",
+         "device file 'x.json': 'fp32' is given twice"},
+        {HEAD "\"bandwidth\": 1, \"bandwidth\": 1e9}",
+         "device file 'x.json': 'bandwidth' is given twice"},
+        {HEAD "\"bandwith\": 1e9}", "device file 'x.json': 'bandwith' is no known key"},
+        {HEAD "\"sources\": []}", "device file 'x.json': 'sources' is no object"},
+        {HEAD "\"sources\": {\"m\": 1}}", "device file 'x.json': 'm' is no object"},
+        {HEAD "\"sources\": {\"m\": {}}}", "device file 'x.json': 'm' has no 'document'"},
+        {HEAD "\"sources\": {\"m\": {\"document\": 1}}}",
+         "device file 'x.json': 'document' is no text"},
+        {HEAD "\"sources\": {\"m\": {\"document\": \"a\", \"page\": \"3\"}}}",
+         "device file 'x.json': 'page' is no known key"},
+        {HEAD "\"units\": 2e6}", "device file 'x.json': 'units' is more than a million"},
+        {HEAD "\"note\": 1}", "device file 'x.json': 'note' is no text"},
+        {HEAD "\"architecture\": \"\"}", "device file 'x.json': 'architecture' is no text"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct device_model model = {.name = "untouched"};
+        struct cm_reason reason = {""};
+        assert_int_equal(read_text(cases[i][0], *state, &model, &reason), CM_BACKEND_REFUSED);
+        assert_string_equal(reason.text, cases[i][1]);
+        assert_string_equal(model.name, "untouched");
+    }
+}
+
+static void a_file_that_cannot_be_read_says_why(void **state) {
+    struct device_model model;
+    struct cm_reason reason = {""};
+    assert_int_equal(device_read("/nonexistent/a.json", *state, &model, &reason),
+                     CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "device file: cannot open \"/nonexistent/a.json\": "
+                                     "No such file or directory");
+    char *large = malloc(70000);
+    assert_non_null(large);
+    memset(large, ' ', 70000);
+    large[69999] = '\0';
+    assert_int_equal(read_text(large, *state, &model, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text,
+                        "device file 'x.json': is larger than a description can be");
+    free(large);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_built_in_device_is_whole),
+        cmocka_unit_test(a_device_that_is_not_there_is_refused),
+        cmocka_unit_test(some_figures_are_those_of_the_documents),
+        cmocka_unit_test(the_facts_of_a_chip_are_read_too),
+        cmocka_unit_test(a_file_gives_a_device),
+        cmocka_unit_test(a_figure_may_have_its_own_source),
+        cmocka_unit_test(a_figure_that_is_wrong_says_what),
+        cmocka_unit_test(a_file_that_is_wrong_says_where),
+        cmocka_unit_test(a_file_that_cannot_be_read_says_why),
+    };
+    return cmocka_run_group_tests(tests, make, end);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NAME:key=value,... as a user writes it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/backend_registry.h"
+#include "backends/plugin/settings.h"
+#include "support/arena.h"
+
+static int make(void **state) {
+    *state = arena_new("test", 0);
+    return *state == NULL;
+}
+
+static int end(void **state) {
+    arena_free(*state);
+    return 0;
+}
+
+static void a_name_alone_has_no_settings(void **state) {
+    static const char *const texts[] = {"onednn", "onednn:"};
+    for (size_t i = 0; i < 2; i++) {
+        struct cm_settings settings;
+        struct cm_reason reason = {""};
+        const char *name = NULL;
+        assert_int_equal(settings_parse(texts[i], *state, &name, &settings, &reason),
+                         CM_BACKEND_OK);
+        assert_string_equal(name, "onednn");
+        assert_int_equal(settings.n, 0);
+        assert_null(settings_get(&settings, "threads"));
+    }
+}
+
+static void values_may_hold_anything_but_a_comma(void **state) {
+    struct cm_settings settings;
+    struct cm_reason reason = {""};
+    const char *name = NULL;
+    assert_int_equal(settings_parse("onednn:library=/opt/a=b:c.so,threads=,threads=2", *state,
+                                    &name, &settings, &reason),
+                     CM_BACKEND_OK);
+    assert_int_equal(settings.n, 3);
+    assert_string_equal(settings_get(&settings, "library"), "/opt/a=b:c.so");
+    assert_string_equal(settings_get(&settings, "threads"), "2");
+}
+
+static void what_is_no_setting_is_refused(void **state) {
+    static const char *const cases[][2] = {
+        {"a:device", "want name=value, have 'device'"},
+        {"a:=5", "want name=value, have '=5'"},
+        {"a:x=1,,y=2", "want name=value, have ''"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cm_settings settings;
+        struct cm_reason reason = {""};
+        const char *name = NULL;
+        assert_int_equal(settings_parse(cases[i][0], *state, &name, &settings, &reason),
+                         CM_BACKEND_REFUSED);
+        assert_string_equal(reason.text, cases[i][1]);
+    }
+}
+
+static void a_setting_without_an_option_is_refused(void **state) {
+    (void)state;
+    const struct cm_setting good = {"device", "h200"};
+    const struct cm_setting bad = {"devise", "h200"};
+    const struct cm_settings one = {.n = 1, .items = &good};
+    const struct cm_settings other = {.n = 1, .items = &bad};
+    struct cm_reason reason = {""};
+    assert_int_equal(settings_check(&one, &roofline_backend, &reason), CM_BACKEND_OK);
+    assert_int_equal(settings_check(&other, &roofline_backend, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "roofline has no option 'devise'");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_alone_has_no_settings),
+        cmocka_unit_test(values_may_hold_anything_but_a_comma),
+        cmocka_unit_test(what_is_no_setting_is_refused),
+        cmocka_unit_test(a_setting_without_an_option_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make, end);
+}

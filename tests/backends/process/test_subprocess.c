@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A backend in its own process: whatever becomes of that, one primitive is the most it costs.
+ */
+#include "fixture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "backends/backend_registry.h"
+#include "backends/process/subprocess.h"
+#include "support/arena.h"
+
+/* A child over the fake backend, with its table in a file. */
+struct fixture {
+    struct arena *arena;
+    char table[FIXTURE_PATH];
+    struct cm_setting setting;
+    struct child_setup setup;
+    struct child *child;
+    struct cm_reason reason;
+};
+
+static int prepare(struct fixture *f, const char *table) {
+    memset(f, 0, sizeof(*f));
+    f->arena = arena_new("test", 0);
+    assert_non_null(f->arena);
+    fixture_write(table, f->table);
+    f->setting = (struct cm_setting){"table", f->table};
+    child_setup_init(&f->setup, &fake_backend);
+    f->setup.settings.n = 1;
+    f->setup.settings.items = &f->setting;
+    f->setup.measure_timeout_s = 10;
+    return child_start(&f->setup, f->arena, &f->child, &f->reason);
+}
+
+static void finish(struct fixture *f) {
+    child_stop(f->child);
+    unlink(f->table);
+    arena_free(f->arena);
+}
+
+static struct cm_measurement measure(struct fixture *f, const struct cm_primitive *primitive) {
+    struct cm_measurement measurement;
+    child_measure(f->child, primitive, &measurement);
+    return measurement;
+}
+
+static int count_files(void) {
+    int n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    if (folder == NULL) return -1;
+    while (readdir(folder) != NULL) n++;
+    closedir(folder);
+    return n;
+}
+
+static void expect_no_children(void) {
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+static void times_come_back(void **state) {
+    (void)state;
+    struct fixture f;
+    assert_int_equal(prepare(&f, "# a comment\n\nconv f32 1x3: 0.002 / 0.001\nconv: 5\n"),
+                     CM_BACKEND_OK);
+    const struct cm_primitive conv = fixture_conv();
+    const struct cm_measurement got = measure(&f, &conv);
+    assert_int_equal(got.state, CM_INVENTED);
+    assert_true(got.cold.median == 0.002 && got.cold.q1 == 0.002 && got.cold.q3 == 0.002);
+    assert_true(got.warm.median == 0.001);
+    assert_int_equal(got.cold.n_samples, 11);
+    assert_int_equal(got.how.workspace_bytes, 4096);
+    assert_string_equal(got.how.kernels[0].name, "fake_conv f32 1x3");
+    assert_string_equal(got.reason.text, "");
+    assert_string_equal(child_facts(f.child)->name, "a table of 2 rows");
+    assert_int_equal(child_n_processes(f.child), 1);
+    finish(&f);
+    expect_no_children();
+}
+
+/* Every fault, what it is called, and that the next primitive is measured as if nothing was. */
+static void a_fault_costs_one_primitive(void **state) {
+    (void)state;
+    static const struct {
+        const char *action;
+        enum cm_measure_state state;
+        const char *reason;
+        int processes;
+    } cases[] = {
+        {"crash", CM_CRASHED, "the measuring process was ended by signal 9", 2},
+        {"lost", CM_CRASHED, "the table loses the device", 2},
+        {"hang", CM_TIMED_OUT, "no answer within 0.3 s", 2},
+        {"refuse", CM_UNSUPPORTED, "the table refuses it", 1},
+        {"memory", CM_OUT_OF_MEMORY, "the table has no memory for it", 1},
+    };
+    const struct cm_primitive conv = fixture_conv();
+    const struct cm_primitive relu = fixture_relu(100);
+    const int files = count_files();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fixture f;
+        char table[128];
+        snprintf(table, sizeof(table), "conv: %s\neltwise relu: 0.003\n", cases[i].action);
+        assert_int_equal(prepare(&f, table), CM_BACKEND_OK);
+        child_stop(f.child);
+        f.setup.measure_timeout_s = cases[i].state == CM_TIMED_OUT ? 0.3 : 10;
+        assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_OK);
+        const struct cm_measurement bad = measure(&f, &conv);
+        assert_int_equal(bad.state, cases[i].state);
+        assert_string_equal(bad.reason.text, cases[i].reason);
+        assert_true(bad.cold.median == 0 && bad.cold.n_samples == 0);
+        const struct cm_measurement good = measure(&f, &relu);
+        assert_int_equal(good.state, CM_INVENTED);
+        assert_true(good.cold.median == 0.003);
+        assert_int_equal(child_n_processes(f.child), cases[i].processes);
+        finish(&f);
+        expect_no_children();
+    }
+    assert_int_equal(count_files(), files);
+}
+
+static void proxies_and_views_are_called_so(void **state) {
+    (void)state;
+    struct fixture f;
+    const struct cm_primitive conv = fixture_conv();
+    const struct cm_primitive relu = fixture_relu(100);
+    assert_int_equal(prepare(&f, "conv: proxy 0.004\neltwise: view\n"), CM_BACKEND_OK);
+    const struct cm_measurement proxy = measure(&f, &conv);
+    assert_int_equal(proxy.state, CM_PROXY);
+    assert_true(proxy.cold.median == 0.004);
+    assert_string_equal(proxy.reason.text, "a row of the table in its place");
+    const struct cm_measurement view = measure(&f, &relu);
+    assert_int_equal(view.state, CM_VIEW);
+    assert_true(view.cold.median == 0 && view.cold.n_samples == 0);
+    finish(&f);
+}
+
+static void samples_that_differ_are_flagged(void **state) {
+    (void)state;
+    struct fixture f;
+    const struct cm_primitive conv = fixture_conv();
+    assert_int_equal(prepare(&f, "conv: 0.002 0.003\n"), CM_BACKEND_OK);
+    const struct cm_measurement got = measure(&f, &conv);
+    assert_int_equal(got.state, CM_INVENTED);
+    assert_int_equal(got.flags, CM_FLAG_UNSTABLE);
+    assert_true(got.cold.n_samples > 11);
+    finish(&f);
+}
+
+static void what_no_row_fits_and_what_is_malformed_is_refused(void **state) {
+    (void)state;
+    struct fixture f;
+    const struct cm_primitive relu = fixture_relu(100);
+    struct cm_primitive bad = fixture_conv();
+    bad.n_inputs = 1;
+    assert_int_equal(prepare(&f, "conv: 1\n"), CM_BACKEND_OK);
+    const struct cm_measurement none = measure(&f, &relu);
+    assert_int_equal(none.state, CM_UNSUPPORTED);
+    assert_string_equal(none.reason.text,
+                        "the table has no row for eltwise relu f32 100 -> 100");
+    const struct cm_measurement malformed = measure(&f, &bad);
+    assert_int_equal(malformed.state, CM_UNSUPPORTED);
+    assert_string_equal(malformed.reason.text, "conv with 1 operands and 1 results");
+    assert_int_equal(child_n_processes(f.child), 1);
+    finish(&f);
+}
+
+static void a_device_that_does_not_open_says_why(void **state) {
+    (void)state;
+    static const struct {
+        const char *table;
+        const char *reason;
+    } cases[] = {
+        {"open: refuse\n", "the table refuses it"},
+        {"open: crash\n", "the measuring process was ended by signal 9"},
+        {"conv 0.1\n", "line 1 of the table is not 'primitive: seconds...'"},
+        {"\nconv: 0.1\nconv:\n", "line 3 of the table is not 'primitive: seconds...'"},
+        {"conv: -1\n", "line 1 of the table is not 'primitive: seconds...'"},
+        {"conv: hang 5\n", "line 1 of the table is not 'primitive: seconds...'"},
+        {"conv: 1 /\n", "line 1 of the table is not 'primitive: seconds...'"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fixture f;
+        assert_int_equal(prepare(&f, cases[i].table), CM_BACKEND_REFUSED);
+        assert_string_equal(f.reason.text, cases[i].reason);
+        assert_null(f.child);
+        finish(&f);
+        expect_no_children();
+    }
+}
+
+static void a_device_that_hangs_while_it_opens_is_given_up(void **state) {
+    (void)state;
+    struct fixture f;
+    (void)prepare(&f, "conv: 1\n");
+    child_stop(f.child);
+    f.child = NULL;
+    unlink(f.table);
+    fixture_write("open: hang\n", f.table);
+    f.setup.open_timeout_s = 0.2;
+    assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_REFUSED);
+    assert_string_equal(f.reason.text, "no answer within 0.2 s");
+    finish(&f);
+    expect_no_children();
+}
+
+static void settings_are_checked(void **state) {
+    (void)state;
+    struct fixture f;
+    const struct cm_setting missing = {"table", "/nonexistent"};
+    (void)prepare(&f, "conv: 1\n");
+    child_stop(f.child);
+    f.child = NULL;
+    f.setup.settings.items = &missing;
+    assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_REFUSED);
+    assert_string_equal(f.reason.text, "the table '/nonexistent' cannot be read");
+    f.setup.settings.n = 0;
+    assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_REFUSED);
+    assert_string_equal(f.reason.text, "wants a table: fake:table=FILE");
+    finish(&f);
+}
+
+static void a_device_that_is_gone_for_good_is_asked_once(void **state) {
+    (void)state;
+    struct fixture f;
+    const struct cm_primitive conv = fixture_conv();
+    assert_int_equal(prepare(&f, "conv: crash\n"), CM_BACKEND_OK);
+    assert_int_equal(measure(&f, &conv).state, CM_CRASHED);
+    unlink(f.table);
+    for (int i = 0; i < 3; i++) {
+        const struct cm_measurement got = measure(&f, &conv);
+        assert_int_equal(got.state, CM_UNSUPPORTED);
+        assert_non_null(strstr(got.reason.text, "the device could not be opened again: "));
+        assert_non_null(strstr(got.reason.text, "cannot be read"));
+    }
+    assert_int_equal(child_n_processes(f.child), 2);
+    finish(&f);
+    expect_no_children();
+}
+
+/* A program that ignores SIGCHLD has no children to wait for, and must not wait for ever. */
+static void whoever_ignores_its_children_is_served_as_well(void **state) {
+    (void)state;
+    struct fixture f;
+    const struct cm_primitive conv = fixture_conv();
+    struct sigaction before;
+    struct sigaction ignore;
+    memset(&ignore, 0, sizeof(ignore));
+    ignore.sa_handler = SIG_IGN;
+    assert_int_equal(sigaction(SIGCHLD, &ignore, &before), 0);
+    assert_int_equal(prepare(&f, "conv: crash\n"), CM_BACKEND_OK);
+    const struct cm_measurement got = measure(&f, &conv);
+    assert_int_equal(got.state, CM_CRASHED);
+    assert_string_equal(got.reason.text, "the measuring process ended with status 0");
+    finish(&f);
+    assert_int_equal(sigaction(SIGCHLD, &before, NULL), 0);
+}
+
+/* A backend that writes where it has no business to: over the line to the program. */
+static int open_and_scribble(const struct cm_settings *settings, struct cm_device **ret,
+                             struct cm_reason *reason) {
+    (void)settings;
+    (void)ret;
+    (void)reason;
+    for (int file = 3; file < 64; file++) {
+        struct stat status;
+        char noise[64];
+        memset(noise, 'x', sizeof(noise));
+        if (fstat(file, &status) == 0 && S_ISSOCK(status.st_mode))
+            (void)!write(file, noise, sizeof(noise));
+    }
+    return CM_BACKEND_REFUSED;
+}
+
+static void what_is_no_result_is_not_taken_for_one(void **state) {
+    (void)state;
+    struct cm_backend scribbler = fake_backend;
+    struct arena *arena = arena_new("test", 0);
+    struct child_setup setup;
+    struct child *child = NULL;
+    struct cm_reason reason = {""};
+    scribbler.open = open_and_scribble;
+    child_setup_init(&setup, &scribbler);
+    assert_int_equal(child_start(&setup, arena, &child, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "the measuring process sent what is no result");
+    arena_free(arena);
+    expect_no_children();
+}
+
+/* A ReLU of 64 elements, twice, from one place to the other and back. */
+static struct cm_measurement measure_twice(struct fixture *f, uint32_t n_steps) {
+    const struct cm_primitive relu = fixture_relu(64);
+    const struct cm_network_step steps[] = {
+        {.outputs = {{.offset = 256}}},
+        {.inputs = {{.offset = 256}}},
+    };
+    const struct cm_network network = {1, n_steps, &relu, steps, 512, 0};
+    struct cm_measurement measurement;
+    child_measure_network(f->child, &network, &measurement);
+    return measurement;
+}
+
+static void a_network_is_timed_warm(void **state) {
+    (void)state;
+    struct fixture f;
+    assert_int_equal(prepare(&f, "network: 5 / 0.25\neltwise: 1\n"), CM_BACKEND_OK);
+    struct cm_measurement got = measure_twice(&f, 2);
+    assert_int_equal(got.state, CM_INVENTED);
+    assert_true(got.warm.median == 0.25);
+    assert_true(got.cold.median == 0 && got.warm.n_samples > 0);
+    const struct cm_primitive relu = fixture_relu(8);
+    assert_int_equal(measure(&f, &relu).state, CM_INVENTED); /* the process is still there */
+    assert_int_equal(child_n_processes(f.child), 1);
+    got = measure_twice(&f, CHILD_MOST_STEPS + 1);
+    assert_int_equal(got.state, CM_UNSUPPORTED);
+    assert_string_equal(got.reason.text, "the network has 16385 steps, at most 16384 are run");
+    finish(&f);
+}
+
+static void a_network_may_fail_as_a_primitive_may(void **state) {
+    static const struct {
+        const char *table;
+        int32_t state;
+        const char *reason;
+    } cases[] = {
+        {"network: hang\n", CM_TIMED_OUT, "no answer within 0.3 s"},
+        {"network: crash\n", CM_CRASHED, "the measuring process was ended by signal 9"},
+        {"network: lost\n", CM_CRASHED, "the table loses the device"},
+        {"network: memory\n", CM_OUT_OF_MEMORY, "the table has no memory for it"},
+        {"conv: 1\n", CM_UNSUPPORTED, "the table has no row for a network"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fixture f;
+        char table[64];
+        snprintf(table, sizeof(table), "%seltwise: 1\n", cases[i].table);
+        assert_int_equal(prepare(&f, table), CM_BACKEND_OK);
+        child_stop(f.child);
+        f.setup.network_timeout_s = 0.3;
+        assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_OK);
+        const struct cm_measurement got = measure_twice(&f, 2);
+        assert_int_equal(got.state, cases[i].state);
+        assert_string_equal(got.reason.text, cases[i].reason);
+        const struct cm_primitive relu = fixture_relu(8);
+        assert_int_equal(measure(&f, &relu).state, CM_INVENTED); /* by another process */
+        finish(&f);
+        expect_no_children();
+    }
+}
+
+static void a_backend_without_the_slot_says_so(void **state) {
+    (void)state;
+    struct fixture f;
+    assert_int_equal(prepare(&f, "network: 1\n"), CM_BACKEND_OK);
+    child_stop(f.child);
+    struct cm_backend without = fake_backend;
+    without.network = NULL;
+    f.setup.backend = &without;
+    assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_OK);
+    assert_string_equal(measure_twice(&f, 2).reason.text,
+                        "the backend does not run whole networks");
+    finish(&f);
+}
+
+static void a_program_without_descriptors_says_so(void **state) {
+    (void)state;
+    struct arena *arena = arena_new("test", 0);
+    struct rlimit before;
+    struct child_setup setup;
+    struct child *child = NULL;
+    struct cm_reason reason = {""};
+    child_setup_init(&setup, &fake_backend);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const struct rlimit none = {3, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    assert_int_equal(child_start(&setup, arena, &child, &reason), CM_BACKEND_REFUSED);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_string_equal(reason.text, "no socket: Too many open files");
+    arena_free(arena);
+}
+
+static void stopping_nothing_is_fine(void **state) {
+    (void)state;
+    child_stop(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_come_back),
+        cmocka_unit_test(a_fault_costs_one_primitive),
+        cmocka_unit_test(proxies_and_views_are_called_so),
+        cmocka_unit_test(samples_that_differ_are_flagged),
+        cmocka_unit_test(what_no_row_fits_and_what_is_malformed_is_refused),
+        cmocka_unit_test(a_device_that_does_not_open_says_why),
+        cmocka_unit_test(a_device_that_hangs_while_it_opens_is_given_up),
+        cmocka_unit_test(settings_are_checked),
+        cmocka_unit_test(a_device_that_is_gone_for_good_is_asked_once),
+        cmocka_unit_test(whoever_ignores_its_children_is_served_as_well),
+        cmocka_unit_test(what_is_no_result_is_not_taken_for_one),
+        cmocka_unit_test(a_network_is_timed_warm),
+        cmocka_unit_test(a_network_may_fail_as_a_primitive_may),
+        cmocka_unit_test(a_backend_without_the_slot_says_so),
+        cmocka_unit_test(a_program_without_descriptors_says_so),
+        cmocka_unit_test(stopping_nothing_is_fine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules by name and by list: a reason for each that cannot be used. */
+#include "fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "backends/backend_registry.h"
+#include "backends/plugin/loader.h"
+#include "backends/process/subprocess.h"
+#include "support/arena.h"
+#include "support/text.h"
+
+#define MODULES TEST_BINARY_DIR "/modules"
+
+static int make(void **state) {
+    *state = arena_new("test", 0);
+    return *state == NULL;
+}
+
+static int end(void **state) {
+    arena_free(*state);
+    return 0;
+}
+
+static struct places places_of(struct arena *arena, const char *path) {
+    struct places places;
+    assert_int_equal(places_from(path, arena, &places), 0);
+    return places;
+}
+
+/* Modules that are not what they should be, and what is said of each. */
+static const char *const faulty[][2] = {
+    {"newer", "the module speaks version 999, this program speaks 2"},
+    {"larger", "the module's struct has 4096 bytes, this program's has 112"},
+    {"nameless", "the module has no symbol 'costmodel_backend'"},
+    {"silent", "the module does not speak version 2"},
+    {"half", "the module leaves out 'plan'"},
+    {"text", "the module cannot be loaded: "},
+};
+
+#define N_FAULTY (sizeof(faulty) / sizeof(faulty[0]))
+
+static void expect_reason(const char *have, const char *want) {
+    if (strncmp(have, want, strlen(want)) != 0)
+        fail_msg("have \"%s\", want \"%s\"", have, want);
+}
+
+static void a_module_that_is_right_is_found_by_name(void **state) {
+    const struct places places = places_of(*state, MODULES);
+    const struct cm_backend *backend = NULL;
+    struct cm_reason reason = {""};
+    assert_int_equal(backends_find(&places, "good", *state, &backend, &reason), CM_BACKEND_OK);
+    assert_string_equal(backend->name, "good");
+    assert_int_equal(backends_find(&places, "roofline", *state, &backend, &reason),
+                     CM_BACKEND_OK);
+    assert_ptr_equal(backend, &roofline_backend);
+}
+
+static void a_module_works_in_a_process_of_its_own(void **state) {
+    const struct places places = places_of(*state, MODULES);
+    const struct cm_primitive relu = fixture_relu(500);
+    const struct cm_backend *backend = NULL;
+    struct cm_measurement got;
+    struct child_setup setup;
+    struct child *child = NULL;
+    struct cm_reason reason = {""};
+    assert_int_equal(backends_find(&places, "good", *state, &backend, &reason), CM_BACKEND_OK);
+    child_setup_init(&setup, backend);
+    assert_int_equal(child_start(&setup, *state, &child, &reason), CM_BACKEND_OK);
+    assert_string_equal(child_facts(child)->name, "a device in a module");
+    child_measure(child, &relu, &got);
+    child_stop(child);
+    assert_int_equal(got.state, CM_MODELLED);
+    assert_true(got.cold.median == 500 * 1e-9);
+}
+
+static void a_module_without_its_device_says_so_when_it_is_opened(void **state) {
+    const struct places places = places_of(*state, MODULES);
+    const struct cm_backend *backend = NULL;
+    struct child_setup setup;
+    struct child *child = NULL;
+    struct cm_reason reason = {""};
+    assert_int_equal(backends_find(&places, "absent", *state, &backend, &reason),
+                     CM_BACKEND_OK);
+    child_setup_init(&setup, backend);
+    assert_int_equal(child_start(&setup, *state, &child, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "there is no such device here");
+}
+
+static void each_faulty_module_has_its_reason(void **state) {
+    const struct places places = places_of(*state, MODULES);
+    for (size_t i = 0; i < N_FAULTY; i++) {
+        const struct cm_backend *backend = NULL;
+        struct cm_reason reason = {""};
+        assert_int_equal(backends_find(&places, faulty[i][0], *state, &backend, &reason),
+                         CM_BACKEND_REFUSED);
+        assert_null(backend);
+        expect_reason(reason.text, faulty[i][1]);
+    }
+}
+
+static void a_name_that_is_none_finds_nothing(void **state) {
+    static const char *const cases[][2] = {
+        {"cuda2", "there is no backend 'cuda2': it is not built in, and none of the 1 places "
+                  "that are searched has costmodel-cuda2.so"},
+        {"../x", "'../x' cannot be the name of a backend: small letters, digits and -"},
+        {"", "'' cannot be the name of a backend: small letters, digits and -"},
+        {"CUDA", "'CUDA' cannot be the name of a backend: small letters, digits and -"},
+    };
+    const struct places places = places_of(*state, MODULES);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct cm_backend *backend = NULL;
+        struct cm_reason reason = {""};
+        assert_int_equal(backends_find(&places, cases[i][0], *state, &backend, &reason),
+                         CM_BACKEND_REFUSED);
+        assert_string_equal(reason.text, cases[i][1]);
+    }
+}
+
+static const struct backends_entry *find(const struct backends_list *list, const char *name,
+                                         size_t nth) {
+    for (size_t i = 0; i < list->n; i++)
+        if (text_equal(list->items[i].name, name) && nth-- == 0) return &list->items[i];
+    fail_msg("no %s", name);
+    return NULL;
+}
+
+static void the_list_has_all_of_them(void **state) {
+    struct places places = places_of(*state, MODULES);
+    struct backends_list list;
+    assert_int_equal(backends_list(&places, *state, &list), 0);
+    assert_string_equal(list.items[0].name, "roofline");
+    assert_string_equal(list.items[1].name, "fake");
+    assert_null(list.items[0].path);
+    assert_string_equal(find(&list, "good", 0)->path, MODULES "/costmodel-good.so");
+    assert_non_null(find(&list, "good", 0)->backend);
+    for (size_t i = 0; i < N_FAULTY; i++) {
+        const struct backends_entry *entry = find(&list, faulty[i][0], 0);
+        assert_null(entry->backend);
+        expect_reason(entry->reason.text, faulty[i][1]);
+    }
+    for (size_t i = 3; i < list.n; i++)
+        assert_true(strcmp(list.items[i - 1].name, list.items[i].name) < 0);
+}
+
+static void the_first_of_two_counts(void **state) {
+    struct places places = places_of(*state, MODULES "/second:" MODULES);
+    struct backends_list list;
+    const struct cm_backend *backend = NULL;
+    struct cm_reason reason = {""};
+    assert_int_equal(backends_list(&places, *state, &list), 0);
+    assert_string_equal(find(&list, "good", 0)->path, MODULES "/second/costmodel-good.so");
+    assert_null(find(&list, "good", 1)->backend);
+    assert_string_equal(find(&list, "good", 1)->reason.text,
+                        MODULES "/second/costmodel-good.so comes first");
+    assert_string_equal(find(&list, "fake", 1)->reason.text, "the built-in one comes first");
+    assert_int_equal(backends_find(&places, "good", *state, &backend, &reason), CM_BACKEND_OK);
+}
+
+static void places_that_cannot_be_are_told(void **state) {
+    struct places places = places_of(*state, ":modules:/nonexistent:.:" MODULES ":");
+    struct backends_list list;
+    assert_int_equal(places.n, 4);
+    assert_int_equal(backends_list(&places, *state, &list), 0);
+    assert_string_equal(places.items[0].reason.text, "is not absolute, so not searched");
+    assert_string_equal(places.items[1].reason.text, "No such file or directory");
+    assert_string_equal(places.items[2].reason.text, "is not absolute, so not searched");
+    assert_string_equal(places.items[3].reason.text, "");
+    assert_non_null(find(&list, "good", 0)->backend);
+}
+
+/* Whoever can leave a file in the working directory must not run code in our name. */
+static void the_working_directory_is_never_searched(void **state) {
+    char before[4096];
+    struct cm_reason reason = {""};
+    const struct cm_backend *backend = NULL;
+    struct places places = places_of(*state, "");
+    assert_non_null(getcwd(before, sizeof(before)));
+    assert_int_equal(chdir(MODULES), 0);
+    assert_int_equal(places.n, 0);
+    assert_int_equal(backends_find(&places, "good", *state, &backend, &reason),
+                     CM_BACKEND_REFUSED);
+    places = places_of(*state, ".:::");
+    assert_int_equal(backends_find(&places, "good", *state, &backend, &reason),
+                     CM_BACKEND_REFUSED);
+    assert_int_equal(loader_load("costmodel-good.so", &backend, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "the path 'costmodel-good.so' is not absolute");
+    assert_int_equal(unsetenv("COSTMODEL_BACKEND_PATH"), 0);
+    assert_int_equal(places_find(*state, &places), 0);
+    assert_true(places.n > 0);
+    for (size_t i = 0; i < places.n; i++) assert_int_equal(places.items[i].path[0], '/');
+    assert_int_equal(chdir(before), 0);
+}
+
+static void the_environment_names_the_places(void **state) {
+    struct places places;
+    assert_int_equal(setenv("COSTMODEL_BACKEND_PATH", "/a:/b", 1), 0);
+    assert_int_equal(places_find(*state, &places), 0);
+    assert_int_equal(unsetenv("COSTMODEL_BACKEND_PATH"), 0);
+    assert_int_equal(places.n, 2);
+    assert_string_equal(places.items[1].path, "/b");
+}
+
+static void what_is_no_file_is_not_loaded(void **state) {
+    (void)state;
+    const struct cm_backend *backend = NULL;
+    struct cm_reason reason = {""};
+    assert_int_equal(loader_load("/nonexistent/a.so", &backend, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "there is no file '/nonexistent/a.so'");
+    assert_int_equal(loader_load("/tmp", &backend, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "'/tmp' is no file");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_module_that_is_right_is_found_by_name),
+        cmocka_unit_test(a_module_works_in_a_process_of_its_own),
+        cmocka_unit_test(a_module_without_its_device_says_so_when_it_is_opened),
+        cmocka_unit_test(each_faulty_module_has_its_reason),
+        cmocka_unit_test(a_name_that_is_none_finds_nothing),
+        cmocka_unit_test(the_list_has_all_of_them),
+        cmocka_unit_test(the_first_of_two_counts),
+        cmocka_unit_test(places_that_cannot_be_are_told),
+        cmocka_unit_test(the_working_directory_is_never_searched),
+        cmocka_unit_test(the_environment_names_the_places),
+        cmocka_unit_test(what_is_no_file_is_not_loaded),
+    };
+    return cmocka_run_group_tests(tests, make, end);
+}

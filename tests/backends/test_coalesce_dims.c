@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fewer dims, the same work. */
+#include "backends/coalesce_dims.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+
+static struct collapsed expect(const struct cm_tensor *a, const struct cm_tensor *b,
+                               const struct cm_tensor *shape, int rank, const int64_t *dims) {
+    const struct cm_tensor *const both[] = {a, b};
+    struct collapsed got;
+    assert_true(collapse(both, 2, shape, &got));
+    assert_int_equal(got.rank, rank);
+    assert_memory_equal(got.dims, dims, (size_t)rank * sizeof(*dims));
+    return got;
+}
+
+static void equal_packed_shapes_are_a_line(void **state) {
+    (void)state;
+    const struct cm_tensor x = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 64, 56, 1});
+    const struct collapsed got = expect(&x, &x, &x, 1, (const int64_t[]){7168});
+    assert_int_equal(got.own[0][0], 7168);
+    assert_int_equal(got.strides[1][0], 1);
+}
+
+static void a_bias_over_channels_has_three_dims(void **state) {
+    (void)state;
+    const struct cm_tensor x = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 64, 56, 56});
+    const struct cm_tensor bias = fixture_tensor(CM_F32, 3, (const int64_t[]){64, 1, 1});
+    const struct collapsed got = expect(&x, &bias, &x, 3, (const int64_t[]){2, 64, 3136});
+    assert_memory_equal(got.own[1], ((const int64_t[]){1, 64, 1}), 3 * sizeof(int64_t));
+    assert_memory_equal(got.strides[0], ((const int64_t[]){200704, 3136, 1}),
+                        3 * sizeof(int64_t));
+    assert_memory_equal(got.strides[1], ((const int64_t[]){64, 1, 1}), 3 * sizeof(int64_t));
+}
+
+static void a_bias_over_the_last_dim_has_two(void **state) {
+    (void)state;
+    const struct cm_tensor x = fixture_tensor(CM_F32, 3, (const int64_t[]){8, 197, 768});
+    const struct cm_tensor bias = fixture_tensor(CM_F32, 1, (const int64_t[]){768});
+    (void)expect(&x, &bias, &x, 2, (const int64_t[]){1576, 768});
+}
+
+static void a_transpose_keeps_what_it_turns(void **state) {
+    (void)state;
+    const struct cm_tensor y = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 56, 56, 64});
+    struct cm_tensor x = y;
+    memcpy(x.strides, ((const int64_t[]){200704, 56, 1, 3136}), 4 * sizeof(int64_t));
+    const struct collapsed got = expect(&x, &y, &y, 3, (const int64_t[]){2, 3136, 64});
+    assert_memory_equal(got.strides[0], ((const int64_t[]){200704, 1, 3136}),
+                        3 * sizeof(int64_t));
+}
+
+static void one_element_is_one_dim(void **state) {
+    (void)state;
+    const struct cm_tensor scalar = fixture_tensor(CM_F32, 0, (const int64_t[]){0});
+    const struct cm_tensor ones = fixture_tensor(CM_F32, 3, (const int64_t[]){1, 1, 1});
+    (void)expect(&scalar, &ones, &ones, 1, (const int64_t[]){1});
+}
+
+static void what_does_not_broadcast_is_told(void **state) {
+    (void)state;
+    const struct cm_tensor x = fixture_tensor(CM_F32, 2, (const int64_t[]){4, 6});
+    const struct cm_tensor y = fixture_tensor(CM_F32, 1, (const int64_t[]){4});
+    const struct cm_tensor *const both[] = {&x, &y};
+    struct collapsed got;
+    assert_false(collapse(both, 2, &x, &got));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_packed_shapes_are_a_line),
+        cmocka_unit_test(a_bias_over_channels_has_three_dims),
+        cmocka_unit_test(a_bias_over_the_last_dim_has_two),
+        cmocka_unit_test(a_transpose_keeps_what_it_turns),
+        cmocka_unit_test(one_element_is_one_dim),
+        cmocka_unit_test(what_does_not_broadcast_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

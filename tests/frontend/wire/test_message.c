@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages read where they lie: fields in any order, doubled, unknown, and in several pieces.
+ */
+#include "frontend/wire/message.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "encode.h"
+#include "support/arena.h"
+
+static int make(void **state) {
+    *state = arena_new("test", 0);
+    return *state == NULL;
+}
+
+static int end(void **state) {
+    arena_free(*state);
+    return 0;
+}
+
+static struct span span_of(struct bytes bytes) {
+    return (struct span){bytes.data, bytes.data + bytes.size};
+}
+
+/* The texts of that number, a comma behind each. */
+static const char *texts_of(struct arena *arena, const struct message *message,
+                            uint32_t number) {
+    struct fields_walk walk = message_walk(message, number);
+    const char *texts = "";
+    for (struct span text; fields_next(&walk, &text);)
+        texts =
+            arena_printf(arena, "%s%.*s,", texts, (int)span_size(text), (const char *)text.at);
+    return texts;
+}
+
+/* A list goes on behind other fields, and of what may come once the last counts: protobuf's
+ * rules. */
+static void fields_stand_in_any_order(void **state) {
+    struct bytes node = bytes_new(*state);
+    struct message message;
+    put_text(&node, NODE_NAME, "first name");
+    put_text(&node, NODE_OUTPUT, "y");
+    put_text(&node, NODE_INPUT, "a");
+    put_number(&node, 6, 3);
+    put_text(&node, 99, "unknown");
+    put_number(&node, NODE_INPUT, 7); /* not of the type that it has */
+    put_text(&node, NODE_INPUT, "");
+    put_text(&node, NODE_NAME, "last name");
+    put_text(&node, NODE_INPUT, "c");
+    message_index(span_of(node), &message);
+    assert_string_equal(texts_of(*state, &message, NODE_INPUT), "a,,c,");
+    assert_string_equal(texts_of(*state, &message, NODE_OUTPUT), "y,");
+    assert_string_equal(texts_of(*state, &message, NODE_ATTRIBUTE), "");
+    assert_int_equal(message.of[NODE_INPUT].n, 3);
+    assert_true(span_equal(message_text(&message, NODE_NAME), "last name"));
+    assert_true(span_equal(message_text(&message, NODE_OUTPUT), "y"));
+    assert_true(span_equal(message_text(&message, NODE_DOMAIN), ""));
+    assert_int_equal(message.ordinal, 0);
+}
+
+static void an_ordinal_is_noted(void **state) {
+    struct bytes graph = bytes_new(*state);
+    struct message message;
+    put_number(&graph, FIELD_ORDINAL, 70000);
+    message_index(span_of(graph), &message);
+    assert_int_equal(message.ordinal, 70000);
+}
+
+/* As skim leaves the main graph. */
+static void lists_go_on_in_the_next_piece(void **state) {
+    struct bytes front = bytes_new(*state);
+    struct bytes back = bytes_new(*state);
+    struct message graph = {.ordinal = 0};
+    put_text(&front, GRAPH_NAME, "main");
+    put_text(&front, GRAPH_NODE, "one");
+    put_text(&back, GRAPH_NODE, "two");
+    put_text(&back, GRAPH_INPUT, "x");
+    put_text(&back, GRAPH_NODE, "three");
+    const struct fields second = {back.data, back.size, NULL};
+    const struct fields first = {front.data, front.size, &second};
+    graph.of[GRAPH_NAME] = (struct fields_of){&first, front.data, 1};
+    graph.of[GRAPH_NODE] = (struct fields_of){&first, front.data + strlen("..main"), 3};
+    graph.of[GRAPH_INPUT] = (struct fields_of){&second, back.data, 1};
+    assert_string_equal(texts_of(*state, &graph, GRAPH_NODE), "one,two,three,");
+    assert_string_equal(texts_of(*state, &graph, GRAPH_INPUT), "x,");
+    assert_true(span_equal(message_text(&graph, GRAPH_NAME), "main"));
+}
+
+static void an_entry_has_a_key_and_a_value(void **state) {
+    struct bytes bytes = bytes_new(*state);
+    struct entry entry;
+    put_text(&bytes, ENTRY_VALUE, "old");
+    assert_false(message_entry(span_of(bytes), &entry));
+    put_text(&bytes, ENTRY_KEY, "key");
+    put_text(&bytes, ENTRY_VALUE, "new");
+    assert_true(message_entry(span_of(bytes), &entry));
+    assert_true(span_equal(entry.key, "key"));
+    assert_true(span_equal(entry.value, "new"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_stand_in_any_order),
+        cmocka_unit_test(an_ordinal_is_noted),
+        cmocka_unit_test(lists_go_on_in_the_next_piece),
+        cmocka_unit_test(an_entry_has_a_key_and_a_value),
+    };
+    return cmocka_run_group_tests(tests, make, end);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk over the wire format: what it leaves out, and what it refuses to believe. */
+#include "frontend/wire/skim.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "loading.h"
+#include "support/arena.h"
+#include "support/file.h"
+
+static int make(void **state) {
+    *state = arena_new("test", 0);
+    return *state == NULL;
+}
+
+static int end(void **state) {
+    arena_free(*state);
+    return 0;
+}
+
+#define BYTES(text) text, sizeof(text) - 1
+
+static const struct {
+    const char *bytes;
+    size_t size;
+    const char *message;
+    const char *hint;
+} hostile[] = {
+    {BYTES(""), "format: the file is empty", ""},
+    {BYTES("\x08"), "format: at byte 1: a number runs past the end of its model", ""},
+    {BYTES("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+     "format: at byte 11: a number longer than 64 bits", ""},
+    {BYTES("\x00\x01"), "format: at byte 0: 0x0 is no key of a field (inside a model)", ""},
+    {BYTES("\x3b\x3c"), "format: at byte 0: 0x3b is no key of a field (inside a model)", ""},
+    {BYTES("\x3c"), "format: at byte 0: 0x3c is no key of a field (inside a model)", ""},
+    {BYTES("\x3e"), "format: at byte 0: 0x3e is no key of a field (inside a model)", ""},
+    {BYTES("\x3f"), "format: at byte 0: 0x3f is no key of a field (inside a model)", ""},
+    {BYTES("\xf8\xff\xff\xff\x1f\x01"),
+     "format: at byte 0: 0x1fffffff8 is no key of a field (inside a model)", ""},
+    {BYTES("\x38\x01"), "format: at byte 0: model.graph is written with wire type 0", ""},
+    {BYTES("\x3a\x02\x0a\x00"), "format: at byte 4: graph.node is empty", ""},
+    {BYTES("\x0a\x01\x81"),
+     "format: at byte 2: model.ir_version of 1 bytes ends inside a number", ""},
+    {BYTES("\x08\x08\x3a\x88\x27\x0a"),
+     "format: at byte 3: model.graph claims 5000 bytes, 1 are left", ""},
+    {BYTES("\x3a\x04\x0a\x7f\x0a\x00"),
+     "format: at byte 3: graph.node claims 127 bytes, 2 are left", ""},
+    {BYTES("\x9a\x06\x05\x01"),
+     "format: at byte 2: model.(unknown field) claims 5 bytes, 1 are left", ""},
+    {BYTES("\x9d\x06\x05\x01"), "format: the file ends at byte 2, inside a model", ""},
+    {BYTES("\x3a\x02\x0a\xff"), "format: at byte 4: a number runs past the end of its graph",
+     ""},
+    {BYTES("\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00"),
+     "format: at byte 1: model.graph claims 18446744073709551615 bytes, 1 are left", ""},
+    {BYTES("hello, this is no model at all"),
+     "format: at byte 2: 0x6c is no key of a field (inside a model)",
+     "the file looks like text; give the ONNX file"},
+    {BYTES("PK\x03\x04\x14\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x00"),
+     "format: at byte 2: 0x3 is no key of a field (inside a model)",
+     "the file looks like a zip archive: a PyTorch checkpoint, perhaps; export it to ONNX "
+     "first"},
+    {BYTES("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00"),
+     "format: at byte 0: 0x1f is no key of a field (inside a model)",
+     "the file looks like gzip: unpack it first"},
+    {BYTES("<!DOCTYPE html><html></html>"),
+     "format: at byte 0: 0x3c is no key of a field (inside a model)",
+     "the file looks like a web page: the download went wrong, perhaps"},
+    {BYTES("version https://git-lfs.github.com/spec/v1\n"),
+     "format: at byte 0: 0x76 is no key of a field (inside a model)",
+     "the file looks like a Git LFS pointer: fetch the file that it stands for"},
+    {BYTES("{\"nodes\": [], \"edges\": []}"),
+     "format: at byte 0: 0x7b is no key of a field (inside a model)",
+     "the file looks like JSON; give the ONNX file"},
+    {BYTES("\x1c\0\0\0ORTM\0\0\0\0\0\0\0\0"),
+     "format: at byte 0: 0x1c is no key of a field (inside a model)",
+     "the file looks like ONNX Runtime's own format; give the ONNX file"},
+};
+
+static void hostile_bytes_are_refused_with_their_place(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
+        struct loading loading = load_memory(hostile[i].bytes, hostile[i].size);
+        assert_string_equal(loading_message(&loading), hostile[i].message);
+        assert_string_equal(loading_hint(&loading), hostile[i].hint);
+        assert_int_equal(loading.status, CM_REFUSED);
+        loading_free(&loading);
+    }
+}
+
+/* The field with everything written so far as its contents, written from the back. */
+static uint8_t *put_before(uint8_t *at, const uint8_t *buffer_end, uint8_t tag) {
+    uint8_t digits[10];
+    size_t n = 0;
+    for (size_t length = (size_t)(buffer_end - at); length > 0 || n == 0; length >>= 7) {
+        digits[n++] = (uint8_t)(length > 127 ? length | 128 : length);
+    }
+    at -= n;
+    memcpy(at, digits, n);
+    *--at = tag;
+    return at;
+}
+
+static void messages_nested_10000_deep_meet_the_cap_and_not_the_stack(void **state) {
+    static const uint8_t tags[] = {6 << 3 | 2, 5 << 3 | 2, 1 << 3 | 2}; /* g, attribute, node */
+    const size_t size = 50000;
+    uint8_t *buffer = arena_alloc(*state, size);
+    uint8_t *at = buffer + size;
+    for (int i = 0; i < 9999; i++) at = put_before(at, buffer + size, tags[i % 3]);
+    at = put_before(at, buffer + size, 7 << 3 | 2);
+    struct loading loading = load_memory(at, (size_t)(buffer + size - at));
+    assert_int_equal(loading.status, CM_REFUSED);
+    assert_string_equal(loading_message(&loading),
+                        "limit: at byte 512: messages are nested deeper than 128");
+    loading_free(&loading);
+}
+
+static void a_message_that_may_come_once_is_refused_the_second_time(void **state) {
+    struct bytes model = model_of(*state, graph_of(*state, "x", "x"));
+    put_message(&model, 7, graph_of(*state, "x", "x"));
+    assert_refused(model, "format: at byte 45: a second model.graph");
+}
+
+static void a_message_of_more_parts_than_it_can_use_is_refused(void **state) {
+    struct bytes shape = graph_of(*state, "", "x");
+    const int64_t dims[65] = {0};
+    struct bytes node = node_of(*state, "Relu", "r", "x", "x");
+    struct bytes crowded = graph_of(*state, "x", "x");
+    put_message(&shape, 11, value_of(*state, "x", 65, dims));
+    assert_refused(model_of(*state, shape),
+                   "limit: at byte 297: a shape holds more than 64 messages");
+    for (int i = 0; i < 4097; i++) put_message(&node, 5, int_attribute(*state, "a", i));
+    put_message(&crowded, 1, node);
+    assert_refused(model_of(*state, crowded),
+                   "limit: at byte 44989: a node holds more than 4096 messages");
+}
+
+static void an_empty_pipe_is_an_empty_file(void **state) {
+    (void)state;
+    struct loading loading = load_pipe("", 0);
+    assert_int_equal(loading.status, CM_REFUSED);
+    assert_string_equal(loading_message(&loading), "format: the file is empty");
+    loading_free(&loading);
+}
+
+static void pipes_say_where_they_ended(void **state) {
+    static const char cut[] = "\x08\x08\x3a\x88\x27\x12\x10graph";
+    (void)state;
+    struct loading loading = load_pipe(cut, sizeof cut - 1);
+    assert_int_equal(loading.status, CM_REFUSED);
+    assert_string_equal(loading_message(&loading),
+                        "format: the file ends at byte 12, inside a field that claims 11 more "
+                        "bytes");
+    loading_free(&loading);
+}
+
+/* A model whose initializer "w" has n bytes of raw_data; *ret_offset: where they are. */
+static struct bytes model_with_raw(struct arena *arena, size_t n, uint64_t *ret_offset) {
+    static const uint8_t marker[] = {0xAB, 0xCD, 0xEF, 0x01, 0x23, 0x45, 0x67, 0x89};
+    struct bytes raw = bytes_new(arena);
+    struct bytes graph = graph_of(arena, "x", "x");
+    struct bytes tensor = tensor_of(arena, "w", 2, 1, (const int64_t[]){(int64_t)n});
+    put_raw(&raw, marker, sizeof marker);
+    while (raw.size < n) put_raw(&raw, "", 1);
+    put_message(&tensor, 9, raw);
+    put_message(&graph, 5, tensor);
+    struct bytes model = model_of(arena, graph);
+    for (size_t i = 0; i + sizeof marker <= model.size; i++) {
+        if (memcmp(model.data + i, marker, sizeof marker) == 0) *ret_offset = i;
+    }
+    return model;
+}
+
+static void small_payloads_are_kept_and_large_ones_found_again(void **state) {
+    static const struct {
+        size_t size;
+        enum constant_place place;
+    } cases[] = {
+        {8, CONSTANT_RAW},
+        {1024, CONSTANT_RAW},
+        {1025, CONSTANT_IN_FILE},
+        {100000, CONSTANT_IN_FILE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t offset = 0;
+        struct bytes model = model_with_raw(*state, cases[i].size, &offset);
+        struct loading loading = load_bytes(model);
+        assert_int_equal(loading.status, CM_OK);
+        const struct constant *constant = value_named(&loading, "w")->constant;
+        assert_int_equal(constant->place, cases[i].place);
+        assert_int_equal(constant->length, cases[i].size);
+        if (constant->place == CONSTANT_IN_FILE) assert_int_equal(constant->offset, offset);
+        loading_free(&loading);
+    }
+}
+
+static void fields_of_ours_that_a_file_brings_along_are_dropped(void **state) {
+    struct bytes graph = graph_of(*state, "x", "x");
+    struct bytes tensor = tensor_of(*state, "w", 1, 1, (const int64_t[]){1});
+    put_number(&tensor, 60001, 0);
+    put_number(&tensor, 60002, 4);
+    put_number(&tensor, 60003, 9);
+    put_message(&graph, 5, tensor);
+    struct loading loading = load_bytes(model_of(*state, graph));
+    assert_int_equal(loading.status, CM_OK);
+    assert_int_equal(value_named(&loading, "w")->constant->place, CONSTANT_ABSENT);
+    loading_free(&loading);
+}
+
+static void elements_written_one_by_one_are_read_up_to_a_cap(void **state) {
+    static const struct {
+        size_t n;
+        enum constant_place place;
+    } cases[] = {{3, CONSTANT_RAW}, {65536, CONSTANT_RAW}, {65537, CONSTANT_ABSENT}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct bytes graph = graph_of(*state, "x", "x");
+        struct bytes tensor =
+            tensor_of(*state, "w", 7, 1, (const int64_t[]){(int64_t)cases[i].n});
+        for (size_t k = 0; k < cases[i].n; k++) put_number(&tensor, 7, (int64_t)k % 100);
+        put_message(&graph, 5, tensor);
+        struct loading loading = load_bytes(model_of(*state, graph));
+        assert_int_equal(loading.status, CM_OK);
+        assert_int_equal(value_named(&loading, "w")->constant->place, cases[i].place);
+        loading_free(&loading);
+    }
+}
+
+static void a_fold_reads_from_memory_what_a_pipe_has_passed(void **state) {
+    static const char passed[] = "want 2000 bytes at byte ";
+    uint64_t offset = 0;
+    struct bytes model = model_with_raw(*state, 2000, &offset);
+    for (int is_pipe = 0; is_pipe < 2; is_pipe++) {
+        struct loading loading =
+            is_pipe ? load_pipe(model.data, model.size) : load_bytes(model);
+        const struct constant *loaded = NULL;
+        assert_int_equal(loading.status, CM_OK);
+        const int status =
+            constant_load(value_named(&loading, "w")->constant, &loading.model->reader,
+                          loading.arena, loading.diag, &loaded);
+        assert_int_equal(status, is_pipe ? CM_REFUSED : CM_OK);
+        if (!is_pipe) assert_int_equal(constant_int_at(loaded, 0), 0xAB);
+        if (is_pipe) assert_non_null(strstr(loading_message(&loading), passed));
+        loading_free(&loading);
+    }
+}
+
+static void a_large_weight_costs_no_reading(void **state) {
+    char path[] = "/tmp/test_skim_XXXXXX";
+    struct bytes graph = graph_of(*state, "x", "x");
+    struct bytes tensor = tensor_of(*state, "w", 2, 1, (const int64_t[]){1 << 30});
+    put_varint(&tensor, 9 << 3 | 2);
+    put_varint(&tensor, (uint64_t)1 << 30);
+    put_varint(&graph, 5 << 3 | 2);
+    put_varint(&graph, tensor.size + ((uint64_t)1 << 30));
+    put_raw(&graph, tensor.data, tensor.size);
+    struct bytes head = bytes_new(*state);
+    put_number(&head, 1, 8);
+    put_varint(&head, 7 << 3 | 2);
+    put_varint(&head, graph.size + ((uint64_t)1 << 30));
+    put_raw(&head, graph.data, graph.size);
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, head.data, head.size), head.size);
+    assert_int_equal(ftruncate(fd, (off_t)head.size + (1 << 30)), 0);
+    close(fd);
+    struct loading loading = load_path(path);
+    unlink(path);
+    assert_int_equal(loading.status, CM_OK);
+    assert_true(source_bytes_read(loading.source) <= 8192);
+    assert_true(arena_used(loading.arena) < 65536);
+    loading_free(&loading);
+}
+
+/* A graph of an If, in whose body a node has a name of so many letters, and a node behind it.
+ */
+static struct bytes model_with_body(struct arena *arena, size_t letters) {
+    char *name = arena_alloc(arena, letters + 1);
+    memset(name, 'n', letters);
+    struct bytes body = graph_of(arena, "", "t");
+    struct bytes graph = graph_of(arena, "c,x", "z");
+    struct bytes node = node_of(arena, "If", "if", "c", "y");
+    put_message(&body, 1, node_of(arena, "Relu", name, "x", "t"));
+    put_message(&node, 5, graph_attribute(arena, "then_branch", body));
+    put_message(&graph, 1, node);
+    put_message(&graph, 1, node_of(arena, "Relu", "last", "y", "z"));
+    return model_of(arena, graph);
+}
+
+/* With what is noted of a body, the messages around it are longer than in the file; where that
+ * takes a length past 127 or 16383, it is a byte longer, too. */
+static void lengths_around_a_body_are_written_anew(void **state) {
+    static const struct {
+        size_t first;
+        size_t last;
+    } ranges[] = {{1, 130}, {16270, 16390}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        for (size_t letters = ranges[i].first; letters <= ranges[i].last; letters++) {
+            struct loading loading = load_bytes(model_with_body(*state, letters));
+            assert_int_equal(loading.status, CM_OK);
+            const struct node *nodes = loading.model->nodes;
+            assert_int_equal(loading.model->n_nodes, 3);
+            assert_string_equal(nodes[0].name, "if");
+            assert_int_equal(strlen(nodes[1].name), letters);
+            assert_string_equal(nodes[2].name, "last");
+            for (uint32_t k = 0; k < 3; k++) assert_int_equal(nodes[k].ordinal, k);
+            loading_free(&loading);
+        }
+}
+
+/* More than one piece of what is kept, and many windows of a file. */
+static void a_long_graph_is_the_same_from_a_file(void **state) {
+    enum { N = 4000 };
+    char path[] = "/tmp/test_skim_XXXXXX";
+    struct bytes graph = graph_of(*state, "v0", "v4000");
+    for (int i = 0; i < N; i++)
+        put_message(&graph, 1,
+                    node_of(*state, "Relu", arena_printf(*state, "/layer%d/Relu", i),
+                            arena_printf(*state, "v%d", i),
+                            arena_printf(*state, "v%d", i + 1)));
+    struct bytes model = model_of(*state, graph);
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, model.data, model.size), model.size);
+    close(fd);
+    for (int from_file = 0; from_file < 2; from_file++) {
+        struct loading loading = from_file ? load_path(path) : load_bytes(model);
+        assert_int_equal(loading.status, CM_OK);
+        assert_int_equal(loading.model->n_nodes, N);
+        for (uint32_t i = 0; i < N; i++) {
+            const struct node *node = &loading.model->nodes[i];
+            assert_string_equal(node->name, arena_printf(*state, "/layer%u/Relu", i));
+            assert_string_equal(value_name(loading.model, node->inputs[0]),
+                                arena_printf(*state, "v%u", i));
+        }
+        loading_free(&loading);
+    }
+    unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_bytes_are_refused_with_their_place),
+        cmocka_unit_test(messages_nested_10000_deep_meet_the_cap_and_not_the_stack),
+        cmocka_unit_test(a_message_that_may_come_once_is_refused_the_second_time),
+        cmocka_unit_test(a_message_of_more_parts_than_it_can_use_is_refused),
+        cmocka_unit_test(an_empty_pipe_is_an_empty_file),
+        cmocka_unit_test(pipes_say_where_they_ended),
+        cmocka_unit_test(small_payloads_are_kept_and_large_ones_found_again),
+        cmocka_unit_test(fields_of_ours_that_a_file_brings_along_are_dropped),
+        cmocka_unit_test(elements_written_one_by_one_are_read_up_to_a_cap),
+        cmocka_unit_test(a_fold_reads_from_memory_what_a_pipe_has_passed),
+        cmocka_unit_test(a_large_weight_costs_no_reading),
+        cmocka_unit_test(lengths_around_a_body_are_written_anew),
+        cmocka_unit_test(a_long_graph_is_the_same_from_a_file),
+    };
+    return cmocka_run_group_tests(tests, make, end);
+}

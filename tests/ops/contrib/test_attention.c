@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention of ONNX Runtime: see ops/contrib/attention.c. Shapes are those that ONNX
+ * Runtime 1.31.1 gave, where it has a kernel. */
+#include "rule_harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void attention_projects_its_input(void **state) {
+    static const struct rule_case rows[] = {
+        /* 2 x 5 rows of 16 times 48 columns: 7680; 2 x 4 x 5 x 5 scores of 4 and 4 columns:
+           1600 */
+        COSTS("com.microsoft:Attention-1", "num_heads=4",
+              "float[2,5,16] float[16,48] float[48]", "float[2,5,16]", 9280, 18760),
+        COSTS("com.microsoft:Attention-1", "num_heads=4 unidirectional=1",
+              "float[2,5,16] float[16,48] float[48] - float[2,2,4,3,4]",
+              "float[2,5,16] float[2,2,4,8,4]", 10240, 20800),
+        COSTS("com.microsoft:Attention-1", "num_heads=4 qkv_hidden_sizes=[16,16,8]",
+              "float[2,5,16] float[16,40] float[40]", "float[2,5,8]", 7600, 15400),
+        REFUSES("com.microsoft:Attention-1", "num_heads=4 qkv_hidden_sizes=[16,16,-8]",
+                "float[2,5,16] float[16,40] float[40]", "float[*]",
+                "qkv_hidden_sizes has a size below 0"),
+        COSTS("com.microsoft:QAttention-1", "num_heads=4",
+              "uint8[2,5,16] int8[16,48] float[48] float[] float[] - uint8[] int8[]",
+              "float[2,5,16]", 9280, 18760),
+        GIVES("com.microsoft:Attention-1", "num_heads=4 past_present_share_buffer=1",
+              "float[2,1,16] float[16,48] float[48] - float[2,2,4,32,4] - int32[]={7}",
+              "float[2,1,16] float[2,2,4,32,4]"),
+        /* 8 of 32 places are keys: 2 x (16 x 48 + 4 x 8 x 8) */
+        COSTS("com.microsoft:Attention-1", "num_heads=4 past_present_share_buffer=1",
+              "float[2,1,16] float[16,48] float[48] - float[2,2,4,32,4] - int32[]={7}",
+              "float[2,1,16] float[2,2,4,32,4]", 2048, 4096 + 64),
+        GIVES("com.microsoft:Attention-1", "num_heads=4",
+              "float[?,?,16] float[16,48] float[48]", "float[?,?,16]"),
+        /* 10 tokens of 2 x 5 places: nothing is padded; of 9 tokens nobody knows how many meet
+         */
+        COSTS("com.microsoft:PackedAttention-1", "num_heads=4",
+              "float[10,16] float[16,48] float[48] int32[2,5] int32[3]", "float[10,16]", 9280,
+              18760),
+        COSTS("com.microsoft:PackedAttention-1", "num_heads=4",
+              "float[9,16] float[16,48] float[48] int32[2,5] int32[3]", "float[9,16]",
+              DIM_UNKNOWN, DIM_UNKNOWN),
+        REFUSES("com.microsoft:Attention-1", "num_heads=0",
+                "float[2,5,16] float[16,48] float[48]", "float[*]",
+                "0 heads of queries, 0 of keys"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void queries_keys_and_values_may_be_given(void **state) {
+    static const struct rule_case rows[] = {
+        /* 2 x 4 x 5 x 7 scores of 4 and 4 columns */
+        COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
+              "float[2,5,16] float[2,7,16] float[2,7,16]", "float[2,5,16]", 2240, 4760),
+        COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
+              "float[2,5,16] float[2,5,16] float[2,5,16] - - - float[2,4,3,4] float[2,4,3,4]",
+              "float[2,5,16] float[2,4,8,4] float[2,4,8,4]", 2560, 5440),
+        COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
+              "float[2,5,16] float[2,4,7,4] float[2,4,7,4]", "float[2,5,16]", 2240, 4760),
+        /* packed: 2 x 5 tokens of 4 heads, 3 things and 4 columns */
+        COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4", "float[2,5,4,3,4]",
+              "float[2,5,16]", 1600, 3400),
+        COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
+              "float[2,5,16] float[2,7,4,2,4]", "float[2,5,16]", 2240, 4760),
+        COSTS("com.microsoft:DecoderMaskedMultiHeadAttention-1", "num_heads=4",
+              "float[2,1,16] float[2,1,16] float[2,1,16] - - float[2,4,6,4] float[2,4,6,4]",
+              "float[2,1,16] float[2,4,7,4] float[2,4,7,4]", 448, 896 + 56),
+        COSTS("com.microsoft:PackedMultiHeadAttention-1", "num_heads=4",
+              "float[10,16] float[10,16] float[10,16] - int32[2,5] int32[3]", "float[10,16]",
+              1600, 3400),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void heads_of_keys_may_be_shared(void **state) {
+    static const struct rule_case rows[] = {
+        /* 4 heads of queries, 2 of keys, 8 columns: 2 x 4 x 5 x 5 x 16; with a past of 6, 2 x 4
+           x 7 x 16 */
+        COSTS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
+              "float[2,5,32] float[2,5,16] float[2,5,16] - - int32[2]={4,4} int32[]={5}",
+              "float[2,5,32] float[2,2,5,8] float[2,2,5,8]", 3200, 6600),
+        COSTS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
+              "float[2,1,32] float[2,1,16] float[2,1,16] float[2,2,6,8] float[2,2,6,8] "
+              "int32[2]={6,6} int32[]={7}",
+              "float[2,1,32] float[2,2,7,8] float[2,2,7,8]", 896, 1848),
+        COSTS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
+              "float[2,5,64] - - - - int32[2]={4,4} int32[]={5}",
+              "float[2,5,32] float[2,2,5,8] float[2,2,5,8]", 3200, 6600),
+        /* how many keys there are is not known: the past is taken to be full */
+        COSTS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
+              "float[2,1,32] float[2,1,16] float[2,1,16] float[2,2,6,8] float[2,2,6,8] "
+              "int32[2] int32[]",
+              "float[2,1,32] float[2,2,7,8] float[2,2,7,8]", 896, 1848),
+        /* 3 keys in a buffer of 6 */
+        COSTS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
+              "float[2,1,32] float[2,1,16] float[2,1,16] float[2,2,6,8] float[2,2,6,8] "
+              "int32[2] int32[]={3}",
+              "float[2,1,32] float[2,2,6,8] float[2,2,6,8]", 384, 768 + 24),
+        REFUSES("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=3",
+                "float[2,1,32] float[2,1,16] float[2,1,16] - - int32[2] int32[]", "float[*]",
+                "4 heads of queries, 3 of keys"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void a_rotary_embedding_keeps_the_shape_too(void **state) {
+    static const struct rule_case rows[] = {
+        COSTS("com.microsoft:RotaryEmbedding-1", NULL,
+              "float[2,4,5,8] int64[2,5] float[50,4] float[50,4]", "float[2,4,5,8]",
+              RULE_NO_MACS, RULE_NO_FLOPS),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attention_projects_its_input),
+        cmocka_unit_test(queries_keys_and_values_may_be_given),
+        cmocka_unit_test(heads_of_keys_may_be_shared),
+        cmocka_unit_test(a_rotary_embedding_keeps_the_shape_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

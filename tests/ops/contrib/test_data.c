@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What ONNX Runtime moves, looks up and hashes, and channels in blocks: see ops/contrib/data.c,
+ * vendor_elements.c and vendor_nchwc.c. */
+#include "rule_harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void what_does_not_fit_is_refused(void **state) {
+    static const struct rule_case rows[] = {
+        REFUSES("com.microsoft:UnfoldTensor-1", "size=0", "float[3,9]", "float[*]",
+                "size 0 and step 1, 1 or more are wanted"),
+        REFUSES("com.microsoft:UnfoldTensor-1", "size=10", "float[3,9]", "float[*]",
+                "slices of 10 do not fit an axis of 9"),
+        REFUSES("com.microsoft:CropAndResize-1", NULL,
+                "float[1,3,8,8] float[2,4] int32[2] int32[3]={4,5,6}", "float[*]",
+                "crop_size has 3 entries, expected 2"),
+        REFUSES("com.microsoft:NGramHashMapping-1", "max_ngram_size=1 n_head_per_ngram=2",
+                "int64[2,5] int64[3] int64[4]", "int64[*]",
+                "max_ngram_size is 1, 2 or more is wanted, of 1 head or more"),
+        REFUSES("com.microsoft:Tokenizer-1", "mark=0", "string[1,1,1]", "string[*]",
+                "input 0 has rank 3, 1 or 2 is wanted"),
+        REFUSES("com.microsoft:DequantizeBFP-1", "dtype=1",
+                "uint8[20] int64[80]=*1 int64[80]=*1", "float[*]",
+                "shape has 80 entries, at most 64 are supported"),
+        REFUSES("com.microsoft:DequantizeBFP-1", "dtype=99", "uint8[20] int64[2] int64[2]",
+                "float[*]", "attribute 'dtype' is 99, which is no element type"),
+        REFUSES("com.microsoft:ComplexMul-1", NULL, "float[3] float[3]", "float[*]",
+                "[3] is no shape of complex numbers, 2 a pair"),
+        REFUSES("com.microsoft:HyperConnectionPreMix-1", NULL, "float[8] float[4]", "float[*]",
+                "[8] does not divide into streams"),
+        REFUSES("com.microsoft:ExpandDims-1", NULL, "float[3] int32[]={2}", "float[*]",
+                "axis 2 is out of range for rank 2"),
+        REFUSES("com.microsoft.nchwc:Upsample-1", "scales=[1,1,2]", "float[2,32,8,8]",
+                "float[*]", "scales has 3 entries for 4 axes"),
+        REFUSES("com.microsoft.nchwc:Upsample-1", "scales=[1,1,0,2]", "float[2,32,8,8]",
+                "float[*]", "the scale of axis 2 is 0, expected 1 or more"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void what_is_not_known_stays_so(void **state) {
+    static const struct rule_case rows[] = {
+        GIVES("com.microsoft:ExpandDims-1", NULL, "float[3,5] int32[]", "float[?,?,?]"),
+        GIVES("com.microsoft:ExpandDims-1", NULL, "int64[2]={3,5} int32[]={0}",
+              "int64[1,2]={3,5}"),
+        GIVES("com.microsoft:TorchEmbedding-1", NULL, "float[10,5] int64[?,3]", "float[?,3,5]"),
+        GIVES("com.microsoft:GatherBlockQuantized-1", NULL, "uint8[*] int64[2] float[10,1]",
+              "float[*]"),
+        GIVES("com.microsoft:UnfoldTensor-1", "size=3", "float[3,?]", "float[3,?,3]"),
+        GIVES("com.microsoft:CropAndResize-1", NULL,
+              "float[1,3,8,8] float[2,4] int32[2] int32[2]", "float[2,3,?,?]"),
+        GIVES("com.microsoft:Tokenizer-1", "mark=0", "string[0]", "string[0]"),
+        GIVES("com.microsoft:Range-1", NULL, "int64[]={0} int64[]", "int64[?]"),
+        GIVES("com.microsoft:Range-1", NULL, "int64[]={2} int64[]={5}", "int64[3]={2,3,4}"),
+        GIVES("com.microsoft:Pad-1", NULL, "float[3,5] int64[1,4]", "float[?,?]"),
+        GIVES("com.microsoft:Unique-1", NULL, "float[3]", "float[?] int64[3] int64[?]"),
+        GIVES("com.microsoft:EPContext-1", NULL, "float[3]", "?"),
+        GIVES("com.microsoft:RelativePositionBias-1", "max_distance=9",
+              "float[32,4] int64[1] int64[1]={7}", "float[1,4,?,7]"),
+        /* how many channels a block has is the processor's: 16 or 8 */
+        GIVES("com.microsoft.nchwc:ReorderInput-1", NULL, "float[2,24,8,8]", "float[2,?,8,8]"),
+        GIVES("com.microsoft.nchwc:Conv-1", NULL, "float[2,?,8,8] float[32,24,1,1]",
+              "float[2,32,8,8]"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void streams_are_weighed_and_added_up(void **state) {
+    static const struct rule_case rows[] = {
+        /* a product and a sum for each of 2 x 3 x 4 x 8 elements */
+        COSTS("com.microsoft:EngramGate-1", NULL,
+              "float[2,3,4,8] float[2,3,4,8] float[2,3,8] float[4,8] float[4,8]",
+              "float[2,3,4,8]", 192, 2 * 192),
+        COSTS("com.microsoft:HyperConnectionPreMix-1", NULL, "float[2,3,4,8] float[2,3,4]",
+              "float[2,3,8]", 192, 2 * 192),
+        /* one for the block's result, 4 for the streams, where a matrix mixes them */
+        COSTS("com.microsoft:HyperConnectionPostMix-1", NULL,
+              "float[2,3,4,8] float[2,3,8] float[2,3,4]", "float[2,3,4,8]", 192, 2 * 192),
+        COSTS("com.microsoft:HyperConnectionPostMix-1", "num_branches=4",
+              "float[2,3,32] float[2,3,8] float[2,3,4] float[2,3,4,4]", "float[2,3,32]",
+              192 * (4 + 1), 2 * 960),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void norms_and_activations_cost_what_their_twins_do(void **state) {
+    static const struct rule_case rows[] = {
+        COSTS("com.microsoft:ScaledSiLU-1", NULL, "float[2,5]", "float[2,5]", RULE_NO_MACS, 10),
+        COSTS("com.microsoft:QOrderedGelu-1", NULL, "int8[2,5] float[] float[]", "int8[2,5]",
+              RULE_NO_MACS, 10),
+        COSTS("com.microsoft:QOrderedLayerNormalization-1", NULL,
+              "int8[2,3,8] float[] float[8] float[8] float[]", "int8[2,3,8]", RULE_NO_MACS,
+              5 * 48),
+        COSTS("com.microsoft:QEmbedLayerNormalization-1", NULL,
+              "int32[2,3] - uint8[9,8] uint8[9,8] - uint8[8] uint8[8] - float[] float[] - "
+              "float[] float[] uint8[] uint8[] - uint8[] uint8[]",
+              "float[2,3,8] int32[2]", RULE_NO_MACS, 5 * 48),
+        COSTS("com.microsoft:GatedRMSNorm-1", NULL, "float[2,8] float[4] float[2,8]",
+              "float[2,8]", RULE_NO_MACS, RULE_NO_FLOPS),
+        COSTS("com.microsoft:MaxpoolWithMask-1", "kernel_shape=[2,2]",
+              "float[1,1,4,4] int32[1,1,4,4]", "float[1,1,3,3]", RULE_NO_MACS, 16),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void channels_in_blocks_count_their_padding(void **state) {
+    static const struct rule_case rows[] = {
+        /* 1024 outputs of 27 products; a bias and an activation each */
+        COSTS("com.microsoft.nchwc:Conv-1", "pads=[1,1,1,1] strides=[2,2] activation=Relu",
+              "float[2,3,8,8] float[32,3,3,3]! float[32]!", "float[2,32,4,4]", 1024 * 27,
+              2 * 27648 + 2 * 1024),
+        COSTS("com.microsoft.nchwc:Conv-1", "pads=[1,1,1,1] group=32",
+              "float[2,32,8,8] float[32,1,3,3]!", "float[2,32,8,8]", 4096 * 9, 2 * 36864),
+        COSTS("com.microsoft.nchwc:MaxPool-1", "kernel_shape=[2,2] strides=[2,2]",
+              "float[2,32,8,8]", "float[2,32,4,4]", RULE_NO_MACS, 4096),
+        COSTS("com.microsoft.nchwc:GlobalAveragePool-1", NULL, "float[2,32,8,8]",
+              "float[2,32,1,1]", RULE_NO_MACS, 4096),
+        COSTS("com.microsoft.nchwc:Upsample-1", "scales=[1,1,2,3]", "float[2,32,8,8]",
+              "float[2,32,16,24]", RULE_NO_MACS, 2 * 32 * 16 * 24),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(what_is_not_known_stays_so),
+        cmocka_unit_test(streams_are_weighed_and_added_up),
+        cmocka_unit_test(norms_and_activations_cost_what_their_twins_do),
+        cmocka_unit_test(channels_in_blocks_count_their_padding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Products of ONNX Runtime: see ops/contrib/products.c. Shapes are those that ONNX
+ * Runtime 1.31.1 gave, where it has a kernel. */
+#include "rule_harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void a_product_may_be_turned_and_fused(void **state) {
+    static const struct rule_case rows[] = {
+        /* 2 x 5 x 7 outputs of 16 products; of 3 more batches 3 times as many */
+        COSTS("com.microsoft:FusedMatMul-1", "transB=1 alpha=0.5",
+              "float[2,5,16] float[2,7,16]", "float[2,5,7]", 1120, 2240),
+        COSTS("com.microsoft:FusedMatMul-1", "transA=1", "float[2,16,5] float[2,16,7]",
+              "float[2,5,7]", 1120, 2240),
+        COSTS("com.microsoft:FusedMatMul-1", "transBatchA=1", "float[5,2,16] float[2,16,7]",
+              "float[2,5,7]", 1120, 2240),
+        COSTS("com.microsoft:FusedMatMul-1", "transBatchA=1", "float[5,2,3,16] float[2,3,16,7]",
+              "float[2,3,5,7]", 3360, 6720),
+        COSTS("com.microsoft:FusedMatMul-1", "transBatchA=1 transA=1",
+              "float[16,2,3,5] float[2,3,16,7]", "float[2,3,5,7]", 3360, 6720),
+        COSTS("com.microsoft:FusedGemm-1", "transB=1 activation=Relu",
+              "float[5,16] float[7,16] float[7]", "float[5,7]", 560, 1155),
+        COSTS("com.microsoft:QGemm-1", NULL,
+              "uint8[5,16] float[] uint8[] uint8[16,7] float[] uint8[] int32[7]", "float[5,7]",
+              560, 1120),
+        COSTS(
+            "com.microsoft:QGemm-1", NULL,
+            "uint8[5,16] float[] uint8[] uint8[16,7] float[] uint8[] int32[7] float[] uint8[]",
+            "uint8[5,7]", 560, 1120),
+        COSTS("com.microsoft:FusedMatMulActivation-1", "activation=Relu transB=1",
+              "float[2,5,16] float[2,7,16]", "float[2,5,7]", 1120, 2240 + 70),
+        GIVES("com.microsoft:TransposeMatMul-1", "transA=1", "float[?,16,5] float[16,7]",
+              "float[?,5,7]"),
+        REFUSES("com.microsoft:FusedGemm-1", NULL, "float[5,16] float[7,16]", "float[*]",
+                "the matrices have 16 columns and 7 rows"),
+        REFUSES("com.microsoft:FusedMatMul-1", NULL, "float[5,16] float[7,16]", "float[*]",
+                "the inner axes of [5,16] and [7,16] differ: 16 and 7"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void a_weight_may_be_packed(void **state) {
+    static const struct rule_case rows[] = {
+        /* 2 x 5 x 48 outputs of 64 products, whatever the bits */
+        COSTS("com.microsoft:MatMulNBits-1", "K=64 N=48 bits=4 block_size=32",
+              "float[2,5,64] uint8[48,2,16] float[48,2]", "float[2,5,48]", 30720, 61440),
+        COSTS("com.microsoft:MatMulBnb4-1", "K=64 N=48 block_size=32 quant_type=1",
+              "float16[10,64] uint8[1536] float16[96]", "float16[10,48]", 30720, 61440),
+        REFUSES("com.microsoft:MatMulNBits-1", "K=64 N=0 block_size=32",
+                "float[5,64] uint8[48,1,16] float[48,1]", "float[*]",
+                "K is 64 and N 0, 1 or more are wanted"),
+        REFUSES("com.microsoft:MatMulNBits-1", "K=32 N=48 block_size=32",
+                "float[5,64] uint8[48,1,16] float[48,1]", "float[*]",
+                "input 0 has the shape [5,64], K is 32"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void integers_multiply_as_floats_do(void **state) {
+    static const struct rule_case rows[] = {
+        COSTS("com.microsoft:MatMulIntegerToFloat-1", NULL,
+              "uint8[2,5,16] int8[16,7] float[] float[]", "float[2,5,7]", 1120, 2240),
+        COSTS("com.microsoft:DynamicQuantizeMatMul-1", NULL, "float[2,5,16] int8[16,7] float[]",
+              "float[2,5,7]", 1120, 2240),
+        COSTS("com.microsoft:MatMulInteger16-1", NULL, "int16[5,16] int16[16,7]", "int32[5,7]",
+              560, 1120),
+        GIVES("com.microsoft:MatMulInteger16-1", NULL, "uint16[5,16] uint16[16,7]",
+              "int32[5,7]"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void channels_may_stand_last(void **state) {
+    static const struct rule_case rows[] = {
+        /* 96 outputs of 27 products; a bias and an activation each */
+        COSTS("com.microsoft:FusedConv-1", "activation=Relu strides=[2,2] pads=[1,1,1,1]",
+              "float[1,3,8,8] float[6,3,3,3] float[6]", "float[1,6,4,4]", 2592, 5376),
+        COSTS("com.microsoft:NhwcFusedConv-1", "activation=Relu strides=[2,2] pads=[1,1,1,1]",
+              "float[1,8,8,3] float[6,3,3,3] float[6]", "float[1,4,4,6]", 2592, 5376),
+        COSTS("com.microsoft:QLinearConv-1", "channels_last=1 pads=[1,1,1,1]",
+              "uint8[1,8,8,3] float[] uint8[] uint8[6,3,3,3] float[] uint8[] float[] uint8[]",
+              "uint8[1,8,8,6]", 10368, 20736),
+        COSTS("com.microsoft:NhwcConv-1", "group=3", "float[2,8,8,3] float[6,1,3,3] float[6]",
+              "float[2,6,6,6]", 3888, 7776 + 432),
+        GIVES("com.microsoft:NhwcConv-1", NULL, "float[?,?,8,3] float[6,3,3,3]",
+              "float[?,?,6,6]"),
+        REFUSES("com.microsoft:NhwcConv-1", NULL, "float[2,8,8,4] float[6,3,3,3]", "float[*]",
+                "input has 4 channels, weight expects 3 x 1 groups"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void a_token_meets_some_experts(void **state) {
+    static const struct rule_case rows[] = {
+        /* 10 tokens, 2 experts, 16 columns, 24 rows there and back */
+        COSTS("com.microsoft:MoE-1", "k=2",
+              "float[2,5,16] float[10,8] float[8,24,16] - float[8,16,24]", "float[2,5,16]",
+              15360, 30720),
+        REFUSES("com.microsoft:MoE-1", "k=0",
+                "float[2,5,16] float[10,8] float[8,24,16] - float[8,16,24]", "float[*]",
+                "k is 0, 1 or more is wanted"),
+        /* gates too: 24 rows more */
+        COSTS("com.microsoft:MoE-1", "k=2",
+              "float[10,16] float[10,8] float[8,24,16] - float[8,16,24] - float[8,24,16]",
+              "float[10,16]", 23040, 46080),
+        /* 4 bits: two weights a byte */
+        COSTS("com.microsoft:QMoE-1", "k=2",
+              "float[10,16] float[10,8] uint8[8,24,8] float[8,24] - uint8[8,16,12] float[8,16]",
+              "float[10,16]", 15360, 30720),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_product_may_be_turned_and_fused),
+        cmocka_unit_test(a_weight_may_be_packed),
+        cmocka_unit_test(integers_multiply_as_floats_do),
+        cmocka_unit_test(channels_may_stand_last),
+        cmocka_unit_test(a_token_meets_some_experts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

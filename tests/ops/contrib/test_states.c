@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recurrences of ONNX Runtime: see ops/contrib/states.c. */
+#include "rule_harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void cells_are_those_of_an_lstm(void **state) {
+    static const struct rule_case rows[] = {
+        /* 3 steps x 2 sequences, 4 gates of 5, 4 features and 5 states; 10 operations a cell */
+        COSTS("com.microsoft:DynamicQuantizeLSTM-1", "hidden_size=5",
+              "float[3,2,4] uint8[1,4,20]! uint8[1,5,20]! float[1,40]! - - - - float[1]! "
+              "uint8[1]! float[1]! uint8[1]!",
+              "float[3,1,2,5] float[1,2,5] float[1,2,5]", 3 * 2 * 4 * 5 * (4 + 5),
+              2 * 1080 + 10 * 3 * 2 * 5),
+        COSTS("com.microsoft:DynamicQuantizeLSTM-1", "hidden_size=5 direction=bidirectional",
+              "float[3,2,4] uint8[2,4,20]! uint8[2,5,20]! - - - - - float[2]! uint8[2]! "
+              "float[2]! uint8[2]!",
+              "float[3,2,2,5]", 2 * 3 * 2 * 4 * 5 * (4 + 5), 2 * 2160 + 2 * 2 * 3 * 2 * 5),
+        /*
+         * cells 3 x 2 x 20 x (16 + 5) = 2520; keys of 9 places 2 x 9 x 6 x 7 = 756; of each of
+         * 6 rows the query 5 x 7, the scores 9 x 7, the context 9 x 6: 6 x 152 = 912
+         */
+        COSTS("com.microsoft:AttnLSTM-1", "hidden_size=5",
+              "float[3,2,10] float[1,20,16] float[1,20,5] float[1,40] - - - - float[1,5,7] "
+              "float[1,6,7] float[1,7] float[2,9,6] int32[2]",
+              "float[3,1,2,5]", 2520 + 756 + 912, 2 * 4188 + 10 * 30),
+        /* and a layer of (6 + 5) x 8 behind each */
+        COSTS("com.microsoft:AttnLSTM-1", "hidden_size=5",
+              "float[3,2,10] float[1,20,18] float[1,20,5] float[1,40] - - - - float[1,5,7] "
+              "float[1,6,7] float[1,7] float[2,9,6] int32[2] float[1,11,8]",
+              "float[3,1,2,5]", 6 * 20 * (18 + 5) + 756 + 912 + 6 * 11 * 8, 2 * 4956 + 300),
+        REFUSES("com.microsoft:AttnLSTM-1", "hidden_size=0",
+                "float[3,2,10] float[1,20,16] float[1,20,5]", "float[*]",
+                "hidden_size is 0, 1 or more is wanted"),
+        REFUSES("com.microsoft:AttnLSTM-1", "hidden_size=5",
+                "float[2,10] float[1,20,16] float[1,20,5]", "float[*]",
+                "input 0 has rank 2, 3 is wanted"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void a_causal_window_keeps_what_it_reaches_back(void **state) {
+    static const struct rule_case rows[] = {
+        COSTS("com.microsoft:CausalConvWithState-1", "activation=silu",
+              "float[2,3,5] float[3,1,4] float[3]", "float[2,3,5] float[2,3,3]", 30 * 4,
+              2 * 120 + 2 * 30),
+        COSTS("com.microsoft:CausalConvWithState-1", "ndim=2", "float[2,3,6,5] float[3,1,2,4]",
+              "float[2,3,6,5] float[2,3,6,3]", 180 * 2 * 4, 2 * 1440),
+        GIVES("com.microsoft:CausalConvWithState-1", "channels_last=1 dilation=3",
+              "float[2,5,3,7] float[21,1,4]", "float[2,5,3,7] float[2,9,3,7]"),
+        GIVES("com.microsoft:CausalConvWithState-1", NULL, "float[?,3,5] float[*]",
+              "float[?,3,5] float[?,3,?]"),
+        COSTS("com.microsoft:VarlenCausalConvWithState-1", "state_update_capacity=2",
+              "float[5,3] float[3,1,4] int32[3] - float[2,3,3] int32[2]",
+              "float[5,3] float[2,3,3] float[2,2,3]", 15 * 4, 2 * 60),
+        REFUSES("com.microsoft:CausalConvWithState-1", "ndim=4", "float[2,3,5] float[3,1,4]",
+                "float[*] float[*]", "ndim is 4, expected 1, 2 or 3"),
+        REFUSES("com.microsoft:CausalConvWithState-1", NULL, "float[2,3,5,5] float[3,1,4]",
+                "float[*] float[*]", "input 0 has rank 4, 3 is wanted"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void a_state_is_read_and_added_to(void **state) {
+    static const struct rule_case rows[] = {
+        /* 4 tokens, 4 heads of values, a state of 8 x 6: read, added to, by delta read again */
+        COSTS("com.microsoft:GatedDeltaNet-1", NULL,
+              "float[4,2,8] float[4,2,8] float[4,4,6] - float[4,4] float[4,4] float[1,4,6,8]",
+              "float[4,4,6] float[1,4,6,8]", 4 * 4 * 6 * 8 * 3, 2 * 2304),
+        COSTS("com.microsoft:GatedDeltaNet-1", "update_rule=gated",
+              "float[4,2,8] float[4,2,8] float[4,4,6] - float[4,4] - float[1,4,6,8]",
+              "float[4,4,6] float[1,4,6,8]", 4 * 4 * 6 * 8 * 2, 2 * 1536),
+        /* tokens as [1, 4]; 2 updates of 4 decays, 2 x 8 keys, 4 x 6 differences */
+        GIVES("com.microsoft:GatedDeltaNet-1", "state_update_capacity=2",
+              "float[1,4,2,8] float[1,4,2,8] float[1,4,4,6] - float[1,4,4] float[1,4,4] "
+              "float[1,4,6,8]",
+              "float[1,4,4,6] float[1,4,6,8] float[1,88]"),
+        COSTS("com.microsoft:LinearAttention-1", "q_num_heads=2 kv_num_heads=4",
+              "float[1,4,8] float[1,4,16] float[1,4,24] - float[1,4,4] float[1,4,4]",
+              "float[1,4,24] float[1,4,4,6]", 4 * 4 * 6 * (4 + 2 * 4), 2 * 1152),
+        REFUSES("com.microsoft:GatedDeltaNet-1", NULL, "float[4,8] float[4,8] float[4,6]",
+                "float[*]", "input 0 has rank 2, 3 or more is wanted"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void a_spectrum_of_real_points_is_half(void **state) {
+    static const struct rule_case rows[] = {
+        /* 3 lines of 8 points, 3 stages */
+        COSTS("com.microsoft:Rfft-1", NULL, "float[3,8]", "float[3,5,2]", 3 * 8 * 3, 2 * 72),
+        COSTS("com.microsoft:Irfft-1", "signal_ndim=1", "float[3,5,2]", "float[3,8]", 3 * 8 * 3,
+              2 * 72),
+        /* one plane of 4 x 8 points, 5 stages */
+        COSTS("com.microsoft:Rfft-1", "signal_ndim=2", "float[4,8]", "float[4,5,2]", 32 * 5,
+              2 * 160),
+        REFUSES("com.microsoft:Rfft-1", "signal_ndim=3", "float[4,8]", "float[*]",
+                "signal_ndim 3 does not fit [4,8]"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_are_those_of_an_lstm),
+        cmocka_unit_test(a_causal_window_keeps_what_it_reaches_back),
+        cmocka_unit_test(a_state_is_read_and_added_to),
+        cmocka_unit_test(a_spectrum_of_real_points_is_half),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

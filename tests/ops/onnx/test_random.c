@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random tensors: see ops/onnx/random.c. */
+#include "rule_harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void random_tensors_have_their_shape_from_attributes_or_alike(void **state) {
+    static const struct rule_case rows[] = {
+        GIVES("RandomNormal-1", "shape=[2,3]", "", "float[2,3]=?"),
+        GIVES("RandomUniform-22", "shape=[2,3] dtype=11 low=0.0 high=2.0", "", "double[2,3]"),
+        GIVES("RandomNormalLike-1", NULL, "float16[2,?]", "float16[2,?]"),
+        GIVES("RandomUniformLike-1", "dtype=1", "int64[2]", "float[2]"),
+        GIVES("Bernoulli-15", NULL, "float[2]={0.5,0.5}", "float[2]=?"),
+        GIVES("Bernoulli-22", "dtype=9", "float[*]", "bool[*]"),
+        GIVES("Multinomial-7", "sample_size=5", "float[2,3]", "int32[2,5]"),
+        GIVES("Multinomial-7", "dtype=7", "float[*]", "int64[?,1]"),
+        REFUSES("RandomNormal-1", "shape=[-2]", "", "float[*]",
+                "dim 0 of 'shape' is -2, less than 0"),
+        REFUSES("RandomNormal-1", "shape=[2] dtype=77", "", "float[*]",
+                "attribute 'dtype' is 77, no element type"),
+        REFUSES("RandomNormal-1",
+                "shape=[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
+                "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
+                "", "float[*]", "attribute 'shape' has 65 axes, at most 64 are read"),
+        REFUSES("Multinomial-7", "sample_size=-1", "float[2,3]", "int32[*]",
+                "sample_size is -1, less than 0"),
+        REFUSES("Multinomial-7", NULL, "float[3]", "int32[*]",
+                "input [3] has 1 axes, expected 2"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_tensors_have_their_shape_from_attributes_or_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

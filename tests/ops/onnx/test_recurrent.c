@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recurrent layers: see ops/onnx/recurrent.c. */
+#include "rule_harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void states_come_out_in_the_order_of_the_layout(void **state) {
+    static const struct rule_case rows[] = {
+
+        GIVES("LSTM-7", "hidden_size=128 direction=bidirectional",
+              "float[20,3,64] float[2,512,64] float[2,512,128] float[2,1024]",
+              "float[20,2,3,128] float[2,3,128] float[2,3,128]"),
+        GIVES("LSTM-14", "hidden_size=5 layout=1", "float[3,20,4] float[1,20,4] float[1,20,5]",
+              "float[3,20,1,5] float[3,1,5] float[3,1,5]"),
+        GIVES("GRU-14", "hidden_size=5 direction=reverse",
+              "float[7,3,4] float[1,15,4] float[1,15,5]", "- float[1,3,5]"),
+        GIVES("RNN-1", "hidden_size=5", "float[7,3,4] float[1,5,4] float[1,5,5]",
+              "float[7,1,3,5] float[1,3,5]"),
+        GIVES("GRU-1", "hidden_size=5", "float[7,3,4] float[1,15,4] float[1,15,5]",
+              "float[7,1,3,5] float[1,3,5]"),
+        GIVES("LSTM-7", NULL, "float[?,?,4] float[1,20,4] float[*]",
+              "float[?,1,?,5] float[1,?,5]"),
+        GIVES("LSTM-7", "hidden_size=5", "float[*] float[*] float[*]",
+              "float[?,1,?,5] float[1,?,5] float[1,?,5]"),
+        GIVES("RNN-7", NULL, "float[0,3,4] float[1,5,4] float[1,5,5]", "float[0,1,3,5]"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void a_layer_whose_weights_do_not_fit_is_refused(void **state) {
+    static const struct rule_case rows[] = {
+
+        REFUSES("LSTM-7", "hidden_size=5", "float[7,3,4] float[1,20,6] float[1,20,5]",
+                "float[*]", "dim 2 of input 1 is 6, 4 is wanted (features)"),
+        REFUSES("LSTM-7", "hidden_size=5", "float[7,3,4] float[1,15,4] float[1,20,5]",
+                "float[*]", "dim 1 of input 1 is 15, 20 is wanted (gates x hidden_size)"),
+        REFUSES("LSTM-7", "hidden_size=5", "float[7,3,4] float[2,20,4] float[1,20,5]",
+                "float[*]", "dim 0 of input 1 is 2, 1 is wanted (directions)"),
+        REFUSES("LSTM-7", "hidden_size=5", "float[7,3,4] float[1,20,4] float[1,20,6]",
+                "float[*]", "dim 2 of input 2 is 6, 5 is wanted (hidden_size)"),
+        REFUSES("LSTM-7", "hidden_size=0", "float[7,3,4] float[1,0,4] float[1,0,0]", "float[*]",
+                "hidden_size is 0, 1 or more is wanted"),
+        REFUSES("LSTM-7", "direction=up", "float[7,3,4] float[1,20,4] float[1,20,5]",
+                "float[*]", "direction is none of forward, reverse, bidirectional"),
+        REFUSES("LSTM-7", NULL, "float[7,3] float[1,20,4] float[1,20,5]", "float[*]",
+                "input 0 has the shape [7,3], rank 3 is wanted"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+/* MACs: D*B*T * (G*h*I + G*h*h). FLOPs: as DeepSpeed 0.19.8 has them (torch.nn, 4 x 3 x 6, h
+ * 5). */
+static void a_layer_costs_its_gates_at_each_step(void **state) {
+    static const struct rule_case rows[] = {
+
+        COSTS("LSTM-7", NULL, "float[3,4,6] float[1,20,6] float[1,20,5] float[1,40]",
+              "float[3,1,4,5]", 2640, 5880),
+        COSTS("LSTM-7", NULL, "float[3,4,6] float[1,20,6] float[1,20,5]", "float[3,1,4,5]",
+              2640, 5400),
+        COSTS("LSTM-7", "direction=bidirectional",
+              "float[3,4,6] float[2,20,6] float[2,20,5] float[2,40]", "float[3,2,4,5]", 5280,
+              11760),
+        COSTS("GRU-7", NULL, "float[3,4,6] float[1,15,6] float[1,15,5] float[1,30]",
+              "float[3,1,4,5]", 1980, 4380),
+        COSTS("GRU-7", NULL, "float[3,4,6] float[1,15,6] float[1,15,5]", "float[3,1,4,5]", 1980,
+              4020),
+        COSTS("RNN-7", NULL, "float[3,4,6] float[1,5,6] float[1,5,5] float[1,10]",
+              "float[3,1,4,5]", 660, 1380),
+        COSTS("RNN-7", NULL, "float[3,4,6] float[1,5,6] float[1,5,5]", "float[3,1,4,5]", 660,
+              1260),
+        /* 2*3*20 * 4*128*(64+128), and 2 a cell */
+        COSTS("LSTM-7", "hidden_size=128 direction=bidirectional",
+              "float[20,3,64] float[2,512,64] float[2,512,128]", "float[20,2,3,128]", 11796480,
+              23623680),
+        COSTS("LSTM-14", "hidden_size=128 direction=bidirectional layout=1",
+              "float[3,20,64] float[2,512,64] float[2,512,128]", "float[3,20,2,128]", 11796480,
+              23623680),
+        COSTS("GRU-7", "hidden_size=5", "float[7,3,4] float[1,15,4] float[1,15,5]",
+              "float[7,1,3,5]", 2835, 5775),
+        COSTS("RNN-7", "hidden_size=5", "float[7,3,4] float[1,5,4] float[1,5,5]",
+              "float[7,1,3,5]", 945, 1785),
+        COSTS("RNN-7", "hidden_size=5", "float[0,3,4] float[1,5,4] float[1,5,5]",
+              "float[0,1,3,5]", 0, 0),
+        COSTS("RNN-7", "hidden_size=5", "float[?,3,4] float[1,5,4] float[1,5,5]",
+              "float[?,1,3,5]", DIM_UNKNOWN, DIM_UNKNOWN),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void a_layer_prints_its_features(void **state) {
+    static const struct rule_case rows[] = {
+
+        PRINTS("LSTM-7", "hidden_size=128 direction=bidirectional",
+               "float[20,3,64] float[2,512,64] float[2,512,128]", "float[20,2,3,128]",
+               "64, 128, bidirectional=True"),
+        PRINTS("GRU-7", NULL, "float[7,3,4] float[1,15,4] float[1,15,5]", "float[7,1,3,5]",
+               "4, 5"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_come_out_in_the_order_of_the_layout),
+        cmocka_unit_test(a_layer_whose_weights_do_not_fit_is_refused),
+        cmocka_unit_test(a_layer_costs_its_gates_at_each_step),
+        cmocka_unit_test(a_layer_prints_its_features),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Windows, Fourier transforms, pictures: see ops/onnx/signal.c. */
+#include "rule_harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void a_window_is_as_long_as_asked(void **state) {
+    static const struct rule_case rows[] = {
+        GIVES("HannWindow-17", NULL, "int64[]={10}", "float[10]"),
+        GIVES("HammingWindow-17", "output_datatype=11", "int32[]={3}", "double[3]"),
+        GIVES("BlackmanWindow-17", NULL, "int64[]", "float[?]"),
+        GIVES("MelWeightMatrix-17", NULL, "int64[]={8} int64[]={16} int64[] float[] float[]",
+              "float[9,8]"),
+        GIVES("ImageDecoder-20", NULL, "uint8[100]", "uint8[?,?,3]"),
+        GIVES("ImageDecoder-20", "pixel_format=Grayscale", "uint8[100]", "uint8[?,?,1]"),
+        REFUSES("HannWindow-17", "output_datatype=99", "int64[]={10}", "float[*]",
+                "attribute 'output_datatype' is 99, which is no element type"),
+        REFUSES("HannWindow-17", NULL, "int64[]={-1}", "float[*]",
+                "output 0 would have the shape [-1]"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void a_transform_has_as_many_points_as_asked(void **state) {
+    static const struct rule_case rows[] = {
+        /* 8 points are 3 stages of 4 butterflies, 4 products each: 48; of real points half of
+           it */
+        COSTS("DFT-20", NULL, "float[1,8,2]", "float[1,8,2]", 48, 96),
+        COSTS("DFT-20", NULL, "float[1,8,1]", "float[1,8,2]", 24, 48),
+        /* 10 points take the stages of 16; 3 x 5 lines of them */
+        COSTS("DFT-20", NULL, "float[3,10,5,1] - int64[]={1}", "float[3,10,5,2]", 15 * 10 * 4,
+              15 * 10 * 8),
+        COSTS("DFT-17", "axis=2", "float[3,5,10,1]", "float[3,5,10,2]", 600, 1200),
+        GIVES("DFT-17", "onesided=1", "float[2,9,1]", "float[2,5,2]"),
+        GIVES("DFT-20", "onesided=1", "float[2,9,1] int64[]={16}", "float[2,9,2]"),
+        /* from half a spectrum back to 2 (5 - 1) real points */
+        COSTS("DFT-20", "onesided=1 inverse=1", "float[1,5,2]", "float[1,8,1]", 24, 48),
+        GIVES("DFT-20", "onesided=1 inverse=1", "float[1,5,2] int64[]={9}", "float[1,9,1]"),
+        COSTS("DFT-20", NULL, "float[0,8,1]", "float[0,8,2]", RULE_NO_MACS, RULE_NO_FLOPS),
+        GIVES("DFT-20", NULL, "float[?,8,1]", "float[?,8,2]"),
+        GIVES("DFT-20", NULL, "float[2,8,1] - int64[]", "float[?,?,2]"),
+        GIVES("DFT-20", NULL, "float[*]", "float[*]"),
+        REFUSES("DFT-20", NULL, "float[8]", "float[*]",
+                "input 0 has the shape [8], rank 2 or more is wanted"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+static void frames_fill_the_signal(void **state) {
+    static const struct rule_case rows[] = {
+        /* (128 - 16) / 8 + 1 = 15 frames of 16 points, 4 stages: 15 * 16 * 4 */
+        COSTS("STFT-17", NULL, "float[1,128,1] int64[]={8} float[16]", "float[1,15,9,2]", 960,
+              1920),
+        COSTS("STFT-17", "onesided=0", "float[1,128,2] int64[]={8} - int64[]={16}",
+              "float[1,15,16,2]", 1920, 3840),
+        GIVES("STFT-17", NULL, "float[1,128] int64[]={8} float[16]", "float[1,15,9,2]"),
+        GIVES("STFT-17", NULL, "float[1,128,1] int64[]={8}", "float[1,1,65,2]"),
+        GIVES("STFT-17", NULL, "float[1,128,1] int64[] float[16]", "float[1,?,9,2]"),
+        REFUSES("STFT-17", NULL, "float[1,128,1] int64[]={0} float[16]", "float[*]",
+                "frames are 0 apart, 1 or more is wanted"),
+        REFUSES("STFT-17", NULL, "float[1,8,1] int64[]={1} float[16]", "float[*]",
+                "a frame has 16 points, the signal 8"),
+        REFUSES("STFT-17", NULL, "float[8] int64[]={1} float[4]", "float[*]",
+                "input 0 has rank 1, 2 or 3 is wanted"),
+    };
+    (void)state;
+    RUN_RULE_CASES(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_window_is_as_long_as_asked),
+        cmocka_unit_test(a_transform_has_as_many_points_as_asked),
+        cmocka_unit_test(frames_fill_the_signal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where formulas may end, as told from the operators alone: nodes that the matcher need not
+ * look at are left out, and none that it finds something at.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+#include "passes/fusion/candidates.h"
+
+struct case_row {
+    const char *says;
+    const char *lines;
+    const char *want; /* "SiLU@z": formulas, and the nodes that they may end at */
+};
+
+#define HEAD                                                                                   \
+    "in x float[2,8,16]\nconst c2 float[] =2\nconst one float[] =1\n"                          \
+    "const eps float[] =0.00001\n"
+
+static const struct case_row rows[] = {
+    {"nothing of what the model has no operator for",
+     "node a Relu x -> a\nnode b Mul a x -> b\nnode c Add b x -> c\nout c\n", ""},
+    {"what reads the key",
+     "node a Mul x x -> a\nnode s Sigmoid a -> s\nnode z Mul a s -> z\nout z\n",
+     "QuickGELU@z SiLU@z"},
+    {"what a cast or a sum hands on as well",
+     "node s Sigmoid x -> s\nnode c Cast s -> c to=1\nnode b Add c one -> b\n"
+     "node z Mul x b -> z\nout z\n",
+     "QuickGELU@z SiLU@z"},
+    {"nothing behind an operator that the formula does not have",
+     "node s Sigmoid x -> s\nnode r Relu s -> r\nnode z Mul x r -> z\nout z\n", ""},
+    {"what needs two operators, of which one is not there, is not read",
+     "node e Exp x -> e\nnode z Div e x -> z\nout z\n", ""},
+    {"what must subtract, where a difference arrives",
+     "node d Sub x one -> d\nnode p Pow d c2 -> p\nnode m ReduceMean p -> m axes=[-1]\n"
+     "node e Add m eps -> e\nnode q Sqrt e -> q\nnode z Div x q -> z\nout z\n",
+     "LayerNorm@e LayerNorm@z LayerNorm@e RMSNorm@z"},
+    {"what must subtract, where the difference is elsewhere",
+     "node d Sub x one -> d\nnode r Relu d -> r\nnode p Pow r c2 -> p\n"
+     "node m ReduceMean p -> m axes=[-1]\nnode e Add m eps -> e\nnode q Sqrt e -> q\n"
+     "node z Div r q -> z\nout z\n",
+     "RMSNorm@z"},
+    {"an attention at the product behind its softmax alone",
+     "in k float[2,16,8]\nin v float[2,8,16]\nnode a MatMul x k -> a\n"
+     "node s Softmax a -> s axis=-1\nnode z MatMul s v -> z\nout z\n",
+     "Attention@z"},
+    {"or behind what a softmax was taken apart into",
+     "in k float[2,16,8]\nin v float[2,8,16]\nnode a MatMul x k -> a\nnode e Exp a -> e\n"
+     "node r ReduceSum e -> r axes=[-1]\nnode s Div e r -> s\nnode z MatMul s v -> z\nout z\n",
+     "Softmax@s Attention@a Attention@z"},
+};
+
+/* Of each pattern in turn, the nodes in order. */
+static void print_candidates(const struct bench *bench, const struct candidates *candidates,
+                             char *out, size_t size) {
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < candidates->patterns.n; i++)
+        for (size_t id = 0; id < bench->model.n_nodes; id++)
+            if (candidates->ends_at[id] & pattern_bit(i))
+                length += (size_t)snprintf(
+                    out + length, size - length, "%s%s@%s", length > 0 ? " " : "",
+                    candidates->patterns.items[i].row->name, bench->model.nodes[id].name);
+}
+
+static void find(const struct bench *bench, struct candidates *ret) {
+    struct analysis analysis = bench->analysis;
+    analysis.scratch = bench->arena;
+    assert_int_equal(candidates_find(&analysis, ret), CM_OK);
+}
+
+static void formulas_are_told_where_they_may_end(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char lines[2048];
+        char have[512];
+        struct candidates candidates = {0};
+        (void)snprintf(lines, sizeof lines, "%s%s", HEAD, rows[i].lines);
+        struct bench *bench = bench_open(lines);
+        if (bench->status != CM_OK) fail_msg("%s: %s", rows[i].says, bench_messages(bench));
+        find(bench, &candidates);
+        print_candidates(bench, &candidates, have, sizeof have);
+        if (strcmp(have, rows[i].want) != 0)
+            fail_msg("%s: have '%s', want '%s'", rows[i].says, have, rows[i].want);
+        bench_close(bench);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formulas_are_told_where_they_may_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which row a node gets, and what is refused before any rule sees it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+#include "passes/infer/bind.h"
+
+struct bind_case {
+    const char *lines;
+    int status;
+    const char *messages;
+};
+
+static void check_cases(const struct bind_case *rows, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct bench *bench = bench_open(rows[i].lines);
+        if (bench->status != rows[i].status || strcmp(bench_messages(bench), rows[i].messages))
+            fail_msg("row %zu: %d, %s", i, bench->status, bench_messages(bench));
+        bench_close(bench);
+    }
+}
+
+#define CHECK(rows) check_cases(rows, sizeof(rows) / sizeof *(rows))
+
+static void test_too_few_and_too_many_operands_are_refused(void **state) {
+    static const struct bind_case rows[] = {
+        {"in x float[2]\nnode a Add x -> y\nout y\n", CM_REFUSED,
+         "error[arity] at a: 1 inputs, at least 2 wanted"},
+        {"in x float[2]\nnode r Relu x x -> y\nout y\n", CM_REFUSED,
+         "error[arity] at r: 2 inputs, at most 1 wanted"},
+        {"in x float[2]\nnode r Relu x -> y z\nout y\n", CM_REFUSED,
+         "error[arity] at r: 2 outputs, at most 1 wanted"},
+        {"in x float[2]\nnode r Relu x ->\nout x\n", CM_REFUSED,
+         "error[arity] at r: 0 outputs, at least 1 wanted"},
+        /* what is omitted at the end is not given */
+        {"in x float[2]\nnode a Add x - -> y\nout y\n", CM_REFUSED,
+         "error[arity] at a: 1 inputs, at least 2 wanted"},
+        {"in x float[2]\nnode r Relu x - - -> y -\nout y\n", CM_OK, ""},
+        /* a node without a name is told by its number */
+        {"in x float[2]\nnode - Relu x -> y\nnode - Relu y y -> z\nout z\n", CM_REFUSED,
+         "error[arity] at #1: 2 inputs, at most 1 wanted"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_attributes_are_checked_by_the_row(void **state) {
+    static const struct bind_case rows[] = {
+        {"in x float[1,4,4]\nnode p MaxPool x -> y\nout y\n", CM_REFUSED,
+         "error[attribute] at p: attribute 'kernel_shape' is missing"},
+        {"in x float[1,4,4]\nnode p MaxPool x -> y kernel_shape=2\nout y\n", CM_REFUSED,
+         "error[attribute] at p: attribute 'kernel_shape' is of kind int, ints wanted"},
+        {"in x float[2,3]\nnode c Concat x x -> y axis=last\nout y\n", CM_REFUSED,
+         "error[attribute] at c: attribute 'axis' is of kind string, int wanted"},
+        {"in x float[2,3]\nnode l LeakyRelu x -> y alpha=1\nout y\n", CM_REFUSED,
+         "error[attribute] at l: attribute 'alpha' is of kind int, float wanted"},
+        /* what the row does not know is let by */
+        {"in x float[2,3]\nnode r Relu x -> y colour=blue\nout y\n", CM_OK, ""},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_every_fault_is_told(void **state) {
+    static const struct bind_case rows[] = {
+        {"in x float[2]\nnode a Add x -> y\nnode r Relu y y -> z\nout z\n", CM_REFUSED,
+         "error[arity] at a: 1 inputs, at least 2 wanted\n"
+         "error[arity] at r: 2 inputs, at most 1 wanted"},
+    };
+    (void)state;
+    CHECK(rows);
+}
+
+static void test_a_fault_names_its_node_as_a_line_of_source(void **state) {
+    struct bench *bench = bench_open("in x float[2]\nnode layer1/add Add x -> y\nout y\n");
+    (void)state;
+    assert_int_equal(cm_diagnostics_count(bench->diag), 1);
+    assert_string_equal(cm_diagnostics_get(bench->diag, 0)->place,
+                        "at node 0 \"layer1/add\", Add-7, pass bind\n%y = Add(%x: f32[2])");
+    bench_close(bench);
+}
+
+/* The row that holds at the opset of the node, not the newest. */
+static void test_the_opset_decides_the_row(void **state) {
+    static const struct {
+        const char *lines;
+        int32_t since;
+    } rows[] = {
+        {"opset 1\nin x float[1,2]\nnode n Squeeze x -> y\nout y\n", 1},
+        {"opset 12\nin x float[1,2]\nnode n Squeeze x -> y\nout y\n", 1},
+        {"opset 13\nin x float[1,2]\nnode n Squeeze x -> y\nout y\n", 13},
+        {"opset 1000\nin x float[1,2]\nnode n Squeeze x -> y\nout y\n", 13},
+        {"opset 17\nin x float[1,2]\nnode n ai.onnx::Squeeze x -> y\nout y\n", 13},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench *bench = bench_open(rows[i].lines);
+        assert_int_equal(bench->analysis.bind.ops[bench_node(bench, "n")]->since,
+                         rows[i].since);
+        bench_close(bench);
+    }
+}
+
+static void test_an_unknown_operator_gets_the_row_of_such(void **state) {
+    static const struct {
+        const char *lines;
+        bool unknown;
+    } rows[] = {
+        {"in x float[2]\nnode n com.me::Odd x x x -> y z u\nout y\n", true},
+        {"in x float[2]\nnode n Odd x -> y\nout y\n", true},
+        {"in x float[2]\nnode n com.me::Relu x -> y\nout y\n", true},
+        /* not there yet: LayerNormalization came with 17 */
+        {"opset 16\nin x float[2]\ninit s float[2]\nnode n LayerNormalization x s -> y\n"
+         "out y\n",
+         true},
+        {"opset 17\nin x float[2]\ninit s float[2]\nnode n LayerNormalization x s -> y\n"
+         "out y\n",
+         false},
+        {"in x float[2]\nnode n Relu x -> y\nout y\n", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench *bench = bench_open(rows[i].lines);
+        const struct bind_table *table = &bench->analysis.bind;
+        assert_int_equal(bench->status, CM_OK);
+        if (bind_is_unknown(table->ops[bench_node(bench, "n")]) != rows[i].unknown)
+            fail_msg("row %zu", i);
+        assert_int_equal(table->n_unknown, rows[i].unknown);
+        assert_string_equal(bench_type(bench, "y"), rows[i].unknown ? "?" : "f32[2]");
+        bench_close(bench);
+    }
+}
+
+/* The rows are looked up once for each type and opset. */
+static void test_one_look_up_serves_nodes_of_one_type_and_opset_alone(void **state) {
+    struct bench *bench =
+        bench_open("opset 12\nin x float[1,2]\nnode a Squeeze x -> y\nopset 13\n"
+                   "node b Squeeze y -> z\nnode c Squeeze z -> u\nout u\n");
+    const struct op *const *ops = bench->analysis.bind.ops;
+    (void)state;
+    assert_int_equal(ops[0]->since, 1);
+    assert_int_equal(ops[1]->since, 13);
+    assert_ptr_equal(ops[1], ops[2]);
+    bench_close(bench);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_too_few_and_too_many_operands_are_refused),
+        cmocka_unit_test(test_attributes_are_checked_by_the_row),
+        cmocka_unit_test(test_every_fault_is_told),
+        cmocka_unit_test(test_a_fault_names_its_node_as_a_line_of_source),
+        cmocka_unit_test(test_the_opset_decides_the_row),
+        cmocka_unit_test(test_an_unknown_operator_gets_the_row_of_such),
+        cmocka_unit_test(test_one_look_up_serves_nodes_of_one_type_and_opset_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators that a user describes, at nodes: what they give and cost, and what does not fit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+#include "ops/custom/custom_op.h"
+#include "passes/infer/bind.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#define MOST_LISTED 8
+
+/* A description in few words; each list ends with NULL, and what is NULL is not given. */
+struct said {
+    const char *like;
+    const char *inputs[MOST_LISTED];
+    int64_t required; /* 0: all of them */
+    struct cm_named_size attributes[MOST_LISTED];
+    const char *where[MOST_LISTED];
+    struct cm_op_output outputs[MOST_LISTED];
+    const char *macs;
+    const char *other_flops;
+};
+
+static size_t count(const char *const *texts) {
+    size_t n = 0;
+    while (n < MOST_LISTED && texts[n]) n++;
+    return n;
+}
+
+static const char *given(const char *text) {
+    return text ? text : "";
+}
+
+/* As com.me::Op. */
+static struct cm_op_description describe(const struct said *said) {
+    struct cm_op_description is = {
+        .domain = "com.me",
+        .op = "Op",
+        .since = CM_UNKNOWN,
+        .like = given(said->like),
+        .like_opset = CM_UNKNOWN,
+        .attributes = said->attributes,
+        .n_inputs = count(said->inputs),
+        .inputs = said->inputs,
+        .required_inputs = said->required ? said->required : CM_UNKNOWN,
+        .n_where = count(said->where),
+        .where = said->where,
+        .outputs = said->outputs,
+        .macs = given(said->macs),
+        .other_flops = given(said->other_flops),
+        .note = "",
+    };
+    while (is.n_attributes < MOST_LISTED && said->attributes[is.n_attributes].name)
+        is.n_attributes++;
+    while (is.n_outputs < MOST_LISTED && said->outputs[is.n_outputs].dims) is.n_outputs++;
+    return is;
+}
+
+struct described_bench {
+    struct arena *arena;
+    struct cm_diagnostics *diag;
+    struct cm_op_costs costs;
+    struct bench *bench;
+};
+
+static struct described_bench open_described(const struct said *said, const char *lines,
+                                             struct cm_options options) {
+    struct described_bench ret = {arena_new("described", 0), cm_diagnostics_new(), {0}, NULL};
+    const struct cm_op_description description = describe(said);
+    const struct cm_op_costs *const all[] = {&ret.costs};
+    if (described_read(&description, 1, ret.arena, ret.diag, &ret.costs) != CM_OK)
+        fail_msg("%s", cm_diagnostics_get(ret.diag, 0)->message);
+    options.n_op_costs = 1;
+    options.op_costs = all;
+    ret.bench = bench_open_with(lines, &options);
+    return ret;
+}
+
+static void close_described(struct described_bench *described) {
+    bench_close(described->bench);
+    cm_diagnostics_free(described->diag);
+    arena_free(described->arena);
+}
+
+/* One node of it, called n, which gives y. */
+struct node_case {
+    struct said said;
+    const char *lines;
+    const char *type; /* of y */
+    int64_t macs;
+    int64_t flops;
+};
+
+static void check_nodes(const struct node_case *rows, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct described_bench described =
+            open_described(&rows[i].said, rows[i].lines, (struct cm_options){0});
+        const struct bench *bench = described.bench;
+        if (bench->status != CM_OK) fail_msg("row %zu: %s", i, bench_messages(bench));
+        const struct cm_costs *costs = bench_costs(bench, "n");
+        if (strcmp(bench_type(bench, "y"), rows[i].type) != 0)
+            fail_msg("row %zu: %s", i, bench_type(bench, "y"));
+        if (costs->macs != rows[i].macs || costs->flops != rows[i].flops)
+            fail_msg("row %zu: %lld MACs, %lld FLOPs", i, (long long)costs->macs,
+                     (long long)costs->flops);
+        close_described(&described);
+    }
+}
+
+#define CHECK_NODES(rows) check_nodes(rows, sizeof(rows) / sizeof *(rows))
+
+/* x [2, 3, 8, 6] and w [4, 3, 2, 2] */
+#define X   "in x float[2,3,8,6]\n"
+#define XW  X "init w float[4,3,2,2]\n"
+#define END "out y\n"
+
+static void test_dims_are_named_and_computed_with(void **state) {
+    static const struct node_case rows[] = {
+        /* a convolution: 2 * 4 * 4 * 3 places, 3 * 2 * 2 multiply-adds at each */
+        {{.inputs = {"N, C, H, W", "K, C, R, S"},
+          .attributes = {{"stride", 2}},
+          .where = {"P = (H - R) / stride + 1", "Q = (W - S) / stride + 1"},
+          .outputs = {{"", "N, K, P, Q"}},
+          .macs = "N * K * P * Q * C * R * S",
+          .other_flops = "out0"},
+         XW "node n com.me::Op x w -> y\n" END,
+         "f32[2,4,4,3]",
+         96 * 12,
+         2 * 96 * 12 + 96},
+        /* an attribute of the node, and one of a list */
+        {{.inputs = {"N, C, H, W"},
+          .attributes = {{"by", CM_UNKNOWN}, {"pads[1]", 0}},
+          .outputs = {{"float16", "N, C, H / by, W + pads[1]"}},
+          .macs = "0",
+          .other_flops = "in0"},
+         X "node n com.me::Op x -> y by=4 pads=[9,1]\n" END,
+         "f16[2,3,2,7]",
+         0,
+         288},
+        /* any number of dims in front; those of both are one */
+        {{.inputs = {"..., M, K", "..., K, N"},
+          .outputs = {{"input 1", "..., M, N"}},
+          .macs = "out0 * K",
+          .other_flops = "0"},
+         "in a float[5,2,3,4]\nin b float[5,2,4,6]\nnode n com.me::Op a b -> y\n" END,
+         "f32[5,2,3,6]",
+         180 * 4,
+         2 * 180 * 4},
+        /* a scalar, and no dims in front */
+        {{.inputs = {"..., 3", ""},
+          .outputs = {{"", "..., 1"}},
+          .macs = "in0",
+          .other_flops = "in1"},
+         "in a float[3]\nin s float[]\nnode n com.me::Op a s -> y\n" END,
+         "f32[1]",
+         3,
+         7},
+        /* what may be omitted has no elements then */
+        {{.inputs = {"N", "N"},
+          .required = 1,
+          .outputs = {{"", "N"}},
+          .macs = "in1",
+          .other_flops = "max(in0, in1)"},
+         "in a float[5]\nnode n com.me::Op a -> y\n" END,
+         "f32[5]",
+         0,
+         5},
+        /* any number of inputs of any shape; an output that is omitted has none either */
+        {{.outputs = {{"", "in0 + in1"}, {"int64", "2"}}, .macs = "out1", .other_flops = "in2"},
+         "in a float[5]\nin b float[2,2]\nnode n com.me::Op a b -> y\n" END,
+         "f32[9]",
+         0,
+         0},
+        /* an empty tensor */
+        {{.inputs = {"N, C"},
+          .outputs = {{"", "C, N"}},
+          .macs = "N * C",
+          .other_flops = "out0"},
+         "in a float[0,4]\nnode n com.me::Op a -> y\n" END,
+         "f32[4,0]",
+         0,
+         0},
+    };
+    (void)state;
+    CHECK_NODES(rows);
+}
+
+static void test_what_is_not_known_costs_an_unknown_amount(void **state) {
+    static const struct node_case rows[] = {
+        {{.inputs = {"N, C"}, .outputs = {{"", "N, ?"}}, .macs = "C", .other_flops = "out0"},
+         "in a float[3,4]\nnode n com.me::Op a -> y\n" END,
+         "f32[3,?]",
+         4,
+         DIM_UNKNOWN},
+        /* of an input of which nothing is known no dim is, and another may say it */
+        {{.inputs = {"N, C", "N, K"},
+          .outputs = {{"", "N, C, K"}},
+          .macs = "N * K",
+          .other_flops = "0"},
+         "in b float[3,4]\nnode u com.us::U b -> a\nnode n com.me::Op a b -> y\n" END,
+         "?[3,?,4]",
+         12,
+         24},
+        {{.inputs = {"..., C"}, .outputs = {{"", "..., 1"}}, .macs = "C", .other_flops = "0"},
+         "in b float[3,4]\nnode u com.us::U b -> a\nnode n com.me::Op a -> y\n" END,
+         "?[?...]",
+         DIM_UNKNOWN,
+         DIM_UNKNOWN},
+        /* an expression of a bound need be none */
+        {{.inputs = {"2, N"}, .outputs = {{"", "9 - N"}}, .macs = "9 - N", .other_flops = "0"},
+         "in b float[3,2]\nnode z NonZero b -> a\nnode n com.me::Op a -> y\n" END,
+         "i64[?]",
+         DIM_UNKNOWN,
+         DIM_UNKNOWN},
+    };
+    (void)state;
+    CHECK_NODES(rows);
+}
+
+/* What a file of a known operator gives and costs, the same file with another gives, too. */
+static void test_like_another_it_is_that_one(void **state) {
+    static const struct {
+        struct said said;
+        const char *lines, *twin;
+    } rows[] = {
+        {{.like = "Conv"},
+         XW "init b float[4]\nnode n com.me::Op x w b -> y pads=[1,1,1,1] strides=[2,1]\n" END,
+         XW "init b float[4]\nnode n Conv x w b -> y pads=[1,1,1,1] strides=[2,1]\n" END},
+        {{.like = "ai.onnx::Gelu"},
+         X "node n com.me::Op x -> y\n" END,
+         X "opset 20\nnode n Gelu x -> y\n" END},
+        {{.like = "com.microsoft::FastGelu"},
+         X "node n com.me::Op x -> y\n" END,
+         X "node n com.microsoft::FastGelu x -> y\n" END},
+        /* with costs of its own that happen to be the same */
+        {{.like = "Conv",
+          .inputs = {"N, C, H, W", "K, C, R, S"},
+          .macs = "out0 * C * R * S",
+          .other_flops = "0"},
+         XW "node n com.me::Op x w -> y\n" END,
+         XW "node n Conv x w -> y\n" END},
+        {{.like = "Conv", .macs = "out0 * in1 / 4", .other_flops = "0"},
+         XW "node n com.me::Op x w -> y\n" END,
+         XW "node n Conv x w -> y\n" END},
+        {{.inputs = {"N, K", "K, M"},
+          .outputs = {{"", "N, M"}},
+          .macs = "N * K * M",
+          .other_flops = "0"},
+         "in a float[5,3]\ninit w float[3,4]\nnode n com.me::Op a w -> y\n" END,
+         "in a float[5,3]\ninit w float[3,4]\nnode n MatMul a w -> y\n" END},
+    };
+    static const char *const conventions[] = {"deepspeed", "exact", "macs", "torch"};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < sizeof conventions / sizeof *conventions; k++) {
+            const struct cm_options options = {.convention = conventions[k]};
+            struct described_bench described =
+                open_described(&rows[i].said, rows[i].lines, options);
+            struct bench *twin = bench_open_with(rows[i].twin, &options);
+            if (described.bench->status != CM_OK || twin->status != CM_OK)
+                fail_msg("row %zu: %s", i, bench_messages(described.bench));
+            assert_string_equal(bench_type(described.bench, "y"), bench_type(twin, "y"));
+            assert_memory_equal(bench_costs(described.bench, "n"), bench_costs(twin, "n"),
+                                sizeof(struct cm_costs));
+            const size_t n_params = twin->analysis.params.n_params;
+            assert_int_equal(described.bench->analysis.params.n_params, n_params);
+            bench_close(twin);
+            close_described(&described);
+        }
+}
+
+static void test_what_does_not_fit_is_refused_at_the_node(void **state) {
+    static const struct said square = {.inputs = {"N, N", "N"},
+                                       .required = 1,
+                                       .attributes = {{"k", CM_UNKNOWN}, {"by[1]", 2}},
+                                       .outputs = {{"", "N - k"}},
+                                       .macs = "N / (k - 1)",
+                                       .other_flops = "by[1] - k"};
+    static const struct said rest = {.inputs = {"..., 2", "...", "C, C * 2"},
+                                     .outputs = {{"", "..."}},
+                                     .macs = "0",
+                                     .other_flops = "0"};
+    /* of what both sides allow: 2 inputs of Equal, 2 to 3 of Conv, of which 2 are named */
+    static const struct said equal = {.like = "Equal", .inputs = {"...", "..."}, .required = 1};
+    static const struct said conv = {.like = "Conv", .inputs = {"?, ?, ?, ?", "?, ?, ?, ?"}};
+    static const struct {
+        const struct said *said;
+        const char *lines;
+        const char *message;
+    } rows[] = {
+        {&equal, "in a float[3]\nnode n com.me::Op a -> y\n" END,
+         "error[arity] at n: 1 inputs, at least 2 wanted"},
+        {&conv, XW "init b float[4]\nnode n com.me::Op x w b -> y\n" END,
+         "error[arity] at n: 3 inputs, at most 2 wanted"},
+        {&square, "in a float[3,3,3]\nnode n com.me::Op a -> y k=2\n" END,
+         "error[shape] at n: input 0 has the shape [3,3,3], which its description 'N, N' does "
+         "not fit"},
+        {&square, "in a float[3,4]\nnode n com.me::Op a -> y k=2\n" END,
+         "error[shape] at n: input 0 has the shape [3,4], which its description 'N, N' does "
+         "not "
+         "fit"},
+        {&square, "in a float[3,3]\nin b float[4]\nnode n com.me::Op a b -> y k=2\n" END,
+         "error[shape] at n: input 1 has the shape [4], which its description 'N' does not "
+         "fit"},
+        {&square, "in a float[3,3]\nnode n com.me::Op a -> y\n" END,
+         "error[attribute] at n: attribute 'k' is missing"},
+        {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=0.5\n" END,
+         "error[attribute] at n: attribute 'k' is of kind float, int wanted"},
+        {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=2 by=2\n" END,
+         "error[attribute] at n: attribute 'by' is of kind int, ints wanted"},
+        {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=4\n" END,
+         "error[shape] at n: output 0 would have the shape [-1]"},
+        {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=1\n" END,
+         "error[value] at n: 'N / (k - 1)' divides by 0"},
+        {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=3\n" END,
+         "error[value] at n: 'by[1] - k' is -1, a cost is at least 0"},
+        {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=-9223372036854775807\n" END,
+         "error[overflow] at n: dim 0 of output 0 is past 2^63"},
+        {&square, "in a float[3,3]\nnode n com.me::Op -> y k=2\n" END,
+         "error[arity] at n: 0 inputs, at least 1 wanted"},
+        {&square, "in a float[3,3]\nnode n com.me::Op a - a -> y k=2\n" END,
+         "error[arity] at n: 3 inputs, at most 2 wanted"},
+        {&square, "in a float[3,3]\nnode n com.me::Op a -> y z k=2\n" END,
+         "error[arity] at n: 2 outputs, at most 1 wanted"},
+        {&rest, "in a float[5,2]\nin b float[4]\nnode n com.me::Op a b b -> y\n" END,
+         "error[shape] at n: input 1 has the shape [4], which its description '...' does not "
+         "fit"},
+        {&rest, "in a float[]\nin b float[4]\nnode n com.me::Op a b b -> y\n" END,
+         "error[shape] at n: input 0 has the shape [], which its description '..., 2' does not "
+         "fit"},
+        {&rest,
+         "in a float[5,2]\nin b float[5]\nin c float[3,5]\nnode n com.me::Op a b c -> y\n" END,
+         "error[shape] at n: input 2 has the shape [3,5], which its description 'C, C * 2' "
+         "does "
+         "not fit"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct described_bench described =
+            open_described(rows[i].said, rows[i].lines, (struct cm_options){0});
+        if (described.bench->status != CM_REFUSED ||
+            strcmp(bench_messages(described.bench), rows[i].message) != 0)
+            fail_msg("row %zu: %s", i, bench_messages(described.bench));
+        close_described(&described);
+    }
+}
+
+static void test_a_cost_past_2_63_is_told_like_any(void **state) {
+    static const struct said said = {.inputs = {"N"},
+                                     .outputs = {{"", "N"}},
+                                     .macs = "4294967296 * 4294967296 * N",
+                                     .other_flops = "0"};
+    struct described_bench described = open_described(
+        &said, "in a float[3]\nnode n com.me::Op a -> y\n" END, (struct cm_options){0});
+    (void)state;
+    assert_int_equal(described.bench->status, CM_REFUSED);
+    assert_string_equal(bench_messages(described.bench),
+                        "error[overflow] at n: the cost of the node passes 2^63");
+    close_described(&described);
+}
+
+/* What a training step does with it nobody said; like another it is known. */
+static void test_its_gradient_is_that_of_what_it_is_like(void **state) {
+    static const struct said alone = {.inputs = {"N, C, H, W", "?, ?, ?, ?"},
+                                      .outputs = {{"", "N, C, H, W"}},
+                                      .macs = "in0",
+                                      .other_flops = "0"};
+    static const struct said like = {.like = "Conv"};
+    const struct cm_options options = {.optimizer = "sgd"};
+    (void)state;
+    struct described_bench described =
+        open_described(&alone, XW "node n com.me::Op x w -> y\n" END, options);
+    assert_int_equal(described.bench->analysis.training.of_node[0].backward_macs, DIM_UNKNOWN);
+    close_described(&described);
+    described = open_described(&like, XW "node n com.me::Op x w -> y\n" END, options);
+    assert_int_equal(described.bench->analysis.training.of_node[0].backward_macs,
+                     bench_costs(described.bench, "n")->macs);
+    close_described(&described);
+}
+
+/* The row that holds for an opset is the newest that is not above it. */
+static void test_a_description_holds_from_its_opset_on(void **state) {
+    struct arena *arena = arena_new("described", 0);
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_op_costs costs;
+    struct cm_op_description items[3];
+    const struct cm_op_costs *const all[] = {&costs};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        items[i] = describe(&(struct said){.like = "Conv"});
+        items[i].since = (int64_t[]){7, 3, CM_UNKNOWN}[i];
+    }
+    assert_int_equal(described_read(items, 2, arena, diag, &costs), CM_OK);
+    assert_null(described_find(all, 1, "com.me", "Op", 2));
+    assert_ptr_equal(described_find(all, 1, "com.me", "Op", 3), &costs.items[1].op);
+    assert_ptr_equal(described_find(all, 1, "com.me", "Op", 6), &costs.items[1].op);
+    assert_ptr_equal(described_find(all, 1, "com.me", "Op", 7), &costs.items[0].op);
+    assert_null(described_find(all, 1, "com.us", "Op", 7));
+    assert_int_equal(described_read(items, 3, arena, diag, &costs), CM_OK);
+    assert_ptr_equal(described_find(all, 1, "com.me", "Op", 2), &costs.items[2].op);
+    cm_diagnostics_free(diag);
+    arena_free(arena);
+}
+
+/* What is built in is replaced only where the file says so, and then by every spelling. */
+static void test_what_is_built_in_can_be_replaced(void **state) {
+    static const struct cm_op_output output = {"", "..."};
+    static const char *const inputs[] = {"..."};
+    struct arena *arena = arena_new("described", 0);
+    struct cm_diagnostics *diag = cm_diagnostics_new();
+    struct cm_op_costs costs;
+    const struct cm_op_costs *const all[] = {&costs};
+    struct cm_op_description relu = {
+        .domain = "ai.onnx",
+        .op = "Relu",
+        .since = CM_UNKNOWN,
+        .like = "",
+        .like_opset = CM_UNKNOWN,
+        .n_inputs = 1,
+        .inputs = inputs,
+        .required_inputs = CM_UNKNOWN,
+        .n_outputs = 1,
+        .outputs = &output,
+        .macs = "in0",
+        .other_flops = "0",
+        .note = "",
+        .replace = true,
+    };
+    const struct cm_options options = {.n_op_costs = 1, .op_costs = all, .convention = "exact"};
+    (void)state;
+    assert_int_equal(described_read(&relu, 1, arena, diag, &costs), CM_OK);
+    struct bench *bench =
+        bench_open_with("in x float[4,2]\nnode n Relu x -> y\nout y\n", &options);
+    assert_int_equal(bench->status, CM_OK);
+    assert_string_equal(bench_type(bench, "y"), "f32[4,2]");
+    assert_int_equal(bench_costs(bench, "n")->macs, 8);
+    assert_int_equal(bench_costs(bench, "n")->flops, 16); /* not those of a Relu besides */
+    bench_close(bench);
+    cm_diagnostics_free(diag);
+    arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dims_are_named_and_computed_with),
+        cmocka_unit_test(test_what_is_not_known_costs_an_unknown_amount),
+        cmocka_unit_test(test_like_another_it_is_that_one),
+        cmocka_unit_test(test_what_does_not_fit_is_refused_at_the_node),
+        cmocka_unit_test(test_a_cost_past_2_63_is_told_like_any),
+        cmocka_unit_test(test_its_gradient_is_that_of_what_it_is_like),
+        cmocka_unit_test(test_a_description_holds_from_its_opset_on),
+        cmocka_unit_test(test_what_is_built_in_can_be_replaced),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

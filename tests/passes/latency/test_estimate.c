@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times of a table, on the nodes of a model: what is asked once, what is added up. */
+#include "passes/latency/estimate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+#include "timed_harness.h"
+
+static const char two_convolutions[] =
+    "in x float[1,4,8,8]\ninit a.weight float[4,4,1,1]\ninit b.weight float[4,4,1,1]\n"
+    "node a Conv x a.weight -> p\nnode r Relu p -> q\nnode b Conv q b.weight -> s\n"
+    "node t Relu s -> u\nnode f Flatten u -> v\nout v\n";
+
+static void equal_work_is_asked_once_and_counted_each_time(void **state) {
+    struct bench *bench = timed_open(two_convolutions, "conv: 0.002\neltwise: 0.0005\n");
+    (void)state;
+    assert_int_equal(bench->analysis.primitives.n, 2);
+    assert_int_equal(bench_costs(bench, "a")->latency_ps, 2000000000);
+    assert_int_equal(bench_costs(bench, "b")->latency_ps, 2000000000);
+    assert_int_equal(bench_costs(bench, "t")->latency_ps, 500000000);
+    assert_int_equal(bench_costs(bench, "f")->latency_ps, 0); /* a view */
+    assert_int_equal(bench->analysis.modules.modules[0].costs.latency_ps, 5000000000);
+    bench_close(bench);
+}
+
+static void what_has_no_time_is_unknown_and_in_no_sum(void **state) {
+    struct bench *bench = timed_open(two_convolutions, "conv: crash\neltwise: 0.0005\n");
+    (void)state;
+    assert_int_equal(bench_costs(bench, "a")->latency_ps, DIM_UNKNOWN);
+    assert_int_equal(bench->analysis.modules.modules[0].costs.latency_ps, 1000000000);
+    bench_close(bench);
+}
+
+static void a_node_without_a_primitive_says_why(void **state) {
+    struct bench *bench =
+        timed_open("in x float[4]\nnode z NonZero x -> y\nout y\n", "conv: 1\n");
+    (void)state;
+    const struct primitives_table *table = &bench->analysis.primitives;
+    const uint32_t node = bench_node(bench, "z");
+    assert_int_equal(table->lowered[node], LOWERED_NOT);
+    assert_string_equal(table->why_not[node],
+                        "how much it does hangs on the numbers: no primitive sorts or "
+                        "selects");
+    assert_int_equal(bench_costs(bench, "z")->latency_ps, DIM_UNKNOWN);
+    bench_close(bench);
+}
+
+static void work_that_is_not_known_has_no_primitive(void **state) {
+    struct bench *bench = timed_open(
+        "in x float[4]\nnode z NonZero x -> y\nnode c Cast y -> w to=1\nout w\n", "conv: 1\n");
+    (void)state;
+    assert_int_equal(bench->analysis.primitives.lowered[bench_node(bench, "c")], LOWERED_NOT);
+    assert_int_equal(bench->analysis.primitives.n, 0);
+    bench_close(bench);
+}
+
+static void the_primitive_has_the_work_of_the_node(void **state) {
+    struct bench *bench = timed_open(two_convolutions, "conv: 0.002\neltwise: 0.0005\n");
+    (void)state;
+    const struct cm_primitive *conv = &bench->analysis.primitives.items[0];
+    assert_int_equal(conv->flops, 2 * 4 * 8 * 8 * 4);
+    assert_int_equal(conv->bytes_read, (4 * 8 * 8 + 4 * 4) * 4);
+    assert_int_equal(conv->bytes_written, 4 * 8 * 8 * 4);
+    bench_close(bench);
+}
+
+/* Two rows of a table of a thousand: the table is not read, the two indices are. */
+static void a_gather_reads_what_it_takes(void **state) {
+    struct bench *bench = timed_open("in i int64[2]\ninit t.weight float[1000,8] =1\n"
+                                     "node g Gather t.weight i -> y\nout y\n",
+                                     "gather: 1\n");
+    (void)state;
+    const struct cm_primitive *gather = &bench->analysis.primitives.items[0];
+    assert_int_equal(bench_costs(bench, "g")->bytes_read, 1000 * 8 * 4 + 2 * 8);
+    assert_int_equal(gather->bytes_read, 2 * 8 * 4 + 2 * 8);
+    assert_int_equal(gather->bytes_written, 2 * 8 * 4);
+    bench_close(bench);
+}
+
+/* A body that runs five times takes five times as long. */
+static void runs_multiply(void **state) {
+    struct bench *bench =
+        timed_open("in x float[4]\nconst n int64[] =5\nconst c bool[] =1\n"
+                   "body body\nin i int64[]\nin k bool[]\nin h float[4]\n"
+                   "node r Relu h -> g\nnode - Identity k -> k2\nout k2\nout g\nclose\n"
+                   "node l Loop n c x -> y\nout y\n",
+                   "eltwise: 0.001\n");
+    (void)state;
+    assert_int_equal(bench_costs(bench, "r")->latency_ps, 5000000000);
+    bench_close(bench);
+}
+
+static void nobody_asked_means_no_times(void **state) {
+    struct bench *bench = bench_open(two_convolutions);
+    (void)state;
+    assert_false(bench->analysis.estimate.done);
+    assert_int_equal(bench->analysis.primitives.n, 0);
+    assert_int_equal(bench_costs(bench, "a")->latency_ps, DIM_UNKNOWN);
+    bench_close(bench);
+}
+
+static void a_backend_that_cannot_be_used_is_a_warning(void **state) {
+    struct cm_options options = {.memory_alignment = 1, .backend = "fake"};
+    struct bench *bench = bench_open_with(two_convolutions, &options);
+    (void)state;
+    assert_int_equal(bench->status, CM_OK);
+    assert_string_equal(bench_messages(bench),
+                        "warning[backend]: backend fake cannot be used: wants a table: "
+                        "fake:table=FILE; hint: costmodel backends lists what there is");
+    assert_string_equal(bench->analysis.estimate.problem, "wants a table: fake:table=FILE");
+    bench_close(bench);
+}
+
+static void picoseconds_are_rounded_and_checked(void **state) {
+    (void)state;
+    assert_int_equal(estimate_ps(0), 0);
+    assert_int_equal(estimate_ps(1.4999e-12), 1);
+    assert_int_equal(estimate_ps(1.5e-12), 2);
+    assert_int_equal(estimate_ps(76.67e-6), 76670000);
+    assert_int_equal(estimate_ps(1e7), DIM_OVERFLOW);
+    assert_int_equal(estimate_ps(-1), DIM_OVERFLOW);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_work_is_asked_once_and_counted_each_time),
+        cmocka_unit_test(what_has_no_time_is_unknown_and_in_no_sum),
+        cmocka_unit_test(a_node_without_a_primitive_says_why),
+        cmocka_unit_test(work_that_is_not_known_has_no_primitive),
+        cmocka_unit_test(the_primitive_has_the_work_of_the_node),
+        cmocka_unit_test(a_gather_reads_what_it_takes),
+        cmocka_unit_test(runs_multiply),
+        cmocka_unit_test(nobody_asked_means_no_times),
+        cmocka_unit_test(a_backend_that_cannot_be_used_is_a_warning),
+        cmocka_unit_test(picoseconds_are_rounded_and_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

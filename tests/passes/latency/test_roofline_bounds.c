@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What bounds a time, from figures that can be worked out on paper. */
+#include "passes/latency/roofline_bounds.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_harness.h"
+#include "timed_harness.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A device of 1 TFLOP/s for f32, 1 TB/s and a floor of 1 us. */
+static void set_device(struct analysis *analysis) {
+    analysis->estimate.facts.bandwidth = 1e12;
+    analysis->estimate.facts.floor = 1e-6;
+}
+
+struct judged {
+    const char *name;
+    int32_t state;
+    int32_t kind;
+    int64_t flops;
+    int64_t bytes;
+    double seconds;
+    double blocks; /* of its only kernel; 0: no kernel is known */
+    enum bound bound;
+    double roofline;
+};
+
+static const struct judged rows[] = {
+    /* clang-format off */
+    {"a copy at 80 %",           CM_MEASURED, CM_COPY,    0,    8000000, 10e-6, 0,   BOUND_MEMORY,    0.8},
+    {"a copy at 39 %",           CM_MEASURED, CM_COPY,    0,    3900000, 10e-6, 0,   BOUND_OCCUPANCY, 0.39},
+    {"under three floors",       CM_MEASURED, CM_COPY,    0,    2900000, 2.9e-6, 0,  BOUND_LAUNCH,    1},
+    {"half a grid",              CM_MEASURED, CM_COPY,    0,    8000000, 10e-6, 0.5, BOUND_OCCUPANCY, 0.8},
+    {"a full grid",              CM_MEASURED, CM_COPY,    0,    8000000, 10e-6, 1,   BOUND_MEMORY,    0.8},
+    {"a product by memory",      CM_MEASURED, CM_GEMM,    1000, 8000000, 10e-6, 0,   BOUND_MEMORY,    -1},
+    {"a product, rate unknown",  CM_MEASURED, CM_GEMM,    1000, 1000000, 10e-6, 0,   BOUND_UNKNOWN,   -1},
+    {"a proxy counts as a run",  CM_PROXY,    CM_ELTWISE, 1000, 8000000, 10e-6, 0,   BOUND_MEMORY,    0.8},
+    {"modelled memory",          CM_MODELLED, CM_GEMM,    1000, 9000000, 10e-6, 0,   BOUND_MEMORY,    0.9},
+    {"modelled arithmetic",      CM_MODELLED, CM_GEMM,    1000, 4000000, 10e-6, 0,   BOUND_COMPUTE,   0.9},
+    {"modelled floor",           CM_MODELLED, CM_GEMM,    1000, 1000000, 2e-6,  0,   BOUND_LAUNCH,    0.5},
+    /* clang-format on */
+};
+
+static void a_time_is_judged_by_its_ceilings(void **state) {
+    struct analysis analysis;
+    (void)state;
+    memset(&analysis, 0, sizeof(analysis));
+    set_device(&analysis);
+    for (size_t i = 0; i < N(rows); i++) {
+        struct cm_primitive primitive;
+        struct cm_measurement measurement;
+        struct achieved achieved;
+        memset(&primitive, 0, sizeof(primitive));
+        memset(&measurement, 0, sizeof(measurement));
+        primitive.kind = rows[i].kind;
+        primitive.inputs[0].element = CM_F32;
+        primitive.flops = rows[i].flops;
+        primitive.bytes_read = rows[i].bytes;
+        measurement.state = rows[i].state;
+        measurement.cold.median = rows[i].seconds;
+        measurement.how.n_kernels = rows[i].blocks > 0;
+        measurement.how.kernels[0].blocks_per_unit = rows[i].blocks;
+        bounds_judge(&analysis, &primitive, &measurement, &achieved);
+        if (achieved.bound != rows[i].bound)
+            fail_msg("%s: %s", rows[i].name, bounds_name(achieved.bound));
+        if (fabs(achieved.roofline - rows[i].roofline) > 1e-9)
+            fail_msg("%s: %g", rows[i].name, achieved.roofline);
+    }
+}
+
+/* What was measured goes before what the device says: 0.5 TB/s, and 1 TFLOP/s of f32. */
+static void measured_ceilings_go_first(void **state) {
+    struct analysis analysis;
+    struct cm_primitive primitive;
+    struct cm_measurement measurement;
+    struct achieved achieved;
+    (void)state;
+    memset(&analysis, 0, sizeof(analysis));
+    memset(&primitive, 0, sizeof(primitive));
+    memset(&measurement, 0, sizeof(measurement));
+    set_device(&analysis);
+    analysis.estimate.ceilings.copy_bytes_per_s = 5e11;
+    analysis.estimate.ceilings.flops_per_s[CM_F32] = 1e12;
+    primitive.kind = CM_GEMM;
+    primitive.inputs[0].element = CM_F32;
+    primitive.flops = 6000000;
+    primitive.bytes_written = 2500000;
+    measurement.state = CM_MEASURED;
+    measurement.cold.median = 10e-6;
+    bounds_judge(&analysis, &primitive, &measurement, &achieved);
+    assert_int_equal(achieved.bound, BOUND_COMPUTE);
+    assert_true(fabs(achieved.roofline - 0.6) < 1e-9);
+    primitive.bytes_written = 3500000;
+    bounds_judge(&analysis, &primitive, &measurement, &achieved);
+    assert_int_equal(achieved.bound, BOUND_MEMORY);
+    assert_true(fabs(achieved.roofline - 0.7) < 1e-9);
+}
+
+static void no_time_has_achieved_nothing(void **state) {
+    struct analysis analysis;
+    struct cm_primitive primitive;
+    struct cm_measurement measurement;
+    struct achieved achieved;
+    (void)state;
+    memset(&analysis, 0, sizeof(analysis));
+    memset(&primitive, 0, sizeof(primitive));
+    memset(&measurement, 0, sizeof(measurement));
+    measurement.state = CM_CRASHED;
+    measurement.cold.median = 1;
+    bounds_judge(&analysis, &primitive, &measurement, &achieved);
+    assert_false(achieved.present);
+}
+
+/* Two convolutions in one module, a slow relu beside it. */
+static const char lines[] =
+    "in x float[1,4,8,8]\ninit a.weight float[4,4,1,1]\ninit b.weight float[4,4,1,1]\n"
+    "at :Net block:Block\nnode a Conv x a.weight -> p\nnode b Conv p b.weight -> q\n"
+    "at :Net act:ReLU\nnode r Relu q -> y\nout y\n";
+
+static void a_module_has_the_sums_of_its_primitives(void **state) {
+    struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.006\n");
+    (void)state;
+    const struct bounds_table *table = &bench->analysis.bounds;
+    const struct cm_module *block = bench_module(bench, "block");
+    const struct achieved *of_block =
+        &table->of_module[block - bench->analysis.modules.modules];
+    const struct achieved *of_root = &table->of_module[0];
+    const double bytes = (4 * 8 * 8 + 4 * 4 + 4 * 8 * 8) * 4;
+    assert_true(of_block->present);
+    assert_true(fabs(of_block->bytes_per_s - bytes / 0.002) < 1);
+    assert_true(fabs(of_block->flops_per_s - 2 * 4 * 8 * 8 * 4 / 0.002) < 1);
+    assert_true(fabs(of_root->bytes_per_s - (2 * bytes + 2 * 4 * 8 * 8 * 4) / 0.010) < 1);
+    bench_close(bench);
+}
+
+/* 60 % of the time is the relu's. */
+static void a_module_is_bound_by_what_has_most_of_its_time(void **state) {
+    struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.006\n");
+    (void)state;
+    struct analysis *analysis = &bench->analysis;
+    analysis->estimate.ceilings.floor_s =
+        0.001; /* convolutions are launches, the relu is not */
+    analysis->estimate.ceilings.copy_bytes_per_s = 2 * 4 * 8 * 8 * 4 / 0.006;
+    timed_again(bench);
+    assert_int_equal(analysis->bounds.of_module[0].bound, BOUND_MEMORY);
+    assert_int_equal(analysis->bounds.totals[BOUND_LAUNCH].nodes, 2);
+    assert_int_equal(analysis->bounds.totals[BOUND_LAUNCH].latency_ps, 4000000000);
+    assert_int_equal(analysis->bounds.totals[BOUND_MEMORY].nodes, 1);
+    bench_close(bench);
+}
+
+static void halves_are_mixed(void **state) {
+    struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.004\n");
+    (void)state;
+    struct analysis *analysis = &bench->analysis;
+    analysis->estimate.ceilings.floor_s = 0.001;
+    analysis->estimate.ceilings.copy_bytes_per_s = 2 * 4 * 8 * 8 * 4 / 0.004;
+    timed_again(bench);
+    assert_int_equal(analysis->bounds.of_module[0].bound, BOUND_MIXED);
+    bench_close(bench);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_time_is_judged_by_its_ceilings),
+        cmocka_unit_test(measured_ceilings_go_first),
+        cmocka_unit_test(no_time_has_achieved_nothing),
+        cmocka_unit_test(a_module_has_the_sums_of_its_primitives),
+        cmocka_unit_test(a_module_is_bound_by_what_has_most_of_its_time),
+        cmocka_unit_test(halves_are_mixed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans of an arena beside a reference that is slow and obviously right: a map of every byte at
+ * every step. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "passes/memory/arena_planner.h"
+#include "support/arena.h"
+#include "support/checked.h"
+
+#define MAX_STEPS 24
+#define MAX_BYTES 1024
+
+static uint32_t draw(uint64_t *state, uint32_t n) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*state >> 33) % n);
+}
+
+/* Fails where a byte of a step has two owners. */
+static void expect_disjoint(const struct block *blocks, size_t n,
+                            const struct packing_plan *plan) {
+    char map[MAX_STEPS][MAX_BYTES] = {{0}};
+    assert_true(plan->bytes <= MAX_BYTES);
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t step = blocks[i].first; step <= blocks[i].last; step++)
+            for (int64_t byte = 0; byte < blocks[i].bytes; byte++) {
+                int64_t at = plan->offsets[i] + byte;
+                assert_in_range(at, 0, plan->bytes - 1);
+                assert_int_equal(map[step][at], 0);
+                map[step][at] = 1;
+            }
+}
+
+static int64_t most_at_one_step(const struct block *blocks, size_t n) {
+    int64_t most = 0;
+    for (uint32_t step = 0; step < MAX_STEPS; step++) {
+        int64_t live = 0;
+        for (size_t i = 0; i < n; i++)
+            if (blocks[i].first <= step && step <= blocks[i].last) live += blocks[i].bytes;
+        if (live > most) most = live;
+    }
+    return most;
+}
+
+static struct packing_plan plan_of(struct arena *arena, const struct block *blocks, size_t n) {
+    struct packing_plan plan;
+    assert_int_equal(packing_plan(arena, blocks, n, true, &plan), CM_OK);
+    return plan;
+}
+
+static void no_two_blocks_that_live_together_overlap(void **state) {
+    (void)state;
+    uint64_t seed = 1;
+    for (int round = 0; round < 300; round++) {
+        struct arena *arena = arena_new("test", 0);
+        struct block blocks[20];
+        size_t n = draw(&seed, 20);
+        for (size_t i = 0; i < n; i++) {
+            uint32_t first = draw(&seed, MAX_STEPS);
+            uint32_t more = draw(&seed, MAX_STEPS - first);
+            blocks[i] = (struct block){1 + draw(&seed, 40), first,
+                                       first + (draw(&seed, 3) ? more / 4 : more)};
+        }
+        struct packing_plan plan = plan_of(arena, blocks, n);
+        expect_disjoint(blocks, n, &plan);
+        assert_int_equal(plan.bound, most_at_one_step(blocks, n));
+        assert_true(plan.bytes >= plan.bound);
+        for (int i = 0; n > 0 && i < PACKING_N_PLANNERS; i++)
+            assert_true(plan.bytes <= plan.by[i]);
+        arena_free(arena);
+    }
+}
+
+static void the_same_blocks_give_the_same_plan(void **state) {
+    (void)state;
+    struct arena *arena = arena_new("test", 0);
+    struct block blocks[40];
+    uint64_t seed = 7;
+    for (uint32_t i = 0; i < 40; i++) {
+        uint32_t first = draw(&seed, 20);
+        blocks[i] = (struct block){1 + draw(&seed, 99), first, first + draw(&seed, 4)};
+    }
+    struct packing_plan a = plan_of(arena, blocks, 40);
+    struct packing_plan b = plan_of(arena, blocks, 40);
+    assert_int_equal(a.bytes, b.bytes);
+    assert_memory_equal(a.offsets, b.offsets, sizeof(*a.offsets) * 40);
+    arena_free(arena);
+}
+
+static void chain(struct block *blocks, uint32_t n) {
+    uint64_t seed = 3;
+    for (uint32_t i = 0; i < n; i++)
+        blocks[i] = (struct block){1 + draw(&seed, 1000000), i, i + (i + 1 < n)};
+}
+
+static void a_chain_needs_no_more_than_its_peak(void **state) {
+    (void)state;
+    static const uint32_t lengths[] = {1, 2, 3, 10, 1000, 100000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct arena *arena = arena_new("test", 0);
+        struct block *blocks = arena_array(arena, lengths[i], sizeof *blocks);
+        chain(blocks, lengths[i]);
+        struct packing_plan plan = plan_of(arena, blocks, lengths[i]);
+        assert_int_equal(plan.bytes, plan.bound);
+        arena_free(arena);
+    }
+}
+
+/* Residual blocks: every fourth value lives on past the next three. */
+static void a_hundred_thousand_blocks_with_shortcuts_are_planned(void **state) {
+    (void)state;
+    const uint32_t n = 100000;
+    struct arena *arena = arena_new("test", 0);
+    struct block *blocks = arena_array(arena, n, sizeof *blocks);
+    uint64_t seed = 5;
+    for (uint32_t i = 0; i < n; i++)
+        blocks[i] = (struct block){1 + draw(&seed, 1000), i, i + (i % 4 == 0 ? 4 : 1)};
+    struct packing_plan plan = plan_of(arena, blocks, n);
+    assert_true(plan.bytes < plan.bound + plan.bound / 2);
+    arena_free(arena);
+}
+
+static void blocks_that_all_live_together_stand_on_each_other(void **state) {
+    (void)state;
+    struct arena *arena = arena_new("test", 0);
+    struct block blocks[3] = {{5, 0, 9}, {1, 0, 9}, {7, 9, 9}};
+    struct packing_plan plan = plan_of(arena, blocks, 3);
+    assert_int_equal(plan.bytes, 13);
+    expect_disjoint(blocks, 3, &plan);
+    arena_free(arena);
+}
+
+/* The same at one step, where the map of all would be too much. */
+static void expect_disjoint_at(const struct block *blocks, size_t n, uint32_t step,
+                               const struct packing_plan *plan) {
+    char *map = calloc(1, (size_t)plan->bytes);
+    assert_non_null(map);
+    for (size_t i = 0; i < n; i++) {
+        if (blocks[i].first > step || blocks[i].last < step) continue;
+        for (int64_t byte = 0; byte < blocks[i].bytes; byte++) {
+            int64_t at = plan->offsets[i] + byte;
+            assert_in_range(at, 0, plan->bytes - 1);
+            assert_int_equal(map[at], 0);
+            map[at] = 1;
+        }
+    }
+    free(map);
+}
+
+static void where_too_many_live_together_best_fit_is_left(void **state) {
+    (void)state;
+    const uint32_t n = 20000;
+    struct arena *arena = arena_new("test", 0);
+    struct block *blocks = arena_array(arena, n, sizeof *blocks);
+    uint64_t seed = 9;
+    for (uint32_t i = 0; i < n; i++)
+        blocks[i] = (struct block){1 + draw(&seed, 9), i, i + draw(&seed, 4000)};
+    struct packing_plan plan = plan_of(arena, blocks, n);
+    assert_int_equal(plan.by[PACKING_SIZE], DIM_UNKNOWN);
+    assert_true(plan.bytes >= plan.bound && plan.bytes < plan.bound + plan.bound / 2);
+    for (uint32_t step = 0; step < n; step += 500) expect_disjoint_at(blocks, n, step, &plan);
+    arena_free(arena);
+}
+
+static void many_that_all_live_together_stand_on_each_other(void **state) {
+    (void)state;
+    const uint32_t n = 10000;
+    struct arena *arena = arena_new("test", 0);
+    struct block *blocks = arena_array(arena, n, sizeof *blocks);
+    for (uint32_t i = 0; i < n; i++) blocks[i] = (struct block){1, 0, 1};
+    assert_int_equal(plan_of(arena, blocks, n).bytes, n);
+    arena_free(arena);
+}
+
+static void nothing_to_place_is_an_arena_of_nothing(void **state) {
+    (void)state;
+    struct arena *arena = arena_new("test", 0);
+    assert_int_equal(plan_of(arena, NULL, 0).bytes, 0);
+    arena_free(arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_two_blocks_that_live_together_overlap),
+        cmocka_unit_test(the_same_blocks_give_the_same_plan),
+        cmocka_unit_test(a_chain_needs_no_more_than_its_peak),
+        cmocka_unit_test(a_hundred_thousand_blocks_with_shortcuts_are_planned),
+        cmocka_unit_test(blocks_that_all_live_together_stand_on_each_other),
+        cmocka_unit_test(where_too_many_live_together_best_fit_is_left),
+        cmocka_unit_test(many_that_all_live_together_stand_on_each_other),
+        cmocka_unit_test(nothing_to_place_is_an_arena_of_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
