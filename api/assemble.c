@@ -40,41 +40,41 @@ static const int64_t *take_dims(struct assembly *assembly, const struct shape *s
 
 /* Types nest (a sequence of optionals of …) only as deep as ops/merge.c lets them. `most`: what
  * is known of the largest. */
-static void take_type(struct assembly *assembly, const struct fact *fact,
-                      const struct fact *most, struct cm_type *type) {
-    *type = (struct cm_type){.kind = fact->kind, .rank = -1};
-    if (fact->dtype != DTYPE_UNDEFINED) type->dtype = dtype_name(fact->dtype);
-    if (shape_has_rank(&fact->shape)) {
-        type->rank = fact->shape.rank;
-        type->dims = take_dims(assembly, &fact->shape);
-        if (most->is_at_most && most->shape.rank == fact->shape.rank)
-            type->dims_at_most = take_dims(assembly, &most->shape);
+static void take_type(struct assembly *assembly, const struct value_info *info,
+                      const struct value_info *most, struct cm_type *type) {
+    *type = (struct cm_type){.kind = info->kind, .rank = -1};
+    if (info->dtype != DTYPE_UNDEFINED) type->dtype = dtype_name(info->dtype);
+    if (shape_has_rank(&info->shape)) {
+        type->rank = info->shape.rank;
+        type->dims = take_dims(assembly, &info->shape);
+        if (most->is_upper_bound && most->shape.rank == info->shape.rank)
+            type->dims_upper_bound = take_dims(assembly, &most->shape);
     }
-    if (fact->element) {
+    if (info->element) {
         struct cm_type *element = assembly_array(assembly, 1, sizeof(*element));
-        const struct fact *within = most->element ? most->element : fact->element;
-        if (element) take_type(assembly, fact->element, within, element);
+        const struct value_info *within = most->element ? most->element : info->element;
+        if (element) take_type(assembly, info->element, within, element);
         type->element = element;
     }
 }
 
 /* Of plain tensors only: what nests is rare. */
-static bool is_alike(const struct fact *a, const struct fact *b) {
+static bool is_alike(const struct value_info *a, const struct value_info *b) {
     return a->kind == CM_TYPE_TENSOR && b->kind == CM_TYPE_TENSOR && a->dtype == b->dtype &&
-           a->is_at_most == b->is_at_most && shape_equal(&a->shape, &b->shape);
+           a->is_upper_bound == b->is_upper_bound && shape_equal(&a->shape, &b->shape);
 }
 
 /* Values that follow each other mostly are of one type, and then share its dims. */
 static void take_value(struct assembly *assembly, uint32_t id, const struct cm_value *before) {
     const struct infer_table *infer = &assembly->analysis->infer;
-    const struct fact *fact = &infer->facts[id];
-    const struct fact *most = &infer->most->facts[id];
+    const struct value_info *info = &infer->facts[id];
+    const struct value_info *most = &infer->upper->facts[id];
     struct cm_value *value = &assembly->values[id];
-    if (before && is_alike(fact, fact - 1) && (most == fact || is_alike(most, most - 1))) {
+    if (before && is_alike(info, info - 1) && (most == info || is_alike(most, most - 1))) {
         *value = *before;
     } else {
-        value->bytes = assembly_count(lifetime_bytes(most));
-        take_type(assembly, fact, most, &value->type);
+        value->bytes = assembly_count(liveness_bytes(most));
+        take_type(assembly, info, most, &value->type);
     }
     value->name = assembly_text(assembly, assembly->analysis->model->values[id].name);
 }
@@ -105,7 +105,7 @@ static struct cm_step *take_steps(struct assembly *assembly, const struct cm_ste
     struct cm_step *steps = from ? assembly_array(assembly, n, sizeof(*steps)) : NULL;
     for (size_t i = 0; steps && i < n; i++)
         steps[i] = (struct cm_step){.backward_macs = assembly_count(from[i].backward_macs),
-                                    .kept_bytes = assembly_count(from[i].kept_bytes)};
+                                    .saved_bytes = assembly_count(from[i].saved_bytes)};
     return steps;
 }
 
@@ -181,18 +181,20 @@ static void take_modules(struct assembly *assembly) {
     result->totals = table->modules[0].costs;
 }
 
-static const size_t *node_list(struct assembly *assembly, const struct composite *composite) {
-    size_t *nodes = assembly_array(assembly, composite->n_nodes, sizeof(*nodes));
-    for (size_t i = 0; nodes && i < composite->n_nodes; i++) nodes[i] = composite->nodes[i];
+static const size_t *node_list(struct assembly *assembly,
+                               const struct fused_pattern *fused_pattern) {
+    size_t *nodes = assembly_array(assembly, fused_pattern->n_nodes, sizeof(*nodes));
+    for (size_t i = 0; nodes && i < fused_pattern->n_nodes; i++)
+        nodes[i] = fused_pattern->nodes[i];
     return nodes;
 }
 
 static void take_composites(struct assembly *assembly) {
-    const struct composites_table *table = &assembly->analysis->composites;
-    struct cm_composite *list = assembly_array(assembly, table->n, sizeof(*list));
+    const struct fused_patterns_table *table = &assembly->analysis->fused_patterns;
+    struct cm_fused_pattern *list = assembly_array(assembly, table->n, sizeof(*list));
     for (size_t i = 0; list && i < table->n; i++) {
-        const struct composite *from = &table->items[i];
-        list[i] = (struct cm_composite){
+        const struct fused_pattern *from = &table->items[i];
+        list[i] = (struct cm_fused_pattern){
             .name = assembly_text(assembly, from->name),
             .op = assembly_text(assembly, from->op->type),
             .module = assembly->analysis->modules.of_node[from->last],
@@ -202,8 +204,8 @@ static void take_composites(struct assembly *assembly) {
             .foldable = from->foldable,
         };
     }
-    assembly->result->n_composites = table->n;
-    assembly->result->composites = list;
+    assembly->result->n_fused_patterns = table->n;
+    assembly->result->fused_patterns = list;
 }
 
 static void take_inputs(struct assembly *assembly) {

@@ -75,13 +75,13 @@ static void take_untimed(struct assembly *assembly, struct cm_measure *ret) {
 }
 
 static void take_bounds(struct assembly *assembly, struct cm_measure *ret) {
-    const struct bounds_table *table = &assembly->analysis->bounds;
+    const struct roofline_bounds_table *table = &assembly->analysis->bounds;
     struct cm_bound_share *bounds = assembly_array(assembly, N_BOUNDS, sizeof(*bounds));
     for (int i = 0; bounds && i < N_BOUNDS; i++)
         if (table->totals[i].nodes > 0)
-            bounds[ret->n_bounds++] =
-                (struct cm_bound_share){bounds_name((enum bound)i), table->totals[i].nodes,
-                                        assembly_count(table->totals[i].latency_ps)};
+            bounds[ret->n_bounds++] = (struct cm_bound_share){
+                roofline_bounds_name((enum bound)i), table->totals[i].nodes,
+                assembly_count(table->totals[i].latency_ps)};
     ret->bounds = bounds;
 }
 
@@ -227,7 +227,7 @@ void assemble_operators(struct assembly *assembly) {
             .latency_ps = assembly->analysis->estimate.done
                               ? assembly_count(from->costs.latency_ps)
                               : CM_UNKNOWN,
-            .at_most = from->costs.at_most & of_operators,
+            .upper_bound = from->costs.upper_bound & of_operators,
         };
         if (assembly->analysis->estimate.done)
             list[i].states = list_states(assembly, from->states, &list[i].n_states);

@@ -22,7 +22,7 @@ static void take_planners(struct assembly *assembly, struct cm_memory *memory) {
     size_t n = bytes ? PACKING_N_PLANNERS : 0;
     struct cm_name_count *list = assembly_array(assembly, n, sizeof(*list));
     for (size_t i = 0; list && i < n; i++)
-        list[i] = (struct cm_name_count){packing_planner_name((enum packing_planner)i),
+        list[i] = (struct cm_name_count){arena_planner_name((enum arena_planner)i),
                                          assembly_count(bytes[i])};
     memory->n_planners = n;
     memory->planners = list;
@@ -30,8 +30,8 @@ static void take_planners(struct assembly *assembly, struct cm_memory *memory) {
 
 /* A model without nodes has no last one. */
 static size_t last_node(const struct analysis *analysis, uint32_t value) {
-    const struct lifetime_table *lifetime = &analysis->lifetime;
-    return lifetime->n_steps == 0 ? CM_NO_INDEX : lifetime->node_at[lifetime->last[value]];
+    const struct liveness_table *liveness = &analysis->liveness;
+    return liveness->n_steps == 0 ? CM_NO_INDEX : liveness->node_at[liveness->last[value]];
 }
 
 /* Every value that has a place, in the order in which the file names them. */
@@ -55,35 +55,35 @@ static void take_plan(struct assembly *assembly, struct cm_memory *memory) {
 
 /* What was asked for stands there even where it is the order of the file. */
 static void take_schedule(struct assembly *assembly, struct cm_memory *memory) {
-    const struct lifetime_table *lifetime = &assembly->analysis->lifetime;
+    const struct liveness_table *liveness = &assembly->analysis->liveness;
     bool asked = assembly->analysis->options->schedule == CM_SCHEDULE_MIN_MEMORY;
-    size_t n = asked ? lifetime->n_steps : 0;
+    size_t n = asked ? liveness->n_steps : 0;
     size_t *nodes = assembly_array(assembly, n, sizeof(*nodes));
-    for (size_t i = 0; nodes && i < n; i++) nodes[i] = lifetime->node_at[i];
-    memory->file_order_peak_bytes = assembly_count(lifetime->file_peak_bytes);
-    memory->schedule_optimal = lifetime->is_optimal;
+    for (size_t i = 0; nodes && i < n; i++) nodes[i] = liveness->node_at[i];
+    memory->file_order_peak_bytes = assembly_count(liveness->file_peak_bytes);
+    memory->schedule_optimal = liveness->is_optimal;
     memory->n_schedule = n;
     memory->schedule = nodes;
 }
 
 static void take_curve(struct assembly *assembly, struct cm_memory *memory) {
-    const struct lifetime_table *lifetime = &assembly->analysis->lifetime;
-    size_t n = assembly->analysis->options->memory_curve ? lifetime->n_steps : 0;
+    const struct liveness_table *liveness = &assembly->analysis->liveness;
+    size_t n = assembly->analysis->options->memory_curve ? liveness->n_steps : 0;
     struct cm_curve_point *curve = assembly_array(assembly, n, sizeof(*curve));
     for (size_t i = 0; curve && i < n; i++)
         curve[i] =
-            (struct cm_curve_point){lifetime->node_at[i], assembly_count(lifetime->live[i])};
+            (struct cm_curve_point){liveness->node_at[i], assembly_count(liveness->live[i])};
     memory->n_curve = n;
     memory->curve = curve;
 }
 
 static void take_weights(struct assembly *assembly, struct cm_memory *memory) {
-    const struct demand_table *table = &assembly->analysis->demand;
+    const struct memory_required_table *table = &assembly->analysis->demand;
     struct cm_weights *list = assembly_array(assembly, table->n_groups, sizeof(*list));
     for (size_t i = 0; list && i < table->n_groups; i++)
         list[i] = (struct cm_weights){
             .dtype = dtype_name(table->groups[i].dtype),
-            .storage = demand_storage_name(table->groups[i].storage),
+            .storage = memory_required_storage_name(table->groups[i].storage),
             .tensors = table->groups[i].tensors,
             .elements = assembly_count(table->groups[i].elements),
             .bytes = assembly_count(table->groups[i].bytes),
@@ -102,19 +102,19 @@ static void take_fit(struct assembly *assembly, struct cm_memory *memory) {
 }
 
 void assemble_memory(struct assembly *assembly) {
-    const struct lifetime_table *lifetime = &assembly->analysis->lifetime;
+    const struct liveness_table *liveness = &assembly->analysis->liveness;
     const struct plan_table *plan = &assembly->analysis->plan;
     struct cm_memory *memory = &assembly->result->memory;
     int64_t alignment = assembly->analysis->options->memory_alignment;
-    uint32_t node = lifetime->peak_node;
+    uint32_t node = liveness->peak_node;
     *memory = (struct cm_memory){
-        .peak_activation_bytes = assembly_count(lifetime->peak_bytes),
+        .peak_activation_bytes = assembly_count(liveness->peak_bytes),
         .peak_in_place_bytes = assembly_count(assembly->analysis->in_place.peak_bytes),
         .arena_bytes = assembly_count(plan->arena_bytes),
         .arena_in_place_bytes = assembly_count(plan->arena_in_place_bytes),
         .alignment = alignment > 1 ? alignment : 1,
-        .at_most = lifetime->at_most,
-        .peak_at_most = lifetime->peak_at_most,
+        .upper_bound = liveness->upper_bound,
+        .peak_upper_bound = liveness->peak_upper_bound,
         .required_bytes = assembly_count(assembly->analysis->demand.required_bytes),
         .peak_node = node == ID_NONE ? CM_NO_INDEX : node,
     };

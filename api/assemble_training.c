@@ -46,7 +46,7 @@ void assemble_training(struct assembly *assembly) {
         .gradient_bytes = assembly_count(table->gradient_bytes),
         .optimizer_bytes = assembly_count(table->optimizer_bytes),
         .master_bytes = assembly_count(table->master_bytes),
-        .kept_bytes = assembly_count(table->kept_bytes),
+        .saved_bytes = assembly_count(table->saved_bytes),
         .peak_bytes = assembly_count(table->peak_bytes),
         .peak_phase = phase_names[table->peak_phase],
         .peak_node = table->peak_node == ID_NONE ? CM_NO_INDEX : table->peak_node,

@@ -27,7 +27,7 @@ static int calibrate(const struct cm_options *options, struct arena *arena,
                      struct cm_diagnostics *diag, FILE *out) {
     const char *name = options->backend;
     struct places places;
-    struct child_setup setup;
+    struct subprocess_setup setup;
     struct device_model model;
     struct cm_settings settings = {.n = 0};
     struct cm_reason reason = {""};
@@ -37,7 +37,7 @@ static int calibrate(const struct cm_options *options, struct arena *arena,
     if (status == CM_BACKEND_OK)
         status = backends_find(&places, name, arena, &backend, &reason);
     if (status != CM_BACKEND_OK) return tell(status, name, &reason, diag);
-    child_setup_init(&setup, backend);
+    subprocess_setup_init(&setup, backend);
     setup.settings = settings;
     status = calibrate_run(&setup, arena, &model, &reason);
     if (status != CM_BACKEND_OK) return tell(status, name, &reason, diag);

@@ -22,12 +22,12 @@ static bool is_run(const struct analysis *analysis, uint32_t graph) {
     return true;
 }
 
-static bool is_unknown_shape(const struct fact *fact) {
-    switch (fact->kind) {
+static bool is_unknown_shape(const struct value_info *info) {
+    switch (info->kind) {
     case CM_TYPE_UNKNOWN:
         return true;
     case CM_TYPE_TENSOR:
-        return !shape_is_known(&fact->shape);
+        return !shape_is_known(&info->shape);
     default:
         return false;
     }
@@ -95,13 +95,13 @@ static int tally_add(struct tally *tally, const struct node *node, const struct 
 /* What a step keeps of the node is unknown, though the operator is not. */
 static bool hides_gradient(const struct analysis *analysis, uint32_t id) {
     return analysis->training.optimizer && bind_hides_gradient(analysis->bind.ops[id]) &&
-           analysis->training.of_node[id].kept_bytes == DIM_UNKNOWN;
+           analysis->training.of_node[id].saved_bytes == DIM_UNKNOWN;
 }
 
 /* Operators that nobody knows, that the user describes, of which no gradient is known. */
 struct tallies {
     struct tally unknown;
-    struct tally described;
+    struct tally custom;
     struct tally gradients;
 };
 
@@ -111,21 +111,21 @@ static int tally_node(struct tallies *tallies, const struct analysis *analysis, 
     if (bind_is_unknown(op)) return tally_add(&tallies->unknown, node, op);
     if (hides_gradient(analysis, id) && tally_add(&tallies->gradients, node, op) < 0)
         return CM_NO_MEMORY;
-    return described_is(op) ? tally_add(&tallies->described, node, op) : CM_OK;
+    return custom_op_is(op) ? tally_add(&tallies->custom, node, op) : CM_OK;
 }
 
 /* What the result keeps of the descriptions, which it may outlive. */
-static int list_descriptions(const struct tally *described, struct cm_coverage *ret) {
-    struct cm_description *list = arena_array(described->arena, described->n, sizeof(*list));
+static int list_descriptions(const struct tally *custom, struct cm_coverage *ret) {
+    struct cm_description *list = arena_array(custom->arena, custom->n, sizeof(*list));
     if (!list) return CM_NO_MEMORY;
-    for (size_t i = 0; i < described->n; i++) {
-        const struct described *of = described_of_op(described->ops[i]);
-        list[i] = (struct cm_description){.op = described->items[i].name,
-                                          .digest = arena_strdup(described->arena, of->digest),
+    for (size_t i = 0; i < custom->n; i++) {
+        const struct custom *of = custom_op_of_op(custom->ops[i]);
+        list[i] = (struct cm_description){.op = custom->items[i].name,
+                                          .digest = arena_strdup(custom->arena, of->digest),
                                           .replaces = of->replaces};
         if (!list[i].digest) return CM_NO_MEMORY;
     }
-    ret->n_descriptions = described->n;
+    ret->n_descriptions = custom->n;
     ret->descriptions = list;
     return CM_OK;
 }
@@ -142,28 +142,28 @@ int coverage_of(const struct analysis *analysis, struct cm_coverage *ret) {
     int64_t unknown_shapes = 0;
     int64_t unbounded = 0;
     tally_init(&tallies.unknown, analysis);
-    tally_init(&tallies.described, analysis);
+    tally_init(&tallies.custom, analysis);
     tally_init(&tallies.gradients, analysis);
     for (uint32_t id = 0; id < model->n_nodes; id++) {
         const struct node *node = &model->nodes[id];
         if (!is_run(analysis, node->graph)) continue;
         const int64_t unknown = unknown_outputs(&analysis->infer, node);
         unknown_shapes += unknown;
-        if (unknown > 0) unbounded += unknown_outputs(analysis->infer.most, node);
+        if (unknown > 0) unbounded += unknown_outputs(analysis->infer.upper, node);
         if (tally_node(&tallies, analysis, id) < 0) return CM_NO_MEMORY;
     }
     *ret = (struct cm_coverage){
         .nodes = (int64_t)model->n_nodes,
         .n_unknown_ops = tallies.unknown.n,
         .unknown_ops = tallies.unknown.items,
-        .n_described_ops = tallies.described.n,
-        .described_ops = tallies.described.items,
+        .n_custom_ops = tallies.custom.n,
+        .custom_ops = tallies.custom.items,
         .n_unknown_gradients = tallies.gradients.n,
         .unknown_gradients = tallies.gradients.items,
         .unknown_shapes = unknown_shapes,
         .bounded_shapes = unknown_shapes - unbounded,
     };
-    return list_descriptions(&tallies.described, ret);
+    return list_descriptions(&tallies.custom, ret);
 }
 
 /* Of what is not known of an operator; NULL: there was no memory for the text. */

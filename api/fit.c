@@ -52,7 +52,7 @@ static int run_trial(struct search *search, const struct cm_options *options,
     struct analysis trial = {.model = search->analysis->model, .options = options};
     trial.arena = arena;
     trial.diag = diag;
-    int status = pipeline_run_to(&trial, HAS_DEMAND);
+    int status = pipeline_run_to(&trial, HAS_MEMORY_REQUIRED);
     if (status == CM_OK && is_known(trial.demand.required_bytes)) {
         *ret_bytes = trial.demand.required_bytes;
         return CM_OK;

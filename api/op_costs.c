@@ -16,7 +16,7 @@ static int make(const struct cm_op_description *operators, size_t n, struct aren
                 struct cm_diagnostics *diagnostics, struct cm_op_costs **ret) {
     struct cm_op_costs *costs = arena_alloc(arena, sizeof(*costs));
     if (!costs) return diag_no_memory(diagnostics);
-    const int status = described_read(operators, n, arena, diagnostics, costs);
+    const int status = custom_op_read(operators, n, arena, diagnostics, costs);
     if (status == CM_OK) *ret = costs;
     return status;
 }

@@ -79,18 +79,18 @@ static void take_times(struct sweeping *sweeping, const struct cm_result *result
 }
 
 static void take_described(struct sweeping *sweeping, const struct cm_coverage *coverage) {
-    const size_t n = coverage->n_described_ops;
-    if (n == 0 || sweeping->ret->n_described_ops > 0) return;
+    const size_t n = coverage->n_custom_ops;
+    if (n == 0 || sweeping->ret->n_custom_ops > 0) return;
     struct cm_name_count *list = arena_array(sweeping->ret->arena, n, sizeof(*list));
     if (list == NULL) {
         sweeping->failed = true;
         return;
     }
     for (size_t i = 0; i < n; i++)
-        list[i] = (struct cm_name_count){copy(sweeping, coverage->described_ops[i].name),
-                                         coverage->described_ops[i].count};
-    sweeping->ret->n_described_ops = n;
-    sweeping->ret->described_ops = list;
+        list[i] = (struct cm_name_count){copy(sweeping, coverage->custom_ops[i].name),
+                                         coverage->custom_ops[i].count};
+    sweeping->ret->n_custom_ops = n;
+    sweeping->ret->custom_ops = list;
 }
 
 static void take_result(struct sweeping *sweeping, const struct cm_result *result,
@@ -104,10 +104,10 @@ static void take_result(struct sweeping *sweeping, const struct cm_result *resul
     row->peak_activation_bytes = result->memory.peak_activation_bytes;
     row->arena_bytes = result->memory.arena_bytes;
     row->required_bytes = result->memory.required_bytes;
-    row->at_most = result->totals.at_most & (CM_COST_BIT(macs) | CM_COST_BIT(int_macs) |
-                                             CM_COST_BIT(flops) | CM_COST_BIT(int_ops));
-    row->peak_at_most = result->memory.peak_at_most;
-    row->memory_at_most = result->memory.at_most;
+    row->upper_bound = result->totals.upper_bound & (CM_COST_BIT(macs) | CM_COST_BIT(int_macs) |
+                                                     CM_COST_BIT(flops) | CM_COST_BIT(int_ops));
+    row->peak_upper_bound = result->memory.peak_upper_bound;
+    row->memory_upper_bound = result->memory.upper_bound;
     take_times(sweeping, result, row);
     take_described(sweeping, &result->coverage);
     if (timeless || !cm_result_complete(result)) {

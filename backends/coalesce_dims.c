@@ -46,8 +46,8 @@ static void settle(struct collapsed *sum, int n) {
     }
 }
 
-bool collapse(const struct cm_tensor *const *operands, int n, const struct cm_tensor *shape,
-              struct collapsed *ret) {
+bool coalesce_dims(const struct cm_tensor *const *operands, int n,
+                   const struct cm_tensor *shape, struct collapsed *ret) {
     struct collapsed sum;
     memset(&sum, 0, sizeof(sum));
     for (int axis = 0; axis < shape->rank; axis++) {

@@ -27,7 +27,7 @@ struct collapsed {
  * neighbours that lie behind each other in every operand become one. False where an operand
  * does not broadcast to it.
  */
-bool collapse(const struct cm_tensor *const *operands, int n, const struct cm_tensor *shape,
-              struct collapsed *ret);
+bool coalesce_dims(const struct cm_tensor *const *operands, int n,
+                   const struct cm_tensor *shape, struct collapsed *ret);
 
 #endif

@@ -8,7 +8,7 @@
 #include "support/banned.h"
 
 struct rounds {
-    const struct rounds_job *job;
+    const struct repeat_job *job;
     size_t done;
     size_t total;
 };
@@ -26,7 +26,7 @@ static double drift_between(const struct cm_measurement *first,
 
 static void measure(struct rounds *rounds, int round, size_t index,
                     struct cm_measurement *ret) {
-    const struct rounds_job *job = rounds->job;
+    const struct repeat_job *job = rounds->job;
     if (job->progress != NULL) job->progress(job->context, round, rounds->done, rounds->total);
     job->measure(job->context, index, ret);
     rounds->done++;
@@ -78,7 +78,7 @@ static void settle(struct rounds *rounds, size_t index, const struct cm_measurem
         keep_what_was_timed(first, second);
 }
 
-void rounds_run(const struct rounds_job *job, size_t n, double drift,
+void repeat_run(const struct repeat_job *job, size_t n, double drift,
                 struct cm_measurement *ret) {
     struct rounds rounds = {job, 0, n};
     struct cm_measurement second;

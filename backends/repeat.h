@@ -10,7 +10,7 @@
 
 #include "costmodel/backend.h"
 
-struct rounds_job {
+struct repeat_job {
     /* Fills *ret in any case. */
     void (*measure)(void *context, size_t index, struct cm_measurement *ret);
     /* Before each measuring, in round 1, 2 or 3; the total may grow by those of the third.
@@ -24,7 +24,7 @@ struct rounds_job {
  * by more than `drift`, a third. Kept is the later of the two that agree best; where none
  * agree, the one in the middle, flagged unstable.
  */
-void rounds_run(const struct rounds_job *job, size_t n, double drift,
+void repeat_run(const struct repeat_job *job, size_t n, double drift,
                 struct cm_measurement *ret);
 
 #endif

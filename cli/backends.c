@@ -64,17 +64,17 @@ struct listing {
 
 static void try_device(const struct listing *listing, const struct cm_settings *settings,
                        struct found *found) {
-    struct child_setup setup;
-    struct child *child = NULL;
+    struct subprocess_setup setup;
+    struct subprocess *child = NULL;
     if (found->entry.backend == NULL) return;
-    child_setup_init(&setup, found->entry.backend);
+    subprocess_setup_init(&setup, found->entry.backend);
     setup.settings = *settings;
-    if (child_start(&setup, listing->call->arena, &child, &found->entry.reason) !=
+    if (subprocess_start(&setup, listing->call->arena, &child, &found->entry.reason) !=
         CM_BACKEND_OK)
         return;
     found->usable = true;
-    found->facts = *child_facts(child);
-    child_stop(child);
+    found->facts = *subprocess_facts(child);
+    subprocess_stop(child);
 }
 
 static int find_all(struct listing *listing) {

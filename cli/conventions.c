@@ -114,16 +114,16 @@ static int64_t beyond_macs(const struct cm_convention *convention, const struct 
 static void add_composites(const struct cm_convention *convention,
                            const struct cm_result *result, struct share *shares, size_t *n,
                            bool *is_part) {
-    for (size_t i = 0; i < result->n_composites; i++) {
-        const struct cm_composite *composite = &result->composites[i];
+    for (size_t i = 0; i < result->n_fused_patterns; i++) {
+        const struct cm_fused_pattern *fused_pattern = &result->fused_patterns[i];
         int64_t beyond = 0;
-        if (composite->foldable) continue;
-        for (size_t k = 0; k < composite->n_nodes; k++) {
-            is_part[composite->nodes[k]] = true;
-            beyond = checked_add(beyond,
-                                 beyond_macs(convention, &result->nodes[composite->nodes[k]]));
+        if (fused_pattern->foldable) continue;
+        for (size_t k = 0; k < fused_pattern->n_nodes; k++) {
+            is_part[fused_pattern->nodes[k]] = true;
+            beyond = checked_add(
+                beyond, beyond_macs(convention, &result->nodes[fused_pattern->nodes[k]]));
         }
-        if (beyond != 0) add_share(shares, n, composite->op, beyond);
+        if (beyond != 0) add_share(shares, n, fused_pattern->op, beyond);
     }
 }
 

@@ -124,7 +124,7 @@ static const char *bytes_of(const struct op *op) {
         [MEMORY_FRESH] = "written",
         [MEMORY_VIEW] = "none: a view",
         [MEMORY_IN_PLACE] = "written, may be in place",
-        [MEMORY_HOST] = "none: shape arithmetic",
+        [MEMORY_SHAPE_ONLY] = "none: shape arithmetic",
         [MEMORY_VIEW_UNLESS_TRAINING] = "a view, written in training",
         [MEMORY_IN_PLACE_UNLESS_TRAINING] = "written, may be in place unless training",
         [MEMORY_CONTROL] = "those of its body",
@@ -148,7 +148,8 @@ static void print_flops(const struct op_family *family, const struct op *op) {
     between = print_term(between, cost->macs ? 2 : 0, "MACs");
     between = print_term(between, cost->per_input, "n");
     between = print_term(between, cost->per_output, "out");
-    between = print_term(between, cost->extra ? 1 : 0, cost->extra ? cost->extra_is : "");
+    between =
+        print_term(between, cost->extra ? 1 : 0, cost->extra ? cost->extra_description : "");
     if (between[0] == '\0') printf("0: %s", decision_free(family, op));
     if (integers_words(op)) printf("; %s", integers_words(op));
 }
@@ -163,7 +164,7 @@ static size_t print_line(const struct op_family *family, size_t first) {
         between = ", ";
     }
     const struct op *op = &family->rows[i - 1];
-    printf(" | %s | ", op->cost.macs ? op->cost.macs_are : "0");
+    printf(" | %s | ", op->cost.macs ? op->cost.macs_formula : "0");
     print_flops(family, op);
     printf(" | %s |\n", bytes_of(op));
     return i;

@@ -160,8 +160,8 @@ static void take_profile(struct cm_baseline_profile *profile, const struct cm_re
     profile->figures.memory.arena_bytes = result->memory.arena_bytes;
     profile->figures.memory.arena_in_place_bytes = result->memory.arena_in_place_bytes;
     profile->figures.memory.required_bytes = result->memory.required_bytes;
-    profile->figures.memory.at_most = result->memory.at_most;
-    profile->figures.memory.peak_at_most = result->memory.peak_at_most;
+    profile->figures.memory.upper_bound = result->memory.upper_bound;
+    profile->figures.memory.peak_upper_bound = result->memory.peak_upper_bound;
     profile->figures.memory.alignment = result->memory.alignment;
     profile->figures.coverage = result->coverage;
     profile->figures.training = result->training;

@@ -13,7 +13,7 @@
 
 bool change_is_none(const struct cm_change *change) {
     return change->in_old == change->in_new && change->old_value == change->new_value &&
-           change->old_at_most == change->new_at_most;
+           change->old_upper_bound == change->new_upper_bound;
 }
 
 static const enum number_unit unit_names[] = {
@@ -45,20 +45,20 @@ static void append_side(struct text *text, struct change_look look, bool is_ther
         text_append(text, "-");
         return;
     }
-    if (figure.at_most && is_known(figure.value)) text_append(text, look.at_most);
+    if (figure.upper_bound && is_known(figure.value)) text_append(text, look.upper_bound);
     append_value(text, look, figure.value);
 }
 
 void change_append_old(struct text *text, struct change_look look,
                        const struct cm_change *change) {
     append_side(text, look, change->in_old,
-                (struct cm_figure){change->old_value, change->old_at_most});
+                (struct cm_figure){change->old_value, change->old_upper_bound});
 }
 
 void change_append_new(struct text *text, struct change_look look,
                        const struct cm_change *change) {
     append_side(text, look, change->in_new,
-                (struct cm_figure){change->new_value, change->new_at_most});
+                (struct cm_figure){change->new_value, change->new_upper_bound});
 }
 
 void change_append_difference(struct text *text, struct change_look look, int64_t difference) {
@@ -107,8 +107,8 @@ struct cm_change change_of_blame(const struct cm_diff *diff, const struct cm_bla
         .old_value = blame->old_value,
         .new_value = blame->new_value,
         .difference = blame->difference,
-        .old_at_most = all.old_at_most,
-        .new_at_most = all.new_at_most,
+        .old_upper_bound = all.old_upper_bound,
+        .new_upper_bound = all.new_upper_bound,
     };
 }
 

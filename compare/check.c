@@ -33,7 +33,7 @@ static const struct cm_check_limit default_limits[] = {
 
 #define N_DEFAULTS (sizeof(default_limits) / sizeof(default_limits[0]))
 
-struct gate {
+struct check {
     const struct cm_check_options *options;
     struct arena *arena; /* of the verdict */
     struct cm_diagnostics *diag;
@@ -49,12 +49,12 @@ static const char *const units[] = {
 };
 
 /* A text that outlives what it came from. */
-static const char *keep(struct gate *gate, const char *text) {
+static const char *keep(struct check *gate, const char *text) {
     const char *copy = arena_strdup(gate->arena, text);
     return copy == NULL ? "" : copy;
 }
 
-static int read_limits(struct gate *gate, const char *convention) {
+static int read_limits(struct check *gate, const char *convention) {
     const bool given = gate->options->n_limits > 0;
     const struct cm_check_limit *from = given ? gate->options->limits : default_limits;
     const size_t n_defaults = N_DEFAULTS - !conventions_tell_integers(convention);
@@ -141,7 +141,7 @@ static const char *const changes[] = {
     [CM_DIFF_ADDED] = "added",  [CM_DIFF_REMOVED] = "removed",
 };
 
-static struct cm_check_blame blame_one(struct gate *gate, const struct side *side,
+static struct cm_check_blame blame_one(struct check *gate, const struct side *side,
                                        const struct cm_blame *blame, size_t metric) {
     const struct cm_diff_module *pair = &side->diff->modules[blame->module];
     const struct cm_change change = cm_diff_of_module(side->diff, blame->module, metric);
@@ -154,14 +154,14 @@ static struct cm_check_blame blame_one(struct gate *gate, const struct side *sid
         .change = changes[pair->status],
         .value = change.new_value,
         .old = change.old_value,
-        .at_most = change.new_at_most,
-        .old_at_most = change.old_at_most,
+        .upper_bound = change.new_upper_bound,
+        .old_upper_bound = change.old_upper_bound,
         .by = blame->difference,
     };
 }
 
 /* Who made it dearer, of a limit on the whole model. */
-static int list_blame(struct gate *gate, const struct side *side, const struct limit *limit,
+static int list_blame(struct check *gate, const struct side *side, const struct limit *limit,
                       struct cm_check_case *ret) {
     const size_t top = gate->options->top;
     if (side->diff == NULL || !limit->of.of_modules || side->no_old != NULL) return CM_OK;
@@ -181,7 +181,7 @@ static int list_blame(struct gate *gate, const struct side *side, const struct l
 }
 
 /* Paths and reasons come from results and sides, which the verdict outlives. */
-static void keep_findings(struct gate *gate, struct gathered *gathered) {
+static void keep_findings(struct check *gate, struct gathered *gathered) {
     for (size_t i = 0; i < gathered->n; i++) {
         gathered->list[i].path = keep(gate, gathered->list[i].path);
         gathered->list[i].because = keep(gate, gathered->list[i].because);
@@ -198,13 +198,13 @@ static struct cm_check_case case_of(const struct limit *limit, int64_t batch) {
     };
 }
 
-static int gathered_init(struct gate *gate, struct gathered *ret) {
+static int gathered_init(struct check *gate, struct gathered *ret) {
     *ret = (struct gathered){.worst = JUDGED_PASS};
     ret->list = arena_array(gate->arena, MOST_FINDINGS, sizeof(*ret->list));
     return ret->list == NULL ? diag_no_memory(gate->diag) : CM_OK;
 }
 
-static void take_findings(struct gate *gate, struct gathered *gathered,
+static void take_findings(struct check *gate, struct gathered *gathered,
                           struct cm_check_case *ret) {
     qsort(gathered->list, gathered->n, sizeof(*gathered->list), by_weight);
     keep_findings(gate, gathered);
@@ -214,7 +214,7 @@ static void take_findings(struct gate *gate, struct gathered *gathered,
     ret->more_findings = gathered->more;
 }
 
-static int make_case(struct gate *gate, const struct side *side, const struct limit *limit,
+static int make_case(struct check *gate, const struct side *side, const struct limit *limit,
                      struct cm_check_case *ret) {
     struct gathered gathered;
     const bool total = limit->modules[0] == '\0';
@@ -246,7 +246,7 @@ static bool is_tried(const struct limit *limit, int64_t batch, bool is_beside) {
     return limit->batch == CM_UNKNOWN ? !is_beside : limit->batch == batch;
 }
 
-static int check_side(struct gate *gate, const struct side *side, bool is_beside,
+static int check_side(struct check *gate, const struct side *side, bool is_beside,
                       struct cm_check_case *cases, bool *is_used) {
     for (size_t i = 0; i < gate->n_limits; i++) {
         const struct limit *limit = &gate->limits[i];
@@ -261,7 +261,7 @@ static int check_side(struct gate *gate, const struct side *side, bool is_beside
     return CM_OK;
 }
 
-static int check_result(struct gate *gate, const struct cm_result *result, bool is_beside,
+static int check_result(struct check *gate, const struct cm_result *result, bool is_beside,
                         struct cm_check_case *cases, bool *is_used) {
     struct side side = {.diff = NULL};
     struct arena *arena = arena_new("side", 0);
@@ -274,7 +274,7 @@ static int check_result(struct gate *gate, const struct cm_result *result, bool 
 }
 
 /* Of a limit whose batch nobody profiled. */
-static int make_idle_case(struct gate *gate, const struct limit *limit,
+static int make_idle_case(struct check *gate, const struct limit *limit,
                           struct cm_check_case *ret) {
     struct gathered gathered;
     const int status = gathered_init(gate, &gathered);
@@ -286,7 +286,7 @@ static int make_idle_case(struct gate *gate, const struct limit *limit,
     return CM_OK;
 }
 
-static int check_idle(struct gate *gate, struct cm_check_case *cases, const bool *is_used) {
+static int check_idle(struct check *gate, struct cm_check_case *cases, const bool *is_used) {
     for (size_t i = 0; i < gate->n_limits; i++) {
         if (is_used[i]) continue;
         struct cm_check_case *made = &cases[gate->verdict->n_cases];
@@ -305,7 +305,8 @@ static bool is_profiled(const struct cm_result *const *results, size_t n, int64_
 }
 
 /* What the baseline has and nobody asked about. */
-static int list_unchecked(struct gate *gate, const struct cm_result *const *results, size_t n) {
+static int list_unchecked(struct check *gate, const struct cm_result *const *results,
+                          size_t n) {
     const struct cm_baseline *baseline = gate->options->baseline;
     if (baseline == NULL) return CM_OK;
     size_t *list = arena_array(gate->arena, baseline->n_profiles, sizeof(*list));
@@ -326,14 +327,14 @@ static const char *worst_state(const struct cm_verdict *verdict) {
                                                       : JUDGED_PASS);
 }
 
-static const char *say_times(struct gate *gate, const struct cm_result *result) {
+static const char *say_times(struct check *gate, const struct cm_result *result) {
     const struct cm_baseline_times times = baseline_times(result);
     if (!times.present) return "";
     const char *text = arena_printf(gate->arena, "%s, %s", times.state, times.device);
     return text == NULL ? "" : text;
 }
 
-static int check_all(struct gate *gate, const struct cm_result *const *results, size_t n) {
+static int check_all(struct check *gate, const struct cm_result *const *results, size_t n) {
     struct cm_verdict *verdict = gate->verdict;
     const struct cm_baseline *baseline = gate->options->baseline;
     int status = read_limits(gate, results[0]->options.convention);
@@ -375,7 +376,7 @@ int cm_check_limit_batch(const struct cm_check_limit *limit, struct cm_diagnosti
 int cm_check(const struct cm_result *const *results, size_t n,
              const struct cm_check_options *options, struct cm_diagnostics *diagnostics,
              struct cm_verdict **ret_verdict) {
-    struct gate gate = {.options = options, .diag = diagnostics};
+    struct check gate = {.options = options, .diag = diagnostics};
     gate.arena = arena_new("verdict", 0);
     if (gate.arena == NULL) return diag_no_memory(diagnostics);
     gate.verdict = arena_alloc(gate.arena, sizeof(*gate.verdict));

@@ -119,8 +119,8 @@ static void index_ops(struct finder *finder, const struct cm_coverage *coverage,
     map_init(ret, finder->arena);
     for (size_t i = 0; i < coverage->n_unknown_ops && status == CM_OK; i++)
         status = map_set(ret, coverage->unknown_ops[i].name, OP_UNKNOWN);
-    for (size_t i = 0; i < coverage->n_described_ops && status == CM_OK; i++)
-        status = map_set(ret, coverage->described_ops[i].name, OP_DESCRIBED);
+    for (size_t i = 0; i < coverage->n_custom_ops && status == CM_OK; i++)
+        status = map_set(ret, coverage->custom_ops[i].name, OP_DESCRIBED);
     for (size_t i = 0; i < coverage->n_descriptions && status == CM_OK; i++)
         status = map_set(ret, coverage->descriptions[i].op, (uint32_t)i);
     if (status != CM_OK) finder->failed = true;

@@ -26,8 +26,8 @@ static struct cm_change change_of(bool in_old, struct cm_figure was, bool in_new
         .old_value = was.value,
         .new_value = is.value,
         .difference = is_known(difference) ? difference : CM_UNKNOWN,
-        .old_at_most = was.at_most,
-        .new_at_most = is.at_most,
+        .old_upper_bound = was.upper_bound,
+        .new_upper_bound = is.upper_bound,
     };
 }
 

@@ -19,7 +19,7 @@ static uint64_t own_print(const struct cm_module *module, uint64_t kind) {
     return bins_mix(print, module->n_children);
 }
 
-int prints_make(const struct cm_result *result, struct arena *arena, struct prints *ret) {
+int fingerprint_make(const struct cm_result *result, struct arena *arena, struct prints *ret) {
     const size_t n = result->n_modules;
     *ret = (struct prints){
         .whole = arena_array(arena, n, sizeof(*ret->whole)),
@@ -40,7 +40,7 @@ int prints_make(const struct cm_result *result, struct arena *arena, struct prin
     return CM_OK;
 }
 
-bool prints_has_weight(const struct cm_module *module) {
+bool fingerprint_has_weight(const struct cm_module *module) {
     return (is_known(module->costs.params) && module->costs.params > 0) ||
            (is_known(module->costs.macs) && module->costs.macs > 0);
 }

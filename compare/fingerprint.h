@@ -18,10 +18,10 @@ struct prints {
 };
 
 /* CM_OK, CM_NO_MEMORY. */
-int prints_make(const struct cm_result *result, struct arena *arena, struct prints *ret)
+int fingerprint_make(const struct cm_result *result, struct arena *arena, struct prints *ret)
     __attribute__((warn_unused_result));
 
 /* Whether it computes or holds anything that tells it from others of its class. */
-bool prints_has_weight(const struct cm_module *module);
+bool fingerprint_has_weight(const struct cm_module *module);
 
 #endif

@@ -27,7 +27,7 @@ const char *judgement_name(enum judgement judgement) {
 
 /* What has only an upper bound may be as little as nothing. */
 static struct range opened(struct range range, bool bounds_count) {
-    if (range.at_most && !bounds_count && is_known(range.value)) range.low = 0;
+    if (range.upper_bound && !bounds_count && is_known(range.value)) range.low = 0;
     return range;
 }
 
@@ -43,8 +43,8 @@ static struct range allowed(const struct bound *bound, const struct range *old) 
  * neither. */
 static enum judgement judge_bound(const struct bound *bound, const struct figure *figure) {
     const bool relative = bound->kind != BOUND_ABSOLUTE;
-    const bool bounds_count =
-        figure->bounds_count || (relative && figure->now.at_most && figure->old.at_most);
+    const bool bounds_count = figure->bounds_count ||
+                              (relative && figure->now.upper_bound && figure->old.upper_bound);
     const struct range now = opened(figure->now, bounds_count);
     const struct range old = opened(figure->old, bounds_count);
     const struct range most = allowed(bound, &old);
@@ -54,7 +54,7 @@ static enum judgement judge_bound(const struct bound *bound, const struct figure
     if (figure->doubt != NULL) return JUDGED_AMBIGUOUS;
     if (now.high <= most.low) return JUDGED_PASS;
     if (now.low > most.high) return JUDGED_REGRESSION;
-    const bool is_open = now.at_most || (relative && old.at_most);
+    const bool is_open = now.upper_bound || (relative && old.upper_bound);
     return is_open ? JUDGED_NOT_COMPARED : JUDGED_AMBIGUOUS;
 }
 
@@ -67,7 +67,7 @@ static const char *because(const struct limit *limit, const struct figure *figur
     if (figure->no_value != NULL) return figure->no_value;
     if (judgement == JUDGED_REGRESSION) return "";
     if (figure->no_old != NULL && limit_is_relative(limit)) return figure->no_old;
-    return figure->now.at_most
+    return figure->now.upper_bound
                ? "it is known only to be at most that, and may be within the limit"
                : "the baseline's is known only to be at most that";
 }
@@ -87,8 +87,8 @@ enum judgement judge(const struct limit *limit, const struct figure *figure,
     ret->state = names[best];
     ret->value = figure->now.value;
     ret->old = figure->old.value;
-    ret->at_most = figure->now.at_most;
-    ret->old_at_most = is_known(figure->old.value) && figure->old.at_most;
+    ret->upper_bound = figure->now.upper_bound;
+    ret->old_upper_bound = is_known(figure->old.value) && figure->old.upper_bound;
     ret->bound = most;
     ret->over = best == JUDGED_REGRESSION ? checked_sub(figure->now.value, most) : CM_UNKNOWN;
     if (is_overflow(ret->over)) ret->over = INT64_MAX;

@@ -17,7 +17,7 @@ struct range {
     int64_t value; /* CM_UNKNOWN: it is not known */
     int64_t low;
     int64_t high;
-    bool at_most; /* all of them are upper bounds */
+    bool upper_bound; /* all of them are upper bounds */
 };
 
 /* What there is to be judged. */

@@ -84,7 +84,7 @@ static int collect_numbers(const struct matcher *matcher, const struct side *sid
         ret->items[ret->n] = (struct align_item){
             .whole = side->prints.whole[child],
             .kind = side->prints.kind[child],
-            .anchors = prints_has_weight(module_at(side, child)),
+            .anchors = fingerprint_has_weight(module_at(side, child)),
         };
         modules[ret->n++] = child;
     }
@@ -155,7 +155,7 @@ static uint64_t likeness_key(const struct matcher *matcher, const struct side *s
         const size_t parent = is_after ? side->mate[module->parent] : module->parent;
         return parent == CM_NO_INDEX ? BINS_NO_KEY : bins_mix(whole, parent);
     }
-    if (!prints_has_weight(module)) return BINS_NO_KEY;
+    if (!fingerprint_has_weight(module)) return BINS_NO_KEY;
     return likeness == LIKE_NAMED ? bins_mix(whole, bins_text(module->name)) : whole;
 }
 
@@ -264,7 +264,7 @@ static int make_side(struct side *side, const struct cm_result *result, size_t *
                      struct arena *arena) {
     *side = (struct side){.result = result, .mate = mate};
     for (size_t i = 0; i < result->n_modules; i++) mate[i] = CM_NO_INDEX;
-    return prints_make(result, arena, &side->prints);
+    return fingerprint_make(result, arena, &side->prints);
 }
 
 static int make_names(struct matcher *matcher) {

@@ -23,7 +23,7 @@ struct extra {
     enum cm_unit unit;
     enum of_step of_step; /* STEP_ALONE: a result without one has no such figure */
     size_t in_result;     /* where the int64_t stands in struct cm_result */
-    size_t at_most;     /* and the bool that makes an upper bound of it; NOWHERE: it is none */
+    size_t upper_bound; /* and the bool that makes an upper bound of it; NOWHERE: it is none */
     size_t in_module;   /* in struct cm_module; STEP_ALONE: in its struct cm_step */
     size_t in_operator; /* in struct cm_operator */
     bool is_sum;
@@ -38,17 +38,17 @@ struct extra {
 /* clang-format off */
 static const struct extra extras[] = {
     /* key, heading, unit, of_step,
-       in_result, at_most, in_module, in_operator, is_sum, is_cost */
+       in_result, upper_bound, in_module, in_operator, is_sum, is_cost */
     {"peak_activation_bytes", "peak activations", CM_UNIT_BYTES, STEP_NEVER,
-     IN_RESULT(memory.peak_activation_bytes), IN_RESULT(memory.peak_at_most), IN_MODULE(peak_activation_bytes), NOWHERE, false, true},
+     IN_RESULT(memory.peak_activation_bytes), IN_RESULT(memory.peak_upper_bound), IN_MODULE(peak_activation_bytes), NOWHERE, false, true},
     {"peak_in_place_bytes", "peak in place", CM_UNIT_BYTES, STEP_NEVER,
-     IN_RESULT(memory.peak_in_place_bytes), IN_RESULT(memory.at_most), NOWHERE, NOWHERE, false, true},
+     IN_RESULT(memory.peak_in_place_bytes), IN_RESULT(memory.upper_bound), NOWHERE, NOWHERE, false, true},
     {"arena_bytes", "arena", CM_UNIT_BYTES, STEP_NEVER,
-     IN_RESULT(memory.arena_bytes), IN_RESULT(memory.at_most), NOWHERE, NOWHERE, false, true},
+     IN_RESULT(memory.arena_bytes), IN_RESULT(memory.upper_bound), NOWHERE, NOWHERE, false, true},
     {"arena_in_place_bytes", "arena in place", CM_UNIT_BYTES, STEP_NEVER,
-     IN_RESULT(memory.arena_in_place_bytes), IN_RESULT(memory.at_most), NOWHERE, NOWHERE, false, true},
+     IN_RESULT(memory.arena_in_place_bytes), IN_RESULT(memory.upper_bound), NOWHERE, NOWHERE, false, true},
     {"required_bytes", "required", CM_UNIT_BYTES, STEP_WHERE_PRESENT,
-     IN_RESULT(memory.required_bytes), IN_RESULT(memory.at_most), NOWHERE, NOWHERE, false, true},
+     IN_RESULT(memory.required_bytes), IN_RESULT(memory.upper_bound), NOWHERE, NOWHERE, false, true},
     {"nodes", "nodes", CM_UNIT_ELEMENTS, STEP_NEVER,
      IN_RESULT(coverage.nodes), NOWHERE, NOWHERE, IN_OPERATOR(nodes), false, false},
     {"training.backward_macs", "bwd MACs", CM_UNIT_MACS, STEP_ALONE,
@@ -58,7 +58,7 @@ static const struct extra extras[] = {
     {"training.iteration_flops", "iteration flops", CM_UNIT_FLOPS, STEP_ALONE,
      IN_RESULT(training.iteration_flops), NOWHERE, NOWHERE, NOWHERE, false, true},
     {"training.kept_bytes", "kept for backward", CM_UNIT_BYTES, STEP_ALONE,
-     IN_RESULT(training.kept_bytes), NOWHERE, IN_STEP(kept_bytes), NOWHERE, true, true},
+     IN_RESULT(training.saved_bytes), NOWHERE, IN_STEP(saved_bytes), NOWHERE, true, true},
     {"training.gradient_bytes", "gradients", CM_UNIT_BYTES, STEP_ALONE,
      IN_RESULT(training.gradient_bytes), NOWHERE, NOWHERE, NOWHERE, false, true},
     {"training.optimizer_bytes", "optimizer states", CM_UNIT_BYTES, STEP_ALONE,
@@ -137,12 +137,12 @@ static struct cm_figure column_figure(const struct column *column,
 }
 
 /* A step leaves out what has only a bound, which makes no bound of the rest. */
-static bool is_at_most(const struct extra *extra, const struct cm_result *result) {
-    bool at_most = false;
-    if (extra->at_most == NOWHERE) return false;
+static bool is_upper_bound(const struct extra *extra, const struct cm_result *result) {
+    bool upper_bound = false;
+    if (extra->upper_bound == NOWHERE) return false;
     if (extra->of_step == STEP_WHERE_PRESENT && result->training.present) return false;
-    memcpy(&at_most, (const char *)result + extra->at_most, sizeof(at_most));
-    return at_most;
+    memcpy(&upper_bound, (const char *)result + extra->upper_bound, sizeof(upper_bound));
+    return upper_bound;
 }
 
 bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm_figure *ret) {
@@ -153,7 +153,7 @@ bool cm_metric_of_total(size_t metric, const struct cm_result *result, struct cm
     }
     const struct extra *extra = extra_at(metric, result);
     if (extra == NULL) return false;
-    *ret = (struct cm_figure){read_at(result, extra->in_result), is_at_most(extra, result)};
+    *ret = (struct cm_figure){read_at(result, extra->in_result), is_upper_bound(extra, result)};
     return true;
 }
 
@@ -173,8 +173,8 @@ bool cm_metric_of_module(size_t metric, const struct cm_result *result, size_t m
     if (is_of_step && row->training == NULL) return false;
     *ret = (struct cm_figure){
         .value = read_at(is_of_step ? (const void *)row->training : row, extra->in_module),
-        .at_most = extra->at_most != NOWHERE &&
-                   (row->costs.at_most & CM_COST_BIT(activation_bytes)) != 0,
+        .upper_bound = extra->upper_bound != NOWHERE &&
+                       (row->costs.upper_bound & CM_COST_BIT(activation_bytes)) != 0,
     };
     return true;
 }
@@ -186,7 +186,7 @@ bool cm_metric_of_operator(size_t metric, const struct cm_result *result, size_t
         const struct column *column = &columns[metric];
         if (column->of_operator == 0 || !column_is_there(column, result)) return false;
         *ret = (struct cm_figure){read_at(row, column->of_operator),
-                                  (row->at_most & column_bit(column)) != 0};
+                                  (row->upper_bound & column_bit(column)) != 0};
         return true;
     }
     const struct extra *extra = extra_at(metric, result);

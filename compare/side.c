@@ -167,7 +167,7 @@ void side_free(struct side *side) {
 }
 
 static struct range exactly(struct cm_figure figure) {
-    return (struct range){figure.value, figure.value, figure.value, figure.at_most};
+    return (struct range){figure.value, figure.value, figure.value, figure.upper_bound};
 }
 
 static struct cm_figure figure_of(const struct limit *limit, const struct cm_result *result,

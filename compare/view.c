@@ -21,10 +21,10 @@ void cm_diff_options_init(struct cm_diff_options *options) {
 bool view_is_described_alike(const struct cm_diff *diff) {
     const struct cm_coverage *was = &diff->old_result->coverage;
     const struct cm_coverage *is = &diff->new_result->coverage;
-    if (was->n_described_ops != is->n_described_ops) return false;
-    for (size_t i = 0; i < was->n_described_ops; i++)
-        if (was->described_ops[i].count != is->described_ops[i].count ||
-            !text_equal(was->described_ops[i].name, is->described_ops[i].name))
+    if (was->n_custom_ops != is->n_custom_ops) return false;
+    for (size_t i = 0; i < was->n_custom_ops; i++)
+        if (was->custom_ops[i].count != is->custom_ops[i].count ||
+            !text_equal(was->custom_ops[i].name, is->custom_ops[i].name))
             return false;
     return true;
 }

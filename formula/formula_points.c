@@ -103,8 +103,8 @@ static int take_values(struct points *points, const struct analysis *analysis,
         values[i] = column ? column_get(column, &modules->modules[i / n_metrics].costs)
                            : analysis->memory.of_module[i / n_metrics];
     }
-    for (uint32_t step = 0; step < analysis->lifetime.n_steps; step++)
-        values[n - n_nodes + analysis->lifetime.node_at[step]] = analysis->lifetime.live[step];
+    for (uint32_t step = 0; step < analysis->liveness.n_steps; step++)
+        values[n - n_nodes + analysis->liveness.node_at[step]] = analysis->liveness.live[step];
     point->values = values;
     return CM_OK;
 }

@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ir/fact.h"
 #include "ir/graph.h"
+#include "ir/value_info.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -69,16 +69,16 @@ static void print_closing(int n, struct text *out) {
     while (n-- > 0) text_append(out, ")");
 }
 
-void print_fact(const struct fact *fact, struct text *out) {
-    const struct fact unknown = fact_unknown();
+void print_fact(const struct value_info *info, struct text *out) {
+    const struct value_info unknown = value_info_unknown();
     int n = 0;
-    while (fact != NULL && n < MAX_TYPE_NEST && print_wrapper(fact->kind, fact->dtype, out)) {
-        fact = fact->element;
+    while (info != NULL && n < MAX_TYPE_NEST && print_wrapper(info->kind, info->dtype, out)) {
+        info = info->element;
         n++;
     }
-    if (fact == NULL) fact = &unknown;
-    print_leaf(fact->kind, fact->dtype, &fact->shape, out);
-    if (fact->is_at_most) text_append(out, " at most");
+    if (info == NULL) info = &unknown;
+    print_leaf(info->kind, info->dtype, &info->shape, out);
+    if (info->is_upper_bound) text_append(out, " at most");
     print_closing(n, out);
 }
 
@@ -105,8 +105,8 @@ static void print_name(const struct model *model, uint32_t value, struct text *o
     text_append_label(out, value_name(model, value));
 }
 
-static void print_typed(const struct model *model, uint32_t value, const struct fact *facts,
-                        struct text *out) {
+static void print_typed(const struct model *model, uint32_t value,
+                        const struct value_info *facts, struct text *out) {
     print_name(model, value, out);
     if (value == ID_NONE) return;
     text_append(out, ": ");
@@ -127,7 +127,7 @@ static void print_names(const struct model *model, const uint32_t *values, size_
 }
 
 static void print_typed_list(const struct model *model, const uint32_t *values, size_t n,
-                             const struct fact *facts, struct text *out) {
+                             const struct value_info *facts, struct text *out) {
     text_append(out, "(");
     for (size_t i = 0; i < n && i < MAX_VALUES; i++) {
         if (i > 0) text_append(out, ", ");
@@ -251,7 +251,7 @@ static bool is_standard(const char *domain) {
     return domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0;
 }
 
-void print_node(const struct model *model, uint32_t node, const struct fact *facts,
+void print_node(const struct model *model, uint32_t node, const struct value_info *facts,
                 struct text *out) {
     const struct node *n = &model->nodes[node];
     print_names(model, n->outputs, n->n_outputs, out);
@@ -267,7 +267,7 @@ void print_node(const struct model *model, uint32_t node, const struct fact *fac
 
 struct printer {
     const struct model *model;
-    const struct fact *facts;
+    const struct value_info *facts;
     struct text *out;
     int depth; /* graphs around the current line */
 };
@@ -311,7 +311,7 @@ static void print_graph(struct printer *printer, const char *label, uint32_t gra
     text_append(out, "}\n");
 }
 
-void print_model(const struct model *model, const struct fact *facts, struct text *out) {
+void print_model(const struct model *model, const struct value_info *facts, struct text *out) {
     struct printer printer = {model, facts, out, 0};
     if (model->n_graphs > 0) print_graph(&printer, "graph", 0);
 }

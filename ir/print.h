@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-struct fact;
+struct value_info;
 struct model;
 struct text;
 
@@ -14,13 +14,13 @@ struct text;
  * `facts` (by value id) gives the types; NULL: the declared ones. Names are made safe for a
  * terminal; long attribute lists are shortened.
  */
-void print_node(const struct model *model, uint32_t node, const struct fact *facts,
+void print_node(const struct model *model, uint32_t node, const struct value_info *facts,
                 struct text *out);
 /* Every graph, bodies indented under their node: what --dump-after shows. */
-void print_model(const struct model *model, const struct fact *facts, struct text *out);
+void print_model(const struct model *model, const struct value_info *facts, struct text *out);
 /* `17 "layer1.0/conv1", Conv`: where a node stands, for messages. */
 void print_node_label(uint32_t index, const char *name, const char *type, struct text *out);
 /* "f32[1,64,56,56]", "seq(i64[?])". */
-void print_fact(const struct fact *fact, struct text *out);
+void print_fact(const struct value_info *info, struct text *out);
 
 #endif

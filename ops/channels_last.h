@@ -6,10 +6,11 @@
 
 #include <stddef.h>
 
-struct rule;
+struct op_context;
 
 /* Output 0 as `infer` gives it for operand x with its channels in front, put behind again. */
-int channels_last_infer(struct rule *rule, size_t x, int (*infer)(struct rule *rule))
+int channels_last_infer(struct op_context *context, size_t x,
+                        int (*infer)(struct op_context *context))
     __attribute__((warn_unused_result));
 
 #endif

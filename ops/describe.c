@@ -113,9 +113,9 @@ int describe_linear(int64_t in, int64_t out_features, bool bias, struct text *ou
     return CM_OK;
 }
 
-int describe_float_attr(const struct rule *rule, const char *name, const char *attr,
+int describe_float_attr(const struct op_context *context, const char *name, const char *attr,
                         struct text *out) {
     text_printf(out, "%s=", name);
-    describe_real(out, rule_attr_float(rule, attr));
+    describe_real(out, op_attr_float(context, attr));
     return CM_OK;
 }

@@ -24,7 +24,7 @@ void describe_sizes(struct text *out, size_t n, const int64_t *values);
 /* "in_features=1024, out_features=512, bias=True" */
 int describe_linear(int64_t in, int64_t out_features, bool bias, struct text *out);
 /* "NAME=0.01" of the float attribute `attr`. */
-int describe_float_attr(const struct rule *rule, const char *name, const char *attr,
+int describe_float_attr(const struct op_context *context, const char *name, const char *attr,
                         struct text *out);
 bool describe_all_equal(size_t n, const int64_t *values, int64_t value);
 

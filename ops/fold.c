@@ -104,17 +104,17 @@ static bool can_compute(const struct constant *value) {
 }
 
 /* Loads what is there; *ret_possible false: something cannot be computed with. */
-static int load_sources(struct rule *rule, const struct shape *shape, struct sources *ret,
-                        bool *ret_possible) {
-    ret->n = rule->n_inputs;
+static int load_sources(struct op_context *context, const struct shape *shape,
+                        struct sources *ret, bool *ret_possible) {
+    ret->n = context->n_inputs;
     ret->uniform = true;
     *ret_possible = false;
-    if (rule->n_inputs > MAX_OPERANDS) return CM_OK;
-    for (size_t i = 0; i < rule->n_inputs; i++) {
+    if (context->n_inputs > MAX_OPERANDS) return CM_OK;
+    for (size_t i = 0; i < context->n_inputs; i++) {
         struct source *source = &ret->items[i];
         source->value = NULL;
-        if (!rule_has_input(rule, i)) continue;
-        int status = rule_value(rule, i, &source->value);
+        if (!op_has_input(context, i)) continue;
+        int status = op_value(context, i, &source->value);
         if (status < 0) return status;
         if (!source->value || !can_compute(source->value)) return CM_OK;
         if (!lay_under(shape, source)) return CM_OK;
@@ -132,9 +132,9 @@ static int64_t offset_of(const struct source *source, int rank, const int64_t *c
     return offset;
 }
 
-static bool compute(const struct rule *rule, fold_kernel *kernel, const struct sources *sources,
-                    const int64_t *coords, struct number *ret) {
-    const struct fact *output = &rule->outputs[0];
+static bool compute(const struct op_context *context, fold_kernel *kernel,
+                    const struct sources *sources, const int64_t *coords, struct number *ret) {
+    const struct value_info *output = &context->outputs[0];
     struct number x[MAX_OPERANDS];
     for (size_t i = 0; i < sources->n; i++) {
         const struct source *source = &sources->items[i];
@@ -143,54 +143,55 @@ static bool compute(const struct rule *rule, fold_kernel *kernel, const struct s
             x[i] = number_at(source->value, offset_of(source, output->shape.rank, coords));
     }
     *ret = (struct number){.given = true, .real = dtype_is_float(output->dtype)};
-    return kernel(rule, sources->n, x, ret) && fold_store(output->dtype, ret);
+    return kernel(context, sources->n, x, ret) && fold_store(output->dtype, ret);
 }
 
-static int set_splat(struct rule *rule, const struct number *number) {
-    enum dtype dtype = rule->outputs[0].dtype;
-    const struct shape *shape = &rule->outputs[0].shape;
+static int set_splat(struct op_context *context, const struct number *number) {
+    enum dtype dtype = context->outputs[0].dtype;
+    const struct shape *shape = &context->outputs[0].shape;
     if (number->real)
-        return rule_set_value(rule, 0,
-                              constant_splat_real(rule->arena, dtype, shape, number->r));
-    return rule_set_value(rule, 0, constant_splat_int(rule->arena, dtype, shape, number->i));
+        return op_set_value(context, 0,
+                            constant_splat_real(context->arena, dtype, shape, number->r));
+    return op_set_value(context, 0,
+                        constant_splat_int(context->arena, dtype, shape, number->i));
 }
 
-static int set_each(struct rule *rule, fold_kernel *kernel, const struct sources *sources,
-                    int64_t n) {
-    const struct fact *output = &rule->outputs[0];
+static int set_each(struct op_context *context, fold_kernel *kernel,
+                    const struct sources *sources, int64_t n) {
+    const struct value_info *output = &context->outputs[0];
     int64_t coords[SHAPE_MAX_RANK] = {0};
     bool real = dtype_is_float(output->dtype);
-    int64_t *ints = arena_array(rule->arena, (size_t)n, sizeof(*ints));
-    double *reals = arena_array(rule->arena, (size_t)n, sizeof(*reals));
-    if (!ints || !reals) return diag_no_memory(rule->diag);
+    int64_t *ints = arena_array(context->arena, (size_t)n, sizeof(*ints));
+    double *reals = arena_array(context->arena, (size_t)n, sizeof(*reals));
+    if (!ints || !reals) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < n; i++) {
         struct number number;
-        if (!compute(rule, kernel, sources, coords, &number)) return CM_OK;
+        if (!compute(context, kernel, sources, coords, &number)) return CM_OK;
         ints[i] = number.i;
         reals[i] = number.r;
         remap_advance(&output->shape, coords);
     }
     if (real)
-        return rule_set_value(
-            rule, 0, constant_reals(rule->arena, output->dtype, &output->shape, reals));
-    return rule_set_value(rule, 0,
-                          constant_ints(rule->arena, output->dtype, &output->shape, ints));
+        return op_set_value(
+            context, 0, constant_reals(context->arena, output->dtype, &output->shape, reals));
+    return op_set_value(context, 0,
+                        constant_ints(context->arena, output->dtype, &output->shape, ints));
 }
 
-int fold_elements(struct rule *rule, fold_kernel *kernel) {
-    const struct fact *output = &rule->outputs[0];
+int fold_elements(struct op_context *context, fold_kernel *kernel) {
+    const struct value_info *output = &context->outputs[0];
     const int64_t origin[SHAPE_MAX_RANK] = {0};
     struct sources sources;
     struct number number;
     bool possible = false;
 
-    if (!rule_has_output(rule, 0) || !fact_is_complete(output)) return CM_OK;
-    int status = load_sources(rule, &output->shape, &sources, &possible);
+    if (!op_has_output(context, 0) || !value_info_is_complete(output)) return CM_OK;
+    int status = load_sources(context, &output->shape, &sources, &possible);
     if (status < 0 || !possible) return status;
     int64_t n = shape_elements(&output->shape);
     if (sources.uniform && n > 1)
-        return compute(rule, kernel, &sources, origin, &number) ? set_splat(rule, &number)
-                                                                : CM_OK;
+        return compute(context, kernel, &sources, origin, &number) ? set_splat(context, &number)
+                                                                   : CM_OK;
     if (!is_known(n) || n > CONSTANT_MAX_ELEMENTS) return CM_OK;
-    return set_each(rule, kernel, &sources, n);
+    return set_each(context, kernel, &sources, n);
 }

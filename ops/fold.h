@@ -14,7 +14,7 @@
 
 #include "ir/dtype.h"
 
-struct rule;
+struct op_context;
 struct shape;
 
 /* One element: r of floats, i of integers and bools. */
@@ -26,12 +26,13 @@ struct number {
 };
 
 /* Sets ret->r when the output's type is a float, else ret->i; false: no result. */
-typedef bool fold_kernel(const struct rule *rule, size_t n, const struct number *x,
+typedef bool fold_kernel(const struct op_context *context, size_t n, const struct number *x,
                          struct number *ret);
 
 /* Contents of output 0: the kernel over all operands, broadcast to its shape. Splats stay so.
  */
-int fold_elements(struct rule *rule, fold_kernel *kernel) __attribute__((warn_unused_result));
+int fold_elements(struct op_context *context, fold_kernel *kernel)
+    __attribute__((warn_unused_result));
 
 /* The number as an element of that type; false when the type cannot hold it. */
 bool fold_store(enum dtype dtype, struct number *number);

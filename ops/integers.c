@@ -24,7 +24,7 @@ enum share {
 struct exception {
     const char *type; /* of any domain */
     enum share share;
-    int64_t (*macs)(const struct rule *rule); /* of PRODUCTS; NULL: all of them */
+    int64_t (*macs)(const struct op_context *context); /* of PRODUCTS; NULL: all of them */
 };
 
 static const struct exception exceptions[] = {
@@ -41,7 +41,7 @@ static const struct exception exceptions[] = {
     {"QOrderedMatMul", PRODUCTS, NULL},
     {"QOrderedAttention", PRODUCTS, NULL},
     {"QOrderedLongformerAttention", PRODUCTS, NULL},
-    {"QAttention", PRODUCTS, vendor_attention_projection},
+    {"QAttention", PRODUCTS, contrib_attention_projection},
     {"QGemm", ALL, NULL}, /* its bias is of the integers that it sums */
     /* f(dequantized), quantized: scales stand between operands, or f is no polynomial */
     {"QLinearAdd", NONE, NULL},
@@ -95,24 +95,24 @@ static struct integers some(int64_t macs, int64_t all) {
 }
 
 /* Where it is given integers and makes integers, it adds and multiplies such. */
-static struct integers by_types(const struct rule *rule, int64_t macs) {
-    const enum dtype in = rule_dtype(rule, 0);
-    const enum dtype out = rule->n_outputs > 0 ? rule->outputs[0].dtype : DTYPE_UNDEFINED;
+static struct integers by_types(const struct op_context *context, int64_t macs) {
+    const enum dtype in = op_dtype(context, 0);
+    const enum dtype out = context->n_outputs > 0 ? context->outputs[0].dtype : DTYPE_UNDEFINED;
     if (is_whole(in) && is_whole(out)) return integers_all(macs, true);
     if (macs == DIM_UNKNOWN && in == DTYPE_UNDEFINED) return some(macs, macs);
     if (macs == DIM_UNKNOWN && out == DTYPE_UNDEFINED) return some(macs, macs);
     return some(0, macs);
 }
 
-struct integers integers_of(const struct rule *rule, int64_t macs) {
+struct integers integers_of(const struct op_context *context, int64_t macs) {
     /* most nodes; no exception makes integers of this */
-    if (macs == 0 && !is_whole(rule_dtype(rule, 0))) return some(0, 0);
-    const struct exception *exception = find(rule->op);
+    if (macs == 0 && !is_whole(op_dtype(context, 0))) return some(0, 0);
+    const struct exception *exception = find(context->op);
     switch (exception->share) {
     case BY_TYPES:
-        return by_types(rule, macs);
+        return by_types(context, macs);
     case PRODUCTS:
-        if (exception->macs) return some(exception->macs(rule), macs);
+        if (exception->macs) return some(exception->macs(context), macs);
         return integers_all(macs, false);
     case ALL:
         return integers_all(macs, true);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct op;
-struct rule;
+struct op_context;
 
 struct integers {
     int64_t macs;       /* of one run; DIM_UNKNOWN, DIM_OVERFLOW pass */
@@ -21,7 +21,7 @@ struct integers {
 };
 
 /* `macs`: all of one run of the node (product_macs). */
-struct integers integers_of(const struct rule *rule, int64_t macs);
+struct integers integers_of(const struct op_context *context, int64_t macs);
 
 /* All MACs on integers, the rest or not. */
 struct integers integers_all(int64_t macs, bool rest);

@@ -17,90 +17,91 @@ static const char *const kind_names[] = {
 };
 
 /* One dim that holds of either; of bounds the larger. */
-static int64_t merge_dims(const struct rule *rule, int64_t a, int64_t b) {
+static int64_t merge_dims(const struct op_context *context, int64_t a, int64_t b) {
     if (a == b) return a;
-    if (rule->end != RULE_MOST || !is_known(a) || !is_known(b)) return DIM_UNKNOWN;
+    if (context->end != RULE_MOST || !is_known(a) || !is_known(b)) return DIM_UNKNOWN;
     return a > b ? a : b;
 }
 
-static int merge_shapes(struct rule *rule, const struct shape *a, const struct shape *b,
-                        struct shape *ret) {
+static int merge_shapes(struct op_context *context, const struct shape *a,
+                        const struct shape *b, struct shape *ret) {
     *ret = shape_unknown();
     if (!shape_has_rank(a) || a->rank != b->rank) return 0;
-    if (shape_make(rule->arena, a->rank, a->dims, ret) < 0) return diag_no_memory(rule->diag);
+    if (shape_make(context->arena, a->rank, a->dims, ret) < 0)
+        return diag_no_memory(context->diag);
     for (int axis = 0; axis < a->rank; axis++)
-        ret->dims[axis] = merge_dims(rule, a->dims[axis], b->dims[axis]);
+        ret->dims[axis] = merge_dims(context, a->dims[axis], b->dims[axis]);
     return 0;
 }
 
-static int merge_tensors(struct rule *rule, const struct fact *a, const struct fact *b,
-                         struct fact *ret) {
+static int merge_tensors(struct op_context *context, const struct value_info *a,
+                         const struct value_info *b, struct value_info *ret) {
     struct shape shape;
     bool known = a->dtype != DTYPE_UNDEFINED && b->dtype != DTYPE_UNDEFINED;
     if (known && a->dtype != b->dtype)
-        return rule_fail(rule, DIAG_TYPE, "the same value is %s and %s", dtype_name(a->dtype),
-                         dtype_name(b->dtype));
-    int status = merge_shapes(rule, &a->shape, &b->shape, &shape);
+        return op_fail(context, DIAG_TYPE, "the same value is %s and %s", dtype_name(a->dtype),
+                       dtype_name(b->dtype));
+    int status = merge_shapes(context, &a->shape, &b->shape, &shape);
     if (status) return status;
-    struct fact merged = fact_tensor(known ? a->dtype : DTYPE_UNDEFINED, shape);
+    struct value_info merged = value_info_tensor(known ? a->dtype : DTYPE_UNDEFINED, shape);
     merged.kind = a->kind;
-    merged.is_at_most = rule->end == RULE_MOST;
+    merged.is_upper_bound = context->end == RULE_MOST;
     *ret = merged;
     return 0;
 }
 
-static bool is_empty(const struct fact *sequence) {
+static bool is_empty(const struct value_info *sequence) {
     return sequence->items && sequence->n_items == 0;
 }
 
-static int merge_at(struct rule *rule, const struct fact *a, const struct fact *b, int nesting,
-                    struct fact *ret);
+static int merge_at(struct op_context *context, const struct value_info *a,
+                    const struct value_info *b, int nesting, struct value_info *ret);
 
 /* Two sequences of as many elements. */
-static int merge_items(struct rule *rule, const struct fact *a, const struct fact *b,
-                       int nesting, struct fact *ret) {
-    const struct fact none = merge_element(a);
-    struct fact *items = arena_array(rule->arena, a->n_items, sizeof *items);
-    if (!items) return diag_no_memory(rule->diag);
+static int merge_items(struct op_context *context, const struct value_info *a,
+                       const struct value_info *b, int nesting, struct value_info *ret) {
+    const struct value_info none = merge_element(a);
+    struct value_info *items = arena_array(context->arena, a->n_items, sizeof *items);
+    if (!items) return diag_no_memory(context->diag);
     for (size_t i = 0; i < a->n_items; i++) {
-        int status = merge_at(rule, &a->items[i], &b->items[i], nesting + 1, &items[i]);
+        int status = merge_at(context, &a->items[i], &b->items[i], nesting + 1, &items[i]);
         if (status) return status;
     }
-    return merge_sequence(rule, a->n_items, items, &none, ret);
+    return merge_sequence(context, a->n_items, items, &none, ret);
 }
 
-static int merge_at(struct rule *rule, const struct fact *a, const struct fact *b, int nesting,
-                    struct fact *ret) {
+static int merge_at(struct op_context *context, const struct value_info *a,
+                    const struct value_info *b, int nesting, struct value_info *ret) {
     bool differ = a->kind != b->kind;
     /* Loop-16 may be handed an optional and hand on what is in it. */
     bool optional = a->kind == CM_TYPE_OPTIONAL || b->kind == CM_TYPE_OPTIONAL;
     bool unknown =
         a->kind == CM_TYPE_UNKNOWN || b->kind == CM_TYPE_UNKNOWN || (differ && optional);
     if (differ && !unknown)
-        return rule_fail(rule, DIAG_TYPE, "the same value is %s and %s", kind_names[a->kind],
-                         kind_names[b->kind]);
+        return op_fail(context, DIAG_TYPE, "the same value is %s and %s", kind_names[a->kind],
+                       kind_names[b->kind]);
     if (!unknown && (a->kind == CM_TYPE_TENSOR || a->kind == CM_TYPE_SPARSE_TENSOR))
-        return merge_tensors(rule, a, b, ret);
+        return merge_tensors(context, a, b, ret);
     if (unknown || a->kind == CM_TYPE_MAP || nesting >= MAX_NESTING) {
-        *ret = fact_unknown();
+        *ret = value_info_unknown();
         return 0;
     }
     if (a->items && b->items && a->n_items == b->n_items)
-        return merge_items(rule, a, b, nesting, ret);
-    struct fact left = merge_element(a), right = merge_element(b), element;
+        return merge_items(context, a, b, nesting, ret);
+    struct value_info left = merge_element(a), right = merge_element(b), element;
     /* what is empty says nothing of elements */
     if (is_empty(a)) left = right;
     if (is_empty(b)) right = left;
-    int status = merge_at(rule, &left, &right, nesting + 1, &element);
-    return status ? status : merge_container(rule, a->kind, &element, ret);
+    int status = merge_at(context, &left, &right, nesting + 1, &element);
+    return status ? status : merge_container(context, a->kind, &element, ret);
 }
 
-int merge_facts(struct rule *rule, const struct fact *a, const struct fact *b,
-                struct fact *ret) {
-    return merge_at(rule, a, b, 0, ret);
+int merge_facts(struct op_context *context, const struct value_info *a,
+                const struct value_info *b, struct value_info *ret) {
+    return merge_at(context, a, b, 0, ret);
 }
 
-static bool have_same_items(const struct fact *a, const struct fact *b) {
+static bool have_same_items(const struct value_info *a, const struct value_info *b) {
     if (!a->items || !b->items) return a->items == b->items;
     if (a->n_items != b->n_items) return false;
     for (size_t i = 0; i < a->n_items; i++)
@@ -111,7 +112,7 @@ static bool have_same_items(const struct fact *a, const struct fact *b) {
     return true;
 }
 
-bool merge_is_same(const struct fact *a, const struct fact *b) {
+bool merge_is_same(const struct value_info *a, const struct value_info *b) {
     if (!have_same_items(a, b)) return false;
     for (int nesting = 0; nesting <= MAX_NESTING; nesting++) {
         if (a->kind != b->kind || a->dtype != b->dtype) return false;
@@ -124,7 +125,7 @@ bool merge_is_same(const struct fact *a, const struct fact *b) {
 }
 
 /* Whether the element holds elements of elements as deep as anything is known. */
-static bool is_deep(const struct fact *element) {
+static bool is_deep(const struct value_info *element) {
     int nesting = 0;
     while (element->element && nesting <= MAX_NESTING) {
         element = element->element;
@@ -133,35 +134,35 @@ static bool is_deep(const struct fact *element) {
     return nesting > MAX_NESTING;
 }
 
-int merge_container(struct rule *rule, enum cm_type_kind kind, const struct fact *element,
-                    struct fact *ret) {
-    struct fact content = *element;
+int merge_container(struct op_context *context, enum cm_type_kind kind,
+                    const struct value_info *element, struct value_info *ret) {
+    struct value_info content = *element;
     if (is_deep(element)) content.element = NULL;
     content.items = NULL;
     content.value = NULL;
     content.is_constant = false;
     content.is_weight = false;
     content.least = NULL;
-    struct fact container = fact_unknown();
+    struct value_info container = value_info_unknown();
     container.kind = kind;
-    container.element = arena_copy(rule->arena, &content, sizeof content);
-    if (!container.element) return diag_no_memory(rule->diag);
+    container.element = arena_copy(context->arena, &content, sizeof content);
+    if (!container.element) return diag_no_memory(context->diag);
     *ret = container;
     return 0;
 }
 
-int merge_sequence(struct rule *rule, size_t n, const struct fact *items,
-                   const struct fact *none, struct fact *ret) {
-    struct fact element = n > 0 ? items[0] : *none;
-    struct fact *kept = NULL;
+int merge_sequence(struct op_context *context, size_t n, const struct value_info *items,
+                   const struct value_info *none, struct value_info *ret) {
+    struct value_info element = n > 0 ? items[0] : *none;
+    struct value_info *kept = NULL;
     for (size_t i = 1; i < n; i++) {
-        int status = merge_facts(rule, &element, &items[i], &element);
+        int status = merge_facts(context, &element, &items[i], &element);
         if (status) return status;
     }
-    int status = merge_container(rule, CM_TYPE_SEQUENCE, &element, ret);
-    if (status || !rule_affords(rule, (int64_t)n)) return status;
-    kept = arena_array(rule->arena, n + 1, sizeof *kept);
-    if (!kept) return diag_no_memory(rule->diag);
+    int status = merge_container(context, CM_TYPE_SEQUENCE, &element, ret);
+    if (status || !op_affords(context, (int64_t)n)) return status;
+    kept = arena_array(context->arena, n + 1, sizeof *kept);
+    if (!kept) return diag_no_memory(context->diag);
     for (size_t i = 0; i < n; i++) {
         kept[i] = items[i];
         kept[i].is_constant = false;
@@ -173,7 +174,7 @@ int merge_sequence(struct rule *rule, size_t n, const struct fact *items,
     return 0;
 }
 
-struct fact merge_element(const struct fact *container) {
+struct value_info merge_element(const struct value_info *container) {
     bool holds = container->kind == CM_TYPE_SEQUENCE || container->kind == CM_TYPE_OPTIONAL;
-    return holds && container->element ? *container->element : fact_unknown();
+    return holds && container->element ? *container->element : value_info_unknown();
 }

@@ -15,7 +15,7 @@
 #include "ir/attr.h"
 
 struct product;
-struct rule;
+struct op_context;
 struct text;
 
 #define VARIADIC INT32_MAX
@@ -38,19 +38,19 @@ struct op_attr {
  */
 struct op_cost {
     /* Adds the factors whose product they are (ops/product.h). NULL: none. */
-    void (*macs)(const struct rule *rule, struct product *ret);
-    const char *macs_are; /* that product, for people; set with it */
+    void (*macs)(const struct op_context *context, struct product *ret);
+    const char *macs_formula; /* that product, for people; set with it */
     int64_t per_input;
     int64_t per_output;
-    int64_t (*extra)(const struct rule *rule); /* NULL: none */
-    const char *extra_is; /* what `extra` counts, for people; set with it */
+    int64_t (*extra)(const struct op_context *context); /* NULL: none */
+    const char *extra_description; /* what `extra` counts, for people; set with it */
 };
 
 enum op_memory {
-    MEMORY_FRESH,    /* every output is new bytes */
-    MEMORY_VIEW,     /* output 0 is input 0 under another shape: no bytes of its own */
-    MEMORY_IN_PLACE, /* fresh, but may be written over an input of the same size that dies */
-    MEMORY_HOST,     /* shape arithmetic by nature: Shape, Size; no device bytes */
+    MEMORY_FRESH,      /* every output is new bytes */
+    MEMORY_VIEW,       /* output 0 is input 0 under another shape: no bytes of its own */
+    MEMORY_IN_PLACE,   /* fresh, but may be written over an input of the same size that dies */
+    MEMORY_SHAPE_ONLY, /* shape arithmetic by nature: Shape, Size; no device bytes */
     MEMORY_VIEW_UNLESS_TRAINING,     /* Dropout */
     MEMORY_IN_PLACE_UNLESS_TRAINING, /* BatchNormalization, whose gradient wants its input */
     MEMORY_CONTROL,                  /* the bytes belong to the body's nodes: If, Loop, Scan */
@@ -77,7 +77,7 @@ enum op_algebra {
     ALGEBRA_POWER,
     ALGEBRA_ROOT,
     ALGEBRA_REDUCTION, /* over the attribute `axes`, or over input 1 */
-    ALGEBRA_SAME,      /* output 0 is input 0, be it of another type */
+    ALGEBRA_IDENTITY,  /* output 0 is input 0, be it of another type */
 };
 
 /* Whether a framework lets the outputs share the bytes of operand 0, and how they lie in them.
@@ -104,19 +104,21 @@ enum op_view {
  */
 /* clang-format on */
 struct op_backward {
-    const char *gradients; /* NULL: of unknown operators, and of what keeps what its parts do */
+    const char *saved_for_backward; /* NULL: of unknown operators, and of what keeps what its
+                                       parts do */
     /* The cells in place of `gradients` where an attribute decides (Pad). NULL: none does. */
-    const char *(*gradients_of)(const struct rule *rule);
-    int64_t (*extra)(const struct rule *rule); /* NULL: none. DIM_UNKNOWN, DIM_OVERFLOW pass */
+    const char *(*saved_for_backward_of)(const struct op_context *context);
+    int64_t (*extra)(
+        const struct op_context *context); /* NULL: none. DIM_UNKNOWN, DIM_OVERFLOW pass */
     /*
      * Operands 0 .. factors - 1 are multiplied with each other: the gradient of each costs the
      * MACs of the product again, at most twice them together.
      */
     int factors;
     /* MACs where that is not so: of all gradients, operand i wanted where bit i is set. */
-    int64_t (*macs)(const struct rule *rule, uint32_t wanted);
+    int64_t (*macs)(const struct op_context *context, uint32_t wanted);
     /* Of every output; NULL: as `memory` says, a view being VIEW_SAME. */
-    enum op_view (*view)(const struct rule *rule);
+    enum op_view (*view)(const struct op_context *context);
 };
 
 struct op {
@@ -127,13 +129,13 @@ struct op {
     int32_t min_outputs, max_outputs;
     const struct op_attr *attrs; /* ends with a NULL name; NULL: none */
 
-    /* Sets the type of every output (rule_output); NULL only for rows of unknown operators. */
-    int (*infer)(struct rule *rule);
+    /* Sets the type of every output (op_output); NULL only for rows of unknown operators. */
+    int (*infer)(struct op_context *context);
     /*
-     * Sets the contents of outputs (rule_set_value). Called after infer, when every input that
+     * Sets the contents of outputs (op_set_value). Called after infer, when every input that
      * is present has its value known. NULL: never folded.
      */
-    int (*fold)(struct rule *rule);
+    int (*fold)(struct op_context *context);
     /* Folds although not every input's value is known (Shape, Size, ConstantOfShape). */
     bool fold_partial;
 
@@ -146,7 +148,7 @@ struct op {
      * Whether the node, as it stands in the file, trains: BatchNormalization, Dropout. NULL: it
      * makes no difference to this operator. `rule->training` is then what --mode or this said.
      */
-    bool (*trains)(const struct rule *rule);
+    bool (*trains)(const struct op_context *context);
 
     /*
      * What a constant in each input would be, a letter an input, the last one repeated:
@@ -160,7 +162,7 @@ struct op {
      *   i  indices, shapes, scales, states: not learned
      *   x  data
      */
-    const char *roles;
+    const char *param_roles;
 
     /*
      * How a framework would print a module of which this is the main node: "Conv{n}d" ({n}:
@@ -169,12 +171,12 @@ struct op {
      */
     const char *module;
     /* What stands in its brackets: "3, 64, kernel_size=(1,), stride=(1,)". NULL: nothing. */
-    int (*describe)(const struct rule *rule, struct text *out);
+    int (*describe)(const struct op_context *context, struct text *out);
 };
 
 /* The letter of `roles` for input `slot`. */
 static inline char op_role(const struct op *op, size_t slot) {
-    const char *role = op->roles && op->roles[0] ? op->roles : "x";
+    const char *role = op->param_roles && op->param_roles[0] ? op->param_roles : "x";
     while (slot-- > 0 && role[1]) role++;
     return *role;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a rule of an operator row may see and do: the node's attributes and operands, and its
- * outputs. A rule states a fault (rule_fail) without its place: the frames around it know that.
+ * outputs. A rule states a fault (op_fail) without its place: the frames around it know that.
  *
  * Statuses: 0, or negative after a message. Getters borrow.
  */
@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "costmodel/costmodel.h"
-#include "ir/fact.h"
 #include "ir/graph.h"
+#include "ir/value_info.h"
 #include "ops/op.h"
 #include "support/checked.h"
 #include "support/diag.h"
@@ -25,14 +25,14 @@ struct arena;
  * How a rule of a control-flow operator has a body walked, and says how often it runs. Filled
  * in by the infer pass.
  */
-struct rule_walker {
+struct op_walker {
     /*
      * Infers the body. `inputs` are facts for its declared inputs; *ret_outputs gets an array
      * of facts, one for each body output, in the rule's arena. May be called again with other
      * inputs.
      */
-    int (*walk)(void *context, uint32_t graph, size_t n_inputs, const struct fact *inputs,
-                const struct fact **ret_outputs);
+    int (*walk)(void *context, uint32_t graph, size_t n_inputs, const struct value_info *inputs,
+                const struct value_info **ret_outputs);
     /*
      * The body runs `times` (DIM_UNKNOWN: once is assumed and said so; 0: a branch not taken).
      * `assumption`: a sentence for the user when `times` is a choice of ours, else NULL.
@@ -47,70 +47,70 @@ struct rule_walker {
     int64_t (*trips)(void *context, uint32_t node, int64_t rounds, int64_t most);
     /* What the last walk of the body that it belongs to knew of a value; NULL: nobody knows of
      * any. */
-    const struct fact *(*fact)(void *context, uint32_t value);
+    const struct value_info *(*info)(void *context, uint32_t value);
 };
 
 /*
  * Elements of values that rules may still get or give. Those of long values are counted apart,
  * so that tables never use up what shape arithmetic needs.
  */
-struct rule_budget {
+struct op_budget {
     int64_t long_left;
     int64_t short_left;
 };
 
 /* Whether operands are what they are, or the least or the most that data could make of them. */
-enum rule_end { RULE_EXACT, RULE_LEAST, RULE_MOST };
+enum op_end { RULE_EXACT, RULE_LEAST, RULE_MOST };
 
-struct rule {
+struct op_context {
     const struct model *model;
     const struct node *node;
     uint32_t node_id;
     const struct op *op;
     size_t n_inputs;
-    const struct fact *const *inputs; /* NULL where omitted */
+    const struct value_info *const *inputs; /* NULL where omitted */
     size_t n_outputs;
-    struct fact *outputs; /* to set; entries of omitted outputs are scratch */
-    bool training;        /* the node trains: its own attributes, overridden by --mode */
+    struct value_info *outputs; /* to set; entries of omitted outputs are scratch */
+    bool training;              /* the node trains: its own attributes, overridden by --mode */
     struct arena *arena;
     struct cm_diagnostics *diag;
-    const struct rule_walker *walker;
-    struct rule_budget *budget; /* NULL: without end */
-    enum rule_end end;
+    const struct op_walker *walker;
+    struct op_budget *budget; /* NULL: without end */
+    enum op_end end;
 };
 
-bool rule_has_input(const struct rule *rule, size_t i);
+bool op_has_input(const struct op_context *context, size_t i);
 /* The operand's fact; an unknown one (static storage) where it is omitted. */
-const struct fact *rule_input(const struct rule *rule, size_t i);
-const struct shape *rule_shape(const struct rule *rule, size_t i);
-enum dtype rule_dtype(const struct rule *rule, size_t i);
-int rule_rank(const struct rule *rule, size_t i); /* RANK_UNKNOWN */
+const struct value_info *op_input(const struct op_context *context, size_t i);
+const struct shape *op_shape(const struct op_context *context, size_t i);
+enum dtype op_dtype(const struct op_context *context, size_t i);
+int op_rank(const struct op_context *context, size_t i); /* RANK_UNKNOWN */
 /* Dim `axis` (>= 0) of operand i, DIM_UNKNOWN where the rank is unknown; BUG past a known rank.
  */
-int64_t rule_dim(const struct rule *rule, size_t i, int axis);
-int64_t rule_elements(const struct rule *rule, size_t i);
-const struct shape *rule_output_shape(const struct rule *rule, size_t i);
-int64_t rule_output_elements(const struct rule *rule, size_t i);
-bool rule_has_output(const struct rule *rule, size_t i);
+int64_t op_dim(const struct op_context *context, size_t i, int axis);
+int64_t op_elements(const struct op_context *context, size_t i);
+const struct shape *op_output_shape(const struct op_context *context, size_t i);
+int64_t op_output_elements(const struct op_context *context, size_t i);
+bool op_has_output(const struct op_context *context, size_t i);
 
 /*
  * A dim that data decide: `dim` where it is known all the same, `most` where the largest is
  * asked for, else DIM_UNKNOWN.
  */
-int64_t rule_at_most(const struct rule *rule, int64_t dim, int64_t most);
+int64_t op_at_most(const struct op_context *context, int64_t dim, int64_t most);
 /* Whether dims or contents of operand i are only bounds. */
-bool rule_is_loose(const struct rule *rule, size_t i);
+bool op_is_loose(const struct op_context *context, size_t i);
 
 /* A value of more elements is long: a table, no list of two numbers an axis. */
 #define LONGEST_SHORT (2 * SHAPE_MAX_RANK)
 /* Takes so many elements from the budget; false where it does not suffice. */
-bool rule_affords(const struct rule *rule, int64_t elements);
+bool op_affords(const struct op_context *context, int64_t elements);
 /*
  * The elements of operand i, loaded. *ret NULL with 0: omitted, not known (then the output dims
  * that hang on it are DIM_UNKNOWN), or more than the budget allows: a second call may give NULL
  * where the first did not.
  */
-int rule_value(struct rule *rule, size_t i, const struct constant **ret)
+int op_value(struct op_context *context, size_t i, const struct constant **ret)
     __attribute__((warn_unused_result));
 
 /* A list of integers, from an operand or an attribute. */
@@ -122,56 +122,56 @@ struct int_list {
 };
 /* Operand i (scalar or 1-D; integers, or floats that are integral). Refused: a higher rank or
  * another type. */
-int rule_int_list(struct rule *rule, size_t i, struct int_list *ret)
+int op_int_list(struct op_context *context, size_t i, struct int_list *ret)
     __attribute__((warn_unused_result));
 /* The attribute `name` where the node has it, else operand i: as axes, split, pads … moved
  * between opsets. i < 0: attribute only. */
-int rule_int_list_any(struct rule *rule, const char *name, int i, struct int_list *ret)
+int op_int_list_any(struct op_context *context, const char *name, int i, struct int_list *ret)
     __attribute__((warn_unused_result));
 
-bool rule_has_attr(const struct rule *rule, const char *name);
-int64_t rule_attr_int(const struct rule *rule, const char *name);
-double rule_attr_float(const struct rule *rule, const char *name);
+bool op_has_attr(const struct op_context *context, const char *name);
+int64_t op_attr_int(const struct op_context *context, const char *name);
+double op_attr_float(const struct op_context *context, const char *name);
 /* The text, the row's default, or "". */
-const char *rule_attr_string(const struct rule *rule, const char *name);
+const char *op_attr_string(const struct op_context *context, const char *name);
 /* n values, or NULL with *ret_n 0 when absent. */
-const int64_t *rule_attr_ints(const struct rule *rule, const char *name, size_t *ret_n);
+const int64_t *op_attr_ints(const struct op_context *context, const char *name, size_t *ret_n);
 /* ID_NONE when absent. */
-uint32_t rule_attr_graph(const struct rule *rule, const char *name);
-const struct constant *rule_attr_tensor(const struct rule *rule, const char *name);
+uint32_t op_attr_graph(const struct op_context *context, const char *name);
+const struct constant *op_attr_tensor(const struct op_context *context, const char *name);
 
 /* Output i is a tensor of that dtype and shape (dims are copied; DIM_OVERFLOW in a dim is
  * refused). An omitted output is ignored. */
-int rule_output(struct rule *rule, size_t i, enum dtype dtype, const struct shape *shape)
+int op_output(struct op_context *context, size_t i, enum dtype dtype, const struct shape *shape)
     __attribute__((warn_unused_result));
 /* The same, without a copy of dims that stay: an operand's, or of the rule's arena. */
-int rule_output_shared(struct rule *rule, size_t i, enum dtype dtype, const struct shape *shape)
-    __attribute__((warn_unused_result));
-int rule_output_dims(struct rule *rule, size_t i, enum dtype dtype, int rank,
-                     const int64_t *dims) __attribute__((warn_unused_result));
+int op_output_shared(struct op_context *context, size_t i, enum dtype dtype,
+                     const struct shape *shape) __attribute__((warn_unused_result));
+int op_output_dims(struct op_context *context, size_t i, enum dtype dtype, int rank,
+                   const int64_t *dims) __attribute__((warn_unused_result));
 /* Output i has the type of operand `from` (a sequence or optional too). */
-int rule_output_like(struct rule *rule, size_t i, size_t from)
+int op_output_like(struct op_context *context, size_t i, size_t from)
     __attribute__((warn_unused_result));
 /* Any fact, for sequences, optionals and bodies. */
-int rule_output_fact(struct rule *rule, size_t i, const struct fact *fact)
+int op_output_fact(struct op_context *context, size_t i, const struct value_info *info)
     __attribute__((warn_unused_result));
 /* The contents of output i; its dtype and shape must be those that infer gave. NULL `value`: no
  * memory. */
-int rule_set_value(struct rule *rule, size_t i, const struct constant *value)
+int op_set_value(struct op_context *context, size_t i, const struct constant *value)
     __attribute__((warn_unused_result));
 
-int rule_fail(const struct rule *rule, enum diag_code code, const char *format, ...)
+int op_fail(const struct op_context *context, enum diag_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* -rank <= axis < rank, made non-negative; refused otherwise ("axis 4 is out of range for rank
  * 3"). */
-int rule_normalize_axis(const struct rule *rule, int64_t axis, int rank, int *ret)
+int op_normalize_axis(const struct op_context *context, int64_t axis, int rank, int *ret)
     __attribute__((warn_unused_result));
 /* Numpy broadcasting of a and b; dims those of one of them, or in the rule's arena. An unknown
  * dim against n > 1 gives n, against 1 or unknown: unknown. */
-int rule_broadcast(struct rule *rule, const struct shape *a, const struct shape *b,
-                   struct shape *ret) __attribute__((warn_unused_result));
+int op_broadcast(struct op_context *context, const struct shape *a, const struct shape *b,
+                 struct shape *ret) __attribute__((warn_unused_result));
 /* "[1,3,?]" for messages; in the rule's arena, "?" when memory is out. */
-const char *rule_shape_text(const struct rule *rule, const struct shape *shape);
+const char *op_shape_text(const struct op_context *context, const struct shape *shape);
 
 #endif

@@ -39,24 +39,25 @@ static const struct packing *find(const struct op *op, size_t slot) {
 }
 
 /* Each weight of a QMoE may have its own. */
-static int64_t bits_of(const struct rule *rule, const char *name) {
-    const bool own = rule_has_attr(rule, name) || text_equal(name, "bits");
-    return rule_attr_int(rule, own ? name : "expert_weight_bits");
+static int64_t bits_of(const struct op_context *context, const char *name) {
+    const bool own = op_has_attr(context, name) || text_equal(name, "bits");
+    return op_attr_int(context, own ? name : "expert_weight_bits");
 }
 
 static int64_t last_dim(const struct shape *shape) {
     return shape->rank < 1 ? DIM_UNKNOWN : shape->dims[shape->rank - 1];
 }
 
-int64_t packed_numbers(const struct rule *rule, size_t slot) {
-    const struct packing *packing = find(rule->op, slot);
-    const int64_t elements = rule_elements(rule, slot);
-    if (!packing || !text_equal(rule->op->domain, "com.microsoft")) return elements;
+int64_t packed_numbers(const struct op_context *context, size_t slot) {
+    const struct packing *packing = find(context->op, slot);
+    const int64_t elements = op_elements(context, slot);
+    if (!packing || !text_equal(context->op->domain, "com.microsoft")) return elements;
     if (packing->rows)
-        return checked_mul(rule_attr_int(rule, packing->rows), rule_attr_int(rule, "K"));
+        return checked_mul(op_attr_int(context, packing->rows), op_attr_int(context, "K"));
     if (!packing->bits)
-        return checked_mul(last_dim(rule_shape(rule, 0)), last_dim(rule_output_shape(rule, 0)));
-    const int64_t bits = bits_of(rule, packing->bits);
-    if (rule_dtype(rule, slot) != DTYPE_UINT8 || bits < 1 || bits > 8) return elements;
+        return checked_mul(last_dim(op_shape(context, 0)),
+                           last_dim(op_output_shape(context, 0)));
+    const int64_t bits = bits_of(context, packing->bits);
+    if (op_dtype(context, slot) != DTYPE_UINT8 || bits < 1 || bits > 8) return elements;
     return checked_mul(elements, 8 / bits);
 }

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rule;
+struct op_context;
 
 /* How many numbers operand `slot` holds: its elements, where nothing is packed. */
-int64_t packed_numbers(const struct rule *rule, size_t slot);
+int64_t packed_numbers(const struct op_context *context, size_t slot);
 
 #endif

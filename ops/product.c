@@ -20,9 +20,9 @@ int64_t product_value(const struct product *product) {
     return value;
 }
 
-int64_t product_macs(const struct rule *rule) {
-    if (!rule->op->cost.macs) return 0;
+int64_t product_macs(const struct op_context *context) {
+    if (!context->op->cost.macs) return 0;
     struct product product = {.n = 0};
-    rule->op->cost.macs(rule, &product);
+    context->op->cost.macs(context, &product);
     return product_value(&product);
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rule;
+struct op_context;
 
 #define PRODUCT_MAX 6
 
@@ -27,6 +27,6 @@ void product_add(struct product *product, const char *name, int64_t size);
 int64_t product_value(const struct product *product);
 
 /* The MACs of one run of the node: 0 where its row has no rule for them. */
-int64_t product_macs(const struct rule *rule);
+int64_t product_macs(const struct op_context *context);
 
 #endif

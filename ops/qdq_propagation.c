@@ -24,15 +24,17 @@ static scale_axes bits(int first, int end) {
     return axes;
 }
 
-static scale_axes of_operand(const struct rule *rule, const scale_axes *of_values, size_t i) {
-    const uint32_t value = rule->node->inputs[i];
+static scale_axes of_operand(const struct op_context *context, const scale_axes *of_values,
+                             size_t i) {
+    const uint32_t value = context->node->inputs[i];
     return value == ID_NONE ? SCALE_NONE : of_values[value];
 }
 
 /* Attribute `axis` of the node, of its operand 0; false: that has no such axis. */
-static bool get_axis(const struct rule *rule, int64_t otherwise, int *ret) {
-    const int rank = rule_rank(rule, 0);
-    const int64_t axis = rule_has_attr(rule, "axis") ? rule_attr_int(rule, "axis") : otherwise;
+static bool get_axis(const struct op_context *context, int64_t otherwise, int *ret) {
+    const int rank = op_rank(context, 0);
+    const int64_t axis =
+        op_has_attr(context, "axis") ? op_attr_int(context, "axis") : otherwise;
     if (rank == RANK_UNKNOWN || axis < -rank || axis >= rank) return false;
     *ret = (int)(axis < 0 ? axis + rank : axis);
     return true;
@@ -42,12 +44,12 @@ static bool get_axis(const struct rule *rule, int64_t otherwise, int *ret) {
 
 /* One scale; one for each place along an axis; one for each block, along all axes that have
  * several. */
-static scale_axes made(const struct rule *rule) {
-    const struct shape *scale = rule_shape(rule, 1);
+static scale_axes made(const struct op_context *context) {
+    const struct shape *scale = op_shape(context, 1);
     int axis = 0;
-    if (rule_elements(rule, 1) == 1) return SCALED;
+    if (op_elements(context, 1) == 1) return SCALED;
     if (!shape_has_rank(scale)) return SCALE_NONE;
-    if (scale->rank == 1) return get_axis(rule, 1, &axis) ? SCALED | bit(axis) : SCALE_NONE;
+    if (scale->rank == 1) return get_axis(context, 1, &axis) ? SCALED | bit(axis) : SCALE_NONE;
     scale_axes axes = SCALED;
     for (int i = 0; i < scale->rank; i++)
         if (scale->dims[i] != 1) axes |= bit(i);
@@ -57,21 +59,21 @@ static scale_axes made(const struct rule *rule) {
 /* ---- what moves elements: an operand of known rank, whose scale changes along some axes ----
  */
 
-static scale_axes stays(const struct rule *rule, scale_axes axes) {
-    (void)rule;
+static scale_axes stays(const struct op_context *context, scale_axes axes) {
+    (void)context;
     return axes;
 }
 
-static scale_axes everywhere(const struct rule *rule, scale_axes axes) {
-    (void)rule;
+static scale_axes everywhere(const struct op_context *context, scale_axes axes) {
+    (void)context;
     (void)axes;
     return ALL_AXES;
 }
 
-static scale_axes through_transpose(const struct rule *rule, scale_axes axes) {
+static scale_axes through_transpose(const struct op_context *context, scale_axes axes) {
     size_t n = 0;
-    const int64_t *perm = rule_attr_ints(rule, "perm", &n);
-    const int rank = rule_rank(rule, 0);
+    const int64_t *perm = op_attr_ints(context, "perm", &n);
+    const int rank = op_rank(context, 0);
     scale_axes moved = SCALE_NONE;
     for (int i = 0; i < rank; i++) {
         const int64_t from = perm ? perm[i] : rank - 1 - i;
@@ -81,10 +83,10 @@ static scale_axes through_transpose(const struct rule *rule, scale_axes axes) {
 }
 
 /* Axes are those of the output from the last one on. */
-static scale_axes through_expand(const struct rule *rule, scale_axes axes) {
-    const struct shape *out = rule_output_shape(rule, 0);
-    if (!shape_has_rank(out)) return everywhere(rule, axes);
-    return axes << (out->rank - rule_rank(rule, 0));
+static scale_axes through_expand(const struct op_context *context, scale_axes axes) {
+    const struct shape *out = op_output_shape(context, 0);
+    if (!shape_has_rank(out)) return everywhere(context, axes);
+    return axes << (out->rank - op_rank(context, 0));
 }
 
 /* Axes of a shape, one behind another, and how many places they have. */
@@ -119,11 +121,11 @@ static void level(struct group *in, struct group *out) {
 
 /* The same elements in the same order: what changes along an axis of a group may change along
  * all that become of it. */
-static scale_axes through_reshape(const struct rule *rule, scale_axes axes) {
-    struct group in = {.shape = rule_shape(rule, 0)};
-    struct group out = {.shape = rule_output_shape(rule, 0)};
+static scale_axes through_reshape(const struct op_context *context, scale_axes axes) {
+    struct group in = {.shape = op_shape(context, 0)};
+    struct group out = {.shape = op_output_shape(context, 0)};
     scale_axes moved = SCALE_NONE;
-    if (!shape_has_rank(out.shape)) return everywhere(rule, axes);
+    if (!shape_has_rank(out.shape)) return everywhere(context, axes);
     while (in.end < in.shape->rank || out.end < out.shape->rank) {
         start_behind(&in);
         start_behind(&out);
@@ -134,11 +136,11 @@ static scale_axes through_reshape(const struct rule *rule, scale_axes axes) {
 }
 
 /* The axis becomes those of the indices. */
-static scale_axes through_gather(const struct rule *rule, scale_axes axes) {
-    const int rank = rule_rank(rule, 1);
+static scale_axes through_gather(const struct op_context *context, scale_axes axes) {
+    const int rank = op_rank(context, 1);
     int axis = 0;
-    if (rank < 0 || rank > SHAPE_MAX_RANK - 2 || !get_axis(rule, 0, &axis))
-        return everywhere(rule, axes);
+    if (rank < 0 || rank > SHAPE_MAX_RANK - 2 || !get_axis(context, 0, &axis))
+        return everywhere(context, axes);
     const scale_axes before = axes & bits(0, axis);
     const scale_axes picked = axes & bit(axis) ? bits(axis, axis + rank) : SCALE_NONE;
     const scale_axes behind = axes >> axis >> 1;
@@ -146,15 +148,15 @@ static scale_axes through_gather(const struct rule *rule, scale_axes axes) {
 }
 
 /* Where an element is from hangs on where all indices are. */
-static scale_axes through_gather_elements(const struct rule *rule, scale_axes axes) {
+static scale_axes through_gather_elements(const struct op_context *context, scale_axes axes) {
     int axis = 0;
-    if (!get_axis(rule, 0, &axis) || axes & bit(axis)) return everywhere(rule, axes);
+    if (!get_axis(context, 0, &axis) || axes & bit(axis)) return everywhere(context, axes);
     return axes;
 }
 
 struct mover {
-    const char *type;                                             /* of any domain */
-    scale_axes (*axes)(const struct rule *rule, scale_axes axes); /* of output 0 */
+    const char *type;                                                      /* of any domain */
+    scale_axes (*axes)(const struct op_context *context, scale_axes axes); /* of output 0 */
     size_t outputs; /* how many are of operand 0; 0: all */
 };
 
@@ -191,39 +193,40 @@ static const struct mover *find_mover(const struct op *op) {
 }
 
 /* What is put around is a number that the scale has no integer for, as far as anyone knows. */
-static bool puts_numbers(const struct rule *rule) {
-    if (!text_equal(rule->op->type, "Pad")) return false;
-    if (!text_equal(rule_attr_string(rule, "mode"), "constant")) return false;
-    if (!rule_has_input(rule, 2)) return rule_attr_float(rule, "value") != 0;
-    const struct constant *value = rule_input(rule, 2)->value;
+static bool puts_numbers(const struct op_context *context) {
+    if (!text_equal(context->op->type, "Pad")) return false;
+    if (!text_equal(op_attr_string(context, "mode"), "constant")) return false;
+    if (!op_has_input(context, 2)) return op_attr_float(context, "value") != 0;
+    const struct constant *value = op_input(context, 2)->value;
     return !value || value->n_elements != 1 || !constant_has_reals(value) ||
            constant_real_at(value, 0) != 0;
 }
 
 /* Parts that have scales of their own have one for each place along the axis that joins them.
  */
-static scale_axes joined(const struct rule *rule, const scale_axes *of_values, bool same) {
+static scale_axes joined(const struct op_context *context, const scale_axes *of_values,
+                         bool same) {
     scale_axes all = SCALE_NONE;
     int axis = 0;
-    for (size_t i = 0; i < rule->n_inputs; i++) {
-        const scale_axes given = of_operand(rule, of_values, i);
-        if (given == SCALE_NONE || !get_axis(rule, 1, &axis)) return SCALE_NONE;
-        same = same && given == of_operand(rule, of_values, 0);
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        const scale_axes given = of_operand(context, of_values, i);
+        if (given == SCALE_NONE || !get_axis(context, 1, &axis)) return SCALE_NONE;
+        same = same && given == of_operand(context, of_values, 0);
         all |= given;
     }
-    return same || rule->n_inputs == 1 ? all : all | bit(axis);
+    return same || context->n_inputs == 1 ? all : all | bit(axis);
 }
 
-static scale_axes moved(const struct rule *rule, const scale_axes *of_values, bool same,
-                        size_t slot) {
-    const struct mover *mover = find_mover(rule->op);
-    if (!mover || rule->n_inputs == 0 || puts_numbers(rule)) return SCALE_NONE;
+static scale_axes moved(const struct op_context *context, const scale_axes *of_values,
+                        bool same, size_t slot) {
+    const struct mover *mover = find_mover(context->op);
+    if (!mover || context->n_inputs == 0 || puts_numbers(context)) return SCALE_NONE;
     if (mover->outputs > 0 && slot >= mover->outputs) return SCALE_NONE;
-    if (text_equal(mover->type, "Concat")) return joined(rule, of_values, same);
-    const scale_axes given = of_operand(rule, of_values, 0);
+    if (text_equal(mover->type, "Concat")) return joined(context, of_values, same);
+    const scale_axes given = of_operand(context, of_values, 0);
     if ((given & ALL_AXES) == 0) return given;
-    if (rule_rank(rule, 0) == RANK_UNKNOWN) return SCALE_NONE;
-    return SCALED | mover->axes(rule, given & ALL_AXES);
+    if (op_rank(context, 0) == RANK_UNKNOWN) return SCALE_NONE;
+    return SCALED | mover->axes(context, given & ALL_AXES);
 }
 
 /* Along an axis of one place nothing changes. */
@@ -238,77 +241,77 @@ static bool keeps_integers(enum dtype dtype) {
     return dtype_is_float(dtype) && dtype_bits(dtype) >= 16;
 }
 
-scale_axes scale_of_output(const struct rule *rule, const scale_axes *of_values, bool same,
-                           size_t slot) {
-    const struct fact *output = &rule->outputs[slot];
+scale_axes scale_of_output(const struct op_context *context, const scale_axes *of_values,
+                           bool same, size_t slot) {
+    const struct value_info *output = &context->outputs[slot];
     if (!keeps_integers(output->dtype) || output->shape.rank == SHAPE_MAX_RANK)
         return SCALE_NONE;
-    if (!dtype_is_integer(rule_dtype(rule, 0)))
-        return without_single(&output->shape, moved(rule, of_values, same, slot));
-    if (!integers_are_scaled(rule->op)) return SCALE_NONE;
-    return without_single(&output->shape, made(rule));
+    if (!dtype_is_integer(op_dtype(context, 0)))
+        return without_single(&output->shape, moved(context, of_values, same, slot));
+    if (!integers_are_scaled(context->op)) return SCALE_NONE;
+    return without_single(&output->shape, made(context));
 }
 
 /* ---- what multiplies: the axes of an operand that are summed ---- */
 
-static bool has_one_channel_a_group(const struct rule *rule, int channels) {
-    const int rank = rule_rank(rule, 0);
-    return rank > channels && rule_dim(rule, 0, channels) == rule_attr_int(rule, "group");
+static bool has_one_channel_a_group(const struct op_context *context, int channels) {
+    const int rank = op_rank(context, 0);
+    return rank > channels && op_dim(context, 0, channels) == op_attr_int(context, "group");
 }
 
 /* [n, c, ...] and [out, c, ...] */
-static scale_axes conv_sums(const struct rule *rule, size_t operand) {
-    const bool apart = operand == 0 && has_one_channel_a_group(rule, 1);
+static scale_axes conv_sums(const struct op_context *context, size_t operand) {
+    const bool apart = operand == 0 && has_one_channel_a_group(context, 1);
     return ALL_AXES & ~bit(0) & ~(apart ? bit(1) : SCALE_NONE);
 }
 
 /* [n, ..., c] */
-static scale_axes nhwc_conv_sums(const struct rule *rule, size_t operand) {
-    const int last = rule_rank(rule, 0) - 1;
-    const bool apart = operand == 0 && last > 0 && has_one_channel_a_group(rule, last);
+static scale_axes nhwc_conv_sums(const struct op_context *context, size_t operand) {
+    const int last = op_rank(context, 0) - 1;
+    const bool apart = operand == 0 && last > 0 && has_one_channel_a_group(context, last);
     return ALL_AXES & ~bit(0) & ~(apart ? bit(last) : SCALE_NONE);
 }
 
 /* [n, c, ...] and [c, out of a group, ...] */
-static scale_axes transposed_conv_sums(const struct rule *rule, size_t operand) {
+static scale_axes transposed_conv_sums(const struct op_context *context, size_t operand) {
     const int channels = operand == 0 ? 1 : 0;
-    const bool apart = has_one_channel_a_group(rule, 1);
+    const bool apart = has_one_channel_a_group(context, 1);
     return ALL_AXES & ~bit(1 - channels) & ~(apart ? bit(channels) : SCALE_NONE);
 }
 
 /* [n, c, step] and [c, 1, kernel]: each channel has a kernel of its own. */
-static scale_axes causal_conv_sums(const struct rule *rule, size_t operand) {
-    (void)rule;
+static scale_axes causal_conv_sums(const struct op_context *context, size_t operand) {
+    (void)context;
     return ALL_AXES & ~bits(0, operand == 0 ? 2 : 1);
 }
 
 /* The last axis or, of operand 1 and turned once, the one before. */
-static scale_axes inner_axis(const struct rule *rule, size_t operand, bool turned) {
-    const int rank = rule_rank(rule, operand);
+static scale_axes inner_axis(const struct op_context *context, size_t operand, bool turned) {
+    const int rank = op_rank(context, operand);
     if (rank < 1) return ALL_AXES;
     return bit(rank == 1 || (operand == 0) != turned ? rank - 1 : rank - 2);
 }
 
-static scale_axes matmul_sums(const struct rule *rule, size_t operand) {
-    return inner_axis(rule, operand, false);
+static scale_axes matmul_sums(const struct op_context *context, size_t operand) {
+    return inner_axis(context, operand, false);
 }
 
-static scale_axes gemm_sums(const struct rule *rule, size_t operand) {
+static scale_axes gemm_sums(const struct op_context *context, size_t operand) {
     const char *turns = operand == 0 ? "transA" : "transB";
-    return inner_axis(rule, operand, rule_attr_int(rule, turns) != 0);
+    return inner_axis(context, operand, op_attr_int(context, turns) != 0);
 }
 
 /* Of one whose batch stands elsewhere, any may be. */
-static scale_axes fused_matmul_sums(const struct rule *rule, size_t operand) {
+static scale_axes fused_matmul_sums(const struct op_context *context, size_t operand) {
     const char *batch = operand == 0 ? "transBatchA" : "transBatchB";
-    return rule_attr_int(rule, batch) != 0 ? ALL_AXES : gemm_sums(rule, operand);
+    return op_attr_int(context, batch) != 0 ? ALL_AXES : gemm_sums(context, operand);
 }
 
 /* What the output has no label of. Of more than two operands, any axis may be. */
-static scale_axes einsum_sums(const struct rule *rule, size_t operand) {
+static scale_axes einsum_sums(const struct op_context *context, size_t operand) {
     struct einsum_axes read;
     scale_axes axes = ALL_AXES;
-    if (!einsum_read(rule, &read)) return ALL_AXES;
+    if (!einsum_read(context, &read)) return ALL_AXES;
     const struct einsum_term *term = &read.operands[operand];
     for (int i = 0; i < term->rank; i++)
         for (int k = 0; k < read.output.rank; k++)
@@ -316,26 +319,26 @@ static scale_axes einsum_sums(const struct rule *rule, size_t operand) {
     return axes;
 }
 
-static bool has_state(const struct rule *rule) {
-    return rule_has_input(rule, 3);
+static bool has_state(const struct op_context *context) {
+    return op_has_input(context, 3);
 }
 
-static bool has_activation(const struct rule *rule) {
-    const char *activation = rule_attr_string(rule, "activation");
+static bool has_activation(const struct op_context *context) {
+    const char *activation = op_attr_string(context, "activation");
     return activation[0] != '\0' && !text_equal(activation, "none");
 }
 
-static bool always(const struct rule *rule) {
-    (void)rule;
+static bool always(const struct op_context *context) {
+    (void)context;
     return true;
 }
 
 struct multiplier {
     const char *type; /* of any domain */
     size_t factors;   /* operands from the first on; 0: all */
-    scale_axes (*sums)(const struct rule *rule, size_t operand);
-    bool (*is_none)(const struct rule *rule); /* of that sort after all; NULL: never */
-    bool (*is_more)(const struct rule *rule); /* it does what is no sum; NULL: never */
+    scale_axes (*sums)(const struct op_context *context, size_t operand);
+    bool (*is_none)(const struct op_context *context); /* of that sort after all; NULL: never */
+    bool (*is_more)(const struct op_context *context); /* it does what is no sum; NULL: never */
 };
 
 static const struct multiplier multipliers[] = {
@@ -362,35 +365,36 @@ static const struct multiplier *find_multiplier(const struct op *op) {
 }
 
 /* Whether operand i is dequantized, and its scale comes out of the sum. */
-static bool comes_out_of(const struct rule *rule, const struct multiplier *multiplier,
+static bool comes_out_of(const struct op_context *context, const struct multiplier *multiplier,
                          const scale_axes *of_values, size_t i) {
-    const scale_axes given = of_operand(rule, of_values, i);
+    const scale_axes given = of_operand(context, of_values, i);
     if ((given & ALL_AXES) == 0) return given != SCALE_NONE;
-    return (given & ALL_AXES & multiplier->sums(rule, i)) == 0;
+    return (given & ALL_AXES & multiplier->sums(context, i)) == 0;
 }
 
 /* Whether the operands from `first` on are dequantized, and there are any. */
-static bool all_dequantized(const struct rule *rule, const scale_axes *of_values,
+static bool all_dequantized(const struct op_context *context, const scale_axes *of_values,
                             size_t first) {
     bool any = false;
-    for (size_t i = first; i < rule->n_inputs; i++) {
-        if (!rule_has_input(rule, i)) continue;
-        if (of_operand(rule, of_values, i) == SCALE_NONE) return false;
+    for (size_t i = first; i < context->n_inputs; i++) {
+        if (!op_has_input(context, i)) continue;
+        if (of_operand(context, of_values, i) == SCALE_NONE) return false;
         any = true;
     }
     return any;
 }
 
-bool scale_comes_out(const struct rule *rule, const scale_axes *of_values, bool *ret_rest) {
+bool scale_comes_out(const struct op_context *context, const scale_axes *of_values,
+                     bool *ret_rest) {
     *ret_rest = false;
-    if (rule->n_inputs == 0 || of_operand(rule, of_values, 0) == SCALE_NONE) return false;
-    const struct multiplier *multiplier = find_multiplier(rule->op);
-    if (!multiplier || (multiplier->is_none && multiplier->is_none(rule))) return false;
-    const size_t n_factors = multiplier->factors ? multiplier->factors : rule->n_inputs;
-    if (rule->n_inputs < n_factors) return false;
+    if (context->n_inputs == 0 || of_operand(context, of_values, 0) == SCALE_NONE) return false;
+    const struct multiplier *multiplier = find_multiplier(context->op);
+    if (!multiplier || (multiplier->is_none && multiplier->is_none(context))) return false;
+    const size_t n_factors = multiplier->factors ? multiplier->factors : context->n_inputs;
+    if (context->n_inputs < n_factors) return false;
     for (size_t i = 0; i < n_factors; i++)
-        if (!comes_out_of(rule, multiplier, of_values, i)) return false;
-    *ret_rest = all_dequantized(rule, of_values, n_factors) &&
-                !(multiplier->is_more && multiplier->is_more(rule));
+        if (!comes_out_of(context, multiplier, of_values, i)) return false;
+    *ret_rest = all_dequantized(context, of_values, n_factors) &&
+                !(multiplier->is_more && multiplier->is_more(context));
     return true;
 }

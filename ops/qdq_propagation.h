@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct rule;
+struct op_context;
 
 /* Of a value: none, where it is no dequantized integers; else SCALED, and bit a where the scale
  * may change from place to place along axis a. */
@@ -24,11 +24,12 @@ typedef uint64_t scale_axes;
 
 /* Of output `slot`, which the node dequantizes or passes on. `same`: its operands were
  * dequantized by the very same scale. */
-scale_axes scale_of_output(const struct rule *rule, const scale_axes *of_values, bool same,
-                           size_t slot);
+scale_axes scale_of_output(const struct op_context *context, const scale_axes *of_values,
+                           bool same, size_t slot);
 
 /* Whether it multiplies integers, so that all of its MACs are on such. *ret_rest: and so is
  * what else it does. */
-bool scale_comes_out(const struct rule *rule, const scale_axes *of_values, bool *ret_rest);
+bool scale_comes_out(const struct op_context *context, const scale_axes *of_values,
+                     bool *ret_rest);
 
 #endif

@@ -12,17 +12,17 @@ static bool is_foldable(const struct constant *like, int64_t n) {
     return constant_has_ints(like) || constant_has_reals(like);
 }
 
-int elements_new(struct rule *rule, const struct constant *like, int64_t n,
+int elements_new(struct op_context *context, const struct constant *like, int64_t n,
                  struct elements *ret, bool *ret_possible) {
     struct elements elements = {like->dtype, n, NULL, NULL};
     *ret_possible = is_foldable(like, n);
     if (!*ret_possible) return 0;
     if (constant_has_ints(like)) {
-        elements.ints = arena_array(rule->arena, (size_t)n, sizeof *elements.ints);
-        if (!elements.ints) return diag_no_memory(rule->diag);
+        elements.ints = arena_array(context->arena, (size_t)n, sizeof *elements.ints);
+        if (!elements.ints) return diag_no_memory(context->diag);
     } else {
-        elements.reals = arena_array(rule->arena, (size_t)n, sizeof *elements.reals);
-        if (!elements.reals) return diag_no_memory(rule->diag);
+        elements.reals = arena_array(context->arena, (size_t)n, sizeof *elements.reals);
+        if (!elements.reals) return diag_no_memory(context->diag);
     }
     *ret = elements;
     return 0;
@@ -37,22 +37,23 @@ void elements_copy(struct elements *elements, int64_t at, const struct constant 
         elements->reals[at] = constant_real_at(from, index);
 }
 
-int elements_set(struct rule *rule, size_t slot, const struct elements *elements) {
-    const struct shape *shape = rule_output_shape(rule, slot);
-    if (!rule_has_output(rule, slot)) return CM_OK;
+int elements_set(struct op_context *context, size_t slot, const struct elements *elements) {
+    const struct shape *shape = op_output_shape(context, slot);
+    if (!op_has_output(context, slot)) return CM_OK;
     BUG_ON(shape_elements(shape) != elements->n);
     const struct constant *value =
-        elements->ints ? constant_ints(rule->arena, elements->dtype, shape, elements->ints)
-                       : constant_reals(rule->arena, elements->dtype, shape, elements->reals);
-    return rule_set_value(rule, slot, value);
+        elements->ints
+            ? constant_ints(context->arena, elements->dtype, shape, elements->ints)
+            : constant_reals(context->arena, elements->dtype, shape, elements->reals);
+    return op_set_value(context, slot, value);
 }
 
-int remap_same(struct rule *rule, size_t slot, const struct constant *from) {
-    const struct shape *shape = rule_output_shape(rule, slot);
+int remap_same(struct op_context *context, size_t slot, const struct constant *from) {
+    const struct shape *shape = op_output_shape(context, slot);
     if (!shape_is_known(shape) || shape_elements(shape) != from->n_elements) return 0;
-    struct constant *value = arena_copy(rule->arena, from, sizeof *from);
+    struct constant *value = arena_copy(context->arena, from, sizeof *from);
     if (value) value->shape = *shape;
-    return rule_set_value(rule, slot, value);
+    return op_set_value(context, slot, value);
 }
 
 /* An operand without elements (an empty axis) can only be filled around. */
@@ -61,14 +62,15 @@ static int64_t source_index(const struct remap *remap, const int64_t *coords) {
 }
 
 /* Every output element is that one element of `from`. */
-static int set_splat(struct rule *rule, size_t slot, const struct constant *from) {
-    const struct shape *shape = rule_output_shape(rule, slot);
+static int set_splat(struct op_context *context, size_t slot, const struct constant *from) {
+    const struct shape *shape = op_output_shape(context, slot);
     if (!constant_has_ints(from) && !constant_has_reals(from)) return 0;
     const struct constant *value =
         constant_has_ints(from)
-            ? constant_splat_int(rule->arena, from->dtype, shape, constant_int_at(from, 0))
-            : constant_splat_real(rule->arena, from->dtype, shape, constant_real_at(from, 0));
-    return rule_set_value(rule, slot, value);
+            ? constant_splat_int(context->arena, from->dtype, shape, constant_int_at(from, 0))
+            : constant_splat_real(context->arena, from->dtype, shape,
+                                  constant_real_at(from, 0));
+    return op_set_value(context, slot, value);
 }
 
 static void gather_elements(const struct remap *remap, const struct shape *shape,
@@ -84,19 +86,19 @@ static void gather_elements(const struct remap *remap, const struct shape *shape
     }
 }
 
-int remap_fold(struct rule *rule, size_t slot, const struct remap *remap) {
-    const struct shape *shape = rule_output_shape(rule, slot);
+int remap_fold(struct op_context *context, size_t slot, const struct remap *remap) {
+    const struct shape *shape = op_output_shape(context, slot);
     struct elements elements;
     bool possible = false;
-    if (!rule_has_output(rule, slot) || !shape_is_known(shape)) return 0;
+    if (!op_has_output(context, slot) || !shape_is_known(shape)) return 0;
     int64_t n = shape_elements(shape);
     if (!is_known(n)) return 0;
     if (remap->from->place == CONSTANT_SPLAT && !remap->fills && remap->from->n_elements > 0)
-        return set_splat(rule, slot, remap->from);
-    int status = elements_new(rule, remap->from, n, &elements, &possible);
+        return set_splat(context, slot, remap->from);
+    int status = elements_new(context, remap->from, n, &elements, &possible);
     if (status || !possible) return status;
     gather_elements(remap, shape, &elements);
-    return elements_set(rule, slot, &elements);
+    return elements_set(context, slot, &elements);
 }
 
 void remap_strides(const struct shape *shape, int64_t *strides) {

@@ -14,7 +14,7 @@
 #include "ir/constant.h"
 #include "ir/shape.h"
 
-struct rule;
+struct op_context;
 
 /* Elements under construction: ints or reals, by the dtype. */
 struct elements {
@@ -26,17 +26,17 @@ struct elements {
 
 /* Room for n elements of the dtype of `like`, zeroed. *ret_possible false with 0: too many, or
  * `like` has no elements that folds can see. */
-int elements_new(struct rule *rule, const struct constant *like, int64_t n,
+int elements_new(struct op_context *context, const struct constant *like, int64_t n,
                  struct elements *ret, bool *ret_possible) __attribute__((warn_unused_result));
 /* elements[at] = from[index], both in range and of one kind. */
 void elements_copy(struct elements *elements, int64_t at, const struct constant *from,
                    int64_t index);
 /* Makes them the contents of output `slot`. */
-int elements_set(struct rule *rule, size_t slot, const struct elements *elements)
+int elements_set(struct op_context *context, size_t slot, const struct elements *elements)
     __attribute__((warn_unused_result));
 
 /* Output `slot` has the elements of `from` in their order, under the shape that infer gave. */
-int remap_same(struct rule *rule, size_t slot, const struct constant *from)
+int remap_same(struct op_context *context, size_t slot, const struct constant *from)
     __attribute__((warn_unused_result));
 
 #define REMAP_FILL (-1)
@@ -53,7 +53,7 @@ struct remap {
     const struct constant *fill;
 };
 
-int remap_fold(struct rule *rule, size_t slot, const struct remap *remap)
+int remap_fold(struct op_context *context, size_t slot, const struct remap *remap)
     __attribute__((warn_unused_result));
 
 /* Row-major strides in elements; every dim known. */

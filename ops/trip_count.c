@@ -31,7 +31,7 @@ static const int64_t exact_to[DTYPE_N] = {
 };
 
 struct search {
-    struct rule *rule;
+    struct op_context *context;
     const struct graph *body;
     uint32_t graph;
     int steps_left;
@@ -67,19 +67,20 @@ static bool is_within(int64_t number, int64_t most) {
 /* ---- numbers ---- */
 
 /* A condition is one element, and so is what it is made of, whatever is known of its shape. */
-static bool may_be_single(const struct fact *fact) {
-    const int64_t elements = shape_elements(&fact->shape);
-    return fact->kind == CM_TYPE_TENSOR && (elements == 1 || elements == DIM_UNKNOWN);
+static bool may_be_single(const struct value_info *info) {
+    const int64_t elements = shape_elements(&info->shape);
+    return info->kind == CM_TYPE_TENSOR && (elements == 1 || elements == DIM_UNKNOWN);
 }
 
 /* The one element, an integer of whatever type; false: not known, or none. One that cannot be
  * read is not known. */
-static bool read_number(struct search *search, const struct fact *fact, int64_t *ret) {
+static bool read_number(struct search *search, const struct value_info *info, int64_t *ret) {
     const struct constant *value = NULL;
-    const struct rule *rule = search->rule;
-    if (!fact->value || fact->least || fact->value->n_elements != 1) return false;
-    int status = constant_load(fact->value, &rule->model->reader, rule->arena, NULL, &value);
-    if (status == CM_NO_MEMORY) search->status = diag_no_memory(rule->diag);
+    const struct op_context *context = search->context;
+    if (!info->value || info->least || info->value->n_elements != 1) return false;
+    int status =
+        constant_load(info->value, &context->model->reader, context->arena, NULL, &value);
+    if (status == CM_NO_MEMORY) search->status = diag_no_memory(context->diag);
     if (status < 0 || !value) return false;
     if (constant_has_reals(value)) {
         const double real = constant_real_at(value, 0);
@@ -162,9 +163,9 @@ static bool line_of_node(struct search *search, const struct node *node, struct 
 
 /* The node of ONNX that makes the value within the body; NULL: none does. */
 static const struct node *maker_of(const struct search *search, uint32_t id) {
-    const struct value *value = &search->rule->model->values[id];
+    const struct value *value = &search->context->model->values[id];
     if (value->graph != search->graph || value->node == ID_NONE) return NULL;
-    const struct node *node = &search->rule->model->nodes[value->node];
+    const struct node *node = &search->context->model->nodes[value->node];
     return node->domain[0] == '\0' ? node : NULL;
 }
 
@@ -179,24 +180,24 @@ static bool line_of_input(const struct search *search, uint32_t id, struct line 
 }
 
 static bool line_of(struct search *search, uint32_t id, struct line *ret) {
-    const struct rule_walker *walker = search->rule->walker;
+    const struct op_walker *walker = search->context->walker;
     if (id == ID_NONE || search->status || search->steps_left-- <= 0) return false;
-    const struct fact *fact = walker->fact(walker->context, id);
+    const struct value_info *info = walker->info(walker->context, id);
     const struct node *node = maker_of(search, id);
     *ret = (struct line){.input = ID_NONE, .exact_to = MOST_NUMBER};
-    if (!may_be_single(fact)) return false;
-    if (!read_number(search, fact, &ret->offset) &&
+    if (!may_be_single(info)) return false;
+    if (!read_number(search, info, &ret->offset) &&
         !(node ? line_of_node(search, node, ret) : line_of_input(search, id, ret)))
         return false;
     if (!note_line(ret)) return false;
-    ret->exact_to = least_of(ret->exact_to, exact_to[fact->dtype]);
+    ret->exact_to = least_of(ret->exact_to, exact_to[info->dtype]);
     return true;
 }
 
 /* How a state goes on from round to round, and what lies on its way. */
 static bool progress_of_state(struct search *search, uint32_t input, struct progress *ret,
                               struct line *ret_next) {
-    if (!read_number(search, rule_input(search->rule, input), &ret->start)) return false;
+    if (!read_number(search, op_input(search->context, input), &ret->start)) return false;
     if (!line_of(search, search->body->outputs[input - 1], ret_next)) return false;
     const bool stays = ret_next->input == ID_NONE && ret_next->offset == ret->start;
     ret->step = stays ? 0 : ret_next->offset;
@@ -277,9 +278,9 @@ static struct rounds first_of_two(struct search *search, const struct node *node
 }
 
 static bool is_zero(struct search *search, uint32_t id) {
-    const struct rule_walker *walker = search->rule->walker;
+    const struct op_walker *walker = search->context->walker;
     int64_t number = 1;
-    return id != ID_NONE && read_number(search, walker->fact(walker->context, id), &number) &&
+    return id != ID_NONE && read_number(search, walker->info(walker->context, id), &number) &&
            number == 0;
 }
 
@@ -306,13 +307,13 @@ static struct rounds first_of_node(struct search *search, const struct node *nod
 
 /* The first round, from 0 on, in which the condition is as wanted. */
 static struct rounds first_of(struct search *search, uint32_t id, bool want) {
-    const struct rule_walker *walker = search->rule->walker;
+    const struct op_walker *walker = search->context->walker;
     int64_t number = 0;
     if (id == ID_NONE || search->status || search->steps_left-- <= 0) return not_said;
-    const struct fact *fact = walker->fact(walker->context, id);
+    const struct value_info *info = walker->info(walker->context, id);
     const struct node *node = maker_of(search, id);
-    if (!may_be_single(fact)) return not_said;
-    if (read_number(search, fact, &number)) {
+    if (!may_be_single(info)) return not_said;
+    if (read_number(search, info, &number)) {
         const int64_t k = (number != 0) == want ? 0 : ROUNDS_ENDLESS;
         return (struct rounds){k, k};
     }
@@ -323,9 +324,9 @@ static int64_t one_more(int64_t k) {
     return k == ROUNDS_ENDLESS ? k : k + 1;
 }
 
-int rounds_counted(struct rule *rule, const struct body *body, struct rounds *ret) {
-    struct search search = {.rule = rule,
-                            .body = &rule->model->graphs[body->graph],
+int trip_count_find(struct op_context *context, const struct body *body, struct rounds *ret) {
+    struct search search = {.context = context,
+                            .body = &context->model->graphs[body->graph],
                             .graph = body->graph,
                             .steps_left = MOST_STEPS};
     const struct rounds first = first_of(&search, search.body->outputs[0], false);

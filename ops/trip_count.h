@@ -21,6 +21,6 @@ struct rounds {
  * By the condition that the body of a Loop gives, whose last walk took in states that hold in
  * every round: how often the body runs that runs once. 0, or a negative status after a message.
  */
-int rounds_counted(struct rule *rule, const struct body *body, struct rounds *ret);
+int trip_count_find(struct op_context *context, const struct body *body, struct rounds *ret);
 
 #endif

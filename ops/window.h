@@ -11,7 +11,7 @@
 
 #include "ir/shape.h"
 
-struct rule;
+struct op_context;
 
 enum window_pad { PAD_EXPLICIT, PAD_SAME, PAD_VALID };
 
@@ -30,11 +30,11 @@ struct window {
  * Reads and checks the attributes for `rank` spatial axes. `kernel`: dims of the weight, which
  * kernel_shape must not contradict; NULL: kernel_shape is all there is.
  */
-int window_read(const struct rule *rule, int rank, const int64_t *kernel, struct window *ret)
-    __attribute__((warn_unused_result));
+int window_read(const struct op_context *context, int rank, const int64_t *kernel,
+                struct window *ret) __attribute__((warn_unused_result));
 /* Positions along axis i of an input of that size; refused when the kernel does not fit. */
-int window_positions(const struct rule *rule, const struct window *window, int i, int64_t size,
-                     int64_t *ret) __attribute__((warn_unused_result));
+int window_positions(const struct op_context *context, const struct window *window, int i,
+                     int64_t size, int64_t *ret) __attribute__((warn_unused_result));
 /* (kernel - 1) * dilation + 1 */
 int64_t window_extent(const struct window *window, int i);
 

@@ -13,8 +13,8 @@
 #include "backends/device/ceilings.h"
 #include "costmodel/backend.h"
 #include "costmodel/costmodel.h"
-#include "ir/fact.h"
 #include "ir/graph.h"
+#include "ir/value_info.h"
 #include "ops/op.h"
 #include "ops/qdq_propagation.h"
 
@@ -25,25 +25,25 @@ struct map;
 
 /* What a pass needs of earlier ones, and gives to later ones. */
 enum pass_facts {
-    HAS_OPERATORS = 1 << 0,    /* bind */
-    HAS_BATCH = 1 << 1,        /* batch */
-    HAS_TYPES = 1 << 2,        /* infer */
-    HAS_STORAGE = 1 << 3,      /* lifetime */
-    HAS_PARAMETERS = 1 << 4,   /* params */
-    HAS_COSTS = 1 << 5,        /* count */
-    HAS_MODULES = 1 << 6,      /* modules */
-    HAS_PLAN = 1 << 7,         /* plan */
-    HAS_PEAKS = 1 << 8,        /* memory */
-    HAS_EXPLANATIONS = 1 << 9, /* explain */
-    HAS_COMPOSITES = 1 << 10,  /* composites */
-    HAS_IN_PLACE = 1 << 11,    /* in_place */
-    HAS_DEMAND = 1 << 12,      /* demand */
-    HAS_TRAINING = 1 << 13,    /* training, where options ask for an optimizer */
-    HAS_PRIMITIVES = 1 << 14,  /* primitives */
-    HAS_TIMES = 1 << 15,       /* estimate */
-    HAS_BOUNDS = 1 << 16,      /* bounds */
-    HAS_BREAKDOWN = 1 << 17,   /* breakdown */
-    HAS_ADVICE = 1 << 18,      /* advice */
+    HAS_OPERATORS = 1 << 0,        /* bind */
+    HAS_BATCH = 1 << 1,            /* batch */
+    HAS_TYPES = 1 << 2,            /* infer */
+    HAS_STORAGE = 1 << 3,          /* lifetime */
+    HAS_PARAMETERS = 1 << 4,       /* params */
+    HAS_COSTS = 1 << 5,            /* count */
+    HAS_MODULES = 1 << 6,          /* modules */
+    HAS_ARENA_PLAN = 1 << 7,       /* plan */
+    HAS_PEAKS = 1 << 8,            /* memory */
+    HAS_EXPLANATIONS = 1 << 9,     /* explain */
+    HAS_FUSED_PATTERNS = 1 << 10,  /* composites */
+    HAS_IN_PLACE = 1 << 11,        /* in_place */
+    HAS_MEMORY_REQUIRED = 1 << 12, /* demand */
+    HAS_TRAINING = 1 << 13,        /* training, where options ask for an optimizer */
+    HAS_PRIMITIVES = 1 << 14,      /* primitives */
+    HAS_TIMES = 1 << 15,           /* estimate */
+    HAS_ROOFLINE_BOUNDS = 1 << 16, /* bounds */
+    HAS_BREAKDOWN = 1 << 17,       /* breakdown */
+    HAS_ADVICE = 1 << 18,          /* advice */
 };
 
 struct symbol {
@@ -72,7 +72,7 @@ struct bind_table {
 struct override {
     uint32_t node;
     uint32_t slot;
-    const struct fact *fact;
+    const struct value_info *info;
     const struct override *next; /* of the same node */
 };
 
@@ -89,7 +89,7 @@ struct batch_table {
     int64_t batch; /* DIM_UNKNOWN where no axis is a batch */
     size_t n_symbols;
     struct symbol *symbols;
-    const struct fact **inputs; /* by value: the fact of a graph input, NULL for others */
+    const struct value_info **inputs; /* by value: the fact of a graph input, NULL for others */
     /* By node, NULL where there is none; NULL: none at all. */
     const struct override **overrides;
     size_t n_rebatched;
@@ -97,8 +97,8 @@ struct batch_table {
 };
 
 struct infer_table {
-    struct fact *facts; /* by value */
-    int64_t *runs;      /* by graph: how often one run of the graph around it runs it */
+    struct value_info *facts; /* by value */
+    int64_t *runs;            /* by graph: how often one run of the graph around it runs it */
     bool *alternative; /* by graph: a branch; of its node's branches only the dearest is charged
                         */
     bool is_open;      /* dims of outputs, or how often a body runs, are not known */
@@ -106,12 +106,12 @@ struct infer_table {
      * The same where what only data decide is as large as it can be, and dims and runs are
      * upper bounds; this table itself where nothing is open.
      */
-    const struct infer_table *most;
+    const struct infer_table *upper;
 };
 
 /* Nodes that an exporter made of one operation of the framework: LayerNorm before opset 17,
  * GELU, SiLU … */
-struct composite {
+struct fused_pattern {
     const char *name;        /* "LayerNorm", as a framework prints the class */
     const struct op *op;     /* the row that counts it: that of LayerNormalization, Gelu … */
     const struct node *node; /* the operation as one node: operands and result are values of the
@@ -123,10 +123,10 @@ struct composite {
                       none of its nodes */
 };
 
-struct composites_table {
+struct fused_patterns_table {
     size_t n;
-    struct composite *items; /* in the order of their results */
-    uint32_t *of_node;       /* by node: index into items, ID_NONE */
+    struct fused_pattern *items; /* in the order of their results */
+    uint32_t *of_node;           /* by node: index into items, ID_NONE */
 };
 
 enum storage {
@@ -139,7 +139,7 @@ enum storage {
     STORAGE_ACTIVATION, /* fresh bytes */
 };
 
-struct lifetime_table {
+struct liveness_table {
     enum storage *storage; /* by value */
     int64_t *bytes;        /* by value: that it owns, 0 where it owns none; DIM_UNKNOWN */
     uint32_t *root;        /* by value: whose bytes it shares; itself where it owns them */
@@ -154,8 +154,8 @@ struct lifetime_table {
     int64_t peak_bytes; /* the largest of them; DIM_OVERFLOW, as they are from there on */
     uint32_t peak_node; /* node of that step, ID_NONE in an empty graph */
     int64_t file_peak_bytes; /* the peak in the order of the file */
-    bool at_most;            /* values count of which only the largest size is known, */
-    bool peak_at_most;       /* and at the peak */
+    bool upper_bound;        /* values count of which only the largest size is known, */
+    bool peak_upper_bound;   /* and at the peak */
     bool is_optimal;         /* no order has a lower one; of --schedule min-memory */
 };
 
@@ -170,7 +170,7 @@ struct plan_table {
                             bytes or their number is    unknown */
     int64_t arena_bytes; /* of the arena; DIM_UNKNOWN where no plan could be made */
     int64_t arena_in_place_bytes; /* the same where outputs are written over operands */
-    const int64_t *by_planner;    /* by enum packing_planner: what each alone would need */
+    const int64_t *by_planner;    /* by enum arena_planner: what each alone would need */
 };
 
 enum param_kind {
@@ -256,7 +256,7 @@ struct training_table {
     int64_t gradient_bytes;            /* of params */
     int64_t optimizer_bytes;
     int64_t master_bytes;
-    int64_t kept_bytes; /* from forward until backward */
+    int64_t saved_bytes; /* from forward until backward */
     int64_t backward_macs;
     int64_t backward_flops; /* by the convention */
     int64_t recompute_macs;
@@ -310,7 +310,7 @@ struct weight_group {
     int64_t bytes;
 };
 
-struct demand_table {
+struct memory_required_table {
     size_t n_groups;
     struct weight_group *groups; /* in order of first use */
     int64_t weight_bytes;        /* of all groups but inputs, which are in the arena */
@@ -380,7 +380,7 @@ struct bound_total {
 };
 
 /* Empty unless there are times. */
-struct bounds_table {
+struct roofline_bounds_table {
     bool done;
     struct achieved *of_primitive;
     struct achieved *of_module; /* children included */
@@ -461,8 +461,8 @@ struct analysis {
     struct bind_table bind;
     struct batch_table batch;
     struct infer_table infer;
-    struct composites_table composites;
-    struct lifetime_table lifetime;
+    struct fused_patterns_table fused_patterns;
+    struct liveness_table liveness;
     struct in_place_table in_place;
     struct plan_table plan;
     struct params_table params;
@@ -471,10 +471,10 @@ struct analysis {
     struct count_table count;
     struct modules_table modules;
     struct memory_table memory;
-    struct demand_table demand;
+    struct memory_required_table demand;
     struct training_table training;
     struct explain_table explain;
-    struct bounds_table bounds;
+    struct roofline_bounds_table bounds;
     struct breakdown_table breakdown;
     struct advice_table advice;
 };
@@ -489,9 +489,9 @@ struct pass {
     size_t own; /* offset of its table in struct analysis */
 };
 
-extern const struct pass pass_bind, pass_batch, pass_infer, pass_composites, pass_lifetime,
-    pass_in_place, pass_plan, pass_params, pass_demand, pass_primitives, pass_estimate,
-    pass_count, pass_modules, pass_memory, pass_training, pass_explain, pass_bounds,
-    pass_breakdown, pass_advice;
+extern const struct pass pass_bind, pass_batch, pass_infer, pass_fuse_patterns, pass_liveness,
+    pass_in_place, pass_arena_plan, pass_params, pass_memory_required, pass_primitives,
+    pass_estimate, pass_count, pass_modules, pass_peak_memory, pass_training, pass_explain,
+    pass_roofline_bounds, pass_breakdown, pass_advice;
 
 #endif

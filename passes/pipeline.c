@@ -17,20 +17,20 @@ static const struct pass *const pipeline[] = {
     &pass_bind,       /* which operator row is each node? */
     &pass_batch,      /* which shape has each input? */
     &pass_infer,      /* which type, and which contents, has each value? */
-    &pass_composites, /* which nodes are one operation, taken apart by the exporter? */
-    &pass_lifetime,   /* which values own bytes, and from when to when? */
+    &pass_fuse_patterns, /* which nodes are one operation, taken apart by the exporter? */
+    &pass_liveness,   /* which values own bytes, and from when to when? */
     &pass_in_place,   /* which could be written over another? */
-    &pass_plan,       /* where in one arena does each value stand? */
+    &pass_arena_plan,       /* where in one arena does each value stand? */
     &pass_params,     /* which constants are learned? */
     &pass_primitives, /* what of it could a backend run? */
     &pass_estimate,   /* how long does that take? */
     &pass_count,      /* what does each node cost? */
     &pass_modules,    /* to which module does each node belong, and what does a module cost? */
-    &pass_memory,     /* what is alive at the peak, and what is the peak of each module? */
+    &pass_peak_memory,     /* what is alive at the peak, and what is the peak of each module? */
     &pass_training,   /* what does a training step keep, and what does it cost? */
-    &pass_demand,     /* how much of a device does all of it take? */
+    &pass_memory_required,     /* how much of a device does all of it take? */
     &pass_explain,    /* how do the figures come about that were asked about? */
-    &pass_bounds,     /* what keeps each layer from being faster? */
+    &pass_roofline_bounds,     /* what keeps each layer from being faster? */
     &pass_breakdown,  /* what does each operator, and each kernel, take? */
     &pass_advice,     /* what would make it faster? */
 };
@@ -64,7 +64,7 @@ static int dump(const struct analysis *analysis, const struct pass *pass) {
     if (!text_equal(analysis->options->dump_after, pass->name)) return CM_OK;
     text_init(&text, analysis->arena);
     const struct infer_table *infer = &analysis->infer;
-    print_model(analysis->model, infer->most ? infer->most->facts : infer->facts, &text);
+    print_model(analysis->model, infer->upper ? infer->upper->facts : infer->facts, &text);
     if (text.failed) return diag_no_memory(analysis->diag);
     if (fputs(text_string(&text), analysis->options->dump) >= 0) return CM_OK;
     return diag_error(analysis->diag, DIAG_IO, "the IR cannot be written");

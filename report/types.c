@@ -33,8 +33,8 @@ static void append_dims(struct text *text, const struct cm_type *type) {
         if (i > 0) text_append(text, ", ");
         if (is_known(type->dims[i]))
             text_printf(text, "%" PRId64, type->dims[i]);
-        else if (type->dims_at_most && is_known(type->dims_at_most[i]))
-            text_printf(text, "<=%" PRId64, type->dims_at_most[i]);
+        else if (type->dims_upper_bound && is_known(type->dims_upper_bound[i]))
+            text_printf(text, "<=%" PRId64, type->dims_upper_bound[i]);
         else
             text_append(text, "?");
     }

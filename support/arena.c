@@ -31,15 +31,15 @@ static const bool one_object_a_block = false;
 
 struct block {
     struct block *older;
-    size_t born; /* arena->total when it was made */
-    size_t size; /* of data */
+    size_t created; /* arena->total when it was made */
+    size_t size;    /* of data */
     size_t used;
-    size_t soiled; /* bytes that were handed out before a restore; the rest is still zero */
+    size_t dirty; /* bytes that were handed out before a restore; the rest is still zero */
     alignas(max_align_t) unsigned char data[];
 };
 
 struct arena {
-    const char *lifetime;
+    const char *liveness;
     size_t cap;
     size_t total;
     size_t next_size;      /* of the next ordinary block */
@@ -49,10 +49,10 @@ struct arena {
     bool failed;
 };
 
-struct arena *arena_new(const char *lifetime, size_t cap) {
+struct arena *arena_new(const char *liveness, size_t cap) {
     struct arena *arena = calloc(1, sizeof *arena);
     if (arena == NULL) return NULL;
-    arena->lifetime = lifetime;
+    arena->liveness = liveness;
     arena->cap = cap != 0 ? cap : SIZE_MAX;
     arena->next_size = FIRST_BLOCK;
     return arena;
@@ -61,7 +61,7 @@ struct arena *arena_new(const char *lifetime, size_t cap) {
 /* Frees the blocks of a stack that were made at `total` or later, up to `kept`; the newest that
  * stays. */
 static struct block *free_younger(struct block *block, const struct block *kept, size_t total) {
-    while (block != NULL && block != kept && block->born >= total) {
+    while (block != NULL && block != kept && block->created >= total) {
         struct block *older = block->older;
         free(block);
         block = older;
@@ -84,9 +84,9 @@ static struct block *push_block(const struct arena *arena, struct block **stack,
         zeroed ? calloc(1, sizeof *block + size) : malloc(sizeof *block + size);
     if (block == NULL) return NULL;
     block->older = *stack;
-    block->born = arena->total;
+    block->created = arena->total;
     block->size = size;
-    block->used = block->soiled = 0;
+    block->used = block->dirty = 0;
     *stack = block;
     return block;
 }
@@ -136,11 +136,11 @@ static void *take(struct arena *arena, size_t size, size_t align, bool zeroed) {
         return take_block(arena, size, zeroed);
     const size_t stride = begin - block->used + size;
     if (!is_affordable(arena, stride)) return fail(arena);
-    const bool soiled = block->used < block->soiled;
+    const bool dirty = block->used < block->dirty;
     block->used = begin + size;
     arena->total += stride;
     unsigned char *object = block->data + begin;
-    return soiled && zeroed ? memset(object, 0, size) : object;
+    return dirty && zeroed ? memset(object, 0, size) : object;
 }
 
 /* What any type of that size can want: the size of a type is a multiple of its alignment. */
@@ -222,7 +222,7 @@ void arena_restore(struct arena *arena, struct arena_mark mark) {
     arena->filling = free_younger(arena->filling, arena->oldest, mark.total);
     struct block *block = arena->filling;
     if (block != NULL && (block == arena->oldest || block == mark.block)) {
-        if (block->used > block->soiled) block->soiled = block->used;
+        if (block->used > block->dirty) block->dirty = block->used;
         block->used = block == mark.block ? mark.used : 0;
     }
     arena->total = mark.total;

@@ -23,7 +23,7 @@ struct arena_mark {
 
 /* `lifetime` says when it ends (static text). `cap`: bytes it may hand out, 0 no cap. NULL: no
  * memory. */
-struct arena *arena_new(const char *lifetime, size_t cap);
+struct arena *arena_new(const char *liveness, size_t cap);
 void arena_free(struct arena *arena);
 
 /* Zeroed, aligned for any type of that size (an array's members may stand in it, a struct with

@@ -165,7 +165,7 @@ static void begin_cublaslt(struct cm_device *device) {
 /* The driver comes first: all that is loaded after it takes the one that is there. */
 static int take_target(struct cm_device *device, const struct library_folders *folders,
                        struct cm_reason *reason) {
-    int status = standin_load(reason);
+    int status = stub_driver_load(reason);
     if (status != CM_BACKEND_OK) return status;
     load_libraries(device, folders);
     if (!device->has_cudnn.here) {
@@ -195,7 +195,7 @@ static int open_parts(struct cm_device *device, const struct library_folders *fo
     begin_cudnn(device);
     begin_cublaslt(device);
     nvml_open(folders, device->address, &device->nvml);
-    return wishes->plan_only ? CM_BACKEND_OK : rouse_device(device, reason);
+    return wishes->plan_only ? CM_BACKEND_OK : warmup_device(device, reason);
 }
 
 int device_open(const struct cuda_wishes *wishes, struct cm_device **ret,

@@ -109,7 +109,7 @@ static int load(struct rouse *rouse, struct cm_reason *reason) {
     return device_check(rouse->device, result, "load a kernel", reason);
 }
 
-int rouse_device(struct cm_device *device, struct cm_reason *reason) {
+int warmup_device(struct cm_device *device, struct cm_reason *reason) {
     struct rouse rouse = {.device = device};
     if (!device->has_nvrtc.here) return CM_BACKEND_OK;
     int status = load(&rouse, reason);

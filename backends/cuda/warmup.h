@@ -6,6 +6,6 @@
 #include "backends/cuda/device.h"
 
 /* Works until the clocks are up, and leaves the time of an empty kernel in device->floor. */
-int rouse_device(struct cm_device *device, struct cm_reason *reason);
+int warmup_device(struct cm_device *device, struct cm_reason *reason);
 
 #endif

@@ -27,29 +27,29 @@ static const enum device_rate rates[CM_N_ELEMENTS] = {
 
 static void measure(void *context, const struct cm_primitive *primitive,
                     struct cm_measurement *ret) {
-    child_measure(context, primitive, ret);
+    subprocess_measure(context, primitive, ret);
 }
 
 /* The process ends before the next one begins: a device may be had once. */
-static int survey(const struct child_setup *setup, struct arena *arena, const bool *wanted,
+static int survey(const struct subprocess_setup *setup, struct arena *arena, const bool *wanted,
                   struct cm_device_facts *ret_facts, struct ceilings *ret,
                   struct cm_reason *reason) {
-    struct child *child = NULL;
-    const int status = child_start(setup, arena, &child, reason);
+    struct subprocess *child = NULL;
+    const int status = subprocess_start(setup, arena, &child, reason);
     if (status != CM_BACKEND_OK) return status;
     const struct ceilings_job job = {measure, child};
-    *ret_facts = *child_facts(child);
+    *ret_facts = *subprocess_facts(child);
     if (!ret_facts->modelled) ceilings_measure(&job, ret_facts, wanted, ret);
-    child_stop(child);
+    subprocess_stop(child);
     if (ret_facts->modelled)
         return reason_fail(reason, CM_BACKEND_REFUSED,
                            "it models a device: nothing of it can be measured");
     return CM_BACKEND_OK;
 }
 
-static int take_tf32(const struct child_setup *setup, struct arena *arena,
+static int take_tf32(const struct subprocess_setup *setup, struct arena *arena,
                      struct device_model *ret, struct cm_reason *reason) {
-    struct child_setup rounding = *setup;
+    struct subprocess_setup rounding = *setup;
     struct cm_device_facts facts;
     struct ceilings ceilings;
     bool wanted[CM_N_ELEMENTS] = {[CM_F32] = true};
@@ -59,7 +59,7 @@ static int take_tf32(const struct child_setup *setup, struct arena *arena,
     return status;
 }
 
-static const char *source_text(const struct child_setup *setup, struct arena *arena,
+static const char *source_text(const struct subprocess_setup *setup, struct arena *arena,
                                const struct cm_device_facts *facts, bool invented) {
     return arena_printf(arena, "%s by costmodel %s with %s: %s%s%s",
                         invented ? "invented" : "measured", CM_VERSION_STRING,
@@ -80,7 +80,7 @@ static int check_whole(const struct device_model *model, struct cm_reason *reaso
     return CM_BACKEND_OK;
 }
 
-int calibrate_run(const struct child_setup *setup, struct arena *arena,
+int calibrate_run(const struct subprocess_setup *setup, struct arena *arena,
                   struct device_model *ret, struct cm_reason *reason) {
     struct cm_device_facts facts;
     struct ceilings ceilings;

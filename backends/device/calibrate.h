@@ -8,7 +8,7 @@
 #include "costmodel/backend.h"
 
 struct arena;
-struct child_setup;
+struct subprocess_setup;
 struct device_model;
 
 /*
@@ -16,7 +16,7 @@ struct device_model;
  * *ret are in `arena`; its source has all but the date. CM_BACKEND_OK, or a status with its
  * reason: also where there is no rate, or no bandwidth.
  */
-int calibrate_run(const struct child_setup *setup, struct arena *arena,
+int calibrate_run(const struct subprocess_setup *setup, struct arena *arena,
                   struct device_model *ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 

@@ -79,7 +79,7 @@ static dnnl_status_t build_unary(struct building *building, const struct functio
     struct collapsed less;
     onednn_desc x = NULL;
     onednn_desc y = NULL;
-    if (both[0]->element != both[1]->element || !collapse(both, 2, both[1], &less) ||
+    if (both[0]->element != both[1]->element || !coalesce_dims(both, 2, both[1], &less) ||
         memcmp(less.own[0], less.own[1], sizeof(less.own[0])) != 0)
         return dnnl_unimplemented;
     dnnl_status_t status = describe(building, &less, 0, both[0]->element, &x);
@@ -99,7 +99,7 @@ static dnnl_status_t build_binary(struct building *building, const struct functi
                                              &primitive->outputs[0]};
     struct collapsed less;
     onednn_desc descs[3] = {NULL, NULL, NULL};
-    if (!collapse(three, 3, three[2], &less)) return dnnl_unimplemented;
+    if (!coalesce_dims(three, 3, three[2], &less)) return dnnl_unimplemented;
     for (int i = 0; i < 3; i++) {
         const dnnl_status_t status = describe(building, &less, i, three[i]->element, &descs[i]);
         if (status != dnnl_success) return status;
@@ -125,7 +125,7 @@ static dnnl_status_t build_select(struct building *building) {
     struct collapsed less;
     onednn_desc descs[3] = {NULL, NULL, NULL};
     onednn_desc whole = NULL;
-    if (primitive->n_inputs != 3 || !build_is_packed(y) || !collapse(three, 3, y, &less))
+    if (primitive->n_inputs != 3 || !build_is_packed(y) || !coalesce_dims(three, 3, y, &less))
         return dnnl_unimplemented;
     for (int i = 0; i < 3; i++) {
         const int32_t element = i < 2 ? three[i]->element : CM_I8;
@@ -190,7 +190,7 @@ static dnnl_status_t copy_one(struct building *building) {
     if (x.element == y.element &&
         (!as_bytes(&primitive->inputs[0], &x) || !as_bytes(&primitive->outputs[0], &y)))
         return dnnl_unimplemented;
-    if (!collapse(both, 2, &y, &less)) return dnnl_unimplemented;
+    if (!coalesce_dims(both, 2, &y, &less)) return dnnl_unimplemented;
     for (int i = 0; i < 2; i++) {
         const dnnl_status_t status = describe(building, &less, i, both[i]->element, &descs[i]);
         if (status != dnnl_success) return status;

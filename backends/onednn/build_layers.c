@@ -54,7 +54,7 @@ static dnnl_status_t reduce(struct building *building, const struct reduction *r
     struct collapsed less;
     onednn_desc descs[2] = {NULL, NULL};
     if (reduction->own_result) y.element = primitive->inputs[0].element;
-    if (!collapse(both, 2, both[0], &less)) return dnnl_unimplemented;
+    if (!coalesce_dims(both, 2, both[0], &less)) return dnnl_unimplemented;
     /* Nothing is reduced where every axis that is has one element. */
     if (memcmp(less.own[0], less.own[1], sizeof(less.own[0])) == 0) return build_copy(building);
     for (int i = 0; i < 2; i++) {

@@ -107,7 +107,7 @@ static int build_all_of(const struct weaving *weaving, uint32_t primitive, bool 
 }
 
 /* Which of what was built of the primitive reorders the operand; 0: none. */
-static size_t reorder_of(const struct built *built, int operand) {
+static size_t scheduler_of(const struct built *built, int operand) {
     size_t n = 0;
     for (int i = 0; i <= operand; i++) n += built->operands[i].plain != NULL;
     return built->operands[operand].plain != NULL ? n : 0;
@@ -167,7 +167,8 @@ static int add_reorder(struct weaving *weaving, const struct cm_network_step *st
                        char *own) {
     struct cm_plan *plan = weaving->plan;
     const struct built *built = built_of(weaving, step->primitive);
-    const size_t at = (size_t)step->primitive * BUILT_A_PRIMITIVE + reorder_of(built, operand);
+    const size_t at =
+        (size_t)step->primitive * BUILT_A_PRIMITIVE + scheduler_of(built, operand);
     const struct built_part *part = &plan->built[at].parts[0];
     const bool back = is_output(&built->operands[operand]);
     char *plain = bytes_at(weaving, place_of(step, &built->operands[operand]));

@@ -36,10 +36,10 @@ static int send_all(int socket, const void *data, size_t size) {
     return FRAME_OK;
 }
 
-int frame_send(int socket, enum frame_kind kind, uint64_t sequence, const void *payload,
-               size_t size) {
-    const struct frame_head head = {FRAME_MAGIC, (uint32_t)kind, sequence, size,
-                                    sum_of(payload, size)};
+int ipc_send(int socket, enum ipc_kind kind, uint64_t sequence, const void *payload,
+             size_t size) {
+    const struct ipc_head head = {FRAME_MAGIC, (uint32_t)kind, sequence, size,
+                                  sum_of(payload, size)};
     const int status = send_all(socket, &head, sizeof(head));
     return status == FRAME_OK ? send_all(socket, payload, size) : status;
 }
@@ -80,33 +80,31 @@ static double deadline_of(double timeout_s) {
     return timeout_s < 0 ? INFINITY : now() + timeout_s;
 }
 
-static int receive_head(int socket, uint64_t sequence, double deadline,
-                        struct frame_head *ret) {
+static int receive_head(int socket, uint64_t sequence, double deadline, struct ipc_head *ret) {
     const int status = receive_all(socket, ret, sizeof(*ret), deadline);
     if (status != FRAME_OK) return status;
     return ret->magic == FRAME_MAGIC && ret->sequence == sequence ? FRAME_OK : FRAME_BROKEN;
 }
 
-static int receive_payload(int socket, const struct frame_head *head, double deadline,
+static int receive_payload(int socket, const struct ipc_head *head, double deadline,
                            void *payload) {
     const int status = receive_all(socket, payload, (size_t)head->size, deadline);
     if (status != FRAME_OK) return status;
     return sum_of(payload, (size_t)head->size) == head->sum ? FRAME_OK : FRAME_BROKEN;
 }
 
-int frame_receive_head(int socket, uint64_t sequence, double timeout_s,
-                       struct frame_head *ret) {
+int ipc_receive_head(int socket, uint64_t sequence, double timeout_s, struct ipc_head *ret) {
     return receive_head(socket, sequence, deadline_of(timeout_s), ret);
 }
 
-int frame_receive_payload(int socket, const struct frame_head *head, double timeout_s,
-                          void *payload) {
+int ipc_receive_payload(int socket, const struct ipc_head *head, double timeout_s,
+                        void *payload) {
     return receive_payload(socket, head, deadline_of(timeout_s), payload);
 }
 
-int frame_receive(int socket, enum frame_kind kind, uint64_t sequence, void *payload,
-                  size_t size, double timeout_s) {
-    struct frame_head head;
+int ipc_receive(int socket, enum ipc_kind kind, uint64_t sequence, void *payload, size_t size,
+                double timeout_s) {
+    struct ipc_head head;
     const double deadline = deadline_of(timeout_s);
     const int status = receive_head(socket, sequence, deadline, &head);
     if (status != FRAME_OK) return status;

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum frame_kind { FRAME_OPENED = 1, FRAME_REQUEST, FRAME_RESULT, FRAME_NETWORK };
+enum ipc_kind { FRAME_OPENED = 1, FRAME_REQUEST, FRAME_RESULT, FRAME_NETWORK };
 
-enum frame_status {
+enum ipc_status {
     FRAME_OK = 0,
     FRAME_CLOSED = -1,  /* nobody is on the other side any more */
     FRAME_TIMEOUT = -2, /* nothing whole came in time */
@@ -19,29 +19,29 @@ enum frame_status {
 };
 
 /* `socket` is one end of a socketpair. Never raises SIGPIPE. FRAME_OK or FRAME_CLOSED. */
-int frame_send(int socket, enum frame_kind kind, uint64_t sequence, const void *payload,
-               size_t size) __attribute__((warn_unused_result));
+int ipc_send(int socket, enum ipc_kind kind, uint64_t sequence, const void *payload,
+             size_t size) __attribute__((warn_unused_result));
 
 /*
  * Waits for a frame of this kind, number and size until `timeout_s` is over; < 0: for ever.
  * `payload` holds what came only on FRAME_OK.
  */
-int frame_receive(int socket, enum frame_kind kind, uint64_t sequence, void *payload,
-                  size_t size, double timeout_s) __attribute__((warn_unused_result));
+int ipc_receive(int socket, enum ipc_kind kind, uint64_t sequence, void *payload, size_t size,
+                double timeout_s) __attribute__((warn_unused_result));
 
 /* The head of a frame of any kind. */
-struct frame_head {
+struct ipc_head {
     uint32_t magic;
-    uint32_t kind; /* enum frame_kind */
+    uint32_t kind; /* enum ipc_kind */
     uint64_t sequence;
     uint64_t size; /* of the payload */
     uint64_t sum;
 };
 
 /* The same in two steps, for one who serves several kinds: the head, then its payload. */
-int frame_receive_head(int socket, uint64_t sequence, double timeout_s, struct frame_head *ret)
+int ipc_receive_head(int socket, uint64_t sequence, double timeout_s, struct ipc_head *ret)
     __attribute__((warn_unused_result));
-int frame_receive_payload(int socket, const struct frame_head *head, double timeout_s,
-                          void *payload) __attribute__((warn_unused_result));
+int ipc_receive_payload(int socket, const struct ipc_head *head, double timeout_s,
+                        void *payload) __attribute__((warn_unused_result));
 
 #endif

@@ -20,8 +20,8 @@
 
 #include "support/banned.h"
 
-struct child {
-    struct child_setup setup;
+struct subprocess {
+    struct subprocess_setup setup;
     pid_t pid;  /* 0: there is no process */
     int socket; /* -1 without one */
     uint64_t sequence;
@@ -30,8 +30,8 @@ struct child {
     struct worker_opened opened;
 };
 
-void child_setup_init(struct child_setup *setup, const struct cm_backend *backend) {
-    *setup = (struct child_setup){
+void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backend *backend) {
+    *setup = (struct subprocess_setup){
         .backend = backend,
         .policy = timing_default_policy,
         /* Libraries of a gigabyte come from disk, when opened and with the first layer, and
@@ -58,7 +58,7 @@ static bool reap_within(pid_t pid, double seconds, int *ret_status) {
 }
 
 /* Ends the process, and gives its wait status, 0 where nobody knows. */
-static int end_process(struct child *child, double patience_s) {
+static int end_process(struct subprocess *child, double patience_s) {
     int status = 0;
     if (child->pid == 0) return 0;
     (void)close(child->socket);
@@ -84,14 +84,14 @@ static void describe_end(int status, struct cm_reason *reason) {
 #define DEATH_S 1.0
 
 /* What became of a process that did not answer. A state of cm_measure_state. */
-static enum cm_measure_state lose_process(struct child *child, int frame_status,
+static enum cm_measure_state lose_process(struct subprocess *child, int ipc_status,
                                           double timeout_s, struct cm_reason *reason) {
-    if (frame_status == FRAME_TIMEOUT) {
+    if (ipc_status == FRAME_TIMEOUT) {
         (void)end_process(child, 0);
         (void)reason_fail(reason, 0, "no answer within %g s", timeout_s);
         return CM_TIMED_OUT;
     }
-    if (frame_status == FRAME_BROKEN) {
+    if (ipc_status == FRAME_BROKEN) {
         (void)end_process(child, 0);
         (void)reason_fail(reason, 0, "the measuring process sent what is no result");
         return CM_CRASHED;
@@ -100,7 +100,7 @@ static enum cm_measure_state lose_process(struct child *child, int frame_status,
     return CM_CRASHED;
 }
 
-static int fork_process(struct child *child, struct cm_reason *reason) {
+static int fork_process(struct subprocess *child, struct cm_reason *reason) {
     int sockets[2];
     const pid_t self = getpid();
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0)
@@ -123,12 +123,12 @@ static int fork_process(struct child *child, struct cm_reason *reason) {
     return CM_BACKEND_OK;
 }
 
-static int begin_process(struct child *child, struct cm_reason *reason) {
+static int begin_process(struct subprocess *child, struct cm_reason *reason) {
     const double timeout_s = child->setup.open_timeout_s;
     int status = fork_process(child, reason);
     if (status != CM_BACKEND_OK) return status;
-    const int frame = frame_receive(child->socket, FRAME_OPENED, 0, &child->opened,
-                                    sizeof(child->opened), timeout_s);
+    const int frame = ipc_receive(child->socket, FRAME_OPENED, 0, &child->opened,
+                                  sizeof(child->opened), timeout_s);
     if (frame != FRAME_OK) {
         (void)lose_process(child, frame, timeout_s, reason);
         return CM_BACKEND_REFUSED;
@@ -139,9 +139,9 @@ static int begin_process(struct child *child, struct cm_reason *reason) {
     return child->opened.status;
 }
 
-int child_start(const struct child_setup *setup, struct arena *arena, struct child **ret,
-                struct cm_reason *reason) {
-    struct child *child = arena_alloc(arena, sizeof(*child));
+int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
+                     struct subprocess **ret, struct cm_reason *reason) {
+    struct subprocess *child = arena_alloc(arena, sizeof(*child));
     if (child == NULL) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     child->setup = *setup;
     child->socket = -1;
@@ -150,32 +150,32 @@ int child_start(const struct child_setup *setup, struct arena *arena, struct chi
     return status;
 }
 
-const struct cm_device_facts *child_facts(const struct child *child) {
+const struct cm_device_facts *subprocess_facts(const struct subprocess *child) {
     return &child->opened.facts;
 }
 
-int child_n_processes(const struct child *child) {
+int subprocess_n_processes(const struct subprocess *child) {
     return child->n_processes;
 }
 
 /* What a process is asked. */
 struct question {
-    enum frame_kind kind;
+    enum ipc_kind kind;
     const void *payload;
     size_t size;
     double timeout_s;
 };
 
-static int request(struct child *child, const struct question *question,
+static int request(struct subprocess *child, const struct question *question,
                    struct cm_measurement *ret) {
-    const int status = frame_send(child->socket, question->kind, ++child->sequence,
-                                  question->payload, question->size);
+    const int status = ipc_send(child->socket, question->kind, ++child->sequence,
+                                question->payload, question->size);
     if (status != FRAME_OK) return status;
-    return frame_receive(child->socket, FRAME_RESULT, child->sequence, ret, sizeof(*ret),
-                         question->timeout_s);
+    return ipc_receive(child->socket, FRAME_RESULT, child->sequence, ret, sizeof(*ret),
+                       question->timeout_s);
 }
 
-static void ask(struct child *child, const struct question *question,
+static void ask(struct subprocess *child, const struct question *question,
                 struct cm_measurement *ret) {
     struct cm_reason reason = {""};
     memset(ret, 0, sizeof(*ret));
@@ -197,15 +197,15 @@ static void ask(struct child *child, const struct question *question,
     ret->reason = reason;
 }
 
-void child_measure(struct child *child, const struct cm_primitive *primitive,
-                   struct cm_measurement *ret) {
+void subprocess_measure(struct subprocess *child, const struct cm_primitive *primitive,
+                        struct cm_measurement *ret) {
     const struct question question = {FRAME_REQUEST, primitive, sizeof(*primitive),
                                       child->setup.measure_timeout_s};
     ask(child, &question, ret);
 }
 
-void child_measure_network(struct child *child, const struct cm_network *network,
-                           struct cm_measurement *ret) {
+void subprocess_measure_network(struct subprocess *child, const struct cm_network *network,
+                                struct cm_measurement *ret) {
     size_t size = 0;
     memset(ret, 0, sizeof(*ret));
     if (network->n_steps > CHILD_MOST_STEPS || network->n_primitives > CHILD_MOST_STEPS) {
@@ -224,6 +224,6 @@ void child_measure_network(struct child *child, const struct cm_network *network
     arena_free(arena);
 }
 
-void child_stop(struct child *child) {
+void subprocess_stop(struct subprocess *child) {
     if (child != NULL) (void)end_process(child, DEATH_S);
 }

@@ -11,9 +11,9 @@
 #include "backends/timing.h"
 
 struct arena;
-struct child;
+struct subprocess;
 
-struct child_setup {
+struct subprocess_setup {
     const struct cm_backend *backend;
     struct cm_settings settings; /* borrowed as long as the child lives */
     struct timing_policy policy;
@@ -24,31 +24,32 @@ struct child_setup {
 
 /* The defaults for a backend: settings none, the default policy, 30, 20 and 120
  * seconds. */
-void child_setup_init(struct child_setup *setup, const struct cm_backend *backend);
+void subprocess_setup_init(struct subprocess_setup *setup, const struct cm_backend *backend);
 
 /*
- * Begins a process and opens the device there. CM_BACKEND_OK: *ret is ended with child_stop.
- * Anything else has a reason.
+ * Begins a process and opens the device there. CM_BACKEND_OK: *ret is ended with
+ * subprocess_stop. Anything else has a reason.
  */
-int child_start(const struct child_setup *setup, struct arena *arena, struct child **ret,
-                struct cm_reason *reason) __attribute__((warn_unused_result));
+int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
+                     struct subprocess **ret, struct cm_reason *reason)
+    __attribute__((warn_unused_result));
 
 /* What its device said of itself. */
-const struct cm_device_facts *child_facts(const struct child *child);
+const struct cm_device_facts *subprocess_facts(const struct subprocess *child);
 
 /* How many processes it took so far. */
-int child_n_processes(const struct child *child);
+int subprocess_n_processes(const struct subprocess *child);
 
 /* Fills *ret in any case: CM_CRASHED and CM_TIMED_OUT are states like any other. */
-void child_measure(struct child *child, const struct cm_primitive *primitive,
-                   struct cm_measurement *ret);
+void subprocess_measure(struct subprocess *child, const struct cm_primitive *primitive,
+                        struct cm_measurement *ret);
 
 /* The same for a whole network, of at most CHILD_MOST_STEPS steps and primitives. */
 #define CHILD_MOST_STEPS 16384
-void child_measure_network(struct child *child, const struct cm_network *network,
-                           struct cm_measurement *ret);
+void subprocess_measure_network(struct subprocess *child, const struct cm_network *network,
+                                struct cm_measurement *ret);
 
 /* NULL is fine. */
-void child_stop(struct child *child);
+void subprocess_stop(struct subprocess *child);
 
 #endif

@@ -74,17 +74,17 @@ bool worker_unpack(const void *bytes, size_t size, struct cm_network *ret) {
 
 /* The process of a device, and where its questions come from. */
 struct serving {
-    const struct child_setup *setup;
+    const struct subprocess_setup *setup;
     struct cm_device *device;
     int socket;
 };
 
-/* A frame_status; *ret_status is the backend's. */
-static int answer_primitive(const struct serving *serving, const struct frame_head *head,
+/* A ipc_status; *ret_status is the backend's. */
+static int answer_primitive(const struct serving *serving, const struct ipc_head *head,
                             struct cm_measurement *ret, int *ret_status) {
     struct cm_primitive primitive;
     if (head->size != sizeof(primitive)) return FRAME_BROKEN;
-    const int frame = frame_receive_payload(serving->socket, head, -1, &primitive);
+    const int frame = ipc_receive_payload(serving->socket, head, -1, &primitive);
     if (frame != FRAME_OK) return frame;
     if (serving->setup->settings.plan_only != 0)
         *ret_status = measure_plan(serving->setup->backend, serving->device, &primitive, ret);
@@ -94,14 +94,14 @@ static int answer_primitive(const struct serving *serving, const struct frame_he
     return FRAME_OK;
 }
 
-static int answer_network(const struct serving *serving, const struct frame_head *head,
+static int answer_network(const struct serving *serving, const struct ipc_head *head,
                           struct cm_measurement *ret, int *ret_status) {
     struct cm_network network;
     if (head->size > MOST_NETWORK) return FRAME_BROKEN;
     struct arena *arena = arena_new("network", 0);
     void *bytes = arena ? arena_alloc(arena, (size_t)head->size) : NULL;
     int frame = FRAME_CLOSED;
-    if (bytes != NULL) frame = frame_receive_payload(serving->socket, head, -1, bytes);
+    if (bytes != NULL) frame = ipc_receive_payload(serving->socket, head, -1, bytes);
     if (frame == FRAME_OK && !worker_unpack(bytes, (size_t)head->size, &network))
         frame = FRAME_BROKEN;
     if (frame == FRAME_OK)
@@ -113,8 +113,8 @@ static int answer_network(const struct serving *serving, const struct frame_head
 
 static int answer(const struct serving *serving, uint64_t sequence, struct cm_measurement *ret,
                   int *ret_status) {
-    struct frame_head head;
-    const int frame = frame_receive_head(serving->socket, sequence, -1, &head);
+    struct ipc_head head;
+    const int frame = ipc_receive_head(serving->socket, sequence, -1, &head);
     if (frame != FRAME_OK) return frame;
     if (head.kind == FRAME_NETWORK) return answer_network(serving, &head, ret, ret_status);
     if (head.kind == FRAME_REQUEST) return answer_primitive(serving, &head, ret, ret_status);
@@ -126,13 +126,13 @@ static void serve(const struct serving *serving) {
     int status = CM_BACKEND_OK;
     for (uint64_t sequence = 1; status != CM_BACKEND_BROKEN; sequence++) {
         if (answer(serving, sequence, &measurement, &status) != FRAME_OK) return;
-        if (frame_send(serving->socket, FRAME_RESULT, sequence, &measurement,
-                       sizeof(measurement)) != FRAME_OK)
+        if (ipc_send(serving->socket, FRAME_RESULT, sequence, &measurement,
+                     sizeof(measurement)) != FRAME_OK)
             return;
     }
 }
 
-_Noreturn void worker_main(const struct child_setup *setup, int socket, pid_t parent) {
+_Noreturn void worker_main(const struct subprocess_setup *setup, int socket, pid_t parent) {
     struct worker_opened opened;
     struct cm_device *device = NULL;
 #ifdef __linux__
@@ -147,7 +147,7 @@ _Noreturn void worker_main(const struct child_setup *setup, int socket, pid_t pa
     memset(&opened, 0, sizeof(opened));
     opened.status = (int32_t)setup->backend->open(&setup->settings, &device, &opened.reason);
     if (opened.status == CM_BACKEND_OK) setup->backend->facts(device, &opened.facts);
-    if (frame_send(socket, FRAME_OPENED, 0, &opened, sizeof(opened)) == FRAME_OK &&
+    if (ipc_send(socket, FRAME_OPENED, 0, &opened, sizeof(opened)) == FRAME_OK &&
         opened.status == CM_BACKEND_OK) {
         const struct serving serving = {setup, device, socket};
         serve(&serving);

@@ -11,7 +11,7 @@
 #include "costmodel/backend.h"
 
 struct arena;
-struct child_setup;
+struct subprocess_setup;
 
 /* The first frame, number 0. */
 struct worker_opened {
@@ -27,6 +27,6 @@ void *worker_pack(const struct cm_network *network, struct arena *arena, size_t 
 bool worker_unpack(const void *bytes, size_t size, struct cm_network *ret);
 
 /* Serves until the other end of the socket is closed. `parent` is who forked it. */
-_Noreturn void worker_main(const struct child_setup *setup, int socket, pid_t parent);
+_Noreturn void worker_main(const struct subprocess_setup *setup, int socket, pid_t parent);
 
 #endif

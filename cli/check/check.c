@@ -19,19 +19,19 @@
 #include "support/banned.h"
 
 /* One run. */
-struct gate {
+struct check {
     const struct invocation *call;
-    struct gate_request request;
+    struct check_request request;
     struct cm_budget *budget; /* NULL: none */
-    struct gate_baseline baseline;
-    struct gate_plan plan;
+    struct check_baseline baseline;
+    struct check_plan plan;
     size_t n_limits; /* 0: the library's own */
     const struct cm_check_limit *limits;
     size_t n_results;
     size_t n_asked; /* of the results, the first ones: those behind them only limits name */
     struct cm_result **results;
     size_t n_reports;
-    struct gate_report *reports; /* the main one, and behind it those of --report */
+    struct check_report *reports; /* the main one, and behind it those of --report */
 };
 
 static int check_exit(int status) {
@@ -40,16 +40,16 @@ static int check_exit(int status) {
 }
 
 /* A budget is a part of the command line: one that cannot be read is a fault of usage. */
-static int read_budget(struct gate *gate) {
-    const struct gate_request *request = &gate->request;
+static int read_budget(struct check *gate) {
+    const struct check_request *request = &gate->request;
     if (request->budget == NULL) return CM_OK;
     const int status =
-        gate_budget_read(request->budget, gate->call->arena, gate->call->diag, &gate->budget);
+        check_budget_read(request->budget, gate->call->arena, gate->call->diag, &gate->budget);
     return status == CM_REFUSED || status == CM_IO ? CM_USAGE : status;
 }
 
 /* Those of the budget, then those of the command line. */
-static int list_limits(struct gate *gate) {
+static int list_limits(struct check *gate) {
     const struct option_list *given = &gate->request.limits;
     const size_t n_budget = gate->budget == NULL ? 0 : gate->budget->n_limits;
     struct cm_check_limit *limits =
@@ -64,26 +64,26 @@ static int list_limits(struct gate *gate) {
     return CM_OK;
 }
 
-static int prepare(struct gate *gate) {
+static int prepare(struct check *gate) {
     const struct invocation *call = gate->call;
-    struct gate_request *request = &gate->request;
+    struct check_request *request = &gate->request;
     int status = binding_read(call, &request->binding, &gate->plan.options);
     if (status == CM_OK) status = asked_read(call, &request->asked, &gate->plan.options);
     if (status == CM_OK) status = read_budget(gate);
     if (status == CM_OK)
         status =
-            gate_baseline_read(request->baseline, call->arena, call->diag, &gate->baseline);
+            check_baseline_read(request->baseline, call->arena, call->diag, &gate->baseline);
     if (status == CM_OK) status = list_limits(gate);
     if (status == CM_OK)
         status =
-            gate_plan_make(call, request, gate->budget, gate->baseline.baseline, &gate->plan);
+            check_plan_make(call, request, gate->budget, gate->baseline.baseline, &gate->plan);
     if (status == CM_OK && !request->update)
-        status = gate_plan_take_limits(call, gate->n_limits, gate->limits, &gate->plan);
+        status = check_plan_take_limits(call, gate->n_limits, gate->limits, &gate->plan);
     return status;
 }
 
 /* What a budget asks for and a profile is not: to pass at one batch says nothing of another. */
-static int check_taken(const struct gate *gate, const struct cm_result *taken,
+static int check_taken(const struct check *gate, const struct cm_result *taken,
                        struct cm_diagnostics *diag) {
     const struct cm_budget *budget = gate->budget;
     const char *convention = taken->options.convention;
@@ -108,7 +108,7 @@ static int check_taken(const struct gate *gate, const struct cm_result *taken,
 }
 
 /* A profile that was taken before stays as it was taken. */
-static int take_profile(struct gate *gate, struct cm_result *taken,
+static int take_profile(struct check *gate, struct cm_result *taken,
                         struct cm_diagnostics *diag) {
     const char *anew = asked_given(&gate->request.asked);
     struct binding binding = gate->request.binding;
@@ -122,7 +122,7 @@ static int take_profile(struct gate *gate, struct cm_result *taken,
 
 /* Messages about the model bear its path, of several batches which; those about limits and
  * files bear the program's name. */
-static int tell(const struct gate *gate, const struct cm_diagnostics *diag, int64_t batch) {
+static int tell(const struct check *gate, const struct cm_diagnostics *diag, int64_t batch) {
     const char *model = gate->request.model;
     const char *subject = text_equal(model, "-") ? "standard input" : model;
     if (batch > 0 && gate->plan.n_batches + gate->plan.n_beside > 1)
@@ -133,7 +133,7 @@ static int tell(const struct gate *gate, const struct cm_diagnostics *diag, int6
 }
 
 /* With messages of its own: of one sink for all batches only the first few would be kept. */
-static int profile_batch(struct gate *gate, struct cm_model *model, int64_t batch) {
+static int profile_batch(struct check *gate, struct cm_model *model, int64_t batch) {
     struct progress progress = {.shown = false};
     struct cm_options options = gate->plan.options;
     struct cm_diagnostics *diag = cm_diagnostics_new();
@@ -149,9 +149,9 @@ static int profile_batch(struct gate *gate, struct cm_model *model, int64_t batc
     return status == CM_OK ? told : status;
 }
 
-static int keep_weights(const struct gate *gate, const struct cm_model *model,
+static int keep_weights(const struct check *gate, const struct cm_model *model,
                         struct cm_diagnostics *diag) {
-    const struct gate_request *request = &gate->request;
+    const struct check_request *request = &gate->request;
     const bool writes = request->update || request->ratchet;
     int status = writes ? outputs_keep_weights(model, request->baseline, diag) : CM_OK;
     for (size_t i = 0; status == CM_OK && i < gate->n_reports; i++)
@@ -159,7 +159,7 @@ static int keep_weights(const struct gate *gate, const struct cm_model *model,
     return status;
 }
 
-static int load(struct gate *gate, struct cm_diagnostics *diag, struct cm_model **ret) {
+static int load(struct check *gate, struct cm_diagnostics *diag, struct cm_model **ret) {
     struct cm_result *taken = NULL;
     gate->results =
         arena_array(gate->call->arena, gate->plan.n_batches + gate->plan.n_beside + 1,
@@ -170,7 +170,7 @@ static int load(struct gate *gate, struct cm_diagnostics *diag, struct cm_model 
     return taken != NULL ? take_profile(gate, taken, diag) : keep_weights(gate, *ret, diag);
 }
 
-static int load_and_tell(struct gate *gate, struct cm_model **ret) {
+static int load_and_tell(struct check *gate, struct cm_model **ret) {
     struct cm_diagnostics *diag = cm_diagnostics_new();
     if (diag == NULL) return diag_no_memory(gate->call->diag);
     const int status = load(gate, diag, ret);
@@ -179,14 +179,14 @@ static int load_and_tell(struct gate *gate, struct cm_model **ret) {
     return status == CM_OK ? told : status;
 }
 
-static bool is_profiled(const struct gate *gate, int64_t batch) {
+static bool is_profiled(const struct check *gate, int64_t batch) {
     for (size_t i = 0; i < gate->n_results; i++)
         if (gate->results[i]->options.batch == batch) return true;
     return false;
 }
 
 /* What the model cannot be profiled at is told, and a limit there is one on nothing. */
-static int profile_beside(struct gate *gate, struct cm_model *model) {
+static int profile_beside(struct check *gate, struct cm_model *model) {
     int status = CM_OK;
     for (size_t i = 0; i < gate->plan.n_beside && status == CM_OK; i++) {
         if (is_profiled(gate, gate->plan.beside[i])) continue;
@@ -197,11 +197,11 @@ static int profile_beside(struct gate *gate, struct cm_model *model) {
 }
 
 /* Of a profile that was taken before there is no model. */
-static int take_results(struct gate *gate) {
+static int take_results(struct check *gate) {
     struct cm_model *model = NULL;
     int status = load_and_tell(gate, &model);
     if (status == CM_OK && model != NULL)
-        status = gate_plan_take_dims(gate->call, gate->baseline.baseline, model, &gate->plan);
+        status = check_plan_take_dims(gate->call, gate->baseline.baseline, model, &gate->plan);
     for (size_t i = 0; model != NULL && i < gate->plan.n_batches && status == CM_OK; i++)
         status = profile_batch(gate, model, gate->plan.batches[i]);
     gate->n_asked = gate->n_results;
@@ -210,8 +210,8 @@ static int take_results(struct gate *gate) {
     return status;
 }
 
-static int make_verdict(struct gate *gate, struct cm_verdict **ret) {
-    const struct gate_request *request = &gate->request;
+static int make_verdict(struct check *gate, struct cm_verdict **ret) {
+    const struct check_request *request = &gate->request;
     struct cm_check_options options = {
         .baseline = gate->baseline.baseline,
         .no_baseline = gate->baseline.missing,
@@ -224,15 +224,15 @@ static int make_verdict(struct gate *gate, struct cm_verdict **ret) {
         .accept = "",
     };
     if (request->baseline != NULL && !text_equal(request->baseline, "-"))
-        options.accept = gate_accept_command(gate->call);
+        options.accept = check_accept_command(gate->call);
     if (options.accept == NULL) return diag_no_memory(gate->call->diag);
     return cm_check((const struct cm_result *const *)gate->results, gate->n_results, &options,
                     gate->call->diag, ret);
 }
 
 /* What would destroy what it was made from, or what it is compared with. */
-static int check_paths(const struct gate *gate) {
-    const struct gate_request *request = &gate->request;
+static int check_paths(const struct check *gate) {
+    const struct check_request *request = &gate->request;
     for (size_t i = 0; i < gate->n_reports; i++) {
         const char *path = gate->reports[i].path;
         if (outputs_is_file(path, request->model) || outputs_is_file(path, request->baseline) ||
@@ -250,15 +250,16 @@ static int check_paths(const struct gate *gate) {
     return CM_OK;
 }
 
-static int list_reports(struct gate *gate) {
-    const struct gate_request *request = &gate->request;
+static int list_reports(struct check *gate) {
+    const struct check_request *request = &gate->request;
     const struct option_list *more = &request->reports;
-    struct gate_report *reports = arena_array(gate->call->arena, more->n + 1, sizeof(*reports));
+    struct check_report *reports =
+        arena_array(gate->call->arena, more->n + 1, sizeof(*reports));
     if (reports == NULL) return diag_no_memory(gate->call->diag);
     reports[0].format = (size_t)request->format;
     reports[0].path = text_equal(request->output, "-") ? NULL : request->output;
     for (size_t i = 0; i < more->n; i++) {
-        const int status = gate_report_read(gate->call, more->values[i], &reports[i + 1]);
+        const int status = check_report_read(gate->call, more->values[i], &reports[i + 1]);
         if (status != CM_OK) return status;
     }
     gate->reports = reports;
@@ -267,7 +268,8 @@ static int list_reports(struct gate *gate) {
 }
 
 /* "macs", "macs of layer1.0" */
-static const char *say_dearest(const struct gate *gate, const struct cm_baseline_trend *trend) {
+static const char *say_dearest(const struct check *gate,
+                               const struct cm_baseline_trend *trend) {
     struct text text;
     text_init(&text, gate->call->arena);
     text_append(&text, trend->dearest);
@@ -279,7 +281,7 @@ static const char *say_dearest(const struct gate *gate, const struct cm_baseline
 }
 
 /* Said where the verdict is not. */
-static void tell_ratchet(const struct gate *gate, const struct cm_baseline_trend *trend) {
+static void tell_ratchet(const struct check *gate, const struct cm_baseline_trend *trend) {
     struct text path;
     text_init(&path, gate->call->arena);
     text_append_name(&path, gate->request.baseline);
@@ -300,7 +302,7 @@ static void tell_ratchet(const struct gate *gate, const struct cm_baseline_trend
 }
 
 /* After a pass: down, never up. */
-static int ratchet(const struct gate *gate) {
+static int ratchet(const struct check *gate) {
     const struct cm_baseline *old = gate->baseline.baseline;
     struct cm_baseline_trend trend;
     struct cm_baseline *now = NULL;
@@ -310,18 +312,18 @@ static int ratchet(const struct gate *gate) {
     status =
         cm_baseline_compare(old, now, gate->n_limits, gate->limits, gate->call->diag, &trend);
     if (status == CM_OK && trend.cheaper && !trend.dearer && !trend.incomplete)
-        status = gate_baseline_write(gate->request.baseline, now, gate->call->diag);
+        status = check_baseline_write(gate->request.baseline, now, gate->call->diag);
     if (status == CM_OK) tell_ratchet(gate, &trend);
     cm_baseline_free(now);
     return status;
 }
 
-static int run_check(struct gate *gate) {
+static int run_check(struct check *gate) {
     struct cm_verdict *verdict = NULL;
     int status = make_verdict(gate, &verdict);
     if (status != CM_OK) return check_exit(status);
-    status = gate_reports_write(gate->call, gate->reports, gate->n_reports, verdict,
-                                (enum color_choice)gate->request.color);
+    status = check_reports_write(gate->call, gate->reports, gate->n_reports, verdict,
+                                 (enum color_choice)gate->request.color);
     const int exit_status = cm_verdict_exit(verdict);
     if (status == CM_OK && gate->request.ratchet && exit_status == 0 &&
         gate->baseline.baseline != NULL)
@@ -332,7 +334,7 @@ static int run_check(struct gate *gate) {
 
 /* What got dearer, or only seems cheaper, wants a reason: the next who reads the file asks for
  * it. */
-static int check_reason(const struct gate *gate, const struct cm_baseline *now) {
+static int check_reason(const struct check *gate, const struct cm_baseline *now) {
     const struct cm_baseline *old = gate->baseline.baseline;
     if (old == NULL || gate->request.reason != NULL) return CM_OK;
     struct cm_baseline_trend trend;
@@ -353,14 +355,15 @@ static int check_reason(const struct gate *gate, const struct cm_baseline *now) 
                          say_dearest(gate, &trend));
 }
 
-static int update(struct gate *gate) {
-    const struct gate_request *request = &gate->request;
+static int update(struct check *gate) {
+    const struct check_request *request = &gate->request;
     const char *reason = request->reason == NULL ? "" : request->reason;
     struct cm_baseline *now = NULL;
     int status = cm_baseline_make((const struct cm_result *const *)gate->results, gate->n_asked,
                                   gate->baseline.baseline, reason, gate->call->diag, &now);
     if (status == CM_OK) status = check_reason(gate, now);
-    if (status == CM_OK) status = gate_baseline_write(request->baseline, now, gate->call->diag);
+    if (status == CM_OK)
+        status = check_baseline_write(request->baseline, now, gate->call->diag);
     if (status == CM_OK) {
         struct text name;
         text_init(&name, gate->call->arena);
@@ -372,8 +375,8 @@ static int update(struct gate *gate) {
     return status;
 }
 
-static int run(struct gate *gate) {
-    int status = gate_request_read(gate->call, &gate->request);
+static int run(struct check *gate) {
+    int status = check_request_read(gate->call, &gate->request);
     if (status == CM_OK) status = list_reports(gate);
     if (status == CM_OK) status = prepare(gate);
     if (status == CM_OK) status = take_results(gate);
@@ -385,10 +388,10 @@ static int run(struct gate *gate) {
 }
 
 int command_check(const struct invocation *call) {
-    struct gate gate = {.call = call};
+    struct check gate = {.call = call};
     const int exit_status = run(&gate);
     for (size_t i = 0; i < gate.n_results; i++) cm_result_free(gate.results[i]);
-    gate_baseline_free(&gate.baseline);
+    check_baseline_free(&gate.baseline);
     cm_budget_free(gate.budget);
     binding_free(&gate.request.binding);
     return exit_status;

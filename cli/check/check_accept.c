@@ -57,7 +57,7 @@ static void append_word(struct text *text, const char *word) {
     text_append(text, "'");
 }
 
-const char *gate_accept_command(const struct invocation *call) {
+const char *check_accept_command(const struct invocation *call) {
     struct text text;
     bool ended = false; /* what follows `--` is no option */
     text_init(&text, call->arena);

@@ -25,8 +25,8 @@ static int read_file(const char *path, size_t most, struct arena *arena,
     return status;
 }
 
-int gate_budget_read(const char *path, struct arena *arena, struct cm_diagnostics *diag,
-                     struct cm_budget **ret) {
+int check_budget_read(const char *path, struct arena *arena, struct cm_diagnostics *diag,
+                      struct cm_budget **ret) {
     char *text = NULL;
     size_t size = 0;
     const int status = read_file(path, MOST_BUDGET, arena, diag, &text, &size);
@@ -45,18 +45,18 @@ static bool is_profile(const char *text, size_t size) {
 }
 
 static int read_profile(const char *text, size_t size, const char *path,
-                        struct cm_diagnostics *diag, struct gate_baseline *ret) {
+                        struct cm_diagnostics *diag, struct check_baseline *ret) {
     const int status = cm_result_read_json(text, size, path, diag, &ret->profile);
     if (status != CM_OK) return status;
     const struct cm_result *const results[] = {ret->profile};
     return cm_baseline_make(results, 1, NULL, "", diag, &ret->baseline);
 }
 
-int gate_baseline_read(const char *path, struct arena *arena, struct cm_diagnostics *diag,
-                       struct gate_baseline *ret) {
+int check_baseline_read(const char *path, struct arena *arena, struct cm_diagnostics *diag,
+                        struct check_baseline *ret) {
     char *text = NULL;
     size_t size = 0;
-    *ret = (struct gate_baseline){.missing = "no baseline was given"};
+    *ret = (struct check_baseline){.missing = "no baseline was given"};
     if (path == NULL) return CM_OK;
     if (!text_equal(path, "-") && access(path, F_OK) != 0) {
         ret->missing = arena_printf(arena, "there is no baseline: no file '%s'", path);
@@ -68,13 +68,13 @@ int gate_baseline_read(const char *path, struct arena *arena, struct cm_diagnost
     return cm_baseline_read_json(text, size, path, diag, &ret->baseline);
 }
 
-void gate_baseline_free(struct gate_baseline *baseline) {
+void check_baseline_free(struct check_baseline *baseline) {
     cm_baseline_free(baseline->baseline);
     cm_result_free(baseline->profile);
 }
 
-int gate_baseline_write(const char *path, const struct cm_baseline *baseline,
-                        struct cm_diagnostics *diag) {
+int check_baseline_write(const char *path, const struct cm_baseline *baseline,
+                         struct cm_diagnostics *diag) {
     struct output *output = NULL;
     int status = output_open(path, diag, &output);
     if (status != CM_OK) return status;

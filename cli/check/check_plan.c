@@ -15,10 +15,10 @@
 /* Who may say it. */
 struct planner {
     const struct invocation *call;
-    const struct gate_request *request;
+    const struct check_request *request;
     const struct cm_budget *budget;
     const struct cm_baseline *baseline;
-    struct gate_plan *plan;
+    struct check_plan *plan;
 };
 
 static bool is_convention(const char *name) {
@@ -142,9 +142,9 @@ static int add_budget_dims(const struct planner *planner) {
     return CM_OK;
 }
 
-int gate_plan_make(const struct invocation *call, const struct gate_request *request,
-                   const struct cm_budget *budget, const struct cm_baseline *baseline,
-                   struct gate_plan *ret) {
+int check_plan_make(const struct invocation *call, const struct check_request *request,
+                    const struct cm_budget *budget, const struct cm_baseline *baseline,
+                    struct check_plan *ret) {
     const struct planner planner = {call, request, budget, baseline, ret};
     int status = choose_batches(&planner);
     if (status == CM_OK) status = add_budget_dims(&planner);
@@ -152,8 +152,8 @@ int gate_plan_make(const struct invocation *call, const struct gate_request *req
     return status;
 }
 
-int gate_plan_take_limits(const struct invocation *call, size_t n,
-                          const struct cm_check_limit *limits, struct gate_plan *plan) {
+int check_plan_take_limits(const struct invocation *call, size_t n,
+                           const struct cm_check_limit *limits, struct check_plan *plan) {
     int64_t *beside = arena_array(call->arena, n, sizeof(*beside));
     if (beside == NULL) return diag_no_memory(call->diag);
     plan->beside = beside;
@@ -205,8 +205,8 @@ static int take_dims(const struct invocation *call, const struct cm_baseline *ba
     return CM_OK;
 }
 
-int gate_plan_take_dims(const struct invocation *call, const struct cm_baseline *baseline,
-                        struct cm_model *model, struct gate_plan *plan) {
+int check_plan_take_dims(const struct invocation *call, const struct cm_baseline *baseline,
+                         struct cm_model *model, struct check_plan *plan) {
     struct cm_options options = plan->options;
     struct cm_dims *dims = NULL;
     if (baseline == NULL || plan->n_batches == 0) return CM_OK;

@@ -32,19 +32,20 @@ static writer *const writers[] = {
     cm_verdict_write_github,
 };
 
-static int write_to(const struct gate_report *report, const struct cm_verdict *verdict,
+static int write_to(const struct check_report *report, const struct cm_verdict *verdict,
                     enum color_choice color, FILE *out) {
     writer *write = writers[report->format];
     return write == NULL ? write_text(verdict, color, out) : write(verdict, out);
 }
 
-int gate_report_read(const struct invocation *call, const char *text, struct gate_report *ret) {
+int check_report_read(const struct invocation *call, const char *text,
+                      struct check_report *ret) {
     const char *equals = strchr(text, '=');
     const size_t length = equals == NULL ? strlen(text) : (size_t)(equals - text);
-    for (size_t i = 0; equals != NULL && gate_format_name(i) != NULL; i++) {
-        const char *name = gate_format_name(i);
+    for (size_t i = 0; equals != NULL && check_format_name(i) != NULL; i++) {
+        const char *name = check_format_name(i);
         if (strlen(name) != length || memcmp(name, text, length) != 0) continue;
-        *ret = (struct gate_report){i, equals + 1};
+        *ret = (struct check_report){i, equals + 1};
         return equals[1] != '\0'
                    ? CM_OK
                    : options_fault(call, "option --report names no file in '%s'", text);
@@ -55,7 +56,7 @@ int gate_report_read(const struct invocation *call, const char *text, struct gat
                          text);
 }
 
-static int write_one(const struct invocation *call, const struct gate_report *report,
+static int write_one(const struct invocation *call, const struct check_report *report,
                      const struct cm_verdict *verdict, enum color_choice color,
                      struct output **ret) {
     FILE *out = stdout;
@@ -71,8 +72,8 @@ static int write_one(const struct invocation *call, const struct gate_report *re
     return streams_finish(out, name, call->diag);
 }
 
-int gate_reports_write(const struct invocation *call, const struct gate_report *reports,
-                       size_t n, const struct cm_verdict *verdict, enum color_choice color) {
+int check_reports_write(const struct invocation *call, const struct check_report *reports,
+                        size_t n, const struct cm_verdict *verdict, enum color_choice color) {
     struct output **outputs = arena_array(call->arena, n, sizeof(struct output *));
     int status = outputs == NULL ? diag_no_memory(call->diag) : CM_OK;
     for (size_t i = 0; i < n && status == CM_OK; i++)

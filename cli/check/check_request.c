@@ -15,7 +15,7 @@ static const struct option_choice formats[] = {
     {"sarif", 4}, {"github", 5}, {NULL, 0},
 };
 
-#define AT(want, member) OPTION_AT(struct gate_request, want, member)
+#define AT(want, member) OPTION_AT(struct check_request, want, member)
 
 /* clang-format off */
 const struct option check_options[] = {
@@ -70,11 +70,11 @@ const struct option check_options[] = {
 };
 /* clang-format on */
 
-const char *gate_format_name(size_t index) {
+const char *check_format_name(size_t index) {
     return index < sizeof(formats) / sizeof(formats[0]) ? formats[index].name : NULL;
 }
 
-static int check_request(const struct invocation *call, const struct gate_request *request,
+static int check_request(const struct invocation *call, const struct check_request *request,
                          const struct option_list *operands) {
     if (operands->n != 1 || operands->values[0][0] == '\0')
         return options_fault(call, "check wants one model, got %zu", operands->n);
@@ -98,9 +98,9 @@ static int check_request(const struct invocation *call, const struct gate_reques
     return CM_OK;
 }
 
-int gate_request_read(const struct invocation *call, struct gate_request *ret) {
+int check_request_read(const struct invocation *call, struct check_request *ret) {
     struct option_list operands = {0, NULL};
-    *ret = (struct gate_request){.top = 3, .color = COLOR_AUTO};
+    *ret = (struct check_request){.top = 3, .color = COLOR_AUTO};
     binding_defaults(&ret->binding);
     asked_defaults(&ret->asked);
     ret->binding.convention = NULL; /* the budget's or the baseline's, unless it is given */

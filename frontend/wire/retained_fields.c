@@ -22,20 +22,21 @@ static size_t usual_piece(uint64_t size) {
     return size < SMALLEST_PIECE ? SMALLEST_PIECE : (size_t)size;
 }
 
-void kept_init(struct kept *kept, struct source *source, struct arena *arena,
-               struct cm_diagnostics *diag, struct fields_of *index) {
-    *kept = (struct kept){.source = source,
-                          .window = source_window(source),
-                          .arena = arena,
-                          .diag = diag,
-                          .model = {.usual = SMALLEST_PIECE},
-                          .graph = {.usual = usual_piece(source_size(source)), .index = index},
-                          .list = &kept->model};
+void retained_init(struct retained_fields *kept, struct source *source, struct arena *arena,
+                   struct cm_diagnostics *diag, struct fields_of *index) {
+    *kept = (struct retained_fields){
+        .source = source,
+        .window = source_window(source),
+        .arena = arena,
+        .diag = diag,
+        .model = {.usual = SMALLEST_PIECE},
+        .graph = {.usual = usual_piece(source_size(source)), .index = index},
+        .list = &kept->model};
 }
 
 /* A new piece with room for `extra` bytes, to which the field being written moves. */
-static int add_piece(struct kept *kept, size_t extra) {
-    struct kept_list *list = kept->list;
+static int add_piece(struct retained_fields *kept, size_t extra) {
+    struct retained_list *list = kept->list;
     size_t moved = list->size - list->field;
     if (extra > SIZE_MAX / 4 || moved > SIZE_MAX / 4) return diag_no_memory(kept->diag);
     size_t needed = moved + extra;
@@ -56,12 +57,12 @@ static int add_piece(struct kept *kept, size_t extra) {
     return CM_OK;
 }
 
-static int reserve(struct kept *kept, size_t extra) {
-    const struct kept_list *list = kept->list;
+static int reserve(struct retained_fields *kept, size_t extra) {
+    const struct retained_list *list = kept->list;
     return list->capacity - list->size >= extra ? CM_OK : add_piece(kept, extra);
 }
 
-static int append(struct kept *kept, const uint8_t *bytes, size_t size) {
+static int append(struct retained_fields *kept, const uint8_t *bytes, size_t size) {
     int status = size == 0 ? CM_OK : reserve(kept, size);
     if (status < 0 || size == 0) return status;
     memcpy(kept->list->out + kept->list->size, bytes, size);
@@ -69,19 +70,19 @@ static int append(struct kept *kept, const uint8_t *bytes, size_t size) {
     return CM_OK;
 }
 
-static void forget_pending(struct kept *kept) {
+static void forget_pending(struct retained_fields *kept) {
     kept->from = kept->window->at;
 }
 
 /* Copies what is pending. */
-static int settle(struct kept *kept) {
-    int status = append(kept, kept->window->bytes + kept->from, kept_pending(kept));
+static int settle(struct retained_fields *kept) {
+    int status = append(kept, kept->window->bytes + kept->from, retained_pending(kept));
     forget_pending(kept);
     return status;
 }
 
 /* The field that has been written, and settled, is the first of its number, perhaps. */
-static void end_field(struct kept_list *list) {
+static void end_field(struct retained_list *list) {
     struct fields_of *of =
         list->index && list->number < MESSAGE_FIELDS ? &list->index[list->number] : NULL;
     if (of && list->number > 0 && of->n++ == 0) {
@@ -92,24 +93,24 @@ static void end_field(struct kept_list *list) {
     list->number = 0;
 }
 
-int kept_begin(struct kept *kept) {
+int retained_begin(struct retained_fields *kept) {
     int status = settle(kept);
     end_field(kept->list);
     return status;
 }
 
-void kept_number(struct kept *kept, uint32_t number) {
+void retained_number(struct retained_fields *kept, uint32_t number) {
     kept->list->number = number;
 }
 
-int kept_turn(struct kept *kept, struct kept_list *to) {
-    int status = kept_begin(kept);
+int retained_turn(struct retained_fields *kept, struct retained_list *to) {
+    int status = retained_begin(kept);
     kept->list = to;
     return status;
 }
 
-int kept_drop(struct kept *kept, size_t place) {
-    struct kept_list *list = kept->list;
+int retained_drop(struct retained_fields *kept, size_t place) {
+    struct retained_list *list = kept->list;
     size_t settled = list->size - list->field;
     int status = CM_OK;
     if (place > settled)
@@ -120,18 +121,18 @@ int kept_drop(struct kept *kept, size_t place) {
     return status;
 }
 
-int kept_look(struct kept *kept, size_t place, uint8_t **ret) {
+int retained_look(struct retained_fields *kept, size_t place, uint8_t **ret) {
     int status = settle(kept);
     if (status == CM_OK) *ret = kept->list->out + kept->list->field + place;
     return status;
 }
 
-const uint8_t *kept_end(const struct kept *kept) {
-    if (kept_pending(kept) > 0) return kept->window->bytes + kept->window->at;
+const uint8_t *retained_end(const struct retained_fields *kept) {
+    if (retained_pending(kept) > 0) return kept->window->bytes + kept->window->at;
     return kept->list->out + kept->list->size;
 }
 
-static int ends_early(struct kept *kept, uint64_t claimed) {
+static int ends_early(struct retained_fields *kept, uint64_t claimed) {
     return diag_error(kept->diag, DIAG_FORMAT,
                       "the file ends at byte %llu, inside a field that claims %llu more bytes",
                       (unsigned long long)source_position(kept->source),
@@ -139,13 +140,13 @@ static int ends_early(struct kept *kept, uint64_t claimed) {
 }
 
 /* Of bytes that do not lie in the window. */
-static int copy_past_window(struct kept *kept, size_t size) {
+static int copy_past_window(struct retained_fields *kept, size_t size) {
     int status = settle(kept);
     while (status == CM_OK && size > 0) {
         size_t step = size < COPY_STEP ? size : COPY_STEP;
         size_t got = 0;
         status = reserve(kept, step);
-        struct kept_list *list = kept->list;
+        struct retained_list *list = kept->list;
         if (status == CM_OK)
             status = source_read(kept->source, list->out + list->size, step, &got, kept->diag);
         list->size += got;
@@ -156,14 +157,14 @@ static int copy_past_window(struct kept *kept, size_t size) {
     return status;
 }
 
-int kept_copy(struct kept *kept, size_t size) {
+int retained_copy(struct retained_fields *kept, size_t size) {
     struct source_window *window = kept->window;
     if (size > window->length - window->at) return copy_past_window(kept, size);
     window->at += size;
     return CM_OK;
 }
 
-int kept_byte(struct kept *kept, int *ret) {
+int retained_byte(struct retained_fields *kept, int *ret) {
     int status = settle(kept);
     if (status == CM_OK) status = reserve(kept, 1);
     if (status < 0) return status;
@@ -174,7 +175,7 @@ int kept_byte(struct kept *kept, int *ret) {
     return CM_OK;
 }
 
-int kept_skip(struct kept *kept, uint64_t size) {
+int retained_skip(struct retained_fields *kept, uint64_t size) {
     uint64_t got = 0;
     int status = settle(kept);
     if (status == CM_OK) status = source_skip(kept->source, size, &got, kept->diag);
@@ -182,7 +183,7 @@ int kept_skip(struct kept *kept, uint64_t size) {
     return status < 0 || got == size ? status : ends_early(kept, size - got);
 }
 
-int kept_at_end(struct kept *kept, bool *ret) {
+int retained_at_end(struct retained_fields *kept, bool *ret) {
     int status = CM_OK;
     *ret = false;
     if (kept->window->at < kept->window->length) return status;
@@ -192,7 +193,7 @@ int kept_at_end(struct kept *kept, bool *ret) {
     return status;
 }
 
-int kept_add(struct kept *kept, uint32_t number, uint64_t value) {
+int retained_add(struct retained_fields *kept, uint32_t number, uint64_t value) {
     uint8_t bytes[2 * WIRE_LONGEST_VARINT];
     size_t size = wire_encode((uint64_t)number << 3 | WIRE_VARINT, bytes);
     size += wire_encode(value, bytes + size);
@@ -200,13 +201,14 @@ int kept_add(struct kept *kept, uint32_t number, uint64_t value) {
     return status < 0 ? status : append(kept, bytes, size);
 }
 
-int kept_set_length(struct kept *kept, size_t place, size_t size, uint64_t length) {
+int retained_set_length(struct retained_fields *kept, size_t place, size_t size,
+                        uint64_t length) {
     size_t wanted = wire_varint_size(length);
     size_t more = wanted > size ? wanted - size : 0;
     int status = settle(kept);
     if (status == CM_OK) status = reserve(kept, more);
     if (status < 0) return status;
-    struct kept_list *list = kept->list;
+    struct retained_list *list = kept->list;
     uint8_t *contents = list->out + list->field + place;
     if (more) memmove(contents + more, contents, (size_t)length);
     list->size += more;
@@ -214,9 +216,9 @@ int kept_set_length(struct kept *kept, size_t place, size_t size, uint64_t lengt
     return CM_OK;
 }
 
-int kept_finish(struct kept *kept, size_t *ret) {
-    int status = kept_begin(kept);
-    const struct kept_list *lists[] = {&kept->model, &kept->graph};
+int retained_finish(struct retained_fields *kept, size_t *ret) {
+    int status = retained_begin(kept);
+    const struct retained_list *lists[] = {&kept->model, &kept->graph};
     *ret = 0;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         if (lists[i]->last) lists[i]->last->size = lists[i]->size;

@@ -46,7 +46,7 @@ struct open_message {
 struct skimmer {
     struct source_window *window; /* of the source */
     struct cm_diagnostics *diag;
-    struct kept kept;
+    struct retained_fields kept;
     bool has_graph;
     struct open_message stack[MAX_DEPTH];
     struct open_message *innermost;
@@ -83,7 +83,7 @@ static int get_varint_slowly(struct skimmer *skimmer, uint64_t *ret) {
                               "at byte %llu: a number runs past the end of its %s",
                               (unsigned long long)position(skimmer),
                               skimmer->innermost->type->name);
-        int status = kept_byte(&skimmer->kept, &byte);
+        int status = retained_byte(&skimmer->kept, &byte);
         if (status < 0) return status;
         if (byte < 0) return ends_early(skimmer);
         value |= (uint64_t)(byte & 127) << (7 * i);
@@ -179,19 +179,19 @@ static int check_child(struct skimmer *skimmer, const struct skim_field *field,
 
 /* The main graph's own fields are a list of their own. */
 static int open_main_graph(struct skimmer *skimmer, size_t place) {
-    struct kept *kept = &skimmer->kept;
-    int status = kept_drop(kept, place);
+    struct retained_fields *kept = &skimmer->kept;
+    int status = retained_drop(kept, place);
     skimmer->has_graph = true;
     skimmer->list = skimmer->innermost;
     skimmer->graph_ordinal = skimmer->n_nodes;
-    return status < 0 ? status : kept_turn(kept, &kept->graph);
+    return status < 0 ? status : retained_turn(kept, &kept->graph);
 }
 
 /* A list of nodes knows of its first one how many of the file begin before it. */
 static int note_ordinal(struct skimmer *skimmer, enum message_kind kind) {
     if (kind == MESSAGE_NODE) skimmer->n_nodes++;
     if (kind != MESSAGE_GRAPH && kind != MESSAGE_FUNCTION) return CM_OK;
-    return kept_add(&skimmer->kept, FIELD_ORDINAL, skimmer->n_nodes);
+    return retained_add(&skimmer->kept, FIELD_ORDINAL, skimmer->n_nodes);
 }
 
 static int open_message(struct skimmer *skimmer, const struct field_key *key, uint64_t length,
@@ -210,7 +210,7 @@ static int open_message(struct skimmer *skimmer, const struct field_key *key, ui
                                                   .length = length,
                                                   .length_size = length_size,
                                                   .begin = key->place,
-                                                  .contents = kept_place(&skimmer->kept)};
+                                                  .contents = retained_place(&skimmer->kept)};
     if (kind == MESSAGE_GRAPH && skimmer->innermost == &skimmer->stack[1])
         return open_main_graph(skimmer, key->place);
     return note_ordinal(skimmer, kind);
@@ -222,55 +222,55 @@ static int is_idle_note(struct skimmer *skimmer, const struct open_message *mess
     uint8_t *contents = NULL;
     *ret = false;
     if (message->kind != MESSAGE_NOTE) return CM_OK;
-    size_t length = kept_place(&skimmer->kept) - message->contents;
-    int status = kept_look(&skimmer->kept, message->contents, &contents);
+    size_t length = retained_place(&skimmer->kept) - message->contents;
+    int status = retained_look(&skimmer->kept, message->contents, &contents);
     if (status == CM_OK) *ret = !metadata_is_read((struct span){contents, contents + length});
     return status;
 }
 
 /* Says anew how long it is, if that is not what the file says. */
 static int set_length(struct skimmer *skimmer, const struct open_message *message) {
-    uint64_t length = kept_place(&skimmer->kept) - message->contents;
+    uint64_t length = retained_place(&skimmer->kept) - message->contents;
     if (length > INT32_MAX)
         return diag_error(skimmer->diag, DIAG_LIMIT,
                           "the structure of a %s alone takes more than 2 GiB",
                           message->type->name);
     if (length == message->length) return CM_OK;
-    return kept_set_length(&skimmer->kept, message->contents, message->length_size, length);
+    return retained_set_length(&skimmer->kept, message->contents, message->length_size, length);
 }
 
 static int close_message(struct skimmer *skimmer) {
     const struct open_message *message = skimmer->innermost;
-    struct kept *kept = &skimmer->kept;
+    struct retained_fields *kept = &skimmer->kept;
     uint32_t n_inside = skimmer->n_nodes - message->ordinal;
     bool idle = false;
     int status = CM_OK;
     skimmer->innermost--;
     if (message == skimmer->list) {
         skimmer->list = skimmer->stack;
-        return kept_turn(kept, &kept->model);
+        return retained_turn(kept, &kept->model);
     }
     if (message->kind == MESSAGE_NODE && n_inside > 1)
-        status = kept_add(kept, FIELD_ORDINAL, n_inside - 1);
+        status = retained_add(kept, FIELD_ORDINAL, n_inside - 1);
     if (status == CM_OK) status = is_idle_note(skimmer, message, &idle);
     if (status == CM_OK)
-        status = idle ? kept_drop(kept, message->begin) : set_length(skimmer, message);
+        status = idle ? retained_drop(kept, message->begin) : set_length(skimmer, message);
     return status;
 }
 
 /* What a payload was that is not kept. */
 static int note_skipped(struct skimmer *skimmer, uint32_t number, uint64_t offset,
                         uint64_t length) {
-    int status = kept_add(&skimmer->kept, SKIPPED_OFFSET, offset);
-    if (status == CM_OK) status = kept_add(&skimmer->kept, SKIPPED_LENGTH, length);
-    return status < 0 ? status : kept_add(&skimmer->kept, SKIPPED_FIELD, number);
+    int status = retained_add(&skimmer->kept, SKIPPED_OFFSET, offset);
+    if (status == CM_OK) status = retained_add(&skimmer->kept, SKIPPED_LENGTH, length);
+    return status < 0 ? status : retained_add(&skimmer->kept, SKIPPED_FIELD, number);
 }
 
 static int keep_bytes(struct skimmer *skimmer, const struct skim_field *field,
                       uint64_t length) {
-    int status = kept_copy(&skimmer->kept, (size_t)length);
+    int status = retained_copy(&skimmer->kept, (size_t)length);
     if (status < 0 || field->element == WIRE_BYTES || length == 0) return status;
-    const uint8_t *end = kept_end(&skimmer->kept);
+    const uint8_t *end = retained_end(&skimmer->kept);
     if (wire_is_packed(field->element, (struct span){end - length, end})) return CM_OK;
     return diag_error(skimmer->diag, DIAG_FORMAT,
                       "at byte %llu: %s.%s of %llu bytes ends inside a number",
@@ -279,15 +279,15 @@ static int keep_bytes(struct skimmer *skimmer, const struct skim_field *field,
 }
 
 static int drop(struct skimmer *skimmer, size_t place, uint64_t length) {
-    int status = kept_drop(&skimmer->kept, place);
-    return status < 0 ? status : kept_skip(&skimmer->kept, length);
+    int status = retained_drop(&skimmer->kept, place);
+    return status < 0 ? status : retained_skip(&skimmer->kept, length);
 }
 
 static int step_over(struct skimmer *skimmer, const struct field_key *key, uint64_t length) {
     uint64_t offset = position(skimmer);
-    int status = kept_drop(&skimmer->kept, key->place);
+    int status = retained_drop(&skimmer->kept, key->place);
     if (status == CM_OK) status = note_skipped(skimmer, key->number, offset, length);
-    return status < 0 ? status : kept_skip(&skimmer->kept, length);
+    return status < 0 ? status : retained_skip(&skimmer->kept, length);
 }
 
 /* Merging a message into one that came before copies both: many would cost their square. */
@@ -306,12 +306,12 @@ static int check_once(struct skimmer *skimmer, const struct field_key *key) {
 static int bytes_field(struct skimmer *skimmer, const struct field_key *key) {
     uint64_t length = 0;
     int status = check_once(skimmer, key);
-    size_t place = kept_place(&skimmer->kept);
+    size_t place = retained_place(&skimmer->kept);
     if (status == CM_OK) status = get_length(skimmer, key->field, &length);
     if (status < 0) return status;
     if (!key->field) return drop(skimmer, key->place, length);
     if (key->field->kind == FIELD_MESSAGE)
-        return open_message(skimmer, key, length, kept_place(&skimmer->kept) - place);
+        return open_message(skimmer, key, length, retained_place(&skimmer->kept) - place);
     if (key->field->kind == FIELD_PAYLOAD && length > SKIM_KEPT_PAYLOAD)
         return step_over(skimmer, key, length);
     return keep_bytes(skimmer, key->field, length);
@@ -322,7 +322,7 @@ static int take_scalar(struct skimmer *skimmer, enum wire wire) {
     size_t width = wire == WIRE_FIXED64 ? 8 : 4;
     if (wire == WIRE_VARINT) return get_varint(skimmer, &value);
     if (skimmer->innermost->end - position(skimmer) < width) return ends_early(skimmer);
-    return kept_copy(&skimmer->kept, width);
+    return retained_copy(&skimmer->kept, width);
 }
 
 /* One element of typed data by itself is kept up to a cap, past which the contents count as
@@ -332,7 +332,7 @@ static int scalar_field(struct skimmer *skimmer, const struct field_key *key) {
     uint32_t n = typed ? ++skimmer->innermost->n_unpacked : 0;
     int status = take_scalar(skimmer, key->wire);
     if (status < 0 || (key->field && n <= MAX_UNPACKED)) return status;
-    status = kept_drop(&skimmer->kept, key->place);
+    status = retained_drop(&skimmer->kept, key->place);
     if (status < 0 || n != MAX_UNPACKED + 1) return status;
     return note_skipped(skimmer, key->number, 0, 0);
 }
@@ -352,7 +352,7 @@ static int check_key(struct skimmer *skimmer, const struct field_key *key, uint6
 static int get_key(struct skimmer *skimmer, struct field_key *ret) {
     uint64_t bits = 0;
     ret->at = position(skimmer);
-    ret->place = kept_place(&skimmer->kept);
+    ret->place = retained_place(&skimmer->kept);
     int status = get_varint(skimmer, &bits);
     if (status < 0) return status;
     ret->number = (uint32_t)(bits >> 3);
@@ -364,10 +364,10 @@ static int get_key(struct skimmer *skimmer, struct field_key *ret) {
 static int one_field(struct skimmer *skimmer) {
     struct field_key key = {0};
     bool outermost = skimmer->innermost == skimmer->list;
-    int status = outermost ? kept_begin(&skimmer->kept) : CM_OK;
+    int status = outermost ? retained_begin(&skimmer->kept) : CM_OK;
     if (status == CM_OK) status = get_key(skimmer, &key);
     if (status < 0) return status;
-    if (outermost && key.field) kept_number(&skimmer->kept, key.number);
+    if (outermost && key.field) retained_number(&skimmer->kept, key.number);
     return key.wire == WIRE_BYTES ? bytes_field(skimmer, &key) : scalar_field(skimmer, &key);
 }
 
@@ -380,7 +380,7 @@ static int close_ended(struct skimmer *skimmer, bool *ret_more) {
         status = close_message(skimmer);
         if (status < 0) return status;
     }
-    if (skimmer->innermost == skimmer->stack) status = kept_at_end(&skimmer->kept, &at_end);
+    if (skimmer->innermost == skimmer->stack) status = retained_at_end(&skimmer->kept, &at_end);
     *ret_more = !at_end;
     return status;
 }
@@ -404,12 +404,12 @@ int skim(struct source *source, struct arena *arena, struct cm_diagnostics *diag
     if (size == 0 || source_at_end(source, diag)) {
         return diag_error(diag, DIAG_FORMAT, "the file is empty");
     }
-    kept_init(&skimmer.kept, source, arena, diag, made.graph.of);
+    retained_init(&skimmer.kept, source, arena, diag, made.graph.of);
     skimmer.stack[0] = (struct open_message){
         .type = &skim_messages[MESSAGE_MODEL], .kind = MESSAGE_MODEL, .end = size};
     skimmer.list = skimmer.innermost = skimmer.stack;
     int status = walk(&skimmer);
-    if (status == CM_OK) status = kept_finish(&skimmer.kept, &made.size);
+    if (status == CM_OK) status = retained_finish(&skimmer.kept, &made.size);
     if (status == CM_REFUSED) sniff_hint(source, diag);
     if (status < 0) return status;
     made.model = skimmer.kept.model.first;

@@ -107,26 +107,26 @@ struct cm_check_options {
 /* A module, or the whole model (path ""), held against one limit. */
 struct cm_check_finding {
     const char *path;
-    const char *state;   /* as in cm_check_case */
-    int64_t value;       /* this and the next CM_UNKNOWN where there is none */
-    int64_t old;         /* the baseline's */
-    int64_t bound;       /* the most of what the limit allows; CM_UNKNOWN: not known */
-    int64_t over;        /* value - bound where that is a regression; else CM_UNKNOWN */
-    const char *because; /* of what is not-compared or ambiguous; "" */
-    bool at_most;        /* value is an upper bound */
-    bool old_at_most;    /* old is one */
+    const char *state;    /* as in cm_check_case */
+    int64_t value;        /* this and the next CM_UNKNOWN where there is none */
+    int64_t old;          /* the baseline's */
+    int64_t bound;        /* the most of what the limit allows; CM_UNKNOWN: not known */
+    int64_t over;         /* value - bound where that is a regression; else CM_UNKNOWN */
+    const char *because;  /* of what is not-compared or ambiguous; "" */
+    bool upper_bound;     /* value is an upper bound */
+    bool old_upper_bound; /* old is one */
 };
 
 /* A module that a regression comes from. */
 struct cm_check_blame {
     const char *path;
-    const char *was;    /* its path in the baseline; "" it is new */
-    const char *change; /* "changed", "added", "removed", "renamed" */
-    int64_t value;      /* 0 of one that was removed */
-    int64_t old;        /* 0 of one that was added */
-    int64_t by;         /* value - old */
-    bool at_most;       /* value is an upper bound */
-    bool old_at_most;   /* old is one */
+    const char *was;      /* its path in the baseline; "" it is new */
+    const char *change;   /* "changed", "added", "removed", "renamed" */
+    int64_t value;        /* 0 of one that was removed */
+    int64_t old;          /* 0 of one that was added */
+    int64_t by;           /* value - old */
+    bool upper_bound;     /* value is an upper bound */
+    bool old_upper_bound; /* old is one */
 };
 
 /* One limit at one batch. */

@@ -39,8 +39,9 @@ CM_API size_t cm_metric_find(const char *key);
 
 /* What a result says of a metric. */
 struct cm_figure {
-    int64_t value; /* CM_UNKNOWN: not known */
-    bool at_most; /* it is an upper bound: what is only data decide is counted at its largest */
+    int64_t value;    /* CM_UNKNOWN: not known */
+    bool upper_bound; /* it is an upper bound: what is only data decide is counted at its
+                         largest */
 };
 
 /*
@@ -67,8 +68,8 @@ struct cm_change {
     int64_t old_value; /* CM_UNKNOWN: not known; 0 unless in_old */
     int64_t new_value;
     int64_t difference; /* new - old, of what is missing 0; CM_UNKNOWN where one is not known */
-    bool old_at_most;   /* old_value is an upper bound, */
-    bool new_at_most;   /* new_value: the difference is then that of what is known */
+    bool old_upper_bound; /* old_value is an upper bound, */
+    bool new_upper_bound; /* new_value: the difference is then that of what is known */
 };
 
 enum cm_diff_status {

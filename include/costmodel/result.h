@@ -39,7 +39,7 @@ struct cm_type {
     const int64_t *dims; /* rank sizes, CM_UNKNOWN where unknown */
     /* The same where only data decide: no dim is larger. CM_UNKNOWN: there is no bound; NULL:
      * there is none that `dims` does not tell. */
-    const int64_t *dims_at_most;
+    const int64_t *dims_upper_bound;
     const struct cm_type *element;
 };
 
@@ -47,8 +47,8 @@ struct cm_type {
 struct cm_value {
     const char *name;
     struct cm_type type;
-    int64_t bytes; /* as stored: packed 4-bit counts half a byte; of dims_at_most where that is
-                      set; CM_UNKNOWN */
+    int64_t bytes; /* as stored: packed 4-bit counts half a byte; of dims_upper_bound where that
+                      is set; CM_UNKNOWN */
 };
 
 struct cm_costs {
@@ -64,17 +64,17 @@ struct cm_costs {
     int64_t activation_bytes; /* fresh node outputs: no views, constants or shape arithmetic */
     int64_t latency_ps; /* picoseconds, cold; of a node without a time CM_UNKNOWN; says nothing
                            unless cm_result_timed */
-    uint32_t at_most;   /* which of these are upper bounds: CM_COST_BIT of the member */
+    uint32_t upper_bound; /* which of these are upper bounds: CM_COST_BIT of the member */
 };
 
-/* The bit in `at_most` of a figure: of macs CM_COST_BIT(macs). */
+/* The bit in `upper_bound` of a figure: of macs CM_COST_BIT(macs). */
 #define CM_COST_BIT(member)                                                                    \
     (UINT32_C(1) << (offsetof(struct cm_costs, member) / sizeof(int64_t)))
 
 /* A node's or module's share of a training step. */
 struct cm_step {
     int64_t backward_macs; /* of all gradients that are wanted */
-    int64_t kept_bytes;    /* of what it made that stays from forward to backward */
+    int64_t saved_bytes;   /* of what it made that stays from forward to backward */
 };
 
 /*
@@ -122,7 +122,7 @@ struct cm_module {
 };
 
 /* Nodes that an exporter made of one operation of the framework. */
-struct cm_composite {
+struct cm_fused_pattern {
     const char *name; /* as the framework prints the class: "LayerNorm" */
     const char *op;   /* the operator by whose rule it is counted: "LayerNormalization" */
     size_t module;    /* index into modules: of the node that makes the result */
@@ -160,8 +160,8 @@ struct cm_coverage {
     int64_t nodes; /* how many the profile holds */
     size_t n_unknown_ops;
     const struct cm_name_count *unknown_ops; /* "domain::Type", in order of first use */
-    size_t n_described_ops; /* the same of those that cm_options.op_costs describe */
-    const struct cm_name_count *described_ops;
+    size_t n_custom_ops; /* the same of those that cm_options.op_costs describe */
+    const struct cm_name_count *custom_ops;
     size_t n_descriptions; /* of these, in the same order; 0 in a document that has none */
     const struct cm_description *descriptions;
     size_t n_unknown_gradients; /* of a training step: the same of those that have a rule, but
@@ -235,8 +235,8 @@ struct cm_memory {
     int64_t required_bytes; /* weights and arena, or a training step; no workspace of kernels */
     /* Tensors are counted of which only the largest size is known, so that these are upper
      * bounds; the peak only where one of them is alive at it. */
-    bool at_most;
-    bool peak_at_most;
+    bool upper_bound;
+    bool peak_upper_bound;
     const struct cm_fit *fit; /* NULL unless cm_options.memory_limit */
     size_t n_weights;
     const struct cm_weights *weights;
@@ -281,7 +281,7 @@ struct cm_training {
     int64_t gradient_bytes;    /* of params */
     int64_t optimizer_bytes;   /* its states */
     int64_t master_bytes;      /* 4-byte copies of params, with amp */
-    int64_t kept_bytes;        /* activations and inputs kept for backward */
+    int64_t saved_bytes;       /* activations and inputs kept for backward */
     int64_t peak_bytes;     /* weights, states, gradients and activations, the most at once */
     const char *peak_phase; /* "forward", "recompute", "backward", "step" */
     size_t peak_node;       /* index into nodes; CM_NO_INDEX during the step */
@@ -523,9 +523,9 @@ struct cm_operator {
     int64_t int_ops;
     int64_t bytes_read;
     int64_t bytes_written;
-    int64_t latency_ps; /* CM_UNKNOWN unless cm_result_timed */
-    uint32_t at_most;   /* which of these are upper bounds: CM_COST_BIT, as in cm_costs */
-    size_t n_states;    /* 0 unless cm_result_timed */
+    int64_t latency_ps;   /* CM_UNKNOWN unless cm_result_timed */
+    uint32_t upper_bound; /* which of these are upper bounds: CM_COST_BIT, as in cm_costs */
+    size_t n_states;      /* 0 unless cm_result_timed */
     const struct cm_state_share *states;
 };
 
@@ -576,8 +576,8 @@ struct cm_result {
     const struct cm_name_count *module_sources;
     size_t n_nodes;
     const struct cm_node *nodes;
-    size_t n_composites;
-    const struct cm_composite *composites; /* in the order of their results */
+    size_t n_fused_patterns;
+    const struct cm_fused_pattern *fused_patterns; /* in the order of their results */
     struct cm_coverage coverage;
     size_t n_rebatched;
     const struct cm_rebatched *rebatched;
@@ -611,13 +611,13 @@ struct cm_sweep_row {
     int64_t peak_activation_bytes;
     int64_t arena_bytes;
     int64_t required_bytes;
-    int64_t latency_ps;    /* CM_UNKNOWN unless there are times */
-    int64_t timed_macs;    /* of nodes that have one */
-    int64_t cached;        /* primitives whose time was measured in an earlier call */
-    uint32_t at_most;      /* which of macs to int_ops are upper bounds: CM_COST_BIT */
-    bool peak_at_most;     /* peak_activation_bytes is one */
-    bool memory_at_most;   /* arena_bytes and required_bytes are */
-    int64_t untimed_nodes; /* that latency_ps leaves out; CM_UNKNOWN unless there are times */
+    int64_t latency_ps;      /* CM_UNKNOWN unless there are times */
+    int64_t timed_macs;      /* of nodes that have one */
+    int64_t cached;          /* primitives whose time was measured in an earlier call */
+    uint32_t upper_bound;    /* which of macs to int_ops are upper bounds: CM_COST_BIT */
+    bool peak_upper_bound;   /* peak_activation_bytes is one */
+    bool memory_upper_bound; /* arena_bytes and required_bytes are */
+    int64_t untimed_nodes;   /* that latency_ps leaves out; CM_UNKNOWN unless there are times */
 };
 
 struct cm_sweep {
@@ -629,8 +629,8 @@ struct cm_sweep {
     int64_t memory_limit; /* bytes; CM_UNKNOWN: not asked */
     size_t n_rows;
     const struct cm_sweep_row *rows; /* in the order that was asked for */
-    size_t n_described_ops;          /* as in cm_coverage, of the first batch that has some */
-    const struct cm_name_count *described_ops;
+    size_t n_custom_ops;             /* as in cm_coverage, of the first batch that has some */
+    const struct cm_name_count *custom_ops;
     size_t n_diagnostics; /* notes and warnings, of all batches, each once; no row's problem */
     const struct cm_diagnostic *diagnostics;
     void *arena; /* the library's */

@@ -35,108 +35,110 @@ static const struct attention unknown = {
  * buffer that past and present share has room for all: how many of it are keys, operand
  * `length` says.
  */
-static void add_past(const struct rule *rule, size_t past, int rank, int axis, size_t length,
-                     struct attention *ret) {
+static void add_past(const struct op_context *context, size_t past, int rank, int axis,
+                     size_t length, struct attention *ret) {
     const int64_t new = ret->keys;
-    const bool shared = rule_attr_int(rule, "past_present_share_buffer") != 0;
+    const bool shared = op_attr_int(context, "past_present_share_buffer") != 0;
     ret->kept = new;
-    if (!rule_has_input(rule, past)) return;
-    const int64_t before = common_dim(rule, past, rank, axis);
-    ret->keys = checked_add(shared ? common_length(rule, length) : before, new);
+    if (!op_has_input(context, past)) return;
+    const int64_t before = common_dim(context, past, rank, axis);
+    ret->keys = checked_add(shared ? common_length(context, length) : before, new);
     ret->kept = shared ? before : ret->keys;
 }
 
 /* input [B, S, D], weight [D, columns]; past [2, B, heads, P, d]. */
-static struct attention read_projecting(const struct rule *rule, size_t past, size_t length) {
+static struct attention read_projecting(const struct op_context *context, size_t past,
+                                        size_t length) {
     struct attention a = unknown;
     size_t n = 0;
-    const int64_t *sizes = rule_attr_ints(rule, "qkv_hidden_sizes", &n);
-    a.batch = common_dim(rule, 0, 3, 0);
-    a.queries = common_dim(rule, 0, 3, 1);
-    a.input = common_dim(rule, 0, 3, 2);
-    a.heads = rule_attr_int(rule, "num_heads");
+    const int64_t *sizes = op_attr_ints(context, "qkv_hidden_sizes", &n);
+    a.batch = common_dim(context, 0, 3, 0);
+    a.queries = common_dim(context, 0, 3, 1);
+    a.input = common_dim(context, 0, 3, 2);
+    a.heads = op_attr_int(context, "num_heads");
     a.kv_heads = a.heads;
-    a.projected = common_dim(rule, 1, 2, 1);
+    a.projected = common_dim(context, 1, 2, 1);
     const int64_t third = common_divide(a.projected, 3);
     a.key = common_divide(n == 3 ? sizes[1] : third, a.heads);
     a.value = common_divide(n == 3 ? sizes[2] : third, a.heads);
     a.keys = a.queries;
-    add_past(rule, past, 5, 3, length, &a);
+    add_past(context, past, 5, 3, length, &a);
     return a;
 }
 
 /* [tokens, D]: whoever pads nothing has batch * length of them, else lengths are data. */
-static struct attention read_packed_projecting(const struct rule *rule) {
-    struct attention a = read_projecting(rule, SIZE_MAX, SIZE_MAX);
-    const int64_t tokens = common_dim(rule, 0, 2, 0);
-    a.batch = common_dim(rule, 3, 2, 0);
-    a.queries = common_dim(rule, 3, 2, 1);
+static struct attention read_packed_projecting(const struct op_context *context) {
+    struct attention a = read_projecting(context, SIZE_MAX, SIZE_MAX);
+    const int64_t tokens = common_dim(context, 0, 2, 0);
+    a.batch = common_dim(context, 3, 2, 0);
+    a.queries = common_dim(context, 3, 2, 1);
     if (checked_mul(a.batch, a.queries) != tokens) a.queries = DIM_UNKNOWN;
-    a.input = common_dim(rule, 0, 2, 1);
+    a.input = common_dim(context, 0, 2, 1);
     a.keys = a.queries;
     return a;
 }
 
 /* Q [B, S, H], or all three [B, S, heads, 3, d]. */
-static void read_queries(const struct rule *rule, struct attention *ret) {
-    const int rank = rule_rank(rule, 0);
-    ret->heads = rule_attr_int(rule, "num_heads");
+static void read_queries(const struct op_context *context, struct attention *ret) {
+    const int rank = op_rank(context, 0);
+    ret->heads = op_attr_int(context, "num_heads");
     ret->kv_heads = ret->heads;
     if (rank != 3 && rank != 5) return;
-    ret->batch = rule_dim(rule, 0, 0);
-    ret->queries = rule_dim(rule, 0, 1);
+    ret->batch = op_dim(context, 0, 0);
+    ret->queries = op_dim(context, 0, 1);
     ret->key =
-        rank == 5 ? rule_dim(rule, 0, 4) : common_divide(rule_dim(rule, 0, 2), ret->heads);
+        rank == 5 ? op_dim(context, 0, 4) : common_divide(op_dim(context, 0, 2), ret->heads);
 }
 
 /* K and V [B, L, columns], [B, heads, L, d], or both in K [B, L, heads, 2, d]. */
-static void read_keys(const struct rule *rule, struct attention *ret) {
-    const int rank = rule_rank(rule, 1);
+static void read_keys(const struct op_context *context, struct attention *ret) {
+    const int rank = op_rank(context, 1);
     ret->value = ret->key;
     ret->keys = ret->queries;
-    if (!rule_has_input(rule, 1)) return;
+    if (!op_has_input(context, 1)) return;
     ret->keys = DIM_UNKNOWN;
-    if (rank == 3 || rank == 5) ret->keys = rule_dim(rule, 1, 1);
-    if (rank == 4) ret->keys = rule_dim(rule, 1, 2);
-    if (!rule_has_input(rule, 2)) return;
-    ret->value = common_dim(rule, 2, 4, 3);
-    if (rule_rank(rule, 2) == 3) ret->value = common_divide(rule_dim(rule, 2, 2), ret->heads);
+    if (rank == 3 || rank == 5) ret->keys = op_dim(context, 1, 1);
+    if (rank == 4) ret->keys = op_dim(context, 1, 2);
+    if (!op_has_input(context, 2)) return;
+    ret->value = common_dim(context, 2, 4, 3);
+    if (op_rank(context, 2) == 3) ret->value = common_divide(op_dim(context, 2, 2), ret->heads);
 }
 
-static struct attention read_multi_head(const struct rule *rule) {
+static struct attention read_multi_head(const struct op_context *context) {
     struct attention a = unknown;
-    read_queries(rule, &a);
-    read_keys(rule, &a);
-    add_past(rule, 6, 4, 2, 8, &a);
+    read_queries(context, &a);
+    read_keys(context, &a);
+    add_past(context, 6, 4, 2, 8, &a);
     return a;
 }
 
 /* Q and K packed into one: [B, 1, 2 H + Hv], which are all as wide as each other. */
-static struct attention read_decoder(const struct rule *rule) {
+static struct attention read_decoder(const struct op_context *context) {
     struct attention a = unknown;
-    read_queries(rule, &a);
-    if (!rule_has_input(rule, 1))
-        a.key = common_divide(common_dim(rule, 0, 3, 2), checked_mul(3, a.heads));
-    read_keys(rule, &a);
-    add_past(rule, 5, 4, 2, 7, &a);
+    read_queries(context, &a);
+    if (!op_has_input(context, 1))
+        a.key = common_divide(common_dim(context, 0, 3, 2), checked_mul(3, a.heads));
+    read_keys(context, &a);
+    add_past(context, 5, 4, 2, 7, &a);
     return a;
 }
 
 /* [tokens, H], or [tokens, heads, 3, d]. */
-static struct attention read_packed_multi_head(const struct rule *rule) {
+static struct attention read_packed_multi_head(const struct op_context *context) {
     struct attention a = unknown;
-    const int64_t tokens = rule_rank(rule, 0) > 0 ? rule_dim(rule, 0, 0) : DIM_UNKNOWN;
-    a.heads = rule_attr_int(rule, "num_heads");
+    const int64_t tokens = op_rank(context, 0) > 0 ? op_dim(context, 0, 0) : DIM_UNKNOWN;
+    a.heads = op_attr_int(context, "num_heads");
     a.kv_heads = a.heads;
-    a.batch = common_dim(rule, 4, 2, 0);
-    a.queries = common_dim(rule, 4, 2, 1);
+    a.batch = common_dim(context, 4, 2, 0);
+    a.queries = common_dim(context, 4, 2, 1);
     if (checked_mul(a.batch, a.queries) != tokens) a.queries = DIM_UNKNOWN;
     a.keys = a.queries;
     a.kept = a.keys;
-    a.key = rule_rank(rule, 0) == 4 ? rule_dim(rule, 0, 3)
-                                    : common_divide(common_dim(rule, 0, 2, 1), a.heads);
+    a.key = op_rank(context, 0) == 4 ? op_dim(context, 0, 3)
+                                     : common_divide(common_dim(context, 0, 2, 1), a.heads);
     a.value = a.key;
-    if (rule_has_input(rule, 2)) a.value = common_divide(common_dim(rule, 2, 2, 1), a.heads);
+    if (op_has_input(context, 2))
+        a.value = common_divide(common_dim(context, 2, 2, 1), a.heads);
     return a;
 }
 
@@ -144,42 +146,42 @@ static struct attention read_packed_multi_head(const struct rule *rule) {
  * Heads of keys are shared. total_sequence_length says how many keys there are; where it is not
  * known, those of the past, whose buffer is then taken to be full, and of this call.
  */
-static struct attention read_grouped(const struct rule *rule) {
+static struct attention read_grouped(const struct op_context *context) {
     struct attention a = unknown;
-    const int64_t total = common_length(rule, 6);
-    const bool packed = !rule_has_input(rule, 1);
-    a.heads = rule_attr_int(rule, "num_heads");
-    a.kv_heads = rule_attr_int(rule, "kv_num_heads");
-    a.batch = common_dim(rule, 0, 3, 0);
-    a.queries = common_dim(rule, 0, 3, 1);
+    const int64_t total = common_length(context, 6);
+    const bool packed = !op_has_input(context, 1);
+    a.heads = op_attr_int(context, "num_heads");
+    a.kv_heads = op_attr_int(context, "kv_num_heads");
+    a.batch = common_dim(context, 0, 3, 0);
+    a.queries = common_dim(context, 0, 3, 1);
     const int64_t shares = packed ? checked_add(a.heads, checked_mul(2, a.kv_heads)) : a.heads;
-    a.key = common_divide(common_dim(rule, 0, 3, 2), shares);
+    a.key = common_divide(common_dim(context, 0, 3, 2), shares);
     a.value = a.key;
-    a.keys = packed ? a.queries : common_dim(rule, 1, 3, 1);
-    add_past(rule, 3, 4, 2, SIZE_MAX, &a);
+    a.keys = packed ? a.queries : common_dim(context, 1, 3, 1);
+    add_past(context, 3, 4, 2, SIZE_MAX, &a);
     if (!is_known(total)) return a;
-    const int64_t before = rule_has_input(rule, 3) ? common_dim(rule, 3, 4, 2) : 0;
+    const int64_t before = op_has_input(context, 3) ? common_dim(context, 3, 4, 2) : 0;
     a.keys = total;
     a.kept = is_known(before) && before > total ? before : total;
     if (!is_known(before)) a.kept = DIM_UNKNOWN;
     return a;
 }
 
-static struct attention read_attention(const struct rule *rule) {
-    return read_projecting(rule, 4, 6);
+static struct attention read_attention(const struct op_context *context) {
+    return read_projecting(context, 4, 6);
 }
 
-static struct attention read_masked_self(const struct rule *rule) {
-    return read_projecting(rule, 4, 6);
+static struct attention read_masked_self(const struct op_context *context) {
+    return read_projecting(context, 4, 6);
 }
 
-static struct attention read_quantized(const struct rule *rule) {
-    return read_projecting(rule, 8, SIZE_MAX);
+static struct attention read_quantized(const struct op_context *context) {
+    return read_projecting(context, 8, SIZE_MAX);
 }
 
 struct reading {
     const char *type;
-    struct attention (*read)(const struct rule *rule);
+    struct attention (*read)(const struct op_context *context);
     size_t masks[2]; /* operands that are added to the scores */
 };
 
@@ -194,40 +196,41 @@ static const struct reading readings[] = {
     {"GroupQueryAttention", read_grouped, {10, SIZE_MAX}},
 };
 
-static const struct reading *reading_of(const struct rule *rule) {
+static const struct reading *reading_of(const struct op_context *context) {
     size_t i = 0;
-    while (!text_equal(readings[i].type, rule->op->type)) i++;
+    while (!text_equal(readings[i].type, context->op->type)) i++;
     return &readings[i];
 }
 
-static struct attention sizes_of(const struct rule *rule) {
-    return reading_of(rule)->read(rule);
+static struct attention sizes_of(const struct op_context *context) {
+    return reading_of(context)->read(context);
 }
 
-int vendor_attention_masks(const struct rule *rule) {
-    const struct reading *reading = reading_of(rule);
-    const bool causal = rule_attr_int(rule, "unidirectional") || rule_attr_int(rule, "causal");
-    return causal + rule_has_input(rule, reading->masks[0]) +
-           rule_has_input(rule, reading->masks[1]);
+int contrib_attention_masks(const struct op_context *context) {
+    const struct reading *reading = reading_of(context);
+    const bool causal =
+        op_attr_int(context, "unidirectional") || op_attr_int(context, "causal");
+    return causal + op_has_input(context, reading->masks[0]) +
+           op_has_input(context, reading->masks[1]);
 }
 
-int64_t vendor_attention_rows(const struct rule *rule) {
-    const struct attention a = sizes_of(rule);
+int64_t contrib_attention_rows(const struct op_context *context) {
+    const struct attention a = sizes_of(context);
     return checked_mul(checked_mul(a.batch, a.heads), a.queries);
 }
 
-int64_t vendor_attention_scores(const struct rule *rule) {
-    return checked_mul(vendor_attention_rows(rule), sizes_of(rule).keys);
+int64_t contrib_attention_scores(const struct op_context *context) {
+    return checked_mul(contrib_attention_rows(context), sizes_of(context).keys);
 }
 
-int64_t vendor_attention_projection(const struct rule *rule) {
-    const struct attention a = sizes_of(rule);
+int64_t contrib_attention_projection(const struct op_context *context) {
+    const struct attention a = sizes_of(context);
     const int64_t each = checked_mul(a.input, a.projected);
     return checked_mul(checked_mul(a.batch, a.queries), each);
 }
 
-static void macs_attention(const struct rule *rule, struct product *ret) {
-    const struct attention a = sizes_of(rule);
+static void macs_attention(const struct op_context *context, struct product *ret) {
+    const struct attention a = sizes_of(context);
     const int64_t heads =
         checked_mul(checked_mul(a.heads, a.keys), checked_add(a.key, a.value));
     product_add(ret, "batch", a.batch);
@@ -238,66 +241,66 @@ static void macs_attention(const struct rule *rule, struct product *ret) {
                 checked_add(checked_mul(a.input, a.projected), heads));
 }
 
-static int check_heads(const struct rule *rule, const struct attention *a) {
+static int check_heads(const struct op_context *context, const struct attention *a) {
     if ((is_known(a->key) && a->key < 0) || (is_known(a->value) && a->value < 0))
-        return rule_fail(rule, DIAG_ATTRIBUTE, "qkv_hidden_sizes has a size below 0");
+        return op_fail(context, DIAG_ATTRIBUTE, "qkv_hidden_sizes has a size below 0");
     if (a->heads >= 1 && a->kv_heads >= 1 && a->heads % a->kv_heads == 0) return CM_OK;
-    return rule_fail(rule, DIAG_ATTRIBUTE, "%lld heads of queries, %lld of keys",
-                     (long long)a->heads, (long long)a->kv_heads);
+    return op_fail(context, DIAG_ATTRIBUTE, "%lld heads of queries, %lld of keys",
+                   (long long)a->heads, (long long)a->kv_heads);
 }
 
-static int infer_projecting(struct rule *rule, enum dtype dtype) {
-    const struct attention a = sizes_of(rule);
+static int infer_projecting(struct op_context *context, enum dtype dtype) {
+    const struct attention a = sizes_of(context);
     const int64_t out[] = {a.batch, a.queries, checked_mul(a.heads, a.value)};
     const int64_t present[] = {2, a.batch, a.heads, a.kept, a.key};
-    int status = check_heads(rule, &a);
-    if (status == CM_OK) status = rule_output_dims(rule, 0, dtype, 3, out);
-    return status < 0 ? status : rule_output_dims(rule, 1, dtype, 5, present);
+    int status = check_heads(context, &a);
+    if (status == CM_OK) status = op_output_dims(context, 0, dtype, 3, out);
+    return status < 0 ? status : op_output_dims(context, 1, dtype, 5, present);
 }
 
-static int infer_attention(struct rule *rule) {
-    return infer_projecting(rule, rule_dtype(rule, 0));
+static int infer_attention(struct op_context *context) {
+    return infer_projecting(context, op_dtype(context, 0));
 }
 
 /* Scales are of the type that comes out. */
-static int infer_quantized(struct rule *rule) {
-    return infer_projecting(rule, rule_dtype(rule, 3));
+static int infer_quantized(struct op_context *context) {
+    return infer_projecting(context, op_dtype(context, 3));
 }
 
-static int infer_packed(struct rule *rule) {
-    const struct attention a = sizes_of(rule);
-    const int64_t tokens = rule_rank(rule, 0) > 0 ? rule_dim(rule, 0, 0) : DIM_UNKNOWN;
+static int infer_packed(struct op_context *context) {
+    const struct attention a = sizes_of(context);
+    const int64_t tokens = op_rank(context, 0) > 0 ? op_dim(context, 0, 0) : DIM_UNKNOWN;
     const int64_t dims[] = {tokens, checked_mul(a.heads, a.value)};
-    int status = check_heads(rule, &a);
-    return status < 0 ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), 2, dims);
+    int status = check_heads(context, &a);
+    return status < 0 ? status : op_output_dims(context, 0, op_dtype(context, 0), 2, dims);
 }
 
 /* What is handed on is of the type of the past, which may be quantized. */
-static int infer_separate(struct rule *rule, size_t past) {
-    const struct attention a = sizes_of(rule);
-    const enum dtype dtype = rule_dtype(rule, 0);
-    const enum dtype kept = rule_has_input(rule, past) ? rule_dtype(rule, past) : dtype;
+static int infer_separate(struct op_context *context, size_t past) {
+    const struct attention a = sizes_of(context);
+    const enum dtype dtype = op_dtype(context, 0);
+    const enum dtype kept = op_has_input(context, past) ? op_dtype(context, past) : dtype;
     const int64_t out[] = {a.batch, a.queries, checked_mul(a.heads, a.value)};
     const int64_t key[] = {a.batch, a.kv_heads, a.kept, a.key};
     const int64_t value[] = {a.batch, a.kv_heads, a.kept, a.value};
     const int64_t scores[] = {a.batch, a.heads, a.queries, a.keys};
-    int status = check_heads(rule, &a);
-    if (status == CM_OK) status = rule_output_dims(rule, 0, dtype, 3, out);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, kept, 4, key);
-    if (status == CM_OK) status = rule_output_dims(rule, 2, kept, 4, value);
-    return status < 0 ? status : rule_output_dims(rule, 3, dtype, 4, scores);
+    int status = check_heads(context, &a);
+    if (status == CM_OK) status = op_output_dims(context, 0, dtype, 3, out);
+    if (status == CM_OK) status = op_output_dims(context, 1, kept, 4, key);
+    if (status == CM_OK) status = op_output_dims(context, 2, kept, 4, value);
+    return status < 0 ? status : op_output_dims(context, 3, dtype, 4, scores);
 }
 
-static int infer_multi_head(struct rule *rule) {
-    return infer_separate(rule, 6);
+static int infer_multi_head(struct op_context *context) {
+    return infer_separate(context, 6);
 }
 
-static int infer_decoder(struct rule *rule) {
-    return infer_separate(rule, 5);
+static int infer_decoder(struct op_context *context) {
+    return infer_separate(context, 5);
 }
 
-static int infer_grouped(struct rule *rule) {
-    return infer_separate(rule, 3);
+static int infer_grouped(struct op_context *context) {
+    return infer_separate(context, 3);
 }
 
 static const struct op_attr attention[] = {OPTIONAL_ATTR("do_rotary", ATTR_INT),
@@ -364,32 +367,32 @@ static const struct op_attr rotary_embedding[] = {
     OPTIONAL_ATTR("interleaved", ATTR_INT), OPTIONAL_ATTR("is_packed_batching", ATTR_INT),
     OPTIONAL_ATTR("num_heads", ATTR_INT),   OPTIONAL_ATTR("rotary_embedding_dim", ATTR_INT),
     OPTIONAL_ATTR("scale", ATTR_FLOAT),     {0}};
-#define VENDOR(name, least, most, fewest, out, attributes, rule, letters)                      \
+#define CONTRIB(name, least, most, fewest, out, attributes, context, letters)                  \
     {                                                                                          \
         .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
         .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,    \
-        .infer = rule,                                                                         \
+        .infer = context,                                                                      \
         .cost = {.macs = macs_attention,                                                       \
-                 .macs_are = "projection, and scores x (columns of a key and of a value)",     \
-                 .extra = vendor_attention_scores,                                             \
-                 .extra_is = "at 1 a score"},                                                  \
-        .roles = letters, .backward.gradients = "-"                                            \
+                 .macs_formula = "projection, and scores x (columns of a key and of a value)", \
+                 .extra = contrib_attention_scores,                                            \
+                 .extra_description = "at 1 a score"},                                         \
+        .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
     /*      type                             in    out attributes                            rule              roles */
-    VENDOR("Attention",                       2, 7, 1, 2, attention,                           infer_attention,  "xWWmxmi"),
-    VENDOR("QAttention",                      5, 9, 1, 2, q_attention,                         infer_quantized,  "xWWiimiix"),
-    VENDOR("DecoderMaskedSelfAttention",      7, 9, 2, 2, decoder_masked_self_attention,       infer_attention,  "xWWmxmiii"),
-    VENDOR("PackedAttention",                 5, 6, 1, 1, packed_attention,                    infer_packed,     "xWWiim"),
-    VENDOR("MultiHeadAttention",              1,10, 1, 4, multi_head_attention,                infer_multi_head, "xxxWmmxxii"),
-    VENDOR("DecoderMaskedMultiHeadAttention", 1,11, 1, 4, decoder_masked_multi_head_attention, infer_decoder,    "xxxmmxxiiiW"),
-    VENDOR("PackedMultiHeadAttention",        6, 7, 1, 1, packed_multi_head_attention,         infer_packed,     "xxxWiim"),
-    VENDOR("GroupQueryAttention",             7,16, 1, 4, group_query_attention,               infer_grouped,    "xxxxxiimmimniinn"),
+    CONTRIB("Attention",                       2, 7, 1, 2, attention,                           infer_attention,  "xWWmxmi"),
+    CONTRIB("QAttention",                      5, 9, 1, 2, q_attention,                         infer_quantized,  "xWWiimiix"),
+    CONTRIB("DecoderMaskedSelfAttention",      7, 9, 2, 2, decoder_masked_self_attention,       infer_attention,  "xWWmxmiii"),
+    CONTRIB("PackedAttention",                 5, 6, 1, 1, packed_attention,                    infer_packed,     "xWWiim"),
+    CONTRIB("MultiHeadAttention",              1,10, 1, 4, multi_head_attention,                infer_multi_head, "xxxWmmxxii"),
+    CONTRIB("DecoderMaskedMultiHeadAttention", 1,11, 1, 4, decoder_masked_multi_head_attention, infer_decoder,    "xxxmmxxiiiW"),
+    CONTRIB("PackedMultiHeadAttention",        6, 7, 1, 1, packed_multi_head_attention,         infer_packed,     "xxxWiim"),
+    CONTRIB("GroupQueryAttention",             7,16, 1, 4, group_query_attention,               infer_grouped,    "xxxxxiimmimniinn"),
     {.domain = "com.microsoft", .type = "RotaryEmbedding", .since = 1, .min_inputs = 4, .max_inputs = 4, .min_outputs = 1,
-     .max_outputs = 1, .attrs = rotary_embedding, .infer = common_infer_same, .memory = MEMORY_IN_PLACE, .roles = "ximm",
-     .backward.gradients = "123,-"},
+     .max_outputs = 1, .attrs = rotary_embedding, .infer = common_infer_same, .memory = MEMORY_IN_PLACE, .param_roles = "ximm",
+     .backward.saved_for_backward = "123,-"},
 };
 /* clang-format on */
 

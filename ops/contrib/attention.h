@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
-struct rule;
+struct op_context;
 
 /* Batch * heads * queries, and these times keys. */
-int64_t vendor_attention_rows(const struct rule *rule);
-int64_t vendor_attention_scores(const struct rule *rule);
+int64_t contrib_attention_rows(const struct op_context *context);
+int64_t contrib_attention_scores(const struct op_context *context);
 /* MACs that make queries, keys and values of the input; 0 where they are given. */
-int64_t vendor_attention_projection(const struct rule *rule);
+int64_t contrib_attention_projection(const struct op_context *context);
 /* How many masks and biases each score has, a causal one included. */
-int vendor_attention_masks(const struct rule *rule);
+int contrib_attention_masks(const struct op_context *context);
 
 #endif

@@ -12,181 +12,186 @@
 
 #include "support/banned.h"
 
-static int infer_biased(struct rule *rule) {
-    int status = common_check_broadcasts(rule, "bias");
-    return status < 0 ? status : common_infer_same(rule);
+static int infer_biased(struct op_context *context) {
+    int status = common_check_broadcasts(context, "bias");
+    return status < 0 ? status : common_infer_same(context);
 }
 
 /* [N, S, D] to [N, S, D / 2]: values times the Gelu of gates. */
-static int infer_split_gelu(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
+static int infer_split_gelu(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
     struct shape half;
-    int status = common_check_rank(rule, 0, 1);
-    if (status < 0 || !shape_has_rank(x)) return status < 0 ? status : common_infer_same(rule);
-    if (shape_make(rule->arena, x->rank, x->dims, &half) < 0) return diag_no_memory(rule->diag);
+    int status = common_check_rank(context, 0, 1);
+    if (status < 0 || !shape_has_rank(x))
+        return status < 0 ? status : common_infer_same(context);
+    if (shape_make(context->arena, x->rank, x->dims, &half) < 0)
+        return diag_no_memory(context->diag);
     half.dims[x->rank - 1] = checked_div_floor(x->dims[x->rank - 1], 2);
-    return rule_output(rule, 0, rule_dtype(rule, 0), &half);
+    return op_output(context, 0, op_dtype(context, 0), &half);
 }
 
 /* Outputs: normalized; two statistics of each row, which are floats; the sum. */
-static int output_normalized(struct rule *rule, int64_t first) {
-    const struct shape *x = rule_shape(rule, 0);
+static int output_normalized(struct op_context *context, int64_t first) {
+    const struct shape *x = op_shape(context, 0);
     struct shape rows = *x;
     int axis = 0;
     if (shape_has_rank(x)) {
-        int status = rule_normalize_axis(rule, first, x->rank, &axis);
+        int status = op_normalize_axis(context, first, x->rank, &axis);
         if (status < 0) return status;
-        if (shape_make(rule->arena, x->rank, x->dims, &rows) < 0)
-            return diag_no_memory(rule->diag);
+        if (shape_make(context->arena, x->rank, x->dims, &rows) < 0)
+            return diag_no_memory(context->diag);
     }
     for (; axis < x->rank; axis++) rows.dims[axis] = 1;
-    int status = common_infer_same(rule);
-    if (status == CM_OK) status = rule_output(rule, 1, DTYPE_FLOAT, &rows);
-    if (status == CM_OK) status = rule_output(rule, 2, DTYPE_FLOAT, &rows);
-    return status < 0 ? status : rule_output(rule, 3, rule_dtype(rule, 0), x);
+    int status = common_infer_same(context);
+    if (status == CM_OK) status = op_output(context, 1, DTYPE_FLOAT, &rows);
+    if (status == CM_OK) status = op_output(context, 2, DTYPE_FLOAT, &rows);
+    return status < 0 ? status : op_output(context, 3, op_dtype(context, 0), x);
 }
 
-static int infer_skip_norm(struct rule *rule) {
-    return output_normalized(rule, -1);
+static int infer_skip_norm(struct op_context *context) {
+    return output_normalized(context, -1);
 }
 
-static int infer_simplified_norm(struct rule *rule) {
-    return output_normalized(rule, rule_attr_int(rule, "axis"));
+static int infer_simplified_norm(struct op_context *context) {
+    return output_normalized(context, op_attr_int(context, "axis"));
 }
 
 /* Words [B, S] of a table [n, hidden]: [B, S, hidden], the length of each row, the sum. */
-static int infer_embedding(struct rule *rule) {
-    const int rank = rule_rank(rule, 0);
+static int infer_embedding(struct op_context *context) {
+    const int rank = op_rank(context, 0);
     if (rank != RANK_UNKNOWN && rank != 2)
-        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, 2 is wanted", rank);
+        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, 2 is wanted", rank);
     const int64_t dims[] = {
-        rank == 2 ? rule_dim(rule, 0, 0) : DIM_UNKNOWN,
-        rank == 2 ? rule_dim(rule, 0, 1) : DIM_UNKNOWN,
-        rule_rank(rule, 2) == 2 ? rule_dim(rule, 2, 1) : DIM_UNKNOWN,
+        rank == 2 ? op_dim(context, 0, 0) : DIM_UNKNOWN,
+        rank == 2 ? op_dim(context, 0, 1) : DIM_UNKNOWN,
+        op_rank(context, 2) == 2 ? op_dim(context, 2, 1) : DIM_UNKNOWN,
     };
-    const enum dtype dtype = rule_dtype(rule, 2);
-    int status = rule_output_dims(rule, 0, dtype, 3, dims);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, DTYPE_INT32, 1, dims);
-    return status < 0 ? status : rule_output_dims(rule, 2, dtype, 3, dims);
+    const enum dtype dtype = op_dtype(context, 2);
+    int status = op_output_dims(context, 0, dtype, 3, dims);
+    if (status == CM_OK) status = op_output_dims(context, 1, DTYPE_INT32, 1, dims);
+    return status < 0 ? status : op_output_dims(context, 2, dtype, 3, dims);
 }
 
-static int infer_group_norm(struct rule *rule) {
-    const int64_t groups = rule_attr_int(rule, "groups");
-    if (groups >= 1) return common_infer_same(rule);
-    return rule_fail(rule, DIAG_ATTRIBUTE, "groups is %lld, 1 or more is wanted",
-                     (long long)groups);
+static int infer_group_norm(struct op_context *context) {
+    const int64_t groups = op_attr_int(context, "groups");
+    if (groups >= 1) return common_infer_same(context);
+    return op_fail(context, DIAG_ATTRIBUTE, "groups is %lld, 1 or more is wanted",
+                   (long long)groups);
 }
 
-static int infer_skip_group_norm(struct rule *rule) {
-    int status = infer_group_norm(rule);
-    return status < 0 ? status : rule_output_like(rule, 1, 0);
+static int infer_skip_group_norm(struct op_context *context) {
+    int status = infer_group_norm(context);
+    return status < 0 ? status : op_output_like(context, 1, 0);
 }
 
 /* Quantized operands stand three apart: data, scale, zero point. */
-static int infer_quantized_pair(struct rule *rule, size_t first, size_t second) {
+static int infer_quantized_pair(struct op_context *context, size_t first, size_t second) {
     struct shape both;
-    int status = rule_broadcast(rule, rule_shape(rule, first), rule_shape(rule, second), &both);
-    return status < 0 ? status : rule_output(rule, 0, rule_dtype(rule, first), &both);
+    int status =
+        op_broadcast(context, op_shape(context, first), op_shape(context, second), &both);
+    return status < 0 ? status : op_output(context, 0, op_dtype(context, first), &both);
 }
 
-static int infer_quantized_binary(struct rule *rule) {
-    return infer_quantized_pair(rule, 0, 3);
+static int infer_quantized_binary(struct op_context *context) {
+    return infer_quantized_pair(context, 0, 3);
 }
 
-static int infer_quantized_where(struct rule *rule) {
+static int infer_quantized_where(struct op_context *context) {
     struct shape both, all;
-    int status = rule_broadcast(rule, rule_shape(rule, 1), rule_shape(rule, 4), &both);
-    if (status == CM_OK) status = rule_broadcast(rule, rule_shape(rule, 0), &both, &all);
-    return status < 0 ? status : rule_output(rule, 0, rule_dtype(rule, 1), &all);
+    int status = op_broadcast(context, op_shape(context, 1), op_shape(context, 4), &both);
+    if (status == CM_OK) status = op_broadcast(context, op_shape(context, 0), &both, &all);
+    return status < 0 ? status : op_output(context, 0, op_dtype(context, 1), &all);
 }
 
 /* 8-bit integers multiply to 32 bits. */
-static int infer_mul_integer(struct rule *rule) {
+static int infer_mul_integer(struct op_context *context) {
     struct shape both;
-    int status = rule_broadcast(rule, rule_shape(rule, 0), rule_shape(rule, 2), &both);
-    return status < 0 ? status : rule_output(rule, 0, DTYPE_INT32, &both);
+    int status = op_broadcast(context, op_shape(context, 0), op_shape(context, 2), &both);
+    return status < 0 ? status : op_output(context, 0, DTYPE_INT32, &both);
 }
 
 /* Operands from 2 on: data, scale, zero point of each part. */
-static int infer_quantized_concat(struct rule *rule) {
-    const struct shape *first = rule_shape(rule, 2);
+static int infer_quantized_concat(struct op_context *context) {
+    const struct shape *first = op_shape(context, 2);
     struct shape all;
     int axis = 0;
-    if (rule->n_inputs < 5 || (rule->n_inputs - 2) % 3 != 0)
-        return rule_fail(rule, DIAG_ARITY, "%zu inputs are no scale, zero point and triples",
-                         rule->n_inputs);
+    if (context->n_inputs < 5 || (context->n_inputs - 2) % 3 != 0)
+        return op_fail(context, DIAG_ARITY, "%zu inputs are no scale, zero point and triples",
+                       context->n_inputs);
     if (!shape_has_rank(first))
-        return rule_output_dims(rule, 0, rule_dtype(rule, 1), RANK_UNKNOWN, NULL);
-    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), first->rank, &axis);
+        return op_output_dims(context, 0, op_dtype(context, 1), RANK_UNKNOWN, NULL);
+    int status = op_normalize_axis(context, op_attr_int(context, "axis"), first->rank, &axis);
     if (status < 0) return status;
-    if (shape_make(rule->arena, first->rank, first->dims, &all) < 0)
-        return diag_no_memory(rule->diag);
-    for (size_t i = 5; i < rule->n_inputs; i += 3) {
-        const struct shape *part = rule_shape(rule, i);
+    if (shape_make(context->arena, first->rank, first->dims, &all) < 0)
+        return diag_no_memory(context->diag);
+    for (size_t i = 5; i < context->n_inputs; i += 3) {
+        const struct shape *part = op_shape(context, i);
         const bool fits = part->rank == first->rank;
         all.dims[axis] = checked_add(all.dims[axis], fits ? part->dims[axis] : DIM_UNKNOWN);
     }
-    return rule_output(rule, 0, rule_dtype(rule, 2), &all);
+    return op_output(context, 0, op_dtype(context, 2), &all);
 }
 
 /* One place is left of the spatial axes. */
-static int infer_global(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
-    const bool last = rule_attr_int(rule, "channels_last") != 0;
+static int infer_global(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
+    const bool last = op_attr_int(context, "channels_last") != 0;
     struct shape out;
-    int status = common_check_rank(rule, 0, 3);
-    if (status < 0 || !shape_has_rank(x)) return status < 0 ? status : common_infer_same(rule);
-    if (shape_make(rule->arena, x->rank, x->dims, &out) < 0) return diag_no_memory(rule->diag);
+    int status = common_check_rank(context, 0, 3);
+    if (status < 0 || !shape_has_rank(x))
+        return status < 0 ? status : common_infer_same(context);
+    if (shape_make(context->arena, x->rank, x->dims, &out) < 0)
+        return diag_no_memory(context->diag);
     for (int axis = last ? 1 : 2; axis < x->rank - (last ? 1 : 0); axis++) out.dims[axis] = 1;
-    return rule_output(rule, 0, rule_dtype(rule, 0), &out);
+    return op_output(context, 0, op_dtype(context, 0), &out);
 }
 
-static int infer_average(struct rule *rule) {
-    if (rule_attr_int(rule, "channels_last") == 0) return pool_infer(rule);
-    return channels_last_infer(rule, 0, pool_infer);
+static int infer_average(struct op_context *context) {
+    if (op_attr_int(context, "channels_last") == 0) return pool_infer(context);
+    return channels_last_infer(context, 0, pool_infer);
 }
 
-static int infer_nhwc_pool(struct rule *rule) {
-    return channels_last_infer(rule, 0, pool_infer);
+static int infer_nhwc_pool(struct op_context *context) {
+    return channels_last_infer(context, 0, pool_infer);
 }
 
-static int infer_reduced(struct rule *rule, enum dtype dtype) {
-    const struct shape *x = rule_shape(rule, 0);
+static int infer_reduced(struct op_context *context, enum dtype dtype) {
+    const struct shape *x = op_shape(context, 0);
     bool gone[SHAPE_MAX_RANK] = {false};
     int64_t dims[SHAPE_MAX_RANK];
     size_t n = 0;
     int rank = 0;
-    const int64_t *axes = rule_attr_ints(rule, "axes", &n);
-    if (!shape_has_rank(x)) return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
+    const int64_t *axes = op_attr_ints(context, "axes", &n);
+    if (!shape_has_rank(x)) return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
     for (size_t i = 0; i < n; i++) {
         int axis = 0;
-        int status = rule_normalize_axis(rule, axes[i], x->rank, &axis);
+        int status = op_normalize_axis(context, axes[i], x->rank, &axis);
         if (status < 0) return status;
         gone[axis] = true;
     }
     for (int axis = 0; axis < x->rank; axis++)
-        if (!gone[axis] || rule_attr_int(rule, "keepdims") != 0)
+        if (!gone[axis] || op_attr_int(context, "keepdims") != 0)
             dims[rank++] = gone[axis] ? 1 : x->dims[axis];
-    return rule_output_dims(rule, 0, dtype, rank, dims);
+    return op_output_dims(context, 0, dtype, rank, dims);
 }
 
-static int infer_quantized_mean(struct rule *rule) {
-    return infer_reduced(rule, rule_dtype(rule, 0));
+static int infer_quantized_mean(struct op_context *context) {
+    return infer_reduced(context, op_dtype(context, 0));
 }
 
 /* 8-bit integers add up to 32 bits. */
-static int infer_integer_sum(struct rule *rule) {
-    const bool has_sign = rule_dtype(rule, 0) == DTYPE_INT8;
-    return infer_reduced(rule, has_sign ? DTYPE_INT32 : DTYPE_UINT32);
+static int infer_integer_sum(struct op_context *context) {
+    const bool has_sign = op_dtype(context, 0) == DTYPE_INT8;
+    return infer_reduced(context, has_sign ? DTYPE_INT32 : DTYPE_UINT32);
 }
 
-static int infer_quantize(struct rule *rule) {
-    const enum dtype dtype = rule_has_input(rule, 2) ? rule_dtype(rule, 2) : DTYPE_UINT8;
-    return common_infer_same_shape(rule, dtype);
+static int infer_quantize(struct op_context *context) {
+    const enum dtype dtype = op_has_input(context, 2) ? op_dtype(context, 2) : DTYPE_UINT8;
+    return common_infer_same_shape(context, dtype);
 }
 
-static int infer_dequantize(struct rule *rule) {
-    return common_infer_same_shape(rule, rule_dtype(rule, 1));
+static int infer_dequantize(struct op_context *context) {
+    return common_infer_same_shape(context, op_dtype(context, 1));
 }
 
 static const struct op_attr bias_softmax[] = {
@@ -235,47 +240,47 @@ static const struct op_attr nhwc_max_pool[] = {STRING_ATTR("auto_pad", "NOTSET")
 static const struct op_attr simplified_layer_normalization[] = {
     INT_ATTR("axis", -1), FLOAT_ATTR("epsilon", 1e-5F), INT_ATTR("stash_type", 1), {0}};
 
-#define VENDOR(name, least, most, out, attributes, rule, input, result, letters, class)        \
+#define CONTRIB(name, least, most, out, attributes, context, input, result, letters, class)    \
     {                                                                                          \
         .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
         .max_inputs = most, .min_outputs = 1, .max_outputs = out, .attrs = attributes,         \
-        .infer = rule, .cost = {.per_input = input, .per_output = result}, .roles = letters,   \
-        .module = class, .backward.gradients = "-"                                             \
+        .infer = context, .cost = {.per_input = input, .per_output = result},                  \
+        .param_roles = letters, .module = class, .backward.saved_for_backward = "-"            \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
     /*      type                      in    out attributes                  rule             n out  roles        module */
-    VENDOR("Gelu",                     1, 1, 1, NULL,                       common_infer_same,   1, 0, "x",         "GELU"),
-    VENDOR("FastGelu",                 1, 2, 1, NULL,                       infer_biased,        1, 0, "xn",        "GELU"),
-    VENDOR("BiasGelu",                 2, 2, 1, NULL,                       infer_biased,        1, 0, "xn",        "GELU"),
-    VENDOR("BiasSplitGelu",            2, 2, 1, NULL,                       infer_split_gelu,    0, 1, "xn",        NULL),
-    VENDOR("BiasAdd",                  3, 3, 1, NULL,                       infer_biased,        0, 0, "xnx",       NULL),
-    VENDOR("BiasSoftmax",              2, 2, 1, bias_softmax,               common_infer_same,   1, 0, "xm",        "Softmax"),
-    VENDOR("SkipLayerNormalization",   3, 5, 4, skip_layer_normalization,   infer_skip_norm,     5, 0, "xxnnn",     "LayerNorm"),
-    VENDOR("SkipSimplifiedLayerNormalization", 3, 4, 4, skip_layer_normalization, infer_skip_norm, 0, 0, "xxnn",    "RMSNorm"),
-    VENDOR("EmbedLayerNormalization",  7, 9, 3, embed_layer_normalization,  infer_embedding,     0, 5, "iinnnnnii", NULL),
-    VENDOR("GroupNorm",                3, 3, 1, group_norm,                 infer_group_norm,    5, 0, "xnn",       "GroupNorm"),
-    VENDOR("SkipGroupNorm",            4, 5, 2, skip_group_norm,            infer_skip_group_norm, 5, 0, "xnnxn",   "GroupNorm"),
-    VENDOR("QLinearAdd",               7, 8, 1, NULL,                       infer_quantized_binary, 0, 0, "eiieii", NULL),
-    VENDOR("QLinearMul",               7, 8, 1, NULL,                       infer_quantized_binary, 0, 0, "eiieii", NULL),
-    VENDOR("QLinearWhere",             9, 9, 1, NULL,                       infer_quantized_where, 0, 0, "meiieii", NULL),
-    VENDOR("QLinearSigmoid",           4, 5, 1, NULL,                       common_infer_same,   0, 0, "xi",        "Sigmoid"),
-    VENDOR("QLinearLeakyRelu",         4, 5, 1, q_linear_leaky_relu,        common_infer_same,   1, 0, "xi",        "LeakyReLU"),
-    VENDOR("QLinearSoftmax",           5, 5, 1, q_linear_softmax,           common_infer_same,   1, 0, "xi",        "Softmax"),
-    VENDOR("QLinearConcat",     3, VARIADIC, 1, q_linear_concat,            infer_quantized_concat, 0, 0, "x",      NULL),
-    VENDOR("QLinearGlobalAveragePool", 5, 5, 1, q_linear_global_average_pool, infer_global,      1, 0, "xi",        "AdaptiveAvgPool{n}d"),
-    VENDOR("QLinearAveragePool",       4, 5, 1, q_linear_average_pool,      infer_average,       1, 0, "xi",        "AvgPool{n}d"),
-    VENDOR("QLinearReduceMean",        4, 5, 1, q_linear_reduce_mean,       infer_quantized_mean, 0, 0, "xi",       NULL),
-    VENDOR("ReduceSumInteger",         1, 1, 1, reduce_sum_integer,         infer_integer_sum,   0, 0, "x",         NULL),
-    VENDOR("NhwcMaxPool",              1, 1, 1, nhwc_max_pool,              infer_nhwc_pool,     1, 0, "x",         "MaxPool{n}d"),
-    VENDOR("MulInteger",               3, 4, 1, NULL,                       infer_mul_integer,   0, 0, "eiei",      NULL),
-    VENDOR("QuantizeLinear",           2, 3, 1, quantize_linear,            infer_quantize,      0, 0, "pii",       NULL),
-    VENDOR("DequantizeLinear",         2, 3, 1, dequantize_linear,          infer_dequantize,    0, 0, "pii",       NULL),
+    CONTRIB("Gelu",                     1, 1, 1, NULL,                       common_infer_same,   1, 0, "x",         "GELU"),
+    CONTRIB("FastGelu",                 1, 2, 1, NULL,                       infer_biased,        1, 0, "xn",        "GELU"),
+    CONTRIB("BiasGelu",                 2, 2, 1, NULL,                       infer_biased,        1, 0, "xn",        "GELU"),
+    CONTRIB("BiasSplitGelu",            2, 2, 1, NULL,                       infer_split_gelu,    0, 1, "xn",        NULL),
+    CONTRIB("BiasAdd",                  3, 3, 1, NULL,                       infer_biased,        0, 0, "xnx",       NULL),
+    CONTRIB("BiasSoftmax",              2, 2, 1, bias_softmax,               common_infer_same,   1, 0, "xm",        "Softmax"),
+    CONTRIB("SkipLayerNormalization",   3, 5, 4, skip_layer_normalization,   infer_skip_norm,     5, 0, "xxnnn",     "LayerNorm"),
+    CONTRIB("SkipSimplifiedLayerNormalization", 3, 4, 4, skip_layer_normalization, infer_skip_norm, 0, 0, "xxnn",    "RMSNorm"),
+    CONTRIB("EmbedLayerNormalization",  7, 9, 3, embed_layer_normalization,  infer_embedding,     0, 5, "iinnnnnii", NULL),
+    CONTRIB("GroupNorm",                3, 3, 1, group_norm,                 infer_group_norm,    5, 0, "xnn",       "GroupNorm"),
+    CONTRIB("SkipGroupNorm",            4, 5, 2, skip_group_norm,            infer_skip_group_norm, 5, 0, "xnnxn",   "GroupNorm"),
+    CONTRIB("QLinearAdd",               7, 8, 1, NULL,                       infer_quantized_binary, 0, 0, "eiieii", NULL),
+    CONTRIB("QLinearMul",               7, 8, 1, NULL,                       infer_quantized_binary, 0, 0, "eiieii", NULL),
+    CONTRIB("QLinearWhere",             9, 9, 1, NULL,                       infer_quantized_where, 0, 0, "meiieii", NULL),
+    CONTRIB("QLinearSigmoid",           4, 5, 1, NULL,                       common_infer_same,   0, 0, "xi",        "Sigmoid"),
+    CONTRIB("QLinearLeakyRelu",         4, 5, 1, q_linear_leaky_relu,        common_infer_same,   1, 0, "xi",        "LeakyReLU"),
+    CONTRIB("QLinearSoftmax",           5, 5, 1, q_linear_softmax,           common_infer_same,   1, 0, "xi",        "Softmax"),
+    CONTRIB("QLinearConcat",     3, VARIADIC, 1, q_linear_concat,            infer_quantized_concat, 0, 0, "x",      NULL),
+    CONTRIB("QLinearGlobalAveragePool", 5, 5, 1, q_linear_global_average_pool, infer_global,      1, 0, "xi",        "AdaptiveAvgPool{n}d"),
+    CONTRIB("QLinearAveragePool",       4, 5, 1, q_linear_average_pool,      infer_average,       1, 0, "xi",        "AvgPool{n}d"),
+    CONTRIB("QLinearReduceMean",        4, 5, 1, q_linear_reduce_mean,       infer_quantized_mean, 0, 0, "xi",       NULL),
+    CONTRIB("ReduceSumInteger",         1, 1, 1, reduce_sum_integer,         infer_integer_sum,   0, 0, "x",         NULL),
+    CONTRIB("NhwcMaxPool",              1, 1, 1, nhwc_max_pool,              infer_nhwc_pool,     1, 0, "x",         "MaxPool{n}d"),
+    CONTRIB("MulInteger",               3, 4, 1, NULL,                       infer_mul_integer,   0, 0, "eiei",      NULL),
+    CONTRIB("QuantizeLinear",           2, 3, 1, quantize_linear,            infer_quantize,      0, 0, "pii",       NULL),
+    CONTRIB("DequantizeLinear",         2, 3, 1, dequantize_linear,          infer_dequantize,    0, 0, "pii",       NULL),
     /* of the default domain, although ONNX does not define it */
     {.domain = "", .type = "SimplifiedLayerNormalization", .since = 1, .min_inputs = 2, .max_inputs = 2, .min_outputs = 1,
-     .max_outputs = 2, .attrs = simplified_layer_normalization, .infer = infer_simplified_norm, .roles = "xn", .module = "RMSNorm",
-     .backward.gradients = "-"},
+     .max_outputs = 2, .attrs = simplified_layer_normalization, .infer = infer_simplified_norm, .param_roles = "xn", .module = "RMSNorm",
+     .backward.saved_for_backward = "-"},
 };
 /* clang-format on */
 

@@ -13,245 +13,245 @@
 #include "support/banned.h"
 
 /* A list of boundaries is one longer than what they bound. */
-static int64_t n_requests(const struct rule *rule, size_t boundaries) {
-    return checked_sub(common_dim(rule, boundaries, 1, 0), 1);
+static int64_t n_requests(const struct op_context *context, size_t boundaries) {
+    return checked_sub(common_dim(context, boundaries, 1, 0), 1);
 }
 
-static int infer_expand_dims(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
-    const int64_t where = common_integer(rule, 1);
+static int infer_expand_dims(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
+    const int64_t where = common_integer(context, 1);
     int64_t dims[SHAPE_MAX_RANK + 1];
     int axis = 0;
-    if (!shape_has_rank(x)) return common_infer_unknown_rank(rule);
+    if (!shape_has_rank(x)) return common_infer_unknown_rank(context);
     if (!is_known(where))
-        return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank + 1, NULL);
-    int status = rule_normalize_axis(rule, where, x->rank + 1, &axis);
+        return op_output_dims(context, 0, op_dtype(context, 0), x->rank + 1, NULL);
+    int status = op_normalize_axis(context, where, x->rank + 1, &axis);
     if (status < 0) return status;
     for (int i = 0, from = 0; i <= x->rank; i++) dims[i] = i == axis ? 1 : x->dims[from++];
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank + 1, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), x->rank + 1, dims);
 }
 
-static int fold_expand_dims(struct rule *rule) {
+static int fold_expand_dims(struct op_context *context) {
     const struct constant *value = NULL;
-    int status = rule_value(rule, 0, &value);
-    return status < 0 || !value ? status : remap_same(rule, 0, value);
+    int status = op_value(context, 0, &value);
+    return status < 0 || !value ? status : remap_same(context, 0, value);
 }
 
 /* Rows of a table: the shape of `indices` with the columns behind it. */
-static int infer_embedding(struct rule *rule) {
-    const struct shape *indices = rule_shape(rule, 1);
+static int infer_embedding(struct op_context *context) {
+    const struct shape *indices = op_shape(context, 1);
     int64_t dims[SHAPE_MAX_RANK + 1];
-    int status = common_check_rank(rule, 0, 2);
+    int status = common_check_rank(context, 0, 2);
     if (status < 0 || !shape_has_rank(indices))
-        return status < 0 ? status : common_infer_unknown_rank(rule);
+        return status < 0 ? status : common_infer_unknown_rank(context);
     for (int i = 0; i < indices->rank; i++) dims[i] = indices->dims[i];
-    dims[indices->rank] = common_dim(rule, 0, 2, 1);
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), indices->rank + 1, dims);
+    dims[indices->rank] = common_dim(context, 0, 2, 1);
+    return op_output_dims(context, 0, op_dtype(context, 0), indices->rank + 1, dims);
 }
 
 /* How many numbers lie in an element of the data: 8 / bits in a byte, packed along the last
  * axis; 1 where the type itself is of few bits. */
-static int64_t n_packed(const struct rule *rule) {
-    const int64_t bits = rule_attr_int(rule, "bits");
-    const bool bytes = rule_dtype(rule, 0) == DTYPE_UINT8;
+static int64_t n_packed(const struct op_context *context) {
+    const int64_t bits = op_attr_int(context, "bits");
+    const bool bytes = op_dtype(context, 0) == DTYPE_UINT8;
     return bytes && (bits == 2 || bits == 4) ? 8 / bits : 1;
 }
 
 /* Gather along an axis, of the type of the scales. */
-static int infer_gather_quantized(struct rule *rule) {
-    const struct shape *data = rule_shape(rule, 0);
-    const struct shape *indices = rule_shape(rule, 1);
-    const enum dtype dtype = rule_dtype(rule, 2);
+static int infer_gather_quantized(struct op_context *context) {
+    const struct shape *data = op_shape(context, 0);
+    const struct shape *indices = op_shape(context, 1);
+    const enum dtype dtype = op_dtype(context, 2);
     int64_t dims[2 * SHAPE_MAX_RANK];
     int axis = 0, rank = 0;
     if (!shape_has_rank(data) || !shape_has_rank(indices))
-        return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
+        return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
     int status =
-        rule_normalize_axis(rule, rule_attr_int(rule, "gather_axis"), data->rank, &axis);
+        op_normalize_axis(context, op_attr_int(context, "gather_axis"), data->rank, &axis);
     if (status < 0) return status;
     const int last = data->rank - 1;
     for (int i = 0; i < axis; i++) dims[rank++] = data->dims[i];
     for (int i = 0; i < indices->rank; i++) dims[rank++] = indices->dims[i];
     for (int i = axis + 1; i < data->rank; i++)
-        dims[rank++] = checked_mul(data->dims[i], i == last ? n_packed(rule) : 1);
-    return rule_output_dims(rule, 0, dtype, rank, dims);
+        dims[rank++] = checked_mul(data->dims[i], i == last ? n_packed(context) : 1);
+    return op_output_dims(context, 0, dtype, rank, dims);
 }
 
 /* All slices of `size` along an axis, `step` apart, each as a last axis. */
-static int infer_unfold(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
-    const int64_t size = rule_attr_int(rule, "size");
-    const int64_t step = rule_attr_int(rule, "step");
+static int infer_unfold(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
+    const int64_t size = op_attr_int(context, "size");
+    const int64_t step = op_attr_int(context, "step");
     int64_t dims[SHAPE_MAX_RANK + 1];
     int axis = 0;
     if (size < 1 || step < 1)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "size %lld and step %lld, 1 or more are wanted",
-                         (long long)size, (long long)step);
-    if (!shape_has_rank(x)) return common_infer_unknown_rank(rule);
-    int status = rule_normalize_axis(rule, rule_attr_int(rule, "dim"), x->rank, &axis);
+        return op_fail(context, DIAG_ATTRIBUTE, "size %lld and step %lld, 1 or more are wanted",
+                       (long long)size, (long long)step);
+    if (!shape_has_rank(x)) return common_infer_unknown_rank(context);
+    int status = op_normalize_axis(context, op_attr_int(context, "dim"), x->rank, &axis);
     if (status < 0) return status;
     if (is_known(x->dims[axis]) && x->dims[axis] < size)
-        return rule_fail(rule, DIAG_SHAPE, "slices of %lld do not fit an axis of %lld",
-                         (long long)size, (long long)x->dims[axis]);
+        return op_fail(context, DIAG_SHAPE, "slices of %lld do not fit an axis of %lld",
+                       (long long)size, (long long)x->dims[axis]);
     for (int i = 0; i < x->rank; i++) dims[i] = x->dims[i];
     dims[axis] = checked_add(checked_div_floor(checked_sub(x->dims[axis], size), step), 1);
     dims[x->rank] = size;
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank + 1, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), x->rank + 1, dims);
 }
 
 /* [B, S, hidden] to [tokens, hidden]: how many are no padding is data. */
-static int infer_remove_padding(struct rule *rule) {
-    const int64_t batch = common_dim(rule, 0, 3, 0);
-    const int64_t packed[] = {DIM_UNKNOWN, common_dim(rule, 0, 3, 2)};
-    const int64_t places[] = {batch, common_dim(rule, 0, 3, 1)};
+static int infer_remove_padding(struct op_context *context) {
+    const int64_t batch = common_dim(context, 0, 3, 0);
+    const int64_t packed[] = {DIM_UNKNOWN, common_dim(context, 0, 3, 2)};
+    const int64_t places[] = {batch, common_dim(context, 0, 3, 1)};
     const int64_t boundaries = checked_add(batch, 1);
     const int64_t one = 1;
-    int status = rule_output_dims(rule, 0, rule_dtype(rule, 0), 2, packed);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, DTYPE_INT32, 2, places);
-    if (status == CM_OK) status = rule_output_dims(rule, 2, DTYPE_INT32, 1, &boundaries);
-    return status < 0 ? status : rule_output_dims(rule, 3, DTYPE_INT32, 1, &one);
+    int status = op_output_dims(context, 0, op_dtype(context, 0), 2, packed);
+    if (status == CM_OK) status = op_output_dims(context, 1, DTYPE_INT32, 2, places);
+    if (status == CM_OK) status = op_output_dims(context, 2, DTYPE_INT32, 1, &boundaries);
+    return status < 0 ? status : op_output_dims(context, 3, DTYPE_INT32, 1, &one);
 }
 
-static int infer_restore_padding(struct rule *rule) {
-    const int64_t dims[] = {common_dim(rule, 1, 2, 0), common_dim(rule, 1, 2, 1),
-                            common_dim(rule, 0, 2, 1)};
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 3, dims);
+static int infer_restore_padding(struct op_context *context) {
+    const int64_t dims[] = {common_dim(context, 1, 2, 0), common_dim(context, 1, 2, 1),
+                            common_dim(context, 0, 2, 1)};
+    return op_output_dims(context, 0, op_dtype(context, 0), 3, dims);
 }
 
 /* A crop of each region, all of one size. */
-static int infer_crop(struct rule *rule) {
+static int infer_crop(struct op_context *context) {
     struct int_list size;
-    int status = rule_int_list(rule, 3, &size);
+    int status = op_int_list(context, 3, &size);
     if (status < 0) return status;
     if (size.known && size.n != 2)
-        return rule_fail(rule, DIAG_SHAPE, "crop_size has %zu entries, expected 2", size.n);
-    const int64_t dims[] = {common_dim(rule, 1, 2, 0), common_dim(rule, 0, 4, 1),
+        return op_fail(context, DIAG_SHAPE, "crop_size has %zu entries, expected 2", size.n);
+    const int64_t dims[] = {common_dim(context, 1, 2, 0), common_dim(context, 0, 4, 1),
                             size.known ? size.values[0] : DIM_UNKNOWN,
                             size.known ? size.values[1] : DIM_UNKNOWN};
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 4, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), 4, dims);
 }
 
-static int infer_hash(struct rule *rule) {
-    const bool positive = rule_attr_int(rule, "positive") != 0;
-    return common_infer_same_shape(rule, positive ? DTYPE_UINT32 : DTYPE_INT32);
+static int infer_hash(struct op_context *context) {
+    const bool positive = op_attr_int(context, "positive") != 0;
+    return common_infer_same_shape(context, positive ? DTYPE_UINT32 : DTYPE_INT32);
 }
 
-static int infer_scores(struct rule *rule) {
-    return rule_output_like(rule, 0, 1);
+static int infer_scores(struct op_context *context) {
+    return op_output_like(context, 0, 1);
 }
 
 /* Tokens in front of the one that is looked up. */
-static int64_t history(const struct rule *rule) {
-    return checked_sub(rule_attr_int(rule, "max_ngram_size"), 1);
+static int64_t history(const struct op_context *context) {
+    return checked_sub(op_attr_int(context, "max_ngram_size"), 1);
 }
 
 /* Hashes of each token: one a head, of each length from 2 on. */
-static int output_hashes(struct rule *rule) {
-    const struct shape *ids = rule_shape(rule, 0);
+static int output_hashes(struct op_context *context) {
+    const struct shape *ids = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK + 1];
-    if (rule_attr_int(rule, "max_ngram_size") < 2 ||
-        rule_attr_int(rule, "n_head_per_ngram") < 1)
-        return rule_fail(rule, DIAG_ATTRIBUTE,
-                         "max_ngram_size is %lld, 2 or more is wanted, of 1 head or more",
-                         (long long)rule_attr_int(rule, "max_ngram_size"));
-    if (!shape_has_rank(ids)) return common_infer_unknown_rank(rule);
+    if (op_attr_int(context, "max_ngram_size") < 2 ||
+        op_attr_int(context, "n_head_per_ngram") < 1)
+        return op_fail(context, DIAG_ATTRIBUTE,
+                       "max_ngram_size is %lld, 2 or more is wanted, of 1 head or more",
+                       (long long)op_attr_int(context, "max_ngram_size"));
+    if (!shape_has_rank(ids)) return common_infer_unknown_rank(context);
     for (int i = 0; i < ids->rank; i++) dims[i] = ids->dims[i];
-    dims[ids->rank] = checked_mul(history(rule), rule_attr_int(rule, "n_head_per_ngram"));
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), ids->rank + 1, dims);
+    dims[ids->rank] = checked_mul(history(context), op_attr_int(context, "n_head_per_ngram"));
+    return op_output_dims(context, 0, op_dtype(context, 0), ids->rank + 1, dims);
 }
 
-static int infer_hashes(struct rule *rule) {
-    const int64_t kept[] = {common_dim(rule, 0, 2, 0), history(rule)};
-    int status = output_hashes(rule);
-    return status < 0 ? status : rule_output_dims(rule, 1, rule_dtype(rule, 0), 2, kept);
+static int infer_hashes(struct op_context *context) {
+    const int64_t kept[] = {common_dim(context, 0, 2, 0), history(context)};
+    int status = output_hashes(context);
+    return status < 0 ? status : op_output_dims(context, 1, op_dtype(context, 0), 2, kept);
 }
 
-static int infer_packed_hashes(struct rule *rule) {
-    const int64_t requests = n_requests(rule, 3);
-    const int64_t kept[] = {requests, history(rule)};
-    const int64_t states[] = {requests, rule_attr_int(rule, "state_update_capacity"),
-                              history(rule)};
-    int status = output_hashes(rule);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, rule_dtype(rule, 0), 2, kept);
-    if (status == CM_OK) status = rule_output_dims(rule, 2, DTYPE_INT32, 2, kept);
-    return status < 0 ? status : rule_output_dims(rule, 3, rule_dtype(rule, 0), 3, states);
+static int infer_packed_hashes(struct op_context *context) {
+    const int64_t requests = n_requests(context, 3);
+    const int64_t kept[] = {requests, history(context)};
+    const int64_t states[] = {requests, op_attr_int(context, "state_update_capacity"),
+                              history(context)};
+    int status = output_hashes(context);
+    if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 2, kept);
+    if (status == CM_OK) status = op_output_dims(context, 2, DTYPE_INT32, 2, kept);
+    return status < 0 ? status : op_output_dims(context, 3, op_dtype(context, 0), 3, states);
 }
 
 /* [C] or [N, C] texts, and as many words behind each as the longest has. */
-static int infer_tokens(struct rule *rule) {
-    const struct shape *texts = rule_shape(rule, 0);
+static int infer_tokens(struct op_context *context) {
+    const struct shape *texts = op_shape(context, 0);
     int64_t dims[] = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
     const int rank = texts->rank;
-    if (!shape_has_rank(texts)) return common_infer_unknown_rank(rule);
+    if (!shape_has_rank(texts)) return common_infer_unknown_rank(context);
     if (rank != 1 && rank != 2)
-        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, 1 or 2 is wanted", rank);
-    if (shape_elements(texts) == 0) return common_infer_same(rule);
+        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, 1 or 2 is wanted", rank);
+    if (shape_elements(texts) == 0) return common_infer_same(context);
     for (int i = 0; i < rank; i++) dims[i] = texts->dims[i];
-    return rule_output_dims(rule, 0, DTYPE_STRING, rank + 1, dims);
+    return op_output_dims(context, 0, DTYPE_STRING, rank + 1, dims);
 }
 
-static int infer_all_finite(struct rule *rule) {
-    return rule_output_dims(rule, 0, DTYPE_BOOL, 0, NULL);
+static int infer_all_finite(struct op_context *context) {
+    return op_output_dims(context, 0, DTYPE_BOOL, 0, NULL);
 }
 
 /* Tokens with those that were predicted behind them, as far as they hold. */
-static int infer_bifurcation(struct rule *rule) {
+static int infer_bifurcation(struct op_context *context) {
     const int64_t any = DIM_UNKNOWN;
-    int status = rule_output_dims(rule, 0, DTYPE_INT64, 1, &any);
-    return status < 0 ? status : rule_output_dims(rule, 1, DTYPE_INT64, 0, NULL);
+    int status = op_output_dims(context, 0, DTYPE_INT64, 1, &any);
+    return status < 0 ? status : op_output_dims(context, 1, DTYPE_INT64, 0, NULL);
 }
 
 /* The points of the path through [M, N], at least max(M, N). */
-static int infer_time_warping(struct rule *rule) {
+static int infer_time_warping(struct op_context *context) {
     const int64_t dims[] = {2, DIM_UNKNOWN};
-    return rule_output_dims(rule, 0, DTYPE_INT32, 2, dims);
+    return op_output_dims(context, 0, DTYPE_INT32, 2, dims);
 }
 
-static int infer_quantize_bfp(struct rule *rule) {
-    const int rank = rule_rank(rule, 0);
+static int infer_quantize_bfp(struct op_context *context) {
+    const int rank = op_rank(context, 0);
     const int64_t axes = rank == RANK_UNKNOWN ? DIM_UNKNOWN : rank;
     const int64_t bytes = DIM_UNKNOWN;
-    int status = rule_output_dims(rule, 0, DTYPE_UINT8, 1, &bytes);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, DTYPE_INT64, 1, &axes);
-    return status < 0 ? status : rule_output_dims(rule, 2, DTYPE_INT64, 1, &axes);
+    int status = op_output_dims(context, 0, DTYPE_UINT8, 1, &bytes);
+    if (status == CM_OK) status = op_output_dims(context, 1, DTYPE_INT64, 1, &axes);
+    return status < 0 ? status : op_output_dims(context, 2, DTYPE_INT64, 1, &axes);
 }
 
-static int infer_dequantize_bfp(struct rule *rule) {
+static int infer_dequantize_bfp(struct op_context *context) {
     enum dtype dtype = DTYPE_UNDEFINED;
     struct int_list shape;
-    int status = common_dtype_attr(rule, "dtype", &dtype);
-    if (status == CM_OK) status = rule_int_list(rule, 1, &shape);
+    int status = common_dtype_attr(context, "dtype", &dtype);
+    if (status == CM_OK) status = op_int_list(context, 1, &shape);
     if (status < 0) return status;
     if (shape.n > SHAPE_MAX_RANK)
-        return rule_fail(rule, DIAG_LIMIT, "shape has %zu entries, at most %d are supported",
-                         shape.n, SHAPE_MAX_RANK);
+        return op_fail(context, DIAG_LIMIT, "shape has %zu entries, at most %d are supported",
+                       shape.n, SHAPE_MAX_RANK);
     const bool counted = shape.known || shape.n > 0;
-    return rule_output_dims(rule, 0, dtype, counted ? (int)shape.n : RANK_UNKNOWN,
-                            shape.values);
+    return op_output_dims(context, 0, dtype, counted ? (int)shape.n : RANK_UNKNOWN,
+                          shape.values);
 }
 
-static int infer_quantize_ordered(struct rule *rule) {
-    return common_infer_same_shape(rule, DTYPE_INT8);
+static int infer_quantize_ordered(struct op_context *context) {
+    return common_infer_same_shape(context, DTYPE_INT8);
 }
 
-static int infer_dequantize_ordered(struct rule *rule) {
+static int infer_dequantize_ordered(struct op_context *context) {
     enum dtype dtype = DTYPE_UNDEFINED;
-    int status = common_dtype_attr(rule, "to", &dtype);
-    return status < 0 ? status : common_infer_same_shape(rule, dtype);
+    int status = common_dtype_attr(context, "to", &dtype);
+    return status < 0 ? status : common_infer_same_shape(context, dtype);
 }
 
 /* What a device's own compiler made of a part of a graph: its inside is not in the file. What
  * the file declares of the results holds. */
-static int infer_compiled(struct rule *rule) {
-    const struct fact nothing = fact_unknown();
+static int infer_compiled(struct op_context *context) {
+    const struct value_info nothing = value_info_unknown();
     int status = CM_OK;
-    for (size_t i = 0; i < rule->n_outputs && status == CM_OK; i++)
-        status = rule_output_fact(rule, i, &nothing);
+    for (size_t i = 0; i < context->n_outputs && status == CM_OK; i++)
+        status = op_output_fact(context, i, &nothing);
     return status;
 }
 
-static void macs_compiled(const struct rule *rule, struct product *ret) {
-    (void)rule;
+static void macs_compiled(const struct op_context *context, struct product *ret) {
+    (void)context;
     product_add(ret, "of a graph that a device's compiler has swallowed", DIM_UNKNOWN);
 }
 
@@ -317,37 +317,37 @@ static const struct op_attr varlen_n_gram_hash_mapping[] = {
     REQUIRED_ATTR("pad_id", ATTR_INT),         INT_ATTR("reset_on_eos", 0),
     INT_ATTR("state_update_capacity", 0),      {0}};
 
-#define VENDOR(name, least, most, fewest, out, attributes, rule, letters)                      \
+#define CONTRIB(name, least, most, fewest, out, attributes, context, letters)                  \
     .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,                  \
     .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,        \
-    .infer = rule, .roles = letters, .backward.gradients = "-"
+    .infer = context, .param_roles = letters, .backward.saved_for_backward = "-"
 
 /* clang-format off */
 static const struct op rows[] = {
     /*       type                       in            out          attributes                rule                      roles */
-    {VENDOR("ExpandDims",                2, 2,         1, 1,        NULL,                     infer_expand_dims,        "pi"), .memory = MEMORY_VIEW, .fold = fold_expand_dims},
-    {VENDOR("TorchEmbedding",            2, 4,         1, 1,        NULL,                     infer_embedding,          "ni"), .module = "Embedding"},
-    {VENDOR("GatherBlockQuantized",      3, 4,         1, 1,        gather_block_quantized,   infer_gather_quantized,   "nii") , .module = "Embedding"},
-    {VENDOR("UnfoldTensor",              1, 1,         1, 1,        unfold_tensor,            infer_unfold,             "x")},
-    {VENDOR("RemovePadding",             2, 2,         4, 4,        NULL,                     infer_remove_padding,     "xi")},
-    {VENDOR("RestorePadding",            2, 2,         1, 1,        NULL,                     infer_restore_padding,    "xi")},
-    {VENDOR("CropAndResize",             4, 4,         1, 1,        crop_and_resize,          infer_crop,               "xi")},
-    {VENDOR("MurmurHash3",               1, 1,         1, 1,        murmur_hash3,             infer_hash,               "i")},
-    {VENDOR("NGramRepeatBlock",          2, 2,         1, 1,        n_gram_repeat_block,      infer_scores,             "ix")},
-    {VENDOR("NGramHashMapping",          3, 7,         1, 2,        n_gram_hash_mapping,      infer_hashes,             "i")},
-    {VENDOR("VarlenNGramHashMapping",    4, 10,        1, 4,        varlen_n_gram_hash_mapping, infer_packed_hashes,    "i")},
-    {VENDOR("Tokenizer",                 1, 1,         1, 1,        tokenizer,                infer_tokens,             "i")},
-    {VENDOR("SampleOp",                  1, 1,         1, 1,        NULL,                     common_infer_same,        "x")},
-    {VENDOR("IsAllFinite",               1, VARIADIC,  1, 1,        is_all_finite,            infer_all_finite,         "m")},
-    {VENDOR("BifurcationDetector",       3, 4,         2, 2,        bifurcation_detector,     infer_bifurcation,        "i")},
-    {VENDOR("DynamicTimeWarping",        1, 1,         1, 1,        NULL,                     infer_time_warping,       "x")},
-    {VENDOR("QuantizeBFP",               1, 1,         3, 3,        quantize_bfp,             infer_quantize_bfp,       "p")},
-    {VENDOR("DequantizeBFP",             3, 3,         1, 1,        dequantize_bfp,           infer_dequantize_bfp,     "pii")},
-    {VENDOR("QuantizeWithOrder",         2, 2,         1, 1,        quantize_with_order,      infer_quantize_ordered,   "pi")},
-    {VENDOR("DequantizeWithOrder",       2, 2,         1, 1,        dequantize_with_order,    infer_dequantize_ordered, "pi")},
-    {VENDOR("MaxpoolWithMask",           2, 2,         1, 1,        maxpool_with_mask,        pool_infer,               "xm"), .cost.per_input = 1, .module = "MaxPool{n}d"},
-    {VENDOR("EPContext",                 0, VARIADIC,  1, VARIADIC, ep_context,              infer_compiled,           "x"), .cost = {.macs = macs_compiled, .macs_are = "unknown: of a graph that was compiled"}},
-    {VENDOR("Snpe",                      1, VARIADIC,  1, VARIADIC, snpe,                     infer_compiled,           "x"), .cost = {.macs = macs_compiled, .macs_are = "unknown: of a graph that was compiled"}},
+    {CONTRIB("ExpandDims",                2, 2,         1, 1,        NULL,                     infer_expand_dims,        "pi"), .memory = MEMORY_VIEW, .fold = fold_expand_dims},
+    {CONTRIB("TorchEmbedding",            2, 4,         1, 1,        NULL,                     infer_embedding,          "ni"), .module = "Embedding"},
+    {CONTRIB("GatherBlockQuantized",      3, 4,         1, 1,        gather_block_quantized,   infer_gather_quantized,   "nii") , .module = "Embedding"},
+    {CONTRIB("UnfoldTensor",              1, 1,         1, 1,        unfold_tensor,            infer_unfold,             "x")},
+    {CONTRIB("RemovePadding",             2, 2,         4, 4,        NULL,                     infer_remove_padding,     "xi")},
+    {CONTRIB("RestorePadding",            2, 2,         1, 1,        NULL,                     infer_restore_padding,    "xi")},
+    {CONTRIB("CropAndResize",             4, 4,         1, 1,        crop_and_resize,          infer_crop,               "xi")},
+    {CONTRIB("MurmurHash3",               1, 1,         1, 1,        murmur_hash3,             infer_hash,               "i")},
+    {CONTRIB("NGramRepeatBlock",          2, 2,         1, 1,        n_gram_repeat_block,      infer_scores,             "ix")},
+    {CONTRIB("NGramHashMapping",          3, 7,         1, 2,        n_gram_hash_mapping,      infer_hashes,             "i")},
+    {CONTRIB("VarlenNGramHashMapping",    4, 10,        1, 4,        varlen_n_gram_hash_mapping, infer_packed_hashes,    "i")},
+    {CONTRIB("Tokenizer",                 1, 1,         1, 1,        tokenizer,                infer_tokens,             "i")},
+    {CONTRIB("SampleOp",                  1, 1,         1, 1,        NULL,                     common_infer_same,        "x")},
+    {CONTRIB("IsAllFinite",               1, VARIADIC,  1, 1,        is_all_finite,            infer_all_finite,         "m")},
+    {CONTRIB("BifurcationDetector",       3, 4,         2, 2,        bifurcation_detector,     infer_bifurcation,        "i")},
+    {CONTRIB("DynamicTimeWarping",        1, 1,         1, 1,        NULL,                     infer_time_warping,       "x")},
+    {CONTRIB("QuantizeBFP",               1, 1,         3, 3,        quantize_bfp,             infer_quantize_bfp,       "p")},
+    {CONTRIB("DequantizeBFP",             3, 3,         1, 1,        dequantize_bfp,           infer_dequantize_bfp,     "pii")},
+    {CONTRIB("QuantizeWithOrder",         2, 2,         1, 1,        quantize_with_order,      infer_quantize_ordered,   "pi")},
+    {CONTRIB("DequantizeWithOrder",       2, 2,         1, 1,        dequantize_with_order,    infer_dequantize_ordered, "pi")},
+    {CONTRIB("MaxpoolWithMask",           2, 2,         1, 1,        maxpool_with_mask,        pool_infer,               "xm"), .cost.per_input = 1, .module = "MaxPool{n}d"},
+    {CONTRIB("EPContext",                 0, VARIADIC,  1, VARIADIC, ep_context,              infer_compiled,           "x"), .cost = {.macs = macs_compiled, .macs_formula = "unknown: of a graph that was compiled"}},
+    {CONTRIB("Snpe",                      1, VARIADIC,  1, VARIADIC, snpe,                     infer_compiled,           "x"), .cost = {.macs = macs_compiled, .macs_formula = "unknown: of a graph that was compiled"}},
 };
 /* clang-format on */
 

@@ -29,15 +29,17 @@ static int64_t named_dim(const struct type *first, const struct round *round,
     return name && tokens && text_equal(name, tokens) ? round->tokens : DIM_UNKNOWN;
 }
 
-static int declared_input(struct rule *rule, const struct type *type, const struct type *first,
-                          const struct round *round, struct fact *ret) {
-    struct fact fact;
+static int declared_input(struct op_context *context, const struct type *type,
+                          const struct type *first, const struct round *round,
+                          struct value_info *ret) {
+    struct value_info info;
     struct shape shape;
-    if (fact_of_type(rule->arena, type, &fact) < 0) return diag_no_memory(rule->diag);
-    *ret = fact;
-    if (fact.kind != CM_TYPE_TENSOR || !shape_has_rank(&fact.shape)) return CM_OK;
-    if (shape_make(rule->arena, fact.shape.rank, fact.shape.dims, &shape) < 0)
-        return diag_no_memory(rule->diag);
+    if (value_info_of_type(context->arena, type, &info) < 0)
+        return diag_no_memory(context->diag);
+    *ret = info;
+    if (info.kind != CM_TYPE_TENSOR || !shape_has_rank(&info.shape)) return CM_OK;
+    if (shape_make(context->arena, info.shape.rank, info.shape.dims, &shape) < 0)
+        return diag_no_memory(context->diag);
     for (int axis = 0; axis < shape.rank; axis++)
         if (!is_known(shape.dims[axis]))
             shape.dims[axis] = named_dim(first, round, symbol_of(type, axis));
@@ -46,19 +48,19 @@ static int declared_input(struct rule *rule, const struct type *type, const stru
 }
 
 /* Walks the body of that attribute, where there is one. */
-static int walk_part(struct rule *rule, const char *attr, const struct round *round,
+static int walk_part(struct op_context *context, const char *attr, const struct round *round,
                      int64_t times, const char *assumption) {
-    const uint32_t id = rule_attr_graph(rule, attr);
-    const struct fact *outputs = NULL;
+    const uint32_t id = op_attr_graph(context, attr);
+    const struct value_info *outputs = NULL;
     if (id == ID_NONE) return CM_OK;
-    const struct graph *graph = &rule->model->graphs[id];
-    const struct rule_walker *walker = rule->walker;
-    struct fact *inputs = arena_array(rule->arena, graph->n_inputs, sizeof *inputs);
-    if (!inputs) return diag_no_memory(rule->diag);
-    const struct value *values = rule->model->values;
+    const struct graph *graph = &context->model->graphs[id];
+    const struct op_walker *walker = context->walker;
+    struct value_info *inputs = arena_array(context->arena, graph->n_inputs, sizeof *inputs);
+    if (!inputs) return diag_no_memory(context->diag);
+    const struct value *values = context->model->values;
     int status = CM_OK;
     for (size_t i = 0; i < graph->n_inputs && status == CM_OK; i++)
-        status = declared_input(rule, values[graph->inputs[i]].type,
+        status = declared_input(context, values[graph->inputs[i]].type,
                                 values[graph->inputs[0]].type, round, &inputs[i]);
     if (status == CM_OK)
         status = walker->walk(walker->context, id, graph->n_inputs, inputs, &outputs);
@@ -66,53 +68,53 @@ static int walk_part(struct rule *rule, const char *attr, const struct round *ro
 }
 
 /* Words, texts of one batch, beams: as the operands say. */
-static int64_t n_texts(const struct rule *rule) {
-    return rule_rank(rule, 0) >= 1 ? rule_dim(rule, 0, 0) : DIM_UNKNOWN;
+static int64_t n_texts(const struct op_context *context) {
+    return op_rank(context, 0) >= 1 ? op_dim(context, 0, 0) : DIM_UNKNOWN;
 }
 
-static int64_t vocabulary(const struct rule *rule) {
-    const int64_t size = rule_attr_int(rule, "vocab_size");
+static int64_t vocabulary(const struct op_context *context) {
+    const int64_t size = op_attr_int(context, "vocab_size");
     return size > 0 ? size : DIM_UNKNOWN;
 }
 
-static int walk_parts(struct rule *rule, int64_t beams) {
-    const int64_t prompt = common_dim(rule, 0, 2, 1);
-    const struct round encoded = {n_texts(rule), prompt};
-    const struct round first = {checked_mul(n_texts(rule), beams), prompt};
+static int walk_parts(struct op_context *context, int64_t beams) {
+    const int64_t prompt = common_dim(context, 0, 2, 1);
+    const struct round encoded = {n_texts(context), prompt};
+    const struct round first = {checked_mul(n_texts(context), beams), prompt};
     const struct round later = {first.texts, 1};
-    int status = walk_part(rule, "encoder", &encoded, 1, NULL);
-    if (status == CM_OK) status = walk_part(rule, "init_decoder", &first, 1, NULL);
+    int status = walk_part(context, "encoder", &encoded, 1, NULL);
+    if (status == CM_OK) status = walk_part(context, "init_decoder", &first, 1, NULL);
     if (status < 0) return status;
-    return walk_part(rule, "decoder", &later, DIM_UNKNOWN,
+    return walk_part(context, "decoder", &later, DIM_UNKNOWN,
                      "the number of tokens is not known: one round of the decoder is counted");
 }
 
 /* [texts, length]; what a token was chosen from [texts, words]. */
-static int infer_search(struct rule *rule) {
-    const int64_t texts[] = {n_texts(rule), common_length(rule, 1)};
-    const int64_t words[] = {n_texts(rule), vocabulary(rule)};
-    int status = walk_parts(rule, 1);
-    if (status == CM_OK) status = rule_output_dims(rule, 0, DTYPE_INT32, 2, texts);
-    return status < 0 ? status : rule_output_dims(rule, 1, DTYPE_FLOAT, 2, words);
+static int infer_search(struct op_context *context) {
+    const int64_t texts[] = {n_texts(context), common_length(context, 1)};
+    const int64_t words[] = {n_texts(context), vocabulary(context)};
+    int status = walk_parts(context, 1);
+    if (status == CM_OK) status = op_output_dims(context, 0, DTYPE_INT32, 2, texts);
+    return status < 0 ? status : op_output_dims(context, 1, DTYPE_FLOAT, 2, words);
 }
 
 /* [texts, returned, length], their scores, those of every word at every step. */
-static int infer_beams(struct rule *rule) {
-    const int64_t length = common_length(rule, 1);
-    const int64_t returned = common_length(rule, 4);
-    const int64_t prompt = rule_rank(rule, 0) == 2 ? rule_dim(rule, 0, 1) : DIM_UNKNOWN;
-    const int64_t texts[] = {n_texts(rule), returned, length};
-    const int64_t words[] = {checked_sub(length, prompt), n_texts(rule), common_length(rule, 3),
-                             vocabulary(rule)};
-    const enum dtype dtype = rule_has_input(rule, 5) ? rule_dtype(rule, 5) : DTYPE_FLOAT;
-    const int64_t cross[] = {n_texts(rule), returned, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
-    const bool decoded = rule_attr_int(rule, "model_type") != 0; /* from an encoder's prompt */
-    int status = walk_parts(rule, common_length(rule, 3));
-    if (status == CM_OK) status = rule_output_dims(rule, 0, DTYPE_INT32, 3, texts);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, dtype, 2, texts);
-    if (status == CM_OK) status = rule_output_dims(rule, 2, dtype, 4, decoded ? NULL : words);
-    if (status == CM_OK) status = rule_output_dims(rule, 3, DTYPE_FLOAT, 5, cross);
-    return status < 0 ? status : rule_output_dims(rule, 4, dtype, 1, texts);
+static int infer_beams(struct op_context *context) {
+    const int64_t length = common_length(context, 1);
+    const int64_t returned = common_length(context, 4);
+    const int64_t prompt = op_rank(context, 0) == 2 ? op_dim(context, 0, 1) : DIM_UNKNOWN;
+    const int64_t texts[] = {n_texts(context), returned, length};
+    const int64_t words[] = {checked_sub(length, prompt), n_texts(context),
+                             common_length(context, 3), vocabulary(context)};
+    const enum dtype dtype = op_has_input(context, 5) ? op_dtype(context, 5) : DTYPE_FLOAT;
+    const int64_t cross[] = {n_texts(context), returned, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN};
+    const bool decoded = op_attr_int(context, "model_type") != 0; /* from an encoder's prompt */
+    int status = walk_parts(context, common_length(context, 3));
+    if (status == CM_OK) status = op_output_dims(context, 0, DTYPE_INT32, 3, texts);
+    if (status == CM_OK) status = op_output_dims(context, 1, dtype, 2, texts);
+    if (status == CM_OK) status = op_output_dims(context, 2, dtype, 4, decoded ? NULL : words);
+    if (status == CM_OK) status = op_output_dims(context, 3, DTYPE_FLOAT, 5, cross);
+    return status < 0 ? status : op_output_dims(context, 4, dtype, 1, texts);
 }
 
 static const struct op_attr beam_search[] = {REQUIRED_ATTR("decoder", ATTR_GRAPH),
@@ -172,11 +174,12 @@ static const struct op_attr whisper_beam_search[] = {
     INT_ATTR("vocab_size", -1),
     {0}};
 
-#define GENERATES(name, least, most, out, attributes, rule)                                    \
+#define GENERATES(name, least, most, out, attributes, context)                                 \
     {                                                                                          \
         .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
         .max_inputs = most, .min_outputs = 1, .max_outputs = out, .attrs = attributes,         \
-        .infer = rule, .memory = MEMORY_CONTROL, .roles = "i", .backward.gradients = "-"       \
+        .infer = context, .memory = MEMORY_CONTROL, .param_roles = "i",                        \
+        .backward.saved_for_backward = "-"                                                     \
     }
 
 static const struct op rows[] = {

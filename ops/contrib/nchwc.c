@@ -22,86 +22,87 @@ static int64_t padded(int64_t channels) {
 }
 
 /* Axis `from` of [N, …] put at `to`; the shape is the rule's own afterwards. */
-static int moved(struct rule *rule, int from, int to, struct shape *ret) {
-    const struct shape *x = rule_shape(rule, 0);
-    if (shape_make(rule->arena, x->rank, x->dims, ret) < 0) return diag_no_memory(rule->diag);
+static int moved(struct op_context *context, int from, int to, struct shape *ret) {
+    const struct shape *x = op_shape(context, 0);
+    if (shape_make(context->arena, x->rank, x->dims, ret) < 0)
+        return diag_no_memory(context->diag);
     const int step = from < to ? 1 : -1;
     for (int axis = from; axis != to; axis += step) ret->dims[axis] = x->dims[axis + step];
     ret->dims[to] = x->dims[from];
     return CM_OK;
 }
 
-static int infer_into_blocks(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
-    const bool last = rule_attr_int(rule, "channels_last") != 0;
+static int infer_into_blocks(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
+    const bool last = op_attr_int(context, "channels_last") != 0;
     struct shape out;
-    int status = common_check_rank(rule, 0, 3);
+    int status = common_check_rank(context, 0, 3);
     if (status < 0 || !shape_has_rank(x))
-        return status < 0 ? status : common_infer_unknown_rank(rule);
-    status = moved(rule, last ? x->rank - 1 : 1, 1, &out);
+        return status < 0 ? status : common_infer_unknown_rank(context);
+    status = moved(context, last ? x->rank - 1 : 1, 1, &out);
     if (status < 0) return status;
     out.dims[1] = padded(out.dims[1]);
-    return rule_output(rule, 0, rule_dtype(rule, 0), &out);
+    return op_output(context, 0, op_dtype(context, 0), &out);
 }
 
-static int infer_from_blocks(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
-    const bool last = rule_attr_int(rule, "channels_last") != 0;
+static int infer_from_blocks(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
+    const bool last = op_attr_int(context, "channels_last") != 0;
     struct shape out;
-    int status = common_check_rank(rule, 0, 3);
+    int status = common_check_rank(context, 0, 3);
     if (status < 0 || !shape_has_rank(x))
-        return status < 0 ? status : common_infer_unknown_rank(rule);
+        return status < 0 ? status : common_infer_unknown_rank(context);
     const int at = last ? x->rank - 1 : 1;
-    status = moved(rule, 1, at, &out);
+    status = moved(context, 1, at, &out);
     if (status < 0) return status;
-    out.dims[at] = rule_attr_int(rule, "channels");
-    return rule_output(rule, 0, rule_dtype(rule, 0), &out);
+    out.dims[at] = op_attr_int(context, "channels");
+    return op_output(context, 0, op_dtype(context, 0), &out);
 }
 
 /* The rows of the plain operators know the channels by the weight where the input does not. */
-static int infer_conv(struct rule *rule) {
-    return convolution_infer(rule, 0, 1, 2, rule_dtype(rule, 0));
+static int infer_conv(struct op_context *context) {
+    return convolution_infer(context, 0, 1, 2, op_dtype(context, 0));
 }
 
-static void macs_conv(const struct rule *rule, struct product *ret) {
-    convolution_macs(rule, 1, ret);
+static void macs_conv(const struct op_context *context, struct product *ret) {
+    convolution_macs(context, 1, ret);
 }
 
-static int64_t fused_flops(const struct rule *rule) {
-    const int64_t each = rule_has_input(rule, 2) + rule_has_input(rule, 3) +
-                         (rule_has_attr(rule, "activation") ? 1 : 0);
-    return checked_mul(each, rule_output_elements(rule, 0));
+static int64_t fused_flops(const struct op_context *context) {
+    const int64_t each = op_has_input(context, 2) + op_has_input(context, 3) +
+                         (op_has_attr(context, "activation") ? 1 : 0);
+    return checked_mul(each, op_output_elements(context, 0));
 }
 
-static int infer_global(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
+static int infer_global(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
-    int status = common_check_rank(rule, 0, 3);
+    int status = common_check_rank(context, 0, 3);
     if (status < 0 || !shape_has_rank(x))
-        return status < 0 ? status : common_infer_unknown_rank(rule);
+        return status < 0 ? status : common_infer_unknown_rank(context);
     for (int axis = 0; axis < x->rank; axis++) dims[axis] = axis < 2 ? x->dims[axis] : 1;
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), x->rank, dims);
 }
 
 /* Whole factors, one an axis. */
-static int infer_upsample(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
+static int infer_upsample(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     size_t n = 0;
-    const int64_t *scales = rule_attr_ints(rule, "scales", &n);
-    if (!shape_has_rank(x)) return common_infer_unknown_rank(rule);
+    const int64_t *scales = op_attr_ints(context, "scales", &n);
+    if (!shape_has_rank(x)) return common_infer_unknown_rank(context);
     if (n != 0 && n != (size_t)x->rank)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "scales has %zu entries for %d axes", n,
-                         x->rank);
+        return op_fail(context, DIAG_ATTRIBUTE, "scales has %zu entries for %d axes", n,
+                       x->rank);
     for (int axis = 0; axis < x->rank; axis++) {
         if (n > 0 && scales[axis] < 1)
-            return rule_fail(rule, DIAG_ATTRIBUTE,
-                             "the scale of axis %d is %lld, expected 1 "
-                             "or more",
-                             axis, (long long)scales[axis]);
+            return op_fail(context, DIAG_ATTRIBUTE,
+                           "the scale of axis %d is %lld, expected 1 "
+                           "or more",
+                           axis, (long long)scales[axis]);
         dims[axis] = n > 0 ? checked_mul(x->dims[axis], scales[axis]) : x->dims[axis];
     }
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), x->rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), x->rank, dims);
 }
 
 static const struct op_attr average_pool[] = {
@@ -123,8 +124,8 @@ static const struct op_attr max_pool[] = {
     OPTIONAL_ATTR("dilations", ATTR_INTS), REQUIRED_ATTR("kernel_shape", ATTR_INTS),
     OPTIONAL_ATTR("pads", ATTR_INTS),      INT_ATTR("storage_order", 0),
     OPTIONAL_ATTR("strides", ATTR_INTS),   {0}};
-static const struct op_attr reorder_input[] = {INT_ATTR("channels_last", 0), {0}};
-static const struct op_attr reorder_output[] = {
+static const struct op_attr scheduler_input[] = {INT_ATTR("channels_last", 0), {0}};
+static const struct op_attr scheduler_output[] = {
     INT_ATTR("channels", 0), INT_ATTR("channels_last", 0), {0}};
 static const struct op_attr upsample[] = {
     STRING_ATTR("coordinate_transformation_mode", "asymmetric"),
@@ -132,11 +133,12 @@ static const struct op_attr upsample[] = {
     OPTIONAL_ATTR("scales", ATTR_INTS),
     {0}};
 
-#define NCHWC(name, least, most, attributes, rule, letters, class, ...)                        \
+#define NCHWC(name, least, most, attributes, context, letters, class, ...)                     \
     {                                                                                          \
         .domain = "com.microsoft.nchwc", .type = name, .since = 1, .min_inputs = least,        \
         .max_inputs = most, .min_outputs = 1, .max_outputs = 1, .attrs = attributes,           \
-        .infer = rule, .roles = letters, .module = class, .backward.gradients = "-", .cost = { \
+        .infer = context, .param_roles = letters, .module = class,                             \
+        .backward.saved_for_backward = "-", .cost = {                                          \
             __VA_ARGS__                                                                        \
         }                                                                                      \
     }
@@ -144,9 +146,9 @@ static const struct op_attr upsample[] = {
 /* clang-format off */
 static const struct op rows[] = {
     /*     type                in    attributes      rule               roles   module */
-    NCHWC("ReorderInput",      1, 1, reorder_input,  infer_into_blocks, "p",    NULL, .macs = NULL),
-    NCHWC("ReorderOutput",     1, 1, reorder_output, infer_from_blocks, "p",    NULL, .macs = NULL),
-    NCHWC("Conv",              2, 4, conv,           infer_conv,        "xWWx", "Conv{n}d", .macs = macs_conv, .macs_are = "out x input channels of a group x kernel", .extra = fused_flops, .extra_is = "biases, sums and activations"),
+    NCHWC("ReorderInput",      1, 1, scheduler_input,  infer_into_blocks, "p",    NULL, .macs = NULL),
+    NCHWC("ReorderOutput",     1, 1, scheduler_output, infer_from_blocks, "p",    NULL, .macs = NULL),
+    NCHWC("Conv",              2, 4, conv,           infer_conv,        "xWWx", "Conv{n}d", .macs = macs_conv, .macs_formula = "out x input channels of a group x kernel", .extra = fused_flops, .extra_description = "biases, sums and activations"),
     NCHWC("MaxPool",           1, 1, max_pool,       pool_infer,        "x",    "MaxPool{n}d", .per_input = 1),
     NCHWC("AveragePool",       1, 1, average_pool,   pool_infer,        "x",    "AvgPool{n}d", .per_input = 1),
     NCHWC("GlobalMaxPool",     1, 1, NULL,           infer_global,      "x",    "AdaptiveMaxPool{n}d", .per_input = 1),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attention of ONNX Runtime's own domain beside the common forms of vendor_attention.c
+ * Attention of ONNX Runtime's own domain beside the common forms of contrib_attention.c
  * (com.microsoft): with its cache in pages, over a window, over keys that an indexer selected.
  *     MACs = queries * heads * keys of a query * (d + v), and the projections
  * queries of all requests. How many keys a query really meets is data: a cache, a page table
@@ -28,19 +28,19 @@ static int64_t smaller(int64_t a, int64_t b) {
 }
 
 /* Whether a flag is set that stands in an operand; 0 where it is not known. */
-static bool has_flag(const struct rule *rule, size_t i) {
-    const struct constant *flag = common_contents(rule, i);
+static bool has_flag(const struct op_context *context, size_t i) {
+    const struct constant *flag = common_contents(context, i);
     return flag && constant_has_ints(flag) && flag->n_elements > 0 &&
            constant_int_at(flag, 0) != 0;
 }
 
-static int check_heads(const struct rule *rule) {
-    const int64_t heads = rule_attr_int(rule, "num_heads");
-    const bool shared = rule_has_attr(rule, "kv_num_heads");
-    const int64_t kept = shared ? rule_attr_int(rule, "kv_num_heads") : heads;
+static int check_heads(const struct op_context *context) {
+    const int64_t heads = op_attr_int(context, "num_heads");
+    const bool shared = op_has_attr(context, "kv_num_heads");
+    const int64_t kept = shared ? op_attr_int(context, "kv_num_heads") : heads;
     if (heads >= 1 && kept >= 1 && heads % kept == 0) return CM_OK;
-    return rule_fail(rule, DIAG_ATTRIBUTE, "%lld heads of queries, %lld of keys",
-                     (long long)heads, (long long)kept);
+    return op_fail(context, DIAG_ATTRIBUTE, "%lld heads of queries, %lld of keys",
+                   (long long)heads, (long long)kept);
 }
 
 /*
@@ -48,52 +48,53 @@ static int check_heads(const struct rule *rule) {
  * static_kv (8) keys are those of an encoder, with use_past (9) they or those so far are
  * cached.
  */
-static int64_t decoder_keys(const struct rule *rule) {
-    const bool of_encoder = has_flag(rule, 8);
-    const bool past = has_flag(rule, 9);
-    const int64_t cached = common_dim(rule, 6, 4, 2);
+static int64_t decoder_keys(const struct op_context *context) {
+    const bool of_encoder = has_flag(context, 8);
+    const bool past = has_flag(context, 9);
+    const int64_t cached = common_dim(context, 6, 4, 2);
     if (past && of_encoder) return cached;
-    const int64_t made = common_dim(rule, of_encoder ? 1 : 0, 3, 0);
+    const int64_t made = common_dim(context, of_encoder ? 1 : 0, 3, 0);
     return past ? checked_add(cached, made) : made;
 }
 
-static struct sizes read_decoder(const struct rule *rule) {
+static struct sizes read_decoder(const struct op_context *context) {
     struct sizes s = unknown;
-    const int64_t batch = common_dim(rule, 0, 3, 1);
-    const int64_t columns = common_dim(rule, 0, 3, 2);
+    const int64_t batch = common_dim(context, 0, 3, 1);
+    const int64_t columns = common_dim(context, 0, 3, 2);
     const int64_t matrix = checked_mul(columns, columns);
-    const bool makes_keys = !(has_flag(rule, 8) && has_flag(rule, 9));
-    const int64_t made = common_dim(rule, has_flag(rule, 8) ? 1 : 0, 3, 0);
+    const bool makes_keys = !(has_flag(context, 8) && has_flag(context, 9));
+    const int64_t made = common_dim(context, has_flag(context, 8) ? 1 : 0, 3, 0);
     const int64_t rows = makes_keys ? checked_mul(2, made) : 0;
-    s.heads = rule_attr_int(rule, "num_heads");
-    s.queries = checked_mul(common_dim(rule, 0, 3, 0), batch);
-    s.keys = decoder_keys(rule);
+    s.heads = op_attr_int(context, "num_heads");
+    s.queries = checked_mul(common_dim(context, 0, 3, 0), batch);
+    s.keys = decoder_keys(context);
     s.key = common_divide(columns, s.heads);
     s.value = s.key;
-    s.projections =
-        checked_mul(checked_mul(batch, checked_add(common_dim(rule, 0, 3, 0), rows)), matrix);
+    s.projections = checked_mul(
+        checked_mul(batch, checked_add(common_dim(context, 0, 3, 0), rows)), matrix);
     return s;
 }
 
-static int infer_decoder(struct rule *rule) {
-    const struct sizes s = read_decoder(rule);
-    const int64_t cache[] = {common_dim(rule, 0, 3, 1), s.heads, s.keys, s.key};
-    int status = check_heads(rule);
-    if (status == CM_OK) status = common_infer_same(rule);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, rule_dtype(rule, 0), 4, cache);
-    return status < 0 ? status : rule_output_dims(rule, 2, rule_dtype(rule, 0), 4, cache);
+static int infer_decoder(struct op_context *context) {
+    const struct sizes s = read_decoder(context);
+    const int64_t cache[] = {common_dim(context, 0, 3, 1), s.heads, s.keys, s.key};
+    int status = check_heads(context);
+    if (status == CM_OK) status = common_infer_same(context);
+    if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 4, cache);
+    return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 4, cache);
 }
 
 /* Input [B, S, D]; each query meets the window to both sides, those that see all are data. */
-static struct sizes read_window(const struct rule *rule, size_t weight, size_t global) {
+static struct sizes read_window(const struct op_context *context, size_t weight,
+                                size_t global) {
     struct sizes s = unknown;
-    const int64_t length = common_dim(rule, 0, 3, 1);
-    const int64_t columns = common_dim(rule, 0, 3, 2);
+    const int64_t length = common_dim(context, 0, 3, 1);
+    const int64_t columns = common_dim(context, 0, 3, 2);
     const int64_t made =
-        checked_add(common_dim(rule, weight, 2, 1), common_dim(rule, global, 2, 1));
-    const int64_t window = checked_add(1, checked_mul(2, rule_attr_int(rule, "window")));
-    s.heads = rule_attr_int(rule, "num_heads");
-    s.queries = checked_mul(common_dim(rule, 0, 3, 0), length);
+        checked_add(common_dim(context, weight, 2, 1), common_dim(context, global, 2, 1));
+    const int64_t window = checked_add(1, checked_mul(2, op_attr_int(context, "window")));
+    s.heads = op_attr_int(context, "num_heads");
+    s.queries = checked_mul(common_dim(context, 0, 3, 0), length);
     s.keys = smaller(length, window);
     s.key = common_divide(columns, s.heads);
     s.value = s.key;
@@ -101,155 +102,156 @@ static struct sizes read_window(const struct rule *rule, size_t weight, size_t g
     return s;
 }
 
-static struct sizes read_longformer(const struct rule *rule) {
-    return read_window(rule, 1, 4);
+static struct sizes read_longformer(const struct op_context *context) {
+    return read_window(context, 1, 4);
 }
 
-static struct sizes read_ordered_longformer(const struct rule *rule) {
-    return read_window(rule, 2, 8);
+static struct sizes read_ordered_longformer(const struct op_context *context) {
+    return read_window(context, 2, 8);
 }
 
-static int infer_longformer(struct rule *rule) {
-    int status = check_heads(rule);
-    if (status == CM_OK && rule_attr_int(rule, "window") < 1)
-        status = rule_fail(rule, DIAG_ATTRIBUTE, "window is %lld, 1 or more is wanted",
-                           (long long)rule_attr_int(rule, "window"));
-    return status < 0 ? status : common_infer_same(rule);
+static int infer_longformer(struct op_context *context) {
+    int status = check_heads(context);
+    if (status == CM_OK && op_attr_int(context, "window") < 1)
+        status = op_fail(context, DIAG_ATTRIBUTE, "window is %lld, 1 or more is wanted",
+                         (long long)op_attr_int(context, "window"));
+    return status < 0 ? status : common_infer_same(context);
 }
 
 /* Input [B, S, D], weights of queries, keys and values [D, H] each. */
-static struct sizes read_ordered(const struct rule *rule) {
+static struct sizes read_ordered(const struct op_context *context) {
     struct sizes s = unknown;
-    const int64_t length = common_dim(rule, 0, 3, 1);
-    const int64_t keys = checked_add(common_dim(rule, 5, 2, 1), common_dim(rule, 6, 2, 1));
-    const int64_t made = checked_add(keys, common_dim(rule, 7, 2, 1));
-    s.heads = rule_attr_int(rule, "num_heads");
-    s.queries = checked_mul(common_dim(rule, 0, 3, 0), length);
+    const int64_t length = common_dim(context, 0, 3, 1);
+    const int64_t keys =
+        checked_add(common_dim(context, 5, 2, 1), common_dim(context, 6, 2, 1));
+    const int64_t made = checked_add(keys, common_dim(context, 7, 2, 1));
+    s.heads = op_attr_int(context, "num_heads");
+    s.queries = checked_mul(common_dim(context, 0, 3, 0), length);
     s.keys = length;
-    s.key = common_divide(common_dim(rule, 6, 2, 1), s.heads);
-    s.value = common_divide(common_dim(rule, 7, 2, 1), s.heads);
-    s.projections = checked_mul(s.queries, checked_mul(common_dim(rule, 0, 3, 2), made));
+    s.key = common_divide(common_dim(context, 6, 2, 1), s.heads);
+    s.value = common_divide(common_dim(context, 7, 2, 1), s.heads);
+    s.projections = checked_mul(s.queries, checked_mul(common_dim(context, 0, 3, 2), made));
     return s;
 }
 
-static int infer_ordered(struct rule *rule) {
-    const int64_t dims[] = {common_dim(rule, 0, 3, 0), common_dim(rule, 0, 3, 1),
-                            common_dim(rule, 7, 2, 1)};
-    int status = check_heads(rule);
-    return status < 0 ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), 3, dims);
+static int infer_ordered(struct op_context *context) {
+    const int64_t dims[] = {common_dim(context, 0, 3, 0), common_dim(context, 0, 3, 1),
+                            common_dim(context, 7, 2, 1)};
+    int status = check_heads(context);
+    return status < 0 ? status : op_output_dims(context, 0, op_dtype(context, 0), 3, dims);
 }
 
 /* Columns of a head of queries [.., columns], which keys and values may be packed into. */
-static int64_t head_columns(const struct rule *rule) {
-    const int rank = rule_rank(rule, 0);
-    const int64_t heads = rule_attr_int(rule, "num_heads");
-    const int64_t kept = checked_mul(2, rule_attr_int(rule, "kv_num_heads"));
-    const int64_t columns = rank < 1 ? DIM_UNKNOWN : rule_dim(rule, 0, rank - 1);
-    return common_divide(columns, rule_has_input(rule, 1) ? heads : checked_add(heads, kept));
+static int64_t head_columns(const struct op_context *context) {
+    const int rank = op_rank(context, 0);
+    const int64_t heads = op_attr_int(context, "num_heads");
+    const int64_t kept = checked_mul(2, op_attr_int(context, "kv_num_heads"));
+    const int64_t columns = rank < 1 ? DIM_UNKNOWN : op_dim(context, 0, rank - 1);
+    return common_divide(columns, op_has_input(context, 1) ? heads : checked_add(heads, kept));
 }
 
 /* [B, S, ..] or, packed without padding, [tokens, ..]. */
-static int64_t n_queries(const struct rule *rule) {
-    const struct shape *q = rule_shape(rule, 0);
+static int64_t n_queries(const struct op_context *context) {
+    const struct shape *q = op_shape(context, 0);
     return q->rank < 1 ? DIM_UNKNOWN : shape_product(q, 0, q->rank - 1);
 }
 
-static struct sizes read_shared(const struct rule *rule, int64_t keys) {
+static struct sizes read_shared(const struct op_context *context, int64_t keys) {
     struct sizes s = unknown;
-    s.queries = n_queries(rule);
-    s.heads = rule_attr_int(rule, "num_heads");
-    s.key = head_columns(rule);
+    s.queries = n_queries(context);
+    s.heads = op_attr_int(context, "num_heads");
+    s.key = head_columns(context);
     s.value = s.key;
     s.keys = keys;
     return s;
 }
 
 /* Caches [B, heads, length, d]: a scalar tells how much of them there is. */
-static struct sizes read_blocks(const struct rule *rule) {
-    const int64_t total = common_length(rule, 7);
-    return read_shared(rule, is_known(total) ? total : common_dim(rule, 3, 4, 2));
+static struct sizes read_blocks(const struct op_context *context) {
+    const int64_t total = common_length(context, 7);
+    return read_shared(context, is_known(total) ? total : common_dim(context, 3, 4, 2));
 }
 
 /* Pages [pages, places, heads, d], as many of a request as the page table has columns. */
-static int64_t paged_keys(const struct rule *rule) {
-    return checked_mul(common_dim(rule, 7, 2, 1), common_dim(rule, 3, 4, 1));
+static int64_t paged_keys(const struct op_context *context) {
+    return checked_mul(common_dim(context, 7, 2, 1), common_dim(context, 3, 4, 1));
 }
 
 /* Latent values are the front of a key's row, whose width an attribute tells. */
-static struct sizes read_paged(const struct rule *rule) {
-    struct sizes s = read_shared(rule, paged_keys(rule));
-    const int64_t value = rule_attr_int(rule, "v_head_size");
-    const bool latent = text_equal(rule_attr_string(rule, "kv_cache_layout"), "LATENT");
-    if (latent) s.key = common_divide(common_dim(rule, 0, 2, 1), s.heads);
+static struct sizes read_paged(const struct op_context *context) {
+    struct sizes s = read_shared(context, paged_keys(context));
+    const int64_t value = op_attr_int(context, "v_head_size");
+    const bool latent = text_equal(op_attr_string(context, "kv_cache_layout"), "LATENT");
+    if (latent) s.key = common_divide(common_dim(context, 0, 2, 1), s.heads);
     s.value = value > 0 ? value : s.key;
     return s;
 }
 
 /* Those that were selected, and where they are added the window of those right before. */
-static int64_t selected_keys(const struct rule *rule, size_t selected, int64_t all) {
-    const int64_t window = rule_attr_int(rule, "local_window_size");
-    const int64_t most = common_dim(rule, selected, 2, 1);
-    if (!text_equal(rule_attr_string(rule, "attention_mode"), "local_plus_selected"))
+static int64_t selected_keys(const struct op_context *context, size_t selected, int64_t all) {
+    const int64_t window = op_attr_int(context, "local_window_size");
+    const int64_t most = common_dim(context, selected, 2, 1);
+    if (!text_equal(op_attr_string(context, "attention_mode"), "local_plus_selected"))
         return most;
     return checked_add(most, window < 0 ? all : window);
 }
 
-static struct sizes read_selected_pages(const struct rule *rule) {
-    return read_shared(rule, selected_keys(rule, 9, paged_keys(rule)));
+static struct sizes read_selected_pages(const struct op_context *context) {
+    return read_shared(context, selected_keys(context, 9, paged_keys(context)));
 }
 
-static struct sizes read_selected(const struct rule *rule) {
-    return read_shared(rule, selected_keys(rule, 7, common_length(rule, 10)));
+static struct sizes read_selected(const struct op_context *context) {
+    return read_shared(context, selected_keys(context, 7, common_length(context, 10)));
 }
 
-static int output_heads(struct rule *rule, const struct sizes *s) {
-    const struct shape *q = rule_shape(rule, 0);
+static int output_heads(struct op_context *context, const struct sizes *s) {
+    const struct shape *q = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
-    int status = check_heads(rule);
-    if (status == CM_OK) status = common_check_rank(rule, 0, 2);
+    int status = check_heads(context);
+    if (status == CM_OK) status = common_check_rank(context, 0, 2);
     if (status < 0 || !shape_has_rank(q))
-        return status < 0 ? status : common_infer_unknown_rank(rule);
+        return status < 0 ? status : common_infer_unknown_rank(context);
     for (int axis = 0; axis < q->rank; axis++) dims[axis] = q->dims[axis];
     dims[q->rank - 1] = checked_mul(s->heads, s->value);
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), q->rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), q->rank, dims);
 }
 
 /* Caches are handed on as they came. */
-static int output_caches(struct rule *rule, const struct sizes *s) {
-    int status = output_heads(rule, s);
-    if (status == CM_OK) status = rule_output_like(rule, 1, 3);
-    return status < 0 ? status : rule_output_like(rule, 2, 4);
+static int output_caches(struct op_context *context, const struct sizes *s) {
+    int status = output_heads(context, s);
+    if (status == CM_OK) status = op_output_like(context, 1, 3);
+    return status < 0 ? status : op_output_like(context, 2, 4);
 }
 
-static int infer_blocks(struct rule *rule) {
-    const struct sizes s = read_blocks(rule);
-    return output_caches(rule, &s);
+static int infer_blocks(struct op_context *context) {
+    const struct sizes s = read_blocks(context);
+    return output_caches(context, &s);
 }
 
-static int infer_paged(struct rule *rule) {
-    const struct sizes s = read_paged(rule);
-    return output_caches(rule, &s);
+static int infer_paged(struct op_context *context) {
+    const struct sizes s = read_paged(context);
+    return output_caches(context, &s);
 }
 
-static int infer_selected_pages(struct rule *rule) {
-    const struct sizes s = read_selected_pages(rule);
-    return output_caches(rule, &s);
+static int infer_selected_pages(struct op_context *context) {
+    const struct sizes s = read_selected_pages(context);
+    return output_caches(context, &s);
 }
 
 /* Without a cache what is handed on is as long as there are keys. */
-static int infer_selected(struct rule *rule) {
-    const struct sizes s = read_selected(rule);
-    const int64_t kept[] = {common_dim(rule, 0, 3, 0), rule_attr_int(rule, "kv_num_heads"),
-                            common_length(rule, 10), s.key};
-    if (rule_has_input(rule, 3)) return output_caches(rule, &s);
-    int status = output_heads(rule, &s);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, rule_dtype(rule, 0), 4, kept);
-    return status < 0 ? status : rule_output_dims(rule, 2, rule_dtype(rule, 0), 4, kept);
+static int infer_selected(struct op_context *context) {
+    const struct sizes s = read_selected(context);
+    const int64_t kept[] = {common_dim(context, 0, 3, 0), op_attr_int(context, "kv_num_heads"),
+                            common_length(context, 10), s.key};
+    if (op_has_input(context, 3)) return output_caches(context, &s);
+    int status = output_heads(context, &s);
+    if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 4, kept);
+    return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 4, kept);
 }
 
 struct reading {
     const char *type;
-    struct sizes (*read)(const struct rule *rule);
+    struct sizes (*read)(const struct op_context *context);
 };
 
 static const struct reading readings[] = {
@@ -263,19 +265,19 @@ static const struct reading readings[] = {
     {"DynamicSparseAttention", read_selected},
 };
 
-static struct sizes sizes_of(const struct rule *rule) {
+static struct sizes sizes_of(const struct op_context *context) {
     size_t i = 0;
-    while (!text_equal(readings[i].type, rule->op->type)) i++;
-    return readings[i].read(rule);
+    while (!text_equal(readings[i].type, context->op->type)) i++;
+    return readings[i].read(context);
 }
 
-static int64_t n_scores(const struct rule *rule) {
-    const struct sizes s = sizes_of(rule);
+static int64_t n_scores(const struct op_context *context) {
+    const struct sizes s = sizes_of(context);
     return checked_mul(checked_mul(s.queries, s.heads), s.keys);
 }
 
-static void macs_attention(const struct rule *rule, struct product *ret) {
-    const struct sizes s = sizes_of(rule);
+static void macs_attention(const struct op_context *context, struct product *ret) {
+    const struct sizes s = sizes_of(context);
     const int64_t columns = checked_add(s.key, s.value);
     if (s.projections == 0) {
         product_add(ret, "queries", s.queries);
@@ -285,7 +287,7 @@ static void macs_attention(const struct rule *rule, struct product *ret) {
         return;
     }
     product_add(ret, "projections, and scores x columns of key and value",
-                checked_add(s.projections, checked_mul(n_scores(rule), columns)));
+                checked_add(s.projections, checked_mul(n_scores(context), columns)));
 }
 
 static const struct op_attr decoder_attention[] = {
@@ -366,16 +368,16 @@ static const struct op_attr sparse_paged_attention[] = {
     STRING_ATTR("v_quant_type", "NONE"),
     {0}};
 
-#define VENDOR(name, least, most, fewest, out, attributes, rule, count, are, letters)          \
+#define CONTRIB(name, least, most, fewest, out, attributes, context, count, are, letters)      \
     {                                                                                          \
         .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
         .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,    \
-        .infer = rule,                                                                         \
+        .infer = context,                                                                      \
         .cost = {.macs = count,                                                                \
-                 .macs_are = are,                                                              \
+                 .macs_formula = are,                                                          \
                  .extra = n_scores,                                                            \
-                 .extra_is = "at 1 a score"},                                                  \
-        .roles = letters, .backward.gradients = "-"                                            \
+                 .extra_description = "at 1 a score"},                                         \
+        .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 #define ALL       "scores x (columns of a key and of a value)"
 #define PROJECTED "projections, and scores x (columns of a key and of a value)"
@@ -383,14 +385,14 @@ static const struct op_attr sparse_paged_attention[] = {
 /* clang-format off */
 static const struct op rows[] = {
     /*      type                           in       out   attributes                       rule                  MACs                          roles */
-    VENDOR("DecoderAttention",             12, 12,  1, 3, decoder_attention,               infer_decoder,        macs_attention, PROJECTED,    "xxWWWmxxi"),
-    VENDOR("LongformerAttention",           7, 7,   1, 1, longformer_attention,            infer_longformer,     macs_attention, PROJECTED,    "xWWmWWi"),
-    VENDOR("QOrderedLongformerAttention",  14, 14,  1, 1, q_ordered_longformer_attention,  infer_longformer,     macs_attention, PROJECTED,    "xiWiWiimWiWiii"),
-    VENDOR("QOrderedAttention",            17, 20,  1, 1, q_ordered_attention,             infer_ordered,        macs_attention, PROJECTED,    "xiiiiWWWiiiWWWiiimxm"),
-    VENDOR("SparseAttention",               9, 11,  3, 3, sparse_attention,                infer_blocks,         macs_attention, ALL,          "xxxxxiiiimm"),
-    VENDOR("PagedAttention",                8, 17,  1, 3, paged_attention,                 infer_paged,          macs_attention, ALL,          "xxxxxiiimmimnniii"),
-    VENDOR("SparsePagedAttention",         11, 22,  1, 3, sparse_paged_attention,          infer_selected_pages, macs_attention, ALL,          "xxxxxiiiiiixximmmnniii"),
-    VENDOR("DynamicSparseAttention",       11, 17,  1, 3, dynamic_sparse_attention,        infer_selected,       macs_attention, ALL,          "xxxxxxxiiiimminnm"),
+    CONTRIB("DecoderAttention",             12, 12,  1, 3, decoder_attention,               infer_decoder,        macs_attention, PROJECTED,    "xxWWWmxxi"),
+    CONTRIB("LongformerAttention",           7, 7,   1, 1, longformer_attention,            infer_longformer,     macs_attention, PROJECTED,    "xWWmWWi"),
+    CONTRIB("QOrderedLongformerAttention",  14, 14,  1, 1, q_ordered_longformer_attention,  infer_longformer,     macs_attention, PROJECTED,    "xiWiWiimWiWiii"),
+    CONTRIB("QOrderedAttention",            17, 20,  1, 1, q_ordered_attention,             infer_ordered,        macs_attention, PROJECTED,    "xiiiiWWWiiiWWWiiimxm"),
+    CONTRIB("SparseAttention",               9, 11,  3, 3, sparse_attention,                infer_blocks,         macs_attention, ALL,          "xxxxxiiiimm"),
+    CONTRIB("PagedAttention",                8, 17,  1, 3, paged_attention,                 infer_paged,          macs_attention, ALL,          "xxxxxiiimmimnniii"),
+    CONTRIB("SparsePagedAttention",         11, 22,  1, 3, sparse_paged_attention,          infer_selected_pages, macs_attention, ALL,          "xxxxxiiiiiixximmmnniii"),
+    CONTRIB("DynamicSparseAttention",       11, 17,  1, 3, dynamic_sparse_attention,        infer_selected,       macs_attention, ALL,          "xxxxxxxiiiimminnm"),
 };
 /* clang-format on */
 

@@ -14,29 +14,29 @@ struct sizes {
     int64_t steps, batch, directions, hidden, columns;
 };
 
-static struct sizes read_sizes(const struct rule *rule, int64_t columns) {
-    const bool both = text_equal(rule_attr_string(rule, "direction"), "bidirectional");
-    struct sizes sizes = {common_dim(rule, 0, 3, 0), common_dim(rule, 0, 3, 1), both ? 2 : 1,
-                          rule_attr_int(rule, "hidden_size"), columns};
+static struct sizes read_sizes(const struct op_context *context, int64_t columns) {
+    const bool both = text_equal(op_attr_string(context, "direction"), "bidirectional");
+    struct sizes sizes = {common_dim(context, 0, 3, 0), common_dim(context, 0, 3, 1),
+                          both ? 2 : 1, op_attr_int(context, "hidden_size"), columns};
     return sizes;
 }
 
 /* Y [T, D, B, h], Y_h and Y_c [D, B, h]. */
-static int infer_lstm(struct rule *rule) {
-    const struct sizes s = read_sizes(rule, DIM_UNKNOWN);
-    const enum dtype dtype = rule_dtype(rule, 0);
+static int infer_lstm(struct op_context *context) {
+    const struct sizes s = read_sizes(context, DIM_UNKNOWN);
+    const enum dtype dtype = op_dtype(context, 0);
     const int64_t all[] = {s.steps, s.directions, s.batch, s.hidden};
     for (size_t i = 0; i < 3; i++) {
-        const int rank = rule_rank(rule, i);
+        const int rank = op_rank(context, i);
         if (rank != RANK_UNKNOWN && rank != 3)
-            return rule_fail(rule, DIAG_SHAPE, "input %zu has rank %d, 3 is wanted", i, rank);
+            return op_fail(context, DIAG_SHAPE, "input %zu has rank %d, 3 is wanted", i, rank);
     }
     if (s.hidden < 1)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "hidden_size is %lld, 1 or more is wanted",
-                         (long long)s.hidden);
-    int status = rule_output_dims(rule, 0, dtype, 4, all);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, dtype, 3, all + 1);
-    return status < 0 ? status : rule_output_dims(rule, 2, dtype, 3, all + 1);
+        return op_fail(context, DIAG_ATTRIBUTE, "hidden_size is %lld, 1 or more is wanted",
+                       (long long)s.hidden);
+    int status = op_output_dims(context, 0, dtype, 4, all);
+    if (status == CM_OK) status = op_output_dims(context, 1, dtype, 3, all + 1);
+    return status < 0 ? status : op_output_dims(context, 2, dtype, 3, all + 1);
 }
 
 /* Rows of a cell's products: D B T. */
@@ -50,8 +50,8 @@ static int64_t lstm_macs(const struct sizes *s) {
 }
 
 /* W is [D, I, 4 h] here. */
-static void macs_quantized(const struct rule *rule, struct product *ret) {
-    const struct sizes s = read_sizes(rule, common_dim(rule, 0, 3, 2));
+static void macs_quantized(const struct op_context *context, struct product *ret) {
+    const struct sizes s = read_sizes(context, common_dim(context, 0, 3, 2));
     product_add(ret, "steps, batch and directions", n_cells(&s));
     product_add(ret, "gates", 4);
     product_add(ret, "hidden", s.hidden);
@@ -62,39 +62,39 @@ static void macs_quantized(const struct rule *rule, struct product *ret) {
  * Bahdanau's attention over a memory [B, L, m]: keys are L m a once; of each step the query is
  * h a, the scores L a, the context L m, and where there is a layer behind it (m + h) w.
  */
-static int64_t attention_macs(const struct rule *rule, const struct sizes *s) {
-    const int64_t length = common_dim(rule, 11, 3, 1);
-    const int64_t depth = common_dim(rule, 11, 3, 2);
-    const int64_t width = common_dim(rule, 8, 3, 2);
+static int64_t attention_macs(const struct op_context *context, const struct sizes *s) {
+    const int64_t length = common_dim(context, 11, 3, 1);
+    const int64_t depth = common_dim(context, 11, 3, 2);
+    const int64_t width = common_dim(context, 8, 3, 2);
     const int64_t keys = checked_mul(checked_mul(length, depth), width);
     const int64_t places = checked_mul(length, checked_add(width, depth));
     int64_t each = checked_add(checked_mul(s->hidden, width), places);
-    if (!rule_has_input(rule, 11)) return 0;
-    if (rule_has_input(rule, 13)) {
+    if (!op_has_input(context, 11)) return 0;
+    if (op_has_input(context, 13)) {
         const int64_t rows = checked_add(depth, s->hidden);
-        each = checked_add(each, checked_mul(rows, common_dim(rule, 13, 3, 2)));
+        each = checked_add(each, checked_mul(rows, common_dim(context, 13, 3, 2)));
     }
     const int64_t once = checked_mul(checked_mul(s->directions, s->batch), keys);
     return checked_add(once, checked_mul(n_cells(s), each));
 }
 
-static void macs_attending(const struct rule *rule, struct product *ret) {
-    const struct sizes s = read_sizes(rule, common_dim(rule, 1, 3, 2));
+static void macs_attending(const struct op_context *context, struct product *ret) {
+    const struct sizes s = read_sizes(context, common_dim(context, 1, 3, 2));
     product_add(ret, "products of the cells and of their attention",
-                checked_add(lstm_macs(&s), attention_macs(rule, &s)));
+                checked_add(lstm_macs(&s), attention_macs(context, &s)));
 }
 
 /* As of ONNX's LSTM: 10 operations a cell, 8 less without biases. */
-static int64_t cell_flops(const struct rule *rule) {
-    const struct sizes s = read_sizes(rule, DIM_UNKNOWN);
-    const int64_t each = rule_has_input(rule, 3) ? 10 : 2;
+static int64_t cell_flops(const struct op_context *context) {
+    const struct sizes s = read_sizes(context, DIM_UNKNOWN);
+    const int64_t each = op_has_input(context, 3) ? 10 : 2;
     return checked_mul(each, checked_mul(n_cells(&s), s.hidden));
 }
 
 /* (k - 1) * dilation: what a causal window reaches back. */
-static int64_t reach(const struct rule *rule, int axis) {
-    const int64_t kernel = rule_rank(rule, 1) > axis ? rule_dim(rule, 1, axis) : DIM_UNKNOWN;
-    const int64_t back = checked_mul(checked_sub(kernel, 1), rule_attr_int(rule, "dilation"));
+static int64_t reach(const struct op_context *context, int axis) {
+    const int64_t kernel = op_rank(context, 1) > axis ? op_dim(context, 1, axis) : DIM_UNKNOWN;
+    const int64_t back = checked_mul(checked_sub(kernel, 1), op_attr_int(context, "dilation"));
     return is_known(back) && back < 0 ? 0 : back;
 }
 
@@ -103,62 +103,62 @@ static int64_t reach(const struct rule *rule, int axis) {
  * window reaches back along the causal axis, the last spatial one. Where there is a window of
  * states they stand in front.
  */
-static int infer_causal(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
-    const bool last = rule_attr_int(rule, "channels_last") != 0;
-    const int64_t spatial = rule_attr_int(rule, "ndim");
-    const int64_t window = rule_attr_int(rule, "state_window");
+static int infer_causal(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
+    const bool last = op_attr_int(context, "channels_last") != 0;
+    const int64_t spatial = op_attr_int(context, "ndim");
+    const int64_t window = op_attr_int(context, "state_window");
     int64_t dims[SHAPE_MAX_RANK + 1];
     int rank = 0;
-    int status = common_infer_same(rule);
+    int status = common_infer_same(context);
     if (status < 0) return status;
     if (spatial < 1 || spatial > 3)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "ndim is %lld, expected 1, 2 or 3",
-                         (long long)spatial);
+        return op_fail(context, DIAG_ATTRIBUTE, "ndim is %lld, expected 1, 2 or 3",
+                       (long long)spatial);
     if (!shape_has_rank(x))
-        return rule_output_dims(rule, 1, rule_dtype(rule, 0), RANK_UNKNOWN, NULL);
+        return op_output_dims(context, 1, op_dtype(context, 0), RANK_UNKNOWN, NULL);
     if (x->rank < 3 || (!last && x->rank != spatial + 2))
-        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, %lld is wanted", x->rank,
-                         (long long)(last ? 3 : spatial + 2));
+        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, %lld is wanted", x->rank,
+                       (long long)(last ? 3 : spatial + 2));
     if (window > 0) dims[rank++] = window;
     const int causal = rank + (last ? 1 : x->rank - 1);
     for (int axis = 0; axis < x->rank; axis++) dims[rank++] = x->dims[axis];
-    dims[causal] = reach(rule, (int)spatial + 1);
-    return rule_output_dims(rule, 1, rule_dtype(rule, 0), rank, dims);
+    dims[causal] = reach(context, (int)spatial + 1);
+    return op_output_dims(context, 1, op_dtype(context, 0), rank, dims);
 }
 
-static void macs_causal(const struct rule *rule, struct product *ret) {
-    const struct shape *weight = rule_shape(rule, 1);
-    product_add(ret, "output elements", rule_output_elements(rule, 0));
+static void macs_causal(const struct op_context *context, struct product *ret) {
+    const struct shape *weight = op_shape(context, 1);
+    product_add(ret, "output elements", op_output_elements(context, 0));
     product_add(ret, "kernel",
                 weight->rank > 2 ? shape_product(weight, 2, weight->rank) : DIM_UNKNOWN);
 }
 
 /* Tokens [T, C] of several requests, the state of each [requests, C, reach]. */
-static int infer_packed_causal(struct rule *rule) {
-    const int64_t requests = checked_sub(common_dim(rule, 2, 1, 0), 1);
-    const int64_t channels = common_dim(rule, 0, 2, 1);
-    const int64_t state[] = {requests, channels, reach(rule, 2)};
-    const int64_t updates[] = {requests, rule_attr_int(rule, "state_update_capacity"),
+static int infer_packed_causal(struct op_context *context) {
+    const int64_t requests = checked_sub(common_dim(context, 2, 1, 0), 1);
+    const int64_t channels = common_dim(context, 0, 2, 1);
+    const int64_t state[] = {requests, channels, reach(context, 2)};
+    const int64_t updates[] = {requests, op_attr_int(context, "state_update_capacity"),
                                channels};
-    int status = common_infer_same(rule);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, rule_dtype(rule, 0), 3, state);
-    return status < 0 ? status : rule_output_dims(rule, 2, rule_dtype(rule, 0), 3, updates);
+    int status = common_infer_same(context);
+    if (status == CM_OK) status = op_output_dims(context, 1, op_dtype(context, 0), 3, state);
+    return status < 0 ? status : op_output_dims(context, 2, op_dtype(context, 0), 3, updates);
 }
 
-static int64_t causal_flops(const struct rule *rule, size_t bias) {
-    const char *activation = rule_attr_string(rule, "activation");
+static int64_t causal_flops(const struct op_context *context, size_t bias) {
+    const char *activation = op_attr_string(context, "activation");
     const bool silu = text_equal(activation, "silu") || text_equal(activation, "swish");
-    const int64_t each = (rule_has_input(rule, bias) ? 1 : 0) + (silu ? 1 : 0);
-    return checked_mul(each, rule_output_elements(rule, 0));
+    const int64_t each = (op_has_input(context, bias) ? 1 : 0) + (silu ? 1 : 0);
+    return checked_mul(each, op_output_elements(context, 0));
 }
 
-static int64_t flops_causal(const struct rule *rule) {
-    return causal_flops(rule, 2);
+static int64_t flops_causal(const struct op_context *context) {
+    return causal_flops(context, 2);
 }
 
-static int64_t flops_packed_causal(const struct rule *rule) {
-    return causal_flops(rule, 3);
+static int64_t flops_packed_causal(const struct op_context *context) {
+    return causal_flops(context, 3);
 }
 
 /*
@@ -172,63 +172,63 @@ struct delta {
     int rank; /* of Q, K and V; 0: all three packed into Q, as the state tells */
 };
 
-static struct delta read_delta(const struct rule *rule) {
-    const int rank = rule_rank(rule, 0);
+static struct delta read_delta(const struct op_context *context) {
+    const int rank = op_rank(context, 0);
     struct delta d = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, rank};
-    d.requests = common_dim(rule, 6, 4, 0);
-    if (!is_known(d.requests)) d.requests = checked_sub(common_dim(rule, 3, 1, 0), 1);
-    if (!rule_has_input(rule, 1)) {
+    d.requests = common_dim(context, 6, 4, 0);
+    if (!is_known(d.requests)) d.requests = checked_sub(common_dim(context, 3, 1, 0), 1);
+    if (!op_has_input(context, 1)) {
         d.rank = 0;
-        d.value_heads = common_dim(rule, 6, 4, 1);
-        d.value = common_dim(rule, 6, 4, 2);
-        d.key = common_dim(rule, 6, 4, 3);
-        const int64_t columns = rank > 0 ? rule_dim(rule, 0, rank - 1) : DIM_UNKNOWN;
+        d.value_heads = common_dim(context, 6, 4, 1);
+        d.value = common_dim(context, 6, 4, 2);
+        d.key = common_dim(context, 6, 4, 3);
+        const int64_t columns = rank > 0 ? op_dim(context, 0, rank - 1) : DIM_UNKNOWN;
         const int64_t others = checked_sub(columns, checked_mul(d.value_heads, d.value));
         const int64_t each = checked_mul(2, d.key);
         d.heads = each == 0 ? DIM_UNKNOWN : checked_div_floor(others, each);
-    } else if (rank >= 3 && rule_rank(rule, 2) == rank) {
-        d.heads = rule_dim(rule, 0, rank - 2);
-        d.key = rule_dim(rule, 0, rank - 1);
-        d.value_heads = rule_dim(rule, 2, rank - 2);
-        d.value = rule_dim(rule, 2, rank - 1);
+    } else if (rank >= 3 && op_rank(context, 2) == rank) {
+        d.heads = op_dim(context, 0, rank - 2);
+        d.key = op_dim(context, 0, rank - 1);
+        d.value_heads = op_dim(context, 2, rank - 2);
+        d.value = op_dim(context, 2, rank - 1);
     }
     return d;
 }
 
 /* Decay, key and difference of each step that is kept. */
-static int64_t update_columns(const struct rule *rule, const struct delta *d) {
+static int64_t update_columns(const struct op_context *context, const struct delta *d) {
     const int64_t keys = checked_mul(d->heads, d->key);
     const int64_t values = checked_mul(d->value_heads, d->value);
     const int64_t each = checked_add(d->value_heads, checked_add(keys, values));
-    return checked_mul(rule_attr_int(rule, "state_update_capacity"), each);
+    return checked_mul(op_attr_int(context, "state_update_capacity"), each);
 }
 
-static int infer_delta(struct rule *rule) {
-    const struct delta d = read_delta(rule);
-    const struct shape *q = rule_shape(rule, 0);
+static int infer_delta(struct op_context *context) {
+    const struct delta d = read_delta(context);
+    const struct shape *q = op_shape(context, 0);
     const int64_t state[] = {d.requests, d.value_heads, d.value, d.key};
-    const int64_t updates[] = {d.requests, update_columns(rule, &d)};
+    const int64_t updates[] = {d.requests, update_columns(context, &d)};
     int64_t dims[SHAPE_MAX_RANK + 1];
     const int leading = d.rank == 0 ? q->rank - 1 : q->rank - 2;
     int rank = RANK_UNKNOWN;
     if (shape_has_rank(q) && leading < 1)
-        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, %d or more is wanted", q->rank,
-                         d.rank == 0 ? 2 : 3);
+        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, %d or more is wanted",
+                       q->rank, d.rank == 0 ? 2 : 3);
     if (shape_has_rank(q)) {
         for (rank = 0; rank < leading; rank++) dims[rank] = q->dims[rank];
         dims[rank++] = d.value_heads;
         dims[rank++] = d.value;
     }
-    int status = rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, DTYPE_FLOAT, 4, state);
-    return status < 0 ? status : rule_output_dims(rule, 2, DTYPE_FLOAT, 2, updates);
+    int status = op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
+    if (status == CM_OK) status = op_output_dims(context, 1, DTYPE_FLOAT, 4, state);
+    return status < 0 ? status : op_output_dims(context, 2, DTYPE_FLOAT, 2, updates);
 }
 
-static void macs_delta(const struct rule *rule, struct product *ret) {
-    const struct delta d = read_delta(rule);
-    const char *update = rule_attr_string(rule, "update_rule");
+static void macs_delta(const struct op_context *context, struct product *ret) {
+    const struct delta d = read_delta(context);
+    const char *update = op_attr_string(context, "update_rule");
     const bool reads = text_equal(update, "delta") || text_equal(update, "gated_delta");
-    product_add(ret, "output elements", rule_output_elements(rule, 0));
+    product_add(ret, "output elements", op_output_elements(context, 0));
     product_add(ret, "columns of a key", d.key);
     product_add(ret, "times that a state is read and added to", reads ? 3 : 2);
 }
@@ -268,14 +268,14 @@ static const struct op_attr varlen_causal_conv_with_state[] = {
     INT_ATTR("state_update_capacity", 0),
     {0}};
 
-#define VENDOR(name, least, most, fewest, out, attributes, rule, count, are, flops, is,        \
-               letters, class)                                                                 \
+#define CONTRIB(name, least, most, fewest, out, attributes, context, count, are, flops, is,    \
+                letters, class)                                                                \
     {                                                                                          \
         .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
         .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,    \
-        .infer = rule,                                                                         \
-        .cost = {.macs = count, .macs_are = are, .extra = flops, .extra_is = is},              \
-        .roles = letters, .module = class, .backward.gradients = "-"                           \
+        .infer = context,                                                                      \
+        .cost = {.macs = count, .macs_formula = are, .extra = flops, .extra_description = is}, \
+        .param_roles = letters, .module = class, .backward.saved_for_backward = "-"            \
     }
 #define LSTM  "steps x batch x directions x 4 x hidden x (input + hidden)"
 #define CELLS "gates and states of the cells"
@@ -283,11 +283,11 @@ static const struct op_attr varlen_causal_conv_with_state[] = {
 /* clang-format off */
 static const struct op rows[] = {
     /*      type                        in      out   attributes                     rule                 MACs, and FLOPs besides                              roles */
-    VENDOR("DynamicQuantizeLSTM",       12, 12, 0, 3, dynamic_quantize_lstm,         infer_lstm,          macs_quantized, LSTM, cell_flops, CELLS,             "xWWWimmWiiii", "LSTM"),
-    VENDOR("AttnLSTM",                  3, 14,  0, 3, attn_lstm,                     infer_lstm,          macs_attending, LSTM ", and of its attention", cell_flops, CELLS, "xWWWimmWWWWxiW", NULL),
-    VENDOR("CausalConvWithState",       2, 4,   2, 2, causal_conv_with_state,        infer_causal,        macs_causal, "out x kernel", flops_causal, "biases and activations", "xWWx", NULL),
-    VENDOR("VarlenCausalConvWithState", 5, 6,   2, 3, varlen_causal_conv_with_state, infer_packed_causal, macs_causal, "out x kernel", flops_packed_causal, "biases and activations", "xWiWxi", NULL),
-    VENDOR("GatedDeltaNet",             1, 11,  1, 3, gated_delta_net,               infer_delta,         macs_delta, "out x columns of a key x 2, by a delta rule x 3", NULL, NULL, "xxxixxxnni", NULL),
+    CONTRIB("DynamicQuantizeLSTM",       12, 12, 0, 3, dynamic_quantize_lstm,         infer_lstm,          macs_quantized, LSTM, cell_flops, CELLS,             "xWWWimmWiiii", "LSTM"),
+    CONTRIB("AttnLSTM",                  3, 14,  0, 3, attn_lstm,                     infer_lstm,          macs_attending, LSTM ", and of its attention", cell_flops, CELLS, "xWWWimmWWWWxiW", NULL),
+    CONTRIB("CausalConvWithState",       2, 4,   2, 2, causal_conv_with_state,        infer_causal,        macs_causal, "out x kernel", flops_causal, "biases and activations", "xWWx", NULL),
+    CONTRIB("VarlenCausalConvWithState", 5, 6,   2, 3, varlen_causal_conv_with_state, infer_packed_causal, macs_causal, "out x kernel", flops_packed_causal, "biases and activations", "xWiWxi", NULL),
+    CONTRIB("GatedDeltaNet",             1, 11,  1, 3, gated_delta_net,               infer_delta,         macs_delta, "out x columns of a key x 2, by a delta rule x 3", NULL, NULL, "xxxixxxnni", NULL),
 };
 /* clang-format on */
 

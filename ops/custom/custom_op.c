@@ -13,31 +13,31 @@
 
 #include "support/banned.h"
 
-#define MOST_SLOTS (DESCRIBED_MOST_NAMES + 2 * DESCRIBED_MOST_ITEMS)
+#define MOST_SLOTS (CUSTOM_OP_MOST_NAMES + 2 * CUSTOM_OP_MOST_ITEMS)
 
 /* A description at a node. */
 struct evaluation {
-    const struct described *described;
-    const struct rule *rule;
+    const struct custom *custom;
+    const struct op_context *context;
     int64_t values[MOST_SLOTS]; /* by name */
     struct shape rest;          /* "..."; RANK_UNKNOWN: not bound */
     int64_t rest_dims[SHAPE_MAX_RANK];
 };
 
-bool described_is(const struct op *op) {
-    return op->infer == described_infer;
+bool custom_op_is(const struct op *op) {
+    return op->infer == custom_op_infer;
 }
 
-bool described_has_costs(const struct op *op) {
-    return op->cost.macs == described_macs;
+bool custom_op_has_costs(const struct op *op) {
+    return op->cost.macs == custom_op_macs;
 }
 
-const struct described *described_of_op(const struct op *op) {
-    return (const struct described *)op; /* its first member */
+const struct custom *custom_op_of_op(const struct op *op) {
+    return (const struct custom *)op; /* its first member */
 }
 
-static const struct described *described_of(const struct rule *rule) {
-    return described_of_op(rule->op);
+static const struct custom *custom_op_of(const struct op_context *context) {
+    return custom_op_of_op(context->op);
 }
 
 static int find_value(const struct evaluation *evaluation, const struct expression *is,
@@ -45,39 +45,39 @@ static int find_value(const struct evaluation *evaluation, const struct expressi
     bool by_zero = false;
     *ret = expression_value(is, evaluation->values, &by_zero);
     if (!by_zero) return CM_OK;
-    return rule_fail(evaluation->rule, DIAG_VALUE, "'%s' divides by 0", is->text);
+    return op_fail(evaluation->context, DIAG_VALUE, "'%s' divides by 0", is->text);
 }
 
 static int take_attribute(const struct evaluation *evaluation,
-                          const struct described_name *name, int64_t *ret) {
-    const struct rule *rule = evaluation->rule;
-    const struct attr *attr = node_attr(rule->node, name->attribute);
+                          const struct custom_op_name *name, int64_t *ret) {
+    const struct op_context *context = evaluation->context;
+    const struct attr *attr = node_attr(context->node, name->attribute);
     const enum attr_kind want = name->is_element ? ATTR_INTS : ATTR_INT;
     *ret = name->otherwise;
     if (attr && attr->kind != want)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "attribute '%s' is of kind %s, %s wanted",
-                         name->attribute, attr_kind_name(attr->kind), attr_kind_name(want));
+        return op_fail(context, DIAG_ATTRIBUTE, "attribute '%s' is of kind %s, %s wanted",
+                       name->attribute, attr_kind_name(attr->kind), attr_kind_name(want));
     if (attr && name->is_element && name->index < attr->n)
         *ret = attr->ints[name->index];
     else if (attr && !name->is_element)
         *ret = attr->i;
     else if (!is_known(name->otherwise))
-        return rule_fail(rule, DIAG_ATTRIBUTE, "attribute '%s' is missing", name->name);
+        return op_fail(context, DIAG_ATTRIBUTE, "attribute '%s' is missing", name->name);
     return CM_OK;
 }
 
 /* What stands at the node itself. Of an operand that is omitted there are no elements. */
 static int take_operands(struct evaluation *evaluation) {
-    const struct rule *rule = evaluation->rule;
-    for (size_t i = 0; i < evaluation->described->n_names; i++) {
-        const struct described_name *name = &evaluation->described->names[i];
+    const struct op_context *context = evaluation->context;
+    for (size_t i = 0; i < evaluation->custom->n_names; i++) {
+        const struct custom_op_name *name = &evaluation->custom->names[i];
         int64_t *value = &evaluation->values[i];
         int status = CM_OK;
         *value = DIM_UNKNOWN;
-        if (name->kind == DESCRIBED_ATTRIBUTE)
+        if (name->kind == CUSTOM_OP_ATTRIBUTE)
             status = take_attribute(evaluation, name, value);
-        else if (name->kind == DESCRIBED_INPUT)
-            *value = rule_has_input(rule, name->index) ? rule_elements(rule, name->index) : 0;
+        else if (name->kind == CUSTOM_OP_INPUT)
+            *value = op_has_input(context, name->index) ? op_elements(context, name->index) : 0;
         if (status != CM_OK) return status;
     }
     return CM_OK;
@@ -90,15 +90,15 @@ static bool join_dims(int64_t *a, int64_t b) {
 }
 
 static int misfit(const struct evaluation *evaluation, size_t input) {
-    const struct rule *rule = evaluation->rule;
-    return rule_fail(rule, DIAG_SHAPE,
-                     "input %zu has the shape %s, which its description '%s' does not fit",
-                     input, rule_shape_text(rule, rule_shape(rule, input)),
-                     evaluation->described->inputs[input].text);
+    const struct op_context *context = evaluation->context;
+    return op_fail(context, DIAG_SHAPE,
+                   "input %zu has the shape %s, which its description '%s' does not fit", input,
+                   op_shape_text(context, op_shape(context, input)),
+                   evaluation->custom->inputs[input].text);
 }
 
 static int bind_dim(struct evaluation *evaluation, size_t input,
-                    const struct described_dim *dim, int64_t is) {
+                    const struct custom_op_dim *dim, int64_t is) {
     int64_t wanted = DIM_UNKNOWN;
     if (dim->kind == DIM_NAMED)
         return join_dims(&evaluation->values[dim->slot], is) ? CM_OK
@@ -123,14 +123,14 @@ static int bind_rest(struct evaluation *evaluation, size_t input, const int64_t 
 }
 
 static int bind_input(struct evaluation *evaluation, size_t input) {
-    const struct described_dims *dims = &evaluation->described->inputs[input];
-    const struct shape *shape = rule_shape(evaluation->rule, input);
+    const struct custom_op_dims *dims = &evaluation->custom->inputs[input];
+    const struct shape *shape = op_shape(evaluation->context, input);
     const int n_rest = shape->rank - (int)dims->n + 1;
     int axis = 0;
     if (!shape_has_rank(shape)) return CM_OK;
     if (dims->has_rest ? n_rest < 0 : n_rest != 1) return misfit(evaluation, input);
     for (size_t i = 0; i < dims->n; i++) {
-        const struct described_dim *dim = &dims->items[i];
+        const struct custom_op_dim *dim = &dims->items[i];
         const bool is_rest = dim->kind == DIM_REST;
         const int status = is_rest ? bind_rest(evaluation, input, shape->dims + axis, n_rest)
                                    : bind_dim(evaluation, input, dim, shape->dims[axis]);
@@ -142,32 +142,32 @@ static int bind_input(struct evaluation *evaluation, size_t input) {
 
 static int find_where(struct evaluation *evaluation) {
     int status = CM_OK;
-    for (size_t i = 0; i < evaluation->described->n_names && status == CM_OK; i++) {
-        const struct described_name *name = &evaluation->described->names[i];
-        if (name->kind == DESCRIBED_WHERE)
+    for (size_t i = 0; i < evaluation->custom->n_names && status == CM_OK; i++) {
+        const struct custom_op_name *name = &evaluation->custom->names[i];
+        if (name->kind == CUSTOM_OP_WHERE)
             status = find_value(evaluation, &name->is, &evaluation->values[i]);
     }
     return status;
 }
 
-static int begin(struct evaluation *evaluation, const struct rule *rule) {
-    evaluation->described = described_of(rule);
-    evaluation->rule = rule;
+static int begin(struct evaluation *evaluation, const struct op_context *context) {
+    evaluation->custom = custom_op_of(context);
+    evaluation->context = context;
     evaluation->rest = (struct shape){RANK_UNKNOWN, evaluation->rest_dims};
     int status = take_operands(evaluation);
-    for (size_t i = 0; i < evaluation->described->n_inputs && status == CM_OK; i++)
+    for (size_t i = 0; i < evaluation->custom->n_inputs && status == CM_OK; i++)
         status = bind_input(evaluation, i);
     return status == CM_OK ? find_where(evaluation) : status;
 }
 
 /* Expressions may fall where dims rise: of bounds they make nothing that is one. */
-static bool is_loose(const struct rule *rule) {
-    for (size_t i = 0; i < rule->n_inputs; i++)
-        if (rule_is_loose(rule, i)) return true;
+static bool is_loose(const struct op_context *context) {
+    for (size_t i = 0; i < context->n_inputs; i++)
+        if (op_is_loose(context, i)) return true;
     return false;
 }
 
-static int append_dim(const struct evaluation *evaluation, const struct described_dim *dim,
+static int append_dim(const struct evaluation *evaluation, const struct custom_op_dim *dim,
                       int64_t *dims, int *rank) {
     const struct shape *rest = &evaluation->rest;
     if (dim->kind == DIM_REST) {
@@ -180,89 +180,90 @@ static int append_dim(const struct evaluation *evaluation, const struct describe
 }
 
 /* Of unknown rank where nobody knows what "..." is. */
-static int state_output(const struct evaluation *evaluation, struct rule *rule, size_t index) {
-    const struct described_output *output = &evaluation->described->outputs[index];
+static int state_output(const struct evaluation *evaluation, struct op_context *context,
+                        size_t index) {
+    const struct custom_op_output *output = &evaluation->custom->outputs[index];
     const bool is_open = output->dims.has_rest && !shape_has_rank(&evaluation->rest);
-    int64_t dims[SHAPE_MAX_RANK + DESCRIBED_MOST_DIMS];
+    int64_t dims[SHAPE_MAX_RANK + CUSTOM_OP_MOST_DIMS];
     int rank = 0;
     for (size_t i = 0; i < output->dims.n; i++) {
         const int status = append_dim(evaluation, &output->dims.items[i], dims, &rank);
         if (status != CM_OK) return status;
     }
     const enum dtype dtype =
-        output->dtype == DTYPE_UNDEFINED ? rule_dtype(rule, output->from) : output->dtype;
-    return rule_output_dims(rule, index, dtype, is_open ? RANK_UNKNOWN : rank, dims);
+        output->dtype == DTYPE_UNDEFINED ? op_dtype(context, output->from) : output->dtype;
+    return op_output_dims(context, index, dtype, is_open ? RANK_UNKNOWN : rank, dims);
 }
 
-static int state_outputs(const struct evaluation *evaluation, struct rule *rule) {
-    const struct described *described = evaluation->described;
+static int state_outputs(const struct evaluation *evaluation, struct op_context *context) {
+    const struct custom *custom = evaluation->custom;
     int status = CM_OK;
-    if (described->like) return described->like->infer(rule);
-    for (size_t i = 0; i < described->n_outputs && status == CM_OK; i++)
-        status = state_output(evaluation, rule, i);
+    if (custom->like) return custom->like->infer(context);
+    for (size_t i = 0; i < custom->n_outputs && status == CM_OK; i++)
+        status = state_output(evaluation, context, i);
     return status;
 }
 
 static int find_cost(struct evaluation *evaluation, const struct expression *is, int64_t *ret) {
-    const struct rule *rule = evaluation->rule;
-    for (size_t i = 0; i < evaluation->described->n_names; i++) {
-        const struct described_name *name = &evaluation->described->names[i];
-        if (name->kind != DESCRIBED_OUTPUT) continue;
-        const bool is_there = rule_has_output(rule, name->index);
-        evaluation->values[i] = is_there ? rule_output_elements(rule, name->index) : 0;
+    const struct op_context *context = evaluation->context;
+    for (size_t i = 0; i < evaluation->custom->n_names; i++) {
+        const struct custom_op_name *name = &evaluation->custom->names[i];
+        if (name->kind != CUSTOM_OP_OUTPUT) continue;
+        const bool is_there = op_has_output(context, name->index);
+        evaluation->values[i] = is_there ? op_output_elements(context, name->index) : 0;
     }
     const int status = find_value(evaluation, is, ret);
     if (status != CM_OK || !is_known(*ret) || *ret >= 0) return status;
-    return rule_fail(rule, DIAG_VALUE, "'%s' is %lld, a cost is at least 0", is->text,
-                     (long long)*ret);
+    return op_fail(context, DIAG_VALUE, "'%s' is %lld, a cost is at least 0", is->text,
+                   (long long)*ret);
 }
 
 /* Here, where a fault has its node: what counts has no way to tell it. */
 static int check_costs(struct evaluation *evaluation) {
-    const struct described *described = evaluation->described;
+    const struct custom *custom = evaluation->custom;
     int64_t cost = 0;
-    if (!described->has_costs) return CM_OK;
-    const int status = find_cost(evaluation, &described->macs, &cost);
-    return status == CM_OK ? find_cost(evaluation, &described->other_flops, &cost) : status;
+    if (!custom->has_costs) return CM_OK;
+    const int status = find_cost(evaluation, &custom->macs, &cost);
+    return status == CM_OK ? find_cost(evaluation, &custom->other_flops, &cost) : status;
 }
 
-int described_infer(struct rule *rule) {
-    const struct described *described = described_of(rule);
+int custom_op_infer(struct op_context *context) {
+    const struct custom *custom = custom_op_of(context);
     struct evaluation evaluation;
-    if (is_loose(rule)) return described->like ? described->like->infer(rule) : CM_OK;
-    int status = begin(&evaluation, rule);
-    if (status == CM_OK) status = state_outputs(&evaluation, rule);
+    if (is_loose(context)) return custom->like ? custom->like->infer(context) : CM_OK;
+    int status = begin(&evaluation, context);
+    if (status == CM_OK) status = state_outputs(&evaluation, context);
     return status == CM_OK ? check_costs(&evaluation) : status;
 }
 
 /* Faults were told by the shape rule. */
-static int64_t cost_of(const struct rule *rule, const struct expression *is) {
-    struct rule quiet = *rule;
+static int64_t cost_of(const struct op_context *context, const struct expression *is) {
+    struct op_context quiet = *context;
     struct evaluation evaluation;
     int64_t cost = DIM_UNKNOWN;
     quiet.diag = NULL;
-    if (is_loose(rule) || begin(&evaluation, &quiet) != CM_OK) return DIM_UNKNOWN;
+    if (is_loose(context) || begin(&evaluation, &quiet) != CM_OK) return DIM_UNKNOWN;
     return find_cost(&evaluation, is, &cost) == CM_OK ? cost : DIM_UNKNOWN;
 }
 
-void described_macs(const struct rule *rule, struct product *ret) {
-    const struct described *described = described_of(rule);
-    product_add(ret, described->op.cost.macs_are, cost_of(rule, &described->macs));
+void custom_op_macs(const struct op_context *context, struct product *ret) {
+    const struct custom *custom = custom_op_of(context);
+    product_add(ret, custom->op.cost.macs_formula, cost_of(context, &custom->macs));
 }
 
-int64_t described_other_flops(const struct rule *rule) {
-    return cost_of(rule, &described_of(rule)->other_flops);
+int64_t custom_op_other_flops(const struct op_context *context) {
+    return cost_of(context, &custom_op_of(context)->other_flops);
 }
 
-static bool is_newer(const struct described *a, const struct described *b) {
+static bool is_newer(const struct custom *a, const struct custom *b) {
     return b == NULL || a->since > b->since;
 }
 
-static const struct described *find_in(const struct cm_op_costs *costs, const char *domain,
-                                       const char *type, int64_t opset) {
-    const struct described *best = NULL;
+static const struct custom *find_in(const struct cm_op_costs *costs, const char *domain,
+                                    const char *type, int64_t opset) {
+    const struct custom *best = NULL;
     for (size_t i = 0; i < costs->n; i++) {
-        const struct described *row = &costs->items[i];
+        const struct custom *row = &costs->items[i];
         if (row->since <= opset && text_equal(row->type, type) &&
             text_equal(row->domain, domain) && is_newer(row, best))
             best = row;
@@ -270,11 +271,11 @@ static const struct described *find_in(const struct cm_op_costs *costs, const ch
     return best;
 }
 
-const struct op *described_find(const struct cm_op_costs *const *costs, size_t n,
+const struct op *custom_op_find(const struct cm_op_costs *const *costs, size_t n,
                                 const char *domain, const char *type, int64_t opset) {
     const char *plain = registry_domain(domain);
     while (n-- > 0) {
-        const struct described *row = find_in(costs[n], plain, type, opset);
+        const struct custom *row = find_in(costs[n], plain, type, opset);
         if (row) return &row->op;
     }
     return NULL;

@@ -37,7 +37,7 @@ static void put_texts(uint64_t *hash, const char *const *texts, size_t n) {
     for (size_t i = 0; i < n; i++) put_text(hash, texts[i]);
 }
 
-const char *described_digest_of(const struct cm_op_description *from, struct arena *arena) {
+const char *custom_op_digest_of(const struct cm_op_description *from, struct arena *arena) {
     uint64_t hash = FNV_BASIS;
     put_text(&hash, from->like);
     put_number(&hash, from->like_opset);

@@ -15,33 +15,33 @@ static bool is_name_alone(struct expression_cursor cursor, size_t *ret_length) {
 }
 
 /* One that is no dim, as an attribute, is compared like any expression. */
-static int read_named(struct described_names *names, struct expression_cursor *cursor,
-                      struct described_dim *ret) {
+static int read_named(struct custom_op_names *names, struct expression_cursor *cursor,
+                      struct custom_op_dim *ret) {
     size_t length = 0;
     const char *name = expression_peek_name(cursor, &length);
-    const int slot = described_slot(names, name, length);
+    const int slot = custom_op_slot(names, name, length);
     ret->kind = DIM_NAMED;
     ret->slot = slot < 0 ? names->n : (size_t)slot;
     if (slot < 0)
-        return described_add(names, cursor, (struct described_name){.kind = DESCRIBED_DIM});
-    if (names->items[slot].kind == DESCRIBED_DIM) {
+        return custom_op_add(names, cursor, (struct custom_op_name){.kind = CUSTOM_OP_DIM});
+    if (names->items[slot].kind == CUSTOM_OP_DIM) {
         cursor->at += length;
         return CM_OK;
     }
     ret->kind = DIM_COMPUTED;
-    return described_expression(names, cursor, &ret->is);
+    return custom_op_expression(names, cursor, &ret->is);
 }
 
-static int read_dim(struct described_names *names, struct expression_cursor *cursor, bool binds,
-                    struct described_dim *ret) {
+static int read_dim(struct custom_op_names *names, struct expression_cursor *cursor, bool binds,
+                    struct custom_op_dim *ret) {
     size_t length = 0;
-    *ret = (struct described_dim){.kind = DIM_REST};
+    *ret = (struct custom_op_dim){.kind = DIM_REST};
     if (expression_take(cursor, "...")) return CM_OK;
     ret->kind = DIM_ANY;
     if (expression_take(cursor, "?")) return CM_OK;
     if (binds && is_name_alone(*cursor, &length)) return read_named(names, cursor, ret);
     ret->kind = DIM_COMPUTED;
-    return described_expression(names, cursor, &ret->is);
+    return custom_op_expression(names, cursor, &ret->is);
 }
 
 /* The ',' that parts one dim from the next, if there is a next. */
@@ -52,11 +52,11 @@ static int read_comma(struct expression_cursor *cursor) {
                                      : CM_OK;
 }
 
-static int read_next(struct described_names *names, struct expression_cursor *cursor,
-                     bool binds, struct described_dim *items, struct described_dims *dims) {
-    if (dims->n == DESCRIBED_MOST_DIMS)
-        return expression_fault(cursor, "more than %d dims", DESCRIBED_MOST_DIMS);
-    struct described_dim *dim = &items[dims->n++];
+static int read_next(struct custom_op_names *names, struct expression_cursor *cursor,
+                     bool binds, struct custom_op_dim *items, struct custom_op_dims *dims) {
+    if (dims->n == CUSTOM_OP_MOST_DIMS)
+        return expression_fault(cursor, "more than %d dims", CUSTOM_OP_MOST_DIMS);
+    struct custom_op_dim *dim = &items[dims->n++];
     const int status = read_dim(names, cursor, binds, dim);
     if (status != CM_OK) return status;
     if (dim->kind == DIM_REST && dims->has_rest)
@@ -65,10 +65,10 @@ static int read_next(struct described_names *names, struct expression_cursor *cu
     return read_comma(cursor);
 }
 
-int described_dims(struct described_names *names, struct expression_cursor *cursor, bool binds,
-                   struct described_dims *ret) {
-    struct described_dim items[DESCRIBED_MOST_DIMS];
-    struct described_dims dims = {.text = arena_strdup(names->arena, cursor->text)};
+int custom_op_dims(struct custom_op_names *names, struct expression_cursor *cursor, bool binds,
+                   struct custom_op_dims *ret) {
+    struct custom_op_dim items[CUSTOM_OP_MOST_DIMS];
+    struct custom_op_dims dims = {.text = arena_strdup(names->arena, cursor->text)};
     int status = dims.text ? CM_OK : diag_no_memory(cursor->diag);
     while (status == CM_OK && !expression_at_end(cursor))
         status = read_next(names, cursor, binds, items, &dims);

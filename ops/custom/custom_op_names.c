@@ -12,7 +12,7 @@
 
 #define NOT_FOUND (-1)
 
-int described_slot(const struct described_names *names, const char *name, size_t length) {
+int custom_op_slot(const struct custom_op_names *names, const char *name, size_t length) {
     for (size_t i = 0; i < names->n; i++)
         if (strlen(names->items[i].name) == length &&
             memcmp(names->items[i].name, name, length) == 0)
@@ -21,7 +21,7 @@ int described_slot(const struct described_names *names, const char *name, size_t
 }
 
 /* "in0", "out12": elements of which operand. One spelling each, so that they have an end. */
-static bool is_operand(const char *name, size_t length, enum described_kind *ret_kind,
+static bool is_operand(const char *name, size_t length, enum custom_op_kind *ret_kind,
                        size_t *ret_index) {
     const bool is_input = length > 2 && memcmp(name, "in", 2) == 0;
     const bool is_output = length > 3 && memcmp(name, "out", 3) == 0;
@@ -30,13 +30,13 @@ static bool is_operand(const char *name, size_t length, enum described_kind *ret
     if (!is_input && !is_output) return false;
     if (name[prefix] == '-' || (name[prefix] == '0' && length - prefix > 1)) return false;
     if (!text_to_int64(name + prefix, length - prefix, &index)) return false;
-    *ret_kind = is_input ? DESCRIBED_INPUT : DESCRIBED_OUTPUT;
+    *ret_kind = is_input ? CUSTOM_OP_INPUT : CUSTOM_OP_OUTPUT;
     *ret_index = (size_t)index;
     return true;
 }
 
-static int append(struct described_names *names, const char *name, size_t length,
-                  struct described_name is) {
+static int append(struct custom_op_names *names, const char *name, size_t length,
+                  struct custom_op_name is) {
     BUG_ON(names->n == sizeof(names->items) / sizeof(names->items[0]));
     is.name = arena_strndup(names->arena, name, length);
     names->failed = names->failed || !is.name;
@@ -45,15 +45,15 @@ static int append(struct described_names *names, const char *name, size_t length
     return (int)names->n++;
 }
 
-static size_t most_operands(const struct described_names *names, enum described_kind kind) {
-    const size_t most = kind == DESCRIBED_INPUT ? names->most_inputs : names->most_outputs;
-    return most < DESCRIBED_MOST_ITEMS ? most : DESCRIBED_MOST_ITEMS;
+static size_t most_operands(const struct custom_op_names *names, enum custom_op_kind kind) {
+    const size_t most = kind == CUSTOM_OP_INPUT ? names->most_inputs : names->most_outputs;
+    return most < CUSTOM_OP_MOST_ITEMS ? most : CUSTOM_OP_MOST_ITEMS;
 }
 
 static int find_or_add(void *context, const char *name, size_t length) {
-    struct described_names *names = context;
-    struct described_name is = {.kind = DESCRIBED_INPUT};
-    const int found = described_slot(names, name, length);
+    struct custom_op_names *names = context;
+    struct custom_op_name is = {.kind = CUSTOM_OP_INPUT};
+    const int found = custom_op_slot(names, name, length);
     if (found != NOT_FOUND) return found;
     if (!is_operand(name, length, &is.kind, &is.index)) return NOT_FOUND;
     if (is.index >= most_operands(names, is.kind)) return NOT_FOUND;
@@ -61,33 +61,33 @@ static int find_or_add(void *context, const char *name, size_t length) {
     return append(names, name, length, is);
 }
 
-int described_expression(struct described_names *names, struct expression_cursor *cursor,
+int custom_op_expression(struct custom_op_names *names, struct expression_cursor *cursor,
                          struct expression *ret) {
     const struct expression_names lookup = {find_or_add, names};
     const int status = expression_read(cursor, &lookup, names->arena, ret);
     if (status != CM_OK) return status;
     names->n_steps += ret->n;
-    if (names->n_steps <= DESCRIBED_MOST_STEPS) return CM_OK;
+    if (names->n_steps <= CUSTOM_OP_MOST_STEPS) return CM_OK;
     return expression_fault(cursor, "more than %d steps in one description",
-                            DESCRIBED_MOST_STEPS);
+                            CUSTOM_OP_MOST_STEPS);
 }
 
 static bool is_taken(const char *name, size_t length) {
-    enum described_kind kind = DESCRIBED_INPUT;
+    enum custom_op_kind kind = CUSTOM_OP_INPUT;
     size_t index = 0;
     return is_operand(name, length, &kind, &index) || expression_is_function(name, length);
 }
 
-int described_add(struct described_names *names, struct expression_cursor *cursor,
-                  struct described_name is) {
+int custom_op_add(struct custom_op_names *names, struct expression_cursor *cursor,
+                  struct custom_op_name is) {
     size_t length = 0;
     const char *name = expression_peek_name(cursor, &length);
     if (length == 0) return expression_fault(cursor, "want a name");
     if (is_taken(name, length)) return expression_fault(cursor, "the name has a meaning");
-    if (described_slot(names, name, length) != NOT_FOUND)
+    if (custom_op_slot(names, name, length) != NOT_FOUND)
         return expression_fault(cursor, "the name is given twice");
-    if (described_n_own(names) == DESCRIBED_MOST_NAMES)
-        return expression_fault(cursor, "more than %d names", DESCRIBED_MOST_NAMES);
+    if (custom_op_n_own(names) == CUSTOM_OP_MOST_NAMES)
+        return expression_fault(cursor, "more than %d names", CUSTOM_OP_MOST_NAMES);
     if (append(names, name, length, is) == NOT_FOUND) return diag_no_memory(cursor->diag);
     cursor->at += length;
     return CM_OK;

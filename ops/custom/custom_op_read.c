@@ -22,8 +22,8 @@ struct reading {
     const char *place;
     struct arena *arena;
     struct cm_diagnostics *diag;
-    struct described_names names;
-    struct described *ret;
+    struct custom_op_names names;
+    struct custom *ret;
 };
 
 /* "operators[0].inputs[2]"; "" where memory is short, which the next allocation tells. */
@@ -36,9 +36,9 @@ static const char *place_of(const struct reading *reading, const char *key, size
 }
 
 static int check_items(const struct reading *reading, const char *key, size_t n) {
-    if (n <= DESCRIBED_MOST_ITEMS) return CM_OK;
+    if (n <= CUSTOM_OP_MOST_ITEMS) return CM_OK;
     return diag_error(reading->diag, DIAG_LIMIT, "%s: %zu, at most %d are read",
-                      place_of(reading, key, CM_NO_INDEX), n, DESCRIBED_MOST_ITEMS);
+                      place_of(reading, key, CM_NO_INDEX), n, CUSTOM_OP_MOST_ITEMS);
 }
 
 static int begin(const struct reading *reading, const char *key, size_t index, const char *text,
@@ -55,14 +55,14 @@ static int read_whole(struct reading *reading, const char *key, const char *text
                       struct expression *ret) {
     struct expression_cursor cursor;
     int status = begin(reading, key, CM_NO_INDEX, text, &cursor);
-    if (status == CM_OK) status = described_expression(&reading->names, &cursor, ret);
+    if (status == CM_OK) status = custom_op_expression(&reading->names, &cursor, ret);
     return status == CM_OK ? want_end(&cursor) : status;
 }
 
 /* "strides[0]" is element 0 of "strides". */
 static int read_attribute(struct reading *reading, const struct cm_named_size *from) {
     struct expression_cursor cursor;
-    struct described_name is = {.kind = DESCRIBED_ATTRIBUTE, .otherwise = from->size};
+    struct custom_op_name is = {.kind = CUSTOM_OP_ATTRIBUTE, .otherwise = from->size};
     const char *bracket = strchr(from->name, '[');
     const size_t length =
         bracket ? (size_t)(bracket - from->name) : strnlen(from->name, EXPRESSION_LONGEST);
@@ -77,7 +77,7 @@ static int read_attribute(struct reading *reading, const struct cm_named_size *f
         !text_to_int64(bracket + 1, strcspn(bracket + 1, "]"), &index))
         return expression_fault(&cursor, "want a name, as stride or strides[0]");
     is.index = (size_t)index;
-    if (status == CM_OK) status = described_add(&reading->names, &cursor, is);
+    if (status == CM_OK) status = custom_op_add(&reading->names, &cursor, is);
     return status == CM_OK ? want_end(&cursor) : status;
 }
 
@@ -90,13 +90,13 @@ static int read_attributes(struct reading *reading) {
 
 /* What may be omitted must not be what alone says how large something is. */
 static int read_input(struct reading *reading, size_t index, bool is_required,
-                      struct described_dims *ret) {
+                      struct custom_op_dims *ret) {
     struct expression_cursor cursor;
-    const size_t before = described_n_own(&reading->names);
+    const size_t before = custom_op_n_own(&reading->names);
     int status = begin(reading, "inputs", index, reading->from->inputs[index], &cursor);
-    if (status == CM_OK) status = described_dims(&reading->names, &cursor, true, ret);
+    if (status == CM_OK) status = custom_op_dims(&reading->names, &cursor, true, ret);
     if (status != CM_OK || is_required) return status;
-    if (described_n_own(&reading->names) == before) return CM_OK;
+    if (custom_op_n_own(&reading->names) == before) return CM_OK;
     return expression_fault(&cursor,
                             "an input that may be omitted cannot be the first to name a dim");
 }
@@ -112,7 +112,7 @@ static int read_inputs(struct reading *reading) {
     const bool all = from->required_inputs == CM_UNKNOWN;
     const int64_t required = all ? (int64_t)n : from->required_inputs;
     const int32_t max_inputs = n == 0 ? most_inputs(reading->ret->like) : (int32_t)n;
-    struct described_dims *inputs = NULL;
+    struct custom_op_dims *inputs = NULL;
     int status = check_items(reading, "inputs", n);
     if (status != CM_OK) return status;
     if (required < 0 || required > (int64_t)n)
@@ -134,16 +134,16 @@ static int read_inputs(struct reading *reading) {
 /* NAME = sum. The name is known behind it, not in it. */
 static int read_definition(struct reading *reading, size_t index) {
     struct expression_cursor cursor;
-    struct described_name is = {.kind = DESCRIBED_WHERE};
+    struct custom_op_name is = {.kind = CUSTOM_OP_WHERE};
     int status = begin(reading, "where", index, reading->from->where[index], &cursor);
     if (status != CM_OK) return status;
     struct expression_cursor name = cursor;
     size_t length = 0;
     cursor.at = expression_peek_name(&cursor, &length) + length;
     if (!expression_take(&cursor, "=")) return expression_fault(&cursor, "want NAME = ...");
-    status = described_expression(&reading->names, &cursor, &is.is);
+    status = custom_op_expression(&reading->names, &cursor, &is.is);
     if (status == CM_OK) status = want_end(&cursor);
-    return status == CM_OK ? described_add(&reading->names, &name, is) : status;
+    return status == CM_OK ? custom_op_add(&reading->names, &name, is) : status;
 }
 
 static int read_where(struct reading *reading) {
@@ -167,12 +167,12 @@ static bool is_input(const struct reading *reading, const char *text, size_t *re
     if (!text_starts_with(text, prefix) || !text_to_int64(number, strlen(number), &from))
         return false;
     *ret = (size_t)from;
-    return from >= 0 && from < DESCRIBED_MOST_ITEMS && from < reading->ret->op.max_inputs;
+    return from >= 0 && from < CUSTOM_OP_MOST_ITEMS && from < reading->ret->op.max_inputs;
 }
 
 /* "float16", or that of an input. */
 static int read_type(const struct reading *reading, const char *text,
-                     struct described_output *ret) {
+                     struct custom_op_output *ret) {
     ret->dtype = dtype_from_name(text);
     if (ret->dtype != DTYPE_UNDEFINED || text[0] == '\0') return CM_OK;
     if (is_input(reading, text, &ret->from)) return CM_OK;
@@ -182,11 +182,11 @@ static int read_type(const struct reading *reading, const char *text,
 }
 
 static int read_output(struct reading *reading, const struct cm_op_output *from,
-                       struct described_output *ret) {
+                       struct custom_op_output *ret) {
     struct expression_cursor cursor;
     int status = read_type(reading, from->type, ret);
     if (status == CM_OK) status = begin(reading, "dims", CM_NO_INDEX, from->dims, &cursor);
-    if (status == CM_OK) status = described_dims(&reading->names, &cursor, false, &ret->dims);
+    if (status == CM_OK) status = custom_op_dims(&reading->names, &cursor, false, &ret->dims);
     if (status != CM_OK || !ret->dims.has_rest || any_rest(reading)) return status;
     return expression_fault(&cursor, "no input has a '...'");
 }
@@ -194,7 +194,7 @@ static int read_output(struct reading *reading, const struct cm_op_output *from,
 static int read_outputs(struct reading *reading) {
     const size_t n = reading->from->n_outputs;
     const char *outer = reading->place;
-    struct described_output *outputs = NULL;
+    struct custom_op_output *outputs = NULL;
     int status = check_items(reading, "outputs", n);
     if (status != CM_OK) return status;
     outputs = arena_array(reading->arena, n, sizeof(*outputs));
@@ -213,7 +213,7 @@ static int read_outputs(struct reading *reading) {
 /* Nothing is nought because it was not said: "0" says it. */
 static int read_costs(struct reading *reading) {
     const struct cm_op_description *from = reading->from;
-    struct described *ret = reading->ret;
+    struct custom *ret = reading->ret;
     const bool has_macs = from->macs[0] != '\0';
     const bool has_flops = from->other_flops[0] != '\0';
     ret->has_costs = has_macs && has_flops;
@@ -281,19 +281,19 @@ static void be_nobody(struct op *op) {
     op->type = "";
 }
 
-static int state_costs(const struct reading *reading, struct described *ret) {
+static int state_costs(const struct reading *reading, struct custom *ret) {
     be_nobody(&ret->op);
     ret->op.cost = (struct op_cost){
-        .macs = described_macs,
-        .macs_are = arena_printf(reading->arena, "by '%s'", ret->macs.text),
-        .extra = described_other_flops,
-        .extra_is = arena_printf(reading->arena, "by '%s'", ret->other_flops.text)};
-    const bool failed = !ret->op.cost.macs_are || !ret->op.cost.extra_is;
+        .macs = custom_op_macs,
+        .macs_formula = arena_printf(reading->arena, "by '%s'", ret->macs.text),
+        .extra = custom_op_other_flops,
+        .extra_description = arena_printf(reading->arena, "by '%s'", ret->other_flops.text)};
+    const bool failed = !ret->op.cost.macs_formula || !ret->op.cost.extra_description;
     return failed ? diag_no_memory(reading->diag) : CM_OK;
 }
 
 /* A row of `like` with as many inputs as both allow: its callbacks rely on their number. */
-static int narrow_inputs(const struct reading *reading, struct described *ret) {
+static int narrow_inputs(const struct reading *reading, struct custom *ret) {
     const struct op *like = ret->like;
     const char *place = place_of(reading, "inputs", CM_NO_INDEX);
     const int32_t least = ret->op.min_inputs;
@@ -310,23 +310,23 @@ static int narrow_inputs(const struct reading *reading, struct described *ret) {
     return CM_OK;
 }
 
-static int make_row(const struct reading *reading, struct described *ret) {
+static int make_row(const struct reading *reading, struct custom *ret) {
     if (ret->like) {
         const int status = narrow_inputs(reading, ret);
         if (status != CM_OK) return status;
     } else {
         be_nobody(&ret->op);
-        ret->op.roles = "e";
+        ret->op.param_roles = "e";
         ret->op.min_outputs = 1;
         ret->op.max_outputs = (int32_t)ret->n_outputs;
     }
-    ret->op.infer = described_infer;
+    ret->op.infer = custom_op_infer;
     return ret->has_costs ? state_costs(reading, ret) : CM_OK;
 }
 
 static int read_identity(struct reading *reading) {
     const struct cm_op_description *from = reading->from;
-    struct described *ret = reading->ret;
+    struct custom *ret = reading->ret;
     const struct op *built_in = registry_find(from->domain, from->op, INT32_MAX);
     if (from->op[0] == '\0')
         return diag_error(reading->diag, DIAG_FORMAT, "%s.operator: the name is empty",
@@ -346,7 +346,7 @@ static int read_identity(struct reading *reading) {
     ret->type = arena_strdup(reading->arena, from->op);
     ret->since = from->since;
     ret->replaces = built_in != NULL;
-    ret->digest = described_digest_of(from, reading->arena);
+    ret->digest = custom_op_digest_of(from, reading->arena);
     return ret->domain && ret->type && ret->digest ? CM_OK : diag_no_memory(reading->diag);
 }
 
@@ -361,8 +361,8 @@ static int read_parts(struct reading *reading) {
 }
 
 static int read_one(struct reading *reading) {
-    struct described *ret = reading->ret;
-    const struct described_names *names = &reading->names;
+    struct custom *ret = reading->ret;
+    const struct custom_op_names *names = &reading->names;
     const int status = read_parts(reading);
     if (status != CM_OK) return reading->names.failed ? diag_no_memory(reading->diag) : status;
     ret->n_names = names->n;
@@ -371,7 +371,7 @@ static int read_one(struct reading *reading) {
     return make_row(reading, ret);
 }
 
-static int check_once(const struct described *items, size_t index, const char *place,
+static int check_once(const struct custom *items, size_t index, const char *place,
                       struct cm_diagnostics *diag) {
     for (size_t i = 0; i < index; i++)
         if (text_equal(items[i].type, items[index].type) &&
@@ -381,13 +381,13 @@ static int check_once(const struct described *items, size_t index, const char *p
     return CM_OK;
 }
 
-int described_read(const struct cm_op_description *from, size_t n, struct arena *arena,
+int custom_op_read(const struct cm_op_description *from, size_t n, struct arena *arena,
                    struct cm_diagnostics *diag, struct cm_op_costs *ret) {
     int status = CM_OK;
-    if (n > DESCRIBED_MOST)
+    if (n > CUSTOM_OP_MOST)
         return diag_error(diag, DIAG_LIMIT, "operators: %zu, at most %d are read", n,
-                          DESCRIBED_MOST);
-    struct described *items = arena_array(arena, n, sizeof(*items));
+                          CUSTOM_OP_MOST);
+    struct custom *items = arena_array(arena, n, sizeof(*items));
     if (!items) return diag_no_memory(diag);
     for (size_t i = 0; i < n && status == CM_OK; i++) {
         struct reading reading = {

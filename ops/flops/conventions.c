@@ -76,51 +76,52 @@ static void add_extra(struct sum *sum, const char *is, int64_t count) {
     add_rest(sum, count == 0 ? 0 : 1, is, count);
 }
 
-static void add_elements(struct sum *sum, const struct rule *rule, int64_t per_input,
+static void add_elements(struct sum *sum, const struct op_context *context, int64_t per_input,
                          int64_t per_output) {
-    if (per_input != 0) add_rest(sum, per_input, "input elements", rule_elements(rule, 0));
+    if (per_input != 0) add_rest(sum, per_input, "input elements", op_elements(context, 0));
     if (per_output != 0)
-        add_rest(sum, per_output, "output elements", rule_output_elements(rule, 0));
+        add_rest(sum, per_output, "output elements", op_output_elements(context, 0));
 }
 
 /* flops = 2 * MACs + per_input * n + per_output * out + extra        (ops/op.h) */
-static void add_own(struct sum *sum, const struct rule *rule) {
-    const struct op_cost *cost = &rule->op->cost;
+static void add_own(struct sum *sum, const struct op_context *context) {
+    const struct op_cost *cost = &context->op->cost;
     add_macs(sum, cost->macs ? 2 : 0);
-    add_elements(sum, rule, cost->per_input, cost->per_output);
-    if (cost->extra) add_extra(sum, cost->extra_is, cost->extra(rule));
+    add_elements(sum, context, cost->per_input, cost->per_output);
+    if (cost->extra) add_extra(sum, cost->extra_description, cost->extra(context));
 }
 
 static void add_by_table(struct sum *sum, const struct convention *convention,
-                         const struct rule *rule) {
-    const bool known = rule->op->infer != NULL; /* else a row of that name is not its own */
-    const bool multiplies = rule->op->cost.macs != NULL;
-    const struct convention_row *row = known ? find_row(convention, rule->op->type) : NULL;
+                         const struct op_context *context) {
+    const bool known = context->op->infer != NULL; /* else a row of that name is not its own */
+    const bool multiplies = context->op->cost.macs != NULL;
+    const struct convention_row *row = known ? find_row(convention, context->op->type) : NULL;
     add_macs(sum, multiplies ? row ? row->per_mac : convention->per_mac : 0);
     if (!row) return;
-    add_elements(sum, rule, row->per_input, row->per_output);
+    add_elements(sum, context, row->per_input, row->per_output);
     if (row->extra)
-        add_extra(sum, row->extra_is, row->extra(rule, integers_total(sum->integers)));
+        add_extra(sum, row->extra_description,
+                  row->extra(context, integers_total(sum->integers)));
 }
 
 static void add_all(struct sum *sum, const struct convention *convention,
-                    const struct rule *rule) {
-    if (!convention->rows || (convention->counts_all && described_has_costs(rule->op)))
-        add_own(sum, rule);
+                    const struct op_context *context) {
+    if (!convention->rows || (convention->counts_all && custom_op_has_costs(context->op)))
+        add_own(sum, context);
     else
-        add_by_table(sum, convention, rule);
+        add_by_table(sum, convention, context);
 }
 
 /* A tool is blind to types: what it prints stays whole, and integers are told beside it. */
-static void add_integers(struct sum *sum, const struct rule *rule) {
+static void add_integers(struct sum *sum, const struct op_context *context) {
     struct convention_term exact[CONVENTION_TERMS];
     struct sum all = {.terms = exact, .integers = sum->integers, .tells = true};
-    add_all(&all, convention_find(telling), rule);
+    add_all(&all, convention_find(telling), context);
     for (size_t i = 0; i < all.n; i++)
         if (exact[i].of_integers) sum->terms[sum->n++] = exact[i];
 }
 
-size_t convention_terms(const struct convention *convention, const struct rule *rule,
+size_t convention_terms(const struct convention *convention, const struct op_context *context,
                         const struct integers *integers,
                         struct convention_term terms[CONVENTION_TERMS]) {
     const bool has_integers = integers->macs != 0 || integers->rest;
@@ -128,8 +129,8 @@ size_t convention_terms(const struct convention *convention, const struct rule *
                       .integers = integers,
                       .tells =
                           has_integers && conventions_find(convention->name)->tells_integers};
-    add_all(&sum, convention, rule);
-    if (has_integers && !sum.tells) add_integers(&sum, rule);
+    add_all(&sum, convention, context);
+    if (has_integers && !sum.tells) add_integers(&sum, context);
     return sum.n;
 }
 
@@ -141,11 +142,11 @@ int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_in
     return sum;
 }
 
-int64_t convention_operations(const struct convention *convention, const struct rule *rule,
-                              int64_t macs) {
+int64_t convention_operations(const struct convention *convention,
+                              const struct op_context *context, int64_t macs) {
     struct convention_term terms[CONVENTION_TERMS];
     const struct integers none = {.macs = 0, .other_macs = macs, .rest = false};
-    return convention_sum(terms, convention_terms(convention, rule, &none, terms), false);
+    return convention_sum(terms, convention_terms(convention, context, &none, terms), false);
 }
 
 int64_t convention_per_mac(const struct convention *convention, const struct op *op) {

@@ -13,7 +13,7 @@
 
 struct integers;
 struct op;
-struct rule;
+struct op_context;
 
 /*
  *     flops = per_mac * MACs + per_input * n + per_output * out + extra(rule, MACs)
@@ -24,8 +24,8 @@ struct convention_row {
     int64_t per_mac;
     int64_t per_input;
     int64_t per_output;
-    int64_t (*extra)(const struct rule *rule, int64_t macs); /* NULL: none */
-    const char *extra_is; /* what `extra` counts, for people; set with it */
+    int64_t (*extra)(const struct op_context *context, int64_t macs); /* NULL: none */
+    const char *extra_description; /* what `extra` counts, for people; set with it */
 };
 
 struct convention {
@@ -53,14 +53,14 @@ struct convention_term {
  * `integers`: what of it is on integers; it says how many MACs there are. Terms of integers
  * are those of the convention `exact`, behind the FLOPs of the one that is asked.
  */
-size_t convention_terms(const struct convention *convention, const struct rule *rule,
+size_t convention_terms(const struct convention *convention, const struct op_context *context,
                         const struct integers *integers,
                         struct convention_term terms[CONVENTION_TERMS]);
 /* The sum of those that are on integers, or of those that are not. */
 int64_t convention_sum(const struct convention_term *terms, size_t n, bool of_integers);
 /* All that the convention counts of the node, run once, whatever its numbers are. */
-int64_t convention_operations(const struct convention *convention, const struct rule *rule,
-                              int64_t macs);
+int64_t convention_operations(const struct convention *convention,
+                              const struct op_context *context, int64_t macs);
 
 /* What a MAC of that operator counts. */
 int64_t convention_per_mac(const struct convention *convention, const struct op *op);

@@ -22,50 +22,50 @@
 #define ATAN (SQRT + 3 + 1 + DIV)
 
 /* out * prod(W.shape[1:]) and the bias: its mistake, W is [Cin, Cout/g, ...] here. */
-static int64_t conv_transpose(const struct rule *rule, int64_t macs) {
-    const int rank = rule_rank(rule, 1);
+static int64_t conv_transpose(const struct op_context *context, int64_t macs) {
+    const int rank = op_rank(context, 1);
     if (rank == RANK_UNKNOWN) return DIM_UNKNOWN;
     int64_t taps = 1;
-    for (int i = 1; i < rank; i++) taps = checked_mul(taps, rule_dim(rule, 1, i));
-    taps = checked_mul(taps, rule_output_elements(rule, 0));
-    return checked_add(taps, term_bias_2(rule, macs));
+    for (int i = 1; i < rank; i++) taps = checked_mul(taps, op_dim(context, 1, i));
+    taps = checked_mul(taps, op_output_elements(context, 0));
+    return checked_add(taps, term_bias_2(context, macs));
 }
 
 /* Of a window of three axes only the first is seen. */
-static int64_t pool(const struct rule *rule, int64_t macs) {
+static int64_t pool(const struct op_context *context, int64_t macs) {
     (void)macs;
-    const size_t axes = term_spatial(rule) == 2 ? 2 : 1;
-    return checked_mul(term_window(rule, axes), rule_output_elements(rule, 0));
+    const size_t axes = term_spatial(context) == 2 ? 2 : 1;
+    return checked_mul(term_window(context, axes), op_output_elements(context, 0));
 }
 
-static int64_t resize(const struct rule *rule, int64_t macs) {
+static int64_t resize(const struct op_context *context, int64_t macs) {
     (void)macs;
-    const char *mode = rule_attr_string(rule, "mode");
+    const char *mode = op_attr_string(context, "mode");
     if (text_equal(mode, "nearest")) return 0;
-    return checked_mul(text_equal(mode, "cubic") ? 8 : 4, rule_output_elements(rule, 0));
+    return checked_mul(text_equal(mode, "cubic") ? 8 : 4, op_output_elements(context, 0));
 }
 
-static int64_t layer_norm_rows(const struct rule *rule, int64_t macs) {
+static int64_t layer_norm_rows(const struct op_context *context, int64_t macs) {
     (void)macs;
-    return checked_mul(1 + SQRT + DIV, term_rows_along_axis(rule));
+    return checked_mul(1 + SQRT + DIV, term_rows_along_axis(context));
 }
 
-static int64_t local_response(const struct rule *rule, int64_t macs) {
+static int64_t local_response(const struct op_context *context, int64_t macs) {
     (void)macs;
-    int64_t price = checked_add(DIV + EXP + 1, rule_attr_int(rule, "size"));
-    return checked_mul(price, rule_output_elements(rule, 0));
+    int64_t price = checked_add(DIV + EXP + 1, op_attr_int(context, "size"));
+    return checked_mul(price, op_output_elements(context, 0));
 }
 
 /*
  * Biases by the elements of B at every step; the rest by steps * batch * hidden, whatever the
  * directions are.
  */
-static int64_t recurrence(const struct rule *rule, int64_t macs) {
-    const int64_t gates = term_gates(rule);
-    const int64_t biases = rule_has_input(rule, 3) ? 2 * gates : 0;
+static int64_t recurrence(const struct op_context *context, int64_t macs) {
+    const int64_t gates = term_gates(context);
+    const int64_t biases = op_has_input(context, 3) ? 2 * gates : 0;
     const int64_t after = gates == 4 ? 4 + 3 * EXP + 2 * TANH + 4 : 3 + 2 * EXP + TANH + 5;
-    int64_t cells = term_cells(rule, macs);
-    int64_t one_way = rule_dim(rule, 1, 0) == 2 ? checked_div_floor(cells, 2) : cells;
+    int64_t cells = term_cells(context, macs);
+    int64_t one_way = op_dim(context, 1, 0) == 2 ? checked_div_floor(cells, 2) : cells;
     return checked_add(checked_mul(biases, cells), checked_mul(after, one_way));
 }
 
@@ -73,30 +73,33 @@ const struct convention_row convention_onnx_tool[] = {
     {.op = "Conv", .per_mac = 1, BIASES(2)},
     {.op = "ConvTranspose",
      .extra = conv_transpose,
-     .extra_is = "for output elements, output channels of a group and kernel, and biases"},
+     .extra_description =
+         "for output elements, output channels of a group and kernel, and biases"},
     {.op = "QLinearConv", .per_mac = 1, BIASES(8)},
     {.op = "Gemm", .per_mac = 1, BIASES(2)},
     {.op = "LSTM",
      .per_mac = 1,
      .extra = recurrence,
-     .extra_is = "for gates, states and biases of the cells"},
+     .extra_description = "for gates, states and biases of the cells"},
     {.op = "GRU",
      .per_mac = 1,
      .extra = recurrence,
-     .extra_is = "for gates, states and biases of the cells"},
+     .extra_description = "for gates, states and biases of the cells"},
     {.op = "BatchNormalization", .per_input = 1 + SQRT + DIV + 1 + 1},
     {.op = "InstanceNormalization", .per_input = 3 + DIV},
     {.op = "LpNormalization", .per_input = EXP + 1},
     {.op = "LayerNormalization",
      .per_input = 7,
      .extra = layer_norm_rows,
-     .extra_is = "at 29 a row"},
-    {.op = "LRN", .extra = local_response, .extra_is = "at size + 37 an output element"},
-    {.op = "MaxPool", .extra = pool, .extra_is = "at window an output element"},
-    {.op = "AveragePool", .extra = pool, .extra_is = "at window an output element"},
+     .extra_description = "at 29 a row"},
+    {.op = "LRN",
+     .extra = local_response,
+     .extra_description = "at size + 37 an output element"},
+    {.op = "MaxPool", .extra = pool, .extra_description = "at window an output element"},
+    {.op = "AveragePool", .extra = pool, .extra_description = "at window an output element"},
     {.op = "GlobalAveragePool", .per_input = 1, .per_output = DIV},
-    {.op = "Resize", .extra = resize, .extra_is = "at 4 or 8 an output element"},
-    {.op = "Upsample", .extra = resize, .extra_is = "at 4 or 8 an output element"},
+    {.op = "Resize", .extra = resize, .extra_description = "at 4 or 8 an output element"},
+    {.op = "Upsample", .extra = resize, .extra_description = "at 4 or 8 an output element"},
     {.op = "Relu", .per_output = 1},
     {.op = "LeakyRelu", .per_output = 2},
     {.op = "PRelu", .per_output = 2},

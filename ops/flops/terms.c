@@ -8,59 +8,59 @@
 
 #include "support/banned.h"
 
-static int64_t bias_at(const struct rule *rule, size_t slot) {
-    return rule_has_input(rule, slot) ? rule_output_elements(rule, 0) : 0;
+static int64_t bias_at(const struct op_context *context, size_t slot) {
+    return op_has_input(context, slot) ? op_output_elements(context, 0) : 0;
 }
 
-int64_t term_bias_2(const struct rule *rule, int64_t macs) {
+int64_t term_bias_2(const struct op_context *context, int64_t macs) {
     (void)macs;
-    return bias_at(rule, 2);
+    return bias_at(context, 2);
 }
 
-int64_t term_bias_3(const struct rule *rule, int64_t macs) {
+int64_t term_bias_3(const struct op_context *context, int64_t macs) {
     (void)macs;
-    return bias_at(rule, 3);
+    return bias_at(context, 3);
 }
 
-int64_t term_bias_6(const struct rule *rule, int64_t macs) {
+int64_t term_bias_6(const struct op_context *context, int64_t macs) {
     (void)macs;
-    return bias_at(rule, 6);
+    return bias_at(context, 6);
 }
 
-int64_t term_bias_8(const struct rule *rule, int64_t macs) {
+int64_t term_bias_8(const struct op_context *context, int64_t macs) {
     (void)macs;
-    return bias_at(rule, 8);
+    return bias_at(context, 8);
 }
 
-int64_t term_operands(const struct rule *rule, int64_t macs) {
+int64_t term_operands(const struct op_context *context, int64_t macs) {
     (void)macs;
-    if (rule->n_inputs == 0) return 0;
-    return checked_mul((int64_t)rule->n_inputs - 1, rule_output_elements(rule, 0));
+    if (context->n_inputs == 0) return 0;
+    return checked_mul((int64_t)context->n_inputs - 1, op_output_elements(context, 0));
 }
 
-int64_t term_joins(const struct rule *rule, int64_t macs) {
+int64_t term_joins(const struct op_context *context, int64_t macs) {
     (void)macs;
-    int64_t joins = checked_sub(rule_elements(rule, 0), rule_output_elements(rule, 0));
+    int64_t joins = checked_sub(op_elements(context, 0), op_output_elements(context, 0));
     return is_known(joins) && joins < 0 ? 0 : joins; /* of nothing comes the neutral element */
 }
 
-int64_t term_gates(const struct rule *rule) {
-    if (text_equal(rule->op->type, "LSTM")) return 4;
-    return text_equal(rule->op->type, "GRU") ? 3 : 1;
+int64_t term_gates(const struct op_context *context) {
+    if (text_equal(context->op->type, "LSTM")) return 4;
+    return text_equal(context->op->type, "GRU") ? 3 : 1;
 }
 
 /* MACs are cells * gates * (features + hidden); W is [D, G*h, I], R is [D, G*h, h]. */
-int64_t term_cells(const struct rule *rule, int64_t macs) {
-    if (rule_rank(rule, 1) != 3 || rule_rank(rule, 2) != 3) return DIM_UNKNOWN;
-    int64_t operands = checked_add(rule_dim(rule, 1, 2), rule_dim(rule, 2, 2));
-    int64_t per_cell = checked_mul(term_gates(rule), operands);
+int64_t term_cells(const struct op_context *context, int64_t macs) {
+    if (op_rank(context, 1) != 3 || op_rank(context, 2) != 3) return DIM_UNKNOWN;
+    int64_t operands = checked_add(op_dim(context, 1, 2), op_dim(context, 2, 2));
+    int64_t per_cell = checked_mul(term_gates(context), operands);
     if (per_cell == 0) return 0;
     return checked_div_floor(macs, per_cell);
 }
 
-int64_t term_window(const struct rule *rule, size_t most) {
+int64_t term_window(const struct op_context *context, size_t most) {
     size_t n = 0;
-    const int64_t *sizes = rule_attr_ints(rule, "kernel_shape", &n);
+    const int64_t *sizes = op_attr_ints(context, "kernel_shape", &n);
     int64_t window = 1;
     for (size_t i = 0; i < n && i < most; i++) window = checked_mul(window, sizes[i]);
     return window;
@@ -68,31 +68,31 @@ int64_t term_window(const struct rule *rule, size_t most) {
 
 /* The attribute `axis`, non-negative; the last where it is out of range, which infer refused.
  */
-static int axis_of(const struct rule *rule, int rank) {
-    int64_t axis = rule_attr_int(rule, "axis");
+static int axis_of(const struct op_context *context, int rank) {
+    int64_t axis = op_attr_int(context, "axis");
     if (axis < 0) axis += rank;
     return axis >= 0 && axis < rank ? (int)axis : rank - 1;
 }
 
-int64_t term_rows_along_axis(const struct rule *rule) {
-    int rank = rule_rank(rule, 0);
+int64_t term_rows_along_axis(const struct op_context *context) {
+    int rank = op_rank(context, 0);
     if (rank == RANK_UNKNOWN) return DIM_UNKNOWN;
     if (rank == 0) return 1;
-    int64_t size = rule_dim(rule, 0, axis_of(rule, rank));
-    return size == 0 ? 0 : checked_div_floor(rule_elements(rule, 0), size);
+    int64_t size = op_dim(context, 0, axis_of(context, rank));
+    return size == 0 ? 0 : checked_div_floor(op_elements(context, 0), size);
 }
 
-int64_t term_rows_before_axis(const struct rule *rule) {
-    int rank = rule_rank(rule, 0);
+int64_t term_rows_before_axis(const struct op_context *context) {
+    int rank = op_rank(context, 0);
     if (rank == RANK_UNKNOWN) return DIM_UNKNOWN;
     int64_t rows = 1;
-    for (int i = 0; rank > 0 && i < axis_of(rule, rank); i++)
-        rows = checked_mul(rows, rule_dim(rule, 0, i));
+    for (int i = 0; rank > 0 && i < axis_of(context, rank); i++)
+        rows = checked_mul(rows, op_dim(context, 0, i));
     return rows;
 }
 
-int term_spatial(const struct rule *rule) {
-    int rank = rule_rank(rule, 0);
+int term_spatial(const struct op_context *context) {
+    int rank = op_rank(context, 0);
     if (rank == RANK_UNKNOWN) return RANK_UNKNOWN;
     return rank > 2 ? rank - 2 : 0;
 }

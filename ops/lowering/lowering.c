@@ -50,37 +50,37 @@ void lowering_pack(struct cm_tensor *tensor) {
     }
 }
 
-static bool take_fact(const struct fact *fact, struct cm_tensor *ret) {
+static bool take_fact(const struct value_info *info, struct cm_tensor *ret) {
     struct cm_tensor tensor;
     memset(&tensor, 0, sizeof(tensor));
-    if (!fact_is_complete(fact) || fact->shape.rank > CM_MAX_RANK) return false;
-    tensor.element = elements[fact->dtype];
+    if (!value_info_is_complete(info) || info->shape.rank > CM_MAX_RANK) return false;
+    tensor.element = elements[info->dtype];
     if (tensor.element == CM_ELEMENT_NONE) return false;
-    tensor.rank = fact->shape.rank;
-    for (int32_t i = 0; i < tensor.rank; i++) tensor.dims[i] = fact->shape.dims[i];
+    tensor.rank = info->shape.rank;
+    for (int32_t i = 0; i < tensor.rank; i++) tensor.dims[i] = info->shape.dims[i];
     lowering_pack(&tensor);
     *ret = tensor;
     return true;
 }
 
-bool lowering_input(const struct rule *rule, size_t slot, struct cm_tensor *ret) {
-    return rule_has_input(rule, slot) && take_fact(rule_input(rule, slot), ret);
+bool lowering_input(const struct op_context *context, size_t slot, struct cm_tensor *ret) {
+    return op_has_input(context, slot) && take_fact(op_input(context, slot), ret);
 }
 
-bool lowering_output(const struct rule *rule, size_t slot, struct cm_tensor *ret) {
-    return slot < rule->n_outputs && take_fact(&rule->outputs[slot], ret);
+bool lowering_output(const struct op_context *context, size_t slot, struct cm_tensor *ret) {
+    return slot < context->n_outputs && take_fact(&context->outputs[slot], ret);
 }
 
-bool lowering_take(const struct rule *rule, size_t slot, struct cm_primitive *ret) {
+bool lowering_take(const struct op_context *context, size_t slot, struct cm_primitive *ret) {
     if (ret->n_inputs == CM_MAX_INPUTS) return false;
-    if (!lowering_input(rule, slot, &ret->inputs[ret->n_inputs])) return false;
+    if (!lowering_input(context, slot, &ret->inputs[ret->n_inputs])) return false;
     ret->n_inputs++;
     return true;
 }
 
-bool lowering_give(const struct rule *rule, size_t slot, struct cm_primitive *ret) {
+bool lowering_give(const struct op_context *context, size_t slot, struct cm_primitive *ret) {
     if (ret->n_outputs == CM_MAX_OUTPUTS) return false;
-    if (!lowering_output(rule, slot, &ret->outputs[ret->n_outputs])) return false;
+    if (!lowering_output(context, slot, &ret->outputs[ret->n_outputs])) return false;
     ret->n_outputs++;
     return true;
 }
@@ -133,39 +133,40 @@ bool lowering_scaled(struct cm_primitive *ret, int32_t function, double alpha, d
     return true;
 }
 
-static const char *fault_of(const struct fact *fact) {
-    if (fact->kind != CM_TYPE_TENSOR) return "sequences have no primitive";
-    if (!fact_is_complete(fact)) return "its shapes are not known before it runs";
-    if (fact->shape.rank > CM_MAX_RANK) return "a primitive has at most 8 dims";
-    return elements[fact->dtype] == CM_ELEMENT_NONE ? "its elements have no primitive" : NULL;
+static const char *fault_of(const struct value_info *info) {
+    if (info->kind != CM_TYPE_TENSOR) return "sequences have no primitive";
+    if (!value_info_is_complete(info)) return "its shapes are not known before it runs";
+    if (info->shape.rank > CM_MAX_RANK) return "a primitive has at most 8 dims";
+    return elements[info->dtype] == CM_ELEMENT_NONE ? "its elements have no primitive" : NULL;
 }
 
 /* What no primitive could have, whatever the operator; NULL: it is the operator. */
-static const char *operand_fault(const struct rule *rule) {
+static const char *operand_fault(const struct op_context *context) {
     const char *fault = NULL;
-    for (size_t i = 0; fault == NULL && i < rule->n_inputs; i++)
-        if (rule_has_input(rule, i)) fault = fault_of(rule->inputs[i]);
-    for (size_t i = 0; fault == NULL && i < rule->n_outputs; i++)
-        if (rule_has_output(rule, i)) fault = fault_of(&rule->outputs[i]);
+    for (size_t i = 0; fault == NULL && i < context->n_inputs; i++)
+        if (op_has_input(context, i)) fault = fault_of(context->inputs[i]);
+    for (size_t i = 0; fault == NULL && i < context->n_outputs; i++)
+        if (op_has_output(context, i)) fault = fault_of(&context->outputs[i]);
     return fault;
 }
 
-bool lowering_apply(const struct rule *rule, struct cm_primitive *ret, const char **ret_why) {
-    const struct lowering_row *row = lowering_find(rule->op->domain, rule->op->type);
+bool lowering_apply(const struct op_context *context, struct cm_primitive *ret,
+                    const char **ret_why) {
+    const struct lowering_row *row = lowering_find(context->op->domain, context->op->type);
     struct cm_primitive primitive;
     memset(&primitive, 0, sizeof(primitive));
     if (row == NULL || row->lower == NULL) {
-        *ret_why = row                      ? row->why
-                   : described_is(rule->op) ? "its description says nothing of kernels"
-                                            : "nothing is known of the operator";
+        *ret_why = row                         ? row->why
+                   : custom_op_is(context->op) ? "its description says nothing of kernels"
+                                               : "nothing is known of the operator";
         return false;
     }
     primitive.kind = row->kind;
-    if (row->lower(rule, row->which, &primitive)) {
+    if (row->lower(context, row->which, &primitive)) {
         *ret = primitive;
         return true;
     }
-    *ret_why = operand_fault(rule);
+    *ret_why = operand_fault(context);
     if (*ret_why == NULL) *ret_why = row->why ? row->why : "its operands have no primitive";
     return false;
 }

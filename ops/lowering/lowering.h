@@ -12,7 +12,7 @@
 
 #include "costmodel/backend.h"
 
-struct rule;
+struct op_context;
 struct window;
 
 /* Whether its tensors of three to five dims are images, N C S..: what --layout is about. */
@@ -26,7 +26,7 @@ struct lowering_row {
     const char *op; /* operator type, "domain:type" where it is not of ai.onnx; NULL: the end */
     /* Fills *ret, which is zero but for `kind`, but not its work. False: this node has no
      * primitive. NULL: none of this operator has. */
-    bool (*lower)(const struct rule *rule, int32_t which, struct cm_primitive *ret);
+    bool (*lower)(const struct op_context *context, int32_t which, struct cm_primitive *ret);
     int32_t kind;  /* enum cm_primitive_kind */
     int32_t which; /* for `lower`: an algorithm or a function */
     enum lowering_images images;
@@ -49,15 +49,16 @@ const struct lowering_row *lowering_find(const char *domain, const char *type);
  * The primitive of a node whose types are known: everything but flops and bytes. False: there
  * is none, and *ret_why says why (static text).
  */
-bool lowering_apply(const struct rule *rule, struct cm_primitive *ret, const char **ret_why);
+bool lowering_apply(const struct op_context *context, struct cm_primitive *ret,
+                    const char **ret_why);
 
 /* What the rows share: operand `slot` (output) as a packed tensor; false: not known, too many
  * dims, or an element that no primitive has. */
-bool lowering_input(const struct rule *rule, size_t slot, struct cm_tensor *ret);
-bool lowering_output(const struct rule *rule, size_t slot, struct cm_tensor *ret);
+bool lowering_input(const struct op_context *context, size_t slot, struct cm_tensor *ret);
+bool lowering_output(const struct op_context *context, size_t slot, struct cm_tensor *ret);
 /* Adds it to the operands (the results). */
-bool lowering_take(const struct rule *rule, size_t slot, struct cm_primitive *ret);
-bool lowering_give(const struct rule *rule, size_t slot, struct cm_primitive *ret);
+bool lowering_take(const struct op_context *context, size_t slot, struct cm_primitive *ret);
+bool lowering_give(const struct op_context *context, size_t slot, struct cm_primitive *ret);
 /* Two axes change places, wherever the elements are. */
 void lowering_swap(struct cm_tensor *tensor, int a, int b);
 /* One function more; false: there are too many. */
@@ -68,7 +69,7 @@ bool lowering_scaled(struct cm_primitive *ret, int32_t function, double alpha, d
  */
 bool lowering_matrices(struct cm_primitive *ret);
 /* Inputs 0 and 1 are x and weight, output 0 is y: the window between them. */
-bool lowering_convolution(const struct rule *rule, struct cm_primitive *ret);
+bool lowering_convolution(const struct op_context *context, struct cm_primitive *ret);
 /*
  * One axis of a window of which `steps` positions stand over `size` elements. Pads are those of
  * the file where they give that many, else as many at the end as it takes (SAME, ceil_mode).

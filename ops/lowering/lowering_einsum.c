@@ -22,11 +22,12 @@ static bool has_label(const struct einsum_term *term, int label) {
 }
 
 /* Whether every axis is as long as its label, and no label stands twice: no diagonals. */
-static bool is_plain(const struct rule *rule, const struct einsum_axes *axes, int which) {
+static bool is_plain(const struct op_context *context, const struct einsum_axes *axes,
+                     int which) {
     const struct einsum_term *term = &axes->operands[which];
     for (int i = 0; i < term->rank; i++) {
         const int64_t size = axes->sizes[term->labels[i]];
-        if (!is_known(size) || rule_dim(rule, (size_t)which, i) != size) return false;
+        if (!is_known(size) || op_dim(context, (size_t)which, i) != size) return false;
         for (int k = 0; k < i; k++)
             if (term->labels[k] == term->labels[i]) return false;
     }
@@ -63,13 +64,14 @@ static void set_dims(struct cm_tensor *tensor, int64_t batch, int64_t rows, int6
     lowering_pack(tensor);
 }
 
-static bool lower_two(const struct rule *rule, const struct einsum_axes *axes,
+static bool lower_two(const struct op_context *context, const struct einsum_axes *axes,
                       struct cm_primitive *ret) {
     struct contraction sizes;
-    if (!lowering_take(rule, 0, ret) || !lowering_take(rule, 1, ret) ||
-        !lowering_give(rule, 0, ret))
+    if (!lowering_take(context, 0, ret) || !lowering_take(context, 1, ret) ||
+        !lowering_give(context, 0, ret))
         return false;
-    if (!is_plain(rule, axes, 0) || !is_plain(rule, axes, 1) || !read_contraction(axes, &sizes))
+    if (!is_plain(context, axes, 0) || !is_plain(context, axes, 1) ||
+        !read_contraction(axes, &sizes))
         return false;
     if (sizes.rows == 1 && sizes.columns == 1 && sizes.sums == 1) {
         ret->kind = CM_ELTWISE;
@@ -90,13 +92,13 @@ static int axis_of(const struct einsum_term *term, int label) {
 }
 
 /* The axes in the order of the result, those that it has not behind them. */
-static bool lower_one(const struct rule *rule, const struct einsum_axes *axes,
+static bool lower_one(const struct op_context *context, const struct einsum_axes *axes,
                       struct cm_primitive *ret) {
     const struct einsum_term *term = &axes->operands[0];
     struct cm_tensor x;
     int32_t n = 0;
-    if (!lowering_take(rule, 0, ret) || !lowering_give(rule, 0, ret)) return false;
-    if (!is_plain(rule, axes, 0) || ret->outputs[0].rank > term->rank) return false;
+    if (!lowering_take(context, 0, ret) || !lowering_give(context, 0, ret)) return false;
+    if (!is_plain(context, axes, 0) || ret->outputs[0].rank > term->rank) return false;
     x = ret->inputs[0];
     struct cm_tensor *y = &ret->outputs[0];
     const int32_t kept = y->rank;
@@ -117,11 +119,12 @@ static bool lower_one(const struct rule *rule, const struct einsum_axes *axes,
     return true;
 }
 
-static bool lower_einsum(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_einsum(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
     struct einsum_axes axes;
     (void)which;
-    if (!einsum_read(rule, &axes)) return false;
-    return axes.n == 1 ? lower_one(rule, &axes, ret) : lower_two(rule, &axes, ret);
+    if (!einsum_read(context, &axes)) return false;
+    return axes.n == 1 ? lower_one(context, &axes, ret) : lower_two(context, &axes, ret);
 }
 
 #define OTHER_SUMS                                                                             \

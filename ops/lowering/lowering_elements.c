@@ -7,90 +7,103 @@
 
 #include "support/banned.h"
 
-static bool take_both(const struct rule *rule, struct cm_primitive *ret) {
-    return lowering_take(rule, 0, ret) && lowering_give(rule, 0, ret);
+static bool take_both(const struct op_context *context, struct cm_primitive *ret) {
+    return lowering_take(context, 0, ret) && lowering_give(context, 0, ret);
 }
 
-static bool lower_unary(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    return take_both(rule, ret) && lowering_step(ret, which, 0);
+static bool lower_unary(const struct op_context *context, int32_t which,
+                        struct cm_primitive *ret) {
+    return take_both(context, ret) && lowering_step(ret, which, 0);
 }
 
 /* The attributes are constants of the function: their values make no difference to its time,
  * but belong to what it is. */
-static bool lower_scaled(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    const double beta = which == CM_HARD_SIGMOID ? rule_attr_float(rule, "beta") : 0;
-    return take_both(rule, ret) &&
-           lowering_scaled(ret, which, rule_attr_float(rule, "alpha"), beta);
+static bool lower_scaled(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
+    const double beta = which == CM_HARD_SIGMOID ? op_attr_float(context, "beta") : 0;
+    return take_both(context, ret) &&
+           lowering_scaled(ret, which, op_attr_float(context, "alpha"), beta);
 }
 
 /* Where the limits are operands their values are not looked at: any two clip as fast. */
-static bool lower_clip(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    return take_both(rule, ret) && lowering_scaled(ret, which, 0, 1);
+static bool lower_clip(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
+    return take_both(context, ret) && lowering_scaled(ret, which, 0, 1);
 }
 
-static bool lower_gelu(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    const bool by_tanh = text_equal(rule_attr_string(rule, "approximate"), "tanh");
-    return lower_unary(rule, by_tanh ? CM_GELU_TANH : which, ret);
+static bool lower_gelu(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
+    const bool by_tanh = text_equal(op_attr_string(context, "approximate"), "tanh");
+    return lower_unary(context, by_tanh ? CM_GELU_TANH : which, ret);
 }
 
 /* alpha elu(x / alpha) */
-static bool lower_celu(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    const double alpha = rule_attr_float(rule, "alpha");
+static bool lower_celu(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
+    const double alpha = op_attr_float(context, "alpha");
     if (alpha == 0) return false;
-    return take_both(rule, ret) && lowering_scaled(ret, CM_LINEAR, 1 / alpha, 0) &&
+    return take_both(context, ret) && lowering_scaled(ret, CM_LINEAR, 1 / alpha, 0) &&
            lowering_scaled(ret, which, 1, 0) && lowering_scaled(ret, CM_LINEAR, alpha, 0);
 }
 
 /* gamma elu(x), with the alpha of the node */
-static bool lower_selu(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    return lower_scaled(rule, which, ret) &&
-           lowering_scaled(ret, CM_LINEAR, rule_attr_float(rule, "gamma"), 0);
+static bool lower_selu(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
+    return lower_scaled(context, which, ret) &&
+           lowering_scaled(ret, CM_LINEAR, op_attr_float(context, "gamma"), 0);
 }
 
 /* x / (1 + |x|) */
-static bool lower_softsign(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    return lower_unary(rule, which, ret) && lowering_scaled(ret, CM_LINEAR, 1, 1) &&
+static bool lower_softsign(const struct op_context *context, int32_t which,
+                           struct cm_primitive *ret) {
+    return lower_unary(context, which, ret) && lowering_scaled(ret, CM_LINEAR, 1, 1) &&
            lowering_step(ret, CM_RECIPROCAL, 0) && lowering_step(ret, CM_MULTIPLY, 0);
 }
 
 /* |x| against the largest number. */
-static bool lower_is_inf(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    return lower_unary(rule, CM_ABS, ret) && lowering_step(ret, which, 0);
+static bool lower_is_inf(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
+    return lower_unary(context, CM_ABS, ret) && lowering_step(ret, which, 0);
 }
 
-static bool lower_binary(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    return lowering_take(rule, 0, ret) && lowering_take(rule, 1, ret) &&
-           lowering_give(rule, 0, ret) && lowering_step(ret, which, 1);
+static bool lower_binary(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
+    return lowering_take(context, 0, ret) && lowering_take(context, 1, ret) &&
+           lowering_give(context, 0, ret) && lowering_step(ret, which, 1);
 }
 
 /* One after the other; of a single operand a copy. */
-static bool lower_variadic(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    if (rule->n_inputs > CM_MAX_STEPS + 1) return false;
-    for (size_t slot = 0; slot < rule->n_inputs; slot++)
-        if (!lowering_take(rule, slot, ret) ||
+static bool lower_variadic(const struct op_context *context, int32_t which,
+                           struct cm_primitive *ret) {
+    if (context->n_inputs > CM_MAX_STEPS + 1) return false;
+    for (size_t slot = 0; slot < context->n_inputs; slot++)
+        if (!lowering_take(context, slot, ret) ||
             (slot > 0 && !lowering_step(ret, which, (int32_t)slot)))
             return false;
-    if (rule->n_inputs == 1) ret->kind = CM_COPY;
-    return lowering_give(rule, 0, ret);
+    if (context->n_inputs == 1) ret->kind = CM_COPY;
+    return lowering_give(context, 0, ret);
 }
 
-static bool lower_mean(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    if (!lower_variadic(rule, which, ret)) return false;
-    return rule->n_inputs == 1 ||
-           lowering_scaled(ret, CM_LINEAR, 1.0 / (double)rule->n_inputs, 0);
+static bool lower_mean(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
+    if (!lower_variadic(context, which, ret)) return false;
+    return context->n_inputs == 1 ||
+           lowering_scaled(ret, CM_LINEAR, 1.0 / (double)context->n_inputs, 0);
 }
 
 /* swish(x), times the other operand */
-static bool lower_gated(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    return lowering_take(rule, 0, ret) && lowering_take(rule, 1, ret) &&
-           lowering_give(rule, 0, ret) &&
-           lowering_scaled(ret, which, rule_attr_float(rule, "alpha"), 0) &&
+static bool lower_gated(const struct op_context *context, int32_t which,
+                        struct cm_primitive *ret) {
+    return lowering_take(context, 0, ret) && lowering_take(context, 1, ret) &&
+           lowering_give(context, 0, ret) &&
+           lowering_scaled(ret, which, op_attr_float(context, "alpha"), 0) &&
            lowering_step(ret, CM_MULTIPLY, 1);
 }
 
-static bool lower_select(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    return lowering_take(rule, 0, ret) && lowering_take(rule, 1, ret) &&
-           lowering_take(rule, 2, ret) && lowering_give(rule, 0, ret) &&
+static bool lower_select(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
+    return lowering_take(context, 0, ret) && lowering_take(context, 1, ret) &&
+           lowering_take(context, 2, ret) && lowering_give(context, 0, ret) &&
            lowering_step(ret, which, 1);
 }
 
@@ -98,8 +111,9 @@ static bool lower_select(const struct rule *rule, int32_t which, struct cm_primi
  * As it trains: what a mask says is kept, and scaled. The mask is read, a byte an element,
  * where a kernel that draws the numbers itself writes it: as many bytes. Drawing is not in it.
  */
-static bool lower_dropout(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    if (!take_both(rule, ret)) return false;
+static bool lower_dropout(const struct op_context *context, int32_t which,
+                          struct cm_primitive *ret) {
+    if (!take_both(context, ret)) return false;
     ret->inputs[1] = ret->inputs[0];
     ret->inputs[1].element = CM_BOOL;
     ret->n_inputs = 2;

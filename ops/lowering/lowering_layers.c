@@ -8,32 +8,33 @@
 
 #include "support/banned.h"
 
-static bool take_both(const struct rule *rule, struct cm_primitive *ret) {
-    return lowering_take(rule, 0, ret) && lowering_give(rule, 0, ret);
+static bool take_both(const struct op_context *context, struct cm_primitive *ret) {
+    return lowering_take(context, 0, ret) && lowering_give(context, 0, ret);
 }
 
-static bool lower_pool(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_pool(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
     struct window window;
     const struct cm_tensor *x = &ret->inputs[0];
-    if (!take_both(rule, ret)) return false;
+    if (!take_both(context, ret)) return false;
     const int n = x->rank - 2;
-    if (n < 1 || n > CM_MAX_SPATIAL || window_read(rule, n, NULL, &window) < 0) return false;
+    if (n < 1 || n > CM_MAX_SPATIAL || window_read(context, n, NULL, &window) < 0) return false;
     ret->window.n_spatial = n;
     for (int i = 0; i < n; i++)
         if (!lowering_window(&window, i, x->dims[2 + i], ret->outputs[0].dims[2 + i],
                              &ret->window))
             return false;
     ret->algorithm = which;
-    if (which == CM_POOL_AVERAGE && rule_attr_int(rule, "count_include_pad") != 0)
+    if (which == CM_POOL_AVERAGE && op_attr_int(context, "count_include_pad") != 0)
         ret->algorithm = CM_POOL_AVERAGE_PADDING;
     return true;
 }
 
 /* One window as large as the image. */
-static bool lower_global_pool(const struct rule *rule, int32_t which,
+static bool lower_global_pool(const struct op_context *context, int32_t which,
                               struct cm_primitive *ret) {
     const struct cm_tensor *x = &ret->inputs[0];
-    if (!take_both(rule, ret)) return false;
+    if (!take_both(context, ret)) return false;
     const int n = x->rank - 2;
     if (n < 1 || n > CM_MAX_SPATIAL) return false;
     ret->algorithm = which;
@@ -46,17 +47,18 @@ static bool lower_global_pool(const struct rule *rule, int32_t which,
     return true;
 }
 
-static bool lower_norm(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_norm(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
     int axis = 0;
-    for (size_t slot = 0; slot < rule->n_inputs; slot++)
-        if (rule_has_input(rule, slot) && !lowering_take(rule, slot, ret)) return false;
-    if (!lowering_give(rule, 0, ret)) return false;
+    for (size_t slot = 0; slot < context->n_inputs; slot++)
+        if (op_has_input(context, slot) && !lowering_take(context, slot, ret)) return false;
+    if (!lowering_give(context, 0, ret)) return false;
     ret->algorithm = which;
-    ret->epsilon = rule_attr_float(rule, "epsilon");
-    if (which == CM_NORM_BATCH && rule->training) ret->algorithm = CM_NORM_BATCH_TRAINING;
-    if (which == CM_NORM_GROUP) ret->groups = rule_attr_int(rule, "num_groups");
+    ret->epsilon = op_attr_float(context, "epsilon");
+    if (which == CM_NORM_BATCH && context->training) ret->algorithm = CM_NORM_BATCH_TRAINING;
+    if (which == CM_NORM_GROUP) ret->groups = op_attr_int(context, "num_groups");
     if (which == CM_NORM_LAYER || which == CM_NORM_RMS) {
-        if (!lowering_axis(rule_attr_int(rule, "axis"), ret->inputs[0].rank, &axis))
+        if (!lowering_axis(op_attr_int(context, "axis"), ret->inputs[0].rank, &axis))
             return false;
         ret->axis = axis;
     }
@@ -75,13 +77,14 @@ static void join_from(struct cm_tensor *tensor, int axis) {
     lowering_pack(tensor);
 }
 
-static bool lower_softmax(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_softmax(const struct op_context *context, int32_t which,
+                          struct cm_primitive *ret) {
     int axis = 0;
-    if (!take_both(rule, ret)) return false;
-    if (!lowering_axis(rule_attr_int(rule, "axis"), ret->inputs[0].rank, &axis)) return false;
+    if (!take_both(context, ret)) return false;
+    if (!lowering_axis(op_attr_int(context, "axis"), ret->inputs[0].rank, &axis)) return false;
     ret->algorithm = which;
     ret->axis = axis;
-    if (rule->op->since >= 13) return true;
+    if (context->op->since >= 13) return true;
     join_from(&ret->inputs[0], axis);
     join_from(&ret->outputs[0], axis);
     ret->axis = 1;
@@ -89,13 +92,13 @@ static bool lower_softmax(const struct rule *rule, int32_t which, struct cm_prim
 }
 
 /* A bit an axis; every axis where none is named. False: which is not known. */
-static bool read_axes(const struct rule *rule, int rank, unsigned *ret) {
-    struct rule own = *rule; /* reading a value takes of its budget */
+static bool read_axes(const struct op_context *context, int rank, unsigned *ret) {
+    struct op_context own = *context; /* reading a value takes of its budget */
     struct int_list list;
-    if (rule_int_list_any(&own, "axes", 1, &list) < 0 || (list.given && !list.known))
+    if (op_int_list_any(&own, "axes", 1, &list) < 0 || (list.given && !list.known))
         return false;
     if (list.n == 0) {
-        const bool none = rule_attr_int(rule, "noop_with_empty_axes") != 0;
+        const bool none = op_attr_int(context, "noop_with_empty_axes") != 0;
         *ret = none ? 0 : ~0U;
         return true;
     }
@@ -109,10 +112,12 @@ static bool read_axes(const struct rule *rule, int rank, unsigned *ret) {
 }
 
 /* The result keeps its rank, whatever keepdims says: the bytes are the same. */
-static bool lower_reduce(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_reduce(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
     unsigned axes = 0;
     struct cm_tensor *y = &ret->outputs[0];
-    if (!take_both(rule, ret) || !read_axes(rule, ret->inputs[0].rank, &axes)) return false;
+    if (!take_both(context, ret) || !read_axes(context, ret->inputs[0].rank, &axes))
+        return false;
     const int32_t element = y->element;
     *y = ret->inputs[0];
     y->element = element;
@@ -124,12 +129,13 @@ static bool lower_reduce(const struct rule *rule, int32_t which, struct cm_primi
 }
 
 /* The index where the greatest or least stands: along one axis. */
-static bool lower_arg(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_arg(const struct op_context *context, int32_t which,
+                      struct cm_primitive *ret) {
     int axis = 0;
     struct cm_tensor *y = &ret->outputs[0];
-    if (!take_both(rule, ret)) return false;
+    if (!take_both(context, ret)) return false;
     const int32_t element = y->element;
-    if (!lowering_axis(rule_attr_int(rule, "axis"), ret->inputs[0].rank, &axis)) return false;
+    if (!lowering_axis(op_attr_int(context, "axis"), ret->inputs[0].rank, &axis)) return false;
     *y = ret->inputs[0];
     y->element = element;
     y->dims[axis] = 1;
@@ -139,33 +145,35 @@ static bool lower_arg(const struct rule *rule, int32_t which, struct cm_primitiv
 }
 
 /* Of the channels around. */
-static bool lower_lrn(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    if (!take_both(rule, ret) || ret->inputs[0].rank < 3) return false;
+static bool lower_lrn(const struct op_context *context, int32_t which,
+                      struct cm_primitive *ret) {
+    if (!take_both(context, ret) || ret->inputs[0].rank < 3) return false;
     ret->algorithm = which;
     ret->window.n_spatial = 1;
-    ret->window.kernel[0] = rule_attr_int(rule, "size");
+    ret->window.kernel[0] = op_attr_int(context, "size");
     ret->window.strides[0] = ret->window.dilations[0] = 1;
     return true;
 }
 
 /* Over all but the channels, unless axes are given: what a batch norm does as it trains. */
-static bool lower_mean_variance(const struct rule *rule, int32_t which,
+static bool lower_mean_variance(const struct op_context *context, int32_t which,
                                 struct cm_primitive *ret) {
     ret->algorithm = which;
-    return !rule_has_attr(rule, "axes") && take_both(rule, ret) && ret->inputs[0].rank == 4;
+    return !op_has_attr(context, "axes") && take_both(context, ret) && ret->inputs[0].rank == 4;
 }
 
 /* Which elements are read hangs on the coordinates' transformation, how many does not. */
-static bool lower_resample(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    const char *mode = rule_attr_string(rule, "mode");
+static bool lower_resample(const struct op_context *context, int32_t which,
+                           struct cm_primitive *ret) {
+    const char *mode = op_attr_string(context, "mode");
     const struct cm_tensor *x = &ret->inputs[0];
     const struct cm_tensor *y = &ret->outputs[0];
     const bool linear = text_equal(mode, "linear") || text_equal(mode, "bilinear");
     (void)which;
-    if (!take_both(rule, ret) || x->rank < 3 || x->rank > 2 + CM_MAX_SPATIAL) return false;
+    if (!take_both(context, ret) || x->rank < 3 || x->rank > 2 + CM_MAX_SPATIAL) return false;
     if (x->rank != y->rank || x->dims[0] != y->dims[0] || x->dims[1] != y->dims[1])
         return false;
-    if ((!linear && !text_equal(mode, "nearest")) || rule_attr_int(rule, "antialias") != 0)
+    if ((!linear && !text_equal(mode, "nearest")) || op_attr_int(context, "antialias") != 0)
         return false;
     ret->algorithm = linear ? CM_RESAMPLE_LINEAR : CM_RESAMPLE_NEAREST;
     return true;

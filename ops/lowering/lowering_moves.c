@@ -10,12 +10,13 @@
 #include "support/banned.h"
 
 /* The operand with the strides that bring its elements where the result has them. */
-static bool lower_transpose(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_transpose(const struct op_context *context, int32_t which,
+                            struct cm_primitive *ret) {
     size_t n = 0;
-    const int64_t *order = rule_attr_ints(rule, "perm", &n);
+    const int64_t *order = op_attr_ints(context, "perm", &n);
     struct cm_tensor from;
     (void)which;
-    if (!lowering_take(rule, 0, ret) || !lowering_give(rule, 0, ret)) return false;
+    if (!lowering_take(context, 0, ret) || !lowering_give(context, 0, ret)) return false;
     from = ret->inputs[0];
     for (int i = 0; i < from.rank; i++) {
         const int64_t axis = n == (size_t)from.rank ? order[i] : from.rank - 1 - i;
@@ -30,32 +31,34 @@ static bool lower_transpose(const struct rule *rule, int32_t which, struct cm_pr
  * Of more operands than a primitive has the last one stands for the rest, side by side already:
  * as many bytes to as many places.
  */
-static bool take_beside(const struct rule *rule, size_t slot, int axis,
+static bool take_beside(const struct op_context *context, size_t slot, int axis,
                         struct cm_primitive *ret) {
     struct cm_tensor more;
-    if (ret->n_inputs < CM_MAX_INPUTS) return lowering_take(rule, slot, ret);
+    if (ret->n_inputs < CM_MAX_INPUTS) return lowering_take(context, slot, ret);
     struct cm_tensor *last = &ret->inputs[CM_MAX_INPUTS - 1];
-    if (!lowering_input(rule, slot, &more)) return false;
+    if (!lowering_input(context, slot, &more)) return false;
     last->dims[axis] = checked_add(last->dims[axis], more.dims[axis]);
     lowering_pack(last);
     return is_known(last->dims[axis]);
 }
 
-static bool lower_concat(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_concat(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
     int axis = 0;
     (void)which;
-    if (!lowering_give(rule, 0, ret)) return false;
-    if (!lowering_axis(rule_attr_int(rule, "axis"), ret->outputs[0].rank, &axis)) return false;
-    for (size_t slot = 0; slot < rule->n_inputs; slot++)
-        if (!take_beside(rule, slot, axis, ret)) return false;
+    if (!lowering_give(context, 0, ret)) return false;
+    if (!lowering_axis(op_attr_int(context, "axis"), ret->outputs[0].rank, &axis)) return false;
+    for (size_t slot = 0; slot < context->n_inputs; slot++)
+        if (!take_beside(context, slot, axis, ret)) return false;
     ret->axis = axis;
     return true;
 }
 
 /* A stride of 0 where the operand repeats itself. */
-static bool lower_expand(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_expand(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take(rule, 0, ret) || !lowering_give(rule, 0, ret)) return false;
+    if (!lowering_take(context, 0, ret) || !lowering_give(context, 0, ret)) return false;
     const struct cm_tensor from = ret->inputs[0];
     struct cm_tensor *to = &ret->inputs[0];
     const int more = ret->outputs[0].rank - from.rank;
@@ -70,18 +73,20 @@ static bool lower_expand(const struct rule *rule, int32_t which, struct cm_primi
 
 /* A part of the operand, where it stands in it: the result's dims with the operand's strides.
  * Which part, and in which steps, is not looked at. */
-static bool lower_slice(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_slice(const struct op_context *context, int32_t which,
+                        struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take(rule, 0, ret) || !lowering_give(rule, 0, ret)) return false;
+    if (!lowering_take(context, 0, ret) || !lowering_give(context, 0, ret)) return false;
     if (ret->inputs[0].rank != ret->outputs[0].rank) return false;
     memcpy(ret->inputs[0].dims, ret->outputs[0].dims, sizeof(ret->inputs[0].dims));
     return true;
 }
 
 /* Every part is copied: as many bytes as the whole. */
-static bool lower_split(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_split(const struct op_context *context, int32_t which,
+                        struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take(rule, 0, ret)) return false;
+    if (!lowering_take(context, 0, ret)) return false;
     ret->outputs[0] = ret->inputs[0];
     ret->n_outputs = 1;
     return true;
@@ -95,10 +100,11 @@ static bool add_axis(struct cm_tensor *tensor, int64_t dim, int64_t stride) {
 }
 
 /* y is x with axes that it repeats along, where its size is a multiple. */
-static bool lower_tile(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_tile(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
     struct cm_tensor x;
     (void)which;
-    if (!lowering_input(rule, 0, &x) || !lowering_give(rule, 0, ret)) return false;
+    if (!lowering_input(context, 0, &x) || !lowering_give(context, 0, ret)) return false;
     struct cm_tensor *y = &ret->outputs[0];
     struct cm_tensor *from = &ret->inputs[ret->n_inputs++];
     from->element = x.element;
@@ -121,13 +127,15 @@ static bool copy_strided(const struct cm_tensor *from, struct cm_primitive *ret)
 }
 
 /* x is [N, b, b, C, H, W], or with the mode CRD [N, C, b, b, H, W]; y [N, C, H, b, W, b]. */
-static bool lower_to_space(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    const int64_t b = rule_attr_int(rule, "blocksize");
-    const bool channels_first = text_equal(rule_attr_string(rule, "mode"), "CRD");
+static bool lower_to_space(const struct op_context *context, int32_t which,
+                           struct cm_primitive *ret) {
+    const int64_t b = op_attr_int(context, "blocksize");
+    const bool channels_first = text_equal(op_attr_string(context, "mode"), "CRD");
     struct cm_tensor x;
     struct cm_tensor y;
     (void)which;
-    if (!lowering_input(rule, 0, &x) || !lowering_output(rule, 0, &y) || x.rank != 4 || b < 1)
+    if (!lowering_input(context, 0, &x) || !lowering_output(context, 0, &y) || x.rank != 4 ||
+        b < 1)
         return false;
     const int64_t plane = x.strides[1];
     const int64_t block = channels_first ? plane : checked_mul(y.dims[1], plane);
@@ -141,13 +149,15 @@ static bool lower_to_space(const struct rule *rule, int32_t which, struct cm_pri
 }
 
 /* x is [N, C, H, b, W, b]; y [N, b, b, C, H, W], or with the mode CRD [N, C, b, b, H, W]. */
-static bool lower_to_depth(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    const int64_t b = rule_attr_int(rule, "blocksize");
-    const bool channels_first = text_equal(rule_attr_string(rule, "mode"), "CRD");
+static bool lower_to_depth(const struct op_context *context, int32_t which,
+                           struct cm_primitive *ret) {
+    const int64_t b = op_attr_int(context, "blocksize");
+    const bool channels_first = text_equal(op_attr_string(context, "mode"), "CRD");
     struct cm_tensor x;
     struct cm_tensor y;
     (void)which;
-    if (!lowering_input(rule, 0, &x) || !lowering_output(rule, 0, &y) || x.rank != 4 || b < 1)
+    if (!lowering_input(context, 0, &x) || !lowering_output(context, 0, &y) || x.rank != 4 ||
+        b < 1)
         return false;
     const int64_t row = x.strides[2];
     struct cm_tensor from = {
@@ -163,9 +173,10 @@ static bool lower_to_depth(const struct rule *rule, int32_t which, struct cm_pri
 }
 
 /* Of the same bytes, whatever they stand for. */
-static bool lower_bits(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_bits(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take(rule, 0, ret)) return false;
+    if (!lowering_take(context, 0, ret)) return false;
     ret->outputs[0] = ret->inputs[0];
     ret->n_outputs = 1;
     return true;
@@ -173,36 +184,38 @@ static bool lower_bits(const struct rule *rule, int32_t which, struct cm_primiti
 
 /* Elements from anywhere: by indices where there are some, by a formula where there are none.
  */
-static bool lower_gather(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_gather(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
     int axis = 0;
-    if (!lowering_take(rule, 0, ret)) return false;
-    if (which != 0 && !lowering_take(rule, 1, ret)) return false;
-    if (!lowering_give(rule, 0, ret)) return false;
-    if (rule_has_attr(rule, "axis") && which != 0 &&
-        !lowering_axis(rule_attr_int(rule, "axis"), ret->inputs[0].rank, &axis))
+    if (!lowering_take(context, 0, ret)) return false;
+    if (which != 0 && !lowering_take(context, 1, ret)) return false;
+    if (!lowering_give(context, 0, ret)) return false;
+    if (op_has_attr(context, "axis") && which != 0 &&
+        !lowering_axis(op_attr_int(context, "axis"), ret->inputs[0].rank, &axis))
         return false;
     ret->axis = axis;
     return true;
 }
 
-static bool lower_scatter(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_scatter(const struct op_context *context, int32_t which,
+                          struct cm_primitive *ret) {
     int axis = 0;
     (void)which;
     for (size_t slot = 0; slot < 3; slot++)
-        if (!lowering_take(rule, slot, ret)) return false;
-    if (rule_has_attr(rule, "axis") &&
-        !lowering_axis(rule_attr_int(rule, "axis"), ret->inputs[0].rank, &axis))
+        if (!lowering_take(context, slot, ret)) return false;
+    if (op_has_attr(context, "axis") &&
+        !lowering_axis(op_attr_int(context, "axis"), ret->inputs[0].rank, &axis))
         return false;
     ret->axis = axis;
-    return lowering_give(rule, 0, ret);
+    return lowering_give(context, 0, ret);
 }
 
 /* The cache, where it stands, and what is put there; operands in another order. */
-static bool lower_tensor_scatter(const struct rule *rule, int32_t which,
+static bool lower_tensor_scatter(const struct op_context *context, int32_t which,
                                  struct cm_primitive *ret) {
     (void)which;
-    return lowering_take(rule, 0, ret) && lowering_take(rule, 2, ret) &&
-           lowering_take(rule, 1, ret) && lowering_give(rule, 0, ret);
+    return lowering_take(context, 0, ret) && lowering_take(context, 2, ret) &&
+           lowering_take(context, 1, ret) && lowering_give(context, 0, ret);
 }
 
 #define TILES "more dims than 8, repeated ones counted twice, have no primitive"

@@ -10,7 +10,7 @@
 #include "support/banned.h"
 
 /* Of a transposed convolution x and y change places. */
-bool lowering_convolution(const struct rule *rule, struct cm_primitive *ret) {
+bool lowering_convolution(const struct op_context *context, struct cm_primitive *ret) {
     struct window window;
     const struct cm_tensor *x = &ret->inputs[0];
     const struct cm_tensor *y = &ret->outputs[0];
@@ -18,32 +18,34 @@ bool lowering_convolution(const struct rule *rule, struct cm_primitive *ret) {
     const int n = x->rank - 2;
     if (n < 1 || n > CM_MAX_SPATIAL || ret->inputs[1].rank != x->rank || y->rank != x->rank)
         return false;
-    if (window_read(rule, n, ret->inputs[1].dims + 2, &window) < 0) return false;
+    if (window_read(context, n, ret->inputs[1].dims + 2, &window) < 0) return false;
     ret->window.n_spatial = n;
     for (int i = 0; i < n; i++)
         if (!lowering_window(&window, i, (transposed ? y : x)->dims[2 + i],
                              (transposed ? x : y)->dims[2 + i], &ret->window))
             return false;
-    ret->groups = rule_attr_int(rule, "group");
+    ret->groups = op_attr_int(context, "group");
     return true;
 }
 
 /* x, weight, (bias) */
-static bool lower_conv(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_conv(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take(rule, 0, ret) || !lowering_take(rule, 1, ret)) return false;
-    if (rule_has_input(rule, 2) && !lowering_take(rule, 2, ret)) return false;
-    return lowering_give(rule, 0, ret) && lowering_convolution(rule, ret);
+    if (!lowering_take(context, 0, ret) || !lowering_take(context, 1, ret)) return false;
+    if (op_has_input(context, 2) && !lowering_take(context, 2, ret)) return false;
+    return lowering_give(context, 0, ret) && lowering_convolution(context, ret);
 }
 
-static bool lower_gemm(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_gemm(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
     (void)which;
-    if (!lowering_take(rule, 0, ret) || !lowering_take(rule, 1, ret)) return false;
-    if (rule_has_input(rule, 2) && !lowering_take(rule, 2, ret)) return false;
-    if (!lowering_give(rule, 0, ret)) return false;
+    if (!lowering_take(context, 0, ret) || !lowering_take(context, 1, ret)) return false;
+    if (op_has_input(context, 2) && !lowering_take(context, 2, ret)) return false;
+    if (!lowering_give(context, 0, ret)) return false;
     if (ret->inputs[0].rank != 2 || ret->inputs[1].rank != 2) return false;
-    if (rule_attr_int(rule, "transA") != 0) lowering_swap(&ret->inputs[0], 0, 1);
-    if (rule_attr_int(rule, "transB") != 0) lowering_swap(&ret->inputs[1], 0, 1);
+    if (op_attr_int(context, "transA") != 0) lowering_swap(&ret->inputs[0], 0, 1);
+    if (op_attr_int(context, "transB") != 0) lowering_swap(&ret->inputs[1], 0, 1);
     return true;
 }
 
@@ -88,10 +90,11 @@ bool lowering_matrices(struct cm_primitive *ret) {
     return true;
 }
 
-static bool lower_matmul(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_matmul(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
     (void)which;
-    return lowering_take(rule, 0, ret) && lowering_take(rule, 1, ret) &&
-           lowering_give(rule, 0, ret) && lowering_matrices(ret);
+    return lowering_take(context, 0, ret) && lowering_take(context, 1, ret) &&
+           lowering_give(context, 0, ret) && lowering_matrices(ret);
 }
 
 /* [batch, length, heads * width] as it stands, [batch, heads, length, width] as it is read. */
@@ -111,10 +114,10 @@ static bool split_heads(struct cm_tensor *tensor, int64_t heads) {
 }
 
 /* Keys or values of earlier calls, in front of those of this one: as if they stood there. */
-static bool add_past(const struct rule *rule, size_t slot, struct cm_tensor *ret) {
+static bool add_past(const struct op_context *context, size_t slot, struct cm_tensor *ret) {
     struct cm_tensor past;
-    if (!rule_has_input(rule, slot)) return true;
-    if (!lowering_input(rule, slot, &past) || past.rank != 4) return false;
+    if (!op_has_input(context, slot)) return true;
+    if (!lowering_input(context, slot, &past) || past.rank != 4) return false;
     ret->dims[2] = checked_add(ret->dims[2], past.dims[2]);
     lowering_pack(ret);
     return is_known(ret->dims[2]);
@@ -122,26 +125,27 @@ static bool add_past(const struct rule *rule, size_t slot, struct cm_tensor *ret
 
 enum attention_slots { MASK = 3, PAST_KEYS = 4, PAST_VALUES = 5, SCORES = 3 };
 
-static bool lower_attention(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    const int64_t q_heads = rule_attr_int(rule, "q_num_heads");
-    const int64_t heads = rule_attr_int(rule, "kv_num_heads");
+static bool lower_attention(const struct op_context *context, int32_t which,
+                            struct cm_primitive *ret) {
+    const int64_t q_heads = op_attr_int(context, "q_num_heads");
+    const int64_t heads = op_attr_int(context, "kv_num_heads");
     const bool windowed =
-        rule->op->since >= 25 && (rule_attr_int(rule, "left_window_size") >= 0 ||
-                                  rule_attr_int(rule, "right_window_size") >= 0);
+        context->op->since >= 25 && (op_attr_int(context, "left_window_size") >= 0 ||
+                                     op_attr_int(context, "right_window_size") >= 0);
     (void)which;
-    if (windowed || rule_attr_float(rule, "softcap") != 0 || rule_has_output(rule, SCORES))
+    if (windowed || op_attr_float(context, "softcap") != 0 || op_has_output(context, SCORES))
         return false;
     for (size_t slot = 0; slot < 3; slot++)
-        if (!lowering_take(rule, slot, ret) ||
+        if (!lowering_take(context, slot, ret) ||
             !split_heads(&ret->inputs[slot], slot == 0 ? q_heads : heads))
             return false;
-    if (!add_past(rule, PAST_KEYS, &ret->inputs[1]) ||
-        !add_past(rule, PAST_VALUES, &ret->inputs[2]))
+    if (!add_past(context, PAST_KEYS, &ret->inputs[1]) ||
+        !add_past(context, PAST_VALUES, &ret->inputs[2]))
         return false;
-    if (rule_has_input(rule, MASK) && !lowering_take(rule, MASK, ret)) return false;
-    ret->causal = rule_attr_int(rule, "is_causal") != 0;
-    ret->scale = rule_attr_float(rule, "scale");
-    return lowering_give(rule, 0, ret) && split_heads(&ret->outputs[0], q_heads);
+    if (op_has_input(context, MASK) && !lowering_take(context, MASK, ret)) return false;
+    ret->causal = op_attr_int(context, "is_causal") != 0;
+    ret->scale = op_attr_float(context, "scale");
+    return lowering_give(context, 0, ret) && split_heads(&ret->outputs[0], q_heads);
 }
 
 #define ATTENTION_WITHOUT                                                                      \

@@ -12,27 +12,31 @@
 
 enum slots { QUANTIZED_WEIGHT = 3, QUANTIZED_BIAS = 8 };
 
-static bool lower_conv(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    if (!lowering_take(rule, 0, ret) || !lowering_take(rule, (size_t)which, ret)) return false;
-    const bool biased = which == QUANTIZED_WEIGHT && rule_has_input(rule, QUANTIZED_BIAS);
-    if (biased && !lowering_take(rule, QUANTIZED_BIAS, ret)) return false;
-    return lowering_give(rule, 0, ret) && lowering_convolution(rule, ret);
+static bool lower_conv(const struct op_context *context, int32_t which,
+                       struct cm_primitive *ret) {
+    if (!lowering_take(context, 0, ret) || !lowering_take(context, (size_t)which, ret))
+        return false;
+    const bool biased = which == QUANTIZED_WEIGHT && op_has_input(context, QUANTIZED_BIAS);
+    if (biased && !lowering_take(context, QUANTIZED_BIAS, ret)) return false;
+    return lowering_give(context, 0, ret) && lowering_convolution(context, ret);
 }
 
-static bool lower_matmul(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    return lowering_take(rule, 0, ret) && lowering_take(rule, (size_t)which, ret) &&
-           lowering_give(rule, 0, ret) && lowering_matrices(ret);
+static bool lower_matmul(const struct op_context *context, int32_t which,
+                         struct cm_primitive *ret) {
+    return lowering_take(context, 0, ret) && lowering_take(context, (size_t)which, ret) &&
+           lowering_give(context, 0, ret) && lowering_matrices(ret);
 }
 
 /* One for each slice along the axis, as an operand that broadcasts. False: blocks of them. */
-static bool take_scale(const struct rule *rule, size_t slot, struct cm_primitive *ret) {
+static bool take_scale(const struct op_context *context, size_t slot,
+                       struct cm_primitive *ret) {
     int axis = 0;
-    if (!lowering_take(rule, slot, ret)) return false;
+    if (!lowering_take(context, slot, ret)) return false;
     struct cm_tensor *scale = &ret->inputs[ret->n_inputs - 1];
     const struct cm_tensor *x = &ret->inputs[0];
     if (scale->rank == 0 || (scale->rank == 1 && scale->dims[0] == 1)) return true;
-    if (scale->rank != 1 || rule_attr_int(rule, "block_size") != 0) return false;
-    if (!lowering_axis(rule_attr_int(rule, "axis"), x->rank, &axis)) return false;
+    if (scale->rank != 1 || op_attr_int(context, "block_size") != 0) return false;
+    if (!lowering_axis(op_attr_int(context, "axis"), x->rank, &axis)) return false;
     const int64_t size = scale->dims[0];
     scale->rank = x->rank - axis;
     for (int i = 0; i < scale->rank; i++) scale->dims[i] = i == 0 ? size : 1;
@@ -41,26 +45,29 @@ static bool take_scale(const struct rule *rule, size_t slot, struct cm_primitive
 }
 
 /* Operands, and which of them is the zero point; 0: there is none. */
-static bool take_scales(const struct rule *rule, struct cm_primitive *ret, int32_t *ret_zero) {
-    *ret_zero = rule_has_input(rule, 2) ? 2 : 0;
-    return lowering_take(rule, 0, ret) && take_scale(rule, 1, ret) &&
-           (*ret_zero == 0 || take_scale(rule, 2, ret)) && lowering_give(rule, 0, ret);
+static bool take_scales(const struct op_context *context, struct cm_primitive *ret,
+                        int32_t *ret_zero) {
+    *ret_zero = op_has_input(context, 2) ? 2 : 0;
+    return lowering_take(context, 0, ret) && take_scale(context, 1, ret) &&
+           (*ret_zero == 0 || take_scale(context, 2, ret)) && lowering_give(context, 0, ret);
 }
 
 /* round(x / scale) + zero point */
-static bool lower_quantize(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_quantize(const struct op_context *context, int32_t which,
+                           struct cm_primitive *ret) {
     int32_t zero = 0;
     (void)which;
-    return take_scales(rule, ret, &zero) && lowering_step(ret, CM_DIVIDE, 1) &&
+    return take_scales(context, ret, &zero) && lowering_step(ret, CM_DIVIDE, 1) &&
            lowering_step(ret, CM_ROUND, 0) && (zero == 0 || lowering_step(ret, CM_ADD, zero)) &&
            lowering_step(ret, CM_CAST, 0);
 }
 
 /* (x - zero point) scale */
-static bool lower_dequantize(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
+static bool lower_dequantize(const struct op_context *context, int32_t which,
+                             struct cm_primitive *ret) {
     int32_t zero = 0;
     (void)which;
-    return take_scales(rule, ret, &zero) && lowering_step(ret, CM_CAST, 0) &&
+    return take_scales(context, ret, &zero) && lowering_step(ret, CM_CAST, 0) &&
            (zero == 0 || lowering_step(ret, CM_SUBTRACT, zero)) &&
            lowering_step(ret, CM_MULTIPLY, 1);
 }

@@ -16,51 +16,51 @@
 enum slots { BIAS = 3, FIRST_STATE = 5, LAST_STATE = 6, PEEPHOLES = 7 };
 
 /* Whether the functions of the gates are those named, in turn; it is so where none is given. */
-static bool gates_are(const struct rule *rule, const char *const *names, size_t n) {
-    const struct attr *attr = node_attr(rule->node, "activations");
+static bool gates_are(const struct op_context *context, const char *const *names, size_t n) {
+    const struct attr *attr = node_attr(context->node, "activations");
     if (attr == NULL || attr->kind != ATTR_STRINGS) return true;
     for (size_t i = 0; i < attr->n; i++)
         if (!text_equal(attr->strings[i], names[i % n])) return false;
     return true;
 }
 
-static bool find_algorithm(const struct rule *rule, int32_t which, int32_t *ret) {
+static bool find_algorithm(const struct op_context *context, int32_t which, int32_t *ret) {
     static const char *const lstm[] = {"Sigmoid", "Tanh", "Tanh"};
     static const char *const relu[] = {"Relu"};
     *ret = which;
-    if (which == CM_RNN_LSTM) return gates_are(rule, lstm, 3);
-    if (which == CM_RNN_GRU) return gates_are(rule, lstm, 2);
-    if (gates_are(rule, lstm + 1, 1)) return true;
+    if (which == CM_RNN_LSTM) return gates_are(context, lstm, 3);
+    if (which == CM_RNN_GRU) return gates_are(context, lstm, 2);
+    if (gates_are(context, lstm + 1, 1)) return true;
     *ret = CM_RNN_RELU;
-    return gates_are(rule, relu, 1);
+    return gates_are(context, relu, 1);
 }
 
 /* [batch, ..] as it stands with layout 1, [.., batch] as it is read. */
-static void turn_state(const struct rule *rule, struct cm_tensor *tensor) {
-    if (rule_attr_int(rule, "layout") != 0) lowering_swap(tensor, 0, 1);
+static void turn_state(const struct op_context *context, struct cm_tensor *tensor) {
+    if (op_attr_int(context, "layout") != 0) lowering_swap(tensor, 0, 1);
 }
 
-static bool take_operands(const struct rule *rule, struct cm_primitive *ret) {
+static bool take_operands(const struct op_context *context, struct cm_primitive *ret) {
     for (size_t slot = 0; slot < BIAS; slot++)
-        if (!lowering_take(rule, slot, ret) || ret->inputs[slot].rank != 3) return false;
-    turn_state(rule, &ret->inputs[0]);
-    if (rule_has_input(rule, BIAS) && !lowering_take(rule, BIAS, ret)) return false;
+        if (!lowering_take(context, slot, ret) || ret->inputs[slot].rank != 3) return false;
+    turn_state(context, &ret->inputs[0]);
+    if (op_has_input(context, BIAS) && !lowering_take(context, BIAS, ret)) return false;
     for (size_t slot = FIRST_STATE; slot <= LAST_STATE; slot++) {
-        if (!rule_has_input(rule, slot)) continue;
-        if (!lowering_take(rule, slot, ret) || ret->inputs[ret->n_inputs - 1].rank != 3)
+        if (!op_has_input(context, slot)) continue;
+        if (!lowering_take(context, slot, ret) || ret->inputs[ret->n_inputs - 1].rank != 3)
             return false;
-        turn_state(rule, &ret->inputs[ret->n_inputs - 1]);
+        turn_state(context, &ret->inputs[ret->n_inputs - 1]);
     }
     return true;
 }
 
 /* y is computed whether or not the node gives it. */
-static bool give_all_steps(const struct rule *rule, struct cm_primitive *ret) {
+static bool give_all_steps(const struct op_context *context, struct cm_primitive *ret) {
     const struct cm_tensor *x = &ret->inputs[0];
     struct cm_tensor *y = &ret->outputs[ret->n_outputs++];
-    if (rule_has_output(rule, 0)) {
-        if (!lowering_output(rule, 0, y) || y->rank != 4) return false;
-        if (rule_attr_int(rule, "layout") == 0) return true;
+    if (op_has_output(context, 0)) {
+        if (!lowering_output(context, 0, y) || y->rank != 4) return false;
+        if (op_attr_int(context, "layout") == 0) return true;
         lowering_swap(y, 0, 1);
         lowering_swap(y, 1, 2);
         return true;
@@ -74,19 +74,20 @@ static bool give_all_steps(const struct rule *rule, struct cm_primitive *ret) {
     return true;
 }
 
-static bool lower_rnn(const struct rule *rule, int32_t which, struct cm_primitive *ret) {
-    if (!find_algorithm(rule, which, &ret->algorithm) || rule_has_input(rule, PEEPHOLES) ||
-        rule_attr_int(rule, "input_forget") != 0)
+static bool lower_rnn(const struct op_context *context, int32_t which,
+                      struct cm_primitive *ret) {
+    if (!find_algorithm(context, which, &ret->algorithm) || op_has_input(context, PEEPHOLES) ||
+        op_attr_int(context, "input_forget") != 0)
         return false;
-    if (!take_operands(rule, ret)) return false;
+    if (!take_operands(context, ret)) return false;
     ret->directions = (int32_t)ret->inputs[2].dims[0];
     ret->hidden = ret->inputs[2].dims[2];
-    if (!give_all_steps(rule, ret)) return false;
+    if (!give_all_steps(context, ret)) return false;
     for (size_t slot = 1; slot < CM_MAX_OUTPUTS; slot++) {
-        if (!rule_has_output(rule, slot)) continue;
-        if (!lowering_give(rule, slot, ret) || ret->outputs[ret->n_outputs - 1].rank != 3)
+        if (!op_has_output(context, slot)) continue;
+        if (!lowering_give(context, slot, ret) || ret->outputs[ret->n_outputs - 1].rank != 3)
             return false;
-        turn_state(rule, &ret->outputs[ret->n_outputs - 1]);
+        turn_state(context, &ret->outputs[ret->n_outputs - 1]);
     }
     return true;
 }

@@ -13,18 +13,18 @@
 
 #include "support/banned.h"
 
-static bool number_relu(const struct rule *rule, size_t n, const struct number *x,
+static bool number_relu(const struct op_context *context, size_t n, const struct number *x,
                         struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->i = x[0].i > 0 ? x[0].i : 0;
     ret->r = x[0].r > 0 ? x[0].r : 0;
     return !isnan(x[0].r);
 }
 
 /* Bounds from inputs 1 and 2 (Clip-11). */
-static bool number_clip(const struct rule *rule, size_t n, const struct number *x,
+static bool number_clip(const struct op_context *context, size_t n, const struct number *x,
                         struct number *ret) {
-    (void)rule;
+    (void)context;
     bool low = n > 1 && x[1].given;
     bool high = n > 2 && x[2].given;
     ret->i = low && x[0].i < x[1].i ? x[1].i : x[0].i;
@@ -34,119 +34,120 @@ static bool number_clip(const struct rule *rule, size_t n, const struct number *
     return true;
 }
 
-static int fold_relu(struct rule *rule) {
-    return fold_elements(rule, number_relu);
+static int fold_relu(struct op_context *context) {
+    return fold_elements(context, number_relu);
 }
 
-static int fold_clip(struct rule *rule) {
-    return fold_elements(rule, number_clip);
+static int fold_clip(struct op_context *context) {
+    return fold_elements(context, number_clip);
 }
 
-static int infer_clip(struct rule *rule) {
-    int status = common_check_same_type(rule, 0);
-    for (size_t i = 1; i < rule->n_inputs && status == CM_OK; i++)
-        if (rule_elements(rule, i) > 1)
-            return rule_fail(rule, DIAG_SHAPE, "input %zu has the shape %s, a scalar is wanted",
-                             i, rule_shape_text(rule, rule_shape(rule, i)));
-    return status < 0 ? status : common_infer_same(rule);
+static int infer_clip(struct op_context *context) {
+    int status = common_check_same_type(context, 0);
+    for (size_t i = 1; i < context->n_inputs && status == CM_OK; i++)
+        if (op_elements(context, i) > 1)
+            return op_fail(context, DIAG_SHAPE,
+                           "input %zu has the shape %s, a scalar is wanted", i,
+                           op_shape_text(context, op_shape(context, i)));
+    return status < 0 ? status : common_infer_same(context);
 }
 
-static int infer_prelu(struct rule *rule) {
-    int status = common_check_broadcasts(rule, "slope");
-    return status < 0 ? status : common_infer_same(rule);
+static int infer_prelu(struct op_context *context) {
+    int status = common_check_broadcasts(context, "slope");
+    return status < 0 ? status : common_infer_same(context);
 }
 
 /* Before opset 7 the slope is one number, or one for each channel. */
-static int infer_prelu_legacy(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
-    int64_t n = rule_elements(rule, 1);
-    int status = common_check_same_type(rule, 0);
+static int infer_prelu_legacy(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
+    int64_t n = op_elements(context, 1);
+    int status = common_check_same_type(context, 0);
     if (status < 0) return status;
     int64_t channels = x->rank > 1 ? x->dims[1] : DIM_UNKNOWN;
     if (is_known(n) && n != 1 && is_known(channels) && n != channels)
-        return rule_fail(rule, DIAG_SHAPE, "%lld slopes for %lld channels", (long long)n,
-                         (long long)channels);
-    return common_infer_same(rule);
+        return op_fail(context, DIAG_SHAPE, "%lld slopes for %lld channels", (long long)n,
+                       (long long)channels);
+    return common_infer_same(context);
 }
 
 /* A gate and what it lets through, of one shape: nothing broadcasts. */
-static int infer_gated(struct rule *rule) {
-    const struct shape *gate = rule_shape(rule, 0);
-    const struct shape *value = rule_shape(rule, 1);
-    int status = common_check_same_type(rule, 0);
+static int infer_gated(struct op_context *context) {
+    const struct shape *gate = op_shape(context, 0);
+    const struct shape *value = op_shape(context, 1);
+    int status = common_check_same_type(context, 0);
     if (status < 0) return status;
     if (shape_is_known(gate) && shape_is_known(value) && !shape_equal(gate, value))
-        return rule_fail(rule, DIAG_SHAPE, "the gate has the shape %s, the value %s",
-                         rule_shape_text(rule, gate), rule_shape_text(rule, value));
-    return rule_output(rule, 0, common_dtype(rule, 0), shape_has_rank(gate) ? gate : value);
+        return op_fail(context, DIAG_SHAPE, "the gate has the shape %s, the value %s",
+                       op_shape_text(context, gate), op_shape_text(context, value));
+    return op_output(context, 0, common_dtype(context, 0), shape_has_rank(gate) ? gate : value);
 }
 
-static int describe_prelu(const struct rule *rule, struct text *out) {
+static int describe_prelu(const struct op_context *context, struct text *out) {
     text_append(out, "num_parameters=");
-    describe_int(out, rule_elements(rule, 1));
+    describe_int(out, op_elements(context, 1));
     return CM_OK;
 }
 
 /* The mask of a dropout is of the data's type before opset 10. */
-static int infer_dropout(struct rule *rule) {
-    enum dtype mask = rule->op->since < 10 ? rule_dtype(rule, 0) : DTYPE_BOOL;
-    int status = common_infer_same(rule);
-    return status < 0 ? status : rule_output(rule, 1, mask, rule_shape(rule, 0));
+static int infer_dropout(struct op_context *context) {
+    enum dtype mask = context->op->since < 10 ? op_dtype(context, 0) : DTYPE_BOOL;
+    int status = common_infer_same(context);
+    return status < 0 ? status : op_output(context, 1, mask, op_shape(context, 0));
 }
 
 /* Before opset 7 is_test says it; 7 and 10 are for inference, unless the mask is asked for. */
-static bool dropout_trains(const struct rule *rule) {
-    if (rule->op->since < 7) return rule_attr_int(rule, "is_test") == 0;
-    if (rule->op->since < 12) return rule_has_output(rule, 1);
-    const struct constant *mode = common_contents(rule, 2);
+static bool dropout_trains(const struct op_context *context) {
+    if (context->op->since < 7) return op_attr_int(context, "is_test") == 0;
+    if (context->op->since < 12) return op_has_output(context, 1);
+    const struct constant *mode = common_contents(context, 2);
     return mode && constant_has_ints(mode) && mode->n_elements > 0 &&
            constant_int_at(mode, 0) != 0;
 }
 
 /* A byte an element, as a kernel that draws and applies it at once writes it. */
-static int64_t dropout_mask(const struct rule *rule) {
-    return rule->training ? rule_elements(rule, 0) : 0;
+static int64_t dropout_mask(const struct op_context *context) {
+    return context->training ? op_elements(context, 0) : 0;
 }
 
-static int fold_dropout(struct rule *rule) {
+static int fold_dropout(struct op_context *context) {
     const struct constant *value = NULL;
-    if (rule->training) return CM_OK;
-    int status = rule_value(rule, 0, &value);
-    return status < 0 || !value ? status : rule_set_value(rule, 0, value);
+    if (context->training) return CM_OK;
+    int status = op_value(context, 0, &value);
+    return status < 0 || !value ? status : op_set_value(context, 0, value);
 }
 
 /* Input 1 from opset 12 on, before it an attribute. */
-static double dropout_ratio(const struct rule *rule) {
-    if (rule->op->since < 12) return rule_attr_float(rule, "ratio");
-    const struct constant *ratio = common_contents(rule, 1);
+static double dropout_ratio(const struct op_context *context) {
+    if (context->op->since < 12) return op_attr_float(context, "ratio");
+    const struct constant *ratio = common_contents(context, 1);
     bool readable = ratio && constant_has_reals(ratio) && ratio->n_elements > 0;
     return readable ? constant_real_at(ratio, 0) : 0.5;
 }
 
-static int describe_dropout(const struct rule *rule, struct text *out) {
+static int describe_dropout(const struct op_context *context, struct text *out) {
     text_append(out, "p=");
-    describe_real(out, dropout_ratio(rule));
+    describe_real(out, dropout_ratio(context));
     text_append(out, ", inplace=False");
     return CM_OK;
 }
 
-static int describe_slope(const struct rule *rule, struct text *out) {
-    return describe_float_attr(rule, "negative_slope", "alpha", out);
+static int describe_slope(const struct op_context *context, struct text *out) {
+    return describe_float_attr(context, "negative_slope", "alpha", out);
 }
 
-static int describe_alpha(const struct rule *rule, struct text *out) {
-    return describe_float_attr(rule, "alpha", "alpha", out);
+static int describe_alpha(const struct op_context *context, struct text *out) {
+    return describe_float_attr(context, "alpha", "alpha", out);
 }
 
-static int describe_gelu(const struct rule *rule, struct text *out) {
+static int describe_gelu(const struct op_context *context, struct text *out) {
     text_append(out, "approximate='");
-    text_append_name(out, rule_attr_string(rule, "approximate"));
+    text_append_name(out, op_attr_string(context, "approximate"));
     text_append(out, "'");
     return CM_OK;
 }
 
-static int describe_softplus(const struct rule *rule, struct text *out) {
-    (void)rule;
+static int describe_softplus(const struct op_context *context, struct text *out) {
+    (void)context;
     text_append(out, "beta=1.0, threshold=20.0");
     return CM_OK;
 }
@@ -186,35 +187,38 @@ static const struct op_attr dropout_12[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
-        .cost = {.per_input = flops}, .memory = MEMORY_IN_PLACE, .roles = "x",                 \
-        .module = class, .describe = print, .fold = folds, .backward.gradients = keeps         \
+        .cost = {.per_input = flops}, .memory = MEMORY_IN_PLACE, .param_roles = "x",           \
+        .module = class, .describe = print, .fold = folds,                                     \
+        .backward.saved_for_backward = keeps                                                   \
     }
-#define VENDOR(name, attributes, class)                                                        \
+#define CONTRIB(name, attributes, class)                                                       \
     {                                                                                          \
         .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = 1, .max_inputs = 1, \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
-        .memory = MEMORY_IN_PLACE, .roles = "x", .module = class, .backward.gradients = "0"    \
+        .memory = MEMORY_IN_PLACE, .param_roles = "x", .module = class,                        \
+        .backward.saved_for_backward = "0"                                                     \
     }
 #define CLIP(from, most, attributes, ...)                                                      \
     {                                                                                          \
         .domain = "", .type = "Clip", .since = from, .min_inputs = 1, .max_inputs = most,      \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_clip,          \
-        .memory = MEMORY_IN_PLACE, .roles = "xii", .backward.gradients = "0,-", __VA_ARGS__    \
+        .memory = MEMORY_IN_PLACE, .param_roles = "xii", .backward.saved_for_backward = "0,-", \
+        __VA_ARGS__                                                                            \
     }
-#define PRELU(from, attributes, rule)                                                          \
+#define PRELU(from, attributes, context)                                                       \
     {                                                                                          \
         .domain = "", .type = "PRelu", .since = from, .min_inputs = 2, .max_inputs = 2,        \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE, .roles = "xW", .module = "PReLU", \
-        .describe = describe_prelu, .backward.gradients = "01"                                 \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE, .param_roles = "xW",              \
+        .module = "PReLU", .describe = describe_prelu, .backward.saved_for_backward = "01"     \
     }
 #define DROPOUT(from, most, attributes)                                                        \
     {                                                                                          \
         .domain = "", .type = "Dropout", .since = from, .min_inputs = 1, .max_inputs = most,   \
         .min_outputs = 1, .max_outputs = 2, .attrs = attributes, .infer = infer_dropout,       \
         .fold = fold_dropout, .memory = MEMORY_VIEW_UNLESS_TRAINING, .trains = dropout_trains, \
-        .algebra = ALGEBRA_SAME, .roles = "pii", .module = "Dropout",                          \
-        .describe = describe_dropout, .backward.gradients = "e,-",                             \
+        .algebra = ALGEBRA_IDENTITY, .param_roles = "pii", .module = "Dropout",                \
+        .describe = describe_dropout, .backward.saved_for_backward = "e,-",                    \
         .backward.extra = dropout_mask                                                         \
     }
 
@@ -254,14 +258,14 @@ static const struct op rows[] = {
     PRELU(6, NULL,       infer_prelu_legacy),
     PRELU(7, NULL,       infer_prelu),
     {.domain = "", .type = "SwiGLU", .since = 28, .min_inputs = 2, .max_inputs = 2, .min_outputs = 1, .max_outputs = 1,
-     .attrs = alpha_one, .infer = infer_gated, .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE, .roles = "x",
-     .backward.gradients = "01"},
+     .attrs = alpha_one, .infer = infer_gated, .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE, .param_roles = "x",
+     .backward.saved_for_backward = "01"},
     DROPOUT( 1, 1, dropout_1),
     DROPOUT( 6, 1, dropout_6),
     DROPOUT( 7, 1, dropout_7),
     DROPOUT(10, 1, dropout_7),
     DROPOUT(12, 3, dropout_12),
-    VENDOR("QuickGelu", quick_gelu_1, "QuickGELU"),
+    CONTRIB("QuickGelu", quick_gelu_1, "QuickGELU"),
 };
 /* clang-format on */
 

@@ -13,25 +13,25 @@
 
 #include "support/banned.h"
 
-static bool number_add(const struct rule *rule, size_t n, const struct number *x,
+static bool number_add(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     if (!ret->real) return !__builtin_add_overflow(x[0].i, x[1].i, &ret->i);
     ret->r = x[0].r + x[1].r;
     return true;
 }
 
-static bool number_sub(const struct rule *rule, size_t n, const struct number *x,
+static bool number_sub(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     if (!ret->real) return !__builtin_sub_overflow(x[0].i, x[1].i, &ret->i);
     ret->r = x[0].r - x[1].r;
     return true;
 }
 
-static bool number_mul(const struct rule *rule, size_t n, const struct number *x,
+static bool number_mul(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     if (!ret->real) return !__builtin_mul_overflow(x[0].i, x[1].i, &ret->i);
     ret->r = x[0].r * x[1].r;
     return true;
@@ -42,9 +42,9 @@ static bool divides(int64_t a, int64_t b) {
 }
 
 /* Integers: towards zero, as C. */
-static bool number_div(const struct rule *rule, size_t n, const struct number *x,
+static bool number_div(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     if (ret->real) {
         ret->r = x[0].r / x[1].r;
         return true;
@@ -55,16 +55,16 @@ static bool number_div(const struct rule *rule, size_t n, const struct number *x
 }
 
 /* fmod=1: the sign of the dividend (C); fmod=0, integers only: that of the divisor (Python). */
-static bool number_mod(const struct rule *rule, size_t n, const struct number *x,
+static bool number_mod(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
     (void)n;
     if (ret->real) {
         ret->r = fmod(x[0].r, x[1].r);
-        return rule_attr_int(rule, "fmod") != 0;
+        return op_attr_int(context, "fmod") != 0;
     }
     if (!divides(x[0].i, x[1].i)) return false;
     ret->i = x[0].i % x[1].i;
-    bool of_divisor = rule_attr_int(rule, "fmod") == 0;
+    bool of_divisor = op_attr_int(context, "fmod") == 0;
     if (of_divisor && ret->i != 0 && (ret->i < 0) != (x[1].i < 0)) ret->i += x[1].i;
     return true;
 }
@@ -81,17 +81,17 @@ static bool int_power(int64_t base, int64_t exponent, int64_t *ret) {
 }
 
 /* The exponent may be of another type (Pow-12). */
-static bool number_pow(const struct rule *rule, size_t n, const struct number *x,
+static bool number_pow(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     if (!ret->real) return !x[1].real && int_power(x[0].i, x[1].i, &ret->i);
     ret->r = pow(x[0].r, x[1].real ? x[1].r : (double)x[1].i);
     return true;
 }
 
-static bool number_max(const struct rule *rule, size_t n, const struct number *x,
+static bool number_max(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule;
+    (void)context;
     ret->i = x[0].i;
     ret->r = x[0].r;
     for (size_t k = 1; k < n; k++) {
@@ -101,9 +101,9 @@ static bool number_max(const struct rule *rule, size_t n, const struct number *x
     return true;
 }
 
-static bool number_min(const struct rule *rule, size_t n, const struct number *x,
+static bool number_min(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule;
+    (void)context;
     ret->i = x[0].i;
     ret->r = x[0].r;
     for (size_t k = 1; k < n; k++) {
@@ -114,23 +114,23 @@ static bool number_min(const struct rule *rule, size_t n, const struct number *x
 }
 
 /* ret = x[0] + x[1] + …; floats only (Sum, Mean). */
-static bool number_sum(const struct rule *rule, size_t n, const struct number *x,
+static bool number_sum(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule;
+    (void)context;
     for (size_t k = 0; k < n; k++) ret->r += x[k].r;
     return ret->real;
 }
 
-static bool number_mean(const struct rule *rule, size_t n, const struct number *x,
+static bool number_mean(const struct op_context *context, size_t n, const struct number *x,
                         struct number *ret) {
-    if (!number_sum(rule, n, x, ret)) return false;
+    if (!number_sum(context, n, x, ret)) return false;
     ret->r /= (double)n;
     return true;
 }
 
 #define FOLD(name)                                                                             \
-    static int fold_##name(struct rule *rule) {                                                \
-        return fold_elements(rule, number_##name);                                             \
+    static int fold_##name(struct op_context *context) {                                       \
+        return fold_elements(context, number_##name);                                          \
     }
 FOLD(add)
 FOLD(sub)
@@ -144,25 +144,25 @@ FOLD(sum)
 FOLD(mean)
 #undef FOLD
 
-static int infer_legacy(struct rule *rule) {
-    return common_infer_legacy_broadcast(rule, common_dtype(rule, 0));
+static int infer_legacy(struct op_context *context) {
+    return common_infer_legacy_broadcast(context, common_dtype(context, 0));
 }
 
-static int infer_pow(struct rule *rule) {
-    return common_broadcast_to(rule, 2, rule_dtype(rule, 0));
+static int infer_pow(struct op_context *context) {
+    return common_broadcast_to(context, 2, op_dtype(context, 0));
 }
 
 /* Sum, Mean, Max, Min before opset 8: one shape for all. */
-static int infer_equal_shapes(struct rule *rule) {
-    const struct shape *first = rule_shape(rule, 0);
-    int status = common_check_same_type(rule, 0);
-    for (size_t i = 1; i < rule->n_inputs && status == CM_OK; i++) {
-        const struct shape *shape = rule_shape(rule, i);
+static int infer_equal_shapes(struct op_context *context) {
+    const struct shape *first = op_shape(context, 0);
+    int status = common_check_same_type(context, 0);
+    for (size_t i = 1; i < context->n_inputs && status == CM_OK; i++) {
+        const struct shape *shape = op_shape(context, i);
         if (shape_is_known(first) && shape_is_known(shape) && !shape_equal(first, shape))
-            return rule_fail(rule, DIAG_SHAPE, "input %zu has the shape %s, input 0 %s", i,
-                             rule_shape_text(rule, shape), rule_shape_text(rule, first));
+            return op_fail(context, DIAG_SHAPE, "input %zu has the shape %s, input 0 %s", i,
+                           op_shape_text(context, shape), op_shape_text(context, first));
     }
-    return status < 0 ? status : common_infer_same(rule);
+    return status < 0 ? status : common_infer_same(context);
 }
 
 static const struct op_attr broadcast_1[] = {
@@ -172,16 +172,17 @@ static const struct op_attr broadcast_6[] = {
 static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
 static const struct op_attr mod_10[] = {INT_ATTR("fmod", 0), {0}};
 
-#define ARITHMETIC(name, from, least, most, attributes, rule, folds, form, keeps)              \
+#define ARITHMETIC(name, from, least, most, attributes, context, folds, form, keeps)           \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .memory = MEMORY_IN_PLACE, .roles = "e", .algebra = form, .backward.gradients = keeps  \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .fold = folds, .memory = MEMORY_IN_PLACE, .param_roles = "e", .algebra = form,         \
+        .backward.saved_for_backward = keeps                                                   \
     }
-#define BINARY(name, from, attributes, rule, folds, form, keeps)                               \
-    ARITHMETIC(name, from, 2, 2, attributes, rule, folds, form, keeps)
-#define VARIANT(name, from, attributes, rule, folds, keeps)                                    \
-    ARITHMETIC(name, from, 1, VARIADIC, attributes, rule, folds, ALGEBRA_NONE, keeps)
+#define BINARY(name, from, attributes, context, folds, form, keeps)                            \
+    ARITHMETIC(name, from, 2, 2, attributes, context, folds, form, keeps)
+#define VARIANT(name, from, attributes, context, folds, keeps)                                 \
+    ARITHMETIC(name, from, 1, VARIADIC, attributes, context, folds, ALGEBRA_NONE, keeps)
 
 /* clang-format off */
 static const struct op rows[] = {

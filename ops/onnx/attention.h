@@ -7,7 +7,7 @@
 
 #include "ops/op.h"
 
-struct rule;
+struct op_context;
 
 /*
  * The same as a composite: softmax(Q @ K + mask + bias) @ V with operands Q [..., n, d],
@@ -16,9 +16,9 @@ struct rule;
 extern const struct op attention_taken_apart;
 
 /* Elements of the matrices of scores, and how many rows they have. */
-int64_t attention_scores(const struct rule *rule);
+int64_t attention_scores(const struct op_context *context);
 /* How many masks and biases are put onto each score. */
-int attention_masks(const struct rule *rule);
-int64_t attention_rows(const struct rule *rule);
+int attention_masks(const struct op_context *context);
+int64_t attention_rows(const struct op_context *context);
 
 #endif

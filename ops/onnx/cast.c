@@ -19,36 +19,36 @@ static enum dtype dtype_of_upper_name(const char *name) {
     return dtype_from_name(lower);
 }
 
-static int read_target(const struct rule *rule, enum dtype *ret) {
-    const struct attr *to = node_attr(rule->node, "to");
+static int read_target(const struct op_context *context, enum dtype *ret) {
+    const struct attr *to = node_attr(context->node, "to");
     enum dtype dtype = to && to->kind == ATTR_STRING
-                           ? dtype_of_upper_name(rule_attr_string(rule, "to"))
-                           : dtype_from_onnx(rule_attr_int(rule, "to"));
+                           ? dtype_of_upper_name(op_attr_string(context, "to"))
+                           : dtype_from_onnx(op_attr_int(context, "to"));
     if (dtype == DTYPE_UNDEFINED)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "attribute 'to' names no element type");
+        return op_fail(context, DIAG_ATTRIBUTE, "attribute 'to' names no element type");
     *ret = dtype;
     return 0;
 }
 
-static int infer_cast(struct rule *rule) {
+static int infer_cast(struct op_context *context) {
     enum dtype to = DTYPE_UNDEFINED;
-    int status = read_target(rule, &to);
-    return status ? status : common_infer_same_shape(rule, to);
+    int status = read_target(context, &to);
+    return status ? status : common_infer_same_shape(context, to);
 }
 
-static int infer_cast_like(struct rule *rule) {
-    return common_infer_same_shape(rule, rule_dtype(rule, 1));
+static int infer_cast_like(struct op_context *context) {
+    return common_infer_same_shape(context, op_dtype(context, 1));
 }
 
-static int infer_bit_cast(struct rule *rule) {
-    enum dtype from = rule_dtype(rule, 0);
+static int infer_bit_cast(struct op_context *context) {
+    enum dtype from = op_dtype(context, 0);
     enum dtype to = DTYPE_UNDEFINED;
-    int status = read_target(rule, &to);
+    int status = read_target(context, &to);
     if (status) return status;
     if (from != DTYPE_UNDEFINED && dtype_bits(from) != dtype_bits(to))
-        return rule_fail(rule, DIAG_TYPE, "cannot see %d bits of %s as %d bits of %s",
-                         dtype_bits(from), dtype_name(from), dtype_bits(to), dtype_name(to));
-    return common_infer_same_shape(rule, to);
+        return op_fail(context, DIAG_TYPE, "cannot see %d bits of %s as %d bits of %s",
+                       dtype_bits(from), dtype_name(from), dtype_bits(to), dtype_name(to));
+    return common_infer_same_shape(context, to);
 }
 
 /* Cast-13: an integer too wide for its target loses the higher bits, as two's complement. */
@@ -62,9 +62,9 @@ static int64_t wrap_int(enum dtype to, int64_t value) {
 }
 
 /* Floats go to integers towards zero. Past the integer's range ONNX says nothing: no result. */
-static bool cast_number(const struct rule *rule, size_t n, const struct number *x,
+static bool cast_number(const struct op_context *context, size_t n, const struct number *x,
                         struct number *ret) {
-    enum dtype to = rule->outputs[0].dtype;
+    enum dtype to = context->outputs[0].dtype;
     (void)n;
     if (ret->real)
         ret->r = x->real ? x->r : (double)x->i;
@@ -80,12 +80,12 @@ static bool cast_number(const struct rule *rule, size_t n, const struct number *
 }
 
 /* CastLike's second operand gives its type alone: its contents may stay unknown. */
-static int fold_cast(struct rule *rule) {
-    struct rule alone = *rule;
+static int fold_cast(struct op_context *context) {
+    struct op_context alone = *context;
     const struct constant *from = NULL;
-    int status = rule_value(rule, 0, &from);
+    int status = op_value(context, 0, &from);
     if (status || !from) return status;
-    if (from->dtype == rule->outputs[0].dtype) return remap_same(rule, 0, from);
+    if (from->dtype == context->outputs[0].dtype) return remap_same(context, 0, from);
     alone.n_inputs = 1;
     return fold_elements(&alone, cast_number);
 }
@@ -103,29 +103,30 @@ static const struct op_attr cast_like_24[] = {
     INT_ATTR("saturate", 1), STRING_ATTR("round_mode", "up"), {0}};
 
 /* A cast to the type that it has is the tensor itself. */
-static enum op_view view_cast(const struct rule *rule) {
-    bool same = rule->n_outputs > 0 && rule_dtype(rule, 0) == rule->outputs[0].dtype;
+static enum op_view view_cast(const struct op_context *context) {
+    bool same = context->n_outputs > 0 && op_dtype(context, 0) == context->outputs[0].dtype;
     return same ? VIEW_SAME : VIEW_NONE;
 }
 
-#define ROW(name, from, inputs, attributes, rule, folds, partial, letters, form, keeps)        \
+#define ROW(name, from, inputs, attributes, context, folds, partial, letters, form, keeps)     \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .fold_partial = partial, .memory = MEMORY_IN_PLACE, .roles = letters, .algebra = form, \
-        .backward.gradients = keeps, .backward.view = view_cast                                \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .fold = folds, .fold_partial = partial, .memory = MEMORY_IN_PLACE,                     \
+        .param_roles = letters, .algebra = form, .backward.saved_for_backward = keeps,         \
+        .backward.view = view_cast                                                             \
     }
 
 /* clang-format off */
 static const struct op rows[] = {
     /*  type     since in attributes    rule             fold      partial roles in a formula   gradients */
-    ROW("Cast",      1, 1, cast_1,       infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME, ""),
-    ROW("Cast",      6, 1, cast_6,       infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME, ""),
-    ROW("Cast",     19, 1, cast_19,      infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME, ""),
-    ROW("Cast",     24, 1, cast_24,      infer_cast,      fold_cast, false, "p",  ALGEBRA_SAME, ""),
-    ROW("CastLike", 15, 2, NULL,         infer_cast_like, fold_cast, true,  "pi", ALGEBRA_SAME, ",-"),
-    ROW("CastLike", 19, 2, cast_like_19, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_SAME, ",-"),
-    ROW("CastLike", 24, 2, cast_like_24, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_SAME, ",-"),
+    ROW("Cast",      1, 1, cast_1,       infer_cast,      fold_cast, false, "p",  ALGEBRA_IDENTITY, ""),
+    ROW("Cast",      6, 1, cast_6,       infer_cast,      fold_cast, false, "p",  ALGEBRA_IDENTITY, ""),
+    ROW("Cast",     19, 1, cast_19,      infer_cast,      fold_cast, false, "p",  ALGEBRA_IDENTITY, ""),
+    ROW("Cast",     24, 1, cast_24,      infer_cast,      fold_cast, false, "p",  ALGEBRA_IDENTITY, ""),
+    ROW("CastLike", 15, 2, NULL,         infer_cast_like, fold_cast, true,  "pi", ALGEBRA_IDENTITY, ",-"),
+    ROW("CastLike", 19, 2, cast_like_19, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_IDENTITY, ",-"),
+    ROW("CastLike", 24, 2, cast_like_24, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_IDENTITY, ",-"),
     ROW("BitCast",  26, 1, cast_6,       infer_bit_cast,  NULL,      false, "p",  ALGEBRA_NONE, "-"),
 };
 /* clang-format on */

@@ -7,19 +7,19 @@
 #include "support/banned.h"
 
 /* Concat-1 has no default in its schema and says "default value is 1" in its text. */
-static int64_t concat_axis(const struct rule *rule) {
-    return rule_has_attr(rule, "axis") ? rule_attr_int(rule, "axis") : 1;
+static int64_t concat_axis(const struct op_context *context) {
+    return op_has_attr(context, "axis") ? op_attr_int(context, "axis") : 1;
 }
 
 /* The common rank of the operands, RANK_UNKNOWN when none has one. */
-static int concat_rank(const struct rule *rule, int *ret) {
+static int concat_rank(const struct op_context *context, int *ret) {
     int rank = RANK_UNKNOWN;
-    for (size_t i = 0; i < rule->n_inputs; i++) {
-        int other = rule_rank(rule, i);
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        int other = op_rank(context, i);
         if (other == RANK_UNKNOWN) continue;
         if (rank != RANK_UNKNOWN && rank != other)
-            return rule_fail(rule, DIAG_SHAPE, "input %zu %s has %d axes, those before it %d",
-                             i, rule_shape_text(rule, rule_shape(rule, i)), other, rank);
+            return op_fail(context, DIAG_SHAPE, "input %zu %s has %d axes, those before it %d",
+                           i, op_shape_text(context, op_shape(context, i)), other, rank);
         rank = other;
     }
     *ret = rank;
@@ -27,37 +27,38 @@ static int concat_rank(const struct rule *rule, int *ret) {
 }
 
 /* Takes operand i into dims: lengths add up along `axis`, others must agree. */
-static int concat_one(const struct rule *rule, size_t i, int rank, int axis, int64_t *dims) {
+static int concat_one(const struct op_context *context, size_t i, int rank, int axis,
+                      int64_t *dims) {
     for (int other = 0; other < rank; other++) {
-        int64_t dim = rule_dim(rule, i, other);
+        int64_t dim = op_dim(context, i, other);
         if (other == axis)
             dims[other] = checked_add(dims[other], dim);
         else if (!is_known(dims[other]))
             dims[other] = dim;
         else if (is_known(dim) && dim != dims[other])
-            return rule_fail(rule, DIAG_SHAPE,
-                             "input %zu %s has %lld on axis %d, those before it %lld", i,
-                             rule_shape_text(rule, rule_shape(rule, i)), (long long)dim, other,
-                             (long long)dims[other]);
+            return op_fail(context, DIAG_SHAPE,
+                           "input %zu %s has %lld on axis %d, those before it %lld", i,
+                           op_shape_text(context, op_shape(context, i)), (long long)dim, other,
+                           (long long)dims[other]);
     }
     return 0;
 }
 
-static int infer_concat(struct rule *rule) {
+static int infer_concat(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
     int rank = RANK_UNKNOWN;
     int axis = 0;
-    int status = concat_rank(rule, &rank);
+    int status = concat_rank(context, &rank);
     if (status) return status;
-    if (rank == RANK_UNKNOWN) return common_infer_unknown_rank(rule);
-    status = rule_normalize_axis(rule, concat_axis(rule), rank, &axis);
+    if (rank == RANK_UNKNOWN) return common_infer_unknown_rank(context);
+    status = op_normalize_axis(context, concat_axis(context), rank, &axis);
     if (status) return status;
     for (int i = 0; i < rank; i++) dims[i] = i == axis ? 0 : DIM_UNKNOWN;
-    for (size_t i = 0; i < rule->n_inputs; i++) {
-        status = concat_one(rule, i, rank, axis, dims);
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        status = concat_one(context, i, rank, axis, dims);
         if (status) return status;
     }
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
 /* Operand i fills in every row of the output a run of `run` elements from `at` on. */
@@ -67,39 +68,39 @@ static void concat_copy(struct elements *elements, const struct constant *from, 
         elements_copy(elements, i / run * row + at + i % run, from, i);
 }
 
-static int concat_all(struct rule *rule, int axis, struct elements *elements) {
-    const struct shape *output = rule_output_shape(rule, 0);
+static int concat_all(struct op_context *context, int axis, struct elements *elements) {
+    const struct shape *output = op_output_shape(context, 0);
     int64_t row = shape_product(output, axis, output->rank);
     int64_t at = 0;
-    if (elements->n == 0) return elements_set(rule, 0, elements);
-    for (size_t i = 0; i < rule->n_inputs; i++) {
+    if (elements->n == 0) return elements_set(context, 0, elements);
+    for (size_t i = 0; i < context->n_inputs; i++) {
         const struct constant *from = NULL;
-        int status = rule_value(rule, i, &from);
+        int status = op_value(context, i, &from);
         if (status || !from) return status;
         int64_t run = shape_product(&from->shape, axis, from->shape.rank);
         if (run > 0) concat_copy(elements, from, run, row, at);
         at += run;
     }
-    return elements_set(rule, 0, elements);
+    return elements_set(context, 0, elements);
 }
 
-static int fold_concat(struct rule *rule) {
-    const struct shape *output = rule_output_shape(rule, 0);
+static int fold_concat(struct op_context *context) {
+    const struct shape *output = op_output_shape(context, 0);
     const struct constant *first = NULL;
     struct elements elements;
     bool possible = false;
     int axis = 0;
     if (!shape_is_known(output)) return 0;
-    for (size_t i = rule->n_inputs; i-- > 0;) { /* ends with the first operand in `first` */
-        int status = rule_value(rule, i, &first);
+    for (size_t i = context->n_inputs; i-- > 0;) { /* ends with the first operand in `first` */
+        int status = op_value(context, i, &first);
         if (status || !first) return status;
-        if (first->dtype != rule_dtype(rule, 0)) return 0;
+        if (first->dtype != op_dtype(context, 0)) return 0;
         if (!constant_has_ints(first) && !constant_has_reals(first)) return 0;
     }
-    int status = elements_new(rule, first, shape_elements(output), &elements, &possible);
+    int status = elements_new(context, first, shape_elements(output), &elements, &possible);
     if (status || !possible) return status;
-    status = rule_normalize_axis(rule, concat_axis(rule), output->rank, &axis);
-    return status ? status : concat_all(rule, axis, &elements);
+    status = op_normalize_axis(context, concat_axis(context), output->rank, &axis);
+    return status ? status : concat_all(context, axis, &elements);
 }
 
 static const struct op_attr concat_1[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};
@@ -109,7 +110,8 @@ static const struct op_attr concat_4[] = {REQUIRED_ATTR("axis", ATTR_INT), {0}};
     {                                                                                          \
         .domain = "", .type = "Concat", .since = from, .min_inputs = 1,                        \
         .max_inputs = VARIADIC, .min_outputs = 1, .max_outputs = 1, .attrs = attributes,       \
-        .infer = infer_concat, .fold = fold_concat, .roles = "p", .backward.gradients = ""     \
+        .infer = infer_concat, .fold = fold_concat, .param_roles = "p",                        \
+        .backward.saved_for_backward = ""                                                      \
     }
 
 static const struct op rows[] = {CONCAT(1, concat_1), CONCAT(4, concat_4)};

@@ -14,18 +14,18 @@ static const char *const constant_forms[] = {"value",         "value_int",    "v
                                              "value_strings", "sparse_value"};
 
 /* The one attribute that holds the contents; refused: none, or two. */
-static int constant_form(const struct rule *rule, const struct attr **ret) {
+static int constant_form(const struct op_context *context, const struct attr **ret) {
     const struct attr *found = NULL;
     for (size_t i = 0; i < sizeof constant_forms / sizeof *constant_forms; i++) {
-        const struct attr *attr = node_attr(rule->node, constant_forms[i]);
+        const struct attr *attr = node_attr(context->node, constant_forms[i]);
         if (attr && found)
-            return rule_fail(rule, DIAG_ATTRIBUTE, "both %s and %s are given", found->name,
-                             attr->name);
+            return op_fail(context, DIAG_ATTRIBUTE, "both %s and %s are given", found->name,
+                           attr->name);
         if (attr) found = attr;
     }
     if (!found)
-        return rule_fail(rule, DIAG_ATTRIBUTE,
-                         "none of value, value_int, value_ints, value_float … is given");
+        return op_fail(context, DIAG_ATTRIBUTE,
+                       "none of value, value_int, value_ints, value_float … is given");
     *ret = found;
     return 0;
 }
@@ -41,97 +41,100 @@ static bool form_is_list(enum attr_kind kind) {
     return kind == ATTR_INTS || kind == ATTR_FLOATS || kind == ATTR_STRINGS;
 }
 
-static int infer_constant(struct rule *rule) {
+static int infer_constant(struct op_context *context) {
     const struct attr *form = NULL;
-    int status = constant_form(rule, &form);
+    int status = constant_form(context, &form);
     if (status) return status;
     if (form->kind == ATTR_TENSOR)
-        return rule_output(rule, 0, form->tensors[0]->dtype, &form->tensors[0]->shape);
+        return op_output(context, 0, form->tensors[0]->dtype, &form->tensors[0]->shape);
     int64_t length = (int64_t)form->n;
     if (form_is_list(form->kind))
-        return rule_output_dims(rule, 0, form_dtype(form->kind), 1, &length);
+        return op_output_dims(context, 0, form_dtype(form->kind), 1, &length);
     bool scalar = form_dtype(form->kind) != DTYPE_UNDEFINED; /* a sparse tensor is not read */
-    return rule_output_dims(rule, 0, form_dtype(form->kind), scalar ? 0 : RANK_UNKNOWN, NULL);
+    return op_output_dims(context, 0, form_dtype(form->kind), scalar ? 0 : RANK_UNKNOWN, NULL);
 }
 
-static int set_texts(struct rule *rule, const char *const *texts, size_t n) {
+static int set_texts(struct op_context *context, const char *const *texts, size_t n) {
     struct constant *value =
-        constant_new(rule->arena, DTYPE_STRING, rule_output_shape(rule, 0));
+        constant_new(context->arena, DTYPE_STRING, op_output_shape(context, 0));
     if (value) value->place = CONSTANT_IN_MEMORY;
-    if (value) value->texts = arena_copy(rule->arena, texts, n * sizeof *texts);
-    if (value && !value->texts) return diag_no_memory(rule->diag);
-    return rule_set_value(rule, 0, value);
+    if (value) value->texts = arena_copy(context->arena, texts, n * sizeof *texts);
+    if (value && !value->texts) return diag_no_memory(context->diag);
+    return op_set_value(context, 0, value);
 }
 
-/* A tensor's contents stay where they are, in the file, until somebody asks (rule_value). */
-static int fold_constant(struct rule *rule) {
-    const struct shape *shape = rule_output_shape(rule, 0);
+/* A tensor's contents stay where they are, in the file, until somebody asks (op_value). */
+static int fold_constant(struct op_context *context) {
+    const struct shape *shape = op_output_shape(context, 0);
     const struct attr *form = NULL;
-    int status = constant_form(rule, &form);
+    int status = constant_form(context, &form);
     if (status || form->n > CONSTANT_MAX_ELEMENTS) return status;
     switch (form->kind) {
     case ATTR_TENSOR:
-        return rule_set_value(rule, 0, form->tensors[0]);
+        return op_set_value(context, 0, form->tensors[0]);
     case ATTR_INT:
-        return rule_set_value(rule, 0,
-                              constant_ints(rule->arena, DTYPE_INT64, shape, &form->i));
+        return op_set_value(context, 0,
+                            constant_ints(context->arena, DTYPE_INT64, shape, &form->i));
     case ATTR_INTS:
-        return rule_set_value(rule, 0,
-                              constant_ints(rule->arena, DTYPE_INT64, shape, form->ints));
+        return op_set_value(context, 0,
+                            constant_ints(context->arena, DTYPE_INT64, shape, form->ints));
     case ATTR_FLOAT:
-        return rule_set_value(rule, 0,
-                              constant_reals(rule->arena, DTYPE_FLOAT, shape, &form->f));
+        return op_set_value(context, 0,
+                            constant_reals(context->arena, DTYPE_FLOAT, shape, &form->f));
     case ATTR_FLOATS:
-        return rule_set_value(rule, 0,
-                              constant_reals(rule->arena, DTYPE_FLOAT, shape, form->floats));
+        return op_set_value(context, 0,
+                            constant_reals(context->arena, DTYPE_FLOAT, shape, form->floats));
     case ATTR_STRING:
-        return set_texts(rule, &form->s, 1);
+        return set_texts(context, &form->s, 1);
     case ATTR_STRINGS:
-        return set_texts(rule, form->strings, form->n);
+        return set_texts(context, form->strings, form->n);
     default:
         return 0; /* sparse */
     }
 }
 
-static int infer_constant_of_shape(struct rule *rule) {
-    const struct constant *fill = rule_attr_tensor(rule, "value");
+static int infer_constant_of_shape(struct op_context *context) {
+    const struct constant *fill = op_attr_tensor(context, "value");
     enum dtype dtype = fill ? fill->dtype : DTYPE_FLOAT;
     struct int_list list;
-    int status = rule_int_list(rule, 0, &list);
+    int status = op_int_list(context, 0, &list);
     if (status) return status;
     if (fill && fill->n_elements != 1)
-        return rule_fail(rule, DIAG_ATTRIBUTE,
-                         "attribute 'value' has %lld elements, expected 1",
-                         (long long)fill->n_elements);
+        return op_fail(context, DIAG_ATTRIBUTE,
+                       "attribute 'value' has %lld elements, expected 1",
+                       (long long)fill->n_elements);
     if (list.n > SHAPE_MAX_RANK)
-        return rule_fail(rule, DIAG_LIMIT,
-                         "the output would have %zu axes, at most %d are supported", list.n,
-                         SHAPE_MAX_RANK);
-    if (!list.known && list.n == 0) return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
-    if (!list.known) return rule_output_dims(rule, 0, dtype, (int)list.n, NULL);
+        return op_fail(context, DIAG_LIMIT,
+                       "the output would have %zu axes, at most %d are supported", list.n,
+                       SHAPE_MAX_RANK);
+    if (!list.known && list.n == 0)
+        return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
+    if (!list.known) return op_output_dims(context, 0, dtype, (int)list.n, NULL);
     for (size_t i = 0; i < list.n; i++)
         if (list.values[i] < 0)
-            return rule_fail(rule, DIAG_VALUE, "dim %zu is %lld, less than 0", i,
-                             (long long)list.values[i]);
-    return rule_output_dims(rule, 0, dtype, (int)list.n, list.values);
+            return op_fail(context, DIAG_VALUE, "dim %zu is %lld, less than 0", i,
+                           (long long)list.values[i]);
+    return op_output_dims(context, 0, dtype, (int)list.n, list.values);
 }
 
-static int fold_constant_of_shape(struct rule *rule) {
-    const struct shape *shape = rule_output_shape(rule, 0);
-    const struct constant *fill = rule_attr_tensor(rule, "value");
+static int fold_constant_of_shape(struct op_context *context) {
+    const struct shape *shape = op_output_shape(context, 0);
+    const struct constant *fill = op_attr_tensor(context, "value");
     if (!shape_is_known(shape) || !is_known(shape_elements(shape))) return 0;
     if (!fill)
-        return rule_set_value(rule, 0, constant_splat_real(rule->arena, DTYPE_FLOAT, shape, 0));
-    int status = constant_load(fill, &rule->model->reader, rule->arena, rule->diag, &fill);
+        return op_set_value(context, 0,
+                            constant_splat_real(context->arena, DTYPE_FLOAT, shape, 0));
+    int status =
+        constant_load(fill, &context->model->reader, context->arena, context->diag, &fill);
     if (status || !fill) return status;
     if (constant_has_ints(fill))
-        return rule_set_value(
-            rule, 0,
-            constant_splat_int(rule->arena, fill->dtype, shape, constant_int_at(fill, 0)));
+        return op_set_value(
+            context, 0,
+            constant_splat_int(context->arena, fill->dtype, shape, constant_int_at(fill, 0)));
     if (!constant_has_reals(fill)) return 0;
-    return rule_set_value(
-        rule, 0,
-        constant_splat_real(rule->arena, fill->dtype, shape, constant_real_at(fill, 0)));
+    return op_set_value(
+        context, 0,
+        constant_splat_real(context->arena, fill->dtype, shape, constant_real_at(fill, 0)));
 }
 
 static int clamp_axis(int64_t axis, int rank) {
@@ -140,50 +143,52 @@ static int clamp_axis(int64_t axis, int rank) {
 }
 
 /* Shape-15: axes [start, end), both clamped. */
-static void shape_range(const struct rule *rule, int rank, int *ret_from, int *ret_to) {
-    int from = clamp_axis(rule_attr_int(rule, "start"), rank);
-    int to = rule_has_attr(rule, "end") ? clamp_axis(rule_attr_int(rule, "end"), rank) : rank;
+static void shape_range(const struct op_context *context, int rank, int *ret_from,
+                        int *ret_to) {
+    int from = clamp_axis(op_attr_int(context, "start"), rank);
+    int to = op_has_attr(context, "end") ? clamp_axis(op_attr_int(context, "end"), rank) : rank;
     *ret_from = from;
     *ret_to = to < from ? from : to;
 }
 
-static int infer_shape(struct rule *rule) {
-    int rank = rule_rank(rule, 0);
+static int infer_shape(struct op_context *context) {
+    int rank = op_rank(context, 0);
     int from = 0, to = 0;
     int64_t length = DIM_UNKNOWN;
     if (rank != RANK_UNKNOWN) {
-        shape_range(rule, rank, &from, &to);
+        shape_range(context, rank, &from, &to);
         length = to - from;
     }
-    return rule_output_dims(rule, 0, DTYPE_INT64, 1, &length);
+    return op_output_dims(context, 0, DTYPE_INT64, 1, &length);
 }
 
-static int fold_shape(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int fold_shape(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int from = 0, to = 0;
     if (!shape_has_rank(input)) return 0;
-    shape_range(rule, input->rank, &from, &to);
+    shape_range(context, input->rank, &from, &to);
     for (int axis = from; axis < to; axis++)
         if (!is_known(input->dims[axis])) return 0;
     const int64_t none = 0;
     const int64_t *dims = from < to ? &input->dims[from] : &none;
-    return rule_set_value(
-        rule, 0, constant_ints(rule->arena, DTYPE_INT64, rule_output_shape(rule, 0), dims));
+    return op_set_value(
+        context, 0,
+        constant_ints(context->arena, DTYPE_INT64, op_output_shape(context, 0), dims));
 }
 
-static int infer_size(struct rule *rule) {
-    return rule_output_dims(rule, 0, DTYPE_INT64, 0, NULL);
+static int infer_size(struct op_context *context) {
+    return op_output_dims(context, 0, DTYPE_INT64, 0, NULL);
 }
 
-static int fold_size(struct rule *rule) {
-    int64_t elements = rule_elements(rule, 0);
+static int fold_size(struct op_context *context) {
+    int64_t elements = op_elements(context, 0);
     if (is_overflow(elements))
-        return rule_fail(rule, DIAG_OVERFLOW, "%s has more than 2^63 elements",
-                         rule_shape_text(rule, rule_shape(rule, 0)));
+        return op_fail(context, DIAG_OVERFLOW, "%s has more than 2^63 elements",
+                       op_shape_text(context, op_shape(context, 0)));
     if (!is_known(elements)) return 0;
-    return rule_set_value(
-        rule, 0,
-        constant_ints(rule->arena, DTYPE_INT64, rule_output_shape(rule, 0), &elements));
+    return op_set_value(
+        context, 0,
+        constant_ints(context->arena, DTYPE_INT64, op_output_shape(context, 0), &elements));
 }
 
 struct range {
@@ -191,17 +196,17 @@ struct range {
     int64_t n;                                    /* DIM_UNKNOWN: too many to count */
 };
 
-static int read_scalar(struct rule *rule, size_t i, const struct constant **ret) {
-    int64_t elements = rule_elements(rule, i);
+static int read_scalar(struct op_context *context, size_t i, const struct constant **ret) {
+    int64_t elements = op_elements(context, i);
     if (is_known(elements) && elements != 1)
-        return rule_fail(rule, DIAG_SHAPE, "input %zu %s has %lld elements, expected 1", i,
-                         rule_shape_text(rule, rule_shape(rule, i)), (long long)elements);
-    int status = rule_value(rule, i, ret);
+        return op_fail(context, DIAG_SHAPE, "input %zu %s has %lld elements, expected 1", i,
+                       op_shape_text(context, op_shape(context, i)), (long long)elements);
+    int status = op_value(context, i, ret);
     if (status || !*ret) return status;
     if (!constant_has_ints(*ret) && !constant_has_reals(*ret)) *ret = NULL;
-    if (*ret && (*ret)->dtype != rule_dtype(rule, 0))
-        return rule_fail(rule, DIAG_TYPE, "input %zu is %s, start is %s", i,
-                         dtype_name((*ret)->dtype), dtype_name(rule_dtype(rule, 0)));
+    if (*ret && (*ret)->dtype != op_dtype(context, 0))
+        return op_fail(context, DIAG_TYPE, "input %zu is %s, start is %s", i,
+                       dtype_name((*ret)->dtype), dtype_name(op_dtype(context, 0)));
     return 0;
 }
 
@@ -222,26 +227,26 @@ static int64_t count_reals(enum dtype dtype, double start, double limit, double 
 
 /* *ret_known false with 0: an operand's contents are not known. */
 /* ONNX Runtime's own Range may leave it out: 1. */
-static int read_delta(struct rule *rule, struct range *range) {
+static int read_delta(struct op_context *context, struct range *range) {
     const struct shape scalar = {0, NULL};
-    if (rule_has_input(rule, 2)) return read_scalar(rule, 2, &range->delta);
+    if (op_has_input(context, 2)) return read_scalar(context, 2, &range->delta);
     if (!range->start) return 0;
     const enum dtype dtype = range->start->dtype;
     range->delta = constant_has_ints(range->start)
-                       ? constant_splat_int(rule->arena, dtype, &scalar, 1)
-                       : constant_splat_real(rule->arena, dtype, &scalar, 1);
-    return range->delta ? 0 : diag_no_memory(rule->diag);
+                       ? constant_splat_int(context->arena, dtype, &scalar, 1)
+                       : constant_splat_real(context->arena, dtype, &scalar, 1);
+    return range->delta ? 0 : diag_no_memory(context->diag);
 }
 
-static int read_range(struct rule *rule, struct range *range, bool *ret_known) {
-    int status = read_scalar(rule, 0, &range->start);
-    if (!status) status = read_scalar(rule, 1, &range->limit);
-    if (!status) status = read_delta(rule, range);
+static int read_range(struct op_context *context, struct range *range, bool *ret_known) {
+    int status = read_scalar(context, 0, &range->start);
+    if (!status) status = read_scalar(context, 1, &range->limit);
+    if (!status) status = read_delta(context, range);
     *ret_known = !status && range->start && range->limit && range->delta;
     if (!*ret_known) return status;
     bool ints = constant_has_ints(range->delta);
     if (ints ? constant_int_at(range->delta, 0) == 0 : constant_real_at(range->delta, 0) == 0)
-        return rule_fail(rule, DIAG_VALUE, "delta is 0");
+        return op_fail(context, DIAG_VALUE, "delta is 0");
     range->n =
         ints
             ? count_ints(constant_int_at(range->start, 0), constant_int_at(range->limit, 0),
@@ -257,14 +262,14 @@ static bool goes_down(const struct range *range) {
                                            : constant_real_at(range->delta, 0) < 0;
 }
 
-static int infer_range(struct rule *rule) {
+static int infer_range(struct op_context *context) {
     struct range range = {.n = DIM_UNKNOWN};
     bool known = false;
-    int status = read_range(rule, &range, &known);
+    int status = read_range(context, &range, &known);
     if (status) return status;
-    const bool loose = rule_is_loose(rule, 0) || rule_is_loose(rule, 1);
+    const bool loose = op_is_loose(context, 0) || op_is_loose(context, 1);
     if (known && loose && goes_down(&range)) range.n = DIM_UNKNOWN;
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 1, &range.n);
+    return op_output_dims(context, 0, op_dtype(context, 0), 1, &range.n);
 }
 
 /*
@@ -287,17 +292,17 @@ static bool range_element(const struct range *range, int64_t i, struct elements 
     return !(product.r < sum.r || product.r > sum.r);
 }
 
-static int fold_range(struct rule *rule) {
+static int fold_range(struct op_context *context) {
     struct range range = {.n = DIM_UNKNOWN};
     struct elements elements;
     bool known = false, possible = false;
-    int status = read_range(rule, &range, &known);
+    int status = read_range(context, &range, &known);
     if (status || !known || !is_known(range.n)) return status;
-    status = elements_new(rule, range.start, range.n, &elements, &possible);
+    status = elements_new(context, range.start, range.n, &elements, &possible);
     if (status || !possible) return status;
     for (int64_t i = 0; i < range.n; i++)
         if (!range_element(&range, i, &elements)) return 0;
-    return elements_set(rule, 0, &elements);
+    return elements_set(context, 0, &elements);
 }
 
 static const struct op_attr constant_1[] = {REQUIRED_ATTR("value", ATTR_TENSOR), {0}};
@@ -317,11 +322,12 @@ static const struct op_attr shape_15[] = {
     INT_ATTR("start", 0), OPTIONAL_ATTR("end", ATTR_INT), {0}};
 static const struct op_attr range_27[] = {INT_ATTR("stash_type", 1), {0}};
 
-#define ROW(of, name, from, least, most, attributes, rule, folds, partial, kind)               \
+#define ROW(of, name, from, least, most, attributes, context, folds, partial, kind)            \
     {                                                                                          \
         .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .fold_partial = partial, .memory = kind, .roles = "i", .backward.gradients = "-"       \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .fold = folds, .fold_partial = partial, .memory = kind, .param_roles = "i",            \
+        .backward.saved_for_backward = "-"                                                     \
     }
 
 /* clang-format off */
@@ -331,9 +337,9 @@ static const struct op rows[] = {
     ROW("", "Constant",        11, 0, 0, constant_11,       infer_constant,          fold_constant,          false,  MEMORY_FRESH),
     ROW("", "Constant",        12, 0, 0, constant_12,       infer_constant,          fold_constant,          false,  MEMORY_FRESH),
     ROW("", "ConstantOfShape",  9, 1, 1, constant_of_shape, infer_constant_of_shape, fold_constant_of_shape, false,  MEMORY_FRESH),
-    ROW("", "Shape",            1, 1, 1, NULL,              infer_shape,             fold_shape,             true,   MEMORY_HOST),
-    ROW("", "Shape",           15, 1, 1, shape_15,          infer_shape,             fold_shape,             true,   MEMORY_HOST),
-    ROW("", "Size",             1, 1, 1, NULL,              infer_size,              fold_size,              true,   MEMORY_HOST),
+    ROW("", "Shape",            1, 1, 1, NULL,              infer_shape,             fold_shape,             true,   MEMORY_SHAPE_ONLY),
+    ROW("", "Shape",           15, 1, 1, shape_15,          infer_shape,             fold_shape,             true,   MEMORY_SHAPE_ONLY),
+    ROW("", "Size",             1, 1, 1, NULL,              infer_size,              fold_size,              true,   MEMORY_SHAPE_ONLY),
     ROW("", "Range",           11, 3, 3, NULL,              infer_range,             fold_range,             false,  MEMORY_FRESH),
     ROW("", "Range",           27, 3, 3, range_27,          infer_range,             fold_range,             false,  MEMORY_FRESH),
     ROW("com.microsoft", "Range", 1, 2, 3, NULL,       infer_range,             fold_range,             false,  MEMORY_FRESH),

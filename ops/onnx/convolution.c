@@ -22,21 +22,21 @@ struct operands {
     int rank; /* of x and weight; RANK_UNKNOWN when neither tells */
 };
 
-static int read_operands(const struct rule *rule, struct operands *operands) {
-    int rank_x = rule_rank(rule, operands->x);
-    int rank_w = rule_rank(rule, operands->weight);
-    operands->group = rule_attr_int(rule, "group");
+static int read_operands(const struct op_context *context, struct operands *operands) {
+    int rank_x = op_rank(context, operands->x);
+    int rank_w = op_rank(context, operands->weight);
+    operands->group = op_attr_int(context, "group");
     operands->rank = rank_x == RANK_UNKNOWN ? rank_w : rank_x;
     if (operands->group < 1)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "group is %lld, 1 or more is wanted",
-                         (long long)operands->group);
+        return op_fail(context, DIAG_ATTRIBUTE, "group is %lld, 1 or more is wanted",
+                       (long long)operands->group);
     if (rank_x != RANK_UNKNOWN && rank_w != RANK_UNKNOWN && rank_x != rank_w)
-        return rule_fail(rule, DIAG_SHAPE, "input %s and weight %s differ in rank",
-                         rule_shape_text(rule, rule_shape(rule, operands->x)),
-                         rule_shape_text(rule, rule_shape(rule, operands->weight)));
+        return op_fail(context, DIAG_SHAPE, "input %s and weight %s differ in rank",
+                       op_shape_text(context, op_shape(context, operands->x)),
+                       op_shape_text(context, op_shape(context, operands->weight)));
     if (operands->rank != RANK_UNKNOWN && operands->rank < 3)
-        return rule_fail(rule, DIAG_SHAPE, "input and weight have rank %d, 3 or more is wanted",
-                         operands->rank);
+        return op_fail(context, DIAG_SHAPE,
+                       "input and weight have rank %d, 3 or more is wanted", operands->rank);
     return CM_OK;
 }
 
@@ -44,82 +44,82 @@ static bool both_known_and_differ(int64_t a, int64_t b) {
     return is_known(a) && is_known(b) && a != b;
 }
 
-static int infer_unknown(struct rule *rule, enum dtype dtype) {
-    return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
+static int infer_unknown(struct op_context *context, enum dtype dtype) {
+    return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
 }
 
 /* Spatial dims of the weight, all DIM_UNKNOWN when its rank is. */
-static void kernel_dims(const struct rule *rule, const struct operands *operands,
+static void kernel_dims(const struct op_context *context, const struct operands *operands,
                         int64_t *kernel) {
     for (int i = 0; i < operands->rank - 2; i++)
-        kernel[i] = rule_dim(rule, operands->weight, 2 + i);
+        kernel[i] = op_dim(context, operands->weight, 2 + i);
 }
 
-static int check_bias(const struct rule *rule, const struct operands *operands,
+static int check_bias(const struct op_context *context, const struct operands *operands,
                       int64_t channels) {
-    if (!rule_has_input(rule, operands->bias)) return CM_OK;
-    return common_check_length(rule, operands->bias, channels);
+    if (!op_has_input(context, operands->bias)) return CM_OK;
+    return common_check_length(context, operands->bias, channels);
 }
 
-static int check_channels(const struct rule *rule, const struct operands *operands) {
-    int64_t in = rule_dim(rule, operands->x, 1);
-    int64_t out = rule_dim(rule, operands->weight, 0);
-    int64_t each = rule_dim(rule, operands->weight, 1);
+static int check_channels(const struct op_context *context, const struct operands *operands) {
+    int64_t in = op_dim(context, operands->x, 1);
+    int64_t out = op_dim(context, operands->weight, 0);
+    int64_t each = op_dim(context, operands->weight, 1);
     if (both_known_and_differ(in, checked_mul(each, operands->group)))
-        return rule_fail(rule, DIAG_SHAPE,
-                         "input has %lld channels, weight expects %lld x %lld groups",
-                         (long long)in, (long long)each, (long long)operands->group);
+        return op_fail(context, DIAG_SHAPE,
+                       "input has %lld channels, weight expects %lld x %lld groups",
+                       (long long)in, (long long)each, (long long)operands->group);
     if (is_known(out) && out % operands->group != 0)
-        return rule_fail(rule, DIAG_SHAPE, "%lld filters do not divide into %lld groups",
-                         (long long)out, (long long)operands->group);
-    return check_bias(rule, operands, out);
+        return op_fail(context, DIAG_SHAPE, "%lld filters do not divide into %lld groups",
+                       (long long)out, (long long)operands->group);
+    return check_bias(context, operands, out);
 }
 
-int convolution_infer(struct rule *rule, size_t x, size_t weight, size_t bias,
+int convolution_infer(struct op_context *context, size_t x, size_t weight, size_t bias,
                       enum dtype dtype) {
     struct operands operands = {.x = x, .weight = weight, .bias = bias};
     struct window window;
     int64_t kernel[SHAPE_MAX_RANK];
     int64_t dims[SHAPE_MAX_RANK];
-    int status = read_operands(rule, &operands);
+    int status = read_operands(context, &operands);
     if (status < 0) return status;
-    if (operands.rank == RANK_UNKNOWN) return infer_unknown(rule, dtype);
-    kernel_dims(rule, &operands, kernel);
-    status = check_channels(rule, &operands);
-    if (status == CM_OK) status = window_read(rule, operands.rank - 2, kernel, &window);
+    if (operands.rank == RANK_UNKNOWN) return infer_unknown(context, dtype);
+    kernel_dims(context, &operands, kernel);
+    status = check_channels(context, &operands);
+    if (status == CM_OK) status = window_read(context, operands.rank - 2, kernel, &window);
     if (status < 0) return status;
-    dims[0] = rule_dim(rule, x, 0);
-    dims[1] = rule_dim(rule, weight, 0);
+    dims[0] = op_dim(context, x, 0);
+    dims[1] = op_dim(context, weight, 0);
     for (int i = 0; i < window.rank && status == CM_OK; i++)
-        status = window_positions(rule, &window, i, rule_dim(rule, x, 2 + i), &dims[2 + i]);
-    return status < 0 ? status : rule_output_dims(rule, 0, dtype, operands.rank, dims);
+        status = window_positions(context, &window, i, op_dim(context, x, 2 + i), &dims[2 + i]);
+    return status < 0 ? status : op_output_dims(context, 0, dtype, operands.rank, dims);
 }
 
 /* Weight is [out, in/g, kernel …]; of a transposed convolution [in, out/g, kernel …]. */
-static void add_weights_each(const struct rule *rule, size_t weight, const char *channels,
-                             struct product *ret) {
-    const struct shape *shape = rule_shape(rule, weight);
+static void add_weights_each(const struct op_context *context, size_t weight,
+                             const char *channels, struct product *ret) {
+    const struct shape *shape = op_shape(context, weight);
     const bool has = shape->rank > 1;
     product_add(ret, channels, has ? shape->dims[1] : DIM_UNKNOWN);
     product_add(ret, "kernel", has ? shape_product(shape, 2, shape->rank) : DIM_UNKNOWN);
 }
 
-void convolution_macs(const struct rule *rule, size_t weight, struct product *ret) {
-    product_add(ret, "output elements", rule_output_elements(rule, 0));
-    add_weights_each(rule, weight, "input channels of a group", ret);
+void convolution_macs(const struct op_context *context, size_t weight, struct product *ret) {
+    product_add(ret, "output elements", op_output_elements(context, 0));
+    add_weights_each(context, weight, "input channels of a group", ret);
 }
 
-static int infer_conv(struct rule *rule) {
-    int status = common_check_same_type(rule, 0);
-    return status < 0 ? status : convolution_infer(rule, 0, 1, 2, common_dtype(rule, 0));
+static int infer_conv(struct op_context *context) {
+    int status = common_check_same_type(context, 0);
+    return status < 0 ? status : convolution_infer(context, 0, 1, 2, common_dtype(context, 0));
 }
 
-static void conv_macs(const struct rule *rule, struct product *ret) {
-    convolution_macs(rule, 1, ret);
+static void conv_macs(const struct op_context *context, struct product *ret) {
+    convolution_macs(context, 1, ret);
 }
 
-static int64_t bias_flops(const struct rule *rule) {
-    return rule_has_input(rule, 2) ? rule_output_elements(rule, 0) : 0;
+static int64_t bias_flops(const struct op_context *context) {
+    return op_has_input(context, 2) ? op_output_elements(context, 0) : 0;
 }
 
 struct transposed {
@@ -128,29 +128,29 @@ struct transposed {
     const int64_t *wanted; /* output_shape of the spatial axes, NULL: not given */
 };
 
-static int read_transposed(const struct rule *rule, int rank, struct transposed *ret) {
+static int read_transposed(const struct op_context *context, int rank, struct transposed *ret) {
     size_t n_extra = 0;
     size_t n_wanted = 0;
     size_t n = (size_t)rank;
-    ret->extra = rule_attr_ints(rule, "output_padding", &n_extra);
-    ret->wanted = rule_attr_ints(rule, "output_shape", &n_wanted);
+    ret->extra = op_attr_ints(context, "output_padding", &n_extra);
+    ret->wanted = op_attr_ints(context, "output_shape", &n_wanted);
     if (n_extra != 0 && n_extra != n)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "output_padding has %zu entries, %zu are wanted",
-                         n_extra, n);
+        return op_fail(context, DIAG_ATTRIBUTE,
+                       "output_padding has %zu entries, %zu are wanted", n_extra, n);
     if (n_wanted == n + 2) { /* some exporters write the whole shape */
         ret->wanted += 2;
         n_wanted = n;
     }
     if (n_wanted != 0 && n_wanted != n)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "output_shape has %zu entries, %zu are wanted",
-                         n_wanted, n);
+        return op_fail(context, DIAG_ATTRIBUTE, "output_shape has %zu entries, %zu are wanted",
+                       n_wanted, n);
     if (n_extra == 0) ret->extra = NULL;
     if (n_wanted == 0) ret->wanted = NULL;
     for (size_t i = 0; i < n; i++)
         if ((ret->extra && ret->extra[i] < 0) || (ret->wanted && ret->wanted[i] < 0))
-            return rule_fail(
-                rule, DIAG_ATTRIBUTE, "%s is negative on spatial axis %zu",
-                ret->extra && ret->extra[i] < 0 ? "output_padding" : "output_shape", i);
+            return op_fail(context, DIAG_ATTRIBUTE, "%s is negative on spatial axis %zu",
+                           ret->extra && ret->extra[i] < 0 ? "output_padding" : "output_shape",
+                           i);
     return CM_OK;
 }
 
@@ -166,14 +166,14 @@ static int64_t transposed_dim(const struct transposed *transposed, int i, int64_
 }
 
 /* ONNX Runtime's own: pads stand in operand 2, all starts, then all ends. */
-static int read_dynamic_pads(struct rule *rule, struct window *window) {
+static int read_dynamic_pads(struct op_context *context, struct window *window) {
     struct int_list pads;
     const size_t n = (size_t)window->rank;
-    int status = rule_int_list(rule, 2, &pads);
+    int status = op_int_list(context, 2, &pads);
     if (status < 0 || !pads.given) return status;
     if (pads.known && pads.n != 2 * n)
-        return rule_fail(rule, DIAG_SHAPE, "pads has %zu entries, %zu are wanted", pads.n,
-                         2 * n);
+        return op_fail(context, DIAG_SHAPE, "pads has %zu entries, %zu are wanted", pads.n,
+                       2 * n);
     for (size_t i = 0; i < n; i++) {
         window->begin[i] = pads.known ? pads.values[i] : DIM_UNKNOWN;
         window->end[i] = pads.known ? pads.values[n + i] : DIM_UNKNOWN;
@@ -181,70 +181,70 @@ static int read_dynamic_pads(struct rule *rule, struct window *window) {
     return CM_OK;
 }
 
-static int check_transposed_channels(const struct rule *rule, const struct operands *operands,
-                                     int64_t out) {
-    int64_t in = rule_dim(rule, operands->x, 1);
-    int64_t weight = rule_dim(rule, operands->weight, 0);
+static int check_transposed_channels(const struct op_context *context,
+                                     const struct operands *operands, int64_t out) {
+    int64_t in = op_dim(context, operands->x, 1);
+    int64_t weight = op_dim(context, operands->weight, 0);
     if (both_known_and_differ(in, weight))
-        return rule_fail(rule, DIAG_SHAPE, "input has %lld channels, weight expects %lld",
-                         (long long)in, (long long)weight);
+        return op_fail(context, DIAG_SHAPE, "input has %lld channels, weight expects %lld",
+                       (long long)in, (long long)weight);
     int64_t channels = is_known(in) ? in : weight;
     if (is_known(channels) && channels % operands->group != 0)
-        return rule_fail(rule, DIAG_SHAPE, "%lld channels do not divide into %lld groups",
-                         (long long)channels, (long long)operands->group);
-    return check_bias(rule, operands, out);
+        return op_fail(context, DIAG_SHAPE, "%lld channels do not divide into %lld groups",
+                       (long long)channels, (long long)operands->group);
+    return check_bias(context, operands, out);
 }
 
 /* A bias at operand 3 has the pads in front of it. */
-static int infer_transposed(struct rule *rule, size_t bias, enum dtype dtype) {
+static int infer_transposed(struct op_context *context, size_t bias, enum dtype dtype) {
     struct operands operands = {.x = 0, .weight = 1, .bias = bias};
     struct transposed transposed;
     int64_t kernel[SHAPE_MAX_RANK];
     int64_t dims[SHAPE_MAX_RANK];
-    int status = read_operands(rule, &operands);
+    int status = read_operands(context, &operands);
     if (status < 0) return status;
-    if (operands.rank == RANK_UNKNOWN) return infer_unknown(rule, dtype);
+    if (operands.rank == RANK_UNKNOWN) return infer_unknown(context, dtype);
     int spatial = operands.rank - 2;
-    dims[0] = rule_dim(rule, 0, 0);
-    dims[1] = checked_mul(rule_dim(rule, 1, 1), operands.group);
-    kernel_dims(rule, &operands, kernel);
-    status = check_transposed_channels(rule, &operands, dims[1]);
-    if (status == CM_OK) status = window_read(rule, spatial, kernel, &transposed.window);
-    if (status == CM_OK) status = read_transposed(rule, spatial, &transposed);
-    if (status == CM_OK && bias == 3) status = read_dynamic_pads(rule, &transposed.window);
+    dims[0] = op_dim(context, 0, 0);
+    dims[1] = checked_mul(op_dim(context, 1, 1), operands.group);
+    kernel_dims(context, &operands, kernel);
+    status = check_transposed_channels(context, &operands, dims[1]);
+    if (status == CM_OK) status = window_read(context, spatial, kernel, &transposed.window);
+    if (status == CM_OK) status = read_transposed(context, spatial, &transposed);
+    if (status == CM_OK && bias == 3) status = read_dynamic_pads(context, &transposed.window);
     if (status < 0) return status;
     for (int i = 0; i < spatial; i++)
-        dims[2 + i] = transposed_dim(&transposed, i, rule_dim(rule, 0, 2 + i));
-    return rule_output_dims(rule, 0, dtype, operands.rank, dims);
+        dims[2 + i] = transposed_dim(&transposed, i, op_dim(context, 0, 2 + i));
+    return op_output_dims(context, 0, dtype, operands.rank, dims);
 }
 
-static int infer_conv_transpose(struct rule *rule) {
-    int status = common_check_same_type(rule, 0);
-    return status < 0 ? status : infer_transposed(rule, 2, common_dtype(rule, 0));
+static int infer_conv_transpose(struct op_context *context) {
+    int status = common_check_same_type(context, 0);
+    return status < 0 ? status : infer_transposed(context, 2, common_dtype(context, 0));
 }
 
-static int infer_dynamic_transpose(struct rule *rule) {
-    return infer_transposed(rule, 3, rule_dtype(rule, 0));
+static int infer_dynamic_transpose(struct op_context *context) {
+    return infer_transposed(context, 3, op_dtype(context, 0));
 }
 
-static void conv_transpose_macs(const struct rule *rule, struct product *ret) {
-    product_add(ret, "input elements", rule_elements(rule, 0));
-    add_weights_each(rule, 1, "output channels of a group", ret);
+static void conv_transpose_macs(const struct op_context *context, struct product *ret) {
+    product_add(ret, "input elements", op_elements(context, 0));
+    add_weights_each(context, 1, "output channels of a group", ret);
 }
 
 /* Samples stand beside the grid (input 2); the sums are those of Conv. */
-static int infer_deform_conv(struct rule *rule) {
-    int64_t groups = rule_attr_int(rule, "offset_group");
-    int status = common_check_same_type(rule, 0);
+static int infer_deform_conv(struct op_context *context) {
+    int64_t groups = op_attr_int(context, "offset_group");
+    int status = common_check_same_type(context, 0);
     if (status < 0) return status;
     if (groups < 1)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "offset_group is %lld, 1 or more is wanted",
-                         (long long)groups);
-    return convolution_infer(rule, 0, 1, 3, common_dtype(rule, 0));
+        return op_fail(context, DIAG_ATTRIBUTE, "offset_group is %lld, 1 or more is wanted",
+                       (long long)groups);
+    return convolution_infer(context, 0, 1, 3, common_dtype(context, 0));
 }
 
-static int64_t bias_3_flops(const struct rule *rule) {
-    return rule_has_input(rule, 3) ? rule_output_elements(rule, 0) : 0;
+static int64_t bias_3_flops(const struct op_context *context) {
+    return op_has_input(context, 3) ? op_output_elements(context, 0) : 0;
 }
 
 /* ", NAME=(..)" unless every value is the default. */
@@ -268,23 +268,23 @@ static void describe_window(struct text *out, const struct window *window) {
     describe_list(out, "dilation", window->rank, window->dilation, 1);
 }
 
-static void describe_tail(const struct rule *rule, struct text *out, size_t bias) {
-    int64_t group = rule_attr_int(rule, "group");
+static void describe_tail(const struct op_context *context, struct text *out, size_t bias) {
+    int64_t group = op_attr_int(context, "group");
     if (group != 1) {
         text_append(out, ", groups=");
         describe_int(out, group);
     }
-    if (!rule_has_input(rule, bias)) text_append(out, ", bias=False");
+    if (!op_has_input(context, bias)) text_append(out, ", bias=False");
 }
 
 /* "in, out, kernel_size=(..), stride=(..)…"; quiet about a node that infer refused. */
-static int describe_channels(const struct rule *rule, struct text *out, int64_t in,
+static int describe_channels(const struct op_context *context, struct text *out, int64_t in,
                              int64_t features, struct window *window) {
     int64_t kernel[SHAPE_MAX_RANK];
-    struct operands operands = {.x = 0, .weight = 1, .rank = rule_rank(rule, 1)};
+    struct operands operands = {.x = 0, .weight = 1, .rank = op_rank(context, 1)};
     if (operands.rank < 3) return CM_OK;
-    kernel_dims(rule, &operands, kernel);
-    int status = window_read(rule, operands.rank - 2, kernel, window);
+    kernel_dims(context, &operands, kernel);
+    int status = window_read(context, operands.rank - 2, kernel, window);
     if (status < 0) return status;
     describe_int(out, in);
     text_append(out, ", ");
@@ -293,34 +293,34 @@ static int describe_channels(const struct rule *rule, struct text *out, int64_t 
     return CM_OK;
 }
 
-static int describe_conv_at(const struct rule *rule, struct text *out, size_t bias) {
+static int describe_conv_at(const struct op_context *context, struct text *out, size_t bias) {
     struct window window;
-    if (rule_rank(rule, 1) < 3) return CM_OK;
-    int64_t in = checked_mul(rule_dim(rule, 1, 1), rule_attr_int(rule, "group"));
-    int status = describe_channels(rule, out, in, rule_dim(rule, 1, 0), &window);
-    if (status == CM_OK) describe_tail(rule, out, bias);
+    if (op_rank(context, 1) < 3) return CM_OK;
+    int64_t in = checked_mul(op_dim(context, 1, 1), op_attr_int(context, "group"));
+    int status = describe_channels(context, out, in, op_dim(context, 1, 0), &window);
+    if (status == CM_OK) describe_tail(context, out, bias);
     return status;
 }
 
-static int describe_conv(const struct rule *rule, struct text *out) {
-    return describe_conv_at(rule, out, 2);
+static int describe_conv(const struct op_context *context, struct text *out) {
+    return describe_conv_at(context, out, 2);
 }
 
-static int describe_deform_conv(const struct rule *rule, struct text *out) {
-    return describe_conv_at(rule, out, 3);
+static int describe_deform_conv(const struct op_context *context, struct text *out) {
+    return describe_conv_at(context, out, 3);
 }
 
-static int describe_conv_transpose(const struct rule *rule, struct text *out) {
+static int describe_conv_transpose(const struct op_context *context, struct text *out) {
     struct transposed transposed;
-    if (rule_rank(rule, 1) < 3) return CM_OK;
-    int64_t features = checked_mul(rule_dim(rule, 1, 1), rule_attr_int(rule, "group"));
+    if (op_rank(context, 1) < 3) return CM_OK;
+    int64_t features = checked_mul(op_dim(context, 1, 1), op_attr_int(context, "group"));
     int status =
-        describe_channels(rule, out, rule_dim(rule, 1, 0), features, &transposed.window);
-    if (status == CM_OK) status = read_transposed(rule, transposed.window.rank, &transposed);
+        describe_channels(context, out, op_dim(context, 1, 0), features, &transposed.window);
+    if (status == CM_OK) status = read_transposed(context, transposed.window.rank, &transposed);
     if (status < 0) return status;
     if (transposed.extra)
         describe_list(out, "output_padding", transposed.window.rank, transposed.extra, 0);
-    describe_tail(rule, out, 2);
+    describe_tail(context, out, 2);
     return CM_OK;
 }
 
@@ -362,12 +362,12 @@ static const struct op rows[] = {
      .attrs = convolution_attrs,
      .infer = infer_conv,
      .cost = {.macs = conv_macs,
-              .macs_are = OUT_CHANNELS_KERNEL,
+              .macs_formula = OUT_CHANNELS_KERNEL,
               .extra = bias_flops,
-              .extra_is = "biases"},
-     .backward.gradients = "01",
+              .extra_description = "biases"},
+     .backward.saved_for_backward = "01",
      .backward.factors = 2,
-     .roles = "xWW",
+     .param_roles = "xWW",
      .module = "Conv{n}d",
      .describe = describe_conv},
     {.domain = "",
@@ -380,12 +380,12 @@ static const struct op rows[] = {
      .attrs = transpose_1,
      .infer = infer_conv_transpose,
      .cost = {.macs = conv_transpose_macs,
-              .macs_are = "n x output channels of a group x kernel",
+              .macs_formula = "n x output channels of a group x kernel",
               .extra = bias_flops,
-              .extra_is = "biases"},
-     .backward.gradients = "01",
+              .extra_description = "biases"},
+     .backward.saved_for_backward = "01",
      .backward.factors = 2,
-     .roles = "xWW",
+     .param_roles = "xWW",
      .module = "ConvTranspose{n}d",
      .describe = describe_conv_transpose},
     {.domain = "com.microsoft",
@@ -398,11 +398,11 @@ static const struct op rows[] = {
      .attrs = transpose_vendor,
      .infer = infer_dynamic_transpose,
      .cost = {.macs = conv_transpose_macs,
-              .macs_are = "n x output channels of a group x kernel",
+              .macs_formula = "n x output channels of a group x kernel",
               .extra = bias_3_flops,
-              .extra_is = "biases"},
-     .backward.gradients = "-",
-     .roles = "xWiW",
+              .extra_description = "biases"},
+     .backward.saved_for_backward = "-",
+     .param_roles = "xWiW",
      .module = "ConvTranspose{n}d"},
     {.domain = "",
      .type = "DeformConv",
@@ -414,12 +414,12 @@ static const struct op rows[] = {
      .attrs = deform_19,
      .infer = infer_deform_conv,
      .cost = {.macs = conv_macs,
-              .macs_are = OUT_CHANNELS_KERNEL,
+              .macs_formula = OUT_CHANNELS_KERNEL,
               .extra = bias_3_flops,
-              .extra_is = "biases"},
-     .backward.gradients = "0124",
+              .extra_description = "biases"},
+     .backward.saved_for_backward = "0124",
      .backward.factors = 2,
-     .roles = "xWxWx",
+     .param_roles = "xWxWx",
      .module = "DeformConv{n}d",
      .describe = describe_deform_conv},
 };

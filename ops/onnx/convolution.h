@@ -11,15 +11,15 @@
 #include "ops/op.h"
 
 struct product;
-struct rule;
+struct op_context;
 
 /* Attributes of Conv and of its quantized twins. */
 extern const struct op_attr convolution_attrs[];
 
 /* Output 0 = conv(input x, input weight [+ input bias]) of that dtype. */
-int convolution_infer(struct rule *rule, size_t x, size_t weight, size_t bias, enum dtype dtype)
-    __attribute__((warn_unused_result));
+int convolution_infer(struct op_context *context, size_t x, size_t weight, size_t bias,
+                      enum dtype dtype) __attribute__((warn_unused_result));
 /* out * prod(weight.shape[1:]) */
-void convolution_macs(const struct rule *rule, size_t weight, struct product *ret);
+void convolution_macs(const struct op_context *context, size_t weight, struct product *ret);
 
 #endif

@@ -64,48 +64,49 @@ static int letter_label(char letter) {
     return letter >= 'a' && letter <= 'z' ? 26 + letter - 'a' : -1;
 }
 
-static int refuse_equation(const struct rule *rule, const char *why) {
-    return rule_fail(rule, DIAG_ATTRIBUTE, "the equation %s", why);
+static int refuse_equation(const struct op_context *context, const char *why) {
+    return op_fail(context, DIAG_ATTRIBUTE, "the equation %s", why);
 }
 
 /* One term up to `stop` (NULL: the end of the text). */
-static int read_term(const struct rule *rule, const char *from, const char *to,
+static int read_term(const struct op_context *context, const char *from, const char *to,
                      struct term *ret) {
     *ret = (struct term){.ellipsis = -1};
     for (const char *at = from; at < to; at++) {
         if (*at == ' ') continue;
         if (to - at >= 3 && strncmp(at, "...", 3) == 0) {
-            if (ret->ellipsis >= 0) return refuse_equation(rule, "has two ellipses in a term");
+            if (ret->ellipsis >= 0)
+                return refuse_equation(context, "has two ellipses in a term");
             ret->ellipsis = ret->n_letters;
             at += 2;
             continue;
         }
         int label = letter_label(*at);
-        if (label < 0) return refuse_equation(rule, "has a character that is no label");
+        if (label < 0) return refuse_equation(context, "has a character that is no label");
         if (ret->n_letters == SHAPE_MAX_RANK)
-            return refuse_equation(rule, "has too many labels in a term");
+            return refuse_equation(context, "has too many labels in a term");
         ret->letters[ret->n_letters++] = (uint8_t)label;
     }
     return CM_OK;
 }
 
-static int read_operands(const struct rule *rule, const char *from, const char *to,
+static int read_operands(const struct op_context *context, const char *from, const char *to,
                          struct einsum *einsum) {
     einsum->n = 0;
     for (bool more = true; more; einsum->n++) {
         const char *comma = memchr(from, ',', (size_t)(to - from));
         const char *end = comma ? comma : to;
-        if (einsum->n == rule->n_inputs || einsum->n == MAX_OPERANDS)
-            return rule_fail(rule, DIAG_ATTRIBUTE, "the equation has more than %zu terms",
-                             einsum->n);
-        int status = read_term(rule, from, end, &einsum->operands[einsum->n]);
+        if (einsum->n == context->n_inputs || einsum->n == MAX_OPERANDS)
+            return op_fail(context, DIAG_ATTRIBUTE, "the equation has more than %zu terms",
+                           einsum->n);
+        int status = read_term(context, from, end, &einsum->operands[einsum->n]);
         if (status < 0) return status;
         more = comma;
         from = end + 1;
     }
-    if (einsum->n == rule->n_inputs) return CM_OK;
-    return rule_fail(rule, DIAG_ATTRIBUTE, "the equation has %zu terms for %zu inputs",
-                     einsum->n, rule->n_inputs);
+    if (einsum->n == context->n_inputs) return CM_OK;
+    return op_fail(context, DIAG_ATTRIBUTE, "the equation has %zu terms for %zu inputs",
+                   einsum->n, context->n_inputs);
 }
 
 /* Without "->" the output has the labels that occur once, in their order, after the ellipsis.
@@ -123,7 +124,7 @@ static void imply_output(struct einsum *einsum) {
             einsum->output.letters[einsum->output.n_letters++] = (uint8_t)label;
 }
 
-static int check_output(const struct rule *rule, const struct einsum *einsum) {
+static int check_output(const struct op_context *context, const struct einsum *einsum) {
     struct labels in = {{0, 0}};
     struct labels out = {{0, 0}};
     const struct term *output = &einsum->output;
@@ -132,41 +133,41 @@ static int check_output(const struct rule *rule, const struct einsum *einsum) {
             add_label(&in, einsum->operands[i].letters[k]);
     for (int k = 0; k < output->n_letters; k++) {
         if (!has_label(&in, output->letters[k]))
-            return refuse_equation(rule, "has an output label that no operand has");
+            return refuse_equation(context, "has an output label that no operand has");
         if (has_label(&out, output->letters[k]))
-            return refuse_equation(rule, "repeats an output label");
+            return refuse_equation(context, "repeats an output label");
         add_label(&out, output->letters[k]);
     }
     return CM_OK;
 }
 
-static int read_equation(const struct rule *rule, struct einsum *einsum) {
-    const char *equation = rule_attr_string(rule, "equation");
+static int read_equation(const struct op_context *context, struct einsum *einsum) {
+    const char *equation = op_attr_string(context, "equation");
     const char *end = equation + strlen(equation);
     const char *arrow = strstr(equation, "->");
-    int status = read_operands(rule, equation, arrow ? arrow : end, einsum);
+    int status = read_operands(context, equation, arrow ? arrow : end, einsum);
     if (status < 0) return status;
     if (arrow)
-        status = read_term(rule, arrow + 2, end, &einsum->output);
+        status = read_term(context, arrow + 2, end, &einsum->output);
     else
         imply_output(einsum);
-    return status < 0 ? status : check_output(rule, einsum);
+    return status < 0 ? status : check_output(context, einsum);
 }
 
 /* How many axes "..." stands for in an operand; RANK_UNKNOWN when its rank is. */
-static int read_ellipsis_rank(const struct rule *rule, struct einsum *einsum) {
+static int read_ellipsis_rank(const struct op_context *context, struct einsum *einsum) {
     einsum->ellipsis_rank = 0;
     for (size_t i = 0; i < einsum->n; i++) {
         const struct term *term = &einsum->operands[i];
-        int rank = rule_rank(rule, i);
+        int rank = op_rank(context, i);
         if (rank == RANK_UNKNOWN) {
             if (term->ellipsis >= 0) einsum->ellipsis_rank = RANK_UNKNOWN;
             continue;
         }
         int rest = rank - term->n_letters;
         if (rest < 0 || (rest > 0 && term->ellipsis < 0))
-            return rule_fail(rule, DIAG_SHAPE, "input %zu has rank %d, its term has %d labels",
-                             i, rank, term->n_letters);
+            return op_fail(context, DIAG_SHAPE, "input %zu has rank %d, its term has %d labels",
+                           i, rank, term->n_letters);
         if (einsum->ellipsis_rank != RANK_UNKNOWN && rest > einsum->ellipsis_rank)
             einsum->ellipsis_rank = rest;
     }
@@ -194,10 +195,11 @@ static bool meet(int64_t *size, int64_t dim) {
     return !is_known(dim);
 }
 
-static int read_operand_sizes(const struct rule *rule, size_t i, struct einsum *einsum) {
+static int read_operand_sizes(const struct op_context *context, size_t i,
+                              struct einsum *einsum) {
     uint8_t labels[SHAPE_MAX_RANK];
     const struct term *term = &einsum->operands[i];
-    const struct shape *shape = rule_shape(rule, i);
+    const struct shape *shape = op_shape(context, i);
     for (int k = 0; k < term->n_letters; k++) add_label(&einsum->sets[i], term->letters[k]);
     if (!shape_has_rank(shape)) {
         for (int k = 0; k < term->n_letters; k++)
@@ -209,40 +211,40 @@ static int read_operand_sizes(const struct rule *rule, size_t i, struct einsum *
         int64_t before = einsum->sizes[labels[axis]];
         add_label(&einsum->sets[i], labels[axis]);
         if (!meet(&einsum->sizes[labels[axis]], shape->dims[axis]))
-            return rule_fail(rule, DIAG_SHAPE,
-                             "axis %d of input %zu has %lld, the same label %lld before", axis,
-                             i, (long long)shape->dims[axis], (long long)before);
+            return op_fail(context, DIAG_SHAPE,
+                           "axis %d of input %zu has %lld, the same label %lld before", axis, i,
+                           (long long)shape->dims[axis], (long long)before);
     }
     return CM_OK;
 }
 
-static int read_einsum(const struct rule *rule, struct einsum *einsum) {
+static int read_einsum(const struct op_context *context, struct einsum *einsum) {
     int status = CM_OK;
-    if (rule->n_inputs > MAX_OPERANDS)
-        return rule_fail(rule, DIAG_LIMIT, "%zu operands, at most %d are read", rule->n_inputs,
-                         MAX_OPERANDS);
+    if (context->n_inputs > MAX_OPERANDS)
+        return op_fail(context, DIAG_LIMIT, "%zu operands, at most %d are read",
+                       context->n_inputs, MAX_OPERANDS);
     *einsum = (struct einsum){.n = 0};
     for (int label = 0; label < N_LABELS; label++) einsum->sizes[label] = 1;
-    status = read_equation(rule, einsum);
-    if (status == CM_OK) status = read_ellipsis_rank(rule, einsum);
+    status = read_equation(context, einsum);
+    if (status == CM_OK) status = read_ellipsis_rank(context, einsum);
     for (size_t i = 0; i < einsum->n && status == CM_OK; i++)
-        status = read_operand_sizes(rule, i, einsum);
+        status = read_operand_sizes(context, i, einsum);
     return status;
 }
 
-static int infer_einsum(struct rule *rule) {
+static int infer_einsum(struct op_context *context) {
     struct einsum einsum;
     uint8_t labels[2 * SHAPE_MAX_RANK];
     int64_t dims[2 * SHAPE_MAX_RANK];
-    enum dtype dtype = common_dtype(rule, 0);
-    int status = common_check_same_type(rule, 0);
-    if (status == CM_OK) status = read_einsum(rule, &einsum);
+    enum dtype dtype = common_dtype(context, 0);
+    int status = common_check_same_type(context, 0);
+    if (status == CM_OK) status = read_einsum(context, &einsum);
     if (status < 0) return status;
     if (einsum.output.ellipsis >= 0 && einsum.ellipsis_rank == RANK_UNKNOWN)
-        return rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
+        return op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
     int rank = label_axes(&einsum.output, einsum.ellipsis_rank, labels);
     for (int axis = 0; axis < rank; axis++) dims[axis] = einsum.sizes[labels[axis]];
-    return rule_output_dims(rule, 0, dtype, rank, dims);
+    return op_output_dims(context, 0, dtype, rank, dims);
 }
 
 static int64_t product_of(const struct einsum *einsum, struct labels set) {
@@ -332,32 +334,32 @@ static int64_t greedy_order(struct einsum *einsum) {
     return total;
 }
 
-static int64_t count_macs(const struct rule *rule) {
+static int64_t count_macs(const struct op_context *context) {
     struct einsum einsum;
-    struct rule quiet = *rule; /* infer has reported what there is */
+    struct op_context quiet = *context; /* infer has reported what there is */
     quiet.diag = NULL;
-    if (rule->n_inputs < 2) return 0;
-    for (size_t i = 0; i < rule->n_inputs; i++)
-        if (rule_rank(rule, i) == RANK_UNKNOWN) return DIM_UNKNOWN;
+    if (context->n_inputs < 2) return 0;
+    for (size_t i = 0; i < context->n_inputs; i++)
+        if (op_rank(context, i) == RANK_UNKNOWN) return DIM_UNKNOWN;
     if (read_einsum(&quiet, &einsum) < 0) return DIM_UNKNOWN;
     if (einsum.n <= MAX_EXACT) return best_order(&einsum);
     return greedy_order(&einsum);
 }
 
-static void einsum_macs(const struct rule *rule, struct product *ret) {
-    product_add(ret, "contractions, two operands at a time", count_macs(rule));
+static void einsum_macs(const struct op_context *context, struct product *ret) {
+    product_add(ret, "contractions, two operands at a time", count_macs(context));
 }
 
-bool einsum_read(const struct rule *rule, struct einsum_axes *ret) {
+bool einsum_read(const struct op_context *context, struct einsum_axes *ret) {
     struct einsum einsum;
-    struct rule quiet = *rule;
+    struct op_context quiet = *context;
     quiet.diag = NULL;
-    if (rule->n_inputs < 1 || rule->n_inputs > 2) return false;
+    if (context->n_inputs < 1 || context->n_inputs > 2) return false;
     if (read_einsum(&quiet, &einsum) < 0 || einsum.ellipsis_rank == RANK_UNKNOWN) return false;
     ret->n = (int)einsum.n;
     for (size_t i = 0; i < einsum.n; i++) {
         const struct term *term = &einsum.operands[i];
-        const int rank = rule_rank(rule, i);
+        const int rank = op_rank(context, i);
         if (rank == RANK_UNKNOWN) return false;
         ret->operands[i].rank =
             label_axes(term, rank - term->n_letters, ret->operands[i].labels);
@@ -379,10 +381,11 @@ static const struct op rows[] = {
      .max_outputs = 1,
      .attrs = einsum_12,
      .infer = infer_einsum,
-     .cost = {.macs = einsum_macs, .macs_are = "of the cheapest order of pairwise products"},
-     .backward.gradients = "a",
+     .cost = {.macs = einsum_macs,
+              .macs_formula = "of the cheapest order of pairwise products"},
+     .backward.saved_for_backward = "a",
      .backward.factors = VARIADIC,
-     .roles = "w"},
+     .param_roles = "w"},
 };
 
 const struct op_family family_einsum = {"einsum", rows, sizeof(rows) / sizeof(rows[0]), NULL};

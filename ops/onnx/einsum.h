@@ -8,7 +8,7 @@
 
 #include "ir/shape.h"
 
-struct rule;
+struct op_context;
 
 #define EINSUM_LETTERS 52
 #define EINSUM_LABELS  (EINSUM_LETTERS + SHAPE_MAX_RANK) /* and the axes of an ellipsis */
@@ -29,6 +29,6 @@ struct einsum_axes {
  * Of a node whose types are known. False: more operands, or the axes are not known. An axis of
  * one element may bear a label of another size.
  */
-bool einsum_read(const struct rule *rule, struct einsum_axes *ret);
+bool einsum_read(const struct op_context *context, struct einsum_axes *ret);
 
 #endif

@@ -12,48 +12,48 @@
 
 #include "support/banned.h"
 
-static bool number_abs(const struct rule *rule, size_t n, const struct number *x,
+static bool number_abs(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->r = fabs(x[0].r);
     if (x[0].i == INT64_MIN) return false;
     ret->i = x[0].i < 0 ? -x[0].i : x[0].i;
     return true;
 }
 
-static bool number_neg(const struct rule *rule, size_t n, const struct number *x,
+static bool number_neg(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->r = -x[0].r;
     return !__builtin_sub_overflow(INT64_C(0), x[0].i, &ret->i);
 }
 
-static bool number_sign(const struct rule *rule, size_t n, const struct number *x,
+static bool number_sign(const struct op_context *context, size_t n, const struct number *x,
                         struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->i = (x[0].i > 0) - (x[0].i < 0);
     ret->r = (x[0].r > 0) - (x[0].r < 0);
     return !isnan(x[0].r);
 }
 
-static bool number_floor(const struct rule *rule, size_t n, const struct number *x,
+static bool number_floor(const struct op_context *context, size_t n, const struct number *x,
                          struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->r = floor(x[0].r);
     return ret->real;
 }
 
-static bool number_ceil(const struct rule *rule, size_t n, const struct number *x,
+static bool number_ceil(const struct op_context *context, size_t n, const struct number *x,
                         struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->r = ceil(x[0].r);
     return ret->real;
 }
 
 /* Halves to the even neighbour, whatever the rounding mode of the process. */
-static bool number_round(const struct rule *rule, size_t n, const struct number *x,
+static bool number_round(const struct op_context *context, size_t n, const struct number *x,
                          struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     double down = floor(x[0].r);
     double rest = x[0].r - down;
     bool up = rest > 0.5 || (rest == 0.5 && fmod(down, 2) != 0);
@@ -61,23 +61,23 @@ static bool number_round(const struct rule *rule, size_t n, const struct number 
     return ret->real;
 }
 
-static bool number_sqrt(const struct rule *rule, size_t n, const struct number *x,
+static bool number_sqrt(const struct op_context *context, size_t n, const struct number *x,
                         struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->r = sqrt(x[0].r);
     return ret->real;
 }
 
-static bool number_reciprocal(const struct rule *rule, size_t n, const struct number *x,
-                              struct number *ret) {
-    (void)rule, (void)n;
+static bool number_reciprocal(const struct op_context *context, size_t n,
+                              const struct number *x, struct number *ret) {
+    (void)context, (void)n;
     ret->r = 1 / x[0].r;
     return ret->real;
 }
 
 #define FOLD(name)                                                                             \
-    static int fold_##name(struct rule *rule) {                                                \
-        return fold_elements(rule, number_##name);                                             \
+    static int fold_##name(struct op_context *context) {                                       \
+        return fold_elements(context, number_##name);                                          \
     }
 FOLD(abs)
 FOLD(neg)
@@ -97,8 +97,8 @@ static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
-        .fold = folds, .memory = MEMORY_IN_PLACE, .roles = "x", .algebra = form,               \
-        .backward.gradients = keeps                                                            \
+        .fold = folds, .memory = MEMORY_IN_PLACE, .param_roles = "x", .algebra = form,         \
+        .backward.saved_for_backward = keeps                                                   \
     }
 
 /* clang-format off */

@@ -8,17 +8,17 @@
 
 #include "support/banned.h"
 
-static int refuse_rank(const struct rule *rule, int rank) {
-    return rule_fail(rule, DIAG_LIMIT,
-                     "the output would have %d axes, at most %d are supported", rank,
-                     SHAPE_MAX_RANK);
+static int refuse_rank(const struct op_context *context, int rank) {
+    return op_fail(context, DIAG_LIMIT,
+                   "the output would have %d axes, at most %d are supported", rank,
+                   SHAPE_MAX_RANK);
 }
 
 /* Known data and indices; either NULL where they are not. */
-static int read_operands(struct rule *rule, const struct constant **ret_data,
+static int read_operands(struct op_context *context, const struct constant **ret_data,
                          const struct constant **ret_indices) {
-    int status = rule_value(rule, 0, ret_data);
-    if (!status) status = rule_value(rule, 1, ret_indices);
+    int status = op_value(context, 0, ret_data);
+    if (!status) status = op_value(context, 1, ret_indices);
     if (status) return status;
     if (*ret_indices && !constant_has_ints(*ret_indices)) *ret_indices = NULL;
     return 0;
@@ -28,39 +28,40 @@ static int read_operands(struct rule *rule, const struct constant **ret_data,
  * The indices with none negative; entry i points into an axis of dims[i % period]. In the
  * rule's arena; NULL with 0: too many.
  */
-static int normalize_indices(struct rule *rule, const struct constant *indices,
+static int normalize_indices(struct op_context *context, const struct constant *indices,
                              const int64_t *dims, int64_t period, int64_t **ret) {
     int64_t n = indices->n_elements;
     *ret = NULL;
     if (n > CONSTANT_MAX_ELEMENTS) return 0;
-    int64_t *list = arena_array(rule->arena, (size_t)n, sizeof *list);
-    if (!list) return diag_no_memory(rule->diag);
+    int64_t *list = arena_array(context->arena, (size_t)n, sizeof *list);
+    if (!list) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < n; i++) {
         int64_t dim = dims[i % period];
         int64_t index = constant_int_at(indices, i);
         if (index < -dim || index >= dim)
-            return rule_fail(rule, DIAG_VALUE, "index %lld is out of range for an axis of %lld",
-                             (long long)index, (long long)dim);
+            return op_fail(context, DIAG_VALUE,
+                           "index %lld is out of range for an axis of %lld", (long long)index,
+                           (long long)dim);
         list[i] = index < 0 ? index + dim : index;
     }
     *ret = list;
     return 0;
 }
 
-static int infer_gather(struct rule *rule) {
-    const struct shape *data = rule_shape(rule, 0);
-    const struct shape *indices = rule_shape(rule, 1);
+static int infer_gather(struct op_context *context) {
+    const struct shape *data = op_shape(context, 0);
+    const struct shape *indices = op_shape(context, 1);
     int64_t dims[2 * SHAPE_MAX_RANK];
     int axis = 0, rank = 0;
-    if (!shape_has_rank(data)) return common_infer_unknown_rank(rule);
-    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), data->rank, &axis);
+    if (!shape_has_rank(data)) return common_infer_unknown_rank(context);
+    int status = op_normalize_axis(context, op_attr_int(context, "axis"), data->rank, &axis);
     if (status) return status;
-    if (!shape_has_rank(indices)) return common_infer_unknown_rank(rule);
+    if (!shape_has_rank(indices)) return common_infer_unknown_rank(context);
     for (int i = 0; i < axis; i++) dims[rank++] = data->dims[i];
     for (int i = 0; i < indices->rank; i++) dims[rank++] = indices->dims[i];
     for (int i = axis + 1; i < data->rank; i++) dims[rank++] = data->dims[i];
-    if (rank > SHAPE_MAX_RANK) return refuse_rank(rule, rank);
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+    if (rank > SHAPE_MAX_RANK) return refuse_rank(context, rank);
+    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
 struct gather {
@@ -84,16 +85,16 @@ static int64_t gather_source(const void *context, const int64_t *coords) {
     return index + gather->list[which] * gather->data_strides[axis];
 }
 
-static int fold_gather(struct rule *rule) {
+static int fold_gather(struct op_context *context) {
     struct gather gather = {0};
     const struct constant *data = NULL, *indices = NULL;
     int64_t *list = NULL;
-    int status = read_operands(rule, &data, &indices);
+    int status = read_operands(context, &data, &indices);
     if (status || !data || !indices) return status;
-    status =
-        rule_normalize_axis(rule, rule_attr_int(rule, "axis"), data->shape.rank, &gather.axis);
+    status = op_normalize_axis(context, op_attr_int(context, "axis"), data->shape.rank,
+                               &gather.axis);
     if (status) return status;
-    status = normalize_indices(rule, indices, &data->shape.dims[gather.axis], 1, &list);
+    status = normalize_indices(context, indices, &data->shape.dims[gather.axis], 1, &list);
     if (status || !list) return status;
     gather.data = &data->shape;
     gather.indices = &indices->shape;
@@ -101,35 +102,35 @@ static int fold_gather(struct rule *rule) {
     remap_strides(gather.data, gather.data_strides);
     remap_strides(gather.indices, gather.index_strides);
     const struct remap remap = {.from = data, .source = gather_source, .context = &gather};
-    return remap_fold(rule, 0, &remap);
+    return remap_fold(context, 0, &remap);
 }
 
 /* A table read by computed indices is an embedding: "1024, 192", rows and width. Any other
  * Gather is no module of its own and says nothing. */
-static int describe_gather(const struct rule *rule, struct text *out) {
-    const struct fact *data = rule_input(rule, 0);
+static int describe_gather(const struct op_context *context, struct text *out) {
+    const struct value_info *data = op_input(context, 0);
     bool is_table = data->is_constant && dtype_is_float(data->dtype) &&
-                    fact_is_complete(data) && data->shape.rank == 2 &&
-                    !rule_input(rule, 1)->is_constant && rule_attr_int(rule, "axis") == 0;
+                    value_info_is_complete(data) && data->shape.rank == 2 &&
+                    !op_input(context, 1)->is_constant && op_attr_int(context, "axis") == 0;
     if (is_table)
         text_printf(out, "%lld, %lld", (long long)data->shape.dims[0],
                     (long long)data->shape.dims[1]);
     return 0;
 }
 
-static int infer_gather_elements(struct rule *rule) {
-    int rank = rule_rank(rule, 0);
+static int infer_gather_elements(struct op_context *context) {
+    int rank = op_rank(context, 0);
     int axis = 0;
     if (rank != RANK_UNKNOWN) {
-        int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, &axis);
+        int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
         if (status) return status;
-        if (rule_rank(rule, 1) != RANK_UNKNOWN && rule_rank(rule, 1) != rank)
-            return rule_fail(rule, DIAG_SHAPE, "indices have %d axes, the data has %d",
-                             rule_rank(rule, 1), rank);
+        if (op_rank(context, 1) != RANK_UNKNOWN && op_rank(context, 1) != rank)
+            return op_fail(context, DIAG_SHAPE, "indices have %d axes, the data has %d",
+                           op_rank(context, 1), rank);
     }
-    if (rule_rank(rule, 1) == RANK_UNKNOWN)
-        return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, NULL);
-    return rule_output(rule, 0, rule_dtype(rule, 0), rule_shape(rule, 1));
+    if (op_rank(context, 1) == RANK_UNKNOWN)
+        return op_output_dims(context, 0, op_dtype(context, 0), rank, NULL);
+    return op_output(context, 0, op_dtype(context, 0), op_shape(context, 1));
 }
 
 static int64_t gather_elements_source(const void *context, const int64_t *coords) {
@@ -143,72 +144,73 @@ static int64_t gather_elements_source(const void *context, const int64_t *coords
 }
 
 /* Off the axis, indices may not reach past the data. */
-static int check_extent(const struct rule *rule, const struct gather *gather) {
+static int check_extent(const struct op_context *context, const struct gather *gather) {
     for (int i = 0; i < gather->data->rank; i++)
         if (i != gather->axis && gather->indices->dims[i] > gather->data->dims[i])
-            return rule_fail(rule, DIAG_SHAPE, "indices %s reach past the data %s on axis %d",
-                             rule_shape_text(rule, gather->indices),
-                             rule_shape_text(rule, gather->data), i);
+            return op_fail(context, DIAG_SHAPE, "indices %s reach past the data %s on axis %d",
+                           op_shape_text(context, gather->indices),
+                           op_shape_text(context, gather->data), i);
     return 0;
 }
 
-static int fold_gather_elements(struct rule *rule) {
+static int fold_gather_elements(struct op_context *context) {
     struct gather gather = {0};
     const struct constant *data = NULL, *indices = NULL;
     int64_t *list = NULL;
-    int status = read_operands(rule, &data, &indices);
+    int status = read_operands(context, &data, &indices);
     if (status || !data || !indices) return status;
     gather.data = &data->shape;
     gather.indices = &indices->shape;
-    status =
-        rule_normalize_axis(rule, rule_attr_int(rule, "axis"), data->shape.rank, &gather.axis);
-    if (!status) status = check_extent(rule, &gather);
+    status = op_normalize_axis(context, op_attr_int(context, "axis"), data->shape.rank,
+                               &gather.axis);
+    if (!status) status = check_extent(context, &gather);
     if (status) return status;
-    status = normalize_indices(rule, indices, &data->shape.dims[gather.axis], 1, &list);
+    status = normalize_indices(context, indices, &data->shape.dims[gather.axis], 1, &list);
     if (status || !list) return status;
     gather.list = list;
     remap_strides(gather.data, gather.data_strides);
     remap_strides(gather.indices, gather.index_strides);
     const struct remap remap = {
         .from = data, .source = gather_elements_source, .context = &gather};
-    return remap_fold(rule, 0, &remap);
+    return remap_fold(context, 0, &remap);
 }
 
 /* The length of an index tuple: the last dim of indices, at most the data's axes behind the
  * batch. */
-static int tuple_length(const struct rule *rule, int64_t batch_dims, int64_t *ret) {
-    const struct shape *data = rule_shape(rule, 0);
-    const struct shape *indices = rule_shape(rule, 1);
+static int tuple_length(const struct op_context *context, int64_t batch_dims, int64_t *ret) {
+    const struct shape *data = op_shape(context, 0);
+    const struct shape *indices = op_shape(context, 1);
     if (indices->rank < 1 || data->rank < 1 || batch_dims < 0 || batch_dims >= indices->rank ||
         batch_dims >= data->rank)
-        return rule_fail(
-            rule, DIAG_SHAPE, "batch_dims %lld does not fit data %s and indices %s",
-            (long long)batch_dims, rule_shape_text(rule, data), rule_shape_text(rule, indices));
+        return op_fail(context, DIAG_SHAPE,
+                       "batch_dims %lld does not fit data %s and indices %s",
+                       (long long)batch_dims, op_shape_text(context, data),
+                       op_shape_text(context, indices));
     int64_t length = indices->dims[indices->rank - 1];
     if (is_known(length) && (length < 1 || length > data->rank - batch_dims))
-        return rule_fail(rule, DIAG_SHAPE, "indices %s point with %lld numbers into data %s",
-                         rule_shape_text(rule, indices), (long long)length,
-                         rule_shape_text(rule, data));
+        return op_fail(context, DIAG_SHAPE, "indices %s point with %lld numbers into data %s",
+                       op_shape_text(context, indices), (long long)length,
+                       op_shape_text(context, data));
     *ret = length;
     return 0;
 }
 
-static int infer_gather_nd(struct rule *rule) {
-    const struct shape *data = rule_shape(rule, 0);
-    const struct shape *indices = rule_shape(rule, 1);
-    int64_t batch = rule_attr_int(rule, "batch_dims");
+static int infer_gather_nd(struct op_context *context) {
+    const struct shape *data = op_shape(context, 0);
+    const struct shape *indices = op_shape(context, 1);
+    int64_t batch = op_attr_int(context, "batch_dims");
     int64_t dims[2 * SHAPE_MAX_RANK];
     int64_t length = 0;
     int rank = 0;
     if (!shape_has_rank(data) || !shape_has_rank(indices))
-        return common_infer_unknown_rank(rule);
-    int status = tuple_length(rule, batch, &length);
+        return common_infer_unknown_rank(context);
+    int status = tuple_length(context, batch, &length);
     if (status) return status;
-    if (!is_known(length)) return common_infer_unknown_rank(rule);
+    if (!is_known(length)) return common_infer_unknown_rank(context);
     for (int i = 0; i < indices->rank - 1; i++) dims[rank++] = indices->dims[i];
     for (int i = (int)(batch + length); i < data->rank; i++) dims[rank++] = data->dims[i];
-    if (rank > SHAPE_MAX_RANK) return refuse_rank(rule, rank);
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+    if (rank > SHAPE_MAX_RANK) return refuse_rank(context, rank);
+    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
 struct gather_nd {
@@ -235,22 +237,22 @@ static int64_t gather_nd_source(const void *context, const int64_t *coords) {
     return index;
 }
 
-static int fold_gather_nd(struct rule *rule) {
+static int fold_gather_nd(struct op_context *context) {
     struct gather_nd gather = {0};
     const struct constant *data = NULL, *indices = NULL;
     int64_t *list = NULL;
     int64_t length = 0;
-    int64_t batch = rule_attr_int(rule, "batch_dims");
-    int status = read_operands(rule, &data, &indices);
+    int64_t batch = op_attr_int(context, "batch_dims");
+    int status = read_operands(context, &data, &indices);
     if (status || !data || !indices) return status;
-    status = tuple_length(rule, batch, &length);
+    status = tuple_length(context, batch, &length);
     if (status || !is_known(length)) return status;
     for (int i = 0; i < batch; i++)
         if (indices->shape.dims[i] != data->shape.dims[i])
-            return rule_fail(rule, DIAG_SHAPE,
-                             "batch axis %d is %lld in indices, %lld in the data", i,
-                             (long long)indices->shape.dims[i], (long long)data->shape.dims[i]);
-    status = normalize_indices(rule, indices, &data->shape.dims[batch], length, &list);
+            return op_fail(context, DIAG_SHAPE,
+                           "batch axis %d is %lld in indices, %lld in the data", i,
+                           (long long)indices->shape.dims[i], (long long)data->shape.dims[i]);
+    status = normalize_indices(context, indices, &data->shape.dims[batch], length, &list);
     if (status || !list) return status;
     gather.data = &data->shape;
     gather.indices = &indices->shape;
@@ -260,26 +262,26 @@ static int fold_gather_nd(struct rule *rule) {
     remap_strides(gather.data, gather.data_strides);
     remap_strides(gather.indices, gather.index_strides);
     const struct remap remap = {.from = data, .source = gather_nd_source, .context = &gather};
-    return remap_fold(rule, 0, &remap);
+    return remap_fold(context, 0, &remap);
 }
 
 static const struct op_attr along_axis[] = {INT_ATTR("axis", 0), {0}};
 static const struct op_attr gather_nd_12[] = {INT_ATTR("batch_dims", 0), {0}};
 
 /* A scalar index that stands in the file was x[:, i]: a part, not a copy. */
-static enum op_view view_gather(const struct rule *rule) {
-    const struct shape *data = rule_shape(rule, 0);
+static enum op_view view_gather(const struct op_context *context) {
+    const struct shape *data = op_shape(context, 0);
     int axis = 0;
-    if (rule_rank(rule, 1) != 0 || !rule_input(rule, 1)->is_constant) return VIEW_NONE;
-    if (!shape_has_rank(data) || rule_attr_int(rule, "axis") < 0) return VIEW_STRIDED;
+    if (op_rank(context, 1) != 0 || !op_input(context, 1)->is_constant) return VIEW_NONE;
+    if (!shape_has_rank(data) || op_attr_int(context, "axis") < 0) return VIEW_STRIDED;
     while (axis < data->rank && data->dims[axis] == 1) axis++;
-    return rule_attr_int(rule, "axis") <= axis ? VIEW_SAME : VIEW_STRIDED;
+    return op_attr_int(context, "axis") <= axis ? VIEW_SAME : VIEW_STRIDED;
 }
 
-#define ROW(of, name, from, attributes, rule, folds, keeps, shares)                            \
+#define ROW(of, name, from, attributes, context, folds, keeps, shares)                         \
     .domain = of, .type = name, .since = from, .min_inputs = 2, .max_inputs = 2,               \
-    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds,     \
-    .roles = "ni", .backward.gradients = keeps, .backward.view = shares
+    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context, .fold = folds,  \
+    .param_roles = "ni", .backward.saved_for_backward = keeps, .backward.view = shares
 
 /* clang-format off */
 static const struct op rows[] = {

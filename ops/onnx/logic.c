@@ -12,96 +12,96 @@
 
 #include "support/banned.h"
 
-static bool number_equal(const struct rule *rule, size_t n, const struct number *x,
+static bool number_equal(const struct op_context *context, size_t n, const struct number *x,
                          struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->i = x[0].real ? x[0].r == x[1].r : x[0].i == x[1].i;
     return true;
 }
 
-static bool number_less(const struct rule *rule, size_t n, const struct number *x,
+static bool number_less(const struct op_context *context, size_t n, const struct number *x,
                         struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->i = x[0].real ? x[0].r < x[1].r : x[0].i < x[1].i;
     return true;
 }
 
-static bool number_less_equal(const struct rule *rule, size_t n, const struct number *x,
-                              struct number *ret) {
-    (void)rule, (void)n;
+static bool number_less_equal(const struct op_context *context, size_t n,
+                              const struct number *x, struct number *ret) {
+    (void)context, (void)n;
     ret->i = x[0].real ? x[0].r <= x[1].r : x[0].i <= x[1].i;
     return true;
 }
 
-static bool number_greater(const struct rule *rule, size_t n, const struct number *x,
+static bool number_greater(const struct op_context *context, size_t n, const struct number *x,
                            struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->i = x[0].real ? x[0].r > x[1].r : x[0].i > x[1].i;
     return true;
 }
 
-static bool number_greater_equal(const struct rule *rule, size_t n, const struct number *x,
-                                 struct number *ret) {
-    (void)rule, (void)n;
+static bool number_greater_equal(const struct op_context *context, size_t n,
+                                 const struct number *x, struct number *ret) {
+    (void)context, (void)n;
     ret->i = x[0].real ? x[0].r >= x[1].r : x[0].i >= x[1].i;
     return true;
 }
 
-static bool number_not(const struct rule *rule, size_t n, const struct number *x,
+static bool number_not(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->i = !x[0].i;
     return true;
 }
 
-static bool number_and(const struct rule *rule, size_t n, const struct number *x,
+static bool number_and(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->i = x[0].i && x[1].i;
     return true;
 }
 
-static bool number_or(const struct rule *rule, size_t n, const struct number *x,
+static bool number_or(const struct op_context *context, size_t n, const struct number *x,
                       struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->i = x[0].i || x[1].i;
     return true;
 }
 
-static bool number_xor(const struct rule *rule, size_t n, const struct number *x,
+static bool number_xor(const struct op_context *context, size_t n, const struct number *x,
                        struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->i = !x[0].i != !x[1].i;
     return true;
 }
 
 /* Of a choice that is not known: the larger or the smaller. */
-static bool number_either(const struct rule *rule, size_t n, const struct number *x,
+static bool number_either(const struct op_context *context, size_t n, const struct number *x,
                           struct number *ret) {
     (void)n;
     const bool first = x[1].real ? x[1].r > x[2].r : x[1].i > x[2].i;
-    *ret = first == (rule->end == RULE_MOST) ? x[1] : x[2];
+    *ret = first == (context->end == RULE_MOST) ? x[1] : x[2];
     return true;
 }
 
-static bool number_where(const struct rule *rule, size_t n, const struct number *x,
+static bool number_where(const struct op_context *context, size_t n, const struct number *x,
                          struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->i = x[0].i ? x[1].i : x[2].i;
     ret->r = x[0].i ? x[1].r : x[2].r;
     return true;
 }
 
-static bool number_is_nan(const struct rule *rule, size_t n, const struct number *x,
+static bool number_is_nan(const struct op_context *context, size_t n, const struct number *x,
                           struct number *ret) {
-    (void)rule, (void)n;
+    (void)context, (void)n;
     ret->i = isnan(x[0].r) != 0;
     return true;
 }
 
 #define FOLD(name)                                                                             \
-    static int fold_##name(struct rule *rule) {                                                \
-        return fold_elements(rule, number_##name);                                             \
+    static int fold_##name(struct op_context *context) {                                       \
+        return fold_elements(context, number_##name);                                          \
     }
 FOLD(equal)
 FOLD(less)
@@ -115,49 +115,50 @@ FOLD(xor)
 FOLD(is_nan)
 #undef FOLD
 
-static int fold_where(struct rule *rule) {
-    const struct fact *const choices[] = {NULL, rule_input(rule, 1), rule_input(rule, 2)};
-    struct rule either = *rule;
-    if (!rule_input(rule, 1)->value || !rule_input(rule, 2)->value) return CM_OK;
-    if (rule_input(rule, 0)->value) return fold_elements(rule, number_where);
+static int fold_where(struct op_context *context) {
+    const struct value_info *const choices[] = {NULL, op_input(context, 1),
+                                                op_input(context, 2)};
+    struct op_context either = *context;
+    if (!op_input(context, 1)->value || !op_input(context, 2)->value) return CM_OK;
+    if (op_input(context, 0)->value) return fold_elements(context, number_where);
     either.inputs = choices;
-    return rule->end == RULE_EXACT ? CM_OK : fold_elements(&either, number_either);
+    return context->end == RULE_EXACT ? CM_OK : fold_elements(&either, number_either);
 }
 
-static int infer_compare(struct rule *rule) {
-    return common_broadcast_to(rule, 0, DTYPE_BOOL);
+static int infer_compare(struct op_context *context) {
+    return common_broadcast_to(context, 0, DTYPE_BOOL);
 }
 
-static int infer_compare_legacy(struct rule *rule) {
-    return common_infer_legacy_broadcast(rule, DTYPE_BOOL);
+static int infer_compare_legacy(struct op_context *context) {
+    return common_infer_legacy_broadcast(context, DTYPE_BOOL);
 }
 
-static int infer_test(struct rule *rule) {
-    return common_infer_same_shape(rule, DTYPE_BOOL);
+static int infer_test(struct op_context *context) {
+    return common_infer_same_shape(context, DTYPE_BOOL);
 }
 
-static int check_bool(const struct rule *rule, size_t i) {
-    enum dtype dtype = rule_dtype(rule, i);
+static int check_bool(const struct op_context *context, size_t i) {
+    enum dtype dtype = op_dtype(context, i);
     if (dtype == DTYPE_UNDEFINED || dtype == DTYPE_BOOL) return CM_OK;
-    return rule_fail(rule, DIAG_TYPE, "input %zu is of type %s, bool is wanted", i,
-                     dtype_name(dtype));
+    return op_fail(context, DIAG_TYPE, "input %zu is of type %s, bool is wanted", i,
+                   dtype_name(dtype));
 }
 
-static int infer_not(struct rule *rule) {
-    int status = check_bool(rule, 0);
-    return status < 0 ? status : infer_test(rule);
+static int infer_not(struct op_context *context) {
+    int status = check_bool(context, 0);
+    return status < 0 ? status : infer_test(context);
 }
 
-static int infer_where(struct rule *rule) {
-    int status = check_bool(rule, 0);
-    return status < 0 ? status : common_broadcast_to(rule, 1, common_dtype(rule, 1));
+static int infer_where(struct op_context *context) {
+    int status = check_bool(context, 0);
+    return status < 0 ? status : common_broadcast_to(context, 1, common_dtype(context, 1));
 }
 
-static int infer_bit_shift(struct rule *rule) {
-    const char *direction = rule_attr_string(rule, "direction");
+static int infer_bit_shift(struct op_context *context) {
+    const char *direction = op_attr_string(context, "direction");
     if (!text_equal(direction, "LEFT") && !text_equal(direction, "RIGHT"))
-        return rule_fail(rule, DIAG_ATTRIBUTE, "direction is neither LEFT nor RIGHT");
-    return common_infer_broadcast(rule);
+        return op_fail(context, DIAG_ATTRIBUTE, "direction is neither LEFT nor RIGHT");
+    return common_infer_broadcast(context);
 }
 
 static const struct op_attr broadcast_1[] = {
@@ -168,10 +169,10 @@ static const struct op_attr bit_shift_11[] = {REQUIRED_ATTR("direction", ATTR_ST
 
 #define LOGIC(...)                                                                             \
     { ROW(__VA_ARGS__) }
-#define ROW(name, from, n, attributes, rule, folds, keeps)                                     \
+#define ROW(name, from, n, attributes, context, folds, keeps)                                  \
     .domain = "", .type = name, .since = from, .min_inputs = n, .max_inputs = n,               \
-    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds,     \
-    .memory = MEMORY_IN_PLACE, .roles = "m", .backward.gradients = keeps
+    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context, .fold = folds,  \
+    .memory = MEMORY_IN_PLACE, .param_roles = "m", .backward.saved_for_backward = keeps
 
 /* clang-format off */
 static const struct op rows[] = {

@@ -13,58 +13,59 @@ enum { LOOP_TRIPS, LOOP_CONDITION, LOOP_STATE };
 
 /* The trip count that is asked for, ROUNDS_ENDLESS where there is none (exporters write 2^63 -
  * 1 for it). */
-static int read_trips(struct rule *rule, int64_t *ret) {
+static int read_trips(struct op_context *context, int64_t *ret) {
     struct int_list list;
-    int status = rule_int_list(rule, LOOP_TRIPS, &list);
+    int status = op_int_list(context, LOOP_TRIPS, &list);
     if (status) return status;
-    *ret = rule_has_input(rule, LOOP_TRIPS) ? DIM_UNKNOWN : ROUNDS_ENDLESS;
+    *ret = op_has_input(context, LOOP_TRIPS) ? DIM_UNKNOWN : ROUNDS_ENDLESS;
     if (list.known && list.n == 1) *ret = list.values[0] < 0 ? 0 : list.values[0];
     return 0;
 }
 
-static struct fact scalar_of(enum dtype dtype) {
-    return fact_tensor(dtype, (struct shape){0, NULL});
+static struct value_info scalar_of(enum dtype dtype) {
+    return value_info_tensor(dtype, (struct shape){0, NULL});
 }
 
 /* A round runs only while the condition holds, so a body sees it true. */
-static int loop_inputs(struct rule *rule, struct body *body) {
+static int loop_inputs(struct op_context *context, struct body *body) {
     const struct shape scalar = {0, NULL};
     body->inputs[0] = scalar_of(DTYPE_INT64);
     body->inputs[1] = scalar_of(DTYPE_BOOL);
-    body->inputs[1].value = constant_splat_int(rule->arena, DTYPE_BOOL, &scalar, 1);
-    if (!body->inputs[1].value) return diag_no_memory(rule->diag);
+    body->inputs[1].value = constant_splat_int(context->arena, DTYPE_BOOL, &scalar, 1);
+    if (!body->inputs[1].value) return diag_no_memory(context->diag);
     for (size_t i = LOOP_STATE; i < body->n_inputs; i++)
-        body->inputs[i] = body_varying(rule_input(rule, i));
+        body->inputs[i] = body_varying(op_input(context, i));
     return 0;
 }
 
 /* What the condition that the body gives says of the rounds of a loop that starts. */
-static int rounds_of_condition(struct rule *rule, const struct body *body, struct rounds *ret) {
+static int trip_count_of_condition(struct op_context *context, const struct body *body,
+                                   struct rounds *ret) {
     bool goes_on = false, known = false;
-    int status = body_condition(rule, &body->outputs[0], &known, &goes_on);
+    int status = body_condition(context, &body->outputs[0], &known, &goes_on);
     *ret = (struct rounds){known && goes_on ? ROUNDS_ENDLESS : 1,
                            known && !goes_on ? 1 : ROUNDS_ENDLESS};
-    if (status || known || !rule->walker->fact) return status;
-    return rounds_counted(rule, body, ret);
+    if (status || known || !context->walker->info) return status;
+    return trip_count_find(context, body, ret);
 }
 
 /* Whether it is known that the first round is let in. */
-static int starts(struct rule *rule, bool *ret) {
+static int starts(struct op_context *context, bool *ret) {
     bool condition = false;
     *ret = true;
-    if (!rule_has_input(rule, LOOP_CONDITION)) return 0;
-    return body_condition(rule, rule_input(rule, LOOP_CONDITION), ret, &condition);
+    if (!op_has_input(context, LOOP_CONDITION)) return 0;
+    return body_condition(context, op_input(context, LOOP_CONDITION), ret, &condition);
 }
 
 /* Rounds of a loop that may run and whose body was walked. */
-static int loop_rounds(struct rule *rule, const struct body *body, int64_t trips,
+static int loop_rounds(struct op_context *context, const struct body *body, int64_t trips,
                        struct rounds *ret) {
     bool started = false;
-    int status = rounds_of_condition(rule, body, ret);
-    if (!status) status = starts(rule, &started);
+    int status = trip_count_of_condition(context, body, ret);
+    if (!status) status = starts(context, &started);
     if (is_known(trips) && trips < ret->least) ret->least = trips;
     if (is_known(trips) && trips < ret->most) ret->most = trips;
-    if (!started || !is_known(trips) || rule_is_loose(rule, LOOP_TRIPS)) ret->least = 0;
+    if (!started || !is_known(trips) || op_is_loose(context, LOOP_TRIPS)) ret->least = 0;
     return status;
 }
 
@@ -80,57 +81,59 @@ static int64_t most_rounds(const struct rounds *rounds) {
 }
 
 /* As often as the caller says, where nothing else does. */
-static void take_asked(const struct rule *rule, struct rounds *rounds) {
-    const struct rule_walker *walker = rule->walker;
+static void take_asked(const struct op_context *context, struct rounds *rounds) {
+    const struct op_walker *walker = context->walker;
     if (!walker->trips) return;
-    const int64_t asked = walker->trips(walker->context, rule->node_id, exact_rounds(rounds),
+    const int64_t asked = walker->trips(walker->context, context->node_id, exact_rounds(rounds),
                                         most_rounds(rounds));
     if (is_known(asked)) rounds->least = rounds->most = asked;
 }
 
 /* Whether it is plain before any walk that the body never runs. */
-static int never_runs(struct rule *rule, int64_t trips, bool *ret) {
+static int never_runs(struct op_context *context, int64_t trips, bool *ret) {
     bool known = false, starts = false;
-    int status = body_condition(rule, rule_input(rule, LOOP_CONDITION), &known, &starts);
+    int status = body_condition(context, op_input(context, LOOP_CONDITION), &known, &starts);
     *ret = trips == 0 || (known && !starts);
     return status;
 }
 
-static int open_loop(struct rule *rule, struct body *body, struct carried *carried) {
-    size_t n = rule->n_inputs > LOOP_STATE ? rule->n_inputs - LOOP_STATE : 0;
+static int open_loop(struct op_context *context, struct body *body, struct carried *carried) {
+    size_t n = context->n_inputs > LOOP_STATE ? context->n_inputs - LOOP_STATE : 0;
     *carried = (struct carried){LOOP_STATE, 1, n};
-    int status = body_open(rule, "body", body);
+    int status = body_open(context, "body", body);
     if (!status)
-        status = body_check(rule, body, LOOP_STATE + n,
-                            1 + (rule->n_outputs > n ? rule->n_outputs : n));
-    return status ? status : loop_inputs(rule, body);
+        status = body_check(context, body, LOOP_STATE + n,
+                            1 + (context->n_outputs > n ? context->n_outputs : n));
+    return status ? status : loop_inputs(context, body);
 }
 
 /* Output i: of the state (which goes through untouched when there is no round), or stacked. */
-static int loop_output(struct rule *rule, const struct body *body,
+static int loop_output(struct op_context *context, const struct body *body,
                        const struct carried *carried, size_t i, const struct rounds *rounds) {
-    const int64_t times = rule_at_most(rule, exact_rounds(rounds), most_rounds(rounds));
-    if (i >= carried->n) return body_output_stacked(rule, i, &body->outputs[1 + i], 0, times);
-    if (rounds->most == 0) return rule_output_like(rule, i, LOOP_STATE + i);
-    const struct fact state = body_last_state(body, carried, i, rounds->least > 0);
-    return rule_output_fact(rule, i, &state);
+    const int64_t times = op_at_most(context, exact_rounds(rounds), most_rounds(rounds));
+    if (i >= carried->n)
+        return body_output_stacked(context, i, &body->outputs[1 + i], 0, times);
+    if (rounds->most == 0) return op_output_like(context, i, LOOP_STATE + i);
+    const struct value_info state = body_last_state(body, carried, i, rounds->least > 0);
+    return op_output_fact(context, i, &state);
 }
 
-static int infer_loop(struct rule *rule) {
+static int infer_loop(struct op_context *context) {
     struct carried carried;
     struct body body;
     int64_t trips = 0;
     bool never = false;
     struct rounds rounds = {0, 0};
-    int status = open_loop(rule, &body, &carried);
-    if (!status) status = read_trips(rule, &trips);
-    if (!status) status = never_runs(rule, trips, &never);
-    if (!status) status = body_walk_rounds(rule, &body, &carried);
-    if (!status && !never) status = loop_rounds(rule, &body, trips, &rounds);
-    if (!status) take_asked(rule, &rounds);
-    if (!status) status = body_rounds(rule, &body, exact_rounds(&rounds), most_rounds(&rounds));
-    for (size_t i = 0; i < rule->n_outputs && !status; i++)
-        status = loop_output(rule, &body, &carried, i, &rounds);
+    int status = open_loop(context, &body, &carried);
+    if (!status) status = read_trips(context, &trips);
+    if (!status) status = never_runs(context, trips, &never);
+    if (!status) status = body_walk_rounds(context, &body, &carried);
+    if (!status && !never) status = loop_rounds(context, &body, trips, &rounds);
+    if (!status) take_asked(context, &rounds);
+    if (!status)
+        status = body_rounds(context, &body, exact_rounds(&rounds), most_rounds(&rounds));
+    for (size_t i = 0; i < context->n_outputs && !status; i++)
+        status = loop_output(context, &body, &carried, i, &rounds);
     return status;
 }
 
@@ -140,8 +143,8 @@ static const struct op_attr attributes[] = {REQUIRED_ATTR("body", ATTR_GRAPH), {
     {                                                                                          \
         .domain = "", .type = "Loop", .since = from, .min_inputs = least,                      \
         .max_inputs = VARIADIC, .min_outputs = 1, .max_outputs = VARIADIC,                     \
-        .attrs = attributes, .infer = infer_loop, .memory = MEMORY_CONTROL, .roles = "iix",    \
-        .backward.gradients = ""                                                               \
+        .attrs = attributes, .infer = infer_loop, .memory = MEMORY_CONTROL,                    \
+        .param_roles = "iix", .backward.saved_for_backward = ""                                \
     }
 
 static const struct op rows[] = {LOOP(1, 3), LOOP(11, 2)};

@@ -8,10 +8,10 @@
 
 #include "support/banned.h"
 
-static int check_targets(const struct rule *rule) {
-    const struct shape *scores = rule_shape(rule, 0);
-    const struct shape *targets = rule_shape(rule, 1);
-    int status = common_check_rank(rule, 0, 2);
+static int check_targets(const struct op_context *context) {
+    const struct shape *scores = op_shape(context, 0);
+    const struct shape *targets = op_shape(context, 1);
+    int status = common_check_rank(context, 0, 2);
     if (status < 0 || !shape_has_rank(scores) || !shape_has_rank(targets)) return status;
     bool fits = targets->rank == scores->rank - 1;
     for (int axis = 0; fits && axis < targets->rank; axis++) {
@@ -20,24 +20,24 @@ static int check_targets(const struct rule *rule) {
         fits = !is_known(have) || !is_known(want) || have == want;
     }
     if (fits) return CM_OK;
-    return rule_fail(rule, DIAG_SHAPE, "targets %s do not fit scores %s",
-                     rule_shape_text(rule, targets), rule_shape_text(rule, scores));
+    return op_fail(context, DIAG_SHAPE, "targets %s do not fit scores %s",
+                   op_shape_text(context, targets), op_shape_text(context, scores));
 }
 
-static int infer_loss(struct rule *rule) {
-    const bool each = text_equal(rule_attr_string(rule, "reduction"), "none");
-    const enum dtype dtype = rule_dtype(rule, 0);
-    int status = check_targets(rule);
+static int infer_loss(struct op_context *context) {
+    const bool each = text_equal(op_attr_string(context, "reduction"), "none");
+    const enum dtype dtype = op_dtype(context, 0);
+    int status = check_targets(context);
     if (status == CM_OK)
-        status = each ? rule_output(rule, 0, dtype, rule_shape(rule, 1))
-                      : rule_output_dims(rule, 0, dtype, 0, NULL);
-    return status < 0 ? status : rule_output(rule, 1, dtype, rule_shape(rule, 0));
+        status = each ? op_output(context, 0, dtype, op_shape(context, 1))
+                      : op_output_dims(context, 0, dtype, 0, NULL);
+    return status < 0 ? status : op_output(context, 1, dtype, op_shape(context, 0));
 }
 
 /* The logarithms of the probabilities, where no output has them. */
-static int64_t log_probabilities(const struct rule *rule) {
-    if (rule_has_output(rule, 1)) return 0;
-    return dtype_bytes(rule_dtype(rule, 0), rule_elements(rule, 0));
+static int64_t log_probabilities(const struct op_context *context) {
+    if (op_has_output(context, 1)) return 0;
+    return dtype_bytes(op_dtype(context, 0), op_elements(context, 0));
 }
 
 static const struct op_attr loss_12[] = {
@@ -47,7 +47,8 @@ static const struct op_attr loss_12[] = {
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 2, .max_inputs = 3,           \
         .min_outputs = 1, .max_outputs = out, .attrs = loss_12, .infer = infer_loss,           \
-        .roles = "xim", .module = class, .backward.gradients = keeps, __VA_ARGS__              \
+        .param_roles = "xim", .module = class, .backward.saved_for_backward = keeps,           \
+        __VA_ARGS__                                                                            \
     }
 
 static const struct op rows[] = {

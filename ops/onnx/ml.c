@@ -13,185 +13,187 @@
 
 #include "support/banned.h"
 
-static size_t attr_length(const struct rule *rule, const char *name) {
-    const struct attr *attr = node_attr(rule->node, name);
+static size_t attr_length(const struct op_context *context, const char *name) {
+    const struct attr *attr = node_attr(context->node, name);
     return attr ? attr->n : 0;
 }
 
 /* Rows of X: [C] is one. */
-static int64_t n_rows(const struct rule *rule) {
-    const int rank = rule_rank(rule, 0);
+static int64_t n_rows(const struct op_context *context) {
+    const int rank = op_rank(context, 0);
     if (rank == RANK_UNKNOWN) return DIM_UNKNOWN;
-    return rank < 2 ? 1 : rule_dim(rule, 0, 0);
+    return rank < 2 ? 1 : op_dim(context, 0, 0);
 }
 
-static int infer_float(struct rule *rule) {
-    return common_infer_same_shape(rule, DTYPE_FLOAT);
+static int infer_float(struct op_context *context) {
+    return common_infer_same_shape(context, DTYPE_FLOAT);
 }
 
 /* Elements of the last axis, picked by indices; of [C] a matrix of one row. */
-static int infer_extract(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
+static int infer_extract(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK] = {1, DIM_UNKNOWN};
-    int status = common_check_rank(rule, 0, 1);
+    int status = common_check_rank(context, 0, 1);
     if (status < 0 || !shape_has_rank(x))
-        return status < 0 ? status : common_infer_unknown_rank(rule);
+        return status < 0 ? status : common_infer_unknown_rank(context);
     const int rank = x->rank > 1 ? x->rank : 2;
     for (int axis = 0; x->rank > 1 && axis < rank - 1; axis++) dims[axis] = x->dims[axis];
-    dims[rank - 1] = rule_elements(rule, 1);
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+    dims[rank - 1] = op_elements(context, 1);
+    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
 /* [1, entries]; a sparse map has max_map places, a dense one as many as it has keys. */
-static int infer_cast_map(struct rule *rule) {
+static int infer_cast_map(struct op_context *context) {
     static const struct {
         const char *name;
         enum dtype dtype;
     } types[] = {
         {"TO_FLOAT", DTYPE_FLOAT}, {"TO_INT64", DTYPE_INT64}, {"TO_STRING", DTYPE_STRING}};
-    const bool sparse = text_equal(rule_attr_string(rule, "map_form"), "SPARSE");
-    const int64_t dims[] = {1, sparse ? rule_attr_int(rule, "max_map") : DIM_UNKNOWN};
-    const char *to = rule_attr_string(rule, "cast_to");
+    const bool sparse = text_equal(op_attr_string(context, "map_form"), "SPARSE");
+    const int64_t dims[] = {1, sparse ? op_attr_int(context, "max_map") : DIM_UNKNOWN};
+    const char *to = op_attr_string(context, "cast_to");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (text_equal(to, types[i].name))
-            return rule_output_dims(rule, 0, types[i].dtype, 2, dims);
-    return rule_fail(rule, DIAG_ATTRIBUTE, "cast_to is none of TO_FLOAT, TO_INT64, TO_STRING");
+            return op_output_dims(context, 0, types[i].dtype, 2, dims);
+    return op_fail(context, DIAG_ATTRIBUTE, "cast_to is none of TO_FLOAT, TO_INT64, TO_STRING");
 }
 
 /* Texts become integers, and integers texts. */
-static int infer_category(struct rule *rule) {
-    const enum dtype dtype = rule_dtype(rule, 0);
-    if (dtype == DTYPE_STRING) return common_infer_same_shape(rule, DTYPE_INT64);
-    return common_infer_same_shape(rule,
+static int infer_category(struct op_context *context) {
+    const enum dtype dtype = op_dtype(context, 0);
+    if (dtype == DTYPE_STRING) return common_infer_same_shape(context, DTYPE_INT64);
+    return common_infer_same_shape(context,
                                    dtype == DTYPE_UNDEFINED ? DTYPE_UNDEFINED : DTYPE_STRING);
 }
 
 /* What the values of the table are; before version 2 the other of text and integer. */
-static int infer_label(struct rule *rule) {
-    const struct constant *values = rule_attr_tensor(rule, "values_tensor");
-    if (rule->op->since < 2) return infer_category(rule);
-    if (values) return common_infer_same_shape(rule, values->dtype);
-    if (rule_has_attr(rule, "values_int64s")) return common_infer_same_shape(rule, DTYPE_INT64);
-    if (rule_has_attr(rule, "values_floats")) return infer_float(rule);
-    if (rule_has_attr(rule, "values_strings"))
-        return common_infer_same_shape(rule, DTYPE_STRING);
-    return rule_fail(rule, DIAG_ATTRIBUTE, "no attribute gives the values of the labels");
+static int infer_label(struct op_context *context) {
+    const struct constant *values = op_attr_tensor(context, "values_tensor");
+    if (context->op->since < 2) return infer_category(context);
+    if (values) return common_infer_same_shape(context, values->dtype);
+    if (op_has_attr(context, "values_int64s"))
+        return common_infer_same_shape(context, DTYPE_INT64);
+    if (op_has_attr(context, "values_floats")) return infer_float(context);
+    if (op_has_attr(context, "values_strings"))
+        return common_infer_same_shape(context, DTYPE_STRING);
+    return op_fail(context, DIAG_ATTRIBUTE, "no attribute gives the values of the labels");
 }
 
 /* A place for each word of the vocabulary. */
-static int infer_dictionary(struct rule *rule) {
-    const struct fact *map = rule_input(rule, 0);
+static int infer_dictionary(struct op_context *context) {
+    const struct value_info *map = op_input(context, 0);
     const size_t n =
-        attr_length(rule, "string_vocabulary") + attr_length(rule, "int64_vocabulary");
+        attr_length(context, "string_vocabulary") + attr_length(context, "int64_vocabulary");
     const int64_t dims[] = {1, (int64_t)n};
     const bool known = map->kind == CM_TYPE_MAP && map->element;
-    return rule_output_dims(rule, 0, known ? map->element->dtype : DTYPE_UNDEFINED, 2, dims);
+    return op_output_dims(context, 0, known ? map->element->dtype : DTYPE_UNDEFINED, 2, dims);
 }
 
 /* Rows side by side, of each operand as many columns as inputdimensions says. */
-static int infer_features(struct rule *rule) {
+static int infer_features(struct op_context *context) {
     size_t n = 0;
-    const int64_t *columns = rule_attr_ints(rule, "inputdimensions", &n);
-    int64_t dims[] = {n_rows(rule), 0};
-    for (size_t i = 0; i < rule->n_inputs; i++) {
-        const int rank = rule_rank(rule, i);
-        const int64_t own = rank < 1 ? DIM_UNKNOWN : rule_dim(rule, i, rank - 1);
+    const int64_t *columns = op_attr_ints(context, "inputdimensions", &n);
+    int64_t dims[] = {n_rows(context), 0};
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        const int rank = op_rank(context, i);
+        const int64_t own = rank < 1 ? DIM_UNKNOWN : op_dim(context, i, rank - 1);
         dims[1] = checked_add(dims[1], i < n ? columns[i] : own);
     }
-    return rule_output_dims(rule, 0, DTYPE_FLOAT, 2, dims);
+    return op_output_dims(context, 0, DTYPE_FLOAT, 2, dims);
 }
 
 /* One more axis: a place for each category. */
-static int infer_one_hot(struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
-    const size_t n = attr_length(rule, "cats_int64s") + attr_length(rule, "cats_strings");
+static int infer_one_hot(struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
+    const size_t n = attr_length(context, "cats_int64s") + attr_length(context, "cats_strings");
     int64_t dims[SHAPE_MAX_RANK + 1];
-    if (!shape_has_rank(x)) return rule_output_dims(rule, 0, DTYPE_FLOAT, RANK_UNKNOWN, NULL);
+    if (!shape_has_rank(x)) return op_output_dims(context, 0, DTYPE_FLOAT, RANK_UNKNOWN, NULL);
     for (int axis = 0; axis < x->rank; axis++) dims[axis] = x->dims[axis];
     dims[x->rank] = (int64_t)n;
-    return rule_output_dims(rule, 0, DTYPE_FLOAT, x->rank + 1, dims);
+    return op_output_dims(context, 0, DTYPE_FLOAT, x->rank + 1, dims);
 }
 
 /* The class of each row, and the scores of all classes. */
-static int infer_classifier(struct rule *rule) {
-    const size_t texts = attr_length(rule, "classlabels_strings");
+static int infer_classifier(struct op_context *context) {
+    const size_t texts = attr_length(context, "classlabels_strings");
     const size_t numbers =
-        attr_length(rule, "classlabels_ints") + attr_length(rule, "classlabels_int64s");
-    const int64_t dims[] = {n_rows(rule), (int64_t)(texts + numbers)};
-    int status = rule_output_dims(rule, 0, texts ? DTYPE_STRING : DTYPE_INT64, 1, dims);
-    return status < 0 ? status : rule_output_dims(rule, 1, DTYPE_FLOAT, 2, dims);
+        attr_length(context, "classlabels_ints") + attr_length(context, "classlabels_int64s");
+    const int64_t dims[] = {n_rows(context), (int64_t)(texts + numbers)};
+    int status = op_output_dims(context, 0, texts ? DTYPE_STRING : DTYPE_INT64, 1, dims);
+    return status < 0 ? status : op_output_dims(context, 1, DTYPE_FLOAT, 2, dims);
 }
 
-static int output_targets(struct rule *rule, enum dtype dtype, int64_t targets) {
-    const int64_t dims[] = {n_rows(rule), targets};
-    return rule_output_dims(rule, 0, dtype, 2, dims);
+static int output_targets(struct op_context *context, enum dtype dtype, int64_t targets) {
+    const int64_t dims[] = {n_rows(context), targets};
+    return op_output_dims(context, 0, dtype, 2, dims);
 }
 
-static int infer_linear_regressor(struct rule *rule) {
-    return output_targets(rule, DTYPE_FLOAT, rule_attr_int(rule, "targets"));
+static int infer_linear_regressor(struct op_context *context) {
+    return output_targets(context, DTYPE_FLOAT, op_attr_int(context, "targets"));
 }
 
-static int infer_support_regressor(struct rule *rule) {
-    return output_targets(rule, DTYPE_FLOAT, 1);
+static int infer_support_regressor(struct op_context *context) {
+    return output_targets(context, DTYPE_FLOAT, 1);
 }
 
 /* Targets that are not told are as many as leaves name. */
-static int64_t n_targets(const struct rule *rule, const char *ids) {
+static int64_t n_targets(const struct op_context *context, const char *ids) {
     size_t n = 0;
-    const int64_t *targets = rule_attr_ints(rule, ids, &n);
+    const int64_t *targets = op_attr_ints(context, ids, &n);
     int64_t most = 0;
-    if (rule_has_attr(rule, "n_targets")) return rule_attr_int(rule, "n_targets");
+    if (op_has_attr(context, "n_targets")) return op_attr_int(context, "n_targets");
     for (size_t i = 0; i < n; i++)
         if (targets[i] > most) most = targets[i];
     return checked_add(most, 1);
 }
 
-static int infer_tree_regressor(struct rule *rule) {
-    return output_targets(rule, DTYPE_FLOAT, n_targets(rule, "target_ids"));
+static int infer_tree_regressor(struct op_context *context) {
+    return output_targets(context, DTYPE_FLOAT, n_targets(context, "target_ids"));
 }
 
-static int infer_trees(struct rule *rule) {
-    return output_targets(rule, rule_dtype(rule, 0), n_targets(rule, "leaf_targetids"));
+static int infer_trees(struct op_context *context) {
+    return output_targets(context, op_dtype(context, 0), n_targets(context, "leaf_targetids"));
 }
 
 /* Each row a map from labels to scores. */
-static int infer_zip_map(struct rule *rule) {
-    const bool texts = attr_length(rule, "classlabels_strings") > 0;
-    const struct fact score = fact_tensor(DTYPE_FLOAT, (struct shape){0, NULL});
-    struct fact map = fact_unknown();
-    struct fact rows = fact_unknown();
+static int infer_zip_map(struct op_context *context) {
+    const bool texts = attr_length(context, "classlabels_strings") > 0;
+    const struct value_info score = value_info_tensor(DTYPE_FLOAT, (struct shape){0, NULL});
+    struct value_info map = value_info_unknown();
+    struct value_info rows = value_info_unknown();
     map.kind = CM_TYPE_MAP;
     map.dtype = texts ? DTYPE_STRING : DTYPE_INT64;
-    map.element = arena_copy(rule->arena, &score, sizeof score);
+    map.element = arena_copy(context->arena, &score, sizeof score);
     rows.kind = CM_TYPE_SEQUENCE;
-    rows.element = map.element ? arena_copy(rule->arena, &map, sizeof map) : NULL;
-    if (!rows.element) return diag_no_memory(rule->diag);
-    return rule_output_fact(rule, 0, &rows);
+    rows.element = map.element ? arena_copy(context->arena, &map, sizeof map) : NULL;
+    if (!rows.element) return diag_no_memory(context->diag);
+    return op_output_fact(context, 0, &rows);
 }
 
 /* The rows' share of a model whose coefficients each meet every row once. */
-static void macs_coefficients(const struct rule *rule, struct product *ret) {
-    product_add(ret, "rows", n_rows(rule));
-    product_add(ret, "coefficients", (int64_t)attr_length(rule, "coefficients"));
+static void macs_coefficients(const struct op_context *context, struct product *ret) {
+    product_add(ret, "rows", n_rows(context));
+    product_add(ret, "coefficients", (int64_t)attr_length(context, "coefficients"));
 }
 
 /* A kernel with each support vector, and the sum of these by coefficients. */
-static void macs_support(const struct rule *rule, struct product *ret) {
-    const size_t n = attr_length(rule, "support_vectors") + attr_length(rule, "coefficients");
-    product_add(ret, "rows", n_rows(rule));
+static void macs_support(const struct op_context *context, struct product *ret) {
+    const size_t n =
+        attr_length(context, "support_vectors") + attr_length(context, "coefficients");
+    product_add(ret, "rows", n_rows(context));
     product_add(ret, "numbers of support vectors and coefficients", (int64_t)n);
 }
 
 /* Nodes that are no leaf of v5 have roots in a list of their own; before it each tree a number.
  */
-int64_t ml_tree_votes(const struct rule *rule) {
+int64_t ml_tree_votes(const struct op_context *context) {
     size_t n = 0;
-    if (rule_has_attr(rule, "tree_roots"))
-        return checked_mul(n_rows(rule), (int64_t)attr_length(rule, "tree_roots"));
-    const int64_t *trees = rule_attr_ints(rule, "nodes_treeids", &n);
+    if (op_has_attr(context, "tree_roots"))
+        return checked_mul(n_rows(context), (int64_t)attr_length(context, "tree_roots"));
+    const int64_t *trees = op_attr_ints(context, "nodes_treeids", &n);
     int64_t count = 0;
     for (size_t i = 0; i < n; i++) count += i == 0 || trees[i] != trees[i - 1];
-    return checked_mul(n_rows(rule), count);
+    return checked_mul(n_rows(context), count);
 }
 
 #define TRANSFORMED STRING_ATTR("post_transform", "NONE")
@@ -326,12 +328,12 @@ static const struct op_attr zip_map[] = {OPTIONAL_ATTR("classlabels_int64s", ATT
                                          OPTIONAL_ATTR("classlabels_strings", ATTR_STRINGS),
                                          {0}};
 
-#define ROW(name, from, most, out, attributes, rule, count, are)                               \
+#define ROW(name, from, most, out, attributes, context, count, are)                            \
     {                                                                                          \
         .domain = "ai.onnx.ml", .type = name, .since = from, .min_inputs = 1 + ((most) == 2),  \
         .max_inputs = most, .min_outputs = out, .max_outputs = out, .attrs = attributes,       \
-        .infer = rule, .cost.macs = count, .cost.macs_are = are, .roles = "xi",                \
-        .backward.gradients = "-"                                                              \
+        .infer = context, .cost.macs = count, .cost.macs_formula = are, .param_roles = "xi",   \
+        .backward.saved_for_backward = "-"                                                     \
     }
 
 /* clang-format off */

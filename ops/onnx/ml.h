@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-struct rule;
+struct op_context;
 
 /* A leaf of each tree for each row, whose weights are added up. */
-int64_t ml_tree_votes(const struct rule *rule);
+int64_t ml_tree_votes(const struct op_context *context);
 
 #endif

@@ -9,39 +9,39 @@
 
 /* perm[axis]: the input's axis that becomes `axis`. Reversed order when the node says nothing.
  */
-static int read_perm(const struct rule *rule, int rank, int *perm) {
+static int read_perm(const struct op_context *context, int rank, int *perm) {
     size_t n = 0;
-    const int64_t *given = rule_attr_ints(rule, "perm", &n);
+    const int64_t *given = op_attr_ints(context, "perm", &n);
     bool seen[SHAPE_MAX_RANK] = {false};
     if (given && n != (size_t)rank)
-        return rule_fail(rule, DIAG_SHAPE, "perm has %zu entries, the input has %d axes", n,
-                         rank);
+        return op_fail(context, DIAG_SHAPE, "perm has %zu entries, the input has %d axes", n,
+                       rank);
     for (int axis = 0; axis < rank; axis++) {
         int64_t from = given ? given[axis] : rank - 1 - axis;
         if (from < 0 || from >= rank || seen[from])
-            return rule_fail(rule, DIAG_ATTRIBUTE, "perm is not a permutation of %d axes",
-                             rank);
+            return op_fail(context, DIAG_ATTRIBUTE, "perm is not a permutation of %d axes",
+                           rank);
         seen[from] = true;
         perm[axis] = (int)from;
     }
     return 0;
 }
 
-static int infer_transpose(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_transpose(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     int perm[SHAPE_MAX_RANK];
-    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
-    int status = read_perm(rule, input->rank, perm);
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
+    int status = read_perm(context, input->rank, perm);
     if (status) return status;
     for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[perm[axis]];
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
 /* Dense where no two axes longer than 1 change places. */
-static enum op_view view_transpose(const struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
-    struct rule quiet = *rule; /* infer has reported what there is */
+static enum op_view view_transpose(const struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
+    struct op_context quiet = *context; /* infer has reported what there is */
     int perm[SHAPE_MAX_RANK];
     int last = -1;
     quiet.diag = NULL;
@@ -71,190 +71,191 @@ static int64_t strided_source(const void *context, const int64_t *coords) {
     return index;
 }
 
-static int fold_strided(struct rule *rule, const struct constant *from,
+static int fold_strided(struct op_context *context, const struct constant *from,
                         const struct strided *strided) {
     const struct remap remap = {.from = from, .source = strided_source, .context = strided};
-    return remap_fold(rule, 0, &remap);
+    return remap_fold(context, 0, &remap);
 }
 
-static int fold_transpose(struct rule *rule) {
+static int fold_transpose(struct op_context *context) {
     struct strided strided = {0};
     int64_t strides[SHAPE_MAX_RANK];
     int perm[SHAPE_MAX_RANK];
     const struct constant *from = NULL;
-    int status = rule_value(rule, 0, &from);
+    int status = op_value(context, 0, &from);
     if (status || !from) return status;
     strided.rank = from->shape.rank;
-    status = read_perm(rule, strided.rank, perm);
+    status = read_perm(context, strided.rank, perm);
     if (status) return status;
     remap_strides(&from->shape, strides);
     for (int axis = 0; axis < strided.rank; axis++) strided.strides[axis] = strides[perm[axis]];
-    return fold_strided(rule, from, &strided);
+    return fold_strided(context, from, &strided);
 }
 
-static int refuse_rank(const struct rule *rule, size_t rank) {
-    return rule_fail(rule, DIAG_LIMIT,
-                     "the output would have %zu axes, at most %d are supported", rank,
-                     SHAPE_MAX_RANK);
+static int refuse_rank(const struct op_context *context, size_t rank) {
+    return op_fail(context, DIAG_LIMIT,
+                   "the output would have %zu axes, at most %d are supported", rank,
+                   SHAPE_MAX_RANK);
 }
 
-static int infer_expand(struct rule *rule) {
+static int infer_expand(struct op_context *context) {
     struct int_list list;
     int64_t dims[SHAPE_MAX_RANK];
     struct shape shape;
-    int status = rule_int_list(rule, 1, &list);
+    int status = op_int_list(context, 1, &list);
     if (status) return status;
-    if (list.n > SHAPE_MAX_RANK) return refuse_rank(rule, list.n);
-    if (!list.known && list.n == 0) return common_infer_unknown_rank(rule);
+    if (list.n > SHAPE_MAX_RANK) return refuse_rank(context, list.n);
+    if (!list.known && list.n == 0) return common_infer_unknown_rank(context);
     const struct shape target = {(int)list.n, dims};
     for (size_t i = 0; i < list.n; i++) {
         dims[i] = list.known ? list.values[i] : DIM_UNKNOWN;
         if (list.known && dims[i] < 0)
-            return rule_fail(rule, DIAG_VALUE, "target dim %zu is %lld, less than 0", i,
-                             (long long)dims[i]);
+            return op_fail(context, DIAG_VALUE, "target dim %zu is %lld, less than 0", i,
+                           (long long)dims[i]);
     }
-    status = rule_broadcast(rule, rule_shape(rule, 0), &target, &shape);
-    return status ? status : rule_output(rule, 0, rule_dtype(rule, 0), &shape);
+    status = op_broadcast(context, op_shape(context, 0), &target, &shape);
+    return status ? status : op_output(context, 0, op_dtype(context, 0), &shape);
 }
 
-static int fold_expand(struct rule *rule) {
-    const struct shape *output = rule_output_shape(rule, 0);
+static int fold_expand(struct op_context *context) {
+    const struct shape *output = op_output_shape(context, 0);
     struct strided strided = {0};
     int64_t strides[SHAPE_MAX_RANK];
     const struct constant *from = NULL;
-    int status = rule_value(rule, 0, &from);
+    int status = op_value(context, 0, &from);
     if (status || !from || !shape_has_rank(output)) return status;
     strided.rank = output->rank;
     remap_strides(&from->shape, strides);
     int ahead = output->rank - from->shape.rank;
     for (int axis = ahead; axis < output->rank; axis++)
         strided.strides[axis] = from->shape.dims[axis - ahead] == 1 ? 0 : strides[axis - ahead];
-    return fold_strided(rule, from, &strided);
+    return fold_strided(context, from, &strided);
 }
 
-static int tile_dims(struct rule *rule, const struct int_list *repeats, int64_t *dims) {
-    const struct shape *input = rule_shape(rule, 0);
+static int tile_dims(struct op_context *context, const struct int_list *repeats,
+                     int64_t *dims) {
+    const struct shape *input = op_shape(context, 0);
     if (shape_has_rank(input) && repeats->n != (size_t)input->rank)
-        return rule_fail(rule, DIAG_SHAPE, "repeats has %zu entries, the input has %d axes",
-                         repeats->n, input->rank);
+        return op_fail(context, DIAG_SHAPE, "repeats has %zu entries, the input has %d axes",
+                       repeats->n, input->rank);
     for (size_t i = 0; i < repeats->n; i++) {
         if (repeats->known && repeats->values[i] < 0)
-            return rule_fail(rule, DIAG_VALUE, "repeats of axis %zu is %lld, less than 0", i,
-                             (long long)repeats->values[i]);
-        int64_t dim = rule_dim(rule, 0, (int)i);
+            return op_fail(context, DIAG_VALUE, "repeats of axis %zu is %lld, less than 0", i,
+                           (long long)repeats->values[i]);
+        int64_t dim = op_dim(context, 0, (int)i);
         dims[i] = checked_mul(dim, repeats->known ? repeats->values[i] : DIM_UNKNOWN);
     }
     return 0;
 }
 
-static int infer_tile(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_tile(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     struct int_list repeats;
     int64_t dims[SHAPE_MAX_RANK];
-    int status = rule_int_list(rule, 1, &repeats);
+    int status = op_int_list(context, 1, &repeats);
     if (status) return status;
-    if (repeats.n > SHAPE_MAX_RANK) return refuse_rank(rule, repeats.n);
+    if (repeats.n > SHAPE_MAX_RANK) return refuse_rank(context, repeats.n);
     if (!repeats.known && repeats.n == 0) {
-        if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
-        return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, NULL);
+        if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
+        return op_output_dims(context, 0, op_dtype(context, 0), input->rank, NULL);
     }
-    status = tile_dims(rule, &repeats, dims);
+    status = tile_dims(context, &repeats, dims);
     return status ? status
-                  : rule_output_dims(rule, 0, rule_dtype(rule, 0), (int)repeats.n, dims);
+                  : op_output_dims(context, 0, op_dtype(context, 0), (int)repeats.n, dims);
 }
 
 /* Tile-1: so many tiles along one axis, both scalars, of the data's own type. */
-static int infer_tile_1(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_tile_1(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     struct int_list tiles, axes;
     int64_t dims[SHAPE_MAX_RANK];
     int axis = 0;
-    int status = rule_int_list(rule, 1, &tiles);
-    if (!status) status = rule_int_list(rule, 2, &axes);
+    int status = op_int_list(context, 1, &tiles);
+    if (!status) status = op_int_list(context, 2, &axes);
     if (status) return status;
-    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
     if (!axes.known || axes.n != 1)
-        return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, NULL);
-    status = rule_normalize_axis(rule, axes.values[0], input->rank, &axis);
+        return op_output_dims(context, 0, op_dtype(context, 0), input->rank, NULL);
+    status = op_normalize_axis(context, axes.values[0], input->rank, &axis);
     if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
     bool known = tiles.known && tiles.n == 1;
     if (known && tiles.values[0] < 0)
-        return rule_fail(rule, DIAG_VALUE, "tiles is %lld, less than 0",
-                         (long long)tiles.values[0]);
+        return op_fail(context, DIAG_VALUE, "tiles is %lld, less than 0",
+                       (long long)tiles.values[0]);
     dims[axis] = checked_mul(dims[axis], known ? tiles.values[0] : DIM_UNKNOWN);
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
-static int fold_tile(struct rule *rule) {
+static int fold_tile(struct op_context *context) {
     struct strided strided = {0};
     const struct constant *from = NULL;
-    int status = rule_value(rule, 0, &from);
+    int status = op_value(context, 0, &from);
     if (status || !from) return status;
     strided.rank = from->shape.rank;
     strided.wrap = from->shape.dims;
     remap_strides(&from->shape, strided.strides);
-    return fold_strided(rule, from, &strided);
+    return fold_strided(context, from, &strided);
 }
 
-static int read_blocksize(const struct rule *rule, int64_t *ret) {
-    int64_t size = rule_attr_int(rule, "blocksize");
-    int rank = rule_rank(rule, 0);
+static int read_blocksize(const struct op_context *context, int64_t *ret) {
+    int64_t size = op_attr_int(context, "blocksize");
+    int rank = op_rank(context, 0);
     if (rank != RANK_UNKNOWN && rank != 4)
-        return rule_fail(rule, DIAG_SHAPE, "input %s has %d axes, expected 4",
-                         rule_shape_text(rule, rule_shape(rule, 0)), rank);
+        return op_fail(context, DIAG_SHAPE, "input %s has %d axes, expected 4",
+                       op_shape_text(context, op_shape(context, 0)), rank);
     if (size < 1)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "blocksize is %lld, less than 1",
-                         (long long)size);
+        return op_fail(context, DIAG_ATTRIBUTE, "blocksize is %lld, less than 1",
+                       (long long)size);
     *ret = size;
     return 0;
 }
 
 /* dim / by, which must come out even. */
-static int divide_dim(const struct rule *rule, int axis, int64_t by, int64_t *ret) {
-    int64_t dim = rule_dim(rule, 0, axis);
+static int divide_dim(const struct op_context *context, int axis, int64_t by, int64_t *ret) {
+    int64_t dim = op_dim(context, 0, axis);
     if (is_known(dim) && is_known(by) && dim % by != 0)
-        return rule_fail(rule, DIAG_SHAPE, "axis %d of %s is not a multiple of %lld", axis,
-                         rule_shape_text(rule, rule_shape(rule, 0)), (long long)by);
+        return op_fail(context, DIAG_SHAPE, "axis %d of %s is not a multiple of %lld", axis,
+                       op_shape_text(context, op_shape(context, 0)), (long long)by);
     *ret = is_overflow(by) ? DIM_UNKNOWN : checked_div_floor(dim, by);
     return 0;
 }
 
-static int infer_depth_to_space(struct rule *rule) {
+static int infer_depth_to_space(struct op_context *context) {
     int64_t dims[4];
     int64_t size = 0;
-    int status = read_blocksize(rule, &size);
-    if (!status) status = divide_dim(rule, 1, checked_mul(size, size), &dims[1]);
+    int status = read_blocksize(context, &size);
+    if (!status) status = divide_dim(context, 1, checked_mul(size, size), &dims[1]);
     if (status) return status;
-    dims[0] = rule_dim(rule, 0, 0);
-    dims[2] = checked_mul(rule_dim(rule, 0, 2), size);
-    dims[3] = checked_mul(rule_dim(rule, 0, 3), size);
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 4, dims);
+    dims[0] = op_dim(context, 0, 0);
+    dims[2] = checked_mul(op_dim(context, 0, 2), size);
+    dims[3] = checked_mul(op_dim(context, 0, 3), size);
+    return op_output_dims(context, 0, op_dtype(context, 0), 4, dims);
 }
 
-static int infer_space_to_depth(struct rule *rule) {
+static int infer_space_to_depth(struct op_context *context) {
     int64_t dims[4];
     int64_t size = 0;
-    int status = read_blocksize(rule, &size);
-    if (!status) status = divide_dim(rule, 2, size, &dims[2]);
-    if (!status) status = divide_dim(rule, 3, size, &dims[3]);
+    int status = read_blocksize(context, &size);
+    if (!status) status = divide_dim(context, 2, size, &dims[2]);
+    if (!status) status = divide_dim(context, 3, size, &dims[3]);
     if (status) return status;
-    dims[0] = rule_dim(rule, 0, 0);
-    dims[1] = checked_mul(rule_dim(rule, 0, 1), checked_mul(size, size));
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 4, dims);
+    dims[0] = op_dim(context, 0, 0);
+    dims[1] = checked_mul(op_dim(context, 0, 1), checked_mul(size, size));
+    return op_output_dims(context, 0, op_dtype(context, 0), 4, dims);
 }
 
-static int describe_depth_to_space(const struct rule *rule, struct text *out) {
-    text_printf(out, "upscale_factor=%lld", (long long)rule_attr_int(rule, "blocksize"));
+static int describe_depth_to_space(const struct op_context *context, struct text *out) {
+    text_printf(out, "upscale_factor=%lld", (long long)op_attr_int(context, "blocksize"));
     return 0;
 }
 
-static int infer_trilu(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_trilu(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     if (shape_has_rank(input) && input->rank < 2)
-        return rule_fail(rule, DIAG_SHAPE, "input %s has %d axes, expected at least 2",
-                         rule_shape_text(rule, input), input->rank);
-    return common_infer_same(rule);
+        return op_fail(context, DIAG_SHAPE, "input %s has %d axes, expected at least 2",
+                       op_shape_text(context, input), input->rank);
+    return common_infer_same(context);
 }
 
 struct triangle {
@@ -271,65 +272,65 @@ static int64_t triangle_source(const void *context, const int64_t *coords) {
     return kept ? strided_source(&triangle->strided, coords) : REMAP_FILL;
 }
 
-static int fold_trilu(struct rule *rule) {
-    struct triangle triangle = {.upper = rule_attr_int(rule, "upper") != 0};
+static int fold_trilu(struct op_context *context) {
+    struct triangle triangle = {.upper = op_attr_int(context, "upper") != 0};
     const struct constant *from = NULL;
     struct int_list k;
-    int status = rule_value(rule, 0, &from);
-    if (!status) status = rule_int_list(rule, 1, &k);
+    int status = op_value(context, 0, &from);
+    if (!status) status = op_int_list(context, 1, &k);
     if (status || !from || (k.given && !k.known)) return status;
     if (k.known && k.n != 1)
-        return rule_fail(rule, DIAG_SHAPE, "k has %zu elements, expected 1", k.n);
+        return op_fail(context, DIAG_SHAPE, "k has %zu elements, expected 1", k.n);
     triangle.diagonal = k.known ? k.values[0] : 0;
     triangle.strided.rank = from->shape.rank;
     remap_strides(&from->shape, triangle.strided.strides);
     const struct remap remap = {
         .from = from, .source = triangle_source, .context = &triangle, .fills = true};
-    return remap_fold(rule, 0, &remap);
+    return remap_fold(context, 0, &remap);
 }
 
-static int infer_reverse_sequence(struct rule *rule) {
-    int rank = rule_rank(rule, 0);
-    int64_t time = rule_attr_int(rule, "time_axis");
-    int64_t batch = rule_attr_int(rule, "batch_axis");
+static int infer_reverse_sequence(struct op_context *context) {
+    int rank = op_rank(context, 0);
+    int64_t time = op_attr_int(context, "time_axis");
+    int64_t batch = op_attr_int(context, "batch_axis");
     if (rank != RANK_UNKNOWN && rank < 2)
-        return rule_fail(rule, DIAG_SHAPE, "input has %d axes, expected at least 2", rank);
+        return op_fail(context, DIAG_SHAPE, "input has %d axes, expected at least 2", rank);
     if (time == batch || time < 0 || time > 1 || batch < 0 || batch > 1)
-        return rule_fail(rule, DIAG_ATTRIBUTE,
-                         "time_axis is %lld and batch_axis %lld, expected 0 and 1 or 1 and 0",
-                         (long long)time, (long long)batch);
-    return common_infer_same(rule);
+        return op_fail(context, DIAG_ATTRIBUTE,
+                       "time_axis is %lld and batch_axis %lld, expected 0 and 1 or 1 and 0",
+                       (long long)time, (long long)batch);
+    return common_infer_same(context);
 }
 
-static int infer_eye_like(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
-    enum dtype dtype = rule_dtype(rule, 0);
+static int infer_eye_like(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
+    enum dtype dtype = op_dtype(context, 0);
     if (shape_has_rank(input) && input->rank != 2)
-        return rule_fail(rule, DIAG_SHAPE, "input %s has %d axes, expected 2",
-                         rule_shape_text(rule, input), input->rank);
-    if (rule_has_attr(rule, "dtype")) dtype = dtype_from_onnx(rule_attr_int(rule, "dtype"));
-    return rule_output_dims(rule, 0, dtype, 2, shape_has_rank(input) ? input->dims : NULL);
+        return op_fail(context, DIAG_SHAPE, "input %s has %d axes, expected 2",
+                       op_shape_text(context, input), input->rank);
+    if (op_has_attr(context, "dtype")) dtype = dtype_from_onnx(op_attr_int(context, "dtype"));
+    return op_output_dims(context, 0, dtype, 2, shape_has_rank(input) ? input->dims : NULL);
 }
 
-static int infer_one_hot(struct rule *rule) {
-    const struct shape *indices = rule_shape(rule, 0);
+static int infer_one_hot(struct op_context *context) {
+    const struct shape *indices = op_shape(context, 0);
     struct int_list depth;
     int64_t dims[SHAPE_MAX_RANK];
     int axis = 0;
-    int status = rule_int_list(rule, 1, &depth);
+    int status = op_int_list(context, 1, &depth);
     if (status) return status;
     if (depth.known && (depth.n != 1 || depth.values[0] < 0))
-        return rule_fail(rule, DIAG_VALUE, "depth is not one number that is at least 0");
+        return op_fail(context, DIAG_VALUE, "depth is not one number that is at least 0");
     if (!shape_has_rank(indices))
-        return rule_output_dims(rule, 0, rule_dtype(rule, 2), RANK_UNKNOWN, NULL);
+        return op_output_dims(context, 0, op_dtype(context, 2), RANK_UNKNOWN, NULL);
     int rank = indices->rank + 1;
-    if (rank > SHAPE_MAX_RANK) return refuse_rank(rule, (size_t)rank);
-    status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, &axis);
+    if (rank > SHAPE_MAX_RANK) return refuse_rank(context, (size_t)rank);
+    status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
     if (status) return status;
     for (int i = 0, from = 0; i < rank; i++)
         if (i != axis) dims[i] = indices->dims[from++];
     dims[axis] = depth.known ? depth.values[0] : DIM_UNKNOWN;
-    return rule_output_dims(rule, 0, rule_dtype(rule, 2), rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 2), rank, dims);
 }
 
 static const struct op_attr transpose[] = {OPTIONAL_ATTR("perm", ATTR_INTS), {0}};
@@ -343,10 +344,10 @@ static const struct op_attr eye_like[] = {
     OPTIONAL_ATTR("dtype", ATTR_INT), INT_ATTR("k", 0), {0}};
 static const struct op_attr one_hot[] = {INT_ATTR("axis", -1), {0}};
 
-#define ROW(of, name, from, least, most, attributes, rule, folds, letters, keeps, shares)      \
+#define ROW(of, name, from, least, most, attributes, context, folds, letters, keeps, shares)   \
     .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,        \
-    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds,     \
-    .roles = letters, .backward.gradients = keeps, .backward.view = shares
+    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context, .fold = folds,  \
+    .param_roles = letters, .backward.saved_for_backward = keeps, .backward.view = shares
 
 /* clang-format off */
 static const struct op rows[] = {

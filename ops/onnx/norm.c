@@ -13,199 +13,200 @@
 
 #include "support/banned.h"
 
-static void append_eps(const struct rule *rule, struct text *out) {
+static void append_eps(const struct op_context *context, struct text *out) {
     text_append(out, ", eps=");
-    describe_real(out, rule_attr_float(rule, "epsilon"));
+    describe_real(out, op_attr_float(context, "epsilon"));
 }
 
 /* A composite may do without scale and shift. */
-static const char *affine_text(const struct rule *rule) {
-    return rule_has_input(rule, 1) ? "True" : "False";
+static const char *affine_text(const struct op_context *context) {
+    return op_has_input(context, 1) ? "True" : "False";
 }
 
 /* Axis 1; a vector is taken as one channel (BatchNormalization-9). */
-static int64_t n_channels(const struct rule *rule) {
-    int rank = rule_rank(rule, 0);
+static int64_t n_channels(const struct op_context *context) {
+    int rank = op_rank(context, 0);
     if (rank == 1) return 1;
-    return rank < 2 ? DIM_UNKNOWN : rule_dim(rule, 0, 1);
+    return rank < 2 ? DIM_UNKNOWN : op_dim(context, 0, 1);
 }
 
 /* Before opset 9 spatial=0 keeps a statistic for each place, not for each channel. */
-static bool per_channel(const struct rule *rule) {
-    return rule->op->since >= 9 || rule_attr_int(rule, "spatial") != 0;
+static bool per_channel(const struct op_context *context) {
+    return context->op->since >= 9 || op_attr_int(context, "spatial") != 0;
 }
 
-static int64_t n_statistics(const struct rule *rule) {
-    int64_t channels = per_channel(rule) ? n_channels(rule) : DIM_UNKNOWN;
+static int64_t n_statistics(const struct op_context *context) {
+    int64_t channels = per_channel(context) ? n_channels(context) : DIM_UNKNOWN;
     for (size_t i = 1; i < 5 && !is_known(channels); i++)
-        if (rule_rank(rule, i) == 1) channels = rule_dim(rule, i, 0);
+        if (op_rank(context, i) == 1) channels = op_dim(context, i, 0);
     return channels;
 }
 
-static int check_statistics(const struct rule *rule, int64_t channels) {
-    int status = common_check_rank(rule, 0, 1);
+static int check_statistics(const struct op_context *context, int64_t channels) {
+    int status = common_check_rank(context, 0, 1);
     for (size_t i = 1; i < 5 && status == CM_OK; i++)
-        if (per_channel(rule)) status = common_check_length(rule, i, channels);
+        if (per_channel(context)) status = common_check_length(context, i, channels);
     return status;
 }
 
-static int infer_batch_norm(struct rule *rule) {
-    int64_t channels = n_statistics(rule);
-    int status = check_statistics(rule, channels);
-    if (status == CM_OK) status = common_infer_same(rule);
-    for (size_t i = 1; i < rule->n_outputs && status == CM_OK; i++) {
-        int rank = per_channel(rule) ? 1 : RANK_UNKNOWN;
-        status = rule_output_dims(rule, i, rule_dtype(rule, 3), rank, &channels);
+static int infer_batch_norm(struct op_context *context) {
+    int64_t channels = n_statistics(context);
+    int status = check_statistics(context, channels);
+    if (status == CM_OK) status = common_infer_same(context);
+    for (size_t i = 1; i < context->n_outputs && status == CM_OK; i++) {
+        int rank = per_channel(context) ? 1 : RANK_UNKNOWN;
+        status = op_output_dims(context, i, op_dtype(context, 3), rank, &channels);
     }
     return status;
 }
 
 /* Before opset 14 the outputs tell: statistics come out of a training step only. */
-static bool batch_norm_trains(const struct rule *rule) {
-    if (rule->op->since >= 14) return rule_attr_int(rule, "training_mode") != 0;
-    if (rule->op->since < 7 && rule_attr_int(rule, "is_test") != 0) return false;
-    for (size_t i = 1; i < rule->n_outputs; i++)
-        if (rule_has_output(rule, i)) return true;
+static bool batch_norm_trains(const struct op_context *context) {
+    if (context->op->since >= 14) return op_attr_int(context, "training_mode") != 0;
+    if (context->op->since < 7 && op_attr_int(context, "is_test") != 0) return false;
+    for (size_t i = 1; i < context->n_outputs; i++)
+        if (op_has_output(context, i)) return true;
     return false;
 }
 
-static int64_t batch_norm_flops(const struct rule *rule) {
-    return checked_mul(rule->training ? 5 : 2, rule_elements(rule, 0));
+static int64_t batch_norm_flops(const struct op_context *context) {
+    return checked_mul(context->training ? 5 : 2, op_elements(context, 0));
 }
 
 /* A framework's momentum is the share of the new statistic, ONNX's that of the old one. */
-static void append_momentum(const struct rule *rule, struct text *out) {
+static void append_momentum(const struct op_context *context, struct text *out) {
     char rounded[40];
-    snprintf(rounded, sizeof(rounded), "%.6g", 1 - rule_attr_float(rule, "momentum"));
+    snprintf(rounded, sizeof(rounded), "%.6g", 1 - op_attr_float(context, "momentum"));
     text_append(out, ", momentum=");
     describe_real(out, strtod(rounded, NULL));
 }
 
-static int describe_batch_norm(const struct rule *rule, struct text *out) {
-    describe_int(out, n_statistics(rule));
-    append_eps(rule, out);
-    append_momentum(rule, out);
+static int describe_batch_norm(const struct op_context *context, struct text *out) {
+    describe_int(out, n_statistics(context));
+    append_eps(context, out);
+    append_momentum(context, out);
     text_append(out, ", affine=True, track_running_stats=True");
     return CM_OK;
 }
 
-static int infer_instance_norm(struct rule *rule) {
-    int64_t channels = n_channels(rule);
-    int status = common_check_rank(rule, 0, 3);
+static int infer_instance_norm(struct op_context *context) {
+    int64_t channels = n_channels(context);
+    int status = common_check_rank(context, 0, 3);
     for (size_t i = 1; i < 3 && status == CM_OK; i++)
-        status = common_check_length(rule, i, channels);
-    return status < 0 ? status : common_infer_same(rule);
+        status = common_check_length(context, i, channels);
+    return status < 0 ? status : common_infer_same(context);
 }
 
-static int describe_instance_norm(const struct rule *rule, struct text *out) {
-    describe_int(out, n_channels(rule));
-    append_eps(rule, out);
+static int describe_instance_norm(const struct op_context *context, struct text *out) {
+    describe_int(out, n_channels(context));
+    append_eps(context, out);
     text_append(out, ", momentum=0.1, affine=True, track_running_stats=False");
     return CM_OK;
 }
 
 /* Scale and bias are per group in opset 18, per channel from 21 on. */
-static int infer_group_norm(struct rule *rule) {
-    int64_t groups = rule_attr_int(rule, "num_groups");
-    int64_t channels = n_channels(rule);
-    int status = common_check_rank(rule, 0, 2);
+static int infer_group_norm(struct op_context *context) {
+    int64_t groups = op_attr_int(context, "num_groups");
+    int64_t channels = n_channels(context);
+    int status = common_check_rank(context, 0, 2);
     if (status < 0) return status;
     if (groups < 1 || (is_known(channels) && channels % groups != 0))
-        return rule_fail(rule, DIAG_ATTRIBUTE, "%lld channels do not divide into %lld groups",
-                         is_known(channels) ? (long long)channels : 0, (long long)groups);
-    int64_t n = rule->op->since < 21 ? groups : channels;
-    for (size_t i = 1; i < 3 && status == CM_OK; i++) status = common_check_length(rule, i, n);
-    return status < 0 ? status : common_infer_same(rule);
+        return op_fail(context, DIAG_ATTRIBUTE, "%lld channels do not divide into %lld groups",
+                       is_known(channels) ? (long long)channels : 0, (long long)groups);
+    int64_t n = context->op->since < 21 ? groups : channels;
+    for (size_t i = 1; i < 3 && status == CM_OK; i++)
+        status = common_check_length(context, i, n);
+    return status < 0 ? status : common_infer_same(context);
 }
 
-static int describe_group_norm(const struct rule *rule, struct text *out) {
-    describe_int(out, rule_attr_int(rule, "num_groups"));
+static int describe_group_norm(const struct op_context *context, struct text *out) {
+    describe_int(out, op_attr_int(context, "num_groups"));
     text_append(out, ", ");
-    describe_int(out, n_channels(rule));
-    append_eps(rule, out);
-    text_printf(out, ", affine=%s", affine_text(rule));
+    describe_int(out, n_channels(context));
+    append_eps(context, out);
+    text_printf(out, ", affine=%s", affine_text(context));
     return CM_OK;
 }
 
 /* Scale and bias broadcast to the normalized axes. */
-static int check_scales(struct rule *rule, int axis) {
-    const struct shape *x = rule_shape(rule, 0);
+static int check_scales(struct op_context *context, int axis) {
+    const struct shape *x = op_shape(context, 0);
     const struct shape normalized = {x->rank - axis, x->dims + axis};
     struct shape both;
-    for (size_t i = 1; i < rule->n_inputs; i++) {
-        int status = rule_broadcast(rule, &normalized, rule_shape(rule, i), &both);
+    for (size_t i = 1; i < context->n_inputs; i++) {
+        int status = op_broadcast(context, &normalized, op_shape(context, i), &both);
         if (status < 0) return status;
         if (shape_is_known(&normalized) && shape_is_known(&both) &&
             !shape_equal(&normalized, &both))
-            return rule_fail(rule, DIAG_SHAPE, "input %zu has the shape %s, %s is normalized",
-                             i, rule_shape_text(rule, rule_shape(rule, i)),
-                             rule_shape_text(rule, &normalized));
+            return op_fail(context, DIAG_SHAPE, "input %zu has the shape %s, %s is normalized",
+                           i, op_shape_text(context, op_shape(context, i)),
+                           op_shape_text(context, &normalized));
     }
     return CM_OK;
 }
 
 /* Outputs 1 and 2: a mean and a deviation for each normalized part, of type stash_type. */
-static int output_statistics(struct rule *rule, int axis) {
+static int output_statistics(struct op_context *context, int axis) {
     int64_t dims[SHAPE_MAX_RANK];
-    int rank = rule_rank(rule, 0);
-    enum dtype dtype = dtype_from_onnx(rule_attr_int(rule, "stash_type"));
-    for (int i = 0; i < rank; i++) dims[i] = i < axis ? rule_dim(rule, 0, i) : 1;
-    for (size_t i = 1; i < rule->n_outputs; i++) {
-        int status = rule_output_dims(rule, i, dtype, rank, dims);
+    int rank = op_rank(context, 0);
+    enum dtype dtype = dtype_from_onnx(op_attr_int(context, "stash_type"));
+    for (int i = 0; i < rank; i++) dims[i] = i < axis ? op_dim(context, 0, i) : 1;
+    for (size_t i = 1; i < context->n_outputs; i++) {
+        int status = op_output_dims(context, i, dtype, rank, dims);
         if (status < 0) return status;
     }
     return CM_OK;
 }
 
-static int infer_layer_norm(struct rule *rule) {
-    int rank = rule_rank(rule, 0);
+static int infer_layer_norm(struct op_context *context) {
+    int rank = op_rank(context, 0);
     int axis = 0;
     if (rank != RANK_UNKNOWN) {
-        int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, &axis);
-        if (status == CM_OK) status = check_scales(rule, axis);
+        int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
+        if (status == CM_OK) status = check_scales(context, axis);
         if (status < 0) return status;
     }
-    int status = output_statistics(rule, axis);
-    return status < 0 ? status : common_infer_same(rule);
+    int status = output_statistics(context, axis);
+    return status < 0 ? status : common_infer_same(context);
 }
 
-static int describe_layer_norm(const struct rule *rule, struct text *out) {
-    int rank = rule_rank(rule, 0);
+static int describe_layer_norm(const struct op_context *context, struct text *out) {
+    int rank = op_rank(context, 0);
     int axis = 0;
     if (rank < 1) return CM_OK;
-    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, &axis);
+    int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
     if (status < 0) return status;
-    describe_tuple(out, (size_t)(rank - axis), rule_shape(rule, 0)->dims + axis);
-    append_eps(rule, out);
-    text_printf(out, ", elementwise_affine=%s", affine_text(rule));
+    describe_tuple(out, (size_t)(rank - axis), op_shape(context, 0)->dims + axis);
+    append_eps(context, out);
+    text_printf(out, ", elementwise_affine=%s", affine_text(context));
     return CM_OK;
 }
 
-static int infer_along_axis(struct rule *rule) {
-    int rank = rule_rank(rule, 0);
+static int infer_along_axis(struct op_context *context) {
+    int rank = op_rank(context, 0);
     int axis = 0;
-    if (rank == RANK_UNKNOWN) return common_infer_same(rule);
-    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, &axis);
-    return status < 0 ? status : common_infer_same(rule);
+    if (rank == RANK_UNKNOWN) return common_infer_same(context);
+    int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
+    return status < 0 ? status : common_infer_same(context);
 }
 
-static int infer_lrn(struct rule *rule) {
-    int status = common_check_rank(rule, 0, 2);
+static int infer_lrn(struct op_context *context) {
+    int status = common_check_rank(context, 0, 2);
     if (status < 0) return status;
-    if (rule_attr_int(rule, "size") < 1)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "size is %lld, 1 or more is wanted",
-                         (long long)rule_attr_int(rule, "size"));
-    return common_infer_same(rule);
+    if (op_attr_int(context, "size") < 1)
+        return op_fail(context, DIAG_ATTRIBUTE, "size is %lld, 1 or more is wanted",
+                       (long long)op_attr_int(context, "size"));
+    return common_infer_same(context);
 }
 
-static int describe_lrn(const struct rule *rule, struct text *out) {
-    describe_int(out, rule_attr_int(rule, "size"));
+static int describe_lrn(const struct op_context *context, struct text *out) {
+    describe_int(out, op_attr_int(context, "size"));
     text_append(out, ", alpha=");
-    describe_real(out, rule_attr_float(rule, "alpha"));
+    describe_real(out, op_attr_float(context, "alpha"));
     text_append(out, ", beta=");
-    describe_real(out, rule_attr_float(rule, "beta"));
+    describe_real(out, op_attr_float(context, "beta"));
     text_append(out, ", k=");
-    describe_real(out, rule_attr_float(rule, "bias"));
+    describe_real(out, op_attr_float(context, "bias"));
     return CM_OK;
 }
 
@@ -215,42 +216,43 @@ static int64_t two_statistics(int64_t rows) {
 }
 
 /* The running ones do otherwise. */
-static int64_t batch_statistics(const struct rule *rule) {
-    return rule->training ? two_statistics(n_statistics(rule)) : 0;
+static int64_t batch_statistics(const struct op_context *context) {
+    return context->training ? two_statistics(n_statistics(context)) : 0;
 }
 
-static int64_t instance_statistics(const struct rule *rule) {
-    if (rule_rank(rule, 0) < 2) return DIM_UNKNOWN;
-    return two_statistics(checked_mul(rule_dim(rule, 0, 0), n_channels(rule)));
+static int64_t instance_statistics(const struct op_context *context) {
+    if (op_rank(context, 0) < 2) return DIM_UNKNOWN;
+    return two_statistics(checked_mul(op_dim(context, 0, 0), n_channels(context)));
 }
 
-static int64_t group_statistics(const struct rule *rule) {
-    if (rule_rank(rule, 0) < 2) return DIM_UNKNOWN;
-    return two_statistics(checked_mul(rule_dim(rule, 0, 0), rule_attr_int(rule, "num_groups")));
+static int64_t group_statistics(const struct op_context *context) {
+    if (op_rank(context, 0) < 2) return DIM_UNKNOWN;
+    return two_statistics(
+        checked_mul(op_dim(context, 0, 0), op_attr_int(context, "num_groups")));
 }
 
 /* Elements of the input before the axis at which the normalized ones begin. */
-static int64_t normalized_rows(const struct rule *rule) {
-    int rank = rule_rank(rule, 0);
-    int64_t axis = rule_attr_int(rule, "axis");
+static int64_t normalized_rows(const struct op_context *context) {
+    int rank = op_rank(context, 0);
+    int64_t axis = op_attr_int(context, "axis");
     int64_t rows = 1;
     if (rank == RANK_UNKNOWN) return DIM_UNKNOWN;
     if (axis < 0) axis += rank;
-    for (int i = 0; i < axis && i < rank; i++) rows = checked_mul(rows, rule_dim(rule, 0, i));
+    for (int i = 0; i < axis && i < rank; i++) rows = checked_mul(rows, op_dim(context, 0, i));
     return rows;
 }
 
-static int64_t layer_statistics(const struct rule *rule) {
-    return two_statistics(normalized_rows(rule));
+static int64_t layer_statistics(const struct op_context *context) {
+    return two_statistics(normalized_rows(context));
 }
 
-static int64_t rms_statistics(const struct rule *rule) {
-    return dtype_bytes(DTYPE_FLOAT, normalized_rows(rule));
+static int64_t rms_statistics(const struct op_context *context) {
+    return dtype_bytes(DTYPE_FLOAT, normalized_rows(context));
 }
 
 /* What each element is divided by. */
-static int64_t input_bytes(const struct rule *rule) {
-    return dtype_bytes(rule_dtype(rule, 0), rule_elements(rule, 0));
+static int64_t input_bytes(const struct op_context *context) {
+    return dtype_bytes(op_dtype(context, 0), op_elements(context, 0));
 }
 
 #define EPSILON FLOAT_ATTR("epsilon", 1e-5F)
@@ -289,18 +291,19 @@ static const struct op_attr mean_variance_9[] = {OPTIONAL_ATTR("axes", ATTR_INTS
         .max_inputs = 5, .min_outputs = 1, .max_outputs = out, .attrs = attributes,            \
         .infer = infer_batch_norm,                                                             \
         .cost = {.extra = batch_norm_flops,                                                    \
-                 .extra_is = "at 2 an input element, 5 in training"},                          \
+                 .extra_description = "at 2 an input element, 5 in training"},                 \
         .memory = MEMORY_IN_PLACE_UNLESS_TRAINING, .trains = batch_norm_trains,                \
-        .roles = "xnnss", .module = "BatchNorm{n}d", .describe = describe_batch_norm,          \
-        .backward.gradients = "0134e,0134e,0134e,-", .backward.extra = batch_statistics        \
+        .param_roles = "xnnss", .module = "BatchNorm{n}d", .describe = describe_batch_norm,    \
+        .backward.saved_for_backward = "0134e,0134e,0134e,-",                                  \
+        .backward.extra = batch_statistics                                                     \
     }
-#define NORM(name, from, least, most, out, attributes, rule, flops, letters, class, print,     \
+#define NORM(name, from, least, most, out, attributes, context, flops, letters, class, print,  \
              keeps, more)                                                                      \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = rule,              \
-        .cost = {.per_input = flops}, .roles = letters, .module = class, .describe = print,    \
-        .backward.gradients = keeps, .backward.extra = more                                    \
+        .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = context,           \
+        .cost = {.per_input = flops}, .param_roles = letters, .module = class,                 \
+        .describe = print, .backward.saved_for_backward = keeps, .backward.extra = more        \
     }
 
 /* clang-format off */

@@ -13,49 +13,50 @@
 /* Operands 0 and 1 are the rate and the step. */
 #define FIRST_TENSOR 2
 
-static int infer_optimizer(struct rule *rule, size_t lists) {
-    const size_t operands = rule->n_inputs > FIRST_TENSOR ? rule->n_inputs - FIRST_TENSOR : 0;
+static int infer_optimizer(struct op_context *context, size_t lists) {
+    const size_t operands =
+        context->n_inputs > FIRST_TENSOR ? context->n_inputs - FIRST_TENSOR : 0;
     const size_t n = operands / lists;
     if (n == 0 || operands % lists != 0)
-        return rule_fail(rule, DIAG_ARITY, "%zu tensors are no %zu lists of one length",
-                         operands, lists);
-    if (rule->n_outputs > n * (lists - 1))
-        return rule_fail(rule, DIAG_ARITY, "%zu outputs, at most %zu wanted", rule->n_outputs,
-                         n * (lists - 1));
-    for (size_t i = 0; i < rule->n_outputs; i++) {
+        return op_fail(context, DIAG_ARITY, "%zu tensors are no %zu lists of one length",
+                       operands, lists);
+    if (context->n_outputs > n * (lists - 1))
+        return op_fail(context, DIAG_ARITY, "%zu outputs, at most %zu wanted",
+                       context->n_outputs, n * (lists - 1));
+    for (size_t i = 0; i < context->n_outputs; i++) {
         /* the gradients, which have no result, stand between the tensors and the states */
         const size_t from = FIRST_TENSOR + (i < n ? i : i + n);
-        int status = rule_output_like(rule, i, from);
+        int status = op_output_like(context, i, from);
         if (status < 0) return status;
     }
     return CM_OK;
 }
 
 /* Tensors, gradients, one state. */
-static int infer_one_state(struct rule *rule) {
-    return infer_optimizer(rule, 3);
+static int infer_one_state(struct op_context *context) {
+    return infer_optimizer(context, 3);
 }
 
-static int infer_two_states(struct rule *rule) {
-    return infer_optimizer(rule, 4);
+static int infer_two_states(struct op_context *context) {
+    return infer_optimizer(context, 4);
 }
 
 /* Of each of xs, in their order. */
-static int infer_gradient(struct rule *rule) {
-    const struct attr *xs = node_attr(rule->node, "xs");
+static int infer_gradient(struct op_context *context) {
+    const struct attr *xs = node_attr(context->node, "xs");
     const size_t n = xs ? xs->n : 0;
-    if (n > rule->n_inputs || rule->n_outputs > n)
-        return rule_fail(rule, DIAG_ARITY, "%zu names in xs, %zu inputs, %zu outputs", n,
-                         rule->n_inputs, rule->n_outputs);
-    for (size_t i = 0; i < rule->n_outputs; i++) {
-        int status = rule_output_like(rule, i, i);
+    if (n > context->n_inputs || context->n_outputs > n)
+        return op_fail(context, DIAG_ARITY, "%zu names in xs, %zu inputs, %zu outputs", n,
+                       context->n_inputs, context->n_outputs);
+    for (size_t i = 0; i < context->n_outputs; i++) {
+        int status = op_output_like(context, i, i);
         if (status < 0) return status;
     }
     return CM_OK;
 }
 
-static void macs_gradient(const struct rule *rule, struct product *ret) {
-    (void)rule;
+static void macs_gradient(const struct op_context *context, struct product *ret) {
+    (void)context;
     product_add(ret, "of the graph that is differentiated", DIM_UNKNOWN);
 }
 
@@ -79,19 +80,19 @@ static const struct op_attr gradient_1[] = {REQUIRED_ATTR("xs", ATTR_STRINGS),
                                             OPTIONAL_ATTR("zs", ATTR_STRINGS),
                                             {0}};
 
-#define ROW(name, least, attributes, rule, ...)                                                \
+#define ROW(name, least, attributes, context, ...)                                             \
     {                                                                                          \
         .domain = "ai.onnx.preview.training", .type = name, .since = 1, .min_inputs = least,   \
         .max_inputs = VARIADIC, .min_outputs = 1, .max_outputs = VARIADIC,                     \
-        .attrs = attributes, .infer = rule, .backward.gradients = "-", __VA_ARGS__             \
+        .attrs = attributes, .infer = context, .backward.saved_for_backward = "-", __VA_ARGS__ \
     }
 
 static const struct op rows[] = {
-    ROW("Adagrad", 3, adagrad_1, infer_one_state, .roles = "iix"),
-    ROW("Adam", 3, adam_1, infer_two_states, .roles = "iix"),
-    ROW("Momentum", 3, momentum_1, infer_one_state, .roles = "iix"),
-    ROW("Gradient", 1, gradient_1, infer_gradient, .roles = "x", .cost.macs = macs_gradient,
-        .cost.macs_are = "unknown: of a pass over the graph"),
+    ROW("Adagrad", 3, adagrad_1, infer_one_state, .param_roles = "iix"),
+    ROW("Adam", 3, adam_1, infer_two_states, .param_roles = "iix"),
+    ROW("Momentum", 3, momentum_1, infer_one_state, .param_roles = "iix"),
+    ROW("Gradient", 1, gradient_1, infer_gradient, .param_roles = "x",
+        .cost.macs = macs_gradient, .cost.macs_formula = "unknown: of a pass over the graph"),
 };
 
 const struct op_family family_optimizer = {"optimizer", rows, sizeof rows / sizeof *rows, NULL};

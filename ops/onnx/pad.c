@@ -15,25 +15,26 @@ struct margins {
 };
 
 /* Pad-18: `axes` says which axes the pads are of; without it, of all. */
-static int margin_axis(const struct rule *rule, const struct int_list *axes, size_t i, int rank,
-                       int *ret) {
-    if (axes->given) return rule_normalize_axis(rule, axes->values[i], rank, ret);
+static int margin_axis(const struct op_context *context, const struct int_list *axes, size_t i,
+                       int rank, int *ret) {
+    if (axes->given) return op_normalize_axis(context, axes->values[i], rank, ret);
     *ret = (int)i;
     return 0;
 }
 
-static int spread_margins(const struct rule *rule, const struct int_list *pads,
+static int spread_margins(const struct op_context *context, const struct int_list *pads,
                           const struct int_list *axes, int rank, struct margins *margins) {
     size_t n = axes->given ? axes->n : (size_t)rank;
     bool seen[SHAPE_MAX_RANK] = {false};
     if (pads->known && pads->n != 2 * n)
-        return rule_fail(rule, DIAG_SHAPE,
-                         "pads has %zu entries, expected 2 for each of %zu axes", pads->n, n);
+        return op_fail(context, DIAG_SHAPE,
+                       "pads has %zu entries, expected 2 for each of %zu axes", pads->n, n);
     for (size_t i = 0; i < n; i++) {
         int axis = 0;
-        int status = margin_axis(rule, axes, i, rank, &axis);
+        int status = margin_axis(context, axes, i, rank, &axis);
         if (status) return status;
-        if (seen[axis]) return rule_fail(rule, DIAG_ATTRIBUTE, "axis %d is padded twice", axis);
+        if (seen[axis])
+            return op_fail(context, DIAG_ATTRIBUTE, "axis %d is padded twice", axis);
         seen[axis] = true;
         margins->before[axis] = pads->known ? pads->values[i] : DIM_UNKNOWN;
         margins->after[axis] = pads->known ? pads->values[n + i] : DIM_UNKNOWN;
@@ -42,17 +43,17 @@ static int spread_margins(const struct rule *rule, const struct int_list *pads,
 }
 
 /* ONNX Runtime's own Pad takes [1, 2 rank] too. */
-static bool pads_are_row(const struct rule *rule) {
-    return rule->op->domain[0] && rule_rank(rule, 1) == 2 && rule_dim(rule, 1, 0) == 1;
+static bool pads_are_row(const struct op_context *context) {
+    return context->op->domain[0] && op_rank(context, 1) == 2 && op_dim(context, 1, 0) == 1;
 }
 
-static int read_pads_row(struct rule *rule, struct int_list *ret) {
-    const struct constant *value = common_contents(rule, 1);
+static int read_pads_row(struct op_context *context, struct int_list *ret) {
+    const struct constant *value = common_contents(context, 1);
     struct int_list pads = {.given = true};
     if (value && constant_has_ints(value)) {
         pads.n = (size_t)value->n_elements;
-        int64_t *list = arena_array(rule->arena, pads.n, sizeof *list);
-        if (!list) return diag_no_memory(rule->diag);
+        int64_t *list = arena_array(context->arena, pads.n, sizeof *list);
+        if (!list) return diag_no_memory(context->diag);
         for (size_t i = 0; i < pads.n; i++) list[i] = constant_int_at(value, (int64_t)i);
         pads.values = list;
         pads.known = true;
@@ -61,16 +62,16 @@ static int read_pads_row(struct rule *rule, struct int_list *ret) {
     return 0;
 }
 
-static int read_margins(struct rule *rule, int rank, struct margins *margins) {
+static int read_margins(struct op_context *context, int rank, struct margins *margins) {
     /* Pad-1 called it paddings. */
-    const char *name = rule_has_attr(rule, "paddings") ? "paddings" : "pads";
+    const char *name = op_has_attr(context, "paddings") ? "paddings" : "pads";
     struct int_list pads, axes;
     memset(margins, 0, sizeof *margins);
-    int status = pads_are_row(rule) ? read_pads_row(rule, &pads)
-                                    : rule_int_list_any(rule, name, 1, &pads);
-    if (!status) status = rule_int_list(rule, 3, &axes);
+    int status = pads_are_row(context) ? read_pads_row(context, &pads)
+                                       : op_int_list_any(context, name, 1, &pads);
+    if (!status) status = op_int_list(context, 3, &axes);
     if (status) return status;
-    if (!axes.given || axes.known) return spread_margins(rule, &pads, &axes, rank, margins);
+    if (!axes.given || axes.known) return spread_margins(context, &pads, &axes, rank, margins);
     for (int axis = 0; axis < rank; axis++)
         margins->before[axis] = margins->after[axis] = DIM_UNKNOWN;
     return 0;
@@ -82,23 +83,23 @@ static bool margins_known(const struct margins *margins, int rank) {
     return true;
 }
 
-static int infer_pad(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_pad(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     struct margins margins;
-    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
-    int status = read_margins(rule, input->rank, &margins);
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
+    int status = read_margins(context, input->rank, &margins);
     if (status) return status;
     for (int axis = 0; axis < input->rank; axis++) {
         int64_t dim = checked_add(input->dims[axis], margins.before[axis]);
         dims[axis] = checked_add(dim, margins.after[axis]);
         if (is_known(dims[axis]) && dims[axis] < 0)
-            return rule_fail(rule, DIAG_SHAPE,
-                             "pads %lld and %lld leave less than nothing of %lld",
-                             (long long)margins.before[axis], (long long)margins.after[axis],
-                             (long long)input->dims[axis]);
+            return op_fail(context, DIAG_SHAPE,
+                           "pads %lld and %lld leave less than nothing of %lld",
+                           (long long)margins.before[axis], (long long)margins.after[axis],
+                           (long long)input->dims[axis]);
     }
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
 enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_WRAP, PAD_N };
@@ -113,8 +114,8 @@ struct pad {
 };
 
 /* The kernels of frameworks that read elements of the input to fill the margin save it. */
-static const char *pad_gradients(const struct rule *rule) {
-    const char *mode = rule_attr_string(rule, "mode");
+static const char *pad_gradients(const struct op_context *context) {
+    const char *mode = op_attr_string(context, "mode");
     bool reads =
         text_equal(mode, pad_modes[PAD_EDGE]) || text_equal(mode, pad_modes[PAD_REFLECT]);
     return reads ? "0,-" : ",-";
@@ -152,58 +153,59 @@ static int64_t pad_source(const void *context, const int64_t *coords) {
 
 /* What stands in the margin: the operand since 11, an attribute before (folded where it is 0).
  */
-static int pad_fill(struct rule *rule, const struct constant **ret_fill, bool *ret_known) {
-    int status = rule_value(rule, 2, ret_fill);
+static int pad_fill(struct op_context *context, const struct constant **ret_fill,
+                    bool *ret_known) {
+    int status = op_value(context, 2, ret_fill);
     if (status) return status;
     const struct constant *fill = *ret_fill;
-    *ret_known = rule_has_input(rule, 2)
-                     ? fill && fill->n_elements == 1 && fill->dtype == rule_dtype(rule, 0)
-                     : !(rule_attr_float(rule, "value") != 0);
+    *ret_known = op_has_input(context, 2)
+                     ? fill && fill->n_elements == 1 && fill->dtype == op_dtype(context, 0)
+                     : !(op_attr_float(context, "value") != 0);
     return 0;
 }
 
-static int fold_pad(struct rule *rule) {
+static int fold_pad(struct op_context *context) {
     struct pad pad = {.mode = PAD_CONSTANT};
     const struct constant *from = NULL, *fill = NULL;
     bool fill_known = false;
-    int status = rule_value(rule, 0, &from);
-    if (!status) status = pad_fill(rule, &fill, &fill_known);
+    int status = op_value(context, 0, &from);
+    if (!status) status = pad_fill(context, &fill, &fill_known);
     if (status || !from || !fill_known) return status;
-    while (pad.mode < PAD_N && !text_equal(rule_attr_string(rule, "mode"), pad_modes[pad.mode]))
+    while (pad.mode < PAD_N &&
+           !text_equal(op_attr_string(context, "mode"), pad_modes[pad.mode]))
         pad.mode++;
-    if (pad.mode == PAD_N || !shape_is_known(rule_output_shape(rule, 0))) return 0;
+    if (pad.mode == PAD_N || !shape_is_known(op_output_shape(context, 0))) return 0;
     if (pad.mode != PAD_CONSTANT && from->n_elements == 0) return 0; /* nothing to repeat */
-    status = read_margins(rule, from->shape.rank, &pad.margins);
+    status = read_margins(context, from->shape.rank, &pad.margins);
     if (status || !margins_known(&pad.margins, from->shape.rank)) return status;
     pad.input = &from->shape;
     remap_strides(&from->shape, pad.strides);
     const struct remap remap = {
         .from = from, .source = pad_source, .context = &pad, .fills = true, .fill = fill};
-    return remap_fold(rule, 0, &remap);
+    return remap_fold(context, 0, &remap);
 }
 
-static int infer_center_crop_pad(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_center_crop_pad(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     struct int_list sizes, axes;
-    int status = rule_int_list(rule, 1, &sizes);
-    if (!status) status = rule_int_list_any(rule, "axes", -1, &axes);
+    int status = op_int_list(context, 1, &sizes);
+    if (!status) status = op_int_list_any(context, "axes", -1, &axes);
     if (status) return status;
-    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
     size_t n = axes.given ? axes.n : (size_t)input->rank;
     if (sizes.known && sizes.n != n)
-        return rule_fail(rule, DIAG_SHAPE,
-                         "shape has %zu entries, expected one for each of %zu axes", sizes.n,
-                         n);
+        return op_fail(context, DIAG_SHAPE,
+                       "shape has %zu entries, expected one for each of %zu axes", sizes.n, n);
     for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[axis];
     for (size_t i = 0; i < n; i++) {
         int axis = 0;
-        status = rule_normalize_axis(rule, axes.given ? axes.values[i] : (int64_t)i,
-                                     input->rank, &axis);
+        status = op_normalize_axis(context, axes.given ? axes.values[i] : (int64_t)i,
+                                   input->rank, &axis);
         if (status) return status;
         dims[axis] = sizes.known ? sizes.values[i] : DIM_UNKNOWN;
     }
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
 static const struct op_attr pad_1[] = {REQUIRED_ATTR("paddings", ATTR_INTS),
@@ -221,15 +223,16 @@ static const struct op_attr center_crop_pad[] = {OPTIONAL_ATTR("axes", ATTR_INTS
     {                                                                                          \
         .domain = of, .type = "Pad", .since = from, .min_inputs = least, .max_inputs = most,   \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_pad,           \
-        .fold = fold_pad, .roles = letters, .backward.gradients = ",-",                        \
-        .backward.gradients_of = pad_gradients                                                 \
+        .fold = fold_pad, .param_roles = letters, .backward.saved_for_backward = ",-",         \
+        .backward.saved_for_backward_of = pad_gradients                                        \
     }
 
 #define CROP(from)                                                                             \
     {                                                                                          \
         .domain = "", .type = "CenterCropPad", .since = from, .min_inputs = 2,                 \
         .max_inputs = 2, .min_outputs = 1, .max_outputs = 1, .attrs = center_crop_pad,         \
-        .infer = infer_center_crop_pad, .roles = "pi", .backward.gradients = ",-"              \
+        .infer = infer_center_crop_pad, .param_roles = "pi",                                   \
+        .backward.saved_for_backward = ",-"                                                    \
     }
 
 /* clang-format off */

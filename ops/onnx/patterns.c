@@ -15,7 +15,7 @@
 
 /* A row that another one is part of comes behind it. clang-format would break the formulas. */
 /* clang-format off */
-static const struct composite_pattern patterns[] = {
+static const struct fused_pattern_pattern patterns[] = {
     {.name = "LayerNorm", .op = "LayerNormalization", .operands = "x scale shift",
      .attributes = "epsilon=eps axis=axis", .axes = AXES_TRAILING,
      .formula = "(x - ReduceMean(x)) / sqrt(" VARIANCE " + eps) [* scale] [+ shift]"},
@@ -90,16 +90,16 @@ static const struct composite_pattern patterns[] = {
 };
 /* clang-format on */
 
-size_t composite_n_patterns(void) {
+size_t fused_pattern_n_patterns(void) {
     return sizeof patterns / sizeof *patterns;
 }
 
-const struct composite_pattern *composite_pattern_at(size_t index) {
-    BUG_ON(index >= composite_n_patterns());
+const struct fused_pattern_pattern *fused_pattern_pattern_at(size_t index) {
+    BUG_ON(index >= fused_pattern_n_patterns());
     return &patterns[index];
 }
 
-const char *composite_operand_attr(const char *type, size_t slot) {
+const char *fused_pattern_operand_attr(const char *type, size_t slot) {
     static const struct {
         const char *type;
         size_t slot;

@@ -14,99 +14,100 @@
 #include "support/banned.h"
 
 /* Spatial rank by the input, or by the length of kernel_shape; -1: neither tells. */
-static int spatial_rank(const struct rule *rule) {
+static int spatial_rank(const struct op_context *context) {
     size_t n = 0;
-    int rank = rule_rank(rule, 0);
+    int rank = op_rank(context, 0);
     if (rank != RANK_UNKNOWN) return rank - 2;
-    (void)rule_attr_ints(rule, "kernel_shape", &n);
+    (void)op_attr_ints(context, "kernel_shape", &n);
     return n > 0 && n <= SHAPE_MAX_RANK - 2 ? (int)n : -1;
 }
 
-static int read_window(const struct rule *rule, int rank, struct window *ret) {
-    int status = window_read(rule, rank, NULL, ret);
+static int read_window(const struct op_context *context, int rank, struct window *ret) {
+    int status = window_read(context, rank, NULL, ret);
     if (status < 0) return status;
     if (rank > 0 && !is_known(ret->kernel[0]))
-        return rule_fail(rule, DIAG_ATTRIBUTE, "attribute 'kernel_shape' is empty");
+        return op_fail(context, DIAG_ATTRIBUTE, "attribute 'kernel_shape' is empty");
     return CM_OK;
 }
 
-static int pool_dims(const struct rule *rule, int spatial, int64_t *dims) {
+static int pool_dims(const struct op_context *context, int spatial, int64_t *dims) {
     struct window window;
-    int status = common_check_rank(rule, 0, 3);
-    if (status == CM_OK) status = read_window(rule, spatial, &window);
+    int status = common_check_rank(context, 0, 3);
+    if (status == CM_OK) status = read_window(context, spatial, &window);
     if (status < 0) return status;
-    for (int axis = 0; axis < 2; axis++) dims[axis] = rule_dim(rule, 0, axis);
+    for (int axis = 0; axis < 2; axis++) dims[axis] = op_dim(context, 0, axis);
     for (int i = 0; i < spatial && status == CM_OK; i++)
-        status = window_positions(rule, &window, i, rule_dim(rule, 0, 2 + i), &dims[2 + i]);
+        status = window_positions(context, &window, i, op_dim(context, 0, 2 + i), &dims[2 + i]);
     return status;
 }
 
 /* Output 1, where there is one, is the indices of MaxPool. */
-int pool_infer(struct rule *rule) {
+int pool_infer(struct op_context *context) {
     const struct shape unknown = shape_unknown();
     int64_t dims[SHAPE_MAX_RANK];
-    int spatial = spatial_rank(rule);
-    if (spatial < 0 && rule_rank(rule, 0) == RANK_UNKNOWN) {
-        int status = rule_output(rule, 0, rule_dtype(rule, 0), &unknown);
-        return status < 0 ? status : rule_output(rule, 1, DTYPE_INT64, &unknown);
+    int spatial = spatial_rank(context);
+    if (spatial < 0 && op_rank(context, 0) == RANK_UNKNOWN) {
+        int status = op_output(context, 0, op_dtype(context, 0), &unknown);
+        return status < 0 ? status : op_output(context, 1, DTYPE_INT64, &unknown);
     }
-    int status = pool_dims(rule, spatial, dims);
+    int status = pool_dims(context, spatial, dims);
     if (status == CM_OK)
-        status = rule_output_dims(rule, 0, rule_dtype(rule, 0), spatial + 2, dims);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, DTYPE_INT64, spatial + 2, dims);
+        status = op_output_dims(context, 0, op_dtype(context, 0), spatial + 2, dims);
+    if (status == CM_OK) status = op_output_dims(context, 1, DTYPE_INT64, spatial + 2, dims);
     return status;
 }
 
-static int infer_global(struct rule *rule) {
+static int infer_global(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
-    int rank = rule_rank(rule, 0);
-    int status = common_check_rank(rule, 0, 3);
+    int rank = op_rank(context, 0);
+    int status = common_check_rank(context, 0, 3);
     if (status < 0 || rank == RANK_UNKNOWN)
-        return status < 0 ? status : common_infer_same(rule);
-    for (int axis = 0; axis < rank; axis++) dims[axis] = axis < 2 ? rule_dim(rule, 0, axis) : 1;
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+        return status < 0 ? status : common_infer_same(context);
+    for (int axis = 0; axis < rank; axis++)
+        dims[axis] = axis < 2 ? op_dim(context, 0, axis) : 1;
+    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
 /* The sizes as input 2 gives them; *ret_done false: it is absent. */
-static int infer_given_shape(struct rule *rule, bool *ret_done) {
+static int infer_given_shape(struct op_context *context, bool *ret_done) {
     struct int_list list = {.given = false};
-    int rank = rule_rank(rule, 0);
-    int status = rule_int_list(rule, 2, &list);
+    int rank = op_rank(context, 0);
+    int status = op_int_list(context, 2, &list);
     *ret_done = list.given;
     if (status < 0 || !list.given) return status;
     bool counted = list.known || list.n > 0;
     if (list.n > SHAPE_MAX_RANK || (rank != RANK_UNKNOWN && counted && list.n != (size_t)rank))
-        return rule_fail(rule, DIAG_SHAPE,
-                         "output_shape has %zu entries, the input has rank %d", list.n, rank);
+        return op_fail(context, DIAG_SHAPE,
+                       "output_shape has %zu entries, the input has rank %d", list.n, rank);
     int n = rank != RANK_UNKNOWN ? rank : list.n > 0 ? (int)list.n : RANK_UNKNOWN;
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), n, list.values);
+    return op_output_dims(context, 0, op_dtype(context, 0), n, list.values);
 }
 
 /* out = stride * (in - 1) + kernel - begin - end */
-static int infer_unpool(struct rule *rule) {
+static int infer_unpool(struct op_context *context) {
     struct window window;
     int64_t dims[SHAPE_MAX_RANK];
     bool done = false;
-    int rank = rule_rank(rule, 0);
-    int status = common_check_rank(rule, 0, 3);
-    if (status == CM_OK) status = infer_given_shape(rule, &done);
+    int rank = op_rank(context, 0);
+    int status = common_check_rank(context, 0, 3);
+    if (status == CM_OK) status = infer_given_shape(context, &done);
     if (status < 0 || done) return status;
-    if (rank == RANK_UNKNOWN) return common_infer_same(rule);
-    status = read_window(rule, rank - 2, &window);
+    if (rank == RANK_UNKNOWN) return common_infer_same(context);
+    status = read_window(context, rank - 2, &window);
     if (status < 0) return status;
-    for (int axis = 0; axis < rank; axis++) dims[axis] = rule_dim(rule, 0, axis);
+    for (int axis = 0; axis < rank; axis++) dims[axis] = op_dim(context, 0, axis);
     for (int i = 0; i < rank - 2; i++) {
         int64_t out = checked_mul(checked_sub(dims[2 + i], 1), window.stride[i]);
         int64_t pads = checked_add(window.begin[i], window.end[i]);
         dims[2 + i] = checked_sub(checked_add(out, window.kernel[i]), pads);
     }
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
 /* The product of the block's sizes, DIM_UNKNOWN where they are not known. */
-static int block_elements(struct rule *rule, int64_t *ret) {
+static int block_elements(struct op_context *context, int64_t *ret) {
     struct int_list block;
-    int status = rule_int_list(rule, 2, &block);
+    int status = op_int_list(context, 2, &block);
     if (status < 0) return status;
     *ret = block.known ? 1 : DIM_UNKNOWN;
     for (size_t i = 0; block.known && i < block.n; i++)
@@ -115,49 +116,50 @@ static int block_elements(struct rule *rule, int64_t *ret) {
 }
 
 /* [N, C * block, L] to [N, C, image…]: where blocks overlap, sums. */
-static int infer_col2im(struct rule *rule) {
+static int infer_col2im(struct op_context *context) {
     struct int_list image;
     int64_t dims[SHAPE_MAX_RANK] = {DIM_UNKNOWN, DIM_UNKNOWN};
     int64_t block = 0;
-    const int rank = rule_rank(rule, 0);
-    int status = rule_int_list(rule, 1, &image);
-    if (status == CM_OK) status = block_elements(rule, &block);
+    const int rank = op_rank(context, 0);
+    int status = op_int_list(context, 1, &image);
+    if (status == CM_OK) status = block_elements(context, &block);
     if (status < 0) return status;
     if (rank != RANK_UNKNOWN && rank != 3)
-        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, 3 is wanted", rank);
-    if (!image.n || image.n > SHAPE_MAX_RANK - 2) return common_infer_unknown_rank(rule);
-    if (rank == 3) dims[0] = rule_dim(rule, 0, 0);
-    if (rank == 3 && block != 0) dims[1] = checked_div_floor(rule_dim(rule, 0, 1), block);
+        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, 3 is wanted", rank);
+    if (!image.n || image.n > SHAPE_MAX_RANK - 2) return common_infer_unknown_rank(context);
+    if (rank == 3) dims[0] = op_dim(context, 0, 0);
+    if (rank == 3 && block != 0) dims[1] = checked_div_floor(op_dim(context, 0, 1), block);
     for (size_t i = 0; i < image.n; i++)
         dims[2 + i] = image.known ? image.values[i] : DIM_UNKNOWN;
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 2 + (int)image.n, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), 2 + (int)image.n, dims);
 }
 
-static int output_regions(struct rule *rule, int64_t height, int64_t width) {
-    int rank = rule_rank(rule, 0);
-    int rank_rois = rule_rank(rule, 1);
+static int output_regions(struct op_context *context, int64_t height, int64_t width) {
+    int rank = op_rank(context, 0);
+    int rank_rois = op_rank(context, 1);
     if (rank != RANK_UNKNOWN && rank != 4)
-        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, 4 is wanted", rank);
+        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, 4 is wanted", rank);
     if (rank_rois != RANK_UNKNOWN && rank_rois != 2)
-        return rule_fail(rule, DIAG_SHAPE, "input 1 has rank %d, 2 is wanted", rank_rois);
+        return op_fail(context, DIAG_SHAPE, "input 1 has rank %d, 2 is wanted", rank_rois);
     if (height < 1 || width < 1)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "a region of %lld x %lld is empty",
-                         (long long)height, (long long)width);
-    const int64_t dims[4] = {rule_dim(rule, 1, 0), rule_dim(rule, 0, 1), height, width};
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 4, dims);
+        return op_fail(context, DIAG_ATTRIBUTE, "a region of %lld x %lld is empty",
+                       (long long)height, (long long)width);
+    const int64_t dims[4] = {op_dim(context, 1, 0), op_dim(context, 0, 1), height, width};
+    return op_output_dims(context, 0, op_dtype(context, 0), 4, dims);
 }
 
-static int infer_roi_pool(struct rule *rule) {
+static int infer_roi_pool(struct op_context *context) {
     size_t n = 0;
-    const int64_t *size = rule_attr_ints(rule, "pooled_shape", &n);
+    const int64_t *size = op_attr_ints(context, "pooled_shape", &n);
     if (n != 2)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "pooled_shape has %zu entries, 2 are wanted", n);
-    return output_regions(rule, size[0], size[1]);
+        return op_fail(context, DIAG_ATTRIBUTE, "pooled_shape has %zu entries, 2 are wanted",
+                       n);
+    return output_regions(context, size[0], size[1]);
 }
 
-static int infer_roi_align(struct rule *rule) {
-    return output_regions(rule, rule_attr_int(rule, "output_height"),
-                          rule_attr_int(rule, "output_width"));
+static int infer_roi_align(struct op_context *context) {
+    return output_regions(context, op_attr_int(context, "output_height"),
+                          op_attr_int(context, "output_width"));
 }
 
 static void describe_padding(struct text *out, const struct window *window) {
@@ -176,11 +178,11 @@ static void describe_padding(struct text *out, const struct window *window) {
         describe_sizes(out, symmetric ? n : 2 * n, pads);
 }
 
-static int describe_average(const struct rule *rule, struct text *out) {
+static int describe_average(const struct op_context *context, struct text *out) {
     struct window window;
-    int spatial = spatial_rank(rule);
+    int spatial = spatial_rank(context);
     if (spatial < 1) return CM_OK;
-    int status = read_window(rule, spatial, &window);
+    int status = read_window(context, spatial, &window);
     if (status < 0) return status;
     text_append(out, "kernel_size=");
     describe_sizes(out, (size_t)spatial, window.kernel);
@@ -190,12 +192,12 @@ static int describe_average(const struct rule *rule, struct text *out) {
     return CM_OK;
 }
 
-static int describe_max(const struct rule *rule, struct text *out) {
+static int describe_max(const struct op_context *context, struct text *out) {
     struct window window;
-    int spatial = spatial_rank(rule);
-    int status = describe_average(rule, out);
+    int spatial = spatial_rank(context);
+    int status = describe_average(context, out);
     if (status < 0 || spatial < 1) return status;
-    status = read_window(rule, spatial, &window);
+    status = read_window(context, spatial, &window);
     if (status < 0) return status;
     text_append(out, ", dilation=");
     describe_sizes(out, (size_t)spatial, window.dilation);
@@ -204,9 +206,9 @@ static int describe_max(const struct rule *rule, struct text *out) {
 }
 
 /* One size in one dimension, else a tuple of ones. */
-static int describe_adaptive(const struct rule *rule, struct text *out) {
+static int describe_adaptive(const struct op_context *context, struct text *out) {
     int64_t ones[SHAPE_MAX_RANK];
-    int spatial = rule_rank(rule, 0) - 2;
+    int spatial = op_rank(context, 0) - 2;
     if (spatial < 1) return CM_OK;
     for (int i = 0; i < spatial; i++) ones[i] = 1;
     text_append(out, "output_size=");
@@ -218,9 +220,9 @@ static int describe_adaptive(const struct rule *rule, struct text *out) {
 }
 
 /* Where each output element came from, int64; 0 where the node itself gives them. */
-static int64_t pool_indices(const struct rule *rule) {
-    if (rule_has_output(rule, 1)) return 0;
-    return dtype_bytes(DTYPE_INT64, rule_output_elements(rule, 0));
+static int64_t pool_indices(const struct op_context *context) {
+    if (op_has_output(context, 1)) return 0;
+    return dtype_bytes(DTYPE_INT64, op_output_elements(context, 0));
 }
 
 #define WINDOW_ATTRS                                                                           \
@@ -265,18 +267,18 @@ static const struct op_attr col2im_18[] = {OPTIONAL_ATTR("dilations", ATTR_INTS)
                                            OPTIONAL_ATTR("strides", ATTR_INTS),
                                            {0}};
 
-#define POOL(name, from, out, attributes, rule, class, print, keeps, more)                     \
+#define POOL(name, from, out, attributes, context, class, print, keeps, more)                  \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
-        .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = rule,              \
-        .cost = {.per_input = 1}, .roles = "x", .module = class, .describe = print,            \
-        .backward.gradients = keeps, .backward.extra = more                                    \
+        .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = context,           \
+        .cost = {.per_input = 1}, .param_roles = "x", .module = class, .describe = print,      \
+        .backward.saved_for_backward = keeps, .backward.extra = more                           \
     }
-#define REGION(name, from, least, most, attributes, rule, keeps)                               \
+#define REGION(name, from, least, most, attributes, context, keeps)                            \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = "xi", \
-        .backward.gradients = keeps                                                            \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .param_roles = "xi", .backward.saved_for_backward = keeps                              \
     }
 
 /* clang-format off */

@@ -3,10 +3,10 @@
 #ifndef OPS_ONNX_POOL_H
 #define OPS_ONNX_POOL_H
 
-struct rule;
+struct op_context;
 
 /* Output 0 of a window over the spatial axes of [N, C, spatial...]; output 1, if any, indices.
  */
-int pool_infer(struct rule *rule) __attribute__((warn_unused_result));
+int pool_infer(struct op_context *context) __attribute__((warn_unused_result));
 
 #endif

@@ -12,85 +12,86 @@
 #include "support/banned.h"
 
 /* A scale for each slice along `axis`: as long as that axis. */
-static int check_scales(const struct rule *rule) {
-    const struct shape *x = rule_shape(rule, 0);
-    const struct shape *scale = rule_shape(rule, 1);
+static int check_scales(const struct op_context *context) {
+    const struct shape *x = op_shape(context, 0);
+    const struct shape *scale = op_shape(context, 1);
     int axis = 0;
     bool sliced = scale->rank == 1 && is_known(scale->dims[0]) && scale->dims[0] != 1;
-    if (!sliced || !shape_has_rank(x) || rule->op->since < 13) return CM_OK;
-    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), x->rank, &axis);
+    if (!sliced || !shape_has_rank(x) || context->op->since < 13) return CM_OK;
+    int status = op_normalize_axis(context, op_attr_int(context, "axis"), x->rank, &axis);
     if (status < 0) return status;
     if (!is_known(x->dims[axis]) || x->dims[axis] == scale->dims[0]) return CM_OK;
-    return rule_fail(rule, DIAG_SHAPE, "%lld scales for axis %d of %s",
-                     (long long)scale->dims[0], axis, rule_shape_text(rule, x));
+    return op_fail(context, DIAG_SHAPE, "%lld scales for axis %d of %s",
+                   (long long)scale->dims[0], axis, op_shape_text(context, x));
 }
 
 /* Attribute output_dtype (from opsets 21 and 23), else that of operand i, else `otherwise`. */
-static enum dtype wanted_dtype(const struct rule *rule, size_t i, enum dtype otherwise) {
-    int64_t number = rule_attr_int(rule, "output_dtype");
+static enum dtype wanted_dtype(const struct op_context *context, size_t i,
+                               enum dtype otherwise) {
+    int64_t number = op_attr_int(context, "output_dtype");
     if (number != 0) return dtype_from_onnx(number);
-    return rule_has_input(rule, i) ? rule_dtype(rule, i) : otherwise;
+    return op_has_input(context, i) ? op_dtype(context, i) : otherwise;
 }
 
-static int infer_quantize(struct rule *rule) {
-    int status = check_scales(rule);
+static int infer_quantize(struct op_context *context) {
+    int status = check_scales(context);
     if (status < 0) return status;
-    return common_infer_same_shape(rule, wanted_dtype(rule, 2, DTYPE_UINT8));
+    return common_infer_same_shape(context, wanted_dtype(context, 2, DTYPE_UINT8));
 }
 
-static int infer_dequantize(struct rule *rule) {
-    enum dtype x = rule_dtype(rule, 0);
-    enum dtype zero = rule_dtype(rule, 2);
-    int status = check_scales(rule);
+static int infer_dequantize(struct op_context *context) {
+    enum dtype x = op_dtype(context, 0);
+    enum dtype zero = op_dtype(context, 2);
+    int status = check_scales(context);
     if (status < 0) return status;
     if (x != DTYPE_UNDEFINED && zero != DTYPE_UNDEFINED && x != zero)
-        return rule_fail(rule, DIAG_TYPE, "the zero point is of type %s, the input of %s",
-                         dtype_name(zero), dtype_name(x));
-    return common_infer_same_shape(rule, wanted_dtype(rule, 1, DTYPE_FLOAT));
+        return op_fail(context, DIAG_TYPE, "the zero point is of type %s, the input of %s",
+                       dtype_name(zero), dtype_name(x));
+    return common_infer_same_shape(context, wanted_dtype(context, 1, DTYPE_FLOAT));
 }
 
-static int infer_dynamic_quantize(struct rule *rule) {
-    int status = common_infer_same_shape(rule, DTYPE_UINT8);
-    if (status == CM_OK) status = rule_output_dims(rule, 1, DTYPE_FLOAT, 0, NULL);
-    return status < 0 ? status : rule_output_dims(rule, 2, DTYPE_UINT8, 0, NULL);
+static int infer_dynamic_quantize(struct op_context *context) {
+    int status = common_infer_same_shape(context, DTYPE_UINT8);
+    if (status == CM_OK) status = op_output_dims(context, 1, DTYPE_FLOAT, 0, NULL);
+    return status < 0 ? status : op_output_dims(context, 2, DTYPE_UINT8, 0, NULL);
 }
 
 #define NO_BIAS SIZE_MAX
 
-static int infer_conv_integer(struct rule *rule) {
-    return convolution_infer(rule, 0, 1, NO_BIAS, DTYPE_INT32);
+static int infer_conv_integer(struct op_context *context) {
+    return convolution_infer(context, 0, 1, NO_BIAS, DTYPE_INT32);
 }
 
-static void macs_conv_integer(const struct rule *rule, struct product *ret) {
-    convolution_macs(rule, 1, ret);
+static void macs_conv_integer(const struct op_context *context, struct product *ret) {
+    convolution_macs(context, 1, ret);
 }
 
-static int infer_qlinear_conv(struct rule *rule) {
-    return convolution_infer(rule, 0, 3, 8, rule_dtype(rule, 7));
+static int infer_qlinear_conv(struct op_context *context) {
+    return convolution_infer(context, 0, 3, 8, op_dtype(context, 7));
 }
 
-static void macs_qlinear_conv(const struct rule *rule, struct product *ret) {
-    convolution_macs(rule, 3, ret);
+static void macs_qlinear_conv(const struct op_context *context, struct product *ret) {
+    convolution_macs(context, 3, ret);
 }
 
-static int64_t qlinear_bias_flops(const struct rule *rule) {
-    return rule_has_input(rule, 8) ? rule_output_elements(rule, 0) : 0;
+static int64_t qlinear_bias_flops(const struct op_context *context) {
+    return op_has_input(context, 8) ? op_output_elements(context, 0) : 0;
 }
 
-static int infer_matmul_integer(struct rule *rule) {
-    return matmul_infer(rule, 0, 1, DTYPE_INT32);
+static int infer_matmul_integer(struct op_context *context) {
+    return matmul_infer(context, 0, 1, DTYPE_INT32);
 }
 
-static void macs_matmul_integer(const struct rule *rule, struct product *ret) {
-    matmul_macs(rule, 0, 1, ret);
+static void macs_matmul_integer(const struct op_context *context, struct product *ret) {
+    matmul_macs(context, 0, 1, ret);
 }
 
-static int infer_qlinear_matmul(struct rule *rule) {
-    return matmul_infer(rule, 0, 3, rule_dtype(rule, 7));
+static int infer_qlinear_matmul(struct op_context *context) {
+    return matmul_infer(context, 0, 3, op_dtype(context, 7));
 }
 
-static void macs_qlinear_matmul(const struct rule *rule, struct product *ret) {
-    matmul_macs(rule, 0, 3, ret);
+static void macs_qlinear_matmul(const struct op_context *context, struct product *ret) {
+    matmul_macs(context, 0, 3, ret);
 }
 
 static const struct op_attr axis_13[] = {INT_ATTR("axis", 1), {0}};
@@ -108,18 +109,18 @@ static const struct op_attr dequantize_23[] = {BLOCKED, INT_ATTR("output_dtype",
 
 #define CONV   "out x input channels of a group x kernel"
 #define MATMUL "out x inner axis"
-#define QUANTIZE(name, from, attributes, rule)                                                 \
+#define QUANTIZE(name, from, attributes, context)                                              \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 2, .max_inputs = 3,           \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .roles = "pii", .backward.gradients = "-"                                              \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .param_roles = "pii", .backward.saved_for_backward = "-"                               \
     }
-#define PRODUCT(name, from, least, most, attributes, rule, count, are, letters, ...)           \
+#define PRODUCT(name, from, least, most, attributes, context, count, are, letters, ...)        \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .cost = {.macs = count, .macs_are = are, __VA_ARGS__}, .roles = letters,               \
-        .backward.gradients = "-"                                                              \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .cost = {.macs = count, .macs_formula = are, __VA_ARGS__}, .param_roles = letters,     \
+        .backward.saved_for_backward = "-"                                                     \
     }
 
 /* clang-format off */
@@ -135,10 +136,10 @@ static const struct op rows[] = {
     QUANTIZE("DequantizeLinear", 21, dequantize_21, infer_dequantize),
     QUANTIZE("DequantizeLinear", 23, dequantize_23, infer_dequantize),
     {.domain = "", .type = "DynamicQuantizeLinear", .since = 11, .min_inputs = 1, .max_inputs = 1,
-     .min_outputs = 3, .max_outputs = 3, .infer = infer_dynamic_quantize, .backward.gradients = "-", .roles = "x"},
+     .min_outputs = 3, .max_outputs = 3, .infer = infer_dynamic_quantize, .backward.saved_for_backward = "-", .param_roles = "x"},
     /*       type          since in    attributes         rule                  MACs                 roles */
     PRODUCT("ConvInteger",    10, 2, 4, convolution_attrs, infer_conv_integer,   macs_conv_integer, CONV, "xWi",       .extra = NULL),
-    PRODUCT("QLinearConv",    10, 8, 9, convolution_attrs, infer_qlinear_conv,   macs_qlinear_conv, CONV, "xiiWiiiiW", .extra = qlinear_bias_flops, .extra_is = "biases"),
+    PRODUCT("QLinearConv",    10, 8, 9, convolution_attrs, infer_qlinear_conv,   macs_qlinear_conv, CONV, "xiiWiiiiW", .extra = qlinear_bias_flops, .extra_description = "biases"),
     PRODUCT("MatMulInteger",  10, 2, 4, NULL,              infer_matmul_integer, macs_matmul_integer, MATMUL, "wwi",       .extra = NULL),
     PRODUCT("QLinearMatMul",  10, 8, 8, NULL,              infer_qlinear_matmul, macs_qlinear_matmul, MATMUL, "wiiwi",     .extra = NULL),
 };

@@ -6,57 +6,57 @@
 #include "support/banned.h"
 
 /* The attribute 'dtype', or `otherwise` where the node has none. */
-static int read_dtype(const struct rule *rule, enum dtype otherwise, enum dtype *ret) {
+static int read_dtype(const struct op_context *context, enum dtype otherwise, enum dtype *ret) {
     enum dtype dtype = otherwise;
-    if (rule_has_attr(rule, "dtype")) {
-        int64_t number = rule_attr_int(rule, "dtype");
+    if (op_has_attr(context, "dtype")) {
+        int64_t number = op_attr_int(context, "dtype");
         dtype = dtype_from_onnx(number);
         if (dtype == DTYPE_UNDEFINED)
-            return rule_fail(rule, DIAG_ATTRIBUTE, "attribute 'dtype' is %lld, no element type",
-                             (long long)number);
+            return op_fail(context, DIAG_ATTRIBUTE,
+                           "attribute 'dtype' is %lld, no element type", (long long)number);
     }
     *ret = dtype;
     return 0;
 }
 
-static int infer_random(struct rule *rule) {
+static int infer_random(struct op_context *context) {
     enum dtype dtype = DTYPE_UNDEFINED;
     struct int_list dims;
-    int status = read_dtype(rule, DTYPE_FLOAT, &dtype);
-    if (!status) status = rule_int_list_any(rule, "shape", -1, &dims);
+    int status = read_dtype(context, DTYPE_FLOAT, &dtype);
+    if (!status) status = op_int_list_any(context, "shape", -1, &dims);
     if (status) return status;
     if (dims.n > SHAPE_MAX_RANK)
-        return rule_fail(rule, DIAG_LIMIT,
-                         "attribute 'shape' has %zu axes, at most %d are read", dims.n,
-                         SHAPE_MAX_RANK);
+        return op_fail(context, DIAG_LIMIT,
+                       "attribute 'shape' has %zu axes, at most %d are read", dims.n,
+                       SHAPE_MAX_RANK);
     for (size_t i = 0; i < dims.n; i++)
         if (dims.values[i] < 0)
-            return rule_fail(rule, DIAG_ATTRIBUTE, "dim %zu of 'shape' is %lld, less than 0", i,
-                             (long long)dims.values[i]);
-    return rule_output_dims(rule, 0, dtype, (int)dims.n, dims.values);
+            return op_fail(context, DIAG_ATTRIBUTE, "dim %zu of 'shape' is %lld, less than 0",
+                           i, (long long)dims.values[i]);
+    return op_output_dims(context, 0, dtype, (int)dims.n, dims.values);
 }
 
-static int infer_random_like(struct rule *rule) {
+static int infer_random_like(struct op_context *context) {
     enum dtype dtype = DTYPE_UNDEFINED;
-    int status = read_dtype(rule, rule_dtype(rule, 0), &dtype);
-    return status ? status : common_infer_same_shape(rule, dtype);
+    int status = read_dtype(context, op_dtype(context, 0), &dtype);
+    return status ? status : common_infer_same_shape(context, dtype);
 }
 
 /* Draws sample_size classes for each row of [batch, classes]. */
-static int infer_multinomial(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
-    int64_t dims[2] = {DIM_UNKNOWN, rule_attr_int(rule, "sample_size")};
+static int infer_multinomial(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
+    int64_t dims[2] = {DIM_UNKNOWN, op_attr_int(context, "sample_size")};
     enum dtype dtype = DTYPE_UNDEFINED;
-    int status = read_dtype(rule, DTYPE_INT32, &dtype);
+    int status = read_dtype(context, DTYPE_INT32, &dtype);
     if (status) return status;
     if (shape_has_rank(input) && input->rank != 2)
-        return rule_fail(rule, DIAG_SHAPE, "input %s has %d axes, expected 2",
-                         rule_shape_text(rule, input), input->rank);
+        return op_fail(context, DIAG_SHAPE, "input %s has %d axes, expected 2",
+                       op_shape_text(context, input), input->rank);
     if (dims[1] < 0)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "sample_size is %lld, less than 0",
-                         (long long)dims[1]);
-    dims[0] = rule_dim(rule, 0, 0);
-    return rule_output_dims(rule, 0, dtype, 2, dims);
+        return op_fail(context, DIAG_ATTRIBUTE, "sample_size is %lld, less than 0",
+                       (long long)dims[1]);
+    dims[0] = op_dim(context, 0, 0);
+    return op_output_dims(context, 0, dtype, 2, dims);
 }
 
 #define SEED OPTIONAL_ATTR("seed", ATTR_FLOAT)
@@ -81,11 +81,11 @@ static const struct op_attr bernoulli[] = {OPTIONAL_ATTR("dtype", ATTR_INT), SEE
 static const struct op_attr multinomial[] = {
     INT_ATTR("dtype", 6), INT_ATTR("sample_size", 1), SEED, {0}};
 
-#define ROW(name, from, inputs, attributes, rule)                                              \
+#define ROW(name, from, inputs, attributes, context)                                           \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = "x",  \
-        .backward.gradients = "-"                                                              \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .param_roles = "x", .backward.saved_for_backward = "-"                                 \
     }
 
 /* clang-format off */

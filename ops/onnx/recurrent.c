@@ -16,14 +16,14 @@ struct sizes {
     bool batch_first; /* layout 1, from opset 14 */
 };
 
-static int64_t n_gates(const struct rule *rule) {
-    if (text_equal(rule->op->type, "LSTM")) return 4;
-    return text_equal(rule->op->type, "GRU") ? 3 : 1;
+static int64_t n_gates(const struct op_context *context) {
+    if (text_equal(context->op->type, "LSTM")) return 4;
+    return text_equal(context->op->type, "GRU") ? 3 : 1;
 }
 
 /* GRU-1 spells its default "foward". */
-static int64_t n_directions(const struct rule *rule) {
-    const char *direction = rule_attr_string(rule, "direction");
+static int64_t n_directions(const struct op_context *context) {
+    const char *direction = op_attr_string(context, "direction");
     if (text_equal(direction, "bidirectional")) return 2;
     bool one = text_equal(direction, "forward") || text_equal(direction, "reverse") ||
                text_equal(direction, "foward");
@@ -34,102 +34,102 @@ static int64_t first_known(int64_t a, int64_t b) {
     return is_known(a) ? a : b;
 }
 
-static struct sizes read_sizes(const struct rule *rule) {
-    struct sizes sizes = {.gates = n_gates(rule), .directions = n_directions(rule)};
-    sizes.batch_first = rule_attr_int(rule, "layout") != 0;
-    sizes.steps = rule_dim(rule, 0, sizes.batch_first ? 1 : 0);
-    sizes.batch = rule_dim(rule, 0, sizes.batch_first ? 0 : 1);
-    sizes.features = first_known(rule_dim(rule, 0, 2), rule_dim(rule, 1, 2));
-    bool given = rule_has_attr(rule, "hidden_size");
-    int64_t rows = checked_div_floor(rule_dim(rule, 1, 1), sizes.gates);
+static struct sizes read_sizes(const struct op_context *context) {
+    struct sizes sizes = {.gates = n_gates(context), .directions = n_directions(context)};
+    sizes.batch_first = op_attr_int(context, "layout") != 0;
+    sizes.steps = op_dim(context, 0, sizes.batch_first ? 1 : 0);
+    sizes.batch = op_dim(context, 0, sizes.batch_first ? 0 : 1);
+    sizes.features = first_known(op_dim(context, 0, 2), op_dim(context, 1, 2));
+    bool given = op_has_attr(context, "hidden_size");
+    int64_t rows = checked_div_floor(op_dim(context, 1, 1), sizes.gates);
     sizes.hidden =
-        given ? rule_attr_int(rule, "hidden_size") : first_known(rule_dim(rule, 2, 2), rows);
+        given ? op_attr_int(context, "hidden_size") : first_known(op_dim(context, 2, 2), rows);
     return sizes;
 }
 
-static int check_rank_three(const struct rule *rule, size_t i) {
-    int rank = rule_rank(rule, i);
+static int check_rank_three(const struct op_context *context, size_t i) {
+    int rank = op_rank(context, i);
     if (rank == RANK_UNKNOWN || rank == 3) return CM_OK;
-    return rule_fail(rule, DIAG_SHAPE, "input %zu has the shape %s, rank 3 is wanted", i,
-                     rule_shape_text(rule, rule_shape(rule, i)));
+    return op_fail(context, DIAG_SHAPE, "input %zu has the shape %s, rank 3 is wanted", i,
+                   op_shape_text(context, op_shape(context, i)));
 }
 
-static int check_dim(const struct rule *rule, size_t i, int axis, int64_t want,
+static int check_dim(const struct op_context *context, size_t i, int axis, int64_t want,
                      const char *what) {
-    int64_t have = rule_dim(rule, i, axis);
+    int64_t have = op_dim(context, i, axis);
     if (!is_known(have) || !is_known(want) || have == want) return CM_OK;
-    return rule_fail(rule, DIAG_SHAPE, "dim %d of input %zu is %lld, %lld is wanted (%s)", axis,
-                     i, (long long)have, (long long)want, what);
+    return op_fail(context, DIAG_SHAPE, "dim %d of input %zu is %lld, %lld is wanted (%s)",
+                   axis, i, (long long)have, (long long)want, what);
 }
 
-static int check_sizes(const struct rule *rule, const struct sizes *sizes) {
+static int check_sizes(const struct op_context *context, const struct sizes *sizes) {
     int64_t rows = checked_mul(sizes->gates, sizes->hidden);
     int status = CM_OK;
     if (sizes->directions == 0)
-        return rule_fail(rule, DIAG_ATTRIBUTE,
-                         "direction is none of forward, reverse, bidirectional");
+        return op_fail(context, DIAG_ATTRIBUTE,
+                       "direction is none of forward, reverse, bidirectional");
     if (is_known(sizes->hidden) && sizes->hidden < 1)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "hidden_size is %lld, 1 or more is wanted",
-                         (long long)sizes->hidden);
+        return op_fail(context, DIAG_ATTRIBUTE, "hidden_size is %lld, 1 or more is wanted",
+                       (long long)sizes->hidden);
     for (size_t i = 1; i < 3 && status == CM_OK; i++) {
-        status = check_dim(rule, i, 0, sizes->directions, "directions");
-        if (status == CM_OK) status = check_dim(rule, i, 1, rows, "gates x hidden_size");
+        status = check_dim(context, i, 0, sizes->directions, "directions");
+        if (status == CM_OK) status = check_dim(context, i, 1, rows, "gates x hidden_size");
     }
-    if (status == CM_OK) status = check_dim(rule, 1, 2, sizes->features, "features");
-    return status < 0 ? status : check_dim(rule, 2, 2, sizes->hidden, "hidden_size");
+    if (status == CM_OK) status = check_dim(context, 1, 2, sizes->features, "features");
+    return status < 0 ? status : check_dim(context, 2, 2, sizes->hidden, "hidden_size");
 }
 
 /* initial_h and, of LSTM, initial_c [D, B, h] (layout 1: [B, D, h]). */
-static int check_states(const struct rule *rule, const struct sizes *sizes) {
+static int check_states(const struct op_context *context, const struct sizes *sizes) {
     const int64_t last[2][3] = {{sizes->directions, sizes->batch, sizes->hidden},
                                 {sizes->batch, sizes->directions, sizes->hidden}};
     int status = CM_OK;
-    for (size_t i = 5; i < 7 && i < rule->n_inputs && status == CM_OK; i++) {
-        status = check_rank_three(rule, i);
+    for (size_t i = 5; i < 7 && i < context->n_inputs && status == CM_OK; i++) {
+        status = check_rank_three(context, i);
         for (int axis = 0; axis < 3 && status == CM_OK; axis++)
-            status = check_dim(rule, i, axis, last[sizes->batch_first][axis],
+            status = check_dim(context, i, axis, last[sizes->batch_first][axis],
                                "directions x batch x hidden_size");
     }
     return status;
 }
 
 /* Y [T, D, B, h], Y_h and Y_c [D, B, h]; layout 1: [B, T, D, h], [B, D, h]. */
-static int output_states(struct rule *rule, const struct sizes *sizes) {
-    enum dtype dtype = rule_dtype(rule, 0);
+static int output_states(struct op_context *context, const struct sizes *sizes) {
+    enum dtype dtype = op_dtype(context, 0);
     const int64_t d = sizes->directions;
     const int64_t b = sizes->batch;
     const int64_t h = sizes->hidden;
     const int64_t all[2][4] = {{sizes->steps, d, b, h}, {b, sizes->steps, d, h}};
     const int64_t last[2][3] = {{d, b, h}, {b, d, h}};
-    int status = rule_output_dims(rule, 0, dtype, 4, all[sizes->batch_first]);
+    int status = op_output_dims(context, 0, dtype, 4, all[sizes->batch_first]);
     for (size_t i = 1; i < 3 && status == CM_OK; i++)
-        status = rule_output_dims(rule, i, dtype, 3, last[sizes->batch_first]);
+        status = op_output_dims(context, i, dtype, 3, last[sizes->batch_first]);
     return status;
 }
 
-static int infer_recurrent(struct rule *rule) {
+static int infer_recurrent(struct op_context *context) {
     int status = CM_OK;
-    for (size_t i = 0; i < 3 && status == CM_OK; i++) status = check_rank_three(rule, i);
+    for (size_t i = 0; i < 3 && status == CM_OK; i++) status = check_rank_three(context, i);
     if (status < 0) return status;
-    struct sizes sizes = read_sizes(rule);
-    status = check_sizes(rule, &sizes);
-    if (status == CM_OK) status = check_states(rule, &sizes);
-    return status < 0 ? status : output_states(rule, &sizes);
+    struct sizes sizes = read_sizes(context);
+    status = check_sizes(context, &sizes);
+    if (status == CM_OK) status = check_states(context, &sizes);
+    return status < 0 ? status : output_states(context, &sizes);
 }
 
 /* False for a node that infer refused. */
-static bool has_ranks(const struct rule *rule) {
+static bool has_ranks(const struct op_context *context) {
     for (size_t i = 0; i < 3; i++)
-        if (rule_rank(rule, i) != 3 && rule_rank(rule, i) != RANK_UNKNOWN) return false;
+        if (op_rank(context, i) != 3 && op_rank(context, i) != RANK_UNKNOWN) return false;
     return true;
 }
 
-static void recurrent_macs(const struct rule *rule, struct product *ret) {
-    if (!has_ranks(rule)) {
+static void recurrent_macs(const struct op_context *context, struct product *ret) {
+    if (!has_ranks(context)) {
         product_add(ret, "of operands without a rank", DIM_UNKNOWN);
         return;
     }
-    struct sizes sizes = read_sizes(rule);
+    struct sizes sizes = read_sizes(context);
     product_add(ret, "directions", sizes.directions);
     product_add(ret, "batch", sizes.batch);
     product_add(ret, "steps", sizes.steps);
@@ -142,23 +142,23 @@ static void recurrent_macs(const struct rule *rule, struct product *ret) {
  * Backpropagation through time wants, of every step, the gates (of GRU the recurrent share of
  * its third besides, of LSTM the cell) and the state, which Y has where the node gives it.
  */
-static int64_t recurrent_states(const struct rule *rule) {
-    if (!has_ranks(rule)) return DIM_UNKNOWN;
-    const struct sizes sizes = read_sizes(rule);
+static int64_t recurrent_states(const struct op_context *context) {
+    if (!has_ranks(context)) return DIM_UNKNOWN;
+    const struct sizes sizes = read_sizes(context);
     const int64_t inner = sizes.gates > 1 ? sizes.gates + 1 : 0;
-    const int64_t each = inner + (rule_has_output(rule, 0) ? 0 : 1);
+    const int64_t each = inner + (op_has_output(context, 0) ? 0 : 1);
     int64_t cells = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.steps);
     cells = checked_mul(cells, sizes.hidden);
-    return dtype_bytes(rule_dtype(rule, 0), checked_mul(each, cells));
+    return dtype_bytes(op_dtype(context, 0), checked_mul(each, cells));
 }
 
 /*
  * X W costs its share of the product again for each of X and W, H R for R and, always, for H:
  * the gradient passes through every step, into the one before the first only if that is wanted.
  */
-static int64_t recurrent_backward(const struct rule *rule, uint32_t wanted) {
-    if (!has_ranks(rule)) return DIM_UNKNOWN;
-    const struct sizes sizes = read_sizes(rule);
+static int64_t recurrent_backward(const struct op_context *context, uint32_t wanted) {
+    if (!has_ranks(context)) return DIM_UNKNOWN;
+    const struct sizes sizes = read_sizes(context);
     int64_t row = checked_mul(checked_mul(sizes.directions, sizes.batch), sizes.gates);
     row = checked_mul(row, sizes.hidden);
     const int64_t inputs = checked_mul(checked_mul(row, sizes.steps), sizes.features);
@@ -176,19 +176,19 @@ static int64_t recurrent_backward(const struct rule *rule, uint32_t wanted) {
  * What DeepSpeed's profiler adds to 2 * MACs: 10 operations a cell of an LSTM, 7 of a GRU, 1 of
  * an RNN. It takes a product of K terms for K - 1 sums, which the biases make up for.
  */
-static int64_t recurrent_flops(const struct rule *rule) {
-    if (!has_ranks(rule)) return DIM_UNKNOWN;
-    struct sizes sizes = read_sizes(rule);
+static int64_t recurrent_flops(const struct op_context *context) {
+    if (!has_ranks(context)) return DIM_UNKNOWN;
+    struct sizes sizes = read_sizes(context);
     int64_t each = sizes.gates == 4 ? 10 : sizes.gates == 3 ? 7 : 1;
-    if (!rule_has_input(rule, 3)) each -= 2 * sizes.gates;
+    if (!op_has_input(context, 3)) each -= 2 * sizes.gates;
     int64_t cells = checked_mul(sizes.directions, sizes.hidden);
     cells = checked_mul(cells, checked_mul(sizes.batch, sizes.steps));
     return checked_mul(each, cells);
 }
 
-static int describe_recurrent(const struct rule *rule, struct text *out) {
-    if (!has_ranks(rule)) return CM_OK;
-    struct sizes sizes = read_sizes(rule);
+static int describe_recurrent(const struct op_context *context, struct text *out) {
+    if (!has_ranks(context)) return CM_OK;
+    struct sizes sizes = read_sizes(context);
     describe_int(out, sizes.features);
     text_append(out, ", ");
     describe_int(out, sizes.hidden);
@@ -231,12 +231,13 @@ static const struct op_attr lstm_14[] = {
         .min_outputs = least, .max_outputs = out, .attrs = attributes,                         \
         .infer = infer_recurrent,                                                              \
         .cost = {.macs = recurrent_macs,                                                       \
-                 .macs_are = "steps x batch x directions x gates x hidden x (input + hidden)", \
+                 .macs_formula =                                                               \
+                     "steps x batch x directions x gates x hidden x (input + hidden)",         \
                  .extra = recurrent_flops,                                                     \
-                 .extra_is = "gates and states of the cells"},                                 \
-        .roles = letters, .module = name, .describe = describe_recurrent,                      \
-        .backward.gradients = "aye,aye,aye,aye,-,aye", .backward.extra = recurrent_states,     \
-        .backward.macs = recurrent_backward                                                    \
+                 .extra_description = "gates and states of the cells"},                        \
+        .param_roles = letters, .module = name, .describe = describe_recurrent,                \
+        .backward.saved_for_backward = "aye,aye,aye,aye,-,aye",                                \
+        .backward.extra = recurrent_states, .backward.macs = recurrent_backward                \
     }
 
 /* clang-format off */

@@ -23,77 +23,77 @@ struct axes {
     bool reduced[SHAPE_MAX_RANK];
 };
 
-static int mark_axes(const struct rule *rule, const struct int_list *list, int rank,
+static int mark_axes(const struct op_context *context, const struct int_list *list, int rank,
                      struct axes *axes) {
     for (size_t i = 0; i < list->n; i++) {
         int axis = 0;
-        int status = rule_normalize_axis(rule, list->values[i], rank, &axis);
+        int status = op_normalize_axis(context, list->values[i], rank, &axis);
         if (status < 0) return status;
         axes->reduced[axis] = true;
     }
     return CM_OK;
 }
 
-static int read_axes(struct rule *rule, struct axes *ret) {
+static int read_axes(struct op_context *context, struct axes *ret) {
     struct int_list list;
-    int rank = rule_rank(rule, 0);
-    int status = rule_int_list_any(rule, "axes", 1, &list);
+    int rank = op_rank(context, 0);
+    int status = op_int_list_any(context, "axes", 1, &list);
     if (status < 0) return status;
     *ret = (struct axes){.known = !list.given || list.known, .n = list.n};
     bool empty = ret->known && list.n == 0;
-    ret->none = empty && rule_attr_int(rule, "noop_with_empty_axes") != 0;
+    ret->none = empty && op_attr_int(context, "noop_with_empty_axes") != 0;
     ret->all = empty && !ret->none;
     for (int axis = 0; axis < rank; axis++) ret->reduced[axis] = ret->all;
-    return list.known && rank != RANK_UNKNOWN ? mark_axes(rule, &list, rank, ret) : CM_OK;
+    return list.known && rank != RANK_UNKNOWN ? mark_axes(context, &list, rank, ret) : CM_OK;
 }
 
 /* Axes that are not known leave a rank at most. */
-static int output_of_unknown_axes(struct rule *rule, const struct axes *axes, bool keep,
-                                  enum dtype dtype) {
-    int rank = rule_rank(rule, 0);
+static int output_of_unknown_axes(struct op_context *context, const struct axes *axes,
+                                  bool keep, enum dtype dtype) {
+    int rank = op_rank(context, 0);
     bool counted = !keep && axes->n > 0 && rank != RANK_UNKNOWN && axes->n <= (size_t)rank;
     if (counted) rank -= (int)axes->n;
     if (!keep && !counted) rank = RANK_UNKNOWN;
-    return rule_output_dims(rule, 0, dtype, rank, NULL);
+    return op_output_dims(context, 0, dtype, rank, NULL);
 }
 
-static int output_reduced(struct rule *rule, const struct axes *axes, bool keep,
+static int output_reduced(struct op_context *context, const struct axes *axes, bool keep,
                           enum dtype dtype) {
     int64_t dims[SHAPE_MAX_RANK];
-    int rank = rule_rank(rule, 0);
+    int rank = op_rank(context, 0);
     int n = 0;
-    if (axes->all && !keep) return rule_output_dims(rule, 0, dtype, 0, NULL);
+    if (axes->all && !keep) return op_output_dims(context, 0, dtype, 0, NULL);
     if (axes->none || rank == RANK_UNKNOWN)
-        return axes->none ? common_infer_same_shape(rule, dtype)
-                          : rule_output_dims(rule, 0, dtype, RANK_UNKNOWN, NULL);
-    if (!axes->known) return output_of_unknown_axes(rule, axes, keep, dtype);
+        return axes->none ? common_infer_same_shape(context, dtype)
+                          : op_output_dims(context, 0, dtype, RANK_UNKNOWN, NULL);
+    if (!axes->known) return output_of_unknown_axes(context, axes, keep, dtype);
     for (int axis = 0; axis < rank; axis++) {
         if (!axes->reduced[axis])
-            dims[n++] = rule_dim(rule, 0, axis);
+            dims[n++] = op_dim(context, 0, axis);
         else if (keep)
             dims[n++] = 1;
     }
-    return rule_output_dims(rule, 0, dtype, n, dims);
+    return op_output_dims(context, 0, dtype, n, dims);
 }
 
-static int infer_reduce(struct rule *rule) {
+static int infer_reduce(struct op_context *context) {
     struct axes axes;
-    int status = read_axes(rule, &axes);
+    int status = read_axes(context, &axes);
     if (status < 0) return status;
-    bool keep = rule_attr_int(rule, "keepdims") != 0;
-    return output_reduced(rule, &axes, keep, rule_dtype(rule, 0));
+    bool keep = op_attr_int(context, "keepdims") != 0;
+    return output_reduced(context, &axes, keep, op_dtype(context, 0));
 }
 
-static int infer_arg(struct rule *rule) {
+static int infer_arg(struct op_context *context) {
     struct axes axes = {.known = true, .n = 1};
-    int rank = rule_rank(rule, 0);
+    int rank = op_rank(context, 0);
     int axis = 0;
     if (rank != RANK_UNKNOWN) {
-        int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, &axis);
+        int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
         if (status < 0) return status;
         axes.reduced[axis] = true;
     }
-    return output_reduced(rule, &axes, rule_attr_int(rule, "keepdims") != 0, DTYPE_INT64);
+    return output_reduced(context, &axes, op_attr_int(context, "keepdims") != 0, DTYPE_INT64);
 }
 
 /* Adds one element to what there is; false: the result cannot be held. */
@@ -155,11 +155,11 @@ static bool reduce_all(const struct constant *value, const struct axes *axes,
 }
 
 /* The sums as contents of output 0; one that its type cannot hold leaves them all unknown. */
-static int set_numbers(struct rule *rule, struct number *numbers, int64_t n) {
-    const struct fact *output = &rule->outputs[0];
-    int64_t *ints = arena_array(rule->arena, (size_t)n, sizeof(*ints));
-    double *reals = arena_array(rule->arena, (size_t)n, sizeof(*reals));
-    if (!ints || !reals) return diag_no_memory(rule->diag);
+static int set_numbers(struct op_context *context, struct number *numbers, int64_t n) {
+    const struct value_info *output = &context->outputs[0];
+    int64_t *ints = arena_array(context->arena, (size_t)n, sizeof(*ints));
+    double *reals = arena_array(context->arena, (size_t)n, sizeof(*reals));
+    if (!ints || !reals) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < n; i++) {
         if (!fold_store(output->dtype, &numbers[i])) return CM_OK;
         ints[i] = numbers[i].i;
@@ -167,88 +167,88 @@ static int set_numbers(struct rule *rule, struct number *numbers, int64_t n) {
     }
     const struct constant *value =
         dtype_is_float(output->dtype)
-            ? constant_reals(rule->arena, output->dtype, &output->shape, reals)
-            : constant_ints(rule->arena, output->dtype, &output->shape, ints);
-    return rule_set_value(rule, 0, value);
+            ? constant_reals(context->arena, output->dtype, &output->shape, reals)
+            : constant_ints(context->arena, output->dtype, &output->shape, ints);
+    return op_set_value(context, 0, value);
 }
 
-static bool can_reduce(const struct rule *rule, const struct constant *value) {
-    const struct fact *output = &rule->outputs[0];
-    return value && fact_is_complete(output) && rule_has_output(rule, 0) &&
+static bool can_reduce(const struct op_context *context, const struct constant *value) {
+    const struct value_info *output = &context->outputs[0];
+    return value && value_info_is_complete(output) && op_has_output(context, 0) &&
            value->n_elements > 0 && value->n_elements <= CONSTANT_MAX_ELEMENTS &&
            value->dtype != DTYPE_UINT64 && value->dtype != DTYPE_STRING &&
            (constant_has_ints(value) || constant_has_reals(value));
 }
 
 /* *ret_n elements of the output, or 0 when they cannot be computed. */
-static int reduce_input(struct rule *rule, accumulate *combine, struct number **ret_sums,
-                        int64_t *ret_n) {
+static int reduce_input(struct op_context *context, accumulate *combine,
+                        struct number **ret_sums, int64_t *ret_n) {
     const struct constant *value = NULL;
     struct axes axes;
     *ret_n = 0;
-    int status = rule_value(rule, 0, &value);
-    if (status < 0 || !can_reduce(rule, value)) return status;
-    status = read_axes(rule, &axes);
+    int status = op_value(context, 0, &value);
+    if (status < 0 || !can_reduce(context, value)) return status;
+    status = read_axes(context, &axes);
     if (status < 0 || !axes.known) return status;
-    int64_t n = shape_elements(&rule->outputs[0].shape);
-    struct number *sums = arena_array(rule->arena, (size_t)n, sizeof(*sums));
-    if (!sums) return diag_no_memory(rule->diag);
+    int64_t n = shape_elements(&context->outputs[0].shape);
+    struct number *sums = arena_array(context->arena, (size_t)n, sizeof(*sums));
+    if (!sums) return diag_no_memory(context->diag);
     if (!reduce_all(value, &axes, combine, sums)) return CM_OK;
     *ret_sums = sums;
     *ret_n = n;
     return CM_OK;
 }
 
-static int fold_reduce(struct rule *rule, accumulate *combine) {
+static int fold_reduce(struct op_context *context, accumulate *combine) {
     struct number *sums = NULL;
     int64_t n = 0;
-    int status = reduce_input(rule, combine, &sums, &n);
-    return status < 0 || n == 0 ? status : set_numbers(rule, sums, n);
+    int status = reduce_input(context, combine, &sums, &n);
+    return status < 0 || n == 0 ? status : set_numbers(context, sums, n);
 }
 
-static int fold_sum(struct rule *rule) {
-    return fold_reduce(rule, number_add);
+static int fold_sum(struct op_context *context) {
+    return fold_reduce(context, number_add);
 }
 
-static int fold_prod(struct rule *rule) {
-    return fold_reduce(rule, number_multiply);
+static int fold_prod(struct op_context *context) {
+    return fold_reduce(context, number_multiply);
 }
 
-static int fold_max(struct rule *rule) {
-    return fold_reduce(rule, number_max);
+static int fold_max(struct op_context *context) {
+    return fold_reduce(context, number_max);
 }
 
-static int fold_min(struct rule *rule) {
-    return fold_reduce(rule, number_min);
+static int fold_min(struct op_context *context) {
+    return fold_reduce(context, number_min);
 }
 
 /* Integers: towards zero, as the runtimes do. */
-static int fold_mean(struct rule *rule) {
+static int fold_mean(struct op_context *context) {
     struct number *sums = NULL;
     int64_t n = 0;
-    int status = reduce_input(rule, number_add, &sums, &n);
+    int status = reduce_input(context, number_add, &sums, &n);
     if (status < 0 || n == 0) return status;
-    int64_t share = rule_elements(rule, 0) / n;
+    int64_t share = op_elements(context, 0) / n;
     for (int64_t i = 0; i < n; i++) {
         sums[i].i /= share;
         sums[i].r /= (double)share;
     }
-    return set_numbers(rule, sums, n);
+    return set_numbers(context, sums, n);
 }
 
-static int cumulated_axis(struct rule *rule, int *ret) {
+static int cumulated_axis(struct op_context *context, int *ret) {
     struct int_list list;
-    int rank = rule_rank(rule, 0);
+    int rank = op_rank(context, 0);
     *ret = -1;
-    int status = rule_int_list(rule, 1, &list);
+    int status = op_int_list(context, 1, &list);
     if (status < 0 || !list.known || list.n != 1 || rank == RANK_UNKNOWN) return status;
-    return rule_normalize_axis(rule, list.values[0], rank, ret);
+    return op_normalize_axis(context, list.values[0], rank, ret);
 }
 
-static int infer_cumsum(struct rule *rule) {
+static int infer_cumsum(struct op_context *context) {
     int axis = 0;
-    int status = cumulated_axis(rule, &axis);
-    return status < 0 ? status : common_infer_same(rule);
+    int status = cumulated_axis(context, &axis);
+    return status < 0 ? status : common_infer_same(context);
 }
 
 /* One line of n elements that lie `step` apart. */
@@ -264,24 +264,24 @@ static bool cumulate(struct number *line, int64_t n, int64_t step, bool reverse,
     return true;
 }
 
-static int fold_cumsum(struct rule *rule) {
+static int fold_cumsum(struct op_context *context) {
     const struct constant *value = NULL;
     int axis = 0;
-    int status = rule_value(rule, 0, &value);
-    if (status == CM_OK) status = cumulated_axis(rule, &axis);
-    if (status < 0 || axis < 0 || !can_reduce(rule, value)) return status;
+    int status = op_value(context, 0, &value);
+    if (status == CM_OK) status = cumulated_axis(context, &axis);
+    if (status < 0 || axis < 0 || !can_reduce(context, value)) return status;
     struct number *numbers =
-        arena_array(rule->arena, (size_t)value->n_elements, sizeof(*numbers));
-    if (!numbers) return diag_no_memory(rule->diag);
+        arena_array(context->arena, (size_t)value->n_elements, sizeof(*numbers));
+    if (!numbers) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < value->n_elements; i++) numbers[i] = element(value, i);
     int64_t n = value->shape.dims[axis];
     int64_t step = shape_product(&value->shape, axis + 1, value->shape.rank);
-    bool reverse = rule_attr_int(rule, "reverse") != 0;
-    bool exclusive = rule_attr_int(rule, "exclusive") != 0;
+    bool reverse = op_attr_int(context, "reverse") != 0;
+    bool exclusive = op_attr_int(context, "exclusive") != 0;
     for (int64_t i = 0; i < value->n_elements; i++)
         if (i / step % n == 0 && !cumulate(&numbers[i], n, step, reverse, exclusive))
             return CM_OK;
-    return set_numbers(rule, numbers, value->n_elements);
+    return set_numbers(context, numbers, value->n_elements);
 }
 
 static const struct op_attr axes_1[] = {
@@ -294,15 +294,16 @@ static const struct op_attr arg_12[] = {
 static const struct op_attr cumsum_11[] = {
     INT_ATTR("exclusive", 0), INT_ATTR("reverse", 0), {0}};
 
-#define REDUCE(name, from, least, most, attributes, rule, folds, keeps)                        \
-    FORM(name, from, least, most, attributes, rule, folds, ALGEBRA_REDUCTION, keeps)
-#define ALONG(name, from, least, attributes, rule, folds, keeps)                               \
-    FORM(name, from, least, least, attributes, rule, folds, ALGEBRA_NONE, keeps)
-#define FORM(name, from, least, most, attributes, rule, folds, form, keeps)                    \
+#define REDUCE(name, from, least, most, attributes, context, folds, keeps)                     \
+    FORM(name, from, least, most, attributes, context, folds, ALGEBRA_REDUCTION, keeps)
+#define ALONG(name, from, least, attributes, context, folds, keeps)                            \
+    FORM(name, from, least, least, attributes, context, folds, ALGEBRA_NONE, keeps)
+#define FORM(name, from, least, most, attributes, context, folds, form, keeps)                 \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .roles = "xi", .algebra = form, .backward.gradients = keeps                            \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .fold = folds, .param_roles = "xi", .algebra = form,                                   \
+        .backward.saved_for_backward = keeps                                                   \
     }
 
 /* clang-format off */

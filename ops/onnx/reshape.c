@@ -8,10 +8,10 @@
 
 #include "support/banned.h"
 
-static int fold_view(struct rule *rule) {
+static int fold_view(struct op_context *context) {
     const struct constant *value = NULL;
-    int status = rule_value(rule, 0, &value);
-    return status || !value ? status : remap_same(rule, 0, value);
+    int status = op_value(context, 0, &value);
+    return status || !value ? status : remap_same(context, 0, value);
 }
 
 /* A target under way: what is copied from the input cancels out of both products, so that an
@@ -27,22 +27,23 @@ struct target {
     int64_t *dims;
 };
 
-static int copy_dim(const struct rule *rule, struct target *target, int axis) {
-    const struct shape *input = rule_shape(rule, 0);
+static int copy_dim(const struct op_context *context, struct target *target, int axis) {
+    const struct shape *input = op_shape(context, 0);
     if (shape_has_rank(input) && axis >= input->rank)
-        return rule_fail(rule, DIAG_SHAPE,
-                         "target dim %d copies the input's, which has %d axes: %s into %s",
-                         axis, input->rank, rule_shape_text(rule, input),
-                         rule_shape_text(rule, &target->shape));
-    target->dims[axis] = rule_dim(rule, 0, axis);
+        return op_fail(context, DIAG_SHAPE,
+                       "target dim %d copies the input's, which has %d axes: %s into %s", axis,
+                       input->rank, op_shape_text(context, input),
+                       op_shape_text(context, &target->shape));
+    target->dims[axis] = op_dim(context, 0, axis);
     if (target->dims[axis] == 0) target->copies_empty = true;
     return 0;
 }
 
 /* A dim of the target of which only the largest is known. Should it be 0, it is a copy. */
-static int place_most(const struct rule *rule, struct target *target, int axis, int64_t least) {
+static int place_most(const struct op_context *context, struct target *target, int axis,
+                      int64_t least) {
     int64_t dim = target->list.values[axis];
-    const struct shape *input = rule_shape(rule, 0);
+    const struct shape *input = op_shape(context, 0);
     if (least < 0) return CM_REFUSED; /* it may be the rest; nobody reads a message here */
     if (target->zero_is_copy && least == 0 && !shape_has_rank(input)) dim = DIM_UNKNOWN;
     if (target->zero_is_copy && least == 0 && axis < input->rank)
@@ -52,18 +53,18 @@ static int place_most(const struct rule *rule, struct target *target, int axis, 
     return 0;
 }
 
-static int place_dim(const struct rule *rule, struct target *target, int axis) {
+static int place_dim(const struct op_context *context, struct target *target, int axis) {
     int64_t dim = target->list.values[axis];
-    const struct constant *least = rule_input(rule, 1)->least;
+    const struct constant *least = op_input(context, 1)->least;
     if (least && constant_int_at(least, axis) != dim)
-        return place_most(rule, target, axis, constant_int_at(least, axis));
-    if (dim == 0 && target->zero_is_copy) return copy_dim(rule, target, axis);
+        return place_most(context, target, axis, constant_int_at(least, axis));
+    if (dim == 0 && target->zero_is_copy) return copy_dim(context, target, axis);
     if (dim == -1 && target->rest >= 0)
-        return rule_fail(rule, DIAG_SHAPE, "target %s has more than one -1",
-                         rule_shape_text(rule, &target->shape));
+        return op_fail(context, DIAG_SHAPE, "target %s has more than one -1",
+                       op_shape_text(context, &target->shape));
     if (dim < -1)
-        return rule_fail(rule, DIAG_SHAPE, "target dim %d is %lld, less than -1", axis,
-                         (long long)dim);
+        return op_fail(context, DIAG_SHAPE, "target dim %d is %lld, less than -1", axis,
+                       (long long)dim);
     target->dims[axis] = dim == -1 ? DIM_UNKNOWN : dim;
     if (dim == -1)
         target->rest = axis;
@@ -73,8 +74,8 @@ static int place_dim(const struct rule *rule, struct target *target, int axis) {
 }
 
 /* Product of the input's dims that the target does not copy. */
-static int64_t dims_to_spread(const struct rule *rule, const struct target *target) {
-    const struct shape *input = rule_shape(rule, 0);
+static int64_t dims_to_spread(const struct op_context *context, const struct target *target) {
+    const struct shape *input = op_shape(context, 0);
     int64_t product = 1;
     if (!shape_has_rank(input)) return DIM_UNKNOWN;
     for (int axis = 0; axis < input->rank; axis++) {
@@ -85,164 +86,166 @@ static int64_t dims_to_spread(const struct rule *rule, const struct target *targ
     return product;
 }
 
-static int refuse_target(const struct rule *rule, const struct target *target) {
-    int64_t elements = rule_elements(rule, 0);
-    const char *from = rule_shape_text(rule, rule_shape(rule, 0));
-    const char *into = rule_shape_text(rule, &target->shape);
+static int refuse_target(const struct op_context *context, const struct target *target) {
+    int64_t elements = op_elements(context, 0);
+    const char *from = op_shape_text(context, op_shape(context, 0));
+    const char *into = op_shape_text(context, &target->shape);
     if (!is_known(elements))
-        return rule_fail(rule, DIAG_SHAPE, "cannot reshape %s into %s", from, into);
-    return rule_fail(rule, DIAG_SHAPE, "cannot reshape %lld elements %s into %s",
-                     (long long)elements, from, into);
+        return op_fail(context, DIAG_SHAPE, "cannot reshape %s into %s", from, into);
+    return op_fail(context, DIAG_SHAPE, "cannot reshape %lld elements %s into %s",
+                   (long long)elements, from, into);
 }
 
 /* The dim at -1, and the check that the products agree. */
-static int close_target(const struct rule *rule, struct target *target) {
+static int close_target(const struct op_context *context, struct target *target) {
     int64_t have = target->to_spread;
     int64_t want = target->spelled_out;
     if (is_overflow(want))
-        return rule_fail(rule, DIAG_OVERFLOW, "target %s has more than 2^63 elements",
-                         rule_shape_text(rule, &target->shape));
+        return op_fail(context, DIAG_OVERFLOW, "target %s has more than 2^63 elements",
+                       op_shape_text(context, &target->shape));
     if (is_overflow(have))
-        return rule_fail(rule, DIAG_OVERFLOW, "input %s has more than 2^63 elements",
-                         rule_shape_text(rule, rule_shape(rule, 0)));
+        return op_fail(context, DIAG_OVERFLOW, "input %s has more than 2^63 elements",
+                       op_shape_text(context, op_shape(context, 0)));
     if (!is_known(have) || !is_known(want)) return 0;
-    if (rule_is_loose(rule, 0)) { /* of fewer elements the rest is no longer */
+    if (op_is_loose(context, 0)) { /* of fewer elements the rest is no longer */
         if (target->rest >= 0 && want > 0) target->dims[target->rest] = have / want;
         return 0;
     }
     if (target->rest < 0)
-        return have == want || target->copies_empty ? 0 : refuse_target(rule, target);
-    if (want == 0 || have % want != 0) return refuse_target(rule, target);
+        return have == want || target->copies_empty ? 0 : refuse_target(context, target);
+    if (want == 0 || have % want != 0) return refuse_target(context, target);
     target->dims[target->rest] = have / want;
     return 0;
 }
 
-static int spread_target(struct rule *rule, struct target *target) {
+static int spread_target(struct op_context *context, struct target *target) {
     for (size_t axis = 0; axis < target->list.n; axis++) {
-        int status = place_dim(rule, target, (int)axis);
+        int status = place_dim(context, target, (int)axis);
         if (status) return status;
     }
     if (target->rest >= 0 && !target->zero_is_copy && target->spelled_out == 0)
-        return rule_fail(rule, DIAG_SHAPE, "target %s has both 0 and -1 where 0 is no copy",
-                         rule_shape_text(rule, &target->shape));
-    target->to_spread = dims_to_spread(rule, target);
-    return close_target(rule, target);
+        return op_fail(context, DIAG_SHAPE, "target %s has both 0 and -1 where 0 is no copy",
+                       op_shape_text(context, &target->shape));
+    target->to_spread = dims_to_spread(context, target);
+    return close_target(context, target);
 }
 
-static int infer_reshape(struct rule *rule) {
+static int infer_reshape(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
     int64_t listed[SHAPE_MAX_RANK];
     struct target target = {.rest = -1, .spelled_out = 1, .dims = dims};
-    int status = rule_int_list_any(rule, "shape", 1, &target.list);
+    int status = op_int_list_any(context, "shape", 1, &target.list);
     if (status) return status;
     size_t n = target.list.n;
     if (n > SHAPE_MAX_RANK)
-        return rule_fail(rule, DIAG_LIMIT, "target has %zu axes, at most %d are supported", n,
-                         SHAPE_MAX_RANK);
-    if (!target.list.known && n == 0) return common_infer_unknown_rank(rule);
-    if (!target.list.known) return rule_output_dims(rule, 0, rule_dtype(rule, 0), (int)n, NULL);
+        return op_fail(context, DIAG_LIMIT, "target has %zu axes, at most %d are supported", n,
+                       SHAPE_MAX_RANK);
+    if (!target.list.known && n == 0) return common_infer_unknown_rank(context);
+    if (!target.list.known)
+        return op_output_dims(context, 0, op_dtype(context, 0), (int)n, NULL);
     for (size_t i = 0; i < n; i++) listed[i] = target.list.values[i];
     target.shape = (struct shape){(int)n, listed};
-    target.zero_is_copy = rule_attr_int(rule, "allowzero") == 0;
-    status = spread_target(rule, &target);
-    return status ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), (int)n, dims);
+    target.zero_is_copy = op_attr_int(context, "allowzero") == 0;
+    status = spread_target(context, &target);
+    return status ? status : op_output_dims(context, 0, op_dtype(context, 0), (int)n, dims);
 }
 
-static int infer_flatten(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
-    int64_t axis = rule_attr_int(rule, "axis");
+static int infer_flatten(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
+    int64_t axis = op_attr_int(context, "axis");
     int64_t dims[2] = {DIM_UNKNOWN, DIM_UNKNOWN};
     if (shape_has_rank(input)) {
         /* Unlike other axes, this one may stand behind the last: axis = rank. */
         if (axis < -input->rank || axis > input->rank)
-            return rule_fail(rule, DIAG_ATTRIBUTE, "axis %lld is out of range for rank %d",
-                             (long long)axis, input->rank);
+            return op_fail(context, DIAG_ATTRIBUTE, "axis %lld is out of range for rank %d",
+                           (long long)axis, input->rank);
         int split = (int)(axis < 0 ? axis + input->rank : axis);
         dims[0] = shape_product(input, 0, split);
         dims[1] = shape_product(input, split, input->rank);
     }
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), 2, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), 2, dims);
 }
 
 /* nn.Flatten as it is built by default, which is ONNX's axis 1. */
-static int describe_flatten(const struct rule *rule, struct text *out) {
-    if (rule_attr_int(rule, "axis") == 1) text_append(out, "start_dim=1, end_dim=-1");
+static int describe_flatten(const struct op_context *context, struct text *out) {
+    if (op_attr_int(context, "axis") == 1) text_append(out, "start_dim=1, end_dim=-1");
     return 0;
 }
 
-static int infer_identity(struct rule *rule) {
-    return rule_output_like(rule, 0, 0);
+static int infer_identity(struct op_context *context) {
+    return op_output_like(context, 0, 0);
 }
 
 /* Marks the axes that the list names, of `rank` axes; duplicates are refused. */
-static int mark_axes(const struct rule *rule, const struct int_list *axes, int rank,
+static int mark_axes(const struct op_context *context, const struct int_list *axes, int rank,
                      bool *marks) {
     memset(marks, 0, SHAPE_MAX_RANK * sizeof *marks);
     for (size_t i = 0; i < axes->n; i++) {
         int axis = 0;
-        int status = rule_normalize_axis(rule, axes->values[i], rank, &axis);
+        int status = op_normalize_axis(context, axes->values[i], rank, &axis);
         if (status) return status;
         if (marks[axis])
-            return rule_fail(rule, DIAG_ATTRIBUTE, "axis %d is listed twice", axis);
+            return op_fail(context, DIAG_ATTRIBUTE, "axis %d is listed twice", axis);
         marks[axis] = true;
     }
     return 0;
 }
 
 /* Of the unit axes those that `marks` names go, or all of them where it is NULL. */
-static int drop_axes(struct rule *rule, const bool *marks) {
-    const struct shape *input = rule_shape(rule, 0);
+static int drop_axes(struct op_context *context, const bool *marks) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     int rank = 0;
     for (int axis = 0; axis < input->rank; axis++) {
         int64_t dim = input->dims[axis];
-        if (!marks && !is_known(dim)) return common_infer_unknown_rank(rule);
+        if (!marks && !is_known(dim)) return common_infer_unknown_rank(context);
         if (marks && marks[axis] && is_known(dim) && dim != 1)
-            return rule_fail(rule, DIAG_SHAPE, "axis %d of %s is squeezed, but is not 1", axis,
-                             rule_shape_text(rule, input));
+            return op_fail(context, DIAG_SHAPE, "axis %d of %s is squeezed, but is not 1", axis,
+                           op_shape_text(context, input));
         bool dropped = marks ? marks[axis] : dim == 1;
         if (!dropped) dims[rank++] = dim;
     }
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-static int infer_squeeze(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_squeeze(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     bool marks[SHAPE_MAX_RANK];
     struct int_list axes;
-    int status = rule_int_list_any(rule, "axes", 1, &axes);
+    int status = op_int_list_any(context, "axes", 1, &axes);
     if (status) return status;
-    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
-    if (!axes.given) return drop_axes(rule, NULL);
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
+    if (!axes.given) return drop_axes(context, NULL);
     if (axes.n > (size_t)input->rank)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "%zu axes are squeezed out of %d", axes.n,
-                         input->rank);
-    if (!axes.known && axes.n == 0) return common_infer_unknown_rank(rule);
+        return op_fail(context, DIAG_ATTRIBUTE, "%zu axes are squeezed out of %d", axes.n,
+                       input->rank);
+    if (!axes.known && axes.n == 0) return common_infer_unknown_rank(context);
     if (!axes.known)
-        return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank - (int)axes.n, NULL);
-    status = mark_axes(rule, &axes, input->rank, marks);
-    return status ? status : drop_axes(rule, marks);
+        return op_output_dims(context, 0, op_dtype(context, 0), input->rank - (int)axes.n,
+                              NULL);
+    status = mark_axes(context, &axes, input->rank, marks);
+    return status ? status : drop_axes(context, marks);
 }
 
-static int infer_unsqueeze(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_unsqueeze(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     bool marks[SHAPE_MAX_RANK];
     struct int_list axes;
-    int status = rule_int_list_any(rule, "axes", 1, &axes);
+    int status = op_int_list_any(context, "axes", 1, &axes);
     if (status) return status;
     if (!shape_has_rank(input) || (!axes.known && axes.n == 0))
-        return common_infer_unknown_rank(rule);
+        return common_infer_unknown_rank(context);
     if (axes.n > (size_t)(SHAPE_MAX_RANK - input->rank))
-        return rule_fail(rule, DIAG_LIMIT, "%zu new axes on %d: at most %d are supported",
-                         axes.n, input->rank, SHAPE_MAX_RANK);
+        return op_fail(context, DIAG_LIMIT, "%zu new axes on %d: at most %d are supported",
+                       axes.n, input->rank, SHAPE_MAX_RANK);
     int rank = input->rank + (int)axes.n;
-    if (!axes.known) return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, NULL);
-    status = mark_axes(rule, &axes, rank, marks);
+    if (!axes.known) return op_output_dims(context, 0, op_dtype(context, 0), rank, NULL);
+    status = mark_axes(context, &axes, rank, marks);
     if (status) return status;
     for (int axis = 0, from = 0; axis < rank; axis++)
         dims[axis] = marks[axis] ? 1 : input->dims[from++];
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
 static const struct op_attr reshape_1[] = {
@@ -259,9 +262,9 @@ static int next_long(const struct shape *shape, int axis) {
 }
 
 /* Axes of length 1 come and go without a copy. */
-static enum op_view view_reshape(const struct rule *rule) {
-    const struct shape *from = rule_shape(rule, 0);
-    const struct shape *to = rule_output_shape(rule, 0);
+static enum op_view view_reshape(const struct op_context *context) {
+    const struct shape *from = op_shape(context, 0);
+    const struct shape *to = op_output_shape(context, 0);
     int i = 0;
     int k = 0;
     if (!shape_is_known(from) || !shape_is_known(to)) return VIEW_SHAPED;
@@ -274,12 +277,12 @@ static enum op_view view_reshape(const struct rule *rule) {
     return i == from->rank && k == to->rank ? VIEW_SAME : VIEW_SHAPED;
 }
 
-#define VIEW(name, from, least, most, attributes, rule, letters, ...)                          \
+#define VIEW(name, from, least, most, attributes, context, letters, ...)                       \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .fold = fold_view, .memory = MEMORY_VIEW, .roles = letters,                            \
-        .backward.gradients = ",-", __VA_ARGS__                                                \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .fold = fold_view, .memory = MEMORY_VIEW, .param_roles = letters,                      \
+        .backward.saved_for_backward = ",-", __VA_ARGS__                                       \
     }
 
 /* clang-format off */
@@ -293,7 +296,7 @@ static const struct op rows[] = {
     VIEW("Squeeze",  13, 1, 2, NULL,        infer_squeeze,   "pi", .target = TARGET_NONE),
     VIEW("Unsqueeze", 1, 1, 1, unsqueeze_1, infer_unsqueeze, "p",  .target = TARGET_NONE),
     VIEW("Unsqueeze",13, 2, 2, NULL,        infer_unsqueeze, "pi", .target = TARGET_NONE),
-    VIEW("Identity",  1, 1, 1, NULL,        infer_identity,  "p",  .algebra = ALGEBRA_SAME),
+    VIEW("Identity",  1, 1, 1, NULL,        infer_identity,  "p",  .algebra = ALGEBRA_IDENTITY),
 };
 /* clang-format on */
 

@@ -28,14 +28,14 @@ static bool scales_known(const struct scales *scales) {
     return scales->attribute || scales->operand;
 }
 
-static int scales_of_operand(struct rule *rule, size_t i, struct scales *ret) {
-    struct scales scales = {.given = rule_has_input(rule, i) && rule_elements(rule, i) != 0};
-    int64_t n = rule_elements(rule, i);
-    int status = scales.given ? rule_value(rule, i, &scales.operand) : 0;
+static int qdq_scales_of_operand(struct op_context *context, size_t i, struct scales *ret) {
+    struct scales scales = {.given = op_has_input(context, i) && op_elements(context, i) != 0};
+    int64_t n = op_elements(context, i);
+    int status = scales.given ? op_value(context, i, &scales.operand) : 0;
     if (status) return status;
-    if (rule_rank(rule, i) > 1)
-        return rule_fail(rule, DIAG_SHAPE, "scales has the shape %s, a list is wanted",
-                         rule_shape_text(rule, rule_shape(rule, i)));
+    if (op_rank(context, i) > 1)
+        return op_fail(context, DIAG_SHAPE, "scales has the shape %s, a list is wanted",
+                       op_shape_text(context, op_shape(context, i)));
     if (scales.operand && !constant_has_reals(scales.operand)) scales.operand = NULL;
     if (is_known(n)) scales.n = (size_t)n;
     *ret = scales;
@@ -43,48 +43,48 @@ static int scales_of_operand(struct rule *rule, size_t i, struct scales *ret) {
 }
 
 /* floor(dim * scale) in float32. */
-static int scale_dim(const struct rule *rule, int axis, double scale, int64_t *ret) {
-    int64_t dim = rule_dim(rule, 0, axis);
+static int scale_dim(const struct op_context *context, int axis, double scale, int64_t *ret) {
+    int64_t dim = op_dim(context, 0, axis);
     if (!(scale > 0) || isinf(scale))
-        return rule_fail(rule, DIAG_VALUE, "the scale of axis %d is %g, expected above 0", axis,
-                         scale);
+        return op_fail(context, DIAG_VALUE, "the scale of axis %d is %g, expected above 0",
+                       axis, scale);
     *ret = DIM_UNKNOWN;
     if (!is_known(dim)) return 0;
     float size = (float)dim * (float)scale;
     if (!(size < 0x1p62f))
-        return rule_fail(rule, DIAG_OVERFLOW, "axis %d of %lld times %g is past 2^62", axis,
-                         (long long)dim, scale);
+        return op_fail(context, DIAG_OVERFLOW, "axis %d of %lld times %g is past 2^62", axis,
+                       (long long)dim, scale);
     *ret = (int64_t)size;
     return 0;
 }
 
 /* Scales of all axes, in order. */
-static int infer_scaled(struct rule *rule, const struct scales *scales) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_scaled(struct op_context *context, const struct scales *scales) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
-    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
     if (scales->n != (size_t)input->rank && (scales->n > 0 || scales_known(scales)))
-        return rule_fail(rule, DIAG_SHAPE, "scales has %zu entries, the input %s has %d axes",
-                         scales->n, rule_shape_text(rule, input), input->rank);
+        return op_fail(context, DIAG_SHAPE, "scales has %zu entries, the input %s has %d axes",
+                       scales->n, op_shape_text(context, input), input->rank);
     if (!scales_known(scales))
-        return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, NULL);
+        return op_output_dims(context, 0, op_dtype(context, 0), input->rank, NULL);
     for (int axis = 0; axis < input->rank; axis++) {
-        int status = scale_dim(rule, axis, scale_at(scales, (size_t)axis), &dims[axis]);
+        int status = scale_dim(context, axis, scale_at(scales, (size_t)axis), &dims[axis]);
         if (status) return status;
     }
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
 /* Upsample-1: one scale for the height and one for the width of [N, C, H, W]. */
-static int infer_upsample_1(struct rule *rule) {
-    const double list[4] = {1, 1, rule_attr_float(rule, "height_scale"),
-                            rule_attr_float(rule, "width_scale")};
+static int infer_upsample_1(struct op_context *context) {
+    const double list[4] = {1, 1, op_attr_float(context, "height_scale"),
+                            op_attr_float(context, "width_scale")};
     const struct scales scales = {.given = true, .n = 4, .attribute = list};
-    return infer_scaled(rule, &scales);
+    return infer_scaled(context, &scales);
 }
 
-static void scales_of_attr(const struct rule *rule, struct scales *ret) {
-    const struct attr *attr = node_attr(rule->node, "scales");
+static void qdq_scales_of_attr(const struct op_context *context, struct scales *ret) {
+    const struct attr *attr = node_attr(context->node, "scales");
     *ret = (struct scales){.given = attr};
     if (attr && attr->kind == ATTR_FLOATS) {
         ret->n = attr->n;
@@ -92,17 +92,17 @@ static void scales_of_attr(const struct rule *rule, struct scales *ret) {
     }
 }
 
-static int infer_upsample_7(struct rule *rule) {
+static int infer_upsample_7(struct op_context *context) {
     struct scales scales;
-    scales_of_attr(rule, &scales);
-    return infer_scaled(rule, &scales);
+    qdq_scales_of_attr(context, &scales);
+    return infer_scaled(context, &scales);
 }
 
 /* Upsample-9 and Resize-10. */
-static int infer_upsample_9(struct rule *rule) {
+static int infer_upsample_9(struct op_context *context) {
     struct scales scales;
-    int status = scales_of_operand(rule, 1, &scales);
-    return status ? status : infer_scaled(rule, &scales);
+    int status = qdq_scales_of_operand(context, 1, &scales);
+    return status ? status : infer_scaled(context, &scales);
 }
 
 enum { RESIZE_ROI = 1, RESIZE_SCALES = 2, RESIZE_SIZES = 3 };
@@ -116,43 +116,43 @@ struct resize {
 };
 
 /* Resize-18: `axes` says which axes the entries are of; without it, of all. */
-static int read_resize_axes(struct rule *rule, int rank, struct resize *resize) {
+static int read_resize_axes(struct op_context *context, int rank, struct resize *resize) {
     size_t n = 0;
     bool seen[SHAPE_MAX_RANK] = {false};
-    const int64_t *axes = rule_attr_ints(rule, "axes", &n);
+    const int64_t *axes = op_attr_ints(context, "axes", &n);
     resize->n = axes ? n : (size_t)rank;
     if (resize->n > (size_t)rank)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "axes has %zu entries, the input has %d axes", n,
-                         rank);
+        return op_fail(context, DIAG_ATTRIBUTE, "axes has %zu entries, the input has %d axes",
+                       n, rank);
     for (size_t i = 0; i < resize->n; i++) {
         int status =
-            rule_normalize_axis(rule, axes ? axes[i] : (int64_t)i, rank, &resize->axes[i]);
+            op_normalize_axis(context, axes ? axes[i] : (int64_t)i, rank, &resize->axes[i]);
         if (status) return status;
         if (seen[resize->axes[i]])
-            return rule_fail(rule, DIAG_ATTRIBUTE, "axis %d is listed twice", resize->axes[i]);
+            return op_fail(context, DIAG_ATTRIBUTE, "axis %d is listed twice", resize->axes[i]);
         seen[resize->axes[i]] = true;
     }
     return 0;
 }
 
 /* Either scales or sizes; an empty tensor stands for the one that is not meant. */
-static int read_resize(struct rule *rule, int rank, struct resize *resize) {
-    int status = scales_of_operand(rule, RESIZE_SCALES, &resize->scales);
-    if (!status) status = rule_int_list(rule, RESIZE_SIZES, &resize->sizes);
-    if (!status) status = read_resize_axes(rule, rank, resize);
+static int read_resize(struct op_context *context, int rank, struct resize *resize) {
+    int status = qdq_scales_of_operand(context, RESIZE_SCALES, &resize->scales);
+    if (!status) status = op_int_list(context, RESIZE_SIZES, &resize->sizes);
+    if (!status) status = read_resize_axes(context, rank, resize);
     if (status) return status;
-    resize->by_size = resize->sizes.given && rule_elements(rule, RESIZE_SIZES) != 0;
-    if (resize->by_size && !is_known(rule_elements(rule, RESIZE_SCALES)))
+    resize->by_size = resize->sizes.given && op_elements(context, RESIZE_SIZES) != 0;
+    if (resize->by_size && !is_known(op_elements(context, RESIZE_SCALES)))
         resize->scales.given = false; /* of unknown length: may well be empty */
     if (resize->by_size == resize->scales.given)
-        return rule_fail(rule, DIAG_ARITY,
-                         "%s scales and sizes are given, expected one of them",
-                         resize->by_size ? "both" : "neither");
+        return op_fail(context, DIAG_ARITY,
+                       "%s scales and sizes are given, expected one of them",
+                       resize->by_size ? "both" : "neither");
     const char *what = resize->by_size ? "sizes" : "scales";
     size_t n = resize->by_size ? resize->sizes.n : resize->scales.n;
     if (n != resize->n && n > 0)
-        return rule_fail(rule, DIAG_SHAPE, "%s has %zu entries for %zu axes", what, n,
-                         resize->n);
+        return op_fail(context, DIAG_SHAPE, "%s has %zu entries for %zu axes", what, n,
+                       resize->n);
     return 0;
 }
 
@@ -160,11 +160,11 @@ static int read_resize(struct rule *rule, int rank, struct resize *resize) {
  * keep_aspect_ratio_policy (Resize-18): the smallest or the largest of the size ratios holds
  * for every axis, which then has round_int(ratio * dim) elements, halves up.
  */
-static int keep_aspect_ratio(const struct rule *rule, const struct resize *resize, bool largest,
-                             int64_t *dims) {
+static int keep_aspect_ratio(const struct op_context *context, const struct resize *resize,
+                             bool largest, int64_t *dims) {
     float ratio = 0;
     for (size_t i = 0; i < resize->n; i++) {
-        int64_t dim = rule_dim(rule, 0, resize->axes[i]);
+        int64_t dim = op_dim(context, 0, resize->axes[i]);
         if (!is_known(dim) || dim == 0) {
             for (size_t j = 0; j < resize->n; j++) dims[resize->axes[j]] = DIM_UNKNOWN;
             return 0;
@@ -173,29 +173,32 @@ static int keep_aspect_ratio(const struct rule *rule, const struct resize *resiz
         if (i == 0 || (largest ? own > ratio : own < ratio)) ratio = own;
     }
     for (size_t i = 0; i < resize->n; i++) {
-        float size = ratio * (float)rule_dim(rule, 0, resize->axes[i]);
+        float size = ratio * (float)op_dim(context, 0, resize->axes[i]);
         if (!(size >= 0 && size < 0x1p62f))
-            return rule_fail(rule, DIAG_OVERFLOW, "axis %d would have %g elements",
-                             resize->axes[i], (double)size);
+            return op_fail(context, DIAG_OVERFLOW, "axis %d would have %g elements",
+                           resize->axes[i], (double)size);
         dims[resize->axes[i]] = (int64_t)floorf(size + 0.5F);
     }
     return 0;
 }
 
-static int size_dims(const struct rule *rule, const struct resize *resize, int64_t *dims) {
-    const char *policy = rule_attr_string(rule, "keep_aspect_ratio_policy");
+static int size_dims(const struct op_context *context, const struct resize *resize,
+                     int64_t *dims) {
+    const char *policy = op_attr_string(context, "keep_aspect_ratio_policy");
     for (size_t i = 0; i < resize->n; i++) {
         int64_t size = resize->sizes.known ? resize->sizes.values[i] : DIM_UNKNOWN;
         if (is_known(size) && size < 0)
-            return rule_fail(rule, DIAG_VALUE, "the size of axis %d is %lld, less than 0",
-                             resize->axes[i], (long long)size);
+            return op_fail(context, DIAG_VALUE, "the size of axis %d is %lld, less than 0",
+                           resize->axes[i], (long long)size);
         dims[resize->axes[i]] = size;
     }
     if (!resize->sizes.known) return 0;
     /* the ratio hangs on an axis that is only bounded; nobody reads a message here */
-    if (rule_is_loose(rule, 0) && !text_equal(policy, "stretch")) return CM_REFUSED;
-    if (text_equal(policy, "not_larger")) return keep_aspect_ratio(rule, resize, false, dims);
-    if (text_equal(policy, "not_smaller")) return keep_aspect_ratio(rule, resize, true, dims);
+    if (op_is_loose(context, 0) && !text_equal(policy, "stretch")) return CM_REFUSED;
+    if (text_equal(policy, "not_larger"))
+        return keep_aspect_ratio(context, resize, false, dims);
+    if (text_equal(policy, "not_smaller"))
+        return keep_aspect_ratio(context, resize, true, dims);
     return 0;
 }
 
@@ -211,40 +214,42 @@ static int region_factor(const struct constant *roi, const struct resize *resize
     return 1;
 }
 
-static int scale_dims(struct rule *rule, const struct resize *resize, int64_t *dims) {
-    bool crops = text_equal(rule_attr_string(rule, "coordinate_transformation_mode"),
+static int scale_dims(struct op_context *context, const struct resize *resize, int64_t *dims) {
+    bool crops = text_equal(op_attr_string(context, "coordinate_transformation_mode"),
                             "tf_crop_and_resize");
     const struct constant *roi = NULL;
-    int status = crops ? rule_value(rule, RESIZE_ROI, &roi) : 0;
+    int status = crops ? op_value(context, RESIZE_ROI, &roi) : 0;
     for (size_t i = 0; i < resize->n && !status; i++) {
         int axis = resize->axes[i];
         double factor = 1;
         dims[axis] = DIM_UNKNOWN;
         if (!scales_known(&resize->scales)) continue;
         if (crops && !region_factor(roi, resize, i, &factor)) continue;
-        status = scale_dim(rule, axis, scale_at(&resize->scales, i) * factor, &dims[axis]);
+        status = scale_dim(context, axis, scale_at(&resize->scales, i) * factor, &dims[axis]);
     }
     return status;
 }
 
-static int infer_resize(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_resize(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     struct resize resize = {.n = 0};
-    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
     for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[axis];
-    int status = read_resize(rule, input->rank, &resize);
+    int status = read_resize(context, input->rank, &resize);
     if (status) return status;
-    status = resize.by_size ? size_dims(rule, &resize, dims) : scale_dims(rule, &resize, dims);
-    return status ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+    status =
+        resize.by_size ? size_dims(context, &resize, dims) : scale_dims(context, &resize, dims);
+    return status ? status
+                  : op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
 static const char *const linear_modes[] = {"linear", "bilinear", "trilinear"};
 
 /* PyTorch's name of the mode: linear is called by the number of spatial axes. */
-static const char *torch_mode(const struct rule *rule) {
-    const char *mode = rule_attr_string(rule, "mode");
-    int rank = rule_rank(rule, 0);
+static const char *torch_mode(const struct op_context *context) {
+    const char *mode = op_attr_string(context, "mode");
+    int rank = op_rank(context, 0);
     if (text_equal(mode, "cubic")) return "bicubic";
     if (!text_equal(mode, "linear") || rank < 3 || rank > 5) return mode;
     return linear_modes[rank - 3];
@@ -263,62 +268,63 @@ static void describe_scales(struct text *out, const struct scales *scales) {
     text_append(out, equal ? ", " : "), ");
 }
 
-static void scales_at_hand(const struct rule *rule, struct scales *ret) {
-    size_t operand = rule->op->min_inputs == 2 ? 1 : RESIZE_SCALES; /* Resize-10, Upsample-9 */
-    const struct constant *value = common_contents(rule, operand);
-    scales_of_attr(rule, ret);
+static void scales_at_hand(const struct op_context *context, struct scales *ret) {
+    size_t operand =
+        context->op->min_inputs == 2 ? 1 : RESIZE_SCALES; /* Resize-10, Upsample-9 */
+    const struct constant *value = common_contents(context, operand);
+    qdq_scales_of_attr(context, ret);
     if (!value || !constant_has_reals(value)) return;
     ret->n = (size_t)value->n_elements;
     ret->operand = value;
 }
 
-static int describe_upsample(const struct rule *rule, struct text *out) {
-    const struct shape *output = rule_output_shape(rule, 0);
+static int describe_upsample(const struct op_context *context, struct text *out) {
+    const struct shape *output = op_output_shape(context, 0);
     struct scales scales;
-    scales_at_hand(rule, &scales);
+    scales_at_hand(context, &scales);
     if (scales_known(&scales) && scales.n > 2) {
         describe_scales(out, &scales);
-    } else if (rule_input(rule, RESIZE_SIZES)->value && shape_is_known(output) &&
+    } else if (op_input(context, RESIZE_SIZES)->value && shape_is_known(output) &&
                output->rank > 2) {
         text_append(out, "size=");
         describe_tuple(out, (size_t)output->rank - 2, &output->dims[2]);
         text_append(out, ", ");
     }
-    text_printf(out, "mode='%s'", torch_mode(rule));
+    text_printf(out, "mode='%s'", torch_mode(context));
     return 0;
 }
 
-static int infer_grid_sample(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
-    const struct shape *grid = rule_shape(rule, 1);
+static int infer_grid_sample(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
+    const struct shape *grid = op_shape(context, 1);
     int64_t dims[SHAPE_MAX_RANK];
     int rank = shape_has_rank(input) ? input->rank : grid->rank;
-    if (rank == RANK_UNKNOWN) return common_infer_unknown_rank(rule);
+    if (rank == RANK_UNKNOWN) return common_infer_unknown_rank(context);
     if (rank < 3 || (shape_has_rank(grid) && grid->rank != rank))
-        return rule_fail(rule, DIAG_SHAPE, "input %s and grid %s do not fit",
-                         rule_shape_text(rule, input), rule_shape_text(rule, grid));
-    int64_t n = rule_dim(rule, 0, 0);
-    dims[0] = is_known(n) ? n : rule_dim(rule, 1, 0);
-    dims[1] = rule_dim(rule, 0, 1);
-    for (int axis = 2; axis < rank; axis++) dims[axis] = rule_dim(rule, 1, axis - 1);
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+        return op_fail(context, DIAG_SHAPE, "input %s and grid %s do not fit",
+                       op_shape_text(context, input), op_shape_text(context, grid));
+    int64_t n = op_dim(context, 0, 0);
+    dims[0] = is_known(n) ? n : op_dim(context, 1, 0);
+    dims[1] = op_dim(context, 0, 1);
+    for (int axis = 2; axis < rank; axis++) dims[axis] = op_dim(context, 1, axis - 1);
+    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
 /* size is (N, C, H, W) or (N, C, D, H, W): the grid has a point for each place of it. */
-static int infer_affine_grid(struct rule *rule) {
+static int infer_affine_grid(struct op_context *context) {
     struct int_list size;
     int64_t dims[5];
-    int status = rule_int_list(rule, 1, &size);
+    int status = op_int_list(context, 1, &size);
     if (status) return status;
-    if (size.n == 0) return common_infer_unknown_rank(rule);
+    if (size.n == 0) return common_infer_unknown_rank(context);
     if (size.n != 4 && size.n != 5)
-        return rule_fail(rule, DIAG_SHAPE, "size has %zu entries, expected 4 or 5", size.n);
+        return op_fail(context, DIAG_SHAPE, "size has %zu entries, expected 4 or 5", size.n);
     int rank = (int)size.n;
-    dims[0] = size.known ? size.values[0] : common_dim(rule, 0, 3, 0);
+    dims[0] = size.known ? size.values[0] : common_dim(context, 0, 3, 0);
     for (int axis = 1; axis < rank - 1; axis++)
         dims[axis] = size.known ? size.values[axis + 1] : DIM_UNKNOWN;
     dims[rank - 1] = rank - 2;
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
 #define MODE STRING_ATTR("mode", "nearest")
@@ -350,13 +356,13 @@ static const struct op_attr grid_sample_20[] = {STRING_ATTR("mode", "linear"),
                                                 {0}};
 static const struct op_attr affine_grid[] = {INT_ATTR("align_corners", 0), {0}};
 
-#define ROW(of, name, from, least, most, attributes, rule, letters, keeps)                     \
+#define ROW(of, name, from, least, most, attributes, context, letters, keeps)                  \
     .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,        \
-    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .roles = letters,  \
-    .backward.gradients = keeps
-#define RESIZE(name, from, least, most, attributes, rule)                                      \
+    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,                 \
+    .param_roles = letters, .backward.saved_for_backward = keeps
+#define RESIZE(name, from, least, most, attributes, context)                                   \
     {                                                                                          \
-        ROW("", name, from, least, most, attributes, rule, "xiii", ",-"),                      \
+        ROW("", name, from, least, most, attributes, context, "xiii", ",-"),                   \
             .cost = {.per_output = 1}, .module = "Upsample", .describe = describe_upsample     \
     }
 

@@ -22,117 +22,119 @@ struct scan {
     int64_t length; /* of the scanned axis */
 };
 
-static int open_scan(struct rule *rule, struct scan *scan) {
-    int64_t n_scanned = rule_attr_int(rule, "num_scan_inputs");
-    int status = body_open(rule, "body", &scan->body);
+static int open_scan(struct op_context *context, struct scan *scan) {
+    int64_t n_scanned = op_attr_int(context, "num_scan_inputs");
+    int status = body_open(context, "body", &scan->body);
     if (status) return status;
-    scan->batched = rule->op->since == 8;
+    scan->batched = context->op->since == 8;
     scan->first = scan->batched ? 1 : 0;
-    size_t operands = rule->n_inputs - scan->first;
+    size_t operands = context->n_inputs - scan->first;
     if (n_scanned < 1 || (uint64_t)n_scanned > operands)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "num_scan_inputs is %lld of %zu operands",
-                         (long long)n_scanned, operands);
+        return op_fail(context, DIAG_ATTRIBUTE, "num_scan_inputs is %lld of %zu operands",
+                       (long long)n_scanned, operands);
     scan->n_scanned = (size_t)n_scanned;
     scan->state = (struct carried){0, 0, operands - scan->n_scanned};
     scan->length = DIM_UNKNOWN;
     scan->batch = scan->batched ? DIM_UNKNOWN : 1;
-    status = body_check(rule, &scan->body, operands, scan->state.n);
-    return status ? status : body_check(rule, &scan->body, operands, rule->n_outputs);
+    status = body_check(context, &scan->body, operands, scan->state.n);
+    return status ? status : body_check(context, &scan->body, operands, context->n_outputs);
 }
 
 /* Takes a dim that several operands must agree on. */
-static int agree(const struct rule *rule, const char *what, int64_t dim, int64_t *common) {
+static int agree(const struct op_context *context, const char *what, int64_t dim,
+                 int64_t *common) {
     if (is_known(dim) && is_known(*common) && dim != *common)
-        return rule_fail(rule, DIAG_SHAPE, "operands have %s %lld and %lld", what,
-                         (long long)*common, (long long)dim);
+        return op_fail(context, DIAG_SHAPE, "operands have %s %lld and %lld", what,
+                       (long long)*common, (long long)dim);
     if (!is_known(*common)) *common = dim;
     return 0;
 }
 
 /* The operand without its axis `axis`, whose dim is given back; a rank that is too low is
  * refused. */
-static int drop_axis(struct rule *rule, const struct fact *from, int64_t axis, struct fact *ret,
-                     int64_t *ret_dim) {
+static int drop_axis(struct op_context *context, const struct value_info *from, int64_t axis,
+                     struct value_info *ret, int64_t *ret_dim) {
     const struct shape *shape = &from->shape;
     int64_t dims[SHAPE_MAX_RANK];
     int at = 0;
-    struct fact fact = body_varying(from);
+    struct value_info info = body_varying(from);
     *ret_dim = DIM_UNKNOWN;
     if (from->kind == CM_TYPE_TENSOR && shape_has_rank(shape)) {
-        int status = rule_normalize_axis(rule, axis, shape->rank, &at);
+        int status = op_normalize_axis(context, axis, shape->rank, &at);
         if (status) return status;
         *ret_dim = shape->dims[at];
         for (int i = 0, to = 0; i < shape->rank; i++)
             if (i != at) dims[to++] = shape->dims[i];
-        if (shape_make(rule->arena, shape->rank - 1, dims, &fact.shape) < 0)
-            return diag_no_memory(rule->diag);
+        if (shape_make(context->arena, shape->rank - 1, dims, &info.shape) < 0)
+            return diag_no_memory(context->diag);
     }
-    *ret = fact;
+    *ret = info;
     return 0;
 }
 
 /* Entry i of a list attribute, 0 where it is absent. */
-static int64_t axis_of(const struct rule *rule, const char *attr, size_t i) {
+static int64_t axis_of(const struct op_context *context, const char *attr, size_t i) {
     size_t n = 0;
-    const int64_t *axes = rule_attr_ints(rule, attr, &n);
+    const int64_t *axes = op_attr_ints(context, attr, &n);
     return i < n ? axes[i] : 0;
 }
 
 /* Operand i as the body sees it. */
-static int scan_input(struct rule *rule, struct scan *scan, size_t i) {
-    struct fact fact = body_varying(rule_input(rule, scan->first + i));
+static int scan_input(struct op_context *context, struct scan *scan, size_t i) {
+    struct value_info info = body_varying(op_input(context, scan->first + i));
     int64_t dim = DIM_UNKNOWN;
     int status = 0;
     if (scan->batched) {
-        status = drop_axis(rule, &fact, 0, &fact, &dim);
-        if (!status) status = agree(rule, "batch", dim, &scan->batch);
+        status = drop_axis(context, &info, 0, &info, &dim);
+        if (!status) status = agree(context, "batch", dim, &scan->batch);
     }
     if (!status && i >= scan->state.n) {
-        status = drop_axis(rule, &fact, axis_of(rule, "scan_input_axes", i - scan->state.n),
-                           &fact, &dim);
-        if (!status) status = agree(rule, "length", dim, &scan->length);
+        status = drop_axis(context, &info,
+                           axis_of(context, "scan_input_axes", i - scan->state.n), &info, &dim);
+        if (!status) status = agree(context, "length", dim, &scan->length);
     }
-    scan->body.inputs[i] = fact;
+    scan->body.inputs[i] = info;
     return status;
 }
 
 /* What the body gave as output i, with the axes that it does not see. */
-static int scan_output(struct rule *rule, const struct scan *scan, size_t i) {
-    struct fact fact;
+static int scan_output(struct op_context *context, const struct scan *scan, size_t i) {
+    struct value_info info;
     int status = 0;
     if (i < scan->state.n) {
-        const bool ran = is_known(scan->length) && scan->length > 0 && rule->end == RULE_EXACT;
-        fact = body_last_state(&scan->body, &scan->state, i, ran);
+        const bool ran =
+            is_known(scan->length) && scan->length > 0 && context->end == RULE_EXACT;
+        info = body_last_state(&scan->body, &scan->state, i, ran);
     } else {
-        fact = scan->body.outputs[i];
-        int64_t axis = axis_of(rule, "scan_output_axes", i - scan->state.n);
-        status = body_output_stacked(rule, i, &fact, axis, scan->length);
+        info = scan->body.outputs[i];
+        int64_t axis = axis_of(context, "scan_output_axes", i - scan->state.n);
+        status = body_output_stacked(context, i, &info, axis, scan->length);
         if (status || !scan->batched) return status;
-        fact = rule->outputs[i];
+        info = context->outputs[i];
     }
-    return scan->batched ? body_output_stacked(rule, i, &fact, 0, scan->batch)
-                         : rule_output_fact(rule, i, &fact);
+    return scan->batched ? body_output_stacked(context, i, &info, 0, scan->batch)
+                         : op_output_fact(context, i, &info);
 }
 
 /* One run for each element of the batch and of the scanned axis. */
-static int scan_rounds(struct rule *rule, const struct scan *scan) {
+static int scan_rounds(struct op_context *context, const struct scan *scan) {
     const int64_t rounds = checked_mul(scan->batch, scan->length);
     if (is_overflow(rounds))
-        return rule_fail(rule, DIAG_OVERFLOW,
-                         "the body runs %lld times for each of %lld of the batch, past 2^63",
-                         (long long)scan->length, (long long)scan->batch);
-    return body_rounds(rule, &scan->body, rounds, DIM_UNKNOWN);
+        return op_fail(context, DIAG_OVERFLOW,
+                       "the body runs %lld times for each of %lld of the batch, past 2^63",
+                       (long long)scan->length, (long long)scan->batch);
+    return body_rounds(context, &scan->body, rounds, DIM_UNKNOWN);
 }
 
-static int infer_scan(struct rule *rule) {
+static int infer_scan(struct op_context *context) {
     struct scan scan = {.first = 0};
-    int status = open_scan(rule, &scan);
+    int status = open_scan(context, &scan);
     for (size_t i = 0; i < scan.body.n_inputs && !status; i++)
-        status = scan_input(rule, &scan, i);
-    if (!status) status = body_walk_rounds(rule, &scan.body, &scan.state);
-    if (!status) status = scan_rounds(rule, &scan);
-    for (size_t i = 0; i < rule->n_outputs && !status; i++)
-        status = scan_output(rule, &scan, i);
+        status = scan_input(context, &scan, i);
+    if (!status) status = body_walk_rounds(context, &scan.body, &scan.state);
+    if (!status) status = scan_rounds(context, &scan);
+    for (size_t i = 0; i < context->n_outputs && !status; i++)
+        status = scan_output(context, &scan, i);
     return status;
 }
 
@@ -152,8 +154,8 @@ static const struct op_attr scan_9[] = {REQUIRED_ATTR("body", ATTR_GRAPH),
     {                                                                                          \
         .domain = "", .type = "Scan", .since = from, .min_inputs = least,                      \
         .max_inputs = VARIADIC, .min_outputs = 1, .max_outputs = VARIADIC,                     \
-        .attrs = attributes, .infer = infer_scan, .memory = MEMORY_CONTROL, .roles = letters,  \
-        .backward.gradients = ""                                                               \
+        .attrs = attributes, .infer = infer_scan, .memory = MEMORY_CONTROL,                    \
+        .param_roles = letters, .backward.saved_for_backward = ""                              \
     }
 
 static const struct op rows[] = {SCAN(8, 2, scan_8, "ix"), SCAN(9, 1, scan_9, "x")};

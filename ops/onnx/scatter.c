@@ -19,19 +19,20 @@ struct scatter {
  * Loads the operands and copies the data. *ret_possible false with 0: not known, too many, or
  * reduced (an addition is no movement).
  */
-static int scatter_begin(struct rule *rule, struct scatter *scatter, bool *ret_possible) {
-    const char *reduction = rule_attr_string(rule, "reduction");
+static int scatter_begin(struct op_context *context, struct scatter *scatter,
+                         bool *ret_possible) {
+    const char *reduction = op_attr_string(context, "reduction");
     *ret_possible = false;
-    int status = rule_value(rule, SCATTER_DATA, &scatter->data);
-    if (!status) status = rule_value(rule, SCATTER_INDICES, &scatter->indices);
-    if (!status) status = rule_value(rule, SCATTER_UPDATES, &scatter->updates);
+    int status = op_value(context, SCATTER_DATA, &scatter->data);
+    if (!status) status = op_value(context, SCATTER_INDICES, &scatter->indices);
+    if (!status) status = op_value(context, SCATTER_UPDATES, &scatter->updates);
     if (status || !scatter->data || !scatter->indices || !scatter->updates) return status;
     if (!constant_has_ints(scatter->indices) || scatter->updates->dtype != scatter->data->dtype)
         return 0;
     if (*reduction != '\0' && !text_equal(reduction, "none")) return 0;
     if (scatter->indices->n_elements > CONSTANT_MAX_ELEMENTS) return 0;
     if (scatter->data->n_elements == 0) return 0; /* its strides may be past 2^63 */
-    status = elements_new(rule, scatter->data, scatter->data->n_elements, &scatter->result,
+    status = elements_new(context, scatter->data, scatter->data->n_elements, &scatter->result,
                           ret_possible);
     if (status || !*ret_possible) return status;
     for (int64_t i = 0; i < scatter->data->n_elements; i++)
@@ -40,92 +41,92 @@ static int scatter_begin(struct rule *rule, struct scatter *scatter, bool *ret_p
 }
 
 /* indices[i], made non-negative, into an axis of `dim`. */
-static int scatter_index(const struct rule *rule, const struct scatter *scatter, int64_t i,
-                         int64_t dim, int64_t *ret) {
+static int scatter_index(const struct op_context *context, const struct scatter *scatter,
+                         int64_t i, int64_t dim, int64_t *ret) {
     int64_t index = constant_int_at(scatter->indices, i);
     if (index < -dim || index >= dim)
-        return rule_fail(rule, DIAG_VALUE, "index %lld is out of range for an axis of %lld",
-                         (long long)index, (long long)dim);
+        return op_fail(context, DIAG_VALUE, "index %lld is out of range for an axis of %lld",
+                       (long long)index, (long long)dim);
     *ret = index < 0 ? index + dim : index;
     return 0;
 }
 
-static int infer_scatter_elements(struct rule *rule) {
-    int rank = rule_rank(rule, SCATTER_DATA);
-    int indices = rule_rank(rule, SCATTER_INDICES);
+static int infer_scatter_elements(struct op_context *context) {
+    int rank = op_rank(context, SCATTER_DATA);
+    int indices = op_rank(context, SCATTER_INDICES);
     int axis = 0;
     if (rank != RANK_UNKNOWN) {
-        int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, &axis);
+        int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
         if (status) return status;
         if (indices != RANK_UNKNOWN && indices != rank)
-            return rule_fail(rule, DIAG_SHAPE, "indices have %d axes, the data has %d", indices,
-                             rank);
+            return op_fail(context, DIAG_SHAPE, "indices have %d axes, the data has %d",
+                           indices, rank);
     }
-    return common_infer_same(rule);
+    return common_infer_same(context);
 }
 
 /* Update `i`, at `coords` of the indices, goes to the data's element there, but for the axis.
  */
-static int scatter_one(const struct rule *rule, struct scatter *scatter, int64_t i,
+static int scatter_one(const struct op_context *context, struct scatter *scatter, int64_t i,
                        const int64_t *coords, const int64_t *strides) {
     const struct shape *data = &scatter->data->shape;
     int64_t at = 0, index = 0;
-    int status = scatter_index(rule, scatter, i, data->dims[scatter->axis], &index);
+    int status = scatter_index(context, scatter, i, data->dims[scatter->axis], &index);
     if (status) return status;
     for (int axis = 0; axis < data->rank; axis++) {
         int64_t coord = axis == scatter->axis ? index : coords[axis];
         if (coord >= data->dims[axis])
-            return rule_fail(rule, DIAG_SHAPE, "indices %s reach past the data %s on axis %d",
-                             rule_shape_text(rule, &scatter->indices->shape),
-                             rule_shape_text(rule, data), axis);
+            return op_fail(context, DIAG_SHAPE, "indices %s reach past the data %s on axis %d",
+                           op_shape_text(context, &scatter->indices->shape),
+                           op_shape_text(context, data), axis);
         at += coord * strides[axis];
     }
     elements_copy(&scatter->result, at, scatter->updates, i);
     return 0;
 }
 
-static int fold_scatter_elements(struct rule *rule) {
+static int fold_scatter_elements(struct op_context *context) {
     struct scatter scatter = {.axis = 0};
     int64_t coords[SHAPE_MAX_RANK] = {0};
     int64_t strides[SHAPE_MAX_RANK];
     bool possible = false;
-    int status = scatter_begin(rule, &scatter, &possible);
+    int status = scatter_begin(context, &scatter, &possible);
     if (status || !possible) return status;
     if (!shape_equal(&scatter.indices->shape, &scatter.updates->shape))
-        return rule_fail(rule, DIAG_SHAPE, "indices %s and updates %s differ",
-                         rule_shape_text(rule, &scatter.indices->shape),
-                         rule_shape_text(rule, &scatter.updates->shape));
-    status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), scatter.data->shape.rank,
-                                 &scatter.axis);
+        return op_fail(context, DIAG_SHAPE, "indices %s and updates %s differ",
+                       op_shape_text(context, &scatter.indices->shape),
+                       op_shape_text(context, &scatter.updates->shape));
+    status = op_normalize_axis(context, op_attr_int(context, "axis"), scatter.data->shape.rank,
+                               &scatter.axis);
     remap_strides(&scatter.data->shape, strides);
     for (int64_t i = 0; i < scatter.indices->n_elements && !status; i++) {
-        status = scatter_one(rule, &scatter, i, coords, strides);
+        status = scatter_one(context, &scatter, i, coords, strides);
         remap_advance(&scatter.indices->shape, coords);
     }
-    return status ? status : elements_set(rule, 0, &scatter.result);
+    return status ? status : elements_set(context, 0, &scatter.result);
 }
 
 /* An index tuple is the last axis of indices, no longer than the data has axes. */
-static int infer_scatter_nd(struct rule *rule) {
-    const struct shape *data = rule_shape(rule, SCATTER_DATA);
-    const struct shape *indices = rule_shape(rule, SCATTER_INDICES);
+static int infer_scatter_nd(struct op_context *context) {
+    const struct shape *data = op_shape(context, SCATTER_DATA);
+    const struct shape *indices = op_shape(context, SCATTER_INDICES);
     if (shape_has_rank(data) && shape_has_rank(indices)) {
         int64_t length = indices->rank < 1 ? 0 : indices->dims[indices->rank - 1];
         if (data->rank < 1 || indices->rank < 1 || (is_known(length) && length > data->rank))
-            return rule_fail(rule, DIAG_SHAPE, "indices %s do not point into data %s",
-                             rule_shape_text(rule, indices), rule_shape_text(rule, data));
+            return op_fail(context, DIAG_SHAPE, "indices %s do not point into data %s",
+                           op_shape_text(context, indices), op_shape_text(context, data));
     }
-    return common_infer_same(rule);
+    return common_infer_same(context);
 }
 
 /* Tuple `i` of `length` numbers as an offset into the data. */
-static int scatter_offset(const struct rule *rule, const struct scatter *scatter, int64_t i,
-                          int64_t length, const int64_t *strides, int64_t *ret) {
+static int scatter_offset(const struct op_context *context, const struct scatter *scatter,
+                          int64_t i, int64_t length, const int64_t *strides, int64_t *ret) {
     int64_t offset = 0;
     for (int64_t j = 0; j < length; j++) {
         int64_t index = 0;
-        int status =
-            scatter_index(rule, scatter, i * length + j, scatter->data->shape.dims[j], &index);
+        int status = scatter_index(context, scatter, i * length + j,
+                                   scatter->data->shape.dims[j], &index);
         if (status) return status;
         offset += index * strides[j];
     }
@@ -133,7 +134,7 @@ static int scatter_offset(const struct rule *rule, const struct scatter *scatter
     return 0;
 }
 
-static int scatter_tuples(const struct rule *rule, struct scatter *scatter) {
+static int scatter_tuples(const struct op_context *context, struct scatter *scatter) {
     const struct shape *indices = &scatter->indices->shape;
     const struct shape *data = &scatter->data->shape;
     int64_t strides[SHAPE_MAX_RANK];
@@ -142,13 +143,13 @@ static int scatter_tuples(const struct rule *rule, struct scatter *scatter) {
     int64_t run = shape_product(data, (int)length, data->rank);
     if (!is_known(tuples) || tuples > CONSTANT_MAX_ELEMENTS ||
         scatter->updates->n_elements != checked_mul(tuples, run))
-        return rule_fail(rule, DIAG_SHAPE, "updates %s do not fit indices %s and data %s",
-                         rule_shape_text(rule, &scatter->updates->shape),
-                         rule_shape_text(rule, indices), rule_shape_text(rule, data));
+        return op_fail(context, DIAG_SHAPE, "updates %s do not fit indices %s and data %s",
+                       op_shape_text(context, &scatter->updates->shape),
+                       op_shape_text(context, indices), op_shape_text(context, data));
     remap_strides(data, strides);
     for (int64_t i = 0; i < tuples; i++) {
         int64_t offset = 0;
-        int status = scatter_offset(rule, scatter, i, length, strides, &offset);
+        int status = scatter_offset(context, scatter, i, length, strides, &offset);
         if (status) return status;
         for (int64_t j = 0; j < run; j++)
             elements_copy(&scatter->result, offset + j, scatter->updates, i * run + j);
@@ -156,13 +157,13 @@ static int scatter_tuples(const struct rule *rule, struct scatter *scatter) {
     return 0;
 }
 
-static int fold_scatter_nd(struct rule *rule) {
+static int fold_scatter_nd(struct op_context *context) {
     struct scatter scatter = {.axis = 0};
     bool possible = false;
-    int status = scatter_begin(rule, &scatter, &possible);
+    int status = scatter_begin(context, &scatter, &possible);
     if (status || !possible) return status;
-    status = scatter_tuples(rule, &scatter);
-    return status ? status : elements_set(rule, 0, &scatter.result);
+    status = scatter_tuples(context, &scatter);
+    return status ? status : elements_set(context, 0, &scatter.result);
 }
 
 static const struct op_attr along_axis[] = {INT_ATTR("axis", 0), {0}};
@@ -172,11 +173,11 @@ static const struct op_attr nd_16[] = {STRING_ATTR("reduction", "none"), {0}};
 static const struct op_attr tensor_scatter[] = {
     INT_ATTR("axis", -2), STRING_ATTR("mode", "linear"), {0}};
 
-#define ROW(name, from, least, most, attributes, rule, folds, letters, keeps)                  \
+#define ROW(name, from, least, most, attributes, context, folds, letters, keeps)               \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule, .fold = folds, \
-        .roles = letters, .backward.gradients = keeps                                          \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .fold = folds, .param_roles = letters, .backward.saved_for_backward = keeps            \
     }
 
 /* clang-format off */

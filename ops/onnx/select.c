@@ -13,47 +13,47 @@
 
 #include "support/banned.h"
 
-static int set_top_k(struct rule *rule, const struct shape *shape) {
-    int status = rule_output(rule, 0, rule_dtype(rule, 0), shape);
-    return status ? status : rule_output(rule, 1, DTYPE_INT64, shape);
+static int set_top_k(struct op_context *context, const struct shape *shape) {
+    int status = op_output(context, 0, op_dtype(context, 0), shape);
+    return status ? status : op_output(context, 1, DTYPE_INT64, shape);
 }
 
 /* k from the attribute (TopK-1) or operand 1; DIM_UNKNOWN. */
-static int read_k(struct rule *rule, int64_t *ret) {
+static int read_k(struct op_context *context, int64_t *ret) {
     struct int_list list;
-    if (rule_has_attr(rule, "k")) {
-        *ret = rule_attr_int(rule, "k");
+    if (op_has_attr(context, "k")) {
+        *ret = op_attr_int(context, "k");
     } else {
-        int status = rule_int_list(rule, 1, &list);
+        int status = op_int_list(context, 1, &list);
         if (status) return status;
         if (list.known && list.n != 1)
-            return rule_fail(rule, DIAG_SHAPE, "k has %zu elements, expected 1", list.n);
+            return op_fail(context, DIAG_SHAPE, "k has %zu elements, expected 1", list.n);
         *ret = list.known ? list.values[0] : DIM_UNKNOWN;
     }
     if (is_known(*ret) && *ret < 0)
-        return rule_fail(rule, DIAG_VALUE, "k is %lld, less than 0", (long long)*ret);
+        return op_fail(context, DIAG_VALUE, "k is %lld, less than 0", (long long)*ret);
     return 0;
 }
 
-static int infer_top_k(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_top_k(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     const struct shape shape = {input->rank, dims};
     int64_t k = 0;
     int axis = 0;
-    int status = read_k(rule, &k);
+    int status = read_k(context, &k);
     if (status) return status;
-    if (!shape_has_rank(input)) return set_top_k(rule, input);
-    status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), input->rank, &axis);
+    if (!shape_has_rank(input)) return set_top_k(context, input);
+    status = op_normalize_axis(context, op_attr_int(context, "axis"), input->rank, &axis);
     if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
-    const bool loose = rule_is_loose(rule, 0) || rule_is_loose(rule, 1);
+    const bool loose = op_is_loose(context, 0) || op_is_loose(context, 1);
     if (loose && is_known(k) && is_known(dims[axis]) && k > dims[axis]) k = dims[axis];
     if (is_known(k) && is_known(dims[axis]) && k > dims[axis])
-        return rule_fail(rule, DIAG_VALUE, "k is %lld, axis %d of %s has fewer elements",
-                         (long long)k, axis, rule_shape_text(rule, input));
-    dims[axis] = rule_at_most(rule, k, dims[axis]);
-    return set_top_k(rule, &shape);
+        return op_fail(context, DIAG_VALUE, "k is %lld, axis %d of %s has fewer elements",
+                       (long long)k, axis, op_shape_text(context, input));
+    dims[axis] = op_at_most(context, k, dims[axis]);
+    return set_top_k(context, &shape);
 }
 
 /* Whether folds can look at these elements one by one. */
@@ -74,30 +74,30 @@ static int64_t count_nonzero(const struct constant *value) {
     return n;
 }
 
-static int infer_non_zero(struct rule *rule) {
+static int infer_non_zero(struct op_context *context) {
     const struct constant *value = NULL;
-    int rank = rule_rank(rule, 0);
+    int rank = op_rank(context, 0);
     int64_t dims[2] = {rank == RANK_UNKNOWN ? DIM_UNKNOWN : rank, DIM_UNKNOWN};
-    int status = rule_value(rule, 0, &value);
+    int status = op_value(context, 0, &value);
     if (status) return status;
     if (is_visible(value)) dims[1] = count_nonzero(value);
-    dims[1] = rule_at_most(rule, dims[1], rule_elements(rule, 0));
-    return rule_output_dims(rule, 0, DTYPE_INT64, 2, dims);
+    dims[1] = op_at_most(context, dims[1], op_elements(context, 0));
+    return op_output_dims(context, 0, DTYPE_INT64, 2, dims);
 }
 
 /* Column j of the result: the coordinates of the j-th element that is not zero. */
-static int fold_non_zero(struct rule *rule) {
-    const struct shape *output = rule_output_shape(rule, 0);
+static int fold_non_zero(struct op_context *context) {
+    const struct shape *output = op_output_shape(context, 0);
     int64_t coords[SHAPE_MAX_RANK] = {0};
     const struct constant *value = NULL;
-    int status = rule_value(rule, 0, &value);
+    int status = op_value(context, 0, &value);
     if (status || !is_visible(value) || !shape_is_known(output)) return status;
     int64_t n = output->dims[1], found = 0;
     int64_t size = shape_elements(output);
     if (!is_known(size) || size > CONSTANT_MAX_ELEMENTS) return 0;
     if (n > 0 && value->n_elements > CONSTANT_MAX_ELEMENTS) return 0;
-    int64_t *list = arena_array(rule->arena, (size_t)size, sizeof *list);
-    if (!list) return diag_no_memory(rule->diag);
+    int64_t *list = arena_array(context->arena, (size_t)size, sizeof *list);
+    if (!list) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < value->n_elements && found < n; i++) {
         if (is_nonzero(value, i)) {
             for (int axis = 0; axis < value->shape.rank; axis++)
@@ -106,20 +106,21 @@ static int fold_non_zero(struct rule *rule) {
         }
         remap_advance(&value->shape, coords);
     }
-    return rule_set_value(rule, 0, constant_ints(rule->arena, DTYPE_INT64, output, list));
+    return op_set_value(context, 0, constant_ints(context->arena, DTYPE_INT64, output, list));
 }
 
 /* What the condition is laid along: an axis, or all elements (no axis); DIM_UNKNOWN. */
-static int compress_extent(const struct rule *rule, int *ret_axis, int64_t *ret_extent) {
-    int rank = rule_rank(rule, 0);
+static int compress_extent(const struct op_context *context, int *ret_axis,
+                           int64_t *ret_extent) {
+    int rank = op_rank(context, 0);
     *ret_extent = DIM_UNKNOWN;
-    if (!rule_has_attr(rule, "axis")) {
-        *ret_extent = rule_elements(rule, 0);
+    if (!op_has_attr(context, "axis")) {
+        *ret_extent = op_elements(context, 0);
         return 0;
     }
     if (rank == RANK_UNKNOWN) return 0;
-    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, ret_axis);
-    if (!status) *ret_extent = rule_dim(rule, 0, *ret_axis);
+    int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, ret_axis);
+    if (!status) *ret_extent = op_dim(context, 0, *ret_axis);
     return status;
 }
 
@@ -129,32 +130,32 @@ static int64_t smaller(int64_t a, int64_t b) {
 }
 
 /* How many are chosen: a condition that ends early chooses nothing behind its end. */
-static int count_chosen(struct rule *rule, int64_t extent, int64_t *ret) {
+static int count_chosen(struct op_context *context, int64_t extent, int64_t *ret) {
     const struct constant *condition = NULL;
-    int status = rule_value(rule, 1, &condition);
+    int status = op_value(context, 1, &condition);
     if (status) return status;
     *ret = is_visible(condition) ? count_nonzero(condition) : DIM_UNKNOWN;
-    *ret = rule_at_most(rule, *ret, smaller(extent, rule_elements(rule, 1)));
+    *ret = op_at_most(context, *ret, smaller(extent, op_elements(context, 1)));
     if (is_visible(condition) && is_known(extent) && condition->n_elements > extent)
-        return rule_fail(rule, DIAG_SHAPE, "the condition has %lld elements for %lld",
-                         (long long)condition->n_elements, (long long)extent);
+        return op_fail(context, DIAG_SHAPE, "the condition has %lld elements for %lld",
+                       (long long)condition->n_elements, (long long)extent);
     return 0;
 }
 
-static int infer_compress(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_compress(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     int64_t extent = 0, chosen = 0;
     int axis = 0;
-    int status = compress_extent(rule, &axis, &extent);
-    if (!status) status = count_chosen(rule, extent, &chosen);
+    int status = compress_extent(context, &axis, &extent);
+    if (!status) status = count_chosen(context, extent, &chosen);
     if (status) return status;
-    if (!rule_has_attr(rule, "axis"))
-        return rule_output_dims(rule, 0, rule_dtype(rule, 0), 1, &chosen);
-    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    if (!op_has_attr(context, "axis"))
+        return op_output_dims(context, 0, op_dtype(context, 0), 1, &chosen);
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
     dims[axis] = chosen;
-    return rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+    return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
 /* The data as [outer, extent, inner]; chosen: indices into the extent. */
@@ -175,11 +176,11 @@ static int64_t compress_source(const void *context, const int64_t *coords) {
     return (outer * compress->extent + compress->chosen[which]) * compress->inner + inner;
 }
 
-static int list_chosen(struct rule *rule, const struct constant *condition,
+static int list_chosen(struct op_context *context, const struct constant *condition,
                        struct compress *compress) {
     int64_t n = count_nonzero(condition), found = 0;
-    int64_t *list = arena_array(rule->arena, (size_t)n, sizeof *list);
-    if (!list) return diag_no_memory(rule->diag);
+    int64_t *list = arena_array(context->arena, (size_t)n, sizeof *list);
+    if (!list) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < condition->n_elements; i++)
         if (is_nonzero(condition, i)) list[found++] = i;
     compress->chosen = list;
@@ -187,21 +188,21 @@ static int list_chosen(struct rule *rule, const struct constant *condition,
     return 0;
 }
 
-static int fold_compress(struct rule *rule) {
-    struct compress compress = {.inner = 1, .output = rule_output_shape(rule, 0)};
+static int fold_compress(struct op_context *context) {
+    struct compress compress = {.inner = 1, .output = op_output_shape(context, 0)};
     const struct constant *data = NULL, *condition = NULL;
     int axis = 0;
-    int status = rule_value(rule, 0, &data);
-    if (!status) status = rule_value(rule, 1, &condition);
+    int status = op_value(context, 0, &data);
+    if (!status) status = op_value(context, 1, &condition);
     if (status || !is_visible(data) || !is_visible(condition)) return status;
     if (condition->n_elements > CONSTANT_MAX_ELEMENTS) return 0;
-    status = compress_extent(rule, &axis, &compress.extent);
-    if (!status) status = list_chosen(rule, condition, &compress);
+    status = compress_extent(context, &axis, &compress.extent);
+    if (!status) status = list_chosen(context, condition, &compress);
     if (status) return status;
-    if (rule_has_attr(rule, "axis"))
+    if (op_has_attr(context, "axis"))
         compress.inner = shape_product(&data->shape, axis + 1, data->shape.rank);
     const struct remap remap = {.from = data, .source = compress_source, .context = &compress};
-    return remap_fold(rule, 0, &remap);
+    return remap_fold(context, 0, &remap);
 }
 
 /* One slice along an axis: its elements lie `inner` by `inner`, `step` apart. */
@@ -240,16 +241,16 @@ static bool has_nan(const struct constant *value) {
     return false;
 }
 
-static int count_slices(struct rule *rule, const struct constant *value, int axis,
+static int count_slices(struct op_context *context, const struct constant *value, int axis,
                         int64_t *ret) {
     const struct shape *shape = &value->shape;
     const int64_t inner = axis < 0 ? 1 : shape_product(shape, axis + 1, shape->rank);
     const int64_t n = axis < 0 ? value->n_elements : shape->dims[axis];
     const int64_t outer = axis < 0 ? 1 : shape_product(shape, 0, axis);
     if (n > value->n_elements) return 0; /* slices of nothing: runtimes differ */
-    struct slice *slices = arena_array(rule->arena, (size_t)n, sizeof *slices);
+    struct slice *slices = arena_array(context->arena, (size_t)n, sizeof *slices);
     int64_t distinct = 0;
-    if (!slices) return diag_no_memory(rule->diag);
+    if (!slices) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < n; i++)
         slices[i] = (struct slice){value, i * inner, inner, outer, n * inner};
     qsort(slices, (size_t)n, sizeof *slices, compare_slices);
@@ -261,53 +262,54 @@ static int count_slices(struct rule *rule, const struct constant *value, int axi
 
 /* Known elements, or slices along `axis` (-1: elements), have a known number of distinct ones.
  */
-static int count_distinct(struct rule *rule, int axis, int64_t *ret) {
+static int count_distinct(struct op_context *context, int axis, int64_t *ret) {
     const struct constant *value = NULL;
-    int status = rule_value(rule, 0, &value);
+    int status = op_value(context, 0, &value);
     if (status || !is_visible(value)) return status;
     if (value->place == CONSTANT_SPLAT) {
         *ret = (axis < 0 ? value->n_elements : value->shape.dims[axis]) > 0;
         return 0;
     }
-    return has_nan(value) ? 0 : count_slices(rule, value, axis, ret);
+    return has_nan(value) ? 0 : count_slices(context, value, axis, ret);
 }
 
-static int set_unique(struct rule *rule, const struct shape *values, int64_t distinct,
+static int set_unique(struct op_context *context, const struct shape *values, int64_t distinct,
                       int64_t positions) {
-    int status = rule_output(rule, 0, rule_dtype(rule, 0), values);
-    if (!status) status = rule_output_dims(rule, 1, DTYPE_INT64, 1, &distinct);
-    if (!status) status = rule_output_dims(rule, 2, DTYPE_INT64, 1, &positions);
-    if (!status) status = rule_output_dims(rule, 3, DTYPE_INT64, 1, &distinct);
+    int status = op_output(context, 0, op_dtype(context, 0), values);
+    if (!status) status = op_output_dims(context, 1, DTYPE_INT64, 1, &distinct);
+    if (!status) status = op_output_dims(context, 2, DTYPE_INT64, 1, &positions);
+    if (!status) status = op_output_dims(context, 3, DTYPE_INT64, 1, &distinct);
     return status;
 }
 
-static int infer_unique(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_unique(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     struct shape values = {input->rank, dims};
     int64_t distinct = DIM_UNKNOWN;
     int axis = 0;
-    if (!rule_has_attr(rule, "axis") || input->rank == 1) {
-        int status = count_distinct(rule, -1, &distinct);
-        distinct = rule_at_most(rule, distinct, rule_elements(rule, 0));
+    if (!op_has_attr(context, "axis") || input->rank == 1) {
+        int status = count_distinct(context, -1, &distinct);
+        distinct = op_at_most(context, distinct, op_elements(context, 0));
         values.rank = 1;
         dims[0] = distinct;
-        return status ? status : set_unique(rule, &values, distinct, rule_elements(rule, 0));
+        return status ? status
+                      : set_unique(context, &values, distinct, op_elements(context, 0));
     }
-    if (!shape_has_rank(input)) return set_unique(rule, input, distinct, DIM_UNKNOWN);
-    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), input->rank, &axis);
+    if (!shape_has_rank(input)) return set_unique(context, input, distinct, DIM_UNKNOWN);
+    int status = op_normalize_axis(context, op_attr_int(context, "axis"), input->rank, &axis);
     if (status) return status;
-    status = count_distinct(rule, axis, &distinct);
+    status = count_distinct(context, axis, &distinct);
     if (status) return status;
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
-    distinct = rule_at_most(rule, distinct, input->dims[axis]);
+    distinct = op_at_most(context, distinct, input->dims[axis]);
     dims[axis] = distinct;
-    return set_unique(rule, &values, distinct, input->dims[axis]);
+    return set_unique(context, &values, distinct, input->dims[axis]);
 }
 
 /* All boxes of each batch and class, or as many of them as may be taken. */
-static int64_t most_boxes(const struct rule *rule, const struct int_list *most) {
-    const struct shape *scores = rule_shape(rule, 1);
+static int64_t most_boxes(const struct op_context *context, const struct int_list *most) {
+    const struct shape *scores = op_shape(context, 1);
     if (!shape_has_rank(scores) || scores->rank != 3) return DIM_UNKNOWN;
     const int64_t lists = checked_mul(scores->dims[0], scores->dims[1]);
     int64_t taken = most->known && most->n == 1 ? most->values[0] : DIM_UNKNOWN;
@@ -316,24 +318,24 @@ static int64_t most_boxes(const struct rule *rule, const struct int_list *most) 
 }
 
 /* ONNX Runtime's own, before ONNX had one: distinct elements, where each went, their counts. */
-static int infer_vendor_unique(struct rule *rule) {
-    const int64_t n = rule_elements(rule, 0);
+static int infer_vendor_unique(struct op_context *context) {
+    const int64_t n = op_elements(context, 0);
     int64_t distinct = DIM_UNKNOWN;
-    int status = count_distinct(rule, -1, &distinct);
-    if (!status) status = rule_output_dims(rule, 0, rule_dtype(rule, 0), 1, &distinct);
-    if (!status) status = rule_output_dims(rule, 1, DTYPE_INT64, 1, &n);
-    return status ? status : rule_output_dims(rule, 2, DTYPE_INT64, 1, &distinct);
+    int status = count_distinct(context, -1, &distinct);
+    if (!status) status = op_output_dims(context, 0, op_dtype(context, 0), 1, &distinct);
+    if (!status) status = op_output_dims(context, 1, DTYPE_INT64, 1, &n);
+    return status ? status : op_output_dims(context, 2, DTYPE_INT64, 1, &distinct);
 }
 
 /* Rows of (batch, class, box); none where no box may be taken. */
-static int infer_non_max_suppression(struct rule *rule) {
+static int infer_non_max_suppression(struct op_context *context) {
     struct int_list most;
     int64_t dims[2] = {DIM_UNKNOWN, 3};
-    int status = rule_int_list(rule, 2, &most);
+    int status = op_int_list(context, 2, &most);
     if (status) return status;
     if (!most.given || (most.known && most.n == 1 && most.values[0] == 0)) dims[0] = 0;
-    dims[0] = rule_at_most(rule, dims[0], most_boxes(rule, &most));
-    return rule_output_dims(rule, 0, DTYPE_INT64, 2, dims);
+    dims[0] = op_at_most(context, dims[0], most_boxes(context, &most));
+    return op_output_dims(context, 0, DTYPE_INT64, 2, dims);
 }
 
 static const struct op_attr top_k_1[] = {
@@ -346,11 +348,12 @@ static const struct op_attr unique[] = {
     OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("sorted", 1), {0}};
 static const struct op_attr non_max_suppression[] = {INT_ATTR("center_point_box", 0), {0}};
 
-#define ROW(of, name, from, least, most, few, many, attributes, rule, folds, letters, keeps)   \
+#define ROW(of, name, from, least, most, few, many, attributes, context, folds, letters,       \
+            keeps)                                                                             \
     {                                                                                          \
         .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = few, .max_outputs = many, .attrs = attributes, .infer = rule,           \
-        .fold = folds, .roles = letters, .backward.gradients = keeps                           \
+        .min_outputs = few, .max_outputs = many, .attrs = attributes, .infer = context,        \
+        .fold = folds, .param_roles = letters, .backward.saved_for_backward = keeps            \
     }
 
 /* clang-format off */

@@ -12,87 +12,89 @@
 #include "support/banned.h"
 
 /* The operand is of that kind, or nothing is known of it. */
-static int check_kind(const struct rule *rule, size_t i, enum cm_type_kind kind,
+static int check_kind(const struct op_context *context, size_t i, enum cm_type_kind kind,
                       const char *name) {
-    enum cm_type_kind have = rule_input(rule, i)->kind;
+    enum cm_type_kind have = op_input(context, i)->kind;
     if (have == kind || have == CM_TYPE_UNKNOWN) return 0;
-    return rule_fail(rule, DIAG_TYPE, "input %zu is no %s", i, name);
+    return op_fail(context, DIAG_TYPE, "input %zu is no %s", i, name);
 }
 
-static int check_sequence(const struct rule *rule) {
-    return check_kind(rule, 0, CM_TYPE_SEQUENCE, "sequence");
+static int check_sequence(const struct op_context *context) {
+    return check_kind(context, 0, CM_TYPE_SEQUENCE, "sequence");
 }
 
-static int output_sequence(struct rule *rule, const struct fact *element) {
-    struct fact sequence;
-    int status = merge_container(rule, CM_TYPE_SEQUENCE, element, &sequence);
-    return status ? status : rule_output_fact(rule, 0, &sequence);
+static int output_sequence(struct op_context *context, const struct value_info *element) {
+    struct value_info sequence;
+    int status = merge_container(context, CM_TYPE_SEQUENCE, element, &sequence);
+    return status ? status : op_output_fact(context, 0, &sequence);
 }
 
-static int output_items(struct rule *rule, size_t n, const struct fact *items,
-                        const struct fact *none) {
-    struct fact sequence;
-    int status = merge_sequence(rule, n, items, none, &sequence);
-    return status ? status : rule_output_fact(rule, 0, &sequence);
+static int output_items(struct op_context *context, size_t n, const struct value_info *items,
+                        const struct value_info *none) {
+    struct value_info sequence;
+    int status = merge_sequence(context, n, items, none, &sequence);
+    return status ? status : op_output_fact(context, 0, &sequence);
 }
 
-static int infer_sequence_construct(struct rule *rule) {
-    const struct fact none = fact_unknown();
-    struct fact *items = arena_array(rule->arena, rule->n_inputs, sizeof *items);
-    if (!items) return diag_no_memory(rule->diag);
-    for (size_t i = 0; i < rule->n_inputs; i++) items[i] = *rule_input(rule, i);
-    return output_items(rule, rule->n_inputs, items, &none);
+static int infer_sequence_construct(struct op_context *context) {
+    const struct value_info none = value_info_unknown();
+    struct value_info *items = arena_array(context->arena, context->n_inputs, sizeof *items);
+    if (!items) return diag_no_memory(context->diag);
+    for (size_t i = 0; i < context->n_inputs; i++) items[i] = *op_input(context, i);
+    return output_items(context, context->n_inputs, items, &none);
 }
 
-static int infer_sequence_empty(struct rule *rule) {
-    enum dtype dtype = rule_has_attr(rule, "dtype")
-                           ? dtype_from_onnx(rule_attr_int(rule, "dtype"))
+static int infer_sequence_empty(struct op_context *context) {
+    enum dtype dtype = op_has_attr(context, "dtype")
+                           ? dtype_from_onnx(op_attr_int(context, "dtype"))
                            : DTYPE_FLOAT;
     if (dtype == DTYPE_UNDEFINED)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "attribute 'dtype' is no element type");
-    const struct fact element = fact_tensor(dtype, shape_unknown());
-    return output_items(rule, 0, NULL, &element);
+        return op_fail(context, DIAG_ATTRIBUTE, "attribute 'dtype' is no element type");
+    const struct value_info element = value_info_tensor(dtype, shape_unknown());
+    return output_items(context, 0, NULL, &element);
 }
 
 /*
  * The place that operand `slot` names among `n`, counted from the end where it is negative;
  * omitted: `otherwise`. *ret_known false: not known. Out of range: refused.
  */
-static int read_place(const struct rule *rule, size_t slot, int64_t n, int64_t otherwise,
-                      bool *ret_known, size_t *ret) {
-    const bool given = rule_has_input(rule, slot);
-    int64_t place = given ? common_integer(rule, slot) : otherwise;
+static int read_place(const struct op_context *context, size_t slot, int64_t n,
+                      int64_t otherwise, bool *ret_known, size_t *ret) {
+    const bool given = op_has_input(context, slot);
+    int64_t place = given ? common_integer(context, slot) : otherwise;
     *ret_known = is_known(place);
     if (!*ret_known) return 0;
     if (place < -n || place >= n)
-        return rule_fail(rule, DIAG_VALUE, "position %lld is out of range, there are %lld",
-                         (long long)place, (long long)n);
+        return op_fail(context, DIAG_VALUE, "position %lld is out of range, there are %lld",
+                       (long long)place, (long long)n);
     *ret = (size_t)(place < 0 ? place + n : place);
     return 0;
 }
 
 /* The sequence with the operand in it; a place behind the last is one more. */
-static int insert_item(struct rule *rule, const struct fact *sequence, size_t at) {
-    const struct fact none = merge_element(sequence);
-    struct fact *items = arena_array(rule->arena, sequence->n_items + 1, sizeof *items);
-    if (!items) return diag_no_memory(rule->diag);
+static int insert_item(struct op_context *context, const struct value_info *sequence,
+                       size_t at) {
+    const struct value_info none = merge_element(sequence);
+    struct value_info *items =
+        arena_array(context->arena, sequence->n_items + 1, sizeof *items);
+    if (!items) return diag_no_memory(context->diag);
     for (size_t i = 0; i < sequence->n_items; i++)
         items[i < at ? i : i + 1] = sequence->items[i];
-    items[at] = *rule_input(rule, 1);
-    return output_items(rule, sequence->n_items + 1, items, &none);
+    items[at] = *op_input(context, 1);
+    return output_items(context, sequence->n_items + 1, items, &none);
 }
 
-static int infer_sequence_insert(struct rule *rule) {
-    const struct fact *sequence = rule_input(rule, 0);
-    struct fact element = merge_element(sequence);
+static int infer_sequence_insert(struct op_context *context) {
+    const struct value_info *sequence = op_input(context, 0);
+    struct value_info element = merge_element(sequence);
     const int64_t n = (int64_t)sequence->n_items;
     bool known = false;
     size_t at = 0;
-    int status = check_sequence(rule);
-    if (!status && sequence->items) status = read_place(rule, 2, n + 1, n, &known, &at);
-    if (!status && known) return insert_item(rule, sequence, at);
-    if (!status) status = merge_facts(rule, &element, rule_input(rule, 1), &element);
-    return status ? status : output_sequence(rule, &element);
+    int status = check_sequence(context);
+    if (!status && sequence->items) status = read_place(context, 2, n + 1, n, &known, &at);
+    if (!status && known) return insert_item(context, sequence, at);
+    if (!status) status = merge_facts(context, &element, op_input(context, 1), &element);
+    return status ? status : output_sequence(context, &element);
 }
 
 /* Lengths of the parts that operand 1 asks for, of an axis of `dim`; n DIM_UNKNOWN: not known.
@@ -114,17 +116,17 @@ static int64_t part_length(const struct parts *parts, int64_t i) {
 }
 
 /* Chunks of one length, the last one smaller where it does not come out even; or a list. */
-static int read_parts(struct rule *rule, int64_t dim, struct parts *ret) {
-    struct parts parts = {.scalar = rule_rank(rule, 1) == 0, .dim = dim, .n = DIM_UNKNOWN};
-    int status = rule_int_list(rule, 1, &parts.split);
+static int read_parts(struct op_context *context, int64_t dim, struct parts *ret) {
+    struct parts parts = {.scalar = op_rank(context, 1) == 0, .dim = dim, .n = DIM_UNKNOWN};
+    int status = op_int_list(context, 1, &parts.split);
     if (status) return status;
     const struct int_list *split = &parts.split;
     parts.common = split->given ? DIM_UNKNOWN : 1;
     if (!split->given) parts.n = dim;
     for (size_t i = 0; split->known && i < split->n; i++)
         if (split->values[i] < (parts.scalar ? 1 : 0))
-            return rule_fail(rule, DIAG_VALUE, "part %zu of split is %lld", i,
-                             (long long)split->values[i]);
+            return op_fail(context, DIAG_VALUE, "part %zu of split is %lld", i,
+                           (long long)split->values[i]);
     if (split->known && split->n > 0) {
         const int64_t part = split->values[0];
         parts.n = parts.scalar ? checked_div_ceil(dim, part) : (int64_t)split->n;
@@ -138,100 +140,102 @@ static int read_parts(struct rule *rule, int64_t dim, struct parts *ret) {
 }
 
 /* Each part as an element, its axis `axis` as long as it is; -1: it has no such axis. */
-static int output_parts(struct rule *rule, const struct parts *parts,
-                        const struct fact *element, int axis) {
-    struct fact *items = arena_array(rule->arena, (size_t)parts->n, sizeof *items);
-    if (!items) return diag_no_memory(rule->diag);
+static int output_parts(struct op_context *context, const struct parts *parts,
+                        const struct value_info *element, int axis) {
+    struct value_info *items = arena_array(context->arena, (size_t)parts->n, sizeof *items);
+    if (!items) return diag_no_memory(context->diag);
     for (int64_t i = 0; i < parts->n; i++) {
         items[i] = *element;
         if (axis < 0) continue;
-        if (shape_make(rule->arena, element->shape.rank, element->shape.dims, &items[i].shape) <
-            0)
-            return diag_no_memory(rule->diag);
+        if (shape_make(context->arena, element->shape.rank, element->shape.dims,
+                       &items[i].shape) < 0)
+            return diag_no_memory(context->diag);
         items[i].shape.dims[axis] = part_length(parts, i);
     }
-    return output_items(rule, (size_t)parts->n, items, element);
+    return output_items(context, (size_t)parts->n, items, element);
 }
 
 /* More parts are told by what they have in common. */
 #define MAX_PARTS 4096
 
-static int infer_split_to_sequence(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_split_to_sequence(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     struct shape shape = {0, dims};
     struct parts parts = {.n = DIM_UNKNOWN};
     int axis = 0;
     if (!shape_has_rank(input)) {
-        const struct fact element = fact_tensor(rule_dtype(rule, 0), *input);
-        return output_sequence(rule, &element);
+        const struct value_info element = value_info_tensor(op_dtype(context, 0), *input);
+        return output_sequence(context, &element);
     }
-    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), input->rank, &axis);
+    int status = op_normalize_axis(context, op_attr_int(context, "axis"), input->rank, &axis);
     if (status) return status;
     /* keepdims is looked at only where there is no split: each part is one slice then. */
-    bool drops = !rule_has_input(rule, 1) && rule_attr_int(rule, "keepdims") == 0;
+    bool drops = !op_has_input(context, 1) && op_attr_int(context, "keepdims") == 0;
     for (int i = 0; i < input->rank; i++)
         if (i != axis || !drops) dims[shape.rank++] = input->dims[i];
-    status = read_parts(rule, input->dims[axis], &parts);
+    status = read_parts(context, input->dims[axis], &parts);
     if (status) return status;
     if (!drops) dims[axis] = parts.common;
-    struct fact element = fact_tensor(rule_dtype(rule, 0), shape_unknown());
-    if (shape_make(rule->arena, shape.rank, dims, &element.shape) < 0)
-        return diag_no_memory(rule->diag);
+    struct value_info element = value_info_tensor(op_dtype(context, 0), shape_unknown());
+    if (shape_make(context->arena, shape.rank, dims, &element.shape) < 0)
+        return diag_no_memory(context->diag);
     if (is_known(parts.n) && parts.n <= MAX_PARTS)
-        return output_parts(rule, &parts, &element, drops ? -1 : axis);
-    return output_sequence(rule, &element);
+        return output_parts(context, &parts, &element, drops ? -1 : axis);
+    return output_sequence(context, &element);
 }
 
-static int infer_sequence_at(struct rule *rule) {
-    const struct fact *sequence = rule_input(rule, 0);
-    struct fact element = merge_element(sequence);
+static int infer_sequence_at(struct op_context *context) {
+    const struct value_info *sequence = op_input(context, 0);
+    struct value_info element = merge_element(sequence);
     bool known = false;
     size_t at = 0;
-    int status = check_sequence(rule);
+    int status = check_sequence(context);
     if (!status && sequence->items)
-        status = read_place(rule, 1, (int64_t)sequence->n_items, 0, &known, &at);
+        status = read_place(context, 1, (int64_t)sequence->n_items, 0, &known, &at);
     if (!status && known) element = sequence->items[at];
-    return status ? status : rule_output_fact(rule, 0, &element);
+    return status ? status : op_output_fact(context, 0, &element);
 }
 
-static int erase_item(struct rule *rule, const struct fact *sequence, size_t at) {
-    const struct fact none = merge_element(sequence);
-    struct fact *items = arena_array(rule->arena, sequence->n_items, sizeof *items);
-    if (!items) return diag_no_memory(rule->diag);
+static int erase_item(struct op_context *context, const struct value_info *sequence,
+                      size_t at) {
+    const struct value_info none = merge_element(sequence);
+    struct value_info *items = arena_array(context->arena, sequence->n_items, sizeof *items);
+    if (!items) return diag_no_memory(context->diag);
     for (size_t i = 0; i + 1 < sequence->n_items; i++)
         items[i] = sequence->items[i < at ? i : i + 1];
-    return output_items(rule, sequence->n_items - 1, items, &none);
+    return output_items(context, sequence->n_items - 1, items, &none);
 }
 
-static int infer_sequence_erase(struct rule *rule) {
-    const struct fact *sequence = rule_input(rule, 0);
+static int infer_sequence_erase(struct op_context *context) {
+    const struct value_info *sequence = op_input(context, 0);
     const int64_t n = (int64_t)sequence->n_items;
-    const struct fact element = merge_element(sequence);
+    const struct value_info element = merge_element(sequence);
     bool known = false;
     size_t at = 0;
-    int status = check_sequence(rule);
-    if (!status && sequence->items) status = read_place(rule, 1, n, n - 1, &known, &at);
-    if (!status && known) return erase_item(rule, sequence, at);
-    return status ? status : output_sequence(rule, &element);
+    int status = check_sequence(context);
+    if (!status && sequence->items) status = read_place(context, 1, n, n - 1, &known, &at);
+    if (!status && known) return erase_item(context, sequence, at);
+    return status ? status : output_sequence(context, &element);
 }
 
-static int infer_sequence_length(struct rule *rule) {
-    int status = check_sequence(rule);
-    return status ? status : rule_output_dims(rule, 0, DTYPE_INT64, 0, NULL);
+static int infer_sequence_length(struct op_context *context) {
+    int status = check_sequence(context);
+    return status ? status : op_output_dims(context, 0, DTYPE_INT64, 0, NULL);
 }
 
-static int fold_sequence_length(struct rule *rule) {
-    const struct fact *sequence = rule_input(rule, 0);
+static int fold_sequence_length(struct op_context *context) {
+    const struct value_info *sequence = op_input(context, 0);
     const int64_t n = (int64_t)sequence->n_items;
     if (!sequence->items) return 0;
-    return rule_set_value(
-        rule, 0, constant_ints(rule->arena, DTYPE_INT64, rule_output_shape(rule, 0), &n));
+    return op_set_value(
+        context, 0,
+        constant_ints(context->arena, DTYPE_INT64, op_output_shape(context, 0), &n));
 }
 
 /* How long the elements are together along their own axis; of a new axis, how many there are.
  */
-static int64_t length_together(const struct fact *sequence, int axis, bool new_axis) {
+static int64_t length_together(const struct value_info *sequence, int axis, bool new_axis) {
     int64_t length = 0;
     if (!sequence->items) return DIM_UNKNOWN;
     if (new_axis) return (int64_t)sequence->n_items;
@@ -243,42 +247,42 @@ static int64_t length_together(const struct fact *sequence, int axis, bool new_a
 }
 
 /* The elements along `axis`, an old one or a new one. */
-static int infer_concat_from_sequence(struct rule *rule) {
-    const struct fact element = merge_element(rule_input(rule, 0));
+static int infer_concat_from_sequence(struct op_context *context) {
+    const struct value_info element = merge_element(op_input(context, 0));
     int64_t dims[SHAPE_MAX_RANK + 1];
-    bool new_axis = rule_attr_int(rule, "new_axis") != 0;
+    bool new_axis = op_attr_int(context, "new_axis") != 0;
     int axis = 0;
-    int status = check_sequence(rule);
+    int status = check_sequence(context);
     if (status) return status;
     if (!shape_has_rank(&element.shape))
-        return rule_output_dims(rule, 0, element.dtype, RANK_UNKNOWN, NULL);
+        return op_output_dims(context, 0, element.dtype, RANK_UNKNOWN, NULL);
     int rank = element.shape.rank + new_axis;
-    status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, &axis);
+    status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, &axis);
     if (status) return status;
     for (int i = 0, from = 0; i < rank; i++)
         if (i != axis || !new_axis) dims[i] = element.shape.dims[from++];
-    dims[axis] = length_together(rule_input(rule, 0), axis, new_axis);
-    return rule_output_dims(rule, 0, element.dtype, rank, dims);
+    dims[axis] = length_together(op_input(context, 0), axis, new_axis);
+    return op_output_dims(context, 0, element.dtype, rank, dims);
 }
 
-static int infer_optional(struct rule *rule) {
-    struct fact optional;
-    int status = merge_container(rule, CM_TYPE_OPTIONAL, rule_input(rule, 0), &optional);
-    return status ? status : rule_output_fact(rule, 0, &optional);
+static int infer_optional(struct op_context *context) {
+    struct value_info optional;
+    int status = merge_container(context, CM_TYPE_OPTIONAL, op_input(context, 0), &optional);
+    return status ? status : op_output_fact(context, 0, &optional);
 }
 
 /* From 18 on, what is no optional is its own element. */
-static int infer_optional_get_element(struct rule *rule) {
-    const struct fact *input = rule_input(rule, 0);
-    if (input->kind != CM_TYPE_OPTIONAL && rule->op->since >= 18)
-        return rule_output_like(rule, 0, 0);
-    struct fact element = merge_element(input);
-    int status = check_kind(rule, 0, CM_TYPE_OPTIONAL, "optional");
-    return status ? status : rule_output_fact(rule, 0, &element);
+static int infer_optional_get_element(struct op_context *context) {
+    const struct value_info *input = op_input(context, 0);
+    if (input->kind != CM_TYPE_OPTIONAL && context->op->since >= 18)
+        return op_output_like(context, 0, 0);
+    struct value_info element = merge_element(input);
+    int status = check_kind(context, 0, CM_TYPE_OPTIONAL, "optional");
+    return status ? status : op_output_fact(context, 0, &element);
 }
 
-static int infer_optional_has_element(struct rule *rule) {
-    return rule_output_dims(rule, 0, DTYPE_BOOL, 0, NULL);
+static int infer_optional_has_element(struct op_context *context) {
+    return op_output_dims(context, 0, DTYPE_BOOL, 0, NULL);
 }
 
 static const struct op_attr sequence_empty[] = {OPTIONAL_ATTR("dtype", ATTR_INT), {0}};
@@ -288,11 +292,11 @@ static const struct op_attr concat_from_sequence[] = {
     REQUIRED_ATTR("axis", ATTR_INT), INT_ATTR("new_axis", 0), {0}};
 static const struct op_attr optional[] = {OPTIONAL_ATTR("type", ATTR_OTHER), {0}};
 
-#define ROW(name, from, least, most, attributes, rule, letters, keeps)                         \
+#define ROW(name, from, least, most, attributes, context, letters, keeps)                      \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = rule,                \
-        .roles = letters, .backward.gradients = keeps                                          \
+        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        .param_roles = letters, .backward.saved_for_backward = keeps                           \
     }
 
 /* clang-format off */
@@ -304,8 +308,8 @@ static const struct op rows[] = {
     ROW("SequenceAt",         11, 2, 2,        NULL,                 infer_sequence_at,          "pi",   ",-"),
     ROW("SequenceErase",      11, 1, 2,        NULL,                 infer_sequence_erase,       "pi",   ",-"),
     {.domain = "", .type = "SequenceLength", .since = 11, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,
-     .infer = infer_sequence_length, .fold = fold_sequence_length, .fold_partial = true, .memory = MEMORY_HOST, .roles = "i",
-     .backward.gradients = "-"},
+     .infer = infer_sequence_length, .fold = fold_sequence_length, .fold_partial = true, .memory = MEMORY_SHAPE_ONLY, .param_roles = "i",
+     .backward.saved_for_backward = "-"},
     ROW("SplitToSequence",    11, 1, 2,        split_to_sequence,    infer_split_to_sequence,    "pi",   ",-"),
     ROW("ConcatFromSequence", 11, 1, 1,        concat_from_sequence, infer_concat_from_sequence, "p",     ""),
     ROW("Optional",           15, 0, 1,        optional,             infer_optional,             "p",     ""),

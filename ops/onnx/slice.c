@@ -29,10 +29,10 @@ static void walk_init(struct walk *walk, int rank) {
     for (int axis = 0; axis < rank; axis++) walk->step[axis] = 1;
 }
 
-static int walk_fold(struct rule *rule, size_t slot, const struct constant *from,
+static int walk_fold(struct op_context *context, size_t slot, const struct constant *from,
                      const struct walk *walk) {
     const struct remap remap = {.from = from, .source = walk_source, .context = walk};
-    return remap_fold(rule, slot, &remap);
+    return remap_fold(context, slot, &remap);
 }
 
 struct slice {
@@ -40,26 +40,26 @@ struct slice {
     size_t n; /* axes that are sliced */
 };
 
-static int check_length(const struct rule *rule, const char *what, const struct int_list *list,
-                        size_t n) {
+static int check_length(const struct op_context *context, const char *what,
+                        const struct int_list *list, size_t n) {
     if (!list->given || !list->known || list->n == n) return 0;
-    return rule_fail(rule, DIAG_SHAPE, "%s has %zu entries, starts has %zu", what, list->n, n);
+    return op_fail(context, DIAG_SHAPE, "%s has %zu entries, starts has %zu", what, list->n, n);
 }
 
-static int read_slice(struct rule *rule, struct slice *slice) {
-    int status = rule_int_list_any(rule, "starts", 1, &slice->starts);
-    if (!status) status = rule_int_list_any(rule, "ends", 2, &slice->ends);
-    if (!status) status = rule_int_list_any(rule, "axes", 3, &slice->axes);
-    if (!status) status = rule_int_list_any(rule, "steps", 4, &slice->steps);
+static int read_slice(struct op_context *context, struct slice *slice) {
+    int status = op_int_list_any(context, "starts", 1, &slice->starts);
+    if (!status) status = op_int_list_any(context, "ends", 2, &slice->ends);
+    if (!status) status = op_int_list_any(context, "axes", 3, &slice->axes);
+    if (!status) status = op_int_list_any(context, "steps", 4, &slice->steps);
     if (status) return status;
     const struct int_list *first = slice->starts.known ? &slice->starts
                                    : slice->ends.known ? &slice->ends
                                                        : &slice->axes;
     slice->n = first->n;
-    status = check_length(rule, "starts", &slice->starts, slice->n);
-    if (!status) status = check_length(rule, "ends", &slice->ends, slice->n);
-    if (!status) status = check_length(rule, "axes", &slice->axes, slice->n);
-    if (!status) status = check_length(rule, "steps", &slice->steps, slice->n);
+    status = check_length(context, "starts", &slice->starts, slice->n);
+    if (!status) status = check_length(context, "ends", &slice->ends, slice->n);
+    if (!status) status = check_length(context, "axes", &slice->axes, slice->n);
+    if (!status) status = check_length(context, "steps", &slice->steps, slice->n);
     return status;
 }
 
@@ -70,12 +70,12 @@ static bool slice_axes_known(const struct slice *slice) {
 }
 
 /* The axis of entry i; one that comes twice is refused. */
-static int slice_axis(const struct rule *rule, const struct slice *slice, size_t i, int rank,
-                      bool *seen, int *ret) {
-    int status = rule_normalize_axis(
-        rule, slice->axes.given ? slice->axes.values[i] : (int64_t)i, rank, ret);
+static int slice_axis(const struct op_context *context, const struct slice *slice, size_t i,
+                      int rank, bool *seen, int *ret) {
+    int status = op_normalize_axis(
+        context, slice->axes.given ? slice->axes.values[i] : (int64_t)i, rank, ret);
     if (status) return status;
-    if (seen[*ret]) return rule_fail(rule, DIAG_ATTRIBUTE, "axis %d is sliced twice", *ret);
+    if (seen[*ret]) return op_fail(context, DIAG_ATTRIBUTE, "axis %d is sliced twice", *ret);
     seen[*ret] = true;
     return 0;
 }
@@ -109,8 +109,8 @@ static int64_t least_of(int64_t a, int64_t b) {
 }
 
 /* Whether end i may count from either side. */
-static bool end_turns(const struct rule *rule, size_t i) {
-    const struct constant *least = rule_input(rule, 2)->least;
+static bool end_turns(const struct op_context *context, size_t i) {
+    const struct constant *least = op_input(context, 2)->least;
     return least && constant_has_ints(least) && constant_int_at(least, (int64_t)i) < 0;
 }
 
@@ -119,10 +119,10 @@ static bool end_turns(const struct rule *rule, size_t i) {
  * bounds of which the end may be too large. It grows with either, unless the start counts from
  * the back and the end from the front: then it is no longer than each of them says.
  */
-static int64_t slice_most(const struct rule *rule, const struct slice *slice, size_t i,
+static int64_t slice_most(const struct op_context *context, const struct slice *slice, size_t i,
                           int64_t dim, int64_t step) {
     int64_t begin = 0;
-    if (!slice->starts.known || !slice->ends.known || step < 0 || end_turns(rule, i))
+    if (!slice->starts.known || !slice->ends.known || step < 0 || end_turns(context, i))
         return dim;
     const int64_t start = slice->starts.values[i];
     const int64_t end = slice->ends.values[i];
@@ -132,15 +132,15 @@ static int64_t slice_most(const struct rule *rule, const struct slice *slice, si
 }
 
 /* Entry i cuts its axis: the new length in dims, and the walk along it. */
-static int slice_one(const struct rule *rule, const struct slice *slice, size_t i, int axis,
-                     int64_t *dims, struct walk *walk) {
+static int slice_one(const struct op_context *context, const struct slice *slice, size_t i,
+                     int axis, int64_t *dims, struct walk *walk) {
     int64_t dim = dims[axis];
     int64_t step = slice->steps.known ? slice->steps.values[i] : 1;
     dims[axis] = DIM_UNKNOWN;
-    if (step == 0) return rule_fail(rule, DIAG_VALUE, "the step of axis %d is 0", axis);
-    if (rule->end == RULE_MOST) {
+    if (step == 0) return op_fail(context, DIAG_VALUE, "the step of axis %d is 0", axis);
+    if (context->end == RULE_MOST) {
         const bool stepped = slice->steps.given && !slice->steps.known;
-        dims[axis] = stepped ? dim : slice_most(rule, slice, i, dim, step);
+        dims[axis] = stepped ? dim : slice_most(context, slice, i, dim, step);
         return 0;
     }
     if (slice->steps.given && !slice->steps.known) return 0;
@@ -152,144 +152,145 @@ static int slice_one(const struct rule *rule, const struct slice *slice, size_t 
 }
 
 /* Cuts the dims of operand 0, given in dims, and sets up the walk that does so. */
-static int slice_dims(struct rule *rule, int rank, int64_t *dims, struct walk *walk) {
+static int slice_dims(struct op_context *context, int rank, int64_t *dims, struct walk *walk) {
     struct slice slice;
     bool seen[SHAPE_MAX_RANK] = {false};
-    int status = read_slice(rule, &slice);
+    int status = read_slice(context, &slice);
     if (status) return status;
     walk_init(walk, rank);
     if (!slice_axes_known(&slice)) {
         for (int axis = 0; axis < rank; axis++)
-            dims[axis] = rule_at_most(rule, DIM_UNKNOWN, dims[axis]);
+            dims[axis] = op_at_most(context, DIM_UNKNOWN, dims[axis]);
         return 0;
     }
     for (size_t i = 0; i < slice.n; i++) {
         int axis = 0;
-        status = slice_axis(rule, &slice, i, rank, seen, &axis);
-        if (!status) status = slice_one(rule, &slice, i, axis, dims, walk);
+        status = slice_axis(context, &slice, i, rank, seen, &axis);
+        if (!status) status = slice_one(context, &slice, i, axis, dims, walk);
         if (status) return status;
     }
     return 0;
 }
 
-static int infer_slice(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_slice(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     struct walk walk;
-    if (!shape_has_rank(input)) return common_infer_unknown_rank(rule);
+    if (!shape_has_rank(input)) return common_infer_unknown_rank(context);
     for (int axis = 0; axis < input->rank; axis++) dims[axis] = input->dims[axis];
-    int status = slice_dims(rule, input->rank, dims, &walk);
-    return status ? status : rule_output_dims(rule, 0, rule_dtype(rule, 0), input->rank, dims);
+    int status = slice_dims(context, input->rank, dims, &walk);
+    return status ? status
+                  : op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
-static int fold_slice(struct rule *rule) {
+static int fold_slice(struct op_context *context) {
     int64_t dims[SHAPE_MAX_RANK];
     struct walk walk;
     const struct constant *from = NULL;
-    struct rule cut = *rule; /* which elements are taken is exact, or none are */
-    int status = rule_value(rule, 0, &from);
-    if (status || !from || !shape_is_known(rule_output_shape(rule, 0))) return status;
+    struct op_context cut = *context; /* which elements are taken is exact, or none are */
+    int status = op_value(context, 0, &from);
+    if (status || !from || !shape_is_known(op_output_shape(context, 0))) return status;
     for (int axis = 0; axis < from->shape.rank; axis++) dims[axis] = from->shape.dims[axis];
     cut.end = RULE_EXACT;
     status = slice_dims(&cut, from->shape.rank, dims, &walk);
     const struct shape sliced = {from->shape.rank, dims};
     if (status || !shape_is_known(&sliced)) return status;
     remap_strides(&from->shape, walk.strides);
-    return walk_fold(rule, 0, from, &walk);
+    return walk_fold(context, 0, from, &walk);
 }
 
 /*
  * Equal parts. Split-18 with num_outputs lets the last one be smaller, its older selves refuse
  * what does not divide.
  */
-static int split_evenly(const struct rule *rule, int64_t dim, int64_t *parts) {
-    int64_t n = (int64_t)rule->n_outputs;
-    bool ragged = rule->op->since >= 18;
+static int split_evenly(const struct op_context *context, int64_t dim, int64_t *parts) {
+    int64_t n = (int64_t)context->n_outputs;
+    bool ragged = context->op->since >= 18;
     int64_t part = checked_div_ceil(dim, n);
     int64_t last = checked_sub(dim, checked_mul(part, n - 1));
-    if (rule_is_loose(rule, 0)) last = part; /* of fewer it may be as long */
-    if (is_known(dim) && !rule_is_loose(rule, 0) && (last < 0 || (!ragged && last != part)))
-        return rule_fail(rule, DIAG_SHAPE,
-                         "an axis of %lld does not split into %lld equal parts", (long long)dim,
-                         (long long)n);
+    if (op_is_loose(context, 0)) last = part; /* of fewer it may be as long */
+    if (is_known(dim) && !op_is_loose(context, 0) && (last < 0 || (!ragged && last != part)))
+        return op_fail(context, DIAG_SHAPE,
+                       "an axis of %lld does not split into %lld equal parts", (long long)dim,
+                       (long long)n);
     for (int64_t i = 0; i < n; i++) parts[i] = i == n - 1 ? last : part;
     return 0;
 }
 
-static int split_as_listed(const struct rule *rule, int64_t dim, const struct int_list *list,
-                           int64_t *parts) {
+static int split_as_listed(const struct op_context *context, int64_t dim,
+                           const struct int_list *list, int64_t *parts) {
     int64_t sum = 0;
-    if (list->n != rule->n_outputs && (list->known || list->n > 0))
-        return rule_fail(rule, DIAG_SHAPE, "split has %zu entries, the node has %zu outputs",
-                         list->n, rule->n_outputs);
-    for (size_t i = 0; i < rule->n_outputs; i++) {
+    if (list->n != context->n_outputs && (list->known || list->n > 0))
+        return op_fail(context, DIAG_SHAPE, "split has %zu entries, the node has %zu outputs",
+                       list->n, context->n_outputs);
+    for (size_t i = 0; i < context->n_outputs; i++) {
         parts[i] = list->known ? list->values[i] : DIM_UNKNOWN;
         if (list->known && parts[i] < 0)
-            return rule_fail(rule, DIAG_VALUE, "part %zu of split is %lld, less than 0", i,
-                             (long long)parts[i]);
+            return op_fail(context, DIAG_VALUE, "part %zu of split is %lld, less than 0", i,
+                           (long long)parts[i]);
         sum = checked_add(sum, parts[i]);
     }
     if (list->known && is_known(dim) && sum != dim)
-        return rule_fail(rule, DIAG_SHAPE, "split adds up to %lld, the axis has %lld",
-                         (long long)sum, (long long)dim);
+        return op_fail(context, DIAG_SHAPE, "split adds up to %lld, the axis has %lld",
+                       (long long)sum, (long long)dim);
     return 0;
 }
 
 /* parts: one length for each output. */
-static int read_split(struct rule *rule, int64_t dim, int64_t *parts) {
+static int read_split(struct op_context *context, int64_t dim, int64_t *parts) {
     struct int_list list;
-    int status = rule_int_list_any(rule, "split", 1, &list);
+    int status = op_int_list_any(context, "split", 1, &list);
     if (status) return status;
-    if (!rule_has_attr(rule, "num_outputs"))
-        return list.given ? split_as_listed(rule, dim, &list, parts)
-                          : split_evenly(rule, dim, parts);
-    int64_t n = rule_attr_int(rule, "num_outputs");
+    if (!op_has_attr(context, "num_outputs"))
+        return list.given ? split_as_listed(context, dim, &list, parts)
+                          : split_evenly(context, dim, parts);
+    int64_t n = op_attr_int(context, "num_outputs");
     if (list.given)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "both split and num_outputs are given");
-    if (n != (int64_t)rule->n_outputs)
-        return rule_fail(rule, DIAG_ATTRIBUTE, "num_outputs is %lld, the node has %zu outputs",
-                         (long long)n, rule->n_outputs);
-    return split_evenly(rule, dim, parts);
+        return op_fail(context, DIAG_ATTRIBUTE, "both split and num_outputs are given");
+    if (n != (int64_t)context->n_outputs)
+        return op_fail(context, DIAG_ATTRIBUTE, "num_outputs is %lld, the node has %zu outputs",
+                       (long long)n, context->n_outputs);
+    return split_evenly(context, dim, parts);
 }
 
 /* The axis, and the lengths of the parts in the rule's arena. */
-static int plan_split(struct rule *rule, int *ret_axis, int64_t **ret_parts) {
-    int rank = rule_rank(rule, 0);
-    int status = rule_normalize_axis(rule, rule_attr_int(rule, "axis"), rank, ret_axis);
+static int plan_split(struct op_context *context, int *ret_axis, int64_t **ret_parts) {
+    int rank = op_rank(context, 0);
+    int status = op_normalize_axis(context, op_attr_int(context, "axis"), rank, ret_axis);
     if (status) return status;
-    *ret_parts = arena_array(rule->arena, rule->n_outputs, sizeof **ret_parts);
-    if (!*ret_parts) return diag_no_memory(rule->diag);
-    return read_split(rule, rule_dim(rule, 0, *ret_axis), *ret_parts);
+    *ret_parts = arena_array(context->arena, context->n_outputs, sizeof **ret_parts);
+    if (!*ret_parts) return diag_no_memory(context->diag);
+    return read_split(context, op_dim(context, 0, *ret_axis), *ret_parts);
 }
 
-static int infer_split(struct rule *rule) {
-    const struct shape *input = rule_shape(rule, 0);
+static int infer_split(struct op_context *context) {
+    const struct shape *input = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK];
     int64_t *parts = NULL;
     int axis = 0;
     int status = 0;
-    if (shape_has_rank(input)) status = plan_split(rule, &axis, &parts);
+    if (shape_has_rank(input)) status = plan_split(context, &axis, &parts);
     for (int i = 0; i < input->rank; i++) dims[i] = input->dims[i];
-    for (size_t i = 0; i < rule->n_outputs && !status; i++) {
+    for (size_t i = 0; i < context->n_outputs && !status; i++) {
         if (parts) dims[axis] = parts[i];
-        status = rule_output_dims(rule, i, rule_dtype(rule, 0), input->rank, dims);
+        status = op_output_dims(context, i, op_dtype(context, 0), input->rank, dims);
     }
     return status;
 }
 
-static int fold_split(struct rule *rule) {
+static int fold_split(struct op_context *context) {
     struct walk walk;
     const struct constant *from = NULL;
     int64_t *parts = NULL;
     int axis = 0;
-    int status = rule_value(rule, 0, &from);
+    int status = op_value(context, 0, &from);
     if (status || !from) return status;
-    status = plan_split(rule, &axis, &parts);
+    status = plan_split(context, &axis, &parts);
     walk_init(&walk, from->shape.rank);
     remap_strides(&from->shape, walk.strides);
-    for (size_t i = 0; i < rule->n_outputs && !status; i++) {
+    for (size_t i = 0; i < context->n_outputs && !status; i++) {
         if (!is_known(parts[i])) return 0;
-        status = walk_fold(rule, i, from, &walk);
+        status = walk_fold(context, i, from, &walk);
         walk.begin[axis] += parts[i];
     }
     return status;
@@ -307,11 +308,11 @@ static const struct op_attr split_13[] = {INT_ATTR("axis", 0), {0}};
 static const struct op_attr split_18[] = {
     INT_ATTR("axis", 0), OPTIONAL_ATTR("num_outputs", ATTR_INT), {0}};
 
-#define ROW(name, from, least, most, outputs, attributes, rule, folds, letters)                \
+#define ROW(name, from, least, most, outputs, attributes, context, folds, letters)             \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = outputs, .attrs = attributes, .infer = rule,          \
-        .fold = folds, .roles = letters, .backward.gradients = ",-",                           \
+        .min_outputs = 1, .max_outputs = outputs, .attrs = attributes, .infer = context,       \
+        .fold = folds, .param_roles = letters, .backward.saved_for_backward = ",-",            \
         .backward.view = common_view_part                                                      \
     }
 

@@ -9,20 +9,20 @@
 
 #include "support/banned.h"
 
-static int infer_softmax(struct rule *rule) {
-    int64_t axis = rule_attr_int(rule, "axis");
-    int rank = rule_rank(rule, 0);
+static int infer_softmax(struct op_context *context) {
+    int64_t axis = op_attr_int(context, "axis");
+    int rank = op_rank(context, 0);
     int ignored = 0;
     /* the coercion to a matrix allows axis == rank: no columns, but the same shape */
-    if (rank == RANK_UNKNOWN || (rule->op->since < 13 && axis == rank))
-        return common_infer_same(rule);
-    int status = rule_normalize_axis(rule, axis, rank, &ignored);
-    return status < 0 ? status : common_infer_same(rule);
+    if (rank == RANK_UNKNOWN || (context->op->since < 13 && axis == rank))
+        return common_infer_same(context);
+    int status = op_normalize_axis(context, axis, rank, &ignored);
+    return status < 0 ? status : common_infer_same(context);
 }
 
-static int describe_softmax(const struct rule *rule, struct text *out) {
+static int describe_softmax(const struct op_context *context, struct text *out) {
     text_append(out, "dim=");
-    describe_int(out, rule_attr_int(rule, "axis"));
+    describe_int(out, op_attr_int(context, "axis"));
     return CM_OK;
 }
 
@@ -33,8 +33,8 @@ static const struct op_attr from_13[] = {INT_ATTR("axis", -1), {0}};
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
         .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_softmax,       \
-        .cost = {.per_input = flops}, .memory = MEMORY_IN_PLACE, .roles = "x",                 \
-        .module = class, .describe = print, .backward.gradients = keeps                        \
+        .cost = {.per_input = flops}, .memory = MEMORY_IN_PLACE, .param_roles = "x",           \
+        .module = class, .describe = print, .backward.saved_for_backward = keeps               \
     }
 
 /* clang-format off */

@@ -11,8 +11,8 @@
 #include "support/banned.h"
 
 /* The texts of operand 0; NULL: not known. */
-static const struct constant *texts_of(const struct rule *rule) {
-    const struct constant *value = common_contents(rule, 0);
+static const struct constant *texts_of(const struct op_context *context) {
+    const struct constant *value = common_contents(context, 0);
     bool readable =
         value && value->dtype == DTYPE_STRING && (value->texts || !value->n_elements);
     return readable ? value : NULL;
@@ -22,12 +22,12 @@ static const char *text_at(const struct constant *texts, int64_t i) {
     return texts->texts[texts->place == CONSTANT_SPLAT ? 0 : i];
 }
 
-static int infer_concat(struct rule *rule) {
-    return common_broadcast_to(rule, 0, DTYPE_STRING);
+static int infer_concat(struct op_context *context) {
+    return common_broadcast_to(context, 0, DTYPE_STRING);
 }
 
-static int infer_match(struct rule *rule) {
-    return common_infer_same_shape(rule, DTYPE_BOOL);
+static int infer_match(struct op_context *context) {
+    return common_infer_same_shape(context, DTYPE_BOOL);
 }
 
 static char lower(char c) {
@@ -58,9 +58,9 @@ static bool can_compare(const struct constant *texts, const struct attr *stopwor
 
 /* Words that are no stopword; DIM_UNKNOWN where the texts are not known. One is left of none.
  */
-static int64_t words_left(const struct rule *rule, const struct attr *stopwords) {
-    const bool exact = rule_attr_int(rule, "is_case_sensitive") != 0;
-    const struct constant *texts = texts_of(rule);
+static int64_t words_left(const struct op_context *context, const struct attr *stopwords) {
+    const bool exact = op_attr_int(context, "is_case_sensitive") != 0;
+    const struct constant *texts = texts_of(context);
     int64_t left = 0;
     if (!texts || !can_compare(texts, stopwords, exact)) return DIM_UNKNOWN;
     for (int64_t i = 0; i < texts->n_elements; i++) {
@@ -73,18 +73,18 @@ static int64_t words_left(const struct rule *rule, const struct attr *stopwords)
 }
 
 /* [C] or [1, C], without the stopwords. */
-static int infer_normalizer(struct rule *rule) {
-    const struct attr *stopwords = node_attr(rule->node, "stopwords");
-    const int rank = rule_rank(rule, 0);
-    if (rank != RANK_UNKNOWN && rank != 1 && (rank != 2 || rule_dim(rule, 0, 0) > 1))
-        return rule_fail(rule, DIAG_SHAPE, "input 0 has the shape %s, [C] or [1,C] is wanted",
-                         rule_shape_text(rule, rule_shape(rule, 0)));
+static int infer_normalizer(struct op_context *context) {
+    const struct attr *stopwords = node_attr(context->node, "stopwords");
+    const int rank = op_rank(context, 0);
+    if (rank != RANK_UNKNOWN && rank != 1 && (rank != 2 || op_dim(context, 0, 0) > 1))
+        return op_fail(context, DIAG_SHAPE, "input 0 has the shape %s, [C] or [1,C] is wanted",
+                       op_shape_text(context, op_shape(context, 0)));
     if (rank == RANK_UNKNOWN || !stopwords || stopwords->n == 0)
-        return common_infer_same_shape(rule, DTYPE_STRING);
-    const int64_t words = rule_dim(rule, 0, rank - 1);
+        return common_infer_same_shape(context, DTYPE_STRING);
+    const int64_t words = op_dim(context, 0, rank - 1);
     const int64_t most = words == 0 ? 1 : words;
-    const int64_t dims[] = {1, rule_at_most(rule, words_left(rule, stopwords), most)};
-    return rule_output_dims(rule, 0, DTYPE_STRING, rank, dims + 2 - rank);
+    const int64_t dims[] = {1, op_at_most(context, words_left(context, stopwords), most)};
+    return op_output_dims(context, 0, DTYPE_STRING, rank, dims + 2 - rank);
 }
 
 /* Parts between delimiters, `most` at most; none of an empty text. */
@@ -113,14 +113,14 @@ static int64_t count_words(const char *text, int64_t most) {
 }
 
 /* Parts of the text that has most. */
-static int64_t most_parts(const struct rule *rule) {
-    const struct constant *texts = texts_of(rule);
-    const char *delimiter = rule_attr_string(rule, "delimiter");
-    const bool limited = rule_has_attr(rule, "maxsplit");
-    const int64_t most = limited ? checked_add(rule_attr_int(rule, "maxsplit"), 1) : INT64_MAX;
+static int64_t most_parts(const struct op_context *context) {
+    const struct constant *texts = texts_of(context);
+    const char *delimiter = op_attr_string(context, "delimiter");
+    const bool limited = op_has_attr(context, "maxsplit");
+    const int64_t most = limited ? checked_add(op_attr_int(context, "maxsplit"), 1) : INT64_MAX;
     int64_t parts = 0;
-    if (rule_elements(rule, 0) == 0) return 0;
-    if (!texts) return rule_at_most(rule, DIM_UNKNOWN, limited ? most : DIM_UNKNOWN);
+    if (op_elements(context, 0) == 0) return 0;
+    if (!texts) return op_at_most(context, DIM_UNKNOWN, limited ? most : DIM_UNKNOWN);
     for (int64_t i = 0; i < texts->n_elements; i++) {
         const char *text = text_at(texts, i);
         const int64_t n =
@@ -131,33 +131,33 @@ static int64_t most_parts(const struct rule *rule) {
 }
 
 /* Y: a row of parts for each text, filled up with empty ones; Z: how many there are. */
-static int infer_split(struct rule *rule) {
-    const struct shape *texts = rule_shape(rule, 0);
+static int infer_split(struct op_context *context) {
+    const struct shape *texts = op_shape(context, 0);
     int64_t dims[SHAPE_MAX_RANK + 1];
     int rank = texts->rank;
     if (shape_has_rank(texts)) {
         for (int axis = 0; axis < texts->rank; axis++) dims[axis] = texts->dims[axis];
-        dims[rank++] = most_parts(rule);
+        dims[rank++] = most_parts(context);
     }
-    int status = rule_output_dims(rule, 0, DTYPE_STRING, rank, dims);
-    return status < 0 ? status : rule_output(rule, 1, DTYPE_INT64, texts);
+    int status = op_output_dims(context, 0, DTYPE_STRING, rank, dims);
+    return status < 0 ? status : op_output(context, 1, DTYPE_INT64, texts);
 }
 
 /* The last axis becomes one of as many places as ngram_indexes name. */
-static int infer_tf_idf(struct rule *rule) {
-    const struct shape *words = rule_shape(rule, 0);
+static int infer_tf_idf(struct op_context *context) {
+    const struct shape *words = op_shape(context, 0);
     size_t n = 0;
-    const int64_t *places = rule_attr_ints(rule, "ngram_indexes", &n);
+    const int64_t *places = op_attr_ints(context, "ngram_indexes", &n);
     int64_t last = -1;
     if (shape_has_rank(words) && (words->rank < 1 || words->rank > 2))
-        return rule_fail(rule, DIAG_SHAPE, "input 0 has the shape %s, [C] or [B,C] is wanted",
-                         rule_shape_text(rule, words));
+        return op_fail(context, DIAG_SHAPE, "input 0 has the shape %s, [C] or [B,C] is wanted",
+                       op_shape_text(context, words));
     for (size_t i = 0; i < n; i++)
         if (places[i] > last) last = places[i];
     const int64_t dims[] = {words->rank == 2 ? words->dims[0] : 1, checked_add(last, 1)};
     if (!shape_has_rank(words))
-        return rule_output_dims(rule, 0, DTYPE_FLOAT, RANK_UNKNOWN, NULL);
-    return rule_output_dims(rule, 0, DTYPE_FLOAT, words->rank, dims + 2 - words->rank);
+        return op_output_dims(context, 0, DTYPE_FLOAT, RANK_UNKNOWN, NULL);
+    return op_output_dims(context, 0, DTYPE_FLOAT, words->rank, dims + 2 - words->rank);
 }
 
 static const struct op_attr match_20[] = {OPTIONAL_ATTR("pattern", ATTR_STRING), {0}};
@@ -175,11 +175,11 @@ static const struct op_attr tf_idf_9[] = {
     OPTIONAL_ATTR("pool_int64s", ATTR_INTS),    OPTIONAL_ATTR("pool_strings", ATTR_STRINGS),
     OPTIONAL_ATTR("weights", ATTR_FLOATS),      {0}};
 
-#define ROW(name, from, in, out, attributes, rule)                                             \
+#define ROW(name, from, in, out, attributes, context)                                          \
     {                                                                                          \
         .domain = "", .type = name, .since = from, .min_inputs = in, .max_inputs = in,         \
-        .min_outputs = out, .max_outputs = out, .attrs = attributes, .infer = rule,            \
-        .roles = "x", .backward.gradients = "-"                                                \
+        .min_outputs = out, .max_outputs = out, .attrs = attributes, .infer = context,         \
+        .param_roles = "x", .backward.saved_for_backward = "-"                                 \
     }
 
 /* clang-format off */

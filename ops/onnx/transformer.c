@@ -11,30 +11,30 @@
 
 #include "support/banned.h"
 
-static int infer_rotary(struct rule *rule) {
-    const int rank = rule_rank(rule, 0);
+static int infer_rotary(struct op_context *context) {
+    const int rank = op_rank(context, 0);
     if (rank != RANK_UNKNOWN && rank != 3 && rank != 4)
-        return rule_fail(rule, DIAG_SHAPE, "input 0 has rank %d, 3 or 4 is wanted", rank);
-    if (rank == 3 && rule_attr_int(rule, "num_heads") < 1 &&
-        rule_attr_int(rule, "rotary_embedding_dim") > 0)
-        return rule_fail(rule, DIAG_ATTRIBUTE,
-                         "num_heads is wanted where input 0 has the rank 3");
-    return common_infer_same(rule);
+        return op_fail(context, DIAG_SHAPE, "input 0 has rank %d, 3 or 4 is wanted", rank);
+    if (rank == 3 && op_attr_int(context, "num_heads") < 1 &&
+        op_attr_int(context, "rotary_embedding_dim") > 0)
+        return op_fail(context, DIAG_ATTRIBUTE,
+                       "num_heads is wanted where input 0 has the rank 3");
+    return common_infer_same(context);
 }
 
 /* Columns of one head; of rank 3 they lie beside each other. */
-static int64_t head_columns(const struct rule *rule) {
-    const int rank = rule_rank(rule, 0);
-    if (rank == 4) return rule_dim(rule, 0, 3);
-    const int64_t heads = rule_attr_int(rule, "num_heads");
-    return rank == 3 && heads > 0 ? checked_div_floor(rule_dim(rule, 0, 2), heads)
+static int64_t head_columns(const struct op_context *context) {
+    const int rank = op_rank(context, 0);
+    if (rank == 4) return op_dim(context, 0, 3);
+    const int64_t heads = op_attr_int(context, "num_heads");
+    return rank == 3 && heads > 0 ? checked_div_floor(op_dim(context, 0, 2), heads)
                                   : DIM_UNKNOWN;
 }
 
-int64_t transformer_rotated(const struct rule *rule) {
-    const int64_t part = rule_attr_int(rule, "rotary_embedding_dim");
-    const int64_t columns = head_columns(rule);
-    const int64_t all = rule_elements(rule, 0);
+int64_t transformer_rotated(const struct op_context *context) {
+    const int64_t part = op_attr_int(context, "rotary_embedding_dim");
+    const int64_t columns = head_columns(context);
+    const int64_t all = op_elements(context, 0);
     if (part <= 0 || all == 0) return all;
     return columns == 0 ? 0 : checked_mul(checked_div_floor(all, columns), part);
 }
@@ -54,71 +54,71 @@ static int64_t share(int64_t columns, int64_t heads) {
     return heads < 1 ? DIM_UNKNOWN : checked_div_floor(columns, heads);
 }
 
-static struct linear linear_sizes(const struct rule *rule) {
+static struct linear linear_sizes(const struct op_context *context) {
     struct linear sizes = {DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN, DIM_UNKNOWN,
                            DIM_UNKNOWN, DIM_UNKNOWN, false};
-    const char *update = rule_attr_string(rule, "update_rule");
+    const char *update = op_attr_string(context, "update_rule");
     sizes.delta = text_equal(update, "delta") || text_equal(update, "gated_delta");
-    const int64_t queries = rule_attr_int(rule, "q_num_heads");
-    sizes.heads = rule_attr_int(rule, "kv_num_heads");
+    const int64_t queries = op_attr_int(context, "q_num_heads");
+    sizes.heads = op_attr_int(context, "kv_num_heads");
     sizes.queries = queries > sizes.heads ? queries : sizes.heads;
-    if (rule_rank(rule, 0) == 3) {
-        sizes.batch = rule_dim(rule, 0, 0);
-        sizes.steps = rule_dim(rule, 0, 1);
-        sizes.key = share(rule_dim(rule, 0, 2), queries);
+    if (op_rank(context, 0) == 3) {
+        sizes.batch = op_dim(context, 0, 0);
+        sizes.steps = op_dim(context, 0, 1);
+        sizes.key = share(op_dim(context, 0, 2), queries);
     }
-    if (rule_rank(rule, 2) == 3) sizes.value = share(rule_dim(rule, 2, 2), sizes.heads);
+    if (op_rank(context, 2) == 3) sizes.value = share(op_dim(context, 2, 2), sizes.heads);
     return sizes;
 }
 
-static int check_linear(const struct rule *rule) {
-    const int64_t queries = rule_attr_int(rule, "q_num_heads");
-    const int64_t heads = rule_attr_int(rule, "kv_num_heads");
-    const bool turned = rule->op->domain[0] != '\0'; /* more heads of keys than of queries */
+static int check_linear(const struct op_context *context) {
+    const int64_t queries = op_attr_int(context, "q_num_heads");
+    const int64_t heads = op_attr_int(context, "kv_num_heads");
+    const bool turned = context->op->domain[0] != '\0'; /* more heads of keys than of queries */
     if (queries < 1 || heads < 1 || (queries % heads != 0 && !(turned && heads % queries == 0)))
-        return rule_fail(rule, DIAG_ATTRIBUTE, "%lld heads of queries do not share %lld",
-                         (long long)queries, (long long)heads);
+        return op_fail(context, DIAG_ATTRIBUTE, "%lld heads of queries do not share %lld",
+                       (long long)queries, (long long)heads);
     for (size_t i = 0; i < 3; i++) {
-        const int rank = rule_rank(rule, i);
+        const int rank = op_rank(context, i);
         if (rank != RANK_UNKNOWN && rank != 3)
-            return rule_fail(rule, DIAG_SHAPE, "input %zu has rank %d, 3 is wanted", i, rank);
-        const int64_t columns = rank == 3 ? rule_dim(rule, i, 2) : DIM_UNKNOWN;
+            return op_fail(context, DIAG_SHAPE, "input %zu has rank %d, 3 is wanted", i, rank);
+        const int64_t columns = rank == 3 ? op_dim(context, i, 2) : DIM_UNKNOWN;
         if (is_known(columns) && columns % (i == 0 ? queries : heads) != 0)
-            return rule_fail(rule, DIAG_SHAPE, "%lld columns do not divide into %lld heads",
-                             (long long)columns, (long long)(i == 0 ? queries : heads));
+            return op_fail(context, DIAG_SHAPE, "%lld columns do not divide into %lld heads",
+                           (long long)columns, (long long)(i == 0 ? queries : heads));
     }
     return CM_OK;
 }
 
 /* The state is of the past state's type, where there is one. */
-static int infer_linear(struct rule *rule) {
-    int status = check_linear(rule);
+static int infer_linear(struct op_context *context) {
+    int status = check_linear(context);
     if (status < 0) return status;
-    const struct linear s = linear_sizes(rule);
+    const struct linear s = linear_sizes(context);
     const int64_t out[] = {s.batch, s.steps, checked_mul(s.queries, s.value)};
     const int64_t state[] = {s.batch, s.heads, s.key, s.value};
-    const enum dtype kept = rule_dtype(rule, rule_has_input(rule, 3) ? 3 : 0);
-    status = rule_output_dims(rule, 0, rule_dtype(rule, 0), 3, out);
-    return status < 0 ? status : rule_output_dims(rule, 1, kept, 4, state);
+    const enum dtype kept = op_dtype(context, op_has_input(context, 3) ? 3 : 0);
+    status = op_output_dims(context, 0, op_dtype(context, 0), 3, out);
+    return status < 0 ? status : op_output_dims(context, 1, kept, 4, state);
 }
 
 /* The same, and in front of the state as many axes as there are steps whose states are kept. */
-static int infer_linear_window(struct rule *rule) {
-    const struct linear s = linear_sizes(rule);
-    const int64_t window = rule_attr_int(rule, "state_window");
+static int infer_linear_window(struct op_context *context) {
+    const struct linear s = linear_sizes(context);
+    const int64_t window = op_attr_int(context, "state_window");
     const int64_t states[] = {window, s.batch, s.heads, s.key, s.value};
-    int status = infer_linear(rule);
+    int status = infer_linear(context);
     if (status < 0 || window <= 0) return status;
-    const enum dtype kept = rule_dtype(rule, rule_has_input(rule, 3) ? 3 : 0);
-    return rule_output_dims(rule, 1, kept, 5, states);
+    const enum dtype kept = op_dtype(context, op_has_input(context, 3) ? 3 : 0);
+    return op_output_dims(context, 1, kept, 5, states);
 }
 
 static int64_t linear_times(const struct linear *s) {
     return checked_add(s->queries, checked_mul(s->delta ? 2 : 1, s->heads));
 }
 
-static void macs_linear(const struct rule *rule, struct product *ret) {
-    const struct linear s = linear_sizes(rule);
+static void macs_linear(const struct op_context *context, struct product *ret) {
+    const struct linear s = linear_sizes(context);
     product_add(ret, "batch", s.batch);
     product_add(ret, "steps", s.steps);
     product_add(ret, "columns of a key", s.key);
@@ -129,19 +129,19 @@ static void macs_linear(const struct rule *rule, struct product *ret) {
 }
 
 /* Decay of the state, what a delta rule takes from the value and its rate, the scale. */
-int64_t transformer_linear_extra(const struct rule *rule) {
-    const struct linear s = linear_sizes(rule);
+int64_t transformer_linear_extra(const struct op_context *context) {
+    const struct linear s = linear_sizes(context);
     const int64_t steps = checked_mul(s.batch, s.steps);
     const int64_t cells = checked_mul(s.heads, checked_mul(s.key, s.value));
     int64_t each = checked_mul(s.queries, s.value);
-    if (rule_has_input(rule, 4)) each = checked_add(each, cells);
+    if (op_has_input(context, 4)) each = checked_add(each, cells);
     if (s.delta) each = checked_add(each, checked_mul(s.heads, checked_mul(2, s.value)));
     return checked_mul(steps, each);
 }
 
 /* Each of its products costs itself again for each side; that of the state is always wanted. */
-static int64_t linear_backward(const struct rule *rule, uint32_t wanted) {
-    const struct linear s = linear_sizes(rule);
+static int64_t linear_backward(const struct op_context *context, uint32_t wanted) {
+    const struct linear s = linear_sizes(context);
     const int64_t each =
         checked_mul(checked_mul(s.batch, s.steps), checked_mul(s.key, s.value));
     const int64_t of_keys = s.delta ? 2 : 1;
@@ -153,47 +153,47 @@ static int64_t linear_backward(const struct rule *rule, uint32_t wanted) {
 }
 
 /* The state at the start of each chunk, from which the steps in it are computed again. */
-static int64_t chunk_states(const struct rule *rule) {
-    const struct linear s = linear_sizes(rule);
-    const int64_t chunk = rule_attr_int(rule, "chunk_size");
+static int64_t chunk_states(const struct op_context *context) {
+    const struct linear s = linear_sizes(context);
+    const int64_t chunk = op_attr_int(context, "chunk_size");
     const int64_t chunks = chunk < 1 ? DIM_UNKNOWN : checked_div_ceil(s.steps, chunk);
     const int64_t cells = checked_mul(s.heads, checked_mul(s.key, s.value));
-    return dtype_bytes(rule_dtype(rule, 0), checked_mul(checked_mul(s.batch, chunks), cells));
+    return dtype_bytes(op_dtype(context, 0), checked_mul(checked_mul(s.batch, chunks), cells));
 }
 
 /* X [B, C, L], weight [C, 1, k]; what is left over for the next call is [B, C, k - 1]. */
-static int infer_causal_conv(struct rule *rule) {
+static int infer_causal_conv(struct op_context *context) {
     const int64_t dims[] = {
-        rule_rank(rule, 0) == 3 ? rule_dim(rule, 0, 0) : DIM_UNKNOWN,
-        rule_rank(rule, 0) == 3 ? rule_dim(rule, 0, 1) : DIM_UNKNOWN,
-        rule_rank(rule, 1) == 3 ? checked_sub(rule_dim(rule, 1, 2), 1) : DIM_UNKNOWN,
+        op_rank(context, 0) == 3 ? op_dim(context, 0, 0) : DIM_UNKNOWN,
+        op_rank(context, 0) == 3 ? op_dim(context, 0, 1) : DIM_UNKNOWN,
+        op_rank(context, 1) == 3 ? checked_sub(op_dim(context, 1, 2), 1) : DIM_UNKNOWN,
     };
     for (size_t i = 0; i < 2; i++)
-        if (rule_rank(rule, i) != RANK_UNKNOWN && rule_rank(rule, i) != 3)
-            return rule_fail(rule, DIAG_SHAPE, "input %zu has rank %d, 3 is wanted", i,
-                             rule_rank(rule, i));
-    int status = common_infer_same(rule);
-    return status < 0 ? status : rule_output_dims(rule, 1, rule_dtype(rule, 0), 3, dims);
+        if (op_rank(context, i) != RANK_UNKNOWN && op_rank(context, i) != 3)
+            return op_fail(context, DIAG_SHAPE, "input %zu has rank %d, 3 is wanted", i,
+                           op_rank(context, i));
+    int status = common_infer_same(context);
+    return status < 0 ? status : op_output_dims(context, 1, op_dtype(context, 0), 3, dims);
 }
 
-static void macs_causal_conv(const struct rule *rule, struct product *ret) {
-    product_add(ret, "output elements", rule_output_elements(rule, 0));
-    product_add(ret, "kernel", rule_rank(rule, 1) == 3 ? rule_dim(rule, 1, 2) : DIM_UNKNOWN);
+static void macs_causal_conv(const struct op_context *context, struct product *ret) {
+    product_add(ret, "output elements", op_output_elements(context, 0));
+    product_add(ret, "kernel", op_rank(context, 1) == 3 ? op_dim(context, 1, 2) : DIM_UNKNOWN);
 }
 
-static bool has_silu(const struct rule *rule) {
-    const char *activation = rule_attr_string(rule, "activation");
+static bool has_silu(const struct op_context *context) {
+    const char *activation = op_attr_string(context, "activation");
     return text_equal(activation, "silu") || text_equal(activation, "swish");
 }
 
-static int64_t causal_conv_flops(const struct rule *rule) {
-    const int64_t each = (rule_has_input(rule, 2) ? 1 : 0) + (has_silu(rule) ? 1 : 0);
-    return checked_mul(each, rule_output_elements(rule, 0));
+static int64_t causal_conv_flops(const struct op_context *context) {
+    const int64_t each = (op_has_input(context, 2) ? 1 : 0) + (has_silu(context) ? 1 : 0);
+    return checked_mul(each, op_output_elements(context, 0));
 }
 
 /* What goes into the activation is computed again. */
-static const char *causal_conv_gradients(const struct rule *rule) {
-    return has_silu(rule) ? "0123" : "1,03,,1";
+static const char *causal_conv_gradients(const struct op_context *context) {
+    return has_silu(context) ? "0123" : "1,03,,1";
 }
 
 static const struct op_attr rotary_23[] = {INT_ATTR("interleaved", 0),
@@ -226,8 +226,8 @@ static const struct op rows[] = {
      .attrs = rotary_23,
      .infer = infer_rotary,
      .memory = MEMORY_IN_PLACE,
-     .roles = "xmmi",
-     .backward.gradients = "123,-"},
+     .param_roles = "xmmi",
+     .backward.saved_for_backward = "123,-"},
     {.domain = "",
      .type = "LinearAttention",
      .since = 27,
@@ -238,9 +238,9 @@ static const struct op rows[] = {
      .attrs = linear_27,
      .infer = infer_linear,
      .cost = {.macs = macs_linear,
-              .macs_are = "batch x steps x columns of key x of value x heads"},
-     .roles = "x",
-     .backward.gradients = "ae",
+              .macs_formula = "batch x steps x columns of key x of value x heads"},
+     .param_roles = "x",
+     .backward.saved_for_backward = "ae",
      .backward.extra = chunk_states,
      .backward.macs = linear_backward},
     {.domain = "com.microsoft",
@@ -253,9 +253,9 @@ static const struct op rows[] = {
      .attrs = linear_vendor,
      .infer = infer_linear_window,
      .cost = {.macs = macs_linear,
-              .macs_are = "batch x steps x columns of key x of value x heads"},
-     .roles = "x",
-     .backward.gradients = "-"},
+              .macs_formula = "batch x steps x columns of key x of value x heads"},
+     .param_roles = "x",
+     .backward.saved_for_backward = "-"},
     {.domain = "",
      .type = "CausalConvWithState",
      .since = 27,
@@ -266,12 +266,12 @@ static const struct op rows[] = {
      .attrs = causal_conv_27,
      .infer = infer_causal_conv,
      .cost = {.macs = macs_causal_conv,
-              .macs_are = "out x kernel",
+              .macs_formula = "out x kernel",
               .extra = causal_conv_flops,
-              .extra_is = "biases and activations"},
-     .roles = "xWWx",
-     .backward.gradients = "1,03,,1",
-     .backward.gradients_of = causal_conv_gradients,
+              .extra_description = "biases and activations"},
+     .param_roles = "xWWx",
+     .backward.saved_for_backward = "1,03,,1",
+     .backward.saved_for_backward_of = causal_conv_gradients,
      .backward.factors = 2},
 };
 

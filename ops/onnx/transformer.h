@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-struct rule;
+struct op_context;
 
 /* Elements that a rotary embedding turns; the rest of each head it passes through. */
-int64_t transformer_rotated(const struct rule *rule);
+int64_t transformer_rotated(const struct op_context *context);
 /* Operations of linear attention that are in none of its MACs. */
-int64_t transformer_linear_extra(const struct rule *rule);
+int64_t transformer_linear_extra(const struct op_context *context);
 
 #endif

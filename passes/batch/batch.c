@@ -243,24 +243,24 @@ static int bound_dim(const struct batch_work *work, uint32_t id, int axis, int64
     return is_known(*ret) ? CM_OK : unbound(work, id, axis);
 }
 
-static int make_input(const struct batch_work *work, uint32_t id, struct fact *fact) {
+static int make_input(const struct batch_work *work, uint32_t id, struct value_info *info) {
     const struct value *value = value_of(work, id);
     const struct cm_input_option *option = input_option(work, value->name);
     const struct cm_value_option *contents = values_option(work->analysis, value->name);
     struct arena *arena = work->analysis->arena;
     int64_t dims[SHAPE_MAX_RANK];
     int worst = CM_OK;
-    if (fact_of_type(arena, value->type, fact) < 0) return diag_no_memory(work->diag);
-    if (value->type->kind == CM_TYPE_SPARSE_TENSOR) fact->shape = shape_unknown();
+    if (value_info_of_type(arena, value->type, info) < 0) return diag_no_memory(work->diag);
+    if (value->type->kind == CM_TYPE_SPARSE_TENSOR) info->shape = shape_unknown();
     if (value->type->kind != CM_TYPE_TENSOR) return CM_OK;
     if (option) {
-        if (shape_make(arena, option->rank, option->dims, &fact->shape) < 0)
+        if (shape_make(arena, option->rank, option->dims, &info->shape) < 0)
             return diag_no_memory(work->diag);
         return CM_OK;
     }
     if (!shape_has_rank(&value->type->shape) && contents) {
         const int64_t n = (int64_t)contents->n;
-        return shape_make(arena, 1, &n, &fact->shape) < 0 ? diag_no_memory(work->diag) : CM_OK;
+        return shape_make(arena, 1, &n, &info->shape) < 0 ? diag_no_memory(work->diag) : CM_OK;
     }
     if (!shape_has_rank(&value->type->shape)) return shapes_no_rank(work->analysis, value);
     for (int axis = 0; axis < value->type->shape.rank; axis++) {
@@ -268,7 +268,7 @@ static int make_input(const struct batch_work *work, uint32_t id, struct fact *f
         if (status < 0) worst = status;
     }
     if (worst < 0) return worst;
-    if (shape_make(arena, value->type->shape.rank, dims, &fact->shape) < 0)
+    if (shape_make(arena, value->type->shape.rank, dims, &info->shape) < 0)
         return diag_no_memory(work->diag);
     return CM_OK;
 }
@@ -279,14 +279,14 @@ static int make_inputs(const struct batch_work *work) {
     for (size_t i = 0; i < graph->n_inputs; i++) {
         uint32_t id = graph->inputs[i];
         if (!is_free_input(work, id)) continue;
-        struct fact *fact = arena_alloc(work->analysis->arena, sizeof(*fact));
-        if (!fact) return diag_no_memory(work->diag);
-        int status = make_input(work, id, fact);
+        struct value_info *info = arena_alloc(work->analysis->arena, sizeof(*info));
+        if (!info) return diag_no_memory(work->diag);
+        int status = make_input(work, id, info);
         const struct cm_value_option *contents =
             values_option(work->analysis, value_of(work, id)->name);
         if (status == CM_OK && contents)
-            status = values_give(work->analysis, value_of(work, id), contents, fact);
-        work->table->inputs[id] = fact;
+            status = values_give(work->analysis, value_of(work, id), contents, info);
+        work->table->inputs[id] = info;
         if (status == CM_NO_MEMORY) return status;
         if (status < 0) worst = status;
     }
@@ -296,10 +296,10 @@ static int make_inputs(const struct batch_work *work) {
 static int no_batch(const struct batch_work *work) {
     if (work->first == ID_NONE)
         return diag_error(work->diag, DIAG_USAGE, "the model has no input to batch");
-    const struct fact *fact = work->table->inputs[work->first];
+    const struct value_info *info = work->table->inputs[work->first];
     int status = diag_error(work->diag, DIAG_USAGE, "input '%s' %s has no batch axis",
                             value_of(work, work->first)->name,
-                            shapes_text(work->analysis, &fact->shape));
+                            shapes_text(work->analysis, &info->shape));
     diag_hint(work->diag, "leave out --batch, or give the shape with --input");
     return status;
 }
@@ -311,18 +311,19 @@ static bool first_is_symbolic(const struct batch_work *work) {
 
 static int settle_batch(const struct batch_work *work) {
     const struct cm_options *options = work->analysis->options;
-    const struct fact *fact = work->first == ID_NONE ? NULL : work->table->inputs[work->first];
-    bool possible = fact && fact->kind == CM_TYPE_TENSOR &&
-                    (first_is_symbolic(work) || may_lead_with_batch(&fact->shape));
-    work->table->batch = possible ? fact->shape.dims[0] : DIM_UNKNOWN;
+    const struct value_info *info =
+        work->first == ID_NONE ? NULL : work->table->inputs[work->first];
+    bool possible = info && info->kind == CM_TYPE_TENSOR &&
+                    (first_is_symbolic(work) || may_lead_with_batch(&info->shape));
+    work->table->batch = possible ? info->shape.dims[0] : DIM_UNKNOWN;
     if (options->batch == 0) return CM_OK;
     if (!possible) return no_batch(work);
-    if (fact->shape.dims[0] == options->batch) return CM_OK;
+    if (info->shape.dims[0] == options->batch) return CM_OK;
     if (first_is_symbolic(work) || input_option(work, value_of(work, work->first)->name))
         return diag_error(work->diag, DIAG_USAGE,
                           "--batch %lld contradicts --input, which gives '%s' a leading %lld",
                           (long long)options->batch, value_of(work, work->first)->name,
-                          (long long)fact->shape.dims[0]);
+                          (long long)info->shape.dims[0]);
     return rebatch(work->analysis, work->table, work->first, options->batch);
 }
 

@@ -7,11 +7,11 @@
 
 #include "support/banned.h"
 
-static const struct fact *before(const struct probe *probe, uint32_t value) {
+static const struct value_info *before(const struct probe *probe, uint32_t value) {
     return &probe->before.table->facts[value];
 }
 
-static const struct fact *after(const struct probe *probe, uint32_t value) {
+static const struct value_info *after(const struct probe *probe, uint32_t value) {
     return &probe->after.table->facts[value];
 }
 
@@ -40,7 +40,7 @@ static bool is_linear(const struct probe *probe, const struct node *node) {
     return true;
 }
 
-int probe_grown_axis(const struct probe *probe, uint32_t value) {
+int batch_axis_grown_axis(const struct probe *probe, uint32_t value) {
     const struct shape *small = &before(probe, value)->shape;
     const struct shape *large = &after(probe, value)->shape;
     if (small->rank != large->rank) return -1;
@@ -86,7 +86,7 @@ static int64_t outer_inherited(const struct probe *probe, const struct node *nod
     return outer;
 }
 
-void probe_place_outputs(struct probe *probe, uint32_t node_id) {
+void batch_axis_place_outputs(struct probe *probe, uint32_t node_id) {
     const struct node *node = &probe->model->nodes[node_id];
     enum op_memory memory = probe->ops[node_id]->memory;
     bool view = memory == MEMORY_VIEW || memory == MEMORY_VIEW_UNLESS_TRAINING;
@@ -94,7 +94,7 @@ void probe_place_outputs(struct probe *probe, uint32_t node_id) {
         uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
         const struct shape *shape = &before(probe, value)->shape;
-        int axis = probe_grown_axis(probe, value);
+        int axis = batch_axis_grown_axis(probe, value);
         struct batch_place place = {.axis = axis, .outer = 0};
         if (axis >= 0 && view) place.outer = outer_in_view(probe, node, shape, axis);
         if (axis >= 0 && !view) place.outer = outer_inherited(probe, node, shape->dims[axis]);
@@ -102,7 +102,7 @@ void probe_place_outputs(struct probe *probe, uint32_t node_id) {
     }
 }
 
-bool probe_stands(const struct probe *probe, uint32_t value) {
+bool batch_axis_stands(const struct probe *probe, uint32_t value) {
     const struct constant *small = before(probe, value)->value;
     const struct constant *large = after(probe, value)->value;
     if (small && small == large) return true;
@@ -118,7 +118,7 @@ bool probe_stands(const struct probe *probe, uint32_t value) {
 static const struct constant *standing_list(const struct probe *probe, uint32_t value) {
     const struct constant *list = value == ID_NONE ? NULL : before(probe, value)->value;
     if (!list || list->shape.rank != 1 || list->n_elements > SHAPE_MAX_RANK) return NULL;
-    if (!probe_stands(probe, value)) return NULL;
+    if (!batch_axis_stands(probe, value)) return NULL;
     list = constant_loaded(list, &probe->model->reader, probe->arena);
     return list && constant_has_ints(list) ? list : NULL;
 }
@@ -138,9 +138,9 @@ static bool may_hold_batch(const struct probe *probe, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
-        const struct fact *fact = before(probe, value);
-        if (!fact_is_complete(fact) || fact->is_constant) return true;
-        if (probe_grown_axis(probe, value) >= 0) return true;
+        const struct value_info *info = before(probe, value);
+        if (!value_info_is_complete(info) || info->is_constant) return true;
+        if (batch_axis_grown_axis(probe, value) >= 0) return true;
     }
     return false;
 }
@@ -167,13 +167,13 @@ static bool picks_batch(const struct probe *probe, const struct node *node, cons
     if (slot != 0 || op_role(op, 0) != 'n' || node->n_inputs < 2 || node->inputs[1] == ID_NONE)
         return false;
     return shape_elements(&before(probe, node->inputs[1])->shape) != 1 &&
-           probe_grown_axis(probe, node->inputs[1]) < 0;
+           batch_axis_grown_axis(probe, node->inputs[1]) < 0;
 }
 
 static const char *objection_to_loss(const struct probe *probe, const struct node *node,
                                      const struct op *op) {
-    if (op->memory == MEMORY_HOST || node->n_outputs == 0 || node->outputs[0] == ID_NONE ||
-        may_hold_batch(probe, node))
+    if (op->memory == MEMORY_SHAPE_ONLY || node->n_outputs == 0 ||
+        node->outputs[0] == ID_NONE || may_hold_batch(probe, node))
         return NULL;
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (!holds_batch(probe, node->inputs[i])) continue;
@@ -190,12 +190,12 @@ static bool hides_batch(const struct probe *probe, const struct node *node, cons
     if (op->target != TARGET_DIMS || node->n_inputs < 2 || node->inputs[0] == ID_NONE ||
         node->inputs[1] == ID_NONE || node->n_outputs == 0 || node->outputs[0] == ID_NONE)
         return false;
-    const struct fact *data = before(probe, node->inputs[0]);
+    const struct value_info *data = before(probe, node->inputs[0]);
     const struct batch_place *place = &probe->places[node->inputs[0]];
-    bool unplaced = in_body && probe_grown_axis(probe, node->inputs[0]) >= 0;
-    bool unknown = !fact_is_complete(data) && !data->is_constant;
+    bool unplaced = in_body && batch_axis_grown_axis(probe, node->inputs[0]) >= 0;
+    bool unknown = !value_info_is_complete(data) && !data->is_constant;
     bool untold = place->axis >= 0 && place->outer == 0;
-    return (unplaced || unknown || untold) && probe_stands(probe, node->inputs[1]);
+    return (unplaced || unknown || untold) && batch_axis_stands(probe, node->inputs[1]);
 }
 
 /*
@@ -206,7 +206,7 @@ static const char *objection_to_target(const struct probe *probe, const struct n
                                        const struct op *op, bool in_body) {
     if (!hides_batch(probe, node, op, in_body)) return NULL;
     const struct shape *out = &before(probe, node->outputs[0])->shape;
-    int grown = probe_grown_axis(probe, node->outputs[0]);
+    int grown = batch_axis_grown_axis(probe, node->outputs[0]);
     bool suspect = grown < 0 && shape_is_known(out);
     for (int axis = 0; axis < out->rank && !suspect; axis++)
         suspect = axis != grown && out->dims[axis] == probe->batch;
@@ -245,12 +245,12 @@ static const char *objection_in_graph(const struct probe *probe, uint32_t graph_
     return objection;
 }
 
-const char *probe_objection(const struct probe *probe, uint32_t node_id) {
+const char *batch_axis_objection(const struct probe *probe, uint32_t node_id) {
     return objection_to_node(probe, node_id, false);
 }
 
-size_t probe_candidates(const struct probe *probe, uint32_t node_id,
-                        struct batch_candidate out[SHAPE_MAX_RANK]) {
+size_t batch_axis_candidates(const struct probe *probe, uint32_t node_id,
+                             struct batch_candidate out[SHAPE_MAX_RANK]) {
     const struct node *node = &probe->model->nodes[node_id];
     const struct shape *shape = &before(probe, node->outputs[0])->shape;
     int64_t prefix = prefix_of(probe, node->inputs[0]);
@@ -293,10 +293,11 @@ static bool lists_dims(const struct constant *list, const struct shape *shape, i
     return true;
 }
 
-bool probe_listed_dims(const struct probe *probe, uint32_t node_id, struct batch_change *ret) {
+bool batch_axis_listed_dims(const struct probe *probe, uint32_t node_id,
+                            struct batch_change *ret) {
     const struct node *node = &probe->model->nodes[node_id];
     if (probe->ops[node_id]->target != TARGET_NONE || node->n_outputs == 0 ||
-        node->outputs[0] == ID_NONE || !fact_is_complete(before(probe, node->outputs[0])))
+        node->outputs[0] == ID_NONE || !value_info_is_complete(before(probe, node->outputs[0])))
         return false;
     const struct shape *out = &before(probe, node->outputs[0])->shape;
     int axis = aligned_axis(probe, node);
@@ -324,49 +325,49 @@ static int scaled_shape(const struct probe *probe, const struct batch_change *ch
 
 /* The operand as a vector that spells the whole shape. */
 static int spell_target(const struct probe *probe, const struct shape *dims,
-                        struct fact *fact) {
+                        struct value_info *info) {
     struct shape length;
     int64_t rank = dims->rank;
     if (shape_make(probe->arena, 1, &rank, &length) < 0) return CM_NO_MEMORY;
-    *fact = fact_tensor(DTYPE_INT64, length);
-    fact->value = constant_ints(probe->arena, DTYPE_INT64, &length, dims->dims);
-    fact->is_constant = true;
-    return fact->value ? CM_OK : CM_NO_MEMORY;
+    *info = value_info_tensor(DTYPE_INT64, length);
+    info->value = constant_ints(probe->arena, DTYPE_INT64, &length, dims->dims);
+    info->is_constant = true;
+    return info->value ? CM_OK : CM_NO_MEMORY;
 }
 
 /* The operand under its other shape: its contents are known where all elements are the same. */
 static int scale_operand(const struct probe *probe, const struct shape *shape,
-                         struct fact *fact) {
-    const struct constant *value = fact->value;
-    fact->shape = *shape;
-    fact->value = NULL;
+                         struct value_info *info) {
+    const struct constant *value = info->value;
+    info->shape = *shape;
+    info->value = NULL;
     if (!value || value->place != CONSTANT_SPLAT) return CM_OK;
     if (constant_has_ints(value))
-        fact->value = constant_splat_int(probe->arena, value->dtype, shape, value->ints[0]);
+        info->value = constant_splat_int(probe->arena, value->dtype, shape, value->ints[0]);
     else if (constant_has_reals(value))
-        fact->value = constant_splat_real(probe->arena, value->dtype, shape, value->reals[0]);
+        info->value = constant_splat_real(probe->arena, value->dtype, shape, value->reals[0]);
     else
         return CM_OK;
-    return fact->value ? CM_OK : CM_NO_MEMORY;
+    return info->value ? CM_OK : CM_NO_MEMORY;
 }
 
-int probe_apply(const struct probe *probe, const struct override **overrides,
-                const struct batch_change *change, int64_t batch) {
+int batch_axis_apply(const struct probe *probe, const struct override **overrides,
+                     const struct batch_change *change, int64_t batch) {
     const struct node *node = &probe->model->nodes[change->node];
-    struct fact *fact = arena_alloc(probe->arena, sizeof(*fact));
+    struct value_info *info = arena_alloc(probe->arena, sizeof(*info));
     struct override *entry = arena_alloc(probe->arena, sizeof(*entry));
     struct shape shape;
-    if (!fact || !entry) return CM_NO_MEMORY;
+    if (!info || !entry) return CM_NO_MEMORY;
     if (scaled_shape(probe, change, batch, &shape) < 0) return CM_NO_MEMORY;
     if (change->is_target) {
-        if (spell_target(probe, &shape, fact) < 0) return CM_NO_MEMORY;
+        if (spell_target(probe, &shape, info) < 0) return CM_NO_MEMORY;
     } else {
-        *fact = *before(probe, node->inputs[change->slot]);
-        if (scale_operand(probe, &shape, fact) < 0) return CM_NO_MEMORY;
+        *info = *before(probe, node->inputs[change->slot]);
+        if (scale_operand(probe, &shape, info) < 0) return CM_NO_MEMORY;
     }
     *entry = (struct override){.node = change->node,
                                .slot = change->slot,
-                               .fact = fact,
+                               .info = info,
                                .next = overrides[change->node]};
     overrides[change->node] = entry;
     return CM_OK;

@@ -53,27 +53,27 @@ struct probe {
  * alone, the batch may not vanish in a product or behind a size that was baked in, and a target
  * may not hide where it lies.
  */
-const char *probe_objection(const struct probe *probe, uint32_t node);
+const char *batch_axis_objection(const struct probe *probe, uint32_t node);
 /* Notes where the batch lies in the node's outputs. */
-void probe_place_outputs(struct probe *probe, uint32_t node);
+void batch_axis_place_outputs(struct probe *probe, uint32_t node);
 /* Puts `change` in force at batch `batch` (overrides[change->node]); CM_OK, CM_NO_MEMORY. */
-int probe_apply(const struct probe *probe, const struct override **overrides,
-                const struct batch_change *change, int64_t batch) CM_MUST_CHECK;
+int batch_axis_apply(const struct probe *probe, const struct override **overrides,
+                     const struct batch_change *change, int64_t batch) CM_MUST_CHECK;
 
 /*
  * For a node whose target spells the output's dims: the places at which the batch of operand 0
  * may come to lie in the output, by row-major order alone. At most one an axis.
  */
-size_t probe_candidates(const struct probe *probe, uint32_t node,
-                        struct batch_candidate out[SHAPE_MAX_RANK]);
+size_t batch_axis_candidates(const struct probe *probe, uint32_t node,
+                             struct batch_candidate out[SHAPE_MAX_RANK]);
 /* The output axis that grew when the node was walked with the target that stands; -1: none. */
-int probe_grown_axis(const struct probe *probe, uint32_t value);
+int batch_axis_grown_axis(const struct probe *probe, uint32_t value);
 /* Whether a value that the walks folded is the same at both batches, or stands in the file. */
-bool probe_stands(const struct probe *probe, uint32_t value);
+bool batch_axis_stands(const struct probe *probe, uint32_t value);
 /*
  * An operand that lists the dims of output 0 (of Expand, of Resize) with the file's batch on
  * the axis where another operand holds it: the change that would take it along. False: none.
  */
-bool probe_listed_dims(const struct probe *probe, uint32_t node, struct batch_change *ret);
+bool batch_axis_listed_dims(const struct probe *probe, uint32_t node, struct batch_change *ret);
 
 #endif

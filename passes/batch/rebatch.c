@@ -124,49 +124,51 @@ static int refuse_ambiguous(const struct search *search, uint32_t first) {
 /* Whether elements are picked from the value as from data: along another axis than the first.
  * Of one sample, floats may as well be a table that is fed in (angles by position). */
 static bool picks_from_data(const struct search *search, const struct use *use,
-                            const struct fact *fact) {
+                            const struct value_info *info) {
     const struct model *model = search->analysis->model;
     const struct attr *axis = node_attr(&model->nodes[use->node], "axis");
     if (use->slot != 0 || op_role(search->probe.ops[use->node], 0) != 'n') return false;
-    if (!axis || axis->kind != ATTR_INT || axis->i == 0 || axis->i == -fact->shape.rank)
+    if (!axis || axis->kind != ATTR_INT || axis->i == 0 || axis->i == -info->shape.rank)
         return false;
-    return dtype_is_integer(fact->dtype) || search->probe.batch > 1;
+    return dtype_is_integer(info->dtype) || search->probe.batch > 1;
 }
 
 /* Whether an input stands where only learned tensors go: a weight that is fed in. */
 static bool is_fed_weight(const struct search *search, uint32_t value_id,
-                          const struct fact *fact) {
+                          const struct value_info *info) {
     const struct value *value = &search->analysis->model->values[value_id];
     for (uint32_t i = 0; i < value->n_uses; i++) {
         const struct use *use = &value->uses[i];
         const char role = op_role(search->probe.ops[use->node], use->slot);
-        if (strchr("Wns", role) && !picks_from_data(search, use, fact)) return true;
+        if (strchr("Wns", role) && !picks_from_data(search, use, info)) return true;
     }
     return false;
 }
 
 static bool takes_batch(const struct search *search, uint32_t value, uint32_t first) {
-    const struct fact *fact = search->before.facts ? search_fact_before(search, value) : NULL;
-    if (!fact || fact->kind != CM_TYPE_TENSOR || fact->shape.rank < 1) return false;
-    if (fact->value) return false; /* its contents were given, and with them its dims */
+    const struct value_info *info =
+        search->before.facts ? search_fact_before(search, value) : NULL;
+    if (!info || info->kind != CM_TYPE_TENSOR || info->shape.rank < 1) return false;
+    if (info->value) return false; /* its contents were given, and with them its dims */
     return value == first ||
-           (fact->shape.dims[0] == search->probe.batch && !is_fed_weight(search, value, fact));
+           (info->shape.dims[0] == search->probe.batch && !is_fed_weight(search, value, info));
 }
 
 /* The facts of the inputs with `batch` in place of the file's own. */
-static int batched_inputs(const struct search *search, const struct fact *const *inputs,
-                          uint32_t first, int64_t batch, const struct fact **ret) {
+static int batched_inputs(const struct search *search, const struct value_info *const *inputs,
+                          uint32_t first, int64_t batch, const struct value_info **ret) {
     const struct graph *graph = &search->analysis->model->graphs[0];
     for (size_t i = 0; i < graph->n_inputs; i++) {
         uint32_t id = graph->inputs[i];
         ret[id] = inputs[id];
         if (!inputs[id] || !takes_batch(search, id, first)) continue;
-        struct fact *fact = arena_copy(search->analysis->arena, inputs[id], sizeof(*fact));
-        if (!fact || shape_make(search->analysis->arena, fact->shape.rank, fact->shape.dims,
-                                &fact->shape) < 0)
+        struct value_info *info =
+            arena_copy(search->analysis->arena, inputs[id], sizeof(*info));
+        if (!info || shape_make(search->analysis->arena, info->shape.rank, info->shape.dims,
+                                &info->shape) < 0)
             return CM_NO_MEMORY;
-        fact->shape.dims[0] = batch;
-        ret[id] = fact;
+        info->shape.dims[0] = batch;
+        ret[id] = info;
     }
     return CM_OK;
 }
@@ -195,7 +197,7 @@ static int walk_before(struct search *search) {
 static int start(struct search *search, const struct batch_table *table, uint32_t first) {
     const struct analysis *analysis = search->analysis;
     struct probe *probe = &search->probe;
-    const struct fact **inputs =
+    const struct value_info **inputs =
         arena_array(probe->arena, analysis->model->n_values, sizeof(*inputs));
     probe->places =
         arena_array(probe->arena, analysis->model->n_values, sizeof(*probe->places));
@@ -244,7 +246,7 @@ static int keep_changes(const struct search *search, const struct change_list *c
             .from = from,
             .to = checked_mul(from / search->probe.batch, batch),
         };
-        if (probe_apply(&search->probe, table->overrides, change, batch) < 0)
+        if (batch_axis_apply(&search->probe, table->overrides, change, batch) < 0)
             return CM_NO_MEMORY;
     }
     table->n_rebatched = changes->n;
@@ -285,9 +287,9 @@ static void note_outputs_left(const struct search *search, const struct solution
     const struct analysis *analysis = search->analysis;
     const struct graph *graph = &analysis->model->graphs[0];
     for (size_t i = 0; i < graph->n_outputs; i++) {
-        const struct fact *before = search_fact_before(search, graph->outputs[i]);
+        const struct value_info *before = search_fact_before(search, graph->outputs[i]);
         const struct shape *after = &found->facts[graph->outputs[i]].shape;
-        if (before->is_constant || !fact_is_complete(before) || before->shape.rank < 1)
+        if (before->is_constant || !value_info_is_complete(before) || before->shape.rank < 1)
             continue;
         if (shape_equal(&before->shape, after))
             diag_note(analysis->diag, DIAG_BATCH, "output '%s' %s has no batch that would grow",

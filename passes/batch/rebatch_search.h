@@ -17,7 +17,7 @@ struct choice {
     size_t n;
     size_t taken;   /* alternatives[taken] is in force */
     size_t settled; /* what the first solution took */
-    struct rule_budget budget;
+    struct op_budget budget;
     struct batch_candidate alternatives[SHAPE_MAX_RANK];
 };
 
@@ -30,7 +30,7 @@ struct change_list {
 /* The first way through the model that fits. */
 struct solution {
     struct change_list changes;
-    struct fact *facts;                /* at PROBE_BATCH, by value */
+    struct value_info *facts;          /* at PROBE_BATCH, by value */
     const struct override **overrides; /* by node */
     bool leads;                        /* the batch leads every output */
 };
@@ -58,8 +58,8 @@ static inline uint32_t search_node_at(const struct search *search, size_t step) 
 }
 
 /* At the file's own batch. */
-static inline const struct fact *search_fact_before(const struct search *search,
-                                                    uint32_t value) {
+static inline const struct value_info *search_fact_before(const struct search *search,
+                                                          uint32_t value) {
     return &search->before.facts[value];
 }
 

@@ -10,9 +10,9 @@
 bool solution_leads(const struct search *search) {
     const struct graph *graph = &search->analysis->model->graphs[0];
     for (size_t i = 0; i < graph->n_outputs; i++) {
-        const struct fact *fact = &search->after.facts[graph->outputs[i]];
-        if (fact->is_constant || !fact_is_complete(fact)) continue;
-        if (fact->shape.rank < 1 || fact->shape.dims[0] != PROBE_BATCH) return false;
+        const struct value_info *info = &search->after.facts[graph->outputs[i]];
+        if (info->is_constant || !value_info_is_complete(info)) continue;
+        if (info->shape.rank < 1 || info->shape.dims[0] != PROBE_BATCH) return false;
     }
     return true;
 }
@@ -35,21 +35,21 @@ int solution_keep(struct search *search, struct solution *ret) {
     return CM_OK;
 }
 
-static int macs_of(const struct search *search, const struct fact *facts,
+static int macs_of(const struct search *search, const struct value_info *facts,
                    const struct override *const *overrides, uint32_t node, int64_t *ret) {
-    const struct rule_source source = {.model = search->analysis->model,
-                                       .ops = search->probe.ops,
-                                       .overrides = overrides,
-                                       .facts = facts,
-                                       .mode = search->analysis->options->mode,
-                                       .arena = search->probe.arena,
-                                       .diag = search->sink};
+    const struct op_source source = {.model = search->analysis->model,
+                                     .ops = search->probe.ops,
+                                     .overrides = overrides,
+                                     .facts = facts,
+                                     .mode = search->analysis->options->mode,
+                                     .arena = search->probe.arena,
+                                     .diag = search->sink};
     const struct arena_mark mark = arena_save(source.arena);
-    struct rule rule;
+    struct op_context context;
     *ret = 0;
     if (!search->probe.ops[node]->cost.macs) return CM_OK;
-    if (rules_make_done(&source, node, &rule) < 0) return CM_NO_MEMORY;
-    *ret = product_macs(&rule);
+    if (rules_make_done(&source, node, &context) < 0) return CM_NO_MEMORY;
+    *ret = product_macs(&context);
     arena_restore(source.arena, mark);
     return CM_OK;
 }

@@ -22,7 +22,7 @@ static int add_change(struct search *search, const struct batch_change *change) 
         list->capacity = capacity;
     }
     list->items[list->n++] = *change;
-    return probe_apply(&search->probe, search->probe.overrides, change, PROBE_BATCH);
+    return batch_axis_apply(&search->probe, search->probe.overrides, change, PROBE_BATCH);
 }
 
 static int add_choice(struct search *search, const struct choice *choice) {
@@ -50,7 +50,7 @@ static int try_node(struct search *search, uint32_t node) {
     int status = walk_node(&search->probe.after, node);
     if (status == CM_NO_MEMORY) return status;
     search->misfit = status < 0;
-    const char *objection = status < 0 ? NULL : probe_objection(&search->probe, node);
+    const char *objection = status < 0 ? NULL : batch_axis_objection(&search->probe, node);
     if (objection) status = diag_error(search->sink, DIAG_BATCH, "%s", objection);
     return status < 0 ? CONTRADICTION : CM_OK;
 }
@@ -131,11 +131,11 @@ static int place_target(struct search *search, size_t step, int status) {
     uint32_t node_id = search_node_at(search, step);
     const struct node *node = &search->analysis->model->nodes[node_id];
     struct choice choice = {.step = step, .n_changes = search->changes.n};
-    choice.n = probe_candidates(&search->probe, node_id, choice.alternatives);
+    choice.n = batch_axis_candidates(&search->probe, node_id, choice.alternatives);
     if (choice.n == 0) return status;
-    int axis = status == CM_OK ? probe_grown_axis(&search->probe, node->outputs[0]) : -1;
+    int axis = status == CM_OK ? batch_axis_grown_axis(&search->probe, node->outputs[0]) : -1;
     bool fits = has_axis(&choice, axis);
-    if (fits && !probe_stands(&search->probe, node->inputs[1])) return CM_OK;
+    if (fits && !batch_axis_stands(&search->probe, node->inputs[1])) return CM_OK;
     size_t n_bare = prefer_bare(search, node, &choice);
     if (fits && n_bare == 0) return CM_OK;
     if (fits && has_axis(&choice, axis) && !has_axis_before(&choice, axis)) return CM_OK;
@@ -152,8 +152,8 @@ static bool has_placed_target(const struct search *search, uint32_t node_id) {
 }
 
 /* Whether only a learned tensor stands there: it has no batch, whatever its dims. */
-static bool is_weight_slot(char role, const struct fact *fact) {
-    return strchr("Wns", role) || (role == 'w' && fact->is_weight && fact->shape.rank <= 2);
+static bool is_weight_slot(char role, const struct value_info *info) {
+    return strchr("Wns", role) || (role == 'w' && info->is_weight && info->shape.rank <= 2);
 }
 
 /* The operand's shape when it is a constant without the batch; else NULL. A list of one number
@@ -163,10 +163,10 @@ static const struct shape *stale_operand(const struct search *search, uint32_t n
     const struct op *op = search->probe.ops[node_id];
     uint32_t value = search->analysis->model->nodes[node_id].inputs[slot];
     if (value == ID_NONE || search->probe.places[value].axis >= 0) return NULL;
-    const struct fact *fact = search_fact_before(search, value);
-    if (!fact->is_constant || !fact_is_complete(fact)) return NULL;
-    if (fact->value && fact->shape.rank == 1 && fact->shape.dims[0] == 1) return NULL;
-    return is_weight_slot(op_role(op, slot), fact) ? NULL : &fact->shape;
+    const struct value_info *info = search_fact_before(search, value);
+    if (!info->is_constant || !value_info_is_complete(info)) return NULL;
+    if (info->value && info->shape.rank == 1 && info->shape.dims[0] == 1) return NULL;
+    return is_weight_slot(op_role(op, slot), info) ? NULL : &info->shape;
 }
 
 /* Shape, at the file's batch, and axis of the operand that holds the batch; NULL: none does. */
@@ -202,7 +202,7 @@ static int change_aligned(struct search *search, uint32_t node_id, const struct 
 static int mend_list(struct search *search, uint32_t node_id) {
     struct batch_change change;
     size_t n_changes = search->changes.n;
-    if (!probe_listed_dims(&search->probe, node_id, &change)) return CONTRADICTION;
+    if (!batch_axis_listed_dims(&search->probe, node_id, &change)) return CONTRADICTION;
     if (add_change(search, &change) < 0) return CM_NO_MEMORY;
     int status = try_node(search, node_id);
     if (status == CONTRADICTION) step_undo(search, n_changes);
@@ -255,6 +255,6 @@ int step_advance(struct search *search, size_t step) {
     if (status == CONTRADICTION && !choice_at(search, step)) status = mend_list(search, node);
     if (status == CONTRADICTION && !choice_at(search, step))
         status = mend_constants(search, node, misfit);
-    if (status == CM_OK) probe_place_outputs(&search->probe, node);
+    if (status == CM_OK) batch_axis_place_outputs(&search->probe, node);
     return status;
 }

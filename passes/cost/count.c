@@ -27,40 +27,42 @@ static bool moves_bytes(enum storage storage) {
 static bool writes_anything(const struct analysis *analysis, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE &&
-            moves_bytes(analysis->lifetime.storage[node->outputs[i]]))
+            moves_bytes(analysis->liveness.storage[node->outputs[i]]))
             return true;
     return false;
 }
 
-static int64_t bytes_written(const struct analysis *analysis, const struct rule *rule) {
+static int64_t bytes_written(const struct analysis *analysis,
+                             const struct op_context *context) {
     int64_t bytes = 0;
-    for (size_t i = 0; i < rule->n_outputs; i++) {
-        uint32_t value = rule->node->outputs[i];
-        if (value == ID_NONE || !moves_bytes(analysis->lifetime.storage[value])) continue;
-        bytes = checked_add(bytes, lifetime_bytes(&rule->outputs[i]));
+    for (size_t i = 0; i < context->n_outputs; i++) {
+        uint32_t value = context->node->outputs[i];
+        if (value == ID_NONE || !moves_bytes(analysis->liveness.storage[value])) continue;
+        bytes = checked_add(bytes, liveness_bytes(&context->outputs[i]));
     }
     return bytes;
 }
 
 /* Operands that are only looked at on the host (shapes, axes) move no bytes worth naming. */
-static bool is_read(const struct rule *rule, size_t slot) {
-    return rule->inputs[slot] && rule->inputs[slot]->kind == CM_TYPE_TENSOR &&
-           !(op_role(rule->op, slot) == 'i' && rule->inputs[slot]->value);
+static bool is_read(const struct op_context *context, size_t slot) {
+    return context->inputs[slot] && context->inputs[slot]->kind == CM_TYPE_TENSOR &&
+           !(op_role(context->op, slot) == 'i' && context->inputs[slot]->value);
 }
 
 /* As pass lifetime has them already, of what owns bytes and is what the rule reads. */
-static int64_t operand_bytes(const struct analysis *analysis, const struct rule *rule,
+static int64_t operand_bytes(const struct analysis *analysis, const struct op_context *context,
                              size_t slot) {
-    const uint32_t value = rule->node->inputs[slot];
-    const bool is_owner = value != ID_NONE && lifetime_owned(analysis, value) != 0 &&
-                          rule->inputs[slot] == &analysis->infer.most->facts[value];
-    return is_owner ? lifetime_owned(analysis, value) : lifetime_bytes(rule->inputs[slot]);
+    const uint32_t value = context->node->inputs[slot];
+    const bool is_owner = value != ID_NONE && liveness_owned(analysis, value) != 0 &&
+                          context->inputs[slot] == &analysis->infer.upper->facts[value];
+    return is_owner ? liveness_owned(analysis, value) : liveness_bytes(context->inputs[slot]);
 }
 
-static int64_t bytes_read(const struct analysis *analysis, const struct rule *rule) {
+static int64_t bytes_read(const struct analysis *analysis, const struct op_context *context) {
     int64_t bytes = 0;
-    for (size_t i = 0; i < rule->n_inputs; i++)
-        if (is_read(rule, i)) bytes = checked_add(bytes, operand_bytes(analysis, rule, i));
+    for (size_t i = 0; i < context->n_inputs; i++)
+        if (is_read(context, i))
+            bytes = checked_add(bytes, operand_bytes(analysis, context, i));
     return bytes;
 }
 
@@ -73,22 +75,23 @@ static bool is_computed(const struct analysis *analysis, const struct node *node
     return macs != 0 || writes_anything(analysis, node);
 }
 
-bool count_traffic(const struct analysis *analysis, const struct rule *rule, int64_t *ret_read,
-                   int64_t *ret_written) {
-    bool moves = writes_anything(analysis, rule->node) && rule->op->memory != MEMORY_CONTROL;
-    *ret_read = moves ? bytes_read(analysis, rule) : 0;
-    *ret_written = moves ? bytes_written(analysis, rule) : 0;
+bool count_traffic(const struct analysis *analysis, const struct op_context *context,
+                   int64_t *ret_read, int64_t *ret_written) {
+    bool moves =
+        writes_anything(analysis, context->node) && context->op->memory != MEMORY_CONTROL;
+    *ret_read = moves ? bytes_read(analysis, context) : 0;
+    *ret_written = moves ? bytes_written(analysis, context) : 0;
     return moves;
 }
 
 /* MACs and bytes of a node, which are what the file does whoever looks at it. */
-static void cost_of(const struct analysis *analysis, const struct rule *rule,
+static void cost_of(const struct analysis *analysis, const struct op_context *context,
                     struct cm_costs *costs) {
-    costs->macs = product_macs(rule);
-    costs->int_macs = dequantized_integers(analysis, rule, costs->macs).macs;
-    (void)count_traffic(analysis, rule, &costs->bytes_read, &costs->bytes_written);
+    costs->macs = product_macs(context);
+    costs->int_macs = dequantized_integers(analysis, context, costs->macs).macs;
+    (void)count_traffic(analysis, context, &costs->bytes_read, &costs->bytes_written);
     costs->activation_bytes = costs->bytes_written;
-    costs->latency_ps = estimate_latency(analysis, rule->node_id);
+    costs->latency_ps = estimate_latency(analysis, context->node_id);
 }
 
 /*
@@ -98,49 +101,48 @@ static void cost_of(const struct analysis *analysis, const struct rule *rule,
  * false: the node is counted with another one.
  */
 static int turn_to_counting(const struct analysis *analysis,
-                            const struct convention *convention,
-                            const struct rule_source *source, struct rule *rule,
-                            bool *ret_counts) {
-    const struct composites_table *composites = &analysis->composites;
-    const uint32_t index = composites->of_node[rule->node_id];
+                            const struct convention *convention, const struct op_source *source,
+                            struct op_context *context, bool *ret_counts) {
+    const struct fused_patterns_table *fused_patterns = &analysis->fused_patterns;
+    const uint32_t index = fused_patterns->of_node[context->node_id];
     *ret_counts = true;
     if (index == ID_NONE || convention->sees_nodes) return CM_OK;
-    *ret_counts = composites->items[index].last == rule->node_id;
+    *ret_counts = fused_patterns->items[index].last == context->node_id;
     if (!*ret_counts) return CM_OK;
-    return rules_make_composite(source, &composites->items[index], rule);
+    return rules_make_composite(source, &fused_patterns->items[index], context);
 }
 
 /* Leaves *rule as the one that they were counted by. */
 static int find_terms(const struct analysis *analysis, const struct convention *convention,
-                      const struct rule_source *source, struct rule *rule,
+                      const struct op_source *source, struct op_context *context,
                       struct count_terms *ret) {
     bool counts = false;
-    int status = turn_to_counting(analysis, convention, source, rule, &counts);
+    int status = turn_to_counting(analysis, convention, source, context, &counts);
     ret->n = 0;
     if (status < 0 || !counts) return status;
-    const int64_t macs = product_macs(rule);
-    const bool computed = is_computed(analysis, rule->node, macs);
-    struct integers integers = dequantized_integers(analysis, rule, macs);
+    const int64_t macs = product_macs(context);
+    const bool computed = is_computed(analysis, context->node, macs);
+    struct integers integers = dequantized_integers(analysis, context, macs);
     integers.rest = integers.rest && computed;
     if (computed || !convention->rows)
-        ret->n = convention_terms(convention, rule, &integers, ret->terms);
+        ret->n = convention_terms(convention, context, &integers, ret->terms);
     return CM_OK;
 }
 
 int count_terms(const struct analysis *analysis, const struct convention *convention,
                 uint32_t node, struct count_terms *ret) {
-    struct rule_source source = rules_source(analysis);
+    struct op_source source = rules_source(analysis);
     const struct arena_mark mark = arena_save(analysis->arena);
     const struct count_table *table = &analysis->count;
     const uint32_t graph = analysis->model->nodes[node].graph;
-    const bool is_most = table->nodes[node].costs.at_most != 0;
-    struct rule rule;
-    if (is_most) source.facts = analysis->infer.most->facts;
-    int status = rules_make_done(&source, node, &rule);
+    const bool is_most = table->nodes[node].costs.upper_bound != 0;
+    struct op_context context;
+    if (is_most) source.facts = analysis->infer.upper->facts;
+    int status = rules_make_done(&source, node, &context);
     if (status < 0) return status;
     *ret = (struct count_terms){.runs = is_most ? table->most_runs[graph] : table->runs[graph]};
-    if (rule.op->cost.macs) rule.op->cost.macs(&rule, &ret->macs);
-    status = find_terms(analysis, convention, &source, &rule, ret);
+    if (context.op->cost.macs) context.op->cost.macs(&context, &ret->macs);
+    status = find_terms(analysis, convention, &source, &context, ret);
     arena_restore(analysis->arena, mark);
     return status;
 }
@@ -169,7 +171,7 @@ static void scale(struct cm_costs *costs, int64_t runs) {
         *field = checked_mul(*field, runs);
     }
     if (runs == 0) costs->activation_bytes = 0;
-    if (runs == 0) costs->at_most = 0;
+    if (runs == 0) costs->upper_bound = 0;
 }
 
 /* Runs of a graph in one pass through the model: the product over the graphs around it. */
@@ -251,13 +253,13 @@ static int drop_cheaper_branches(const struct analysis *analysis, struct count_t
 
 /* Costs of one run of the node by that source. */
 static int count_node(const struct analysis *analysis, const struct convention *convention,
-                      const struct rule_source *source, uint32_t id, struct cm_costs *ret) {
+                      const struct op_source *source, uint32_t id, struct cm_costs *ret) {
     struct count_terms terms;
-    struct rule rule;
-    int status = rules_make_done(source, id, &rule);
+    struct op_context context;
+    int status = rules_make_done(source, id, &context);
     if (status < 0) return status;
-    cost_of(analysis, &rule, ret);
-    status = find_terms(analysis, convention, source, &rule, &terms);
+    cost_of(analysis, &context, ret);
+    status = find_terms(analysis, convention, source, &context, &terms);
     if (status < 0) return status;
     ret->flops = convention_sum(terms.terms, terms.n, false);
     ret->int_ops = convention_sum(terms.terms, terms.n, true);
@@ -268,12 +270,13 @@ static int count_node(const struct analysis *analysis, const struct convention *
  */
 static bool is_bounded(const struct analysis *analysis, uint32_t id) {
     const struct node *node = &analysis->model->nodes[id];
-    const struct infer_table *most = analysis->infer.most;
+    const struct infer_table *most = analysis->infer.upper;
     if (most == &analysis->infer) return false;
     for (size_t i = 0; i < node->n_inputs; i++)
-        if (node->inputs[i] != ID_NONE && most->facts[node->inputs[i]].is_at_most) return true;
+        if (node->inputs[i] != ID_NONE && most->facts[node->inputs[i]].is_upper_bound)
+            return true;
     for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE && most->facts[node->outputs[i]].is_at_most)
+        if (node->outputs[i] != ID_NONE && most->facts[node->outputs[i]].is_upper_bound)
             return true;
     return analysis->count.runs[node->graph] != analysis->count.most_runs[node->graph];
 }
@@ -295,16 +298,16 @@ static void take_most(const struct analysis *analysis, const struct cm_costs *mo
         const int64_t bound = *(const int64_t *)((const char *)most + offsets[i]);
         if (!is_known(bound) || bound > limit || bound == *exact) continue;
         *exact = bound;
-        costs->at_most |= UINT32_C(1) << (offsets[i] / sizeof(int64_t));
+        costs->upper_bound |= UINT32_C(1) << (offsets[i] / sizeof(int64_t));
     }
 }
 
 static int count_most(const struct analysis *analysis, const struct convention *convention,
                       uint32_t id, struct cm_costs *costs) {
     if (!is_bounded(analysis, id)) return CM_OK;
-    struct rule_source source = rules_source(analysis);
+    struct op_source source = rules_source(analysis);
     struct cm_costs most = {0};
-    source.facts = analysis->infer.most->facts;
+    source.facts = analysis->infer.upper->facts;
     int status = count_node(analysis, convention, &source, id, &most);
     if (status < 0) return status;
     scale(&most, analysis->count.most_runs[analysis->model->nodes[id].graph]);
@@ -315,8 +318,8 @@ static int count_most(const struct analysis *analysis, const struct convention *
 static int count_nodes(const struct analysis *analysis, struct count_table *table) {
     const struct model *model = analysis->model;
     const struct convention *convention = convention_find(analysis->options->convention);
-    struct rule_source source = rules_source(analysis);
-    struct rule_room room;
+    struct op_source source = rules_source(analysis);
+    struct op_room room;
     source.room = &room;
     BUG_ON(!convention); /* names are checked before the passes run */
     const struct arena_mark mark = arena_save(analysis->arena);
@@ -361,7 +364,7 @@ static int run(const struct analysis *analysis, void *own) {
     int status = dequantized_find(analysis, &table->dequantized);
     if (status < 0) return status;
     total_runs(analysis, &analysis->infer, table->runs);
-    total_runs(analysis, analysis->infer.most, table->most_runs);
+    total_runs(analysis, analysis->infer.upper, table->most_runs);
     status = count_nodes(analysis, table);
     if (status == CM_OK) status = drop_cheaper_branches(analysis, table, dropped);
     if (status < 0) return status;
@@ -378,7 +381,8 @@ static int run(const struct analysis *analysis, void *own) {
 const struct pass pass_count = {
     .name = "count",
     .summary = "count MACs, FLOPs and bytes of every node",
-    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_COMPOSITES | HAS_STORAGE | HAS_TIMES,
+    .needs =
+        HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE | HAS_TIMES,
     .gives = HAS_COSTS,
     .run = run,
     .own = offsetof(struct analysis, count),

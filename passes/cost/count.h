@@ -26,7 +26,7 @@ int64_t count_int_ops(const struct count_terms *terms);
  * does no work at run time: it makes views, shape arithmetic, or what stands in the file
  * already.
  */
-bool count_traffic(const struct analysis *analysis, const struct rule *rule, int64_t *ret_read,
-                   int64_t *ret_written);
+bool count_traffic(const struct analysis *analysis, const struct op_context *context,
+                   int64_t *ret_read, int64_t *ret_written);
 
 #endif

@@ -45,7 +45,7 @@ struct survey {
 };
 
 /* The operator's newest row. */
-static const struct op *row_of(const struct composite_pattern *pattern) {
+static const struct op *row_of(const struct fused_pattern_pattern *pattern) {
     if (pattern->row) return pattern->row;
     const struct op *row = registry_find("", pattern->op, INT32_MAX);
     if (!row) row = registry_find("com.microsoft", pattern->op, INT32_MAX);
@@ -98,8 +98,8 @@ static bool next_call(const char **formula, struct word *ret) {
 
 /* Whether a composite may stand for the operator: one whose own first operator is there. */
 static bool may_be_taken_apart(const struct survey *survey, struct word type) {
-    for (size_t i = 0; i < composite_n_patterns(); i++) {
-        const struct composite_pattern *row = composite_pattern_at(i);
+    for (size_t i = 0; i < fused_pattern_n_patterns(); i++) {
+        const struct fused_pattern_pattern *row = fused_pattern_pattern_at(i);
         const char *formula = row->formula;
         struct word first;
         if (is_type(type, row->op) && next_call(&formula, &first) &&
@@ -207,8 +207,8 @@ static void tell_kinds(struct survey *survey, size_t at, struct word key) {
 static int read_patterns(struct survey *survey, struct word *ret_keys) {
     struct arena *arena = survey->analysis->arena;
     struct match_patterns *patterns = &survey->patterns;
-    for (size_t i = 0; i < composite_n_patterns(); i++) {
-        const struct composite_pattern *row = composite_pattern_at(i);
+    for (size_t i = 0; i < fused_pattern_n_patterns(); i++) {
+        const struct fused_pattern_pattern *row = fused_pattern_pattern_at(i);
         if (!find_key(survey, row->formula, &ret_keys[patterns->n])) continue;
         const struct formula *formula = formula_parse(row->formula, arena);
         if (!formula) return CM_NO_MEMORY;
@@ -218,7 +218,7 @@ static int read_patterns(struct survey *survey, struct word *ret_keys) {
 }
 
 static int tell_all_kinds(struct survey *survey) {
-    const size_t most = composite_n_patterns();
+    const size_t most = fused_pattern_n_patterns();
     struct word *keys = arena_array(survey->analysis->scratch, most, sizeof *keys);
     survey->patterns.items =
         arena_array(survey->analysis->arena, most, sizeof *survey->patterns.items);

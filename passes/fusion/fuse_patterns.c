@@ -21,11 +21,11 @@
 
 struct finder {
     const struct analysis *analysis;
-    struct composites_table *table;
+    struct fused_patterns_table *table;
     struct candidates candidates;
     struct match match;
     size_t capacity;
-    struct rule_source source; /* of the match */
+    struct op_source source; /* of the match */
 };
 
 /* Words of a row, separated by blanks. */
@@ -165,10 +165,10 @@ static const uint32_t *sorted_nodes(const struct finder *finder) {
 }
 
 static int grow(struct finder *finder) {
-    struct composites_table *table = finder->table;
+    struct fused_patterns_table *table = finder->table;
     if (table->n < finder->capacity) return CM_OK;
     const size_t capacity = finder->capacity ? finder->capacity * 2 : 64;
-    struct composite *items = arena_array(finder->analysis->arena, capacity, sizeof *items);
+    struct fused_pattern *items = arena_array(finder->analysis->arena, capacity, sizeof *items);
     if (!items) return CM_NO_MEMORY;
     if (table->n) memcpy(items, table->items, table->n * sizeof *items);
     table->items = items;
@@ -176,13 +176,14 @@ static int grow(struct finder *finder) {
     return CM_OK;
 }
 
-static int64_t macs_of_nodes(const struct finder *finder, const struct composite *composite) {
+static int64_t macs_of_nodes(const struct finder *finder,
+                             const struct fused_pattern *fused_pattern) {
     int64_t macs = 0;
-    for (size_t i = 0; i < composite->n_nodes; i++) {
-        struct rule rule;
-        if (rules_make_done(finder->match.source, composite->nodes[i], &rule) < 0)
+    for (size_t i = 0; i < fused_pattern->n_nodes; i++) {
+        struct op_context context;
+        if (rules_make_done(finder->match.source, fused_pattern->nodes[i], &context) < 0)
             return DIM_UNKNOWN;
-        macs = checked_add(macs, product_macs(&rule));
+        macs = checked_add(macs, product_macs(&context));
     }
     return macs;
 }
@@ -192,20 +193,20 @@ static int64_t macs_of_nodes(const struct finder *finder, const struct composite
  * repeats the product by broadcasting, or an operand is a vector.
  */
 static bool multiplies_the_same(const struct finder *finder,
-                                const struct composite *composite) {
+                                const struct fused_pattern *fused_pattern) {
     struct arena *arena = finder->analysis->arena;
-    struct rule whole;
-    if (composite->foldable || !composite->op->cost.macs) return true;
+    struct op_context whole;
+    if (fused_pattern->foldable || !fused_pattern->op->cost.macs) return true;
     struct arena_mark mark = arena_save(arena);
-    bool same = rules_make_composite(finder->match.source, composite, &whole) == CM_OK &&
-                product_macs(&whole) == macs_of_nodes(finder, composite);
+    bool same = rules_make_composite(finder->match.source, fused_pattern, &whole) == CM_OK &&
+                product_macs(&whole) == macs_of_nodes(finder, fused_pattern);
     arena_restore(arena, mark);
     return same;
 }
 
 static int keep(struct finder *finder, uint32_t last) {
-    const struct composite_pattern *row = finder->match.pattern->row;
-    const struct composite composite = {
+    const struct fused_pattern_pattern *row = finder->match.pattern->row;
+    const struct fused_pattern fused_pattern = {
         .name = row->name,
         .op = finder->match.pattern->op,
         .node = whole_node(finder, last),
@@ -214,12 +215,12 @@ static int keep(struct finder *finder, uint32_t last) {
         .nodes = sorted_nodes(finder),
         .foldable = row->foldable,
     };
-    if (!composite.node || !composite.nodes) return CM_NO_MEMORY;
-    if (!multiplies_the_same(finder, &composite)) return CM_OK;
+    if (!fused_pattern.node || !fused_pattern.nodes) return CM_NO_MEMORY;
+    if (!multiplies_the_same(finder, &fused_pattern)) return CM_OK;
     if (grow(finder) < 0) return CM_NO_MEMORY;
-    for (size_t i = 0; i < composite.n_nodes; i++)
-        finder->table->of_node[composite.nodes[i]] = (uint32_t)finder->table->n;
-    finder->table->items[finder->table->n++] = composite;
+    for (size_t i = 0; i < fused_pattern.n_nodes; i++)
+        finder->table->of_node[fused_pattern.nodes[i]] = (uint32_t)finder->table->n;
+    finder->table->items[finder->table->n++] = fused_pattern;
     return CM_OK;
 }
 
@@ -228,8 +229,8 @@ static bool may_be_folded(const struct finder *finder) {
     const struct match *match = &finder->match;
     if (!match->pattern->row->foldable) return true;
     for (size_t i = 0; i < match->n_nodes; i++) {
-        struct rule rule;
-        if (rules_make(match->source, match->nodes[i], &rule) < 0 || rule.training)
+        struct op_context context;
+        if (rules_make(match->source, match->nodes[i], &context) < 0 || context.training)
             return false;
     }
     return true;
@@ -256,9 +257,9 @@ static int find_at(struct finder *finder, uint32_t id) {
 }
 
 /* In the order of their results; those that are only listed let go of their nodes. */
-static void finish(struct composites_table *table) {
+static void finish(struct fused_patterns_table *table) {
     for (size_t i = 0; i < table->n / 2; i++) {
-        struct composite swapped = table->items[i];
+        struct fused_pattern swapped = table->items[i];
         table->items[i] = table->items[table->n - 1 - i];
         table->items[table->n - 1 - i] = swapped;
     }
@@ -291,11 +292,11 @@ static int run(const struct analysis *analysis, void *own) {
     return find_all(&finder);
 }
 
-const struct pass pass_composites = {
+const struct pass pass_fuse_patterns = {
     .name = "composites",
     .summary = "find the operations that the exporter took apart",
     .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES,
-    .gives = HAS_COMPOSITES,
+    .gives = HAS_FUSED_PATTERNS,
     .run = run,
-    .own = offsetof(struct analysis, composites),
+    .own = offsetof(struct analysis, fused_patterns),
 };

@@ -218,7 +218,7 @@ static bool match_term(struct match *match, enum formula_kind kind,
 static bool match_attr(struct match *match, const struct formula *formula, uint32_t node,
                        size_t slot) {
     double have = 0;
-    const char *name = composite_operand_attr(match_node(match, node)->type, slot);
+    const char *name = fused_pattern_operand_attr(match_node(match, node)->type, slot);
     if (!match_attr_number(match, node, name, &have)) return false;
     if (formula->kind == FORMULA_NUMBER) return match_is_number(have, formula->number);
     return formula->role == ROLE_EPSILON && match_note(match, formula->name, ID_NONE, have);

@@ -23,7 +23,7 @@
 
 /* A pattern with its formula read and its operator found. */
 struct match_pattern {
-    const struct composite_pattern *row;
+    const struct fused_pattern_pattern *row;
     const struct op *op;
     const struct formula *formula;
 };
@@ -41,7 +41,7 @@ struct match_name {
 };
 
 struct match {
-    const struct rule_source *source;
+    const struct op_source *source;
     const struct match_patterns *patterns;
     const uint32_t *taken; /* by node: ID_NONE where it may be part of a match */
     const struct match_pattern *pattern;

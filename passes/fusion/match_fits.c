@@ -39,11 +39,11 @@ static bool lies_along(const struct match *match, const struct shape *x,
     return true;
 }
 
-bool match_may_be_parameter(const struct match *match, const struct fact *fact) {
+bool match_may_be_parameter(const struct match *match, const struct value_info *info) {
     const struct match_name *x = match_name(match, "x");
-    if (fact->kind != CM_TYPE_TENSOR || !fact->is_constant) return false;
+    if (info->kind != CM_TYPE_TENSOR || !info->is_constant) return false;
     if (!x) return true;
-    return lies_along(match, &match_fact(match, x->value)->shape, &fact->shape);
+    return lies_along(match, &match_fact(match, x->value)->shape, &info->shape);
 }
 
 bool match_parameters_fit(const struct match *match) {

@@ -10,7 +10,7 @@ struct constant;
 /* Nodes: match_nodes.c. */
 
 const struct node *match_node(const struct match *match, uint32_t node);
-const struct fact *match_fact(const struct match *match, uint32_t value);
+const struct value_info *match_fact(const struct match *match, uint32_t value);
 /* The node that makes the value as its first output, and that a match may take; or ID_NONE. */
 uint32_t match_producer(const struct match *match, uint32_t value);
 enum op_algebra match_algebra(const struct match *match, uint32_t node);
@@ -50,7 +50,7 @@ bool match_axes(struct match *match, uint32_t node);
 /* As far as it can be told. */
 bool match_keeps_last_dim(const struct shape *from, const struct shape *to);
 /* As far as it can be told: where x is not known yet, match_parameters_fit tells at the end. */
-bool match_may_be_parameter(const struct match *match, const struct fact *fact);
+bool match_may_be_parameter(const struct match *match, const struct value_info *info);
 bool match_parameters_fit(const struct match *match);
 /* Whether the axes are as the pattern wants them. */
 bool match_axes_fit(const struct match *match);

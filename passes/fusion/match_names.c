@@ -27,7 +27,7 @@ static bool element(const struct constant *constant, int64_t i, double *ret) {
 /* With its elements in memory; NULL where they cannot be had. */
 const struct constant *match_loaded(const struct match *match,
                                     const struct constant *constant) {
-    const struct rule_source *source = match->source;
+    const struct op_source *source = match->source;
     return constant_loaded(constant, &source->model->reader, source->arena);
 }
 
@@ -67,21 +67,21 @@ bool match_note(struct match *match, const char *name, uint32_t value, double nu
 
 static bool may_be(const struct match *match, enum formula_role role, uint32_t value,
                    double *number) {
-    const struct fact *fact = match_fact(match, value);
+    const struct value_info *info = match_fact(match, value);
     *number = 0;
     switch (role) {
     case ROLE_EPSILON:
         return match_number(match, value, number) && *number > 0 && *number <= LARGEST_EPS;
     case ROLE_FACTOR:
-        return fact_is_complete(fact) && shape_elements(&fact->shape) == 1;
+        return value_info_is_complete(info) && shape_elements(&info->shape) == 1;
     case ROLE_PARAMETER:
-        return match_may_be_parameter(match, fact);
+        return match_may_be_parameter(match, info);
     case ROLE_CONSTANT:
-        return fact->kind == CM_TYPE_TENSOR && fact->is_constant;
+        return info->kind == CM_TYPE_TENSOR && info->is_constant;
     case ROLE_KEYS:
-        return fact->kind == CM_TYPE_TENSOR && !(fact->is_constant && fact->shape.rank == 2);
+        return info->kind == CM_TYPE_TENSOR && !(info->is_constant && info->shape.rank == 2);
     default:
-        return fact->kind == CM_TYPE_TENSOR;
+        return info->kind == CM_TYPE_TENSOR;
     }
 }
 

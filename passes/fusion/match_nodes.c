@@ -8,7 +8,7 @@ const struct node *match_node(const struct match *match, uint32_t node) {
     return &match->source->model->nodes[node];
 }
 
-const struct fact *match_fact(const struct match *match, uint32_t value) {
+const struct value_info *match_fact(const struct match *match, uint32_t value) {
     return &match->source->facts[value];
 }
 
@@ -40,7 +40,7 @@ uint32_t match_input(const struct match *match, uint32_t node, size_t slot) {
 }
 
 /* A cast to integers and back rounds. */
-static bool keeps_numbers(const struct fact *from, const struct fact *to) {
+static bool keeps_numbers(const struct value_info *from, const struct value_info *to) {
     return from->dtype == to->dtype ||
            (dtype_is_float(from->dtype) && dtype_is_float(to->dtype));
 }
@@ -48,9 +48,9 @@ static bool keeps_numbers(const struct fact *from, const struct fact *to) {
 bool match_hands_on(const struct match *match, uint32_t node) {
     if (node == ID_NONE || match_input(match, node, 0) == ID_NONE) return false;
     const struct op *op = match->source->ops[node];
-    const struct fact *from = match_fact(match, match_input(match, node, 0));
-    const struct fact *to = match_fact(match, match_node(match, node)->outputs[0]);
-    if (op->algebra == ALGEBRA_SAME) return keeps_numbers(from, to);
+    const struct value_info *from = match_fact(match, match_input(match, node, 0));
+    const struct value_info *to = match_fact(match, match_node(match, node)->outputs[0]);
+    if (op->algebra == ALGEBRA_IDENTITY) return keeps_numbers(from, to);
     return match->pattern->row->views && op->memory == MEMORY_VIEW &&
            match_keeps_last_dim(&from->shape, &to->shape);
 }

@@ -18,14 +18,14 @@
 
 #include "support/banned.h"
 
-static int infer_unknown(struct rule *rule) {
-    (void)rule; /* the outputs stay unknown, as rules_make left them */
+static int infer_unknown(struct op_context *context) {
+    (void)context; /* the outputs stay unknown, as rules_make left them */
     return CM_OK;
 }
 
 /* Not 0: nobody knows. */
-static void macs_unknown(const struct rule *rule, struct product *ret) {
-    (void)rule;
+static void macs_unknown(const struct op_context *context, struct product *ret) {
+    (void)context;
     product_add(ret, "of an unknown operator", DIM_UNKNOWN);
 }
 
@@ -36,7 +36,7 @@ static const struct op op_unknown = {
     .max_outputs = VARIADIC,
     .infer = infer_unknown,
     .cost = {.macs = macs_unknown},
-    .roles = "x",
+    .param_roles = "x",
 };
 
 bool bind_is_unknown(const struct op *op) {
@@ -44,7 +44,7 @@ bool bind_is_unknown(const struct op *op) {
 }
 
 bool bind_hides_gradient(const struct op *op) {
-    return bind_is_unknown(op) || (described_is(op) && !op->backward.gradients);
+    return bind_is_unknown(op) || (custom_op_is(op) && !op->backward.saved_for_backward);
 }
 
 static size_t n_given(const uint32_t *ids, size_t n) {
@@ -128,7 +128,7 @@ static bool is_row_of(const struct cached_row *row, const struct node *node) {
 
 /* What the user describes comes first: it replaces what is built in only where it says so. */
 static const struct op *look_up(const struct cm_options *options, const struct node *node) {
-    const struct op *op = described_find(options->op_costs, options->n_op_costs, node->domain,
+    const struct op *op = custom_op_find(options->op_costs, options->n_op_costs, node->domain,
                                          node->type, node->opset);
     if (!op) op = registry_find(node->domain, node->type, node->opset);
     return op ? op : &op_unknown;

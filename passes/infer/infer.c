@@ -16,12 +16,12 @@ static bool is_as_declared(const struct analysis *analysis) {
     const struct graph *graph = &model->graphs[0];
     for (size_t i = 0; i < graph->n_inputs; i++) {
         const struct shape *declared = &model->values[graph->inputs[i]].type->shape;
-        const struct fact *fact = analysis->batch.inputs[graph->inputs[i]];
+        const struct value_info *info = analysis->batch.inputs[graph->inputs[i]];
         /* no option gives a sparse tensor its dims: nothing is known of them */
-        if (!fact || !shape_has_rank(declared) || !shape_has_rank(&fact->shape)) continue;
+        if (!info || !shape_has_rank(declared) || !shape_has_rank(&info->shape)) continue;
         for (int axis = 0; axis < declared->rank; axis++)
             if (is_known(declared->dims[axis]) &&
-                declared->dims[axis] != fact->shape.dims[axis])
+                declared->dims[axis] != info->shape.dims[axis])
                 return false;
     }
     return true;
@@ -45,9 +45,9 @@ static int run(const struct analysis *analysis, void *own) {
     struct infer_table *table = own;
     int status = walk_start(&walk);
     if (status == CM_OK) status = walk_graph(&walk, 0);
-    table->most = table;
+    table->upper = table;
     if (status == CM_OK && walk.trips) status = trips_check(analysis, walk.trip_uses);
-    return status < 0 ? status : most_walk(&walk, &table->most);
+    return status < 0 ? status : most_walk(&walk, &table->upper);
 }
 
 const struct pass pass_infer = {

@@ -70,8 +70,8 @@ static int refuse_element(const struct analysis *analysis, const struct value *i
 }
 
 static int make_numbers(const struct analysis *analysis, const struct value *input,
-                        const struct cm_value_option *option, struct fact *fact) {
-    const enum dtype dtype = fact->dtype;
+                        const struct cm_value_option *option, struct value_info *info) {
+    const enum dtype dtype = info->dtype;
     int64_t *ints = arena_array(analysis->arena, option->n, sizeof *ints);
     double *reals = arena_array(analysis->arena, option->n, sizeof *reals);
     if (!ints || !reals) return diag_no_memory(analysis->diag);
@@ -82,15 +82,15 @@ static int make_numbers(const struct analysis *analysis, const struct value *inp
         ints[i] = number.i;
         reals[i] = number.r;
     }
-    fact->value = dtype_is_float(dtype)
-                      ? constant_reals(analysis->arena, dtype, &fact->shape, reals)
-                      : constant_ints(analysis->arena, dtype, &fact->shape, ints);
-    return fact->value ? CM_OK : diag_no_memory(analysis->diag);
+    info->value = dtype_is_float(dtype)
+                      ? constant_reals(analysis->arena, dtype, &info->shape, reals)
+                      : constant_ints(analysis->arena, dtype, &info->shape, ints);
+    return info->value ? CM_OK : diag_no_memory(analysis->diag);
 }
 
 static int make_texts(const struct analysis *analysis, const struct cm_value_option *option,
-                      struct fact *fact) {
-    struct constant *constant = constant_new(analysis->arena, DTYPE_STRING, &fact->shape);
+                      struct value_info *info) {
+    struct constant *constant = constant_new(analysis->arena, DTYPE_STRING, &info->shape);
     const char **texts = arena_array(analysis->arena, option->n, sizeof *texts);
     if (!constant || !texts) return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < option->n; i++) {
@@ -98,7 +98,7 @@ static int make_texts(const struct analysis *analysis, const struct cm_value_opt
         if (!texts[i]) return diag_no_memory(analysis->diag);
     }
     constant->texts = texts;
-    fact->value = constant;
+    info->value = constant;
     return CM_OK;
 }
 
@@ -132,24 +132,24 @@ static bool has_values(enum dtype dtype) {
 }
 
 int values_give(const struct analysis *analysis, const struct value *input,
-                const struct cm_value_option *option, struct fact *fact) {
+                const struct cm_value_option *option, struct value_info *info) {
     static const char *const empty[] = {""};
     const struct cm_value_option one = {option->name, 1, empty};
-    const int64_t elements = shape_elements(&fact->shape);
-    if (fact->kind != CM_TYPE_TENSOR || !has_values(fact->dtype))
+    const int64_t elements = shape_elements(&info->shape);
+    if (info->kind != CM_TYPE_TENSOR || !has_values(info->dtype))
         return diag_error(analysis->diag, DIAG_USAGE,
                           "--value names '%s', of which no contents are read", input->name);
     /* nothing is also a text */
-    if (elements == 1 && option->n == 0 && fact->dtype == DTYPE_STRING) option = &one;
+    if (elements == 1 && option->n == 0 && info->dtype == DTYPE_STRING) option = &one;
     if (elements != (int64_t)option->n)
         return diag_error(analysis->diag, DIAG_USAGE,
                           "--value gives '%s' %s %zu elements, %lld wanted", input->name,
-                          shapes_text(analysis, &fact->shape), option->n, (long long)elements);
+                          shapes_text(analysis, &info->shape), option->n, (long long)elements);
     if (elements > CONSTANT_MAX_ELEMENTS)
         return diag_error(analysis->diag, DIAG_LIMIT,
                           "--value gives '%s' %zu elements, at most %d are read", input->name,
                           option->n, CONSTANT_MAX_ELEMENTS);
-    int status = fact->dtype == DTYPE_STRING ? make_texts(analysis, option, fact)
-                                             : make_numbers(analysis, input, option, fact);
+    int status = info->dtype == DTYPE_STRING ? make_texts(analysis, option, info)
+                                             : make_numbers(analysis, input, option, info);
     return status < 0 ? status : tell(analysis, input, option);
 }

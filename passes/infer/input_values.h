@@ -15,6 +15,6 @@ int values_check(const struct analysis *analysis) CM_MUST_CHECK;
  * tells that it is assumed.
  */
 int values_give(const struct analysis *analysis, const struct value *input,
-                const struct cm_value_option *option, struct fact *fact) CM_MUST_CHECK;
+                const struct cm_value_option *option, struct value_info *info) CM_MUST_CHECK;
 
 #endif

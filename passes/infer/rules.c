@@ -12,29 +12,29 @@
 #include "support/banned.h"
 
 /* As the file says. */
-static const struct fact *given(const struct rule_source *source, const struct node *node,
-                                size_t slot) {
+static const struct value_info *given(const struct op_source *source, const struct node *node,
+                                      size_t slot) {
     uint32_t value = node->inputs[slot];
     return value == ID_NONE ? NULL : &source->facts[value];
 }
 
-static const struct fact *operand(const struct rule_source *source, uint32_t node,
-                                  size_t slot) {
+static const struct value_info *operand(const struct op_source *source, uint32_t node,
+                                        size_t slot) {
     const struct override *override = source->overrides ? source->overrides[node] : NULL;
     for (; override; override = override->next)
-        if (override->slot == slot) return override->fact;
+        if (override->slot == slot) return override->info;
     return given(source, &source->model->nodes[node], slot);
 }
 
-static bool trains(const struct rule_source *source, const struct rule *rule) {
-    if (!rule->op->trains) return false;
+static bool trains(const struct op_source *source, const struct op_context *context) {
+    if (!context->op->trains) return false;
     if (source->mode == CM_MODE_TRAINING) return true;
     if (source->mode == CM_MODE_INFERENCE) return false;
-    return rule->op->trains(rule);
+    return context->op->trains(context);
 }
 
-struct rule_source rules_source(const struct analysis *analysis) {
-    return (struct rule_source){
+struct op_source rules_source(const struct analysis *analysis) {
+    return (struct op_source){
         .model = analysis->model,
         .ops = analysis->bind.ops,
         .overrides = analysis->batch.overrides,
@@ -46,13 +46,13 @@ struct rule_source rules_source(const struct analysis *analysis) {
 }
 
 struct lists {
-    const struct fact **inputs;
-    struct fact *outputs;
+    const struct value_info **inputs;
+    struct value_info *outputs;
 };
 
-static int take_lists(const struct rule_source *source, const struct node *node,
+static int take_lists(const struct op_source *source, const struct node *node,
                       struct lists *ret) {
-    struct rule_room *room = source->room;
+    struct op_room *room = source->room;
     struct arena *arena = source->scratch ? source->scratch : source->arena;
     if (room && node->n_inputs <= sizeof room->inputs / sizeof *room->inputs &&
         node->n_outputs <= sizeof room->outputs / sizeof *room->outputs) {
@@ -65,12 +65,12 @@ static int take_lists(const struct rule_source *source, const struct node *node,
 }
 
 /* A rule of that node by that row: its inputs and outputs are to be set. */
-static int make(const struct rule_source *source, const struct node *node, const struct op *op,
-                struct rule *ret, const struct fact ***ret_inputs) {
+static int make(const struct op_source *source, const struct node *node, const struct op *op,
+                struct op_context *ret, const struct value_info ***ret_inputs) {
     struct lists lists;
     int status = take_lists(source, node, &lists);
     if (status < 0) return status;
-    *ret = (struct rule){
+    *ret = (struct op_context){
         .model = source->model,
         .node = node,
         .op = op,
@@ -86,9 +86,10 @@ static int make(const struct rule_source *source, const struct node *node, const
 }
 
 /* One whose inputs are what the node reads. */
-static int make_of_node(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
+static int make_of_node(const struct op_source *source, uint32_t node_id,
+                        struct op_context *ret) {
     const struct node *node = &source->model->nodes[node_id];
-    const struct fact **inputs = NULL;
+    const struct value_info **inputs = NULL;
     int status = make(source, node, source->ops[node_id], ret, &inputs);
     if (status < 0) return status;
     const bool has_overrides = source->overrides && source->overrides[node_id];
@@ -99,61 +100,62 @@ static int make_of_node(const struct rule_source *source, uint32_t node_id, stru
     return CM_OK;
 }
 
-int rules_make(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
+int rules_make(const struct op_source *source, uint32_t node_id, struct op_context *ret) {
     int status = make_of_node(source, node_id, ret);
     if (status < 0) return status;
-    for (size_t i = 0; i < ret->n_outputs; i++) ret->outputs[i] = fact_unknown();
+    for (size_t i = 0; i < ret->n_outputs; i++) ret->outputs[i] = value_info_unknown();
     return CM_OK;
 }
 
-static void take_outputs(const struct rule_source *source, struct rule *ret) {
+static void take_outputs(const struct op_source *source, struct op_context *ret) {
     const struct node *node = ret->node;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
             ret->outputs[i] = source->facts[node->outputs[i]];
         else
-            ret->outputs[i] = fact_unknown();
+            ret->outputs[i] = value_info_unknown();
 }
 
-int rules_make_done(const struct rule_source *source, uint32_t node_id, struct rule *ret) {
+int rules_make_done(const struct op_source *source, uint32_t node_id, struct op_context *ret) {
     int status = make_of_node(source, node_id, ret);
     if (status == CM_OK) take_outputs(source, ret);
     return status;
 }
 
-int rules_train(const struct rule_source *source, uint32_t node_id, bool *ret) {
-    struct rule rule;
+int rules_train(const struct op_source *source, uint32_t node_id, bool *ret) {
+    struct op_context context;
     *ret = false;
     if (!source->ops[node_id]->trains) return CM_OK;
     struct arena_mark mark = arena_save(source->arena);
-    int status = rules_make(source, node_id, &rule);
-    if (status == CM_OK) *ret = rule.training;
+    int status = rules_make(source, node_id, &context);
+    if (status == CM_OK) *ret = context.training;
     arena_restore(source->arena, mark);
     return status;
 }
 
 /* As the node of the composite that reads it sees the value, overrides included. */
-static const struct fact *operand_of_composite(const struct rule_source *source,
-                                               const struct composite *composite,
-                                               uint32_t value) {
-    for (size_t i = 0; value != ID_NONE && i < composite->n_nodes; i++) {
-        const struct node *node = &source->model->nodes[composite->nodes[i]];
+static const struct value_info *operand_of_composite(const struct op_source *source,
+                                                     const struct fused_pattern *fused_pattern,
+                                                     uint32_t value) {
+    for (size_t i = 0; value != ID_NONE && i < fused_pattern->n_nodes; i++) {
+        const struct node *node = &source->model->nodes[fused_pattern->nodes[i]];
         for (size_t slot = 0; slot < node->n_inputs; slot++)
-            if (node->inputs[slot] == value) return operand(source, composite->nodes[i], slot);
+            if (node->inputs[slot] == value)
+                return operand(source, fused_pattern->nodes[i], slot);
     }
     return value == ID_NONE ? NULL : &source->facts[value];
 }
 
-int rules_make_composite(const struct rule_source *source, const struct composite *composite,
-                         struct rule *ret) {
-    const struct node *node = composite->node;
-    const struct fact **inputs = NULL;
-    int status = make(source, node, composite->op, ret, &inputs);
+int rules_make_composite(const struct op_source *source,
+                         const struct fused_pattern *fused_pattern, struct op_context *ret) {
+    const struct node *node = fused_pattern->node;
+    const struct value_info **inputs = NULL;
+    int status = make(source, node, fused_pattern->op, ret, &inputs);
     if (status < 0) return status;
     for (size_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = operand_of_composite(source, composite, node->inputs[i]);
+        inputs[i] = operand_of_composite(source, fused_pattern, node->inputs[i]);
     take_outputs(source, ret);
-    ret->node_id = composite->last;
+    ret->node_id = fused_pattern->last;
     ret->training = trains(source, ret);
     return CM_OK;
 }

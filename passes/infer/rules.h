@@ -11,47 +11,49 @@
 #include "support/diag.h"
 
 /* Room for the lists of one rule, as long as nearly every node needs them. */
-struct rule_room {
-    const struct fact *inputs[4];
-    struct fact outputs[1];
+struct op_room {
+    const struct value_info *inputs[4];
+    struct value_info outputs[1];
 };
 
 /* What the passes that call rules have in common. */
-struct rule_source {
+struct op_source {
     const struct model *model;
     const struct op *const *ops;             /* by node */
     const struct override *const *overrides; /* by node; NULL: none at all */
-    const struct fact *facts;                /* by value */
+    const struct value_info *facts;          /* by value */
     enum cm_mode mode;
-    struct arena *arena;    /* what a rule states lives here */
-    struct arena *scratch;  /* the rule's own lists; NULL: in `arena` too */
-    struct rule_room *room; /* they stand there where they fit; NULL, or of a caller who is done
-                               with each rule when it makes the next */
+    struct arena *arena;   /* what a rule states lives here */
+    struct arena *scratch; /* the rule's own lists; NULL: in `arena` too */
+    struct op_room *room;  /* they stand there where they fit; NULL, or of a caller who is done
+                                with each rule when it makes the next */
     struct cm_diagnostics *diag;
 };
 
 /* Of an analysis whose types are inferred. */
-struct rule_source rules_source(const struct analysis *analysis);
+struct op_source rules_source(const struct analysis *analysis);
 
 /* Inputs and outputs of *ret are in the source's room or scratch; the outputs are unknown. */
-int rules_make(const struct rule_source *source, uint32_t node, struct rule *ret) CM_MUST_CHECK;
+int rules_make(const struct op_source *source, uint32_t node,
+               struct op_context *ret) CM_MUST_CHECK;
 /* The same for a node whose types were inferred: the outputs are what the facts say. */
-int rules_make_done(const struct rule_source *source, uint32_t node,
-                    struct rule *ret) CM_MUST_CHECK;
+int rules_make_done(const struct op_source *source, uint32_t node,
+                    struct op_context *ret) CM_MUST_CHECK;
 /* Whether the node trains (rule->training), without the rest of its rule. */
-int rules_train(const struct rule_source *source, uint32_t node, bool *ret) CM_MUST_CHECK;
+int rules_train(const struct op_source *source, uint32_t node, bool *ret) CM_MUST_CHECK;
 /* The rule of a whole composite: facts of its operands and of its result, made by its last
  * node.
  */
-int rules_make_composite(const struct rule_source *source, const struct composite *composite,
-                         struct rule *ret) CM_MUST_CHECK;
+int rules_make_composite(const struct op_source *source,
+                         const struct fused_pattern *fused_pattern,
+                         struct op_context *ret) CM_MUST_CHECK;
 
 /* `17 "layer1.0/conv1", Conv-11, pass infer`, and below it the node as a source line. */
 struct node_place {
     struct diag_frame frame;
     const struct model *model;
-    const struct op *op;      /* NULL before bind */
-    const struct fact *facts; /* NULL: declared types */
+    const struct op *op;            /* NULL before bind */
+    const struct value_info *facts; /* NULL: declared types */
     const char *pass;
     uint32_t node;
 };

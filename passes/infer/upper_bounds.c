@@ -25,44 +25,46 @@ static bool close_shape(struct arena *arena, const struct shape *exact,
     return closed;
 }
 
-struct fact most_of_value(const struct walk *walk, uint32_t value, const struct fact *fact) {
-    struct fact most = walk->exact->facts[value];
-    if (fact_is_settled(&most) || most.kind != fact->kind) return most;
+struct value_info most_of_value(const struct walk *walk, uint32_t value,
+                                const struct value_info *info) {
+    struct value_info most = walk->exact->facts[value];
+    if (value_info_is_settled(&most) || most.kind != info->kind) return most;
     if (most.kind == CM_TYPE_SEQUENCE ||
         most.kind == CM_TYPE_OPTIONAL) { /* holds elements that are bounded themselves */
-        most = *fact;
-        most.is_at_most = true;
+        most = *info;
+        most.is_upper_bound = true;
         return most;
     }
     struct shape closed;
     if (most.kind != CM_TYPE_TENSOR) return most;
-    if (!close_shape(walk->arena, &most.shape, &fact->shape, &closed)) return most;
+    if (!close_shape(walk->arena, &most.shape, &info->shape, &closed)) return most;
     const int64_t elements = shape_elements(&closed);
     if (elements != DIM_UNKNOWN && !(is_known(elements) && elements <= MOST_ELEMENTS))
         return most;
     most.shape = closed;
-    most.is_at_most = true;
+    most.is_upper_bound = true;
     return most;
 }
 
 /* Whether the second walk could know more of the node than the first. */
-static bool is_open(const struct walk *walk, const struct rule *rule) {
-    if (rule->op->memory == MEMORY_CONTROL) return true;
-    for (size_t i = 0; i < rule->n_inputs; i++) {
-        const uint32_t value = rule->node->inputs[i];
+static bool is_open(const struct walk *walk, const struct op_context *context) {
+    if (context->op->memory == MEMORY_CONTROL) return true;
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        const uint32_t value = context->node->inputs[i];
         if (value == ID_NONE) continue;
-        const bool is_new = rule_input(rule, i)->value && !walk->exact->facts[value].value;
-        if (is_new || rule_is_loose(rule, i)) return true;
+        const bool is_new = op_input(context, i)->value && !walk->exact->facts[value].value;
+        if (is_new || op_is_loose(context, i)) return true;
     }
-    for (size_t i = 0; i < rule->n_outputs; i++)
-        if (rule_has_output(rule, i) &&
-            !fact_is_settled(&walk->exact->facts[rule->node->outputs[i]]))
+    for (size_t i = 0; i < context->n_outputs; i++)
+        if (op_has_output(context, i) &&
+            !value_info_is_settled(&walk->exact->facts[context->node->outputs[i]]))
             return true;
     return false;
 }
 
 /* Dims that are bounded above are at least 0. */
-static int least_dims(struct arena *arena, const struct fact *exact, struct fact *ret) {
+static int least_dims(struct arena *arena, const struct value_info *exact,
+                      struct value_info *ret) {
     if (shape_make(arena, exact->shape.rank, exact->shape.dims, &ret->shape) < 0)
         return CM_NO_MEMORY;
     for (int axis = 0; axis < ret->shape.rank; axis++)
@@ -71,36 +73,37 @@ static int least_dims(struct arena *arena, const struct fact *exact, struct fact
 }
 
 /* A loose operand as the rule may see it at that end. */
-static int operand_at(struct walk *walk, const struct rule *rule, size_t slot,
-                      enum rule_end end, struct fact *ret) {
-    const char letter = monotone_letter(rule->op, slot);
-    const struct fact *exact = &walk->exact->facts[rule->node->inputs[slot]];
-    *ret = *rule->inputs[slot];
-    if (rule->op->memory == MEMORY_CONTROL) return CM_OK;
+static int operand_at(struct walk *walk, const struct op_context *context, size_t slot,
+                      enum op_end end, struct value_info *ret) {
+    const char letter = monotone_letter(context->op, slot);
+    const struct value_info *exact = &walk->exact->facts[context->node->inputs[slot]];
+    *ret = *context->inputs[slot];
+    if (context->op->memory == MEMORY_CONTROL) return CM_OK;
     if (letter == MONOTONE_NOT) *ret = *exact;
     if (letter == MONOTONE_DIMS) ret->value = ret->least = NULL;
     const bool falls = letter == MONOTONE_FALLING;
     if (ret->least && (end == RULE_LEAST) != falls) ret->value = ret->least;
-    if (end == RULE_LEAST && ret->is_at_most && ret->kind == CM_TYPE_TENSOR)
+    if (end == RULE_LEAST && ret->is_upper_bound && ret->kind == CM_TYPE_TENSOR)
         return least_dims(walk->arena, exact, ret);
     return CM_OK;
 }
 
 /* The rule with its operands as they are at that end. */
-static int rule_at(struct walk *walk, const struct rule *rule, enum rule_end end,
-                   struct rule *ret) {
-    const struct fact **inputs = arena_array(walk->arena, rule->n_inputs, sizeof *inputs);
-    struct fact *outputs = arena_array(walk->arena, rule->n_outputs, sizeof *outputs);
+static int op_at(struct walk *walk, const struct op_context *context, enum op_end end,
+                 struct op_context *ret) {
+    const struct value_info **inputs =
+        arena_array(walk->arena, context->n_inputs, sizeof *inputs);
+    struct value_info *outputs = arena_array(walk->arena, context->n_outputs, sizeof *outputs);
     if (!inputs || !outputs) return CM_NO_MEMORY;
-    for (size_t i = 0; i < rule->n_outputs; i++) outputs[i] = fact_unknown();
-    for (size_t i = 0; i < rule->n_inputs; i++) {
-        inputs[i] = rule->inputs[i];
-        if (!rule_is_loose(rule, i)) continue;
-        struct fact *fact = arena_array(walk->arena, 1, sizeof *fact);
-        if (!fact || operand_at(walk, rule, i, end, fact) < 0) return CM_NO_MEMORY;
-        inputs[i] = fact;
+    for (size_t i = 0; i < context->n_outputs; i++) outputs[i] = value_info_unknown();
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        inputs[i] = context->inputs[i];
+        if (!op_is_loose(context, i)) continue;
+        struct value_info *info = arena_array(walk->arena, 1, sizeof *info);
+        if (!info || operand_at(walk, context, i, end, info) < 0) return CM_NO_MEMORY;
+        inputs[i] = info;
     }
-    *ret = *rule;
+    *ret = *context;
     ret->inputs = inputs;
     ret->outputs = outputs;
     ret->end = end;
@@ -119,23 +122,23 @@ static bool is_positive(const struct constant *value) {
 }
 
 /* What grows only with what is not negative is not asked about anything else. */
-static bool may_fold(const struct rule *rule) {
-    if (monotone_letter(rule->op, 0) != MONOTONE_POSITIVE) return true;
-    for (size_t i = 0; i < rule->n_inputs; i++) {
-        const struct fact *fact = rule_input(rule, i);
-        const struct constant *least = fact->least ? fact->least : fact->value;
+static bool may_fold(const struct op_context *context) {
+    if (monotone_letter(context->op, 0) != MONOTONE_POSITIVE) return true;
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        const struct value_info *info = op_input(context, i);
+        const struct constant *least = info->least ? info->least : info->value;
         if (least && !is_positive(least)) return false;
     }
     return true;
 }
 
 /* The contents of the outputs at that end, whose shapes are known. */
-static int fold_at(struct walk *walk, const struct rule *rule, enum rule_end end,
-                   struct rule *ret) {
-    int status = rule_at(walk, rule, end, ret);
-    for (size_t i = 0; i < rule->n_outputs && status == CM_OK; i++) {
-        if (!rule_has_output(rule, i)) continue;
-        ret->outputs[i] = walk->exact->facts[rule->node->outputs[i]];
+static int fold_at(struct walk *walk, const struct op_context *context, enum op_end end,
+                   struct op_context *ret) {
+    int status = op_at(walk, context, end, ret);
+    for (size_t i = 0; i < context->n_outputs && status == CM_OK; i++) {
+        if (!op_has_output(context, i)) continue;
+        ret->outputs[i] = walk->exact->facts[context->node->outputs[i]];
         ret->outputs[i].value = NULL;
     }
     return status < 0 ? status : walk_fold(walk, ret);
@@ -158,7 +161,8 @@ static bool is_below(const struct constant *a, const struct constant *b, bool *r
 }
 
 /* Contents of shape arithmetic between both ends. */
-static void keep_contents(const struct fact *least, const struct fact *most, struct fact *ret) {
+static void keep_contents(const struct value_info *least, const struct value_info *most,
+                          struct value_info *ret) {
     bool same = false;
     if (ret->value || !least->value || !most->value) return;
     if (most->value->n_elements > CONSTANT_MAX_ELEMENTS) return;
@@ -167,42 +171,42 @@ static void keep_contents(const struct fact *least, const struct fact *most, str
     ret->least = same ? NULL : least->value;
 }
 
-static bool has_settled_outputs(const struct walk *walk, const struct rule *rule) {
-    for (size_t i = 0; i < rule->n_outputs; i++)
-        if (rule_has_output(rule, i) &&
-            !fact_is_complete(&walk->exact->facts[rule->node->outputs[i]]))
+static bool has_settled_outputs(const struct walk *walk, const struct op_context *context) {
+    for (size_t i = 0; i < context->n_outputs; i++)
+        if (op_has_output(context, i) &&
+            !value_info_is_complete(&walk->exact->facts[context->node->outputs[i]]))
             return false;
     return true;
 }
 
-static int fold_most(struct walk *walk, const struct rule *rule) {
-    struct rule least, most;
-    if (!rule->op->fold || rule->op->memory == MEMORY_CONTROL) return CM_OK;
-    if (!has_settled_outputs(walk, rule) || !may_fold(rule)) return CM_OK;
-    int status = fold_at(walk, rule, RULE_MOST, &most);
-    if (status == CM_OK) status = fold_at(walk, rule, RULE_LEAST, &least);
+static int fold_most(struct walk *walk, const struct op_context *context) {
+    struct op_context least, most;
+    if (!context->op->fold || context->op->memory == MEMORY_CONTROL) return CM_OK;
+    if (!has_settled_outputs(walk, context) || !may_fold(context)) return CM_OK;
+    int status = fold_at(walk, context, RULE_MOST, &most);
+    if (status == CM_OK) status = fold_at(walk, context, RULE_LEAST, &least);
     if (status < 0) return status;
-    for (size_t i = 0; i < rule->n_outputs; i++)
-        if (rule_has_output(rule, i))
+    for (size_t i = 0; i < context->n_outputs; i++)
+        if (op_has_output(context, i))
             keep_contents(&least.outputs[i], &most.outputs[i],
-                          &walk->table->facts[rule->node->outputs[i]]);
+                          &walk->table->facts[context->node->outputs[i]]);
     return CM_OK;
 }
 
-int most_of_node(struct walk *walk, struct rule *rule) {
-    const struct node *node = rule->node;
-    struct rule most;
+int most_of_node(struct walk *walk, struct op_context *context) {
+    const struct node *node = context->node;
+    struct op_context most;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
             walk->table->facts[node->outputs[i]] = walk->exact->facts[node->outputs[i]];
-    if (!is_open(walk, rule)) return CM_OK;
-    int status = rule_at(walk, rule, RULE_MOST, &most);
+    if (!is_open(walk, context)) return CM_OK;
+    int status = op_at(walk, context, RULE_MOST, &most);
     if (status == CM_OK) status = walk_infer(walk, &most);
     for (size_t i = 0; i < node->n_outputs && status == CM_OK; i++)
         if (node->outputs[i] != ID_NONE)
             walk->table->facts[node->outputs[i]] =
                 most_of_value(walk, node->outputs[i], &most.outputs[i]);
-    if (status == CM_OK) status = fold_most(walk, rule);
+    if (status == CM_OK) status = fold_most(walk, context);
     /* where the largest do not fit together, nothing is known of what comes out */
     return status == CM_NO_MEMORY ? status : CM_OK;
 }
@@ -218,6 +222,6 @@ int most_walk(const struct walk *exact, const struct infer_table **ret) {
     int status = walk_start(&walk);
     if (status == CM_OK) status = walk_graph(&walk, 0);
     *ret = walk.table;
-    walk.table->most = walk.table;
+    walk.table->upper = walk.table;
     return status < 0 ? diag_no_memory(exact->diag) : CM_OK;
 }

@@ -17,7 +17,8 @@
 int most_walk(const struct walk *exact, const struct infer_table **ret) CM_MUST_CHECK;
 
 /* Of the walk: one node; what is to be kept of a fact of a value that a body is handed. */
-int most_of_node(struct walk *walk, struct rule *rule) CM_MUST_CHECK;
-struct fact most_of_value(const struct walk *walk, uint32_t value, const struct fact *fact);
+int most_of_node(struct walk *walk, struct op_context *context) CM_MUST_CHECK;
+struct value_info most_of_value(const struct walk *walk, uint32_t value,
+                                const struct value_info *info);
 
 #endif

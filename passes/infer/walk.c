@@ -44,24 +44,24 @@ static bool worth_folding(const struct constant *constant) {
     }
 }
 
-static struct fact fact_of_constant(const struct constant *constant) {
-    struct fact fact = fact_tensor(constant->dtype, constant->shape);
+static struct value_info value_info_of_constant(const struct constant *constant) {
+    struct value_info info = value_info_tensor(constant->dtype, constant->shape);
     bool splat = constant->place == CONSTANT_SPLAT;
-    fact.value = splat || worth_folding(constant) ? constant : NULL;
-    fact.is_constant = true;
-    fact.is_weight = true;
-    return fact;
+    info.value = splat || worth_folding(constant) ? constant : NULL;
+    info.is_constant = true;
+    info.is_weight = true;
+    return info;
 }
 
 static void start_value(struct walk *walk, uint32_t id) {
     const struct value *value = &walk->model->values[id];
-    struct fact *fact = &walk->table->facts[id];
+    struct value_info *info = &walk->table->facts[id];
     if (walk->inputs[id])
-        *fact = *walk->inputs[id];
+        *info = *walk->inputs[id];
     else if (value->constant)
-        *fact = fact_of_constant(value->constant);
+        *info = value_info_of_constant(value->constant);
     else
-        *fact = fact_unknown();
+        *info = value_info_unknown();
 }
 
 void walk_renew_search(struct walk *walk) {
@@ -83,15 +83,15 @@ int walk_start(struct walk *walk) {
         return diag_no_memory(walk->diag);
     walk->n_walked = 0;
     walk_renew_search(walk);
-    walk->budget = (struct rule_budget){LONG_ELEMENTS, SHORT_ELEMENTS_PER_NODE *
-                                                           ((int64_t)model->n_nodes + 1)};
+    walk->budget = (struct op_budget){LONG_ELEMENTS,
+                                      SHORT_ELEMENTS_PER_NODE * ((int64_t)model->n_nodes + 1)};
     for (uint32_t graph = 0; graph < model->n_graphs; graph++) table->runs[graph] = 1;
     for (uint32_t id = 0; id < model->n_values; id++) start_value(walk, id);
     return CM_OK;
 }
 
 static int walk_body(void *context, uint32_t graph_id, size_t n_inputs,
-                     const struct fact *inputs, const struct fact **ret_outputs) {
+                     const struct value_info *inputs, const struct value_info **ret_outputs) {
     struct walk *walk = context;
     const struct graph *graph = &walk->model->graphs[graph_id];
     if (n_inputs != graph->n_inputs)
@@ -100,7 +100,7 @@ static int walk_body(void *context, uint32_t graph_id, size_t n_inputs,
     if (walk->depth >= MAX_BODY_DEPTH)
         return diag_error(walk->diag, DIAG_LIMIT, "bodies are nested deeper than %d",
                           MAX_BODY_DEPTH);
-    struct fact *outputs = arena_array(walk->arena, graph->n_outputs, sizeof(*outputs));
+    struct value_info *outputs = arena_array(walk->arena, graph->n_outputs, sizeof(*outputs));
     if (!outputs) return diag_no_memory(walk->diag);
     for (size_t i = 0; i < n_inputs; i++)
         walk->table->facts[graph->inputs[i]] =
@@ -139,7 +139,7 @@ static int64_t asked_trips(void *context, uint32_t node, int64_t rounds, int64_t
     return is_known(rounds) ? rounds : walk->trips[node];
 }
 
-static const struct fact *fact_of(void *context, uint32_t value) {
+static const struct value_info *value_info_of(void *context, uint32_t value) {
     const struct walk *walk = context;
     return &walk->table->facts[value];
 }
@@ -149,46 +149,46 @@ static bool may_search(void *context) {
     return walk->n_walked < walk->most_searched;
 }
 
-static bool inputs_are_constant(const struct rule *rule) {
-    for (size_t i = 0; i < rule->n_inputs; i++)
-        if (rule->inputs[i] && !rule->inputs[i]->is_constant) return false;
+static bool inputs_are_constant(const struct op_context *context) {
+    for (size_t i = 0; i < context->n_inputs; i++)
+        if (context->inputs[i] && !context->inputs[i]->is_constant) return false;
     return true;
 }
 
-static bool inputs_are_valued(const struct rule *rule) {
-    for (size_t i = 0; i < rule->n_inputs; i++)
-        if (rule->inputs[i] && !rule->inputs[i]->value) return false;
+static bool inputs_are_valued(const struct op_context *context) {
+    for (size_t i = 0; i < context->n_inputs; i++)
+        if (context->inputs[i] && !context->inputs[i]->value) return false;
     return true;
 }
 
 /* What the fold would write; a Constant's contents stand in the file as they are. */
-static bool affords_outputs(const struct rule *rule) {
+static bool affords_outputs(const struct op_context *context) {
     int64_t elements = 0;
-    for (size_t i = 0; i < rule->n_outputs; i++)
-        elements = checked_add(elements, rule_output_elements(rule, i));
+    for (size_t i = 0; i < context->n_outputs; i++)
+        elements = checked_add(elements, op_output_elements(context, i));
     bool is_folded = is_known(elements) && elements <= CONSTANT_MAX_ELEMENTS;
-    return rule->n_inputs == 0 || !is_folded || rule_affords(rule, elements);
+    return context->n_inputs == 0 || !is_folded || op_affords(context, elements);
 }
 
-int walk_fold(struct walk *walk, struct rule *rule) {
-    rule->budget = &walk->budget;
-    if (!rule->op->fold) return CM_OK;
-    if (!rule->op->fold_partial && !inputs_are_valued(rule)) return CM_OK;
-    return affords_outputs(rule) ? rule->op->fold(rule) : CM_OK;
+int walk_fold(struct walk *walk, struct op_context *context) {
+    context->budget = &walk->budget;
+    if (!context->op->fold) return CM_OK;
+    if (!context->op->fold_partial && !inputs_are_valued(context)) return CM_OK;
+    return affords_outputs(context) ? context->op->fold(context) : CM_OK;
 }
 
 /* A node without operands whose value stands in its attributes: Constant. */
-static bool is_file_constant(const struct rule *rule) {
-    return rule->n_inputs == 0 && rule->op->fold && rule->op->memory != MEMORY_CONTROL;
+static bool is_file_constant(const struct op_context *context) {
+    return context->n_inputs == 0 && context->op->fold && context->op->memory != MEMORY_CONTROL;
 }
 
 /* Only a row that could fold, or that has operands, gives the same contents each time. */
-static void mark_constant(const struct rule *rule, struct fact *output) {
-    bool deterministic = rule->n_inputs > 0 || rule->op->fold;
-    bool computed = deterministic && rule->op->memory != MEMORY_CONTROL &&
-                    !bind_is_unknown(rule->op) && inputs_are_constant(rule);
+static void mark_constant(const struct op_context *context, struct value_info *output) {
+    bool deterministic = context->n_inputs > 0 || context->op->fold;
+    bool computed = deterministic && context->op->memory != MEMORY_CONTROL &&
+                    !bind_is_unknown(context->op) && inputs_are_constant(context);
     output->is_constant = output->is_constant || computed || output->value;
-    output->is_weight = is_file_constant(rule);
+    output->is_weight = is_file_constant(context);
     if (output->is_weight && output->value && output->value->place != CONSTANT_SPLAT &&
         !worth_folding(output->value))
         output->value = NULL;
@@ -198,61 +198,62 @@ static void mark_constant(const struct rule *rule, struct fact *output) {
  * Where the rules leave something open, the file's own declaration closes it: the output of an
  * unknown operator, a dim that data decide but the exporter knew.
  */
-static int close_gaps(const struct walk *walk, uint32_t value, struct fact *fact) {
+static int close_gaps(const struct walk *walk, uint32_t value, struct value_info *info) {
     const struct type *type = walk->model->values[value].type;
     const struct shape *declared = &type->shape;
     if (!walk->declared || type->kind == CM_TYPE_UNKNOWN) return CM_OK;
-    if (fact->kind == CM_TYPE_UNKNOWN && fact_of_type(walk->arena, type, fact) < 0)
+    if (info->kind == CM_TYPE_UNKNOWN && value_info_of_type(walk->arena, type, info) < 0)
         return diag_no_memory(walk->diag);
-    if (fact->kind != CM_TYPE_TENSOR || type->kind != CM_TYPE_TENSOR) return CM_OK;
-    if (!shape_has_rank(&fact->shape)) fact->shape = *declared;
-    if (shape_is_known(&fact->shape) || fact->shape.rank != declared->rank) return CM_OK;
+    if (info->kind != CM_TYPE_TENSOR || type->kind != CM_TYPE_TENSOR) return CM_OK;
+    if (!shape_has_rank(&info->shape)) info->shape = *declared;
+    if (shape_is_known(&info->shape) || info->shape.rank != declared->rank) return CM_OK;
     struct shape closed;
-    if (shape_make(walk->arena, declared->rank, fact->shape.dims, &closed) < 0)
+    if (shape_make(walk->arena, declared->rank, info->shape.dims, &closed) < 0)
         return diag_no_memory(walk->diag);
     for (int axis = 0; axis < closed.rank; axis++)
         if (!is_known(closed.dims[axis])) closed.dims[axis] = declared->dims[axis];
-    fact->shape = closed;
+    info->shape = closed;
     return CM_OK;
 }
 
-static int keep_outputs(struct walk *walk, const struct rule *rule) {
-    const struct node *node = rule->node;
+static int keep_outputs(struct walk *walk, const struct op_context *context) {
+    const struct node *node = context->node;
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
-        struct fact *fact = &rule->outputs[i];
-        int status = close_gaps(walk, value, fact);
+        struct value_info *info = &context->outputs[i];
+        int status = close_gaps(walk, value, info);
         if (status < 0) return status;
-        mark_constant(rule, fact);
-        walk->table->is_open = walk->table->is_open || !fact_is_settled(fact);
-        walk->table->facts[value] = *fact;
+        mark_constant(context, info);
+        walk->table->is_open = walk->table->is_open || !value_info_is_settled(info);
+        walk->table->facts[value] = *info;
     }
     return CM_OK;
 }
 
 static void forget_outputs(struct walk *walk, const struct node *node) {
     for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE) walk->table->facts[node->outputs[i]] = fact_unknown();
+        if (node->outputs[i] != ID_NONE)
+            walk->table->facts[node->outputs[i]] = value_info_unknown();
 }
 
-int walk_infer(struct walk *walk, struct rule *rule) {
-    const struct rule_walker walker = {.walk = walk_body,
-                                       .runs = body_runs,
-                                       .context = walk,
-                                       .may_search = may_search,
-                                       .trips = asked_trips,
-                                       .fact = fact_of};
-    rule->walker = &walker;
-    rule->budget = &walk->budget;
-    int status = rule->op->infer(rule);
-    rule->walker = NULL;
+int walk_infer(struct walk *walk, struct op_context *context) {
+    const struct op_walker walker = {.walk = walk_body,
+                                     .runs = body_runs,
+                                     .context = walk,
+                                     .may_search = may_search,
+                                     .trips = asked_trips,
+                                     .info = value_info_of};
+    context->walker = &walker;
+    context->budget = &walk->budget;
+    int status = context->op->infer(context);
+    context->walker = NULL;
     return status;
 }
 
 int walk_node(struct walk *walk, uint32_t id) {
-    struct rule_room room;
-    const struct rule_source source = {
+    struct op_room room;
+    const struct op_source source = {
         .model = walk->model,
         .ops = walk->ops,
         .overrides = walk->overrides,
@@ -264,28 +265,28 @@ int walk_node(struct walk *walk, uint32_t id) {
         .diag = walk->diag,
     };
     struct arena_mark mark = arena_save(walk->scratch);
-    struct rule rule;
+    struct op_context context;
     struct node_place place = {.model = walk->model,
                                .op = walk->ops[id],
                                .facts = walk->table->facts,
                                .pass = walk->pass,
                                .node = id};
-    int status = rules_make(&source, id, &rule);
+    int status = rules_make(&source, id, &context);
     if (status < 0) return status;
     walk->n_walked++;
     if (walk->exact) {
-        status = most_of_node(walk, &rule);
+        status = most_of_node(walk, &context);
         arena_restore(walk->scratch, mark);
         return status;
     }
     node_place_push(&place, walk->diag);
-    status = walk_infer(walk, &rule);
-    if (status == CM_OK) status = walk_fold(walk, &rule);
+    status = walk_infer(walk, &context);
+    if (status == CM_OK) status = walk_fold(walk, &context);
     node_place_pop(&place, walk->diag);
     if (status == CM_OK)
-        status = keep_outputs(walk, &rule);
+        status = keep_outputs(walk, &context);
     else
-        forget_outputs(walk, rule.node);
+        forget_outputs(walk, context.node);
     arena_restore(walk->scratch, mark);
     return status;
 }

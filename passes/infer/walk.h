@@ -14,7 +14,7 @@
 struct walk {
     const struct model *model;
     const struct op *const *ops;             /* by node */
-    const struct fact *const *inputs;        /* by value: facts of the main graph's inputs */
+    const struct value_info *const *inputs;  /* by value: facts of the main graph's inputs */
     const struct override *const *overrides; /* by node, or NULL */
     const int64_t *trips; /* by node: how often a Loop runs that the file does not tell; NULL */
     enum cm_mode mode;
@@ -28,7 +28,7 @@ struct walk {
     int depth;                       /* bodies around */
     enum trip_use *trip_uses;        /* by node: what became of `trips`; by walk_start */
     bool *has_assumed;               /* by node: its assumption was told; by walk_start */
-    struct rule_budget budget;       /* of its rules; by walk_start */
+    struct op_budget budget;         /* of its rules; by walk_start */
     int64_t n_walked;      /* nodes, those of bodies each time that they were walked */
     int64_t most_searched; /* n_walked from which on no body is walked again; by walk_start */
 };
@@ -40,8 +40,8 @@ void walk_renew_search(struct walk *walk);
 /* Infers one node whose operands are known; a fault leaves its outputs unknown. */
 int walk_node(struct walk *walk, uint32_t node) CM_MUST_CHECK;
 /* The types of the outputs, then their contents, of a rule with operands; for walk_most.c. */
-int walk_infer(struct walk *walk, struct rule *rule) CM_MUST_CHECK;
-int walk_fold(struct walk *walk, struct rule *rule) CM_MUST_CHECK;
+int walk_infer(struct walk *walk, struct op_context *context) CM_MUST_CHECK;
+int walk_fold(struct walk *walk, struct op_context *context) CM_MUST_CHECK;
 /* Every node of a graph in order, past faults; the worst status. CM_NO_MEMORY ends it at once.
  */
 int walk_graph(struct walk *walk, uint32_t graph) CM_MUST_CHECK;

@@ -135,7 +135,8 @@ static int run(const struct analysis *analysis, void *own) {
 const struct pass pass_advice = {
     .name = "advice",
     .summary = "tell what would make it faster, where there are times",
-    .needs = HAS_BOUNDS | HAS_PRIMITIVES | HAS_TIMES | HAS_MODULES | HAS_DEMAND,
+    .needs =
+        HAS_ROOFLINE_BOUNDS | HAS_PRIMITIVES | HAS_TIMES | HAS_MODULES | HAS_MEMORY_REQUIRED,
     .gives = HAS_ADVICE,
     .run = run,
     .own = offsetof(struct analysis, advice),

@@ -45,7 +45,7 @@ static double tensor_bytes(const struct cm_tensor *tensor) {
 
 /* Seconds that so many bytes take at best; negative: not known. */
 static double traffic_s(const struct advice_case *advice, double bytes) {
-    const double bandwidth = bounds_bandwidth(advice->analysis);
+    const double bandwidth = roofline_bounds_bandwidth(advice->analysis);
     return bandwidth > 0 ? bytes / bandwidth : -1;
 }
 
@@ -110,7 +110,7 @@ static void pick_without_tensor_cores(struct advice_case *advice) {
         if (advice->seconds[node] <= 0 || !runs_without(advice, node)) continue;
         const double runs = advice->seconds[node] / measurement_of(advice, node)->cold.median;
         const double memory =
-            traffic_s(advice, bounds_bytes(primitive_of(advice, node)) * runs);
+            traffic_s(advice, roofline_bounds_bytes(primitive_of(advice, node)) * runs);
         advice_pick(advice, node, memory < 0 ? -1 : fmax(0, advice->seconds[node] - memory));
     }
 }
@@ -294,7 +294,7 @@ static void tell_launches(struct advice_case *advice) {
 static void pick_memory(struct advice_case *advice) {
     const int64_t have = advice->analysis->estimate.facts.memory_bytes;
     const int64_t required = advice->analysis->demand.required_bytes;
-    const uint32_t peak = advice->analysis->lifetime.peak_node;
+    const uint32_t peak = advice->analysis->liveness.peak_node;
     if (have <= 0 || !is_known(required) || peak == ID_NONE) return;
     if ((double)required > FULL_MEMORY * (double)have) advice_pick(advice, peak, -1);
 }

@@ -32,7 +32,7 @@ static void add_operator(const struct analysis *analysis, uint32_t node,
                          struct operator_row *row) {
     const struct cm_costs *costs = &analysis->count.nodes[node].costs;
     row->nodes++;
-    row->costs.at_most |= costs->at_most;
+    row->costs.upper_bound |= costs->upper_bound;
     add_known(&row->costs.macs, costs->macs);
     add_known(&row->costs.int_macs, costs->int_macs);
     add_known(&row->costs.flops, costs->flops);

@@ -77,7 +77,7 @@ struct asked {
     const char *name;
     const struct cm_backend *backend;
     const char *module; /* its file; NULL: built in */
-    struct child_setup setup;
+    struct subprocess_setup setup;
 };
 
 static void tell_cache(const struct analysis *analysis, const struct cm_reason *reason) {
@@ -113,15 +113,15 @@ static int open_cache(const struct analysis *analysis, const struct asked *asked
 }
 
 static int measure_all(const struct analysis *analysis, const struct asked *asked,
-                       struct child *child, struct estimate_table *ret) {
+                       struct subprocess *child, struct estimate_table *ret) {
     struct cm_reason reason = {""};
     struct survey survey = {.analysis = analysis,
                             .child = child,
                             .drift = asked->setup.policy.drift,
                             .when = (int64_t)time(NULL)};
-    ret->facts = *child_facts(child);
+    ret->facts = *subprocess_facts(child);
     int status = open_cache(analysis, asked, &ret->facts, &survey.cache);
-    if (status == CM_OK) status = survey_run(&survey, ret);
+    if (status == CM_OK) status = measure_all_run(&survey, ret);
     if (status != CM_OK) return status;
     if (survey.cache && cache_save(survey.cache, &reason) != CM_BACKEND_OK)
         tell_cache(analysis, &reason);
@@ -150,22 +150,22 @@ static int refuse_nothing(const struct analysis *analysis, const char *name,
 static int ask(const struct analysis *analysis, struct asked *asked,
                const struct cm_settings *settings, struct estimate_table *ret) {
     struct places places;
-    struct child *child = NULL;
+    struct subprocess *child = NULL;
     struct cm_reason reason = {""};
     if (places_find(analysis->arena, &places) != CM_OK) return diag_no_memory(analysis->diag);
     if (backends_find(&places, asked->name, analysis->arena, &asked->backend, &reason) !=
         CM_BACKEND_OK)
         return tell_problem(analysis, asked->name, &reason, ret);
     asked->module = backends_module(&places, asked->name, analysis->arena);
-    child_setup_init(&asked->setup, asked->backend);
+    subprocess_setup_init(&asked->setup, asked->backend);
     asked->setup.settings = *settings;
     if (settings->plan_only) asked->setup.measure_timeout_s = PLAN_TIMEOUT_S;
     /* Each algorithm that is tried is built and run anew. */
     if (settings->autotune > 1) asked->setup.measure_timeout_s *= settings->autotune;
-    if (child_start(&asked->setup, analysis->arena, &child, &reason) != CM_BACKEND_OK)
+    if (subprocess_start(&asked->setup, analysis->arena, &child, &reason) != CM_BACKEND_OK)
         return tell_problem(analysis, asked->name, &reason, ret);
     int status = measure_all(analysis, asked, child, ret);
-    child_stop(child);
+    subprocess_stop(child);
     if (status == CM_OK && !settings->plan_only)
         status = refuse_nothing(analysis, asked->name, ret);
     return status;

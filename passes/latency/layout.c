@@ -46,10 +46,10 @@ static void join(const struct classes *classes, uint32_t a, uint32_t b) {
 /* Of a value that may be an image; 0 of any other. */
 static int rank_of(const struct classes *classes, uint32_t value) {
     if (value == ID_NONE) return 0;
-    const struct fact *fact = &classes->analysis->infer.facts[value];
-    const bool fits = fact->kind == CM_TYPE_TENSOR && !fact->is_constant &&
-                      fact->shape.rank >= LEAST_RANK && fact->shape.rank <= MOST_RANK;
-    return fits ? fact->shape.rank : 0;
+    const struct value_info *info = &classes->analysis->infer.facts[value];
+    const bool fits = info->kind == CM_TYPE_TENSOR && !info->is_constant &&
+                      info->shape.rank >= LEAST_RANK && info->shape.rank <= MOST_RANK;
+    return fits ? info->shape.rank : 0;
 }
 
 /* The value that says of a node whether it works on images; ID_NONE: it cannot. */
@@ -74,11 +74,11 @@ static void join_all(const struct classes *classes, const struct node *node) {
 
 /* A view that keeps the shape is the tensor itself. */
 static bool is_same(const struct classes *classes, const struct node *node) {
-    const struct fact *facts = classes->analysis->infer.facts;
+    const struct value_info *facts = classes->analysis->infer.facts;
     if (node->n_inputs < 1 || node->n_outputs < 1 || node->inputs[0] == ID_NONE ||
         node->outputs[0] == ID_NONE)
         return false;
-    return classes->analysis->lifetime.storage[node->outputs[0]] == STORAGE_VIEW &&
+    return classes->analysis->liveness.storage[node->outputs[0]] == STORAGE_VIEW &&
            shape_equal(&facts[node->inputs[0]].shape, &facts[node->outputs[0]].shape);
 }
 

@@ -53,7 +53,7 @@ static void measure_ceiling(void *context, const struct cm_primitive *primitive,
         return;
     }
     tell_progress(survey, &at);
-    child_measure(survey->child, primitive, ret);
+    subprocess_measure(survey->child, primitive, ret);
     keep(survey, primitive, ret);
 }
 
@@ -88,8 +88,8 @@ static void take_known(const struct survey *survey, struct missing *missing,
 static void measure_missing(void *context, size_t index, struct cm_measurement *ret) {
     const struct missing *missing = context;
     const struct survey *survey = missing->survey;
-    child_measure(survey->child, &survey->analysis->primitives.items[missing->indices[index]],
-                  ret);
+    subprocess_measure(survey->child,
+                       &survey->analysis->primitives.items[missing->indices[index]], ret);
 }
 
 static void tell_round(void *context, int round, size_t done, size_t total) {
@@ -100,9 +100,9 @@ static void tell_round(void *context, int round, size_t done, size_t total) {
 
 static void measure_layers(struct missing *missing, struct estimate_table *ret) {
     struct survey *survey = missing->survey;
-    const struct rounds_job job = {measure_missing, tell_round, missing};
+    const struct repeat_job job = {measure_missing, tell_round, missing};
     take_known(survey, missing, ret);
-    rounds_run(&job, missing->n, survey->drift, missing->found);
+    repeat_run(&job, missing->n, survey->drift, missing->found);
     for (size_t i = 0; i < missing->n; i++) {
         const size_t index = missing->indices[i];
         ret->items[index] = missing->found[i];
@@ -151,13 +151,13 @@ static int run_network(const struct survey *survey, struct estimate_table *ret) 
         return CM_OK;
     }
     tell_progress(survey, &at);
-    child_measure_network(survey->child, &network.network, &ret->network.measurement);
+    subprocess_measure_network(survey->child, &network.network, &ret->network.measurement);
     add_up(survey, ret->items, &ret->network);
     doubt_network(survey, &ret->network);
     return CM_OK;
 }
 
-int survey_run(struct survey *survey, struct estimate_table *ret) {
+int measure_all_run(struct survey *survey, struct estimate_table *ret) {
     const struct analysis *analysis = survey->analysis;
     const size_t n = analysis->primitives.n;
     struct missing missing = {.survey = survey};

@@ -10,12 +10,12 @@
 
 struct analysis;
 struct cache;
-struct child;
+struct subprocess;
 struct estimate_table;
 
 struct survey {
     const struct analysis *analysis;
-    struct child *child;
+    struct subprocess *child;
     double drift;        /* how far two rounds may differ */
     struct cache *cache; /* NULL: none */
     int64_t when;        /* seconds since 1970 */
@@ -25,7 +25,7 @@ struct survey {
 /*
  * Fills items, ceilings and what is cached of *ret; its facts are there. CM_OK, CM_NO_MEMORY.
  */
-int survey_run(struct survey *survey, struct estimate_table *ret)
+int measure_all_run(struct survey *survey, struct estimate_table *ret)
     __attribute__((warn_unused_result));
 
 #endif

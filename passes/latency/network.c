@@ -58,7 +58,7 @@ static uint32_t match(const struct building *building, const uint32_t *values, s
         const int64_t room = checked_mul(elements, primitive_element_size(tensor->element));
         if (!is_known(room) || primitive_span(tensor) > room) continue;
         *at = i + 1;
-        return analysis->lifetime.root[values[i]];
+        return analysis->liveness.root[values[i]];
     }
     return ID_NONE;
 }
@@ -111,8 +111,8 @@ static bool list_steps(struct building *building, const struct estimate_table *t
     const struct analysis *analysis = building->analysis;
     const struct primitives_table *primitives = &analysis->primitives;
     uint32_t n = 0;
-    for (uint32_t step = 0; step < analysis->lifetime.n_steps; step++) {
-        const uint32_t node = analysis->lifetime.node_at[step];
+    for (uint32_t step = 0; step < analysis->liveness.n_steps; step++) {
+        const uint32_t node = analysis->liveness.node_at[step];
         const uint32_t primitive = primitives->of_node[node];
         if (primitive == ID_NONE || !ran(&times->items[primitive])) continue;
         if (analysis->model->nodes[node].graph != 0) return false;
@@ -129,7 +129,7 @@ static void place_weights(struct building *building) {
     const struct analysis *analysis = building->analysis;
     int64_t *end = &building->ret->network.weight_bytes;
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
-        if (building->bytes[id] == 0 || is_in_arena(analysis->lifetime.storage[id])) continue;
+        if (building->bytes[id] == 0 || is_in_arena(analysis->liveness.storage[id])) continue;
         building->offsets[id] = *end;
         *end = checked_add(*end, building->bytes[id]);
     }
@@ -140,20 +140,20 @@ static int place_activations(struct building *building) {
     const size_t n_values = analysis->model->n_values;
     struct block *blocks = arena_array(building->arena, n_values, sizeof(*blocks));
     uint32_t *values = arena_array(building->arena, n_values, sizeof(*values));
-    struct packing_plan plan;
+    struct arena_layout plan;
     int64_t total = 0;
     size_t n = 0;
     if (!blocks || !values) return CM_NO_MEMORY;
     for (uint32_t id = 0; id < n_values; id++) {
-        if (building->bytes[id] == 0 || !is_in_arena(analysis->lifetime.storage[id])) continue;
+        if (building->bytes[id] == 0 || !is_in_arena(analysis->liveness.storage[id])) continue;
         total = checked_add(total, building->bytes[id]);
         values[n] = id;
-        blocks[n++] = (struct block){building->bytes[id], analysis->lifetime.first[id],
-                                     analysis->lifetime.last[id]};
+        blocks[n++] = (struct block){building->bytes[id], analysis->liveness.first[id],
+                                     analysis->liveness.last[id]};
     }
     building->ret->network.arena_bytes = total;
     if (n == 0 || !is_known(total)) return CM_OK;
-    if (packing_plan(building->arena, blocks, n, false, &plan) < 0) return CM_NO_MEMORY;
+    if (arena_layout(building->arena, blocks, n, false, &plan) < 0) return CM_NO_MEMORY;
     building->ret->network.arena_bytes = plan.bytes;
     for (size_t i = 0; i < n; i++) building->offsets[values[i]] = plan.offsets[i];
     return CM_OK;
@@ -167,7 +167,7 @@ static struct cm_place place(const struct building *building, uint32_t root,
         return ret;
     }
     ret.offset = building->offsets[root];
-    if (is_in_arena(building->analysis->lifetime.storage[root])) ret.block = CM_BLOCK_ARENA;
+    if (is_in_arena(building->analysis->liveness.storage[root])) ret.block = CM_BLOCK_ARENA;
     return ret;
 }
 
@@ -202,7 +202,7 @@ static int place_all(struct building *building) {
 static bool make_tables(struct building *building) {
     const struct model *model = building->analysis->model;
     struct arena *arena = building->arena;
-    const size_t n = building->analysis->lifetime.n_steps;
+    const size_t n = building->analysis->liveness.n_steps;
     const size_t n_primitives = building->analysis->primitives.n;
     building->ret->in_it = arena_array(arena, model->n_nodes, sizeof(bool));
     building->primitives = arena_array(arena, n_primitives, sizeof(*building->primitives));

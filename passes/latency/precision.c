@@ -46,37 +46,38 @@ static enum dtype dtype_of(const struct elements *elements, int32_t kind, bool i
     return is_convolution(kind) ? elements->image : elements->matrix;
 }
 
-static const struct fact *changed(struct arena *arena, const struct fact *fact,
-                                  enum dtype dtype) {
-    if (fact == NULL || fact->kind != CM_TYPE_TENSOR || fact->dtype != DTYPE_FLOAT) return fact;
-    struct fact *copy = arena_alloc(arena, sizeof(*copy));
+static const struct value_info *changed(struct arena *arena, const struct value_info *info,
+                                        enum dtype dtype) {
+    if (info == NULL || info->kind != CM_TYPE_TENSOR || info->dtype != DTYPE_FLOAT) return info;
+    struct value_info *copy = arena_alloc(arena, sizeof(*copy));
     if (copy == NULL) return NULL;
-    *copy = *fact;
+    *copy = *info;
     copy->dtype = dtype;
     return copy;
 }
 
 /* Not those of a product of integers, whose other operands are scales. */
-static bool has_factors(const struct rule *rule) {
-    return rule_dtype(rule, 0) == DTYPE_FLOAT && rule_dtype(rule, 1) == DTYPE_FLOAT;
+static bool has_factors(const struct op_context *context) {
+    return op_dtype(context, 0) == DTYPE_FLOAT && op_dtype(context, 1) == DTYPE_FLOAT;
 }
 
-int precision_apply(const struct analysis *analysis, int32_t kind, struct rule *rule) {
-    const bool factors = has_factors(rule);
+int precision_apply(const struct analysis *analysis, int32_t kind, struct op_context *context) {
+    const bool factors = has_factors(context);
     const struct elements *elements = &precisions[analysis->options->precision];
-    const struct fact **inputs =
-        arena_array(analysis->arena, rule->n_inputs, sizeof(struct fact *));
-    if (inputs == NULL && rule->n_inputs > 0) return diag_no_memory(analysis->diag);
-    for (size_t i = 0; i < rule->n_inputs; i++) {
+    const struct value_info **inputs =
+        arena_array(analysis->arena, context->n_inputs, sizeof(struct value_info *));
+    if (inputs == NULL && context->n_inputs > 0) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < context->n_inputs; i++) {
         const enum dtype dtype = dtype_of(elements, kind, factors && i < 2);
-        inputs[i] = changed(analysis->arena, rule->inputs[i], dtype);
-        if (inputs[i] == NULL && rule->inputs[i] != NULL) return diag_no_memory(analysis->diag);
+        inputs[i] = changed(analysis->arena, context->inputs[i], dtype);
+        if (inputs[i] == NULL && context->inputs[i] != NULL)
+            return diag_no_memory(analysis->diag);
     }
-    for (size_t i = 0; i < rule->n_outputs; i++) {
-        struct fact *output = &rule->outputs[i];
+    for (size_t i = 0; i < context->n_outputs; i++) {
+        struct value_info *output = &context->outputs[i];
         if (output->kind == CM_TYPE_TENSOR && output->dtype == DTYPE_FLOAT)
             output->dtype = dtype_of(elements, kind, false);
     }
-    rule->inputs = inputs;
+    context->inputs = inputs;
     return CM_OK;
 }

@@ -9,7 +9,7 @@
 #include "costmodel/costmodel.h"
 
 struct analysis;
-struct rule;
+struct op_context;
 
 /* Whether elements are other than those that the file stores. */
 bool precision_changes(enum cm_precision precision);
@@ -20,6 +20,6 @@ bool precision_changes(enum cm_precision precision);
  * than the rest.
  */
 int precision_apply(const struct analysis *analysis, int32_t kind,
-                    struct rule *rule) CM_MUST_CHECK;
+                    struct op_context *context) CM_MUST_CHECK;
 
 #endif

@@ -51,20 +51,21 @@ static uint32_t add_primitive(struct primitives_table *table, struct index *inde
 }
 
 /* The arithmetic of one run, whatever convention the report counts by. */
-static int64_t exact_flops(const struct convention *exact, const struct rule *rule) {
-    return convention_operations(exact, rule, product_macs(rule));
+static int64_t exact_flops(const struct convention *exact, const struct op_context *context) {
+    return convention_operations(exact, context, product_macs(context));
 }
 
 /*
  * What is read of operands of which a part is taken: rows of a table, a slice. The count has
  * them whole, as tensors that the node uses; a device reads no more than it writes.
  */
-static int64_t bytes_touched(const struct rule *rule, const struct cm_primitive *primitive,
-                             int64_t read, int64_t written) {
+static int64_t bytes_touched(const struct op_context *context,
+                             const struct cm_primitive *primitive, int64_t read,
+                             int64_t written) {
     const bool takes_part = primitive->kind == CM_GATHER ||
                             (primitive->kind == CM_COPY && primitive->n_inputs == 1);
     if (!takes_part) return read;
-    const int64_t whole = lifetime_bytes(rule_input(rule, 0));
+    const int64_t whole = liveness_bytes(op_input(context, 0));
     if (!is_known(whole) || !is_known(read) || whole <= written) return read;
     return checked_add(checked_sub(read, whole), written);
 }
@@ -73,31 +74,32 @@ struct lowering_job {
     const struct analysis *analysis;
     const struct convention *exact;
     const bool *images; /* by node; NULL: strides stay row-major */
-    struct rule rule;
+    struct op_context context;
 };
 
 /* The primitive, with the elements and the strides that were asked for. */
 static int find_primitive(struct lowering_job *job, struct cm_primitive *ret, bool *ret_found,
                           const char **ret_why) {
     const struct analysis *analysis = job->analysis;
-    *ret_found = lowering_apply(&job->rule, ret, ret_why);
+    *ret_found = lowering_apply(&job->context, ret, ret_why);
     if (*ret_found && precision_changes(analysis->options->precision)) {
-        const int status = precision_apply(analysis, ret->kind, &job->rule);
+        const int status = precision_apply(analysis, ret->kind, &job->context);
         if (status < 0) return status;
-        *ret_found = lowering_apply(&job->rule, ret, ret_why);
+        *ret_found = lowering_apply(&job->context, ret, ret_why);
     }
-    if (*ret_found && job->images != NULL && job->images[job->rule.node_id]) layout_apply(ret);
+    if (*ret_found && job->images != NULL && job->images[job->context.node_id])
+        layout_apply(ret);
     return CM_OK;
 }
 
 /* Its work, that of the node in these elements. False: not known. */
 static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) {
-    const struct rule *rule = &job->rule;
+    const struct op_context *context = &job->context;
     int64_t read = 0;
     int64_t written = 0;
-    (void)count_traffic(job->analysis, rule, &read, &written);
-    ret->flops = exact_flops(job->exact, rule);
-    ret->bytes_read = bytes_touched(rule, ret, read, written);
+    (void)count_traffic(job->analysis, context, &read, &written);
+    ret->flops = exact_flops(job->exact, context);
+    ret->bytes_read = bytes_touched(context, ret, read, written);
     ret->bytes_written = written;
     return is_known(ret->flops) && is_known(ret->bytes_read) && is_known(written);
 }
@@ -105,7 +107,7 @@ static bool find_work(const struct lowering_job *job, struct cm_primitive *ret) 
 static bool does_nothing(const struct lowering_job *job) {
     int64_t read = 0;
     int64_t written = 0;
-    return !count_traffic(job->analysis, &job->rule, &read, &written);
+    return !count_traffic(job->analysis, &job->context, &read, &written);
 }
 
 /* *ret_why NULL: it has one, or needs none. */
@@ -114,7 +116,7 @@ static int lower(struct lowering_job *job, struct cm_primitive *ret, enum lowere
     bool found = false;
     *ret_lowered = LOWERED_NOTHING;
     if (does_nothing(job)) {
-        const bool is_body = job->rule.op->memory == MEMORY_CONTROL;
+        const bool is_body = job->context.op->memory == MEMORY_CONTROL;
         *ret_why = is_body ? "its bodies are measured" : NULL;
         return CM_OK;
     }
@@ -145,11 +147,11 @@ static int make_tables(const struct analysis *analysis, struct primitives_table 
 
 static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_table *table,
                       struct index *index) {
-    const struct rule_source source = rules_source(job->analysis);
+    const struct op_source source = rules_source(job->analysis);
     const struct arena_mark mark = arena_save(job->analysis->arena);
     struct cm_primitive primitive;
     table->of_node[id] = ID_NONE;
-    int status = rules_make_done(&source, id, &job->rule);
+    int status = rules_make_done(&source, id, &job->context);
     if (status == CM_OK)
         status = lower(job, &primitive, &table->lowered[id], &table->why_not[id]);
     if (status == CM_OK && table->lowered[id] == LOWERED_PRIMITIVE)

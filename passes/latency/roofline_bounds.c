@@ -26,26 +26,26 @@ static const char *const names[N_BOUNDS] = {
     [BOUND_LAUNCH] = "launch",   [BOUND_OCCUPANCY] = "occupancy", [BOUND_MIXED] = "mixed",
 };
 
-const char *bounds_name(enum bound bound) {
+const char *roofline_bounds_name(enum bound bound) {
     return names[bound];
 }
 
-double bounds_bytes(const struct cm_primitive *primitive) {
+double roofline_bounds_bytes(const struct cm_primitive *primitive) {
     return (double)primitive->bytes_read + (double)primitive->bytes_written;
 }
 
 /* What was measured goes before what the device says of itself. */
-double bounds_bandwidth(const struct analysis *analysis) {
+double roofline_bounds_bandwidth(const struct analysis *analysis) {
     const double measured = analysis->estimate.ceilings.copy_bytes_per_s;
     return measured > 0 ? measured : analysis->estimate.facts.bandwidth;
 }
 
-double bounds_rate(const struct analysis *analysis, int32_t element) {
+double roofline_bounds_rate(const struct analysis *analysis, int32_t element) {
     const bool is_element = element > CM_ELEMENT_NONE && element < CM_N_ELEMENTS;
     return is_element ? analysis->estimate.ceilings.flops_per_s[element] : 0;
 }
 
-double bounds_floor(const struct analysis *analysis) {
+double roofline_bounds_floor(const struct analysis *analysis) {
     const double measured = analysis->estimate.ceilings.floor_s;
     return measured > 0 ? measured : analysis->estimate.facts.floor;
 }
@@ -53,14 +53,14 @@ double bounds_floor(const struct analysis *analysis) {
 /* Seconds; negative: not known. */
 static double least_by_memory(const struct analysis *analysis,
                               const struct cm_primitive *primitive) {
-    const double bandwidth = bounds_bandwidth(analysis);
-    return bandwidth > 0 ? bounds_bytes(primitive) / bandwidth : -1;
+    const double bandwidth = roofline_bounds_bandwidth(analysis);
+    return bandwidth > 0 ? roofline_bounds_bytes(primitive) / bandwidth : -1;
 }
 
 /* What is no product does so few operations a byte that no rate holds it back. */
 static double least_by_compute(const struct analysis *analysis,
                                const struct cm_primitive *primitive) {
-    const double rate = bounds_rate(analysis, primitive->inputs[0].element);
+    const double rate = roofline_bounds_rate(analysis, primitive->inputs[0].element);
     if (rate > 0) return (double)primitive->flops / rate;
     return primitive_is_product(primitive) ? -1 : 0;
 }
@@ -76,7 +76,7 @@ static bool is_tiny_grid(const struct cm_how *how) {
 /* A model's time is its least one and the floor: what is more than memory takes is compute. */
 static void judge_model(const struct analysis *analysis, double seconds, double memory,
                         struct achieved *ret) {
-    const double floor = bounds_floor(analysis);
+    const double floor = roofline_bounds_floor(analysis);
     const double work = fmax(seconds - floor, fmax(memory, 0));
     ret->least_s = fmin(work, seconds);
     ret->bound = memory < 0                        ? BOUND_UNKNOWN
@@ -97,7 +97,7 @@ static void judge_run(const struct analysis *analysis, const struct cm_primitive
     const double memory = least_by_memory(analysis, primitive);
     const double compute = least_by_compute(analysis, primitive);
     if (memory >= 0 && compute >= 0) ret->least_s = fmax(memory, compute);
-    if (seconds < LAUNCH_FLOORS * bounds_floor(analysis))
+    if (seconds < LAUNCH_FLOORS * roofline_bounds_floor(analysis))
         ret->bound = BOUND_LAUNCH;
     else if (is_tiny_grid(&measurement->how))
         ret->bound = BOUND_OCCUPANCY;
@@ -105,15 +105,16 @@ static void judge_run(const struct analysis *analysis, const struct cm_primitive
         ret->bound = bound_of_shares(compute / seconds, memory / seconds);
 }
 
-void bounds_judge(const struct analysis *analysis, const struct cm_primitive *primitive,
-                  const struct cm_measurement *measurement, struct achieved *ret) {
+void roofline_bounds_judge(const struct analysis *analysis,
+                           const struct cm_primitive *primitive,
+                           const struct cm_measurement *measurement, struct achieved *ret) {
     const double seconds = measurement->cold.median;
     *ret = (struct achieved){.present = estimate_has_time(measurement) && seconds > 0,
                              .roofline = -1,
                              .least_s = -1};
     if (!ret->present) return;
     ret->flops_per_s = (double)primitive->flops / seconds;
-    ret->bytes_per_s = bounds_bytes(primitive) / seconds;
+    ret->bytes_per_s = roofline_bounds_bytes(primitive) / seconds;
     if (measurement->state == CM_MODELLED)
         judge_model(analysis, seconds, least_by_memory(analysis, primitive), ret);
     else
@@ -140,7 +141,7 @@ static void add_node(const struct analysis *analysis, uint32_t node,
     const double seconds = measurement->cold.median * runs;
     ret->seconds += seconds;
     ret->flops += (double)primitive->flops * runs;
-    ret->bytes += bounds_bytes(primitive) * runs;
+    ret->bytes += roofline_bounds_bytes(primitive) * runs;
     ret->by_bound[achieved->bound] += seconds;
     if (achieved->least_s < 0) return;
     ret->least_s += achieved->least_s * runs;
@@ -169,14 +170,15 @@ static struct achieved of_tally(const struct tally *tally) {
 }
 
 static const struct achieved *achieved_of(const struct analysis *analysis,
-                                          const struct bounds_table *table, uint32_t node) {
+                                          const struct roofline_bounds_table *table,
+                                          uint32_t node) {
     const int64_t runs = analysis->count.runs[analysis->model->nodes[node].graph];
     if (estimate_of_node(analysis, node) == NULL || !is_known(runs) || runs == 0) return NULL;
     const struct achieved *achieved = &table->of_primitive[analysis->primitives.of_node[node]];
     return achieved->present ? achieved : NULL;
 }
 
-static int judge_modules(const struct analysis *analysis, struct bounds_table *table) {
+static int judge_modules(const struct analysis *analysis, struct roofline_bounds_table *table) {
     const struct modules_table *modules = &analysis->modules;
     struct tally *tallies = arena_array(analysis->arena, modules->n_modules, sizeof(*tallies));
     table->of_module =
@@ -198,24 +200,24 @@ static int judge_modules(const struct analysis *analysis, struct bounds_table *t
 }
 
 static int run(const struct analysis *analysis, void *own) {
-    struct bounds_table *table = own;
+    struct roofline_bounds_table *table = own;
     const struct primitives_table *primitives = &analysis->primitives;
     if (!analysis->estimate.done) return CM_OK;
     table->of_primitive =
         arena_array(analysis->arena, primitives->n, sizeof(*table->of_primitive));
     if (!table->of_primitive) return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < primitives->n; i++)
-        bounds_judge(analysis, &primitives->items[i], &analysis->estimate.items[i],
-                     &table->of_primitive[i]);
+        roofline_bounds_judge(analysis, &primitives->items[i], &analysis->estimate.items[i],
+                              &table->of_primitive[i]);
     table->done = true;
     return judge_modules(analysis, table);
 }
 
-const struct pass pass_bounds = {
+const struct pass pass_roofline_bounds = {
     .name = "bounds",
     .summary = "find what keeps each time from being shorter",
     .needs = HAS_PRIMITIVES | HAS_TIMES | HAS_COSTS | HAS_MODULES,
-    .gives = HAS_BOUNDS,
+    .gives = HAS_ROOFLINE_BOUNDS,
     .run = run,
     .own = offsetof(struct analysis, bounds),
 };

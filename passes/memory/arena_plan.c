@@ -29,26 +29,26 @@ static int64_t round_up(const struct analysis *analysis, int64_t bytes) {
 }
 
 static int collect(const struct analysis *analysis, struct collected *ret) {
-    const struct lifetime_table *lifetime = &analysis->lifetime;
+    const struct liveness_table *liveness = &analysis->liveness;
     size_t n = analysis->model->n_values;
     ret->blocks = arena_array_raw(analysis->scratch, n, sizeof(*ret->blocks));
     ret->values = arena_array_raw(analysis->scratch, n, sizeof(*ret->values));
     if (!ret->blocks || !ret->values) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n; id++) {
-        int64_t bytes = lifetime_owned(analysis, id);
+        int64_t bytes = liveness_owned(analysis, id);
         if (bytes == 0 || bytes == DIM_UNKNOWN) continue;
         bytes = round_up(analysis, bytes);
         ret->total = checked_add(ret->total, bytes);
         ret->values[ret->n] = id;
-        ret->blocks[ret->n++] = (struct block){bytes, lifetime->first[id], lifetime->last[id]};
+        ret->blocks[ret->n++] = (struct block){bytes, liveness->first[id], liveness->last[id]};
     }
     return CM_OK;
 }
 
 static int plan_fresh(const struct analysis *analysis, const struct collected *all,
                       struct plan_table *table) {
-    struct packing_plan plan;
-    if (packing_plan(analysis->scratch, all->blocks, all->n, analysis->options->memory_plan,
+    struct arena_layout plan;
+    if (arena_layout(analysis->scratch, all->blocks, all->n, analysis->options->memory_plan,
                      &plan) < 0)
         return diag_no_memory(analysis->diag);
     table->arena_bytes = plan.bytes;
@@ -64,16 +64,16 @@ static int plan_fresh(const struct analysis *analysis, const struct collected *a
  */
 static size_t share_blocks(const struct analysis *analysis, struct collected *all,
                            uint32_t *block_of) {
-    const struct lifetime_table *lifetime = &analysis->lifetime;
+    const struct liveness_table *liveness = &analysis->liveness;
     const uint32_t *over = analysis->in_place.over;
     for (size_t i = 0; i < all->n; i++) block_of[all->values[i]] = (uint32_t)i;
-    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
-        const struct node *node = &analysis->model->nodes[lifetime->node_at[step]];
+    for (uint32_t step = 0; step < liveness->n_steps; step++) {
+        const struct node *node = &analysis->model->nodes[liveness->node_at[step]];
         uint32_t output = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
         if (output == ID_NONE || over[output] == ID_NONE) continue;
         all->blocks[block_of[output]].bytes = 0;
         block_of[output] = block_of[over[output]];
-        all->blocks[block_of[output]].last = lifetime->last[output];
+        all->blocks[block_of[output]].last = liveness->last[output];
     }
     size_t n = 0;
     for (size_t i = 0; i < all->n; i++)
@@ -83,14 +83,14 @@ static size_t share_blocks(const struct analysis *analysis, struct collected *al
 
 static int plan_in_place(const struct analysis *analysis, struct collected *all,
                          struct plan_table *table) {
-    struct packing_plan plan;
+    struct arena_layout plan;
     size_t n_values = analysis->model->n_values;
     uint32_t *block_of = arena_array_raw(analysis->scratch, n_values, sizeof(*block_of));
     table->arena_in_place_bytes = table->arena_bytes;
     if (analysis->in_place.n_over == 0) return CM_OK;
     if (!block_of) return diag_no_memory(analysis->diag);
     size_t n = share_blocks(analysis, all, block_of);
-    if (packing_plan(analysis->scratch, all->blocks, n, false, &plan) < 0)
+    if (arena_layout(analysis->scratch, all->blocks, n, false, &plan) < 0)
         return diag_no_memory(analysis->diag);
     table->arena_in_place_bytes = plan.bytes;
     return CM_OK;
@@ -110,11 +110,11 @@ static int run(const struct analysis *analysis, void *own) {
     return status < 0 ? status : plan_in_place(analysis, &all, table);
 }
 
-const struct pass pass_plan = {
+const struct pass pass_arena_plan = {
     .name = "plan",
     .summary = "give every value that owns bytes a place in one arena",
     .needs = HAS_TYPES | HAS_STORAGE | HAS_IN_PLACE,
-    .gives = HAS_PLAN,
+    .gives = HAS_ARENA_PLAN,
     .run = run,
     .own = offsetof(struct analysis, plan),
 };

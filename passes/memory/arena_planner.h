@@ -23,7 +23,7 @@ struct block {
 };
 
 /* The planners, each better than the others somewhere. */
-enum packing_planner {
+enum arena_planner {
     PACKING_SIZE,    /* Pisarchyk & Lee 2020, greedy by size: largest first, smallest gap */
     PACKING_BREADTH, /* the same, greedy by breadth: steps by their live bytes, then by size */
     PACKING_TIME,    /* in the order in which they are made, smallest gap */
@@ -31,7 +31,7 @@ enum packing_planner {
     PACKING_N_PLANNERS
 };
 
-struct packing_plan {
+struct arena_layout {
     int64_t *offsets;               /* by block, of packing's arena */
     int64_t bytes;                  /* of the arena */
     int64_t bound;                  /* most bytes alive at one step: no arena is smaller */
@@ -39,14 +39,14 @@ struct packing_plan {
 };
 
 /* "greedy_by_size" and the like; static text. */
-const char *packing_planner_name(enum packing_planner planner);
+const char *arena_planner_name(enum arena_planner planner);
 
 /*
  * The best of all planners (`all` false: of those up to one that needs no more than the bound,
  * which none can better), and where that is above the bound, what a search finds within its
  * budget of work. What it needs, and the offsets, is of `arena`.
  */
-int packing_plan(struct arena *arena, const struct block *blocks, size_t n, bool all,
-                 struct packing_plan *ret) CM_MUST_CHECK;
+int arena_layout(struct arena *arena, const struct block *blocks, size_t n, bool all,
+                 struct arena_layout *ret) CM_MUST_CHECK;
 
 #endif

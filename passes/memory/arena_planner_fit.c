@@ -96,7 +96,7 @@ static int allocate(struct packing *packing) {
     packing->spans = arena_array_raw(packing->arena, packing->n, sizeof *packing->spans);
     if (!by_first || !packing->from || !packing->spans) return CM_NO_MEMORY;
     packing->by_first = by_first;
-    return packing_order_by_first(packing, by_first);
+    return arena_planner_order_by_first(packing, by_first);
 }
 
 /* From counts to where each list begins. */
@@ -114,8 +114,8 @@ static int list_pairs(struct packing *packing, const uint32_t *ends) {
     return CM_OK;
 }
 
-int packing_open(struct packing *packing, struct arena *arena, const struct block *blocks,
-                 size_t n, bool *ret_possible) {
+int arena_planner_open(struct packing *packing, struct arena *arena, const struct block *blocks,
+                       size_t n, bool *ret_possible) {
     *packing = (struct packing){.arena = arena, .blocks = blocks, .n = (uint32_t)n};
     uint32_t *ends = arena_array_raw(arena, n, sizeof *ends);
     if (!ends || allocate(packing) < 0) return CM_NO_MEMORY;
@@ -159,8 +159,8 @@ static int64_t choose_gap(const struct packing *packing, int64_t bytes, size_t n
     return best < 0 ? end : best;
 }
 
-int64_t packing_place(struct packing *packing, const uint32_t *order, enum fit fit,
-                      int64_t limit, int64_t *offsets) {
+int64_t arena_planner_place(struct packing *packing, const uint32_t *order, enum fit fit,
+                            int64_t limit, int64_t *offsets) {
     int64_t size = 0;
     for (uint32_t i = 0; i < packing->n; i++) offsets[i] = -1;
     for (uint32_t i = 0; i < packing->n; i++) {

@@ -34,29 +34,32 @@ struct packing {
 };
 
 /* False in *ret_possible: more pairs than are looked at. */
-int packing_open(struct packing *packing, struct arena *arena, const struct block *blocks,
-                 size_t n, bool *ret_possible) CM_MUST_CHECK;
+int arena_planner_open(struct packing *packing, struct arena *arena, const struct block *blocks,
+                       size_t n, bool *ret_possible) CM_MUST_CHECK;
 
 /*
  * Places the blocks in that order, each as if it stood on those before it. Size of the arena;
  * one of more than `limit` bytes is given up, and limit + 1 returned.
  */
-int64_t packing_place(struct packing *packing, const uint32_t *order, enum fit fit,
-                      int64_t limit, int64_t *offsets);
+int64_t arena_planner_place(struct packing *packing, const uint32_t *order, enum fit fit,
+                            int64_t limit, int64_t *offsets);
 
 /* The order in which a planner places; that of PACKING_ENDS is that of PACKING_TIME. */
-int packing_order(const struct packing *packing, enum packing_planner planner,
-                  uint32_t *ret_order) CM_MUST_CHECK;
+int arena_planner_order(const struct packing *packing, enum arena_planner planner,
+                        uint32_t *ret_order) CM_MUST_CHECK;
 
 /* The blocks by the step that makes them, and that needs them last. */
-int packing_order_by_first(const struct packing *packing, uint32_t *ret_order) CM_MUST_CHECK;
-int packing_order_by_last(const struct packing *packing, uint32_t *ret_order) CM_MUST_CHECK;
+int arena_planner_order_by_first(const struct packing *packing,
+                                 uint32_t *ret_order) CM_MUST_CHECK;
+int arena_planner_order_by_last(const struct packing *packing,
+                                uint32_t *ret_order) CM_MUST_CHECK;
 
 /* A plan without pairs, and the bound. */
-int packing_by_heap(struct packing *packing, int64_t *offsets,
-                    int64_t *ret_bytes) CM_MUST_CHECK;
+int arena_planner_by_heap(struct packing *packing, int64_t *offsets,
+                          int64_t *ret_bytes) CM_MUST_CHECK;
 
 /* Betters a plan of *bytes down to the bound, or until its budget is spent. */
-int packing_search(struct packing *packing, int64_t *offsets, int64_t *bytes) CM_MUST_CHECK;
+int arena_planner_search(struct packing *packing, int64_t *offsets,
+                         int64_t *bytes) CM_MUST_CHECK;
 
 #endif

@@ -139,14 +139,14 @@ static int heap_open(struct heap *heap, const struct packing *packing) {
     return CM_OK;
 }
 
-int packing_by_heap(struct packing *packing, int64_t *offsets, int64_t *ret_bytes) {
+int arena_planner_by_heap(struct packing *packing, int64_t *offsets, int64_t *ret_bytes) {
     struct heap heap;
     int64_t live = 0;
     uint32_t done = 0;
     uint32_t *ended = arena_array(packing->arena, packing->n, sizeof *ended);
     uint32_t *chunks = arena_array(packing->arena, packing->n, sizeof *chunks);
     if (!ended || !chunks || heap_open(&heap, packing) < 0) return CM_NO_MEMORY;
-    if (packing_order_by_last(packing, ended) < 0) return CM_NO_MEMORY;
+    if (arena_planner_order_by_last(packing, ended) < 0) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < packing->n; i++) {
         const uint32_t made = packing->by_first[i];
         const struct block *block = &packing->blocks[made];

@@ -14,7 +14,7 @@
 #define N_DIGITS   (1U << DIGIT_BITS)
 
 /* What blocks are sorted by, ascending. */
-typedef int64_t packing_key(const struct packing *packing, uint32_t block);
+typedef int64_t arena_planner_key(const struct packing *packing, uint32_t block);
 
 static int64_t first_step(const struct packing *packing, uint32_t block) {
     return packing->blocks[block].first;
@@ -66,7 +66,7 @@ static void sort_by_digit(const uint64_t *keys, int shift, uint32_t *order, uint
 }
 
 /* By radix, digits that are the same in all keys left out: sizes differ in few bits. */
-static int sort_by(const struct packing *packing, packing_key *key_of, uint32_t *order) {
+static int sort_by(const struct packing *packing, arena_planner_key *key_of, uint32_t *order) {
     const uint32_t n = packing->n;
     struct arena_mark mark = arena_save(packing->arena);
     uint64_t *keys = arena_array_raw(packing->arena, n, sizeof *keys);
@@ -81,22 +81,22 @@ static int sort_by(const struct packing *packing, packing_key *key_of, uint32_t 
     return CM_OK;
 }
 
-static int sort_all_by(const struct packing *packing, packing_key *key_of,
+static int sort_all_by(const struct packing *packing, arena_planner_key *key_of,
                        uint32_t *ret_order) {
     for (uint32_t i = 0; i < packing->n; i++) ret_order[i] = i;
     return sort_by(packing, key_of, ret_order);
 }
 
-int packing_order_by_first(const struct packing *packing, uint32_t *ret_order) {
+int arena_planner_order_by_first(const struct packing *packing, uint32_t *ret_order) {
     return sort_all_by(packing, first_step, ret_order);
 }
 
-int packing_order_by_last(const struct packing *packing, uint32_t *ret_order) {
+int arena_planner_order_by_last(const struct packing *packing, uint32_t *ret_order) {
     return sort_all_by(packing, last_step, ret_order);
 }
 
-int packing_order(const struct packing *packing, enum packing_planner planner,
-                  uint32_t *ret_order) {
+int arena_planner_order(const struct packing *packing, enum arena_planner planner,
+                        uint32_t *ret_order) {
     int status = CM_OK;
     memcpy(ret_order, packing->by_first, packing->n * sizeof *ret_order);
     if (planner == PACKING_SIZE || planner == PACKING_BREADTH)

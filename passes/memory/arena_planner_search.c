@@ -81,14 +81,15 @@ static void keep(struct search *search, int64_t *offsets, int64_t *bytes, int64_
 static void climb(struct search *search, int64_t *offsets, int64_t *bytes) {
     struct packing *packing = search->packing;
     int64_t here =
-        packing_place(packing, search->order, FIT_LOWEST, INT64_MAX, search->offsets);
+        arena_planner_place(packing, search->order, FIT_LOWEST, INT64_MAX, search->offsets);
     if (here < *bytes) keep(search, offsets, bytes, here);
     build_tower(search);
     while (*bytes > packing->bound && packing->work < BUDGET) {
         uint32_t a, b;
         choose_pair(search, &a, &b);
         swap_turns(search, a, b);
-        int64_t size = packing_place(packing, search->order, FIT_LOWEST, here, search->offsets);
+        int64_t size =
+            arena_planner_place(packing, search->order, FIT_LOWEST, here, search->offsets);
         if (size > here) {
             swap_turns(search, a, b);
             continue;
@@ -99,14 +100,14 @@ static void climb(struct search *search, int64_t *offsets, int64_t *bytes) {
     }
 }
 
-int packing_search(struct packing *packing, int64_t *offsets, int64_t *bytes) {
+int arena_planner_search(struct packing *packing, int64_t *offsets, int64_t *bytes) {
     struct search search = {.packing = packing};
     if (*bytes <= packing->bound) return CM_OK;
     search.order = arena_array(packing->arena, packing->n, sizeof *search.order);
     search.turns = arena_array(packing->arena, packing->n, sizeof *search.turns);
     search.offsets = arena_array(packing->arena, packing->n, sizeof *search.offsets);
     if (!search.order || !search.turns || !search.offsets) return CM_NO_MEMORY;
-    if (packing_order(packing, PACKING_SIZE, search.order) < 0) return CM_NO_MEMORY;
+    if (arena_planner_order(packing, PACKING_SIZE, search.order) < 0) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < packing->n; i++) search.turns[search.order[i]] = i;
     climb(&search, offsets, bytes);
     return CM_OK;

@@ -18,7 +18,7 @@ static bool *find_results(const struct analysis *analysis) {
     const struct model *model = analysis->model;
     bool *taken = arena_array(analysis->scratch, model->n_values, sizeof *taken);
     for (uint32_t id = 0; taken && id < model->n_values; id++)
-        if (model->values[id].is_graph_output) taken[analysis->lifetime.root[id]] = true;
+        if (model->values[id].is_graph_output) taken[analysis->liveness.root[id]] = true;
     return taken;
 }
 
@@ -31,10 +31,10 @@ static bool same_elements(const struct shape *a, const struct shape *b) {
 
 /* Element for element in the same place. */
 static bool same_layout(const struct analysis *analysis, uint32_t operand, uint32_t output) {
-    const struct fact *facts = analysis->infer.facts;
-    const int64_t bytes = lifetime_owned(analysis, output);
+    const struct value_info *facts = analysis->infer.facts;
+    const int64_t bytes = liveness_owned(analysis, output);
     return is_known(bytes) && bytes > 0 &&
-           bytes == lifetime_owned(analysis, analysis->lifetime.root[operand]) &&
+           bytes == liveness_owned(analysis, analysis->liveness.root[operand]) &&
            same_elements(&facts[output].shape, &facts[operand].shape);
 }
 
@@ -42,15 +42,15 @@ static bool same_layout(const struct analysis *analysis, uint32_t operand, uint3
  * read after it. ID_NONE: none. */
 static uint32_t overwritten(const struct analysis *analysis, uint32_t node_id,
                             const bool *taken) {
-    const struct lifetime_table *lifetime = &analysis->lifetime;
+    const struct liveness_table *liveness = &analysis->liveness;
     const struct node *node = &analysis->model->nodes[node_id];
-    if (!lifetime->elementwise[node_id]) return ID_NONE;
+    if (!liveness->elementwise[node_id]) return ID_NONE;
     if (node->n_outputs == 0 || node->outputs[0] == ID_NONE) return ID_NONE;
     for (size_t i = 0; i < node->n_inputs; i++) {
         if (node->inputs[i] == ID_NONE) continue;
-        uint32_t root = lifetime->root[node->inputs[i]];
-        if (lifetime->storage[root] != STORAGE_ACTIVATION || taken[root]) continue;
-        if (lifetime->last[root] == lifetime->step_of[node_id] &&
+        uint32_t root = liveness->root[node->inputs[i]];
+        if (liveness->storage[root] != STORAGE_ACTIVATION || taken[root]) continue;
+        if (liveness->last[root] == liveness->step_of[node_id] &&
             same_layout(analysis, node->inputs[i], node->outputs[0]))
             return root;
     }
@@ -62,10 +62,10 @@ static void add_at(int64_t *change, uint32_t step, int64_t bytes) {
 }
 
 /* At each step `shared` bytes are counted twice in the live bytes. */
-static int64_t largest(const struct lifetime_table *lifetime, const int64_t *shared) {
+static int64_t largest(const struct liveness_table *liveness, const int64_t *shared) {
     int64_t most = 0;
-    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
-        int64_t live = checked_sub(lifetime->live[step], shared[step]);
+    for (uint32_t step = 0; step < liveness->n_steps; step++) {
+        int64_t live = checked_sub(liveness->live[step], shared[step]);
         if (!is_known(live)) return live;
         if (live > most) most = live;
     }
@@ -74,23 +74,23 @@ static int64_t largest(const struct lifetime_table *lifetime, const int64_t *sha
 
 static int run(const struct analysis *analysis, void *own) {
     struct in_place_table *table = own;
-    const struct lifetime_table *lifetime = &analysis->lifetime;
+    const struct liveness_table *liveness = &analysis->liveness;
     size_t n_values = analysis->model->n_values;
-    int64_t *shared = arena_array(analysis->scratch, lifetime->n_steps, sizeof *shared);
+    int64_t *shared = arena_array(analysis->scratch, liveness->n_steps, sizeof *shared);
     bool *taken = find_results(analysis);
     table->over = arena_array_raw(analysis->arena, n_values, sizeof *table->over);
     if (!shared || !taken || !table->over) return diag_no_memory(analysis->diag);
     for (uint32_t id = 0; id < n_values; id++) table->over[id] = ID_NONE;
-    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
-        uint32_t node = lifetime->node_at[step];
+    for (uint32_t step = 0; step < liveness->n_steps; step++) {
+        uint32_t node = liveness->node_at[step];
         uint32_t root = overwritten(analysis, node, taken);
         if (root == ID_NONE) continue;
         taken[root] = true;
         table->over[analysis->model->nodes[node].outputs[0]] = root;
         table->n_over++;
-        add_at(shared, step, lifetime_owned(analysis, root));
+        add_at(shared, step, liveness_owned(analysis, root));
     }
-    table->peak_bytes = largest(lifetime, shared);
+    table->peak_bytes = largest(liveness, shared);
     return CM_OK;
 }
 

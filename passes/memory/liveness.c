@@ -26,16 +26,16 @@ static bool is_elementwise(enum op_memory memory, bool training) {
            (memory == MEMORY_IN_PLACE_UNLESS_TRAINING && !training);
 }
 
-static enum storage storage_of_output(const struct fact *fact, enum op_memory memory,
+static enum storage storage_of_output(const struct value_info *info, enum op_memory memory,
                                       bool views) {
-    if (fact->is_weight) return STORAGE_WEIGHT;
-    if (fact->is_constant || memory == MEMORY_HOST) return STORAGE_CONSTANT;
-    if (fact->kind != CM_TYPE_TENSOR && fact->kind != CM_TYPE_UNKNOWN) return STORAGE_NONE;
+    if (info->is_weight) return STORAGE_WEIGHT;
+    if (info->is_constant || memory == MEMORY_SHAPE_ONLY) return STORAGE_CONSTANT;
+    if (info->kind != CM_TYPE_TENSOR && info->kind != CM_TYPE_UNKNOWN) return STORAGE_NONE;
     return views ? STORAGE_VIEW : STORAGE_ACTIVATION;
 }
 
-static int store_outputs(const struct analysis *analysis, struct lifetime_table *table,
-                         const struct rule_source *source, uint32_t node_id) {
+static int store_outputs(const struct analysis *analysis, struct liveness_table *table,
+                         const struct op_source *source, uint32_t node_id) {
     const struct node *node = &analysis->model->nodes[node_id];
     const enum op_memory memory = analysis->bind.ops[node_id]->memory;
     const uint32_t operand = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
@@ -53,7 +53,7 @@ static int store_outputs(const struct analysis *analysis, struct lifetime_table 
     return CM_OK;
 }
 
-static void store_sources(const struct analysis *analysis, struct lifetime_table *table) {
+static void store_sources(const struct analysis *analysis, struct liveness_table *table) {
     const struct model *model = analysis->model;
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value *value = &model->values[id];
@@ -64,19 +64,19 @@ static void store_sources(const struct analysis *analysis, struct lifetime_table
     }
 }
 
-static void find_bytes(const struct analysis *analysis, struct lifetime_table *table) {
+static void find_bytes(const struct analysis *analysis, struct liveness_table *table) {
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
         enum storage storage = table->storage[id];
         bool owns = storage == STORAGE_ACTIVATION || storage == STORAGE_INPUT;
-        table->bytes[id] = owns ? lifetime_bytes(&analysis->infer.most->facts[id]) : 0;
+        table->bytes[id] = owns ? liveness_bytes(&analysis->infer.upper->facts[id]) : 0;
     }
 }
 
 static void number_graph(const struct model *model, uint32_t graph_id,
-                         struct lifetime_table *table);
+                         struct liveness_table *table);
 
 static void number_bodies(const struct model *model, const struct node *node,
-                          struct lifetime_table *table) {
+                          struct liveness_table *table) {
     for (size_t i = 0; i < node->n_attrs; i++) {
         const struct attr *attr = &node->attrs[i];
         if (attr->kind != ATTR_GRAPH && attr->kind != ATTR_GRAPHS) continue;
@@ -85,7 +85,7 @@ static void number_bodies(const struct model *model, const struct node *node,
 }
 
 /* The bodies first. */
-static void number_node(const struct model *model, uint32_t id, struct lifetime_table *table) {
+static void number_node(const struct model *model, uint32_t id, struct liveness_table *table) {
     const struct node *node = &model->nodes[id];
     if (node->n_attrs > 0) number_bodies(model, node, table);
     table->step_of[id] = table->n_steps;
@@ -94,27 +94,27 @@ static void number_node(const struct model *model, uint32_t id, struct lifetime_
 
 /* Recurses over bodies only, whose nesting the frontend caps. */
 static void number_graph(const struct model *model, uint32_t graph_id,
-                         struct lifetime_table *table) {
+                         struct liveness_table *table) {
     const struct graph *graph = &model->graphs[graph_id];
     for (size_t i = 0; i < graph->n_nodes; i++) number_node(model, graph->nodes[i], table);
 }
 
 /* Steps of the main graph's nodes in an order of their places; NULL: that of the file. */
 static void number_steps(const struct model *model, const uint32_t *order,
-                         struct lifetime_table *table) {
+                         struct liveness_table *table) {
     const struct graph *main = &model->graphs[0];
     table->n_steps = 0;
     for (uint32_t i = 0; i < main->n_nodes; i++)
         number_node(model, main->nodes[order ? order[i] : i], table);
 }
 
-static void extend(struct lifetime_table *table, uint32_t value, uint32_t step) {
+static void extend(struct liveness_table *table, uint32_t value, uint32_t step) {
     uint32_t root = table->root[value];
     if (step > table->last[value]) table->last[value] = step;
     if (step > table->last[root]) table->last[root] = step;
 }
 
-uint32_t lifetime_use_ends(const struct model *model, const struct lifetime_table *table,
+uint32_t liveness_use_ends(const struct model *model, const struct liveness_table *table,
                            uint32_t node, uint32_t home) {
     uint32_t graph = model->nodes[node].graph;
     while (graph != home && model->graphs[graph].owner != ID_NONE) {
@@ -125,14 +125,14 @@ uint32_t lifetime_use_ends(const struct model *model, const struct lifetime_tabl
 }
 
 /* Results stay: those of the model to the end, those of a body until its node hands them on. */
-static void keep_result(const struct model *model, struct lifetime_table *table, uint32_t id) {
+static void keep_result(const struct model *model, struct liveness_table *table, uint32_t id) {
     const struct value *value = &model->values[id];
     uint32_t owner = model->graphs[value->graph].owner;
     if (!value->is_graph_output || table->n_steps == 0) return;
     extend(table, id, owner == ID_NONE ? table->n_steps - 1 : table->step_of[owner]);
 }
 
-static void live_from_to(const struct model *model, struct lifetime_table *table) {
+static void live_from_to(const struct model *model, struct liveness_table *table) {
     for (uint32_t id = 0; id < model->n_values; id++) table->last[id] = 0;
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value *value = &model->values[id];
@@ -141,31 +141,31 @@ static void live_from_to(const struct model *model, struct lifetime_table *table
         extend(table, id, made);
         for (uint32_t i = 0; i < value->n_uses; i++)
             extend(table, id,
-                   lifetime_use_ends(model, table, value->uses[i].node, value->graph));
+                   liveness_use_ends(model, table, value->uses[i].node, value->graph));
         keep_result(model, table, id);
     }
 }
 
 /* Whether the value owns bytes of which only the largest number is known. */
 static bool is_bound(const struct analysis *analysis, uint32_t value) {
-    const struct fact *most = &analysis->infer.most->facts[value];
-    return most->is_at_most && is_known(lifetime_counted(analysis, value)) &&
-           lifetime_counted(analysis, value) > 0;
+    const struct value_info *most = &analysis->infer.upper->facts[value];
+    return most->is_upper_bound && is_known(liveness_counted(analysis, value)) &&
+           liveness_counted(analysis, value) > 0;
 }
 
-static void note_bounds(const struct analysis *analysis, struct lifetime_table *table) {
-    table->at_most = table->peak_at_most = false;
-    if (analysis->infer.most == &analysis->infer || table->peak_node == ID_NONE) return;
+static void note_bounds(const struct analysis *analysis, struct liveness_table *table) {
+    table->upper_bound = table->peak_upper_bound = false;
+    if (analysis->infer.upper == &analysis->infer || table->peak_node == ID_NONE) return;
     const uint32_t peak = table->step_of[table->peak_node];
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
         if (!is_bound(analysis, id)) continue;
-        table->at_most = true;
-        if (table->first[id] <= peak && peak <= table->last[id]) table->peak_at_most = true;
+        table->upper_bound = true;
+        if (table->first[id] <= peak && peak <= table->last[id]) table->peak_upper_bound = true;
     }
 }
 
 /* Sums of live bytes over the steps, and the largest; unknown sizes are left out. */
-static int find_peak(const struct analysis *analysis, struct lifetime_table *table) {
+static int find_peak(const struct analysis *analysis, struct liveness_table *table) {
     const struct model *model = analysis->model;
     int64_t *change =
         arena_array(analysis->scratch, (size_t)table->n_steps + 2, sizeof(*change));
@@ -191,7 +191,7 @@ static int find_peak(const struct analysis *analysis, struct lifetime_table *tab
     return CM_OK;
 }
 
-static int allocate(const struct analysis *analysis, struct lifetime_table *table) {
+static int allocate(const struct analysis *analysis, struct liveness_table *table) {
     size_t n_values = analysis->model->n_values;
     size_t n_nodes = analysis->model->n_nodes;
     table->storage = arena_array_raw(analysis->arena, n_values, sizeof(*table->storage));
@@ -211,13 +211,13 @@ static int allocate(const struct analysis *analysis, struct lifetime_table *tabl
 
 /* Steps in that order, and all that follows from them. */
 static int live_in_order(const struct analysis *analysis, const uint32_t *order,
-                         struct lifetime_table *table) {
+                         struct liveness_table *table) {
     number_steps(analysis->model, order, table);
     live_from_to(analysis->model, table);
     return find_peak(analysis, table);
 }
 
-static int reschedule(const struct analysis *analysis, struct lifetime_table *table) {
+static int reschedule(const struct analysis *analysis, struct liveness_table *table) {
     struct schedule schedule;
     int status = schedule_find(analysis, &schedule);
     if (status == CM_OK && schedule.order) {
@@ -226,13 +226,13 @@ static int reschedule(const struct analysis *analysis, struct lifetime_table *ta
             status = live_in_order(analysis, NULL, table);
     }
     table->is_optimal =
-        schedule.optimal && table->peak_bytes == schedule.peak && !table->at_most;
+        schedule.optimal && table->peak_bytes == schedule.peak && !table->upper_bound;
     return status;
 }
 
 static int run(const struct analysis *analysis, void *own) {
-    struct lifetime_table *table = own;
-    const struct rule_source source = rules_source(analysis);
+    struct liveness_table *table = own;
+    const struct op_source source = rules_source(analysis);
     int status = allocate(analysis, table);
     if (status < 0) return status;
     store_sources(analysis, table);
@@ -248,11 +248,11 @@ static int run(const struct analysis *analysis, void *own) {
     return reschedule(analysis, table);
 }
 
-const struct pass pass_lifetime = {
+const struct pass pass_liveness = {
     .name = "lifetime",
     .summary = "tell which values own bytes, and from when to when they are alive",
     .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES,
     .gives = HAS_STORAGE,
     .run = run,
-    .own = offsetof(struct analysis, lifetime),
+    .own = offsetof(struct analysis, liveness),
 };

@@ -19,7 +19,7 @@ static const char *const storages[] = {
     [WEIGHT_COMPUTED] = "computed", [WEIGHT_INPUT] = "input", [WEIGHT_ABSENT] = "absent",
 };
 
-const char *demand_storage_name(enum weight_storage storage) {
+const char *memory_required_storage_name(enum weight_storage storage) {
     return storages[storage];
 }
 
@@ -58,7 +58,7 @@ static enum weight_storage storage_of(const struct model *model, uint32_t id) {
     }
 }
 
-static struct weight_group *group_of(struct demand_table *table, enum dtype dtype,
+static struct weight_group *group_of(struct memory_required_table *table, enum dtype dtype,
                                      enum weight_storage storage) {
     for (size_t i = 0; i < table->n_groups; i++)
         if (table->groups[i].dtype == dtype && table->groups[i].storage == storage)
@@ -69,14 +69,14 @@ static struct weight_group *group_of(struct demand_table *table, enum dtype dtyp
 
 /* What is fed as an input has its place in the arena. */
 static void add_weight(const struct analysis *analysis, uint32_t value,
-                       struct demand_table *table) {
-    const struct fact *fact = &analysis->infer.facts[value];
+                       struct memory_required_table *table) {
+    const struct value_info *info = &analysis->infer.facts[value];
     enum weight_storage storage = storage_of(analysis->model, value);
-    int64_t bytes = lifetime_bytes(fact);
+    int64_t bytes = liveness_bytes(info);
     if (bytes == DIM_UNKNOWN) return; /* texts */
-    struct weight_group *group = group_of(table, fact->dtype, storage);
+    struct weight_group *group = group_of(table, info->dtype, storage);
     group->tensors++;
-    group->elements = checked_add(group->elements, shape_elements(&fact->shape));
+    group->elements = checked_add(group->elements, shape_elements(&info->shape));
     group->bytes = checked_add(group->bytes, bytes);
     if (storage != WEIGHT_INPUT) table->weight_bytes = checked_add(table->weight_bytes, bytes);
 }
@@ -90,7 +90,7 @@ static bool is_weight(const struct analysis *analysis, uint32_t id) {
 }
 
 static int run(const struct analysis *analysis, void *own) {
-    struct demand_table *table = own;
+    struct memory_required_table *table = own;
     size_t n_values = analysis->model->n_values;
     bool *seen = arena_array(analysis->arena, n_values, sizeof *seen);
     table->groups = arena_array(analysis->arena, (size_t)DTYPE_N * (WEIGHT_ABSENT + 1),
@@ -108,11 +108,11 @@ static int run(const struct analysis *analysis, void *own) {
     return CM_OK;
 }
 
-const struct pass pass_demand = {
+const struct pass pass_memory_required = {
     .name = "demand",
     .summary = "sum up what the model wants of a device: weights and arena",
-    .needs = HAS_OPERATORS | HAS_TYPES | HAS_PARAMETERS | HAS_PLAN | HAS_TRAINING,
-    .gives = HAS_DEMAND,
+    .needs = HAS_OPERATORS | HAS_TYPES | HAS_PARAMETERS | HAS_ARENA_PLAN | HAS_TRAINING,
+    .gives = HAS_MEMORY_REQUIRED,
     .run = run,
     .own = offsetof(struct analysis, demand),
 };

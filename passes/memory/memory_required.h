@@ -6,6 +6,6 @@
 #include "passes/pass.h"
 
 /* "raw", "typed", "external", "computed", "input", "absent"; static text. */
-const char *demand_storage_name(enum weight_storage storage);
+const char *memory_required_storage_name(enum weight_storage storage);
 
 #endif

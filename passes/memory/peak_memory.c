@@ -21,17 +21,17 @@ struct endings {
 
 /* Of those that have bytes. */
 static int list_endings(const struct analysis *analysis, struct endings *ret) {
-    const struct lifetime_table *lifetime = &analysis->lifetime;
+    const struct liveness_table *liveness = &analysis->liveness;
     const size_t n_values = analysis->model->n_values;
-    const size_t n_heads = (size_t)lifetime->n_steps + 1;
+    const size_t n_heads = (size_t)liveness->n_steps + 1;
     ret->heads = arena_array_raw(analysis->scratch, n_heads, sizeof(*ret->heads));
     ret->next = arena_array_raw(analysis->scratch, n_values, sizeof(*ret->next));
     if (!ret->heads || !ret->next) return CM_NO_MEMORY;
     for (size_t step = 0; step < n_heads; step++) ret->heads[step] = ID_NONE;
     for (uint32_t id = 0; id < n_values; id++) {
-        if (lifetime_counted(analysis, id) == 0) continue;
-        ret->next[id] = ret->heads[lifetime->last[id]];
-        ret->heads[lifetime->last[id]] = id;
+        if (liveness_counted(analysis, id) == 0) continue;
+        ret->next[id] = ret->heads[liveness->last[id]];
+        ret->heads[liveness->last[id]] = id;
     }
     return CM_OK;
 }
@@ -46,7 +46,7 @@ static uint32_t maker(const struct analysis *analysis, uint32_t value) {
 struct alive {
     const struct analysis *analysis;
     int64_t *now;
-    int64_t *most;
+    int64_t *upper;
 };
 
 /* Adds to a module and to all around it. */
@@ -65,7 +65,7 @@ static void alive_run(struct alive *alive, uint32_t module, int64_t bytes) {
     for (; module != ID_NONE; module = parents[module]) {
         const int64_t now = checked_add(alive->now[module], bytes);
         alive->now[module] = now;
-        if (!is_known(now) || now > alive->most[module]) alive->most[module] = now;
+        if (!is_known(now) || now > alive->upper[module]) alive->upper[module] = now;
     }
 }
 
@@ -73,7 +73,7 @@ static int64_t made_by(const struct analysis *analysis, const struct node *node)
     int64_t bytes = 0;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
-            bytes = checked_add(bytes, lifetime_counted(analysis, node->outputs[i]));
+            bytes = checked_add(bytes, liveness_counted(analysis, node->outputs[i]));
     return bytes;
 }
 
@@ -81,26 +81,26 @@ static void alive_inputs(struct alive *alive) {
     const struct analysis *analysis = alive->analysis;
     for (uint32_t id = 0; id < analysis->model->n_values; id++)
         if (analysis->model->values[id].node == ID_NONE)
-            alive_add(alive, id, lifetime_counted(analysis, id));
+            alive_add(alive, id, liveness_counted(analysis, id));
 }
 
 static int peaks_of_modules(const struct analysis *analysis, int64_t **ret) {
-    const struct lifetime_table *lifetime = &analysis->lifetime;
+    const struct liveness_table *liveness = &analysis->liveness;
     size_t n = analysis->modules.n_modules;
     struct endings endings;
     struct alive alive = {.analysis = analysis};
     alive.now = arena_array(analysis->scratch, n, sizeof(*alive.now));
-    alive.most = arena_array(analysis->arena, n, sizeof(*alive.most));
-    if (!alive.now || !alive.most || list_endings(analysis, &endings) < 0) return CM_NO_MEMORY;
+    alive.upper = arena_array(analysis->arena, n, sizeof(*alive.upper));
+    if (!alive.now || !alive.upper || list_endings(analysis, &endings) < 0) return CM_NO_MEMORY;
     alive_inputs(&alive);
-    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
-        uint32_t id = lifetime->node_at[step];
+    for (uint32_t step = 0; step < liveness->n_steps; step++) {
+        uint32_t id = liveness->node_at[step];
         const int64_t made = made_by(analysis, &analysis->model->nodes[id]);
         alive_run(&alive, analysis->modules.of_node[id], made);
         for (uint32_t at = endings.heads[step]; at != ID_NONE; at = endings.next[at])
-            alive_add(&alive, at, -lifetime_counted(analysis, at));
+            alive_add(&alive, at, -liveness_counted(analysis, at));
     }
-    *ret = alive.most;
+    *ret = alive.upper;
     return CM_OK;
 }
 
@@ -112,16 +112,16 @@ static int compare_live(const void *a, const void *b) {
 }
 
 static int list_live(const struct analysis *analysis, struct memory_table *table) {
-    const struct lifetime_table *lifetime = &analysis->lifetime;
+    const struct liveness_table *liveness = &analysis->liveness;
     struct live_value *live =
         arena_array_raw(analysis->scratch, analysis->model->n_values, sizeof(*live));
     size_t n = 0;
     if (!live) return CM_NO_MEMORY;
-    if (lifetime->peak_node == ID_NONE) return CM_OK;
-    uint32_t step = lifetime->step_of[lifetime->peak_node];
+    if (liveness->peak_node == ID_NONE) return CM_OK;
+    uint32_t step = liveness->step_of[liveness->peak_node];
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
-        int64_t bytes = lifetime_counted(analysis, id);
-        if (bytes == 0 || lifetime->first[id] > step || lifetime->last[id] < step) continue;
+        int64_t bytes = liveness_counted(analysis, id);
+        if (bytes == 0 || liveness->first[id] > step || liveness->last[id] < step) continue;
         live[n++] = (struct live_value){id, maker(analysis, id), bytes};
     }
     qsort(live, n, sizeof(*live), compare_live);
@@ -137,7 +137,7 @@ static int run(const struct analysis *analysis, void *own) {
     return CM_OK;
 }
 
-const struct pass pass_memory = {
+const struct pass pass_peak_memory = {
     .name = "memory",
     .summary = "tell what is alive at the peak, and the peak of each module",
     .needs = HAS_TYPES | HAS_STORAGE | HAS_MODULES,

@@ -21,11 +21,11 @@ struct builder {
     uint32_t *seen;      /* by task: the tensor that has it as its newest member, plus one */
     uint32_t *next_use;  /* by value: another value of the same root, ID_NONE */
     uint32_t *first_use; /* by root: a value of that root */
-    struct reorder_tensor *tensors;
+    struct scheduler_tensor *tensors;
     uint32_t *members;
-    struct reorder_edge *edges;
+    struct scheduler_edge *edges;
     int64_t *work;
-    struct reorder_problem problem;
+    struct scheduler_problem problem;
 };
 
 static void find_tasks(struct builder *builder) {
@@ -44,7 +44,7 @@ static void add_edge(struct builder *builder, uint32_t value, uint32_t task) {
     uint32_t node = builder->analysis->model->values[value].node;
     if (node == ID_NONE || builder->task_of[node] == task) return;
     builder->edges[builder->problem.n_edges++] =
-        (struct reorder_edge){builder->task_of[node], task};
+        (struct scheduler_edge){builder->task_of[node], task};
 }
 
 /* Values of the main graph that are handed out of a body are read by the body's node. */
@@ -76,7 +76,7 @@ static void add_member(struct builder *builder, uint32_t tensor, uint32_t task) 
 static void add_tensor(struct builder *builder, uint32_t root, int64_t bytes) {
     const struct model *model = builder->analysis->model;
     uint32_t id = builder->problem.n_tensors++;
-    builder->tensors[id] = (struct reorder_tensor){
+    builder->tensors[id] = (struct scheduler_tensor){
         .bytes = bytes,
         .from_start = model->values[root].node == ID_NONE,
         .members = (uint32_t)builder->problem.n_members,
@@ -97,43 +97,43 @@ static void add_tensors(struct builder *builder) {
     const struct model *model = analysis->model;
     for (uint32_t id = 0; id < model->n_values; id++) builder->first_use[id] = ID_NONE;
     for (uint32_t id = 0; id < model->n_values; id++) {
-        uint32_t root = analysis->lifetime.root[id];
+        uint32_t root = analysis->liveness.root[id];
         builder->next_use[id] = builder->first_use[root];
         builder->first_use[root] = id;
     }
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value *value = &model->values[id];
         bool matters = value->node != ID_NONE || value->n_uses > 0 || value->is_graph_output;
-        int64_t bytes = lifetime_counted(analysis, id);
+        int64_t bytes = liveness_counted(analysis, id);
         if (value->graph == 0 && bytes > 0 && matters) add_tensor(builder, id, bytes);
     }
 }
 
 /* Bytes of values of bodies alive at each step of the file's order. */
 static void sum_bodies(const struct analysis *analysis, int64_t *inside) {
-    const struct lifetime_table *lifetime = &analysis->lifetime;
+    const struct liveness_table *liveness = &analysis->liveness;
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
-        int64_t bytes = lifetime_counted(analysis, id);
+        int64_t bytes = liveness_counted(analysis, id);
         if (analysis->model->values[id].graph == 0 || bytes == 0) continue;
-        inside[lifetime->first[id]] += bytes;
-        inside[lifetime->last[id] + 1] -= bytes;
+        inside[liveness->first[id]] += bytes;
+        inside[liveness->last[id] + 1] -= bytes;
     }
-    for (uint32_t step = 1; step < lifetime->n_steps; step++) inside[step] += inside[step - 1];
+    for (uint32_t step = 1; step < liveness->n_steps; step++) inside[step] += inside[step - 1];
 }
 
 static int64_t bytes_made(const struct analysis *analysis, uint32_t node_id) {
     const struct node *node = &analysis->model->nodes[node_id];
     int64_t made = 0;
     for (size_t i = 0; i < node->n_outputs; i++)
-        if (node->outputs[i] != ID_NONE) made += lifetime_counted(analysis, node->outputs[i]);
+        if (node->outputs[i] != ID_NONE) made += liveness_counted(analysis, node->outputs[i]);
     return made;
 }
 
 /* While a body runs its node's outputs are not there yet: it may want as much for nothing. */
 static void add_work(struct builder *builder, const int64_t *inside) {
-    const struct lifetime_table *lifetime = &builder->analysis->lifetime;
-    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
-        uint32_t node = lifetime->node_at[step];
+    const struct liveness_table *liveness = &builder->analysis->liveness;
+    for (uint32_t step = 0; step < liveness->n_steps; step++) {
+        uint32_t node = liveness->node_at[step];
         int64_t work = inside[step];
         int64_t *most = &builder->work[builder->task_of[node]];
         if (builder->analysis->model->nodes[node].graph != 0) {
@@ -169,7 +169,7 @@ static bool allocate(struct builder *builder) {
 
 static bool is_all_known(const struct analysis *analysis) {
     for (uint32_t id = 0; id < analysis->model->n_values; id++)
-        if (lifetime_owned(analysis, id) == DIM_UNKNOWN) return false;
+        if (liveness_owned(analysis, id) == DIM_UNKNOWN) return false;
     return true;
 }
 
@@ -177,14 +177,14 @@ static bool is_all_known(const struct analysis *analysis) {
 static bool is_countable(const struct analysis *analysis) {
     int64_t total = 0;
     for (uint32_t id = 0; id < analysis->model->n_values; id++)
-        total = checked_add(total, lifetime_counted(analysis, id));
+        total = checked_add(total, liveness_counted(analysis, id));
     return is_known(checked_mul(total, 2));
 }
 
 int schedule_find(const struct analysis *analysis, struct schedule *ret) {
     struct builder builder = {.analysis = analysis};
-    struct reorder_result found;
-    size_t n_steps = (size_t)analysis->lifetime.n_steps + 1;
+    struct scheduler_result found;
+    size_t n_steps = (size_t)analysis->liveness.n_steps + 1;
     int64_t *inside = arena_array(analysis->arena, n_steps, sizeof *inside);
     *ret = (struct schedule){0};
     if (!is_countable(analysis)) return CM_OK;
@@ -198,7 +198,7 @@ int schedule_find(const struct analysis *analysis, struct schedule *ret) {
     builder.problem.tensors = builder.tensors;
     builder.problem.members = builder.members;
     builder.problem.work = builder.work;
-    if (reorder_find(analysis->arena, &builder.problem, &found) < 0)
+    if (scheduler_find(analysis->arena, &builder.problem, &found) < 0)
         return diag_no_memory(analysis->diag);
     ret->optimal = found.optimal && is_all_known(analysis);
     ret->peak = found.peak;

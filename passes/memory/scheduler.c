@@ -15,8 +15,9 @@
 #include "support/banned.h"
 
 /* First and last place of a tensor's members in an order. */
-static void span_of(const struct reorder_problem *problem, const struct reorder_tensor *tensor,
-                    const uint32_t *places, uint32_t *ret_first, uint32_t *ret_last) {
+static void span_of(const struct scheduler_problem *problem,
+                    const struct scheduler_tensor *tensor, const uint32_t *places,
+                    uint32_t *ret_first, uint32_t *ret_last) {
     uint32_t first = problem->n_tasks - 1;
     uint32_t last = 0;
     for (uint32_t i = 0; i < tensor->n_members; i++) {
@@ -28,7 +29,7 @@ static void span_of(const struct reorder_problem *problem, const struct reorder_
     *ret_last = tensor->to_end ? problem->n_tasks - 1 : last;
 }
 
-static int64_t sweep(const struct reorder_problem *problem, const uint32_t *order,
+static int64_t sweep(const struct scheduler_problem *problem, const uint32_t *order,
                      uint32_t *places, int64_t *change, uint32_t *ret_place) {
     int64_t live = 0;
     int64_t peak = 0;
@@ -49,8 +50,8 @@ static int64_t sweep(const struct reorder_problem *problem, const uint32_t *orde
     return peak;
 }
 
-int reorder_peak(struct arena *arena, const struct reorder_problem *problem,
-                 const uint32_t *order, int64_t *ret_peak, uint32_t *ret_place) {
+int scheduler_peak(struct arena *arena, const struct scheduler_problem *problem,
+                   const uint32_t *order, int64_t *ret_peak, uint32_t *ret_place) {
     struct arena_mark mark = arena_save(arena);
     size_t n = problem->n_tasks;
     uint32_t *places = arena_array(arena, n, sizeof *places);
@@ -71,32 +72,32 @@ static void turn_round(uint32_t *order, uint32_t n) {
 }
 
 /* One direction; `order` is scratch. */
-static int look(struct arena *arena, const struct reorder_problem *problem, bool backwards,
-                uint32_t *order, struct reorder_result *result) {
-    struct reorder_view view;
+static int look(struct arena *arena, const struct scheduler_problem *problem, bool backwards,
+                uint32_t *order, struct scheduler_result *result) {
+    struct scheduler_view view;
     bool found = false;
     bool complete = false;
-    if (reorder_view_open(&view, arena, problem, backwards) < 0) return CM_NO_MEMORY;
+    if (scheduler_view_open(&view, arena, problem, backwards) < 0) return CM_NO_MEMORY;
     if (result->peak <= view.least) result->optimal = true;
     if (result->optimal) return CM_OK;
-    if (reorder_beam(&view, result->peak, order, &found, &complete) < 0) return CM_NO_MEMORY;
+    if (scheduler_beam(&view, result->peak, order, &found, &complete) < 0) return CM_NO_MEMORY;
     result->optimal = complete;
     if (!found) return CM_OK;
     if (backwards) turn_round(order, problem->n_tasks);
     memcpy(result->order, order, problem->n_tasks * sizeof *order);
     uint32_t place = 0;
-    return reorder_peak(arena, problem, order, &result->peak, &place);
+    return scheduler_peak(arena, problem, order, &result->peak, &place);
 }
 
-int reorder_find(struct arena *arena, const struct reorder_problem *problem,
-                 struct reorder_result *ret) {
+int scheduler_find(struct arena *arena, const struct scheduler_problem *problem,
+                   struct scheduler_result *ret) {
     uint32_t n = problem->n_tasks;
     uint32_t *order = arena_array(arena, n, sizeof *order);
-    *ret = (struct reorder_result){.order = arena_array(arena, n, sizeof *ret->order)};
+    *ret = (struct scheduler_result){.order = arena_array(arena, n, sizeof *ret->order)};
     if (!order || !ret->order) return CM_NO_MEMORY;
     for (uint32_t i = 0; i < n; i++) ret->order[i] = i;
     uint32_t place = 0;
-    if (reorder_peak(arena, problem, ret->order, &ret->given_peak, &place) < 0)
+    if (scheduler_peak(arena, problem, ret->order, &ret->given_peak, &place) < 0)
         return CM_NO_MEMORY;
     ret->peak = ret->given_peak;
     for (int backwards = 0; backwards < 2; backwards++) {
@@ -104,5 +105,5 @@ int reorder_find(struct arena *arena, const struct reorder_problem *problem,
         if (look(arena, problem, backwards == 1, order, ret) < 0) return CM_NO_MEMORY;
         arena_restore(arena, mark);
     }
-    return ret->optimal ? CM_OK : reorder_windows(arena, problem, ret);
+    return ret->optimal ? CM_OK : scheduler_windows(arena, problem, ret);
 }

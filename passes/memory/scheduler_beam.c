@@ -62,7 +62,7 @@ struct level {
 };
 
 struct beam {
-    const struct reorder_view *view;
+    const struct scheduler_view *view;
     int64_t limit;
     struct level levels[2]; /* the one before and the one in the making, in turns */
     struct step **steps;    /* by level */
@@ -77,11 +77,11 @@ static uint64_t hash_of(uint32_t task) {
     return x ^ (x >> 31);
 }
 
-static bool at_first(const struct reorder_view *view, const struct reorder_tensor *tensor) {
+static bool at_first(const struct scheduler_view *view, const struct scheduler_tensor *tensor) {
     return view->backwards ? tensor->to_end : tensor->from_start;
 }
 
-static bool at_last(const struct reorder_view *view, const struct reorder_tensor *tensor) {
+static bool at_last(const struct scheduler_view *view, const struct scheduler_tensor *tensor) {
     return view->backwards ? tensor->from_start : tensor->to_end;
 }
 
@@ -105,11 +105,11 @@ static bool is_open(const struct state *state, uint32_t at, uint32_t id) {
 
 /* What running a task now would make of the state's bytes. */
 static struct choice weigh(struct beam *beam, const struct state *state, uint32_t task) {
-    const struct reorder_view *view = beam->view;
+    const struct scheduler_view *view = beam->view;
     int64_t started = 0;
     int64_t ended = 0;
     for (uint32_t i = view->holds[task]; i < view->holds[task + 1]; i++) {
-        const struct reorder_tensor *tensor = &view->problem->tensors[view->held[i]];
+        const struct scheduler_tensor *tensor = &view->problem->tensors[view->held[i]];
         uint32_t id = view->problem->n_tasks + view->held[i];
         uint32_t at = find_open(state, id);
         bool open = is_open(state, at, id);
@@ -203,8 +203,8 @@ static bool count_down(struct state *state, uint32_t id, uint32_t total) {
     return true;
 }
 
-static void run_task(const struct reorder_view *view, struct state *state, uint32_t task) {
-    const struct reorder_problem *problem = view->problem;
+static void run_task(const struct scheduler_view *view, struct state *state, uint32_t task) {
+    const struct scheduler_problem *problem = view->problem;
     remove_ready(state, task);
     for (uint32_t i = view->after[task]; i < view->after[task + 1]; i++)
         if (count_down(state, view->followers[i], view->n_before[view->followers[i]]))
@@ -215,7 +215,7 @@ static void run_task(const struct reorder_view *view, struct state *state, uint3
 }
 
 /* The state that a choice leads to, in lists that have room. */
-static void make_state(const struct reorder_view *view, const struct state *parent,
+static void make_state(const struct scheduler_view *view, const struct state *parent,
                        const struct choice *choice, uint32_t *ready, struct open *open,
                        struct state *ret) {
     *ret = *parent;
@@ -230,7 +230,7 @@ static void make_state(const struct reorder_view *view, const struct state *pare
 }
 
 /* How much longer a task can make a list of its state. */
-static size_t growth(const struct reorder_view *view, uint32_t task) {
+static size_t growth(const struct scheduler_view *view, uint32_t task) {
     return (size_t)(view->after[task + 1] - view->after[task]) +
            (view->holds[task + 1] - view->holds[task]);
 }
@@ -294,8 +294,8 @@ static int advance(struct beam *beam, uint32_t k) {
 
 /* The state in which nothing has run. */
 static int make_first(const struct beam *beam, struct level *level) {
-    const struct reorder_view *view = beam->view;
-    const struct reorder_problem *problem = view->problem;
+    const struct scheduler_view *view = beam->view;
+    const struct scheduler_problem *problem = view->problem;
     struct state *state = arena_array(level->arena, 1, sizeof *state);
     if (!state) return CM_NO_MEMORY;
     state->ready = arena_array(level->arena, problem->n_tasks, sizeof *state->ready);
@@ -304,7 +304,7 @@ static int make_first(const struct beam *beam, struct level *level) {
     for (uint32_t task = 0; task < problem->n_tasks; task++)
         if (view->n_before[task] == 0) state->ready[state->n_ready++] = task;
     for (uint32_t i = 0; i < problem->n_tensors; i++) {
-        const struct reorder_tensor *tensor = &problem->tensors[i];
+        const struct scheduler_tensor *tensor = &problem->tensors[i];
         if (!at_first(view, tensor)) continue;
         state->live += tensor->bytes;
         state->open[state->n_open++] = (struct open){problem->n_tasks + i, tensor->n_members};
@@ -338,8 +338,8 @@ static int search(struct beam *beam, uint32_t *ret_order, bool *ret_found) {
     return CM_OK;
 }
 
-int reorder_beam(const struct reorder_view *view, int64_t limit, uint32_t *ret_order,
-                 bool *ret_found, bool *ret_complete) {
+int scheduler_beam(const struct scheduler_view *view, int64_t limit, uint32_t *ret_order,
+                   bool *ret_found, bool *ret_complete) {
     struct beam beam = {.view = view, .limit = limit, .complete = true};
     int status = CM_OK;
     *ret_found = false;

@@ -6,9 +6,9 @@
 #include "passes/memory/scheduler.h"
 
 /* A problem seen in one direction: backwards edges are turned, and inputs are results. */
-struct reorder_view {
+struct scheduler_view {
     struct arena *arena;
-    const struct reorder_problem *problem;
+    const struct scheduler_problem *problem;
     bool backwards;
     uint32_t *n_before; /* by task: edges that lead to it */
     uint32_t *after;    /* by task: its list in `followers` begins here; one more at the end */
@@ -19,19 +19,19 @@ struct reorder_view {
     int64_t budget;  /* entries that a search looks at or copies */
 };
 
-int reorder_view_open(struct reorder_view *view, struct arena *arena,
-                      const struct reorder_problem *problem, bool backwards) CM_MUST_CHECK;
+int scheduler_view_open(struct scheduler_view *view, struct arena *arena,
+                        const struct scheduler_problem *problem, bool backwards) CM_MUST_CHECK;
 
 /*
  * An order that needs less than `limit`, in the direction of the view, in *ret_order;
  * *ret_found false: there is none, or none was met. *ret_complete: no choice was left out, so
  * that what was found is the best that there is.
  */
-int reorder_beam(const struct reorder_view *view, int64_t limit, uint32_t *ret_order,
-                 bool *ret_found, bool *ret_complete) CM_MUST_CHECK;
+int scheduler_beam(const struct scheduler_view *view, int64_t limit, uint32_t *ret_order,
+                   bool *ret_found, bool *ret_complete) CM_MUST_CHECK;
 
 /* Betters result->order around its peak. */
-int reorder_windows(struct arena *arena, const struct reorder_problem *problem,
-                    struct reorder_result *result) CM_MUST_CHECK;
+int scheduler_windows(struct arena *arena, const struct scheduler_problem *problem,
+                      struct scheduler_result *result) CM_MUST_CHECK;
 
 #endif

@@ -8,11 +8,11 @@
 
 #define BUDGET ((int64_t)1 << 24) /* about a third of a second */
 
-static uint32_t from(const struct reorder_view *view, const struct reorder_edge *edge) {
+static uint32_t from(const struct scheduler_view *view, const struct scheduler_edge *edge) {
     return view->backwards ? edge->after : edge->before;
 }
 
-static uint32_t to(const struct reorder_view *view, const struct reorder_edge *edge) {
+static uint32_t to(const struct scheduler_view *view, const struct scheduler_edge *edge) {
     return view->backwards ? edge->before : edge->after;
 }
 
@@ -21,8 +21,8 @@ static void add_up(uint32_t *begins, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) begins[i + 1] += begins[i];
 }
 
-static int list_followers(struct reorder_view *view) {
-    const struct reorder_problem *problem = view->problem;
+static int list_followers(struct scheduler_view *view) {
+    const struct scheduler_problem *problem = view->problem;
     uint32_t n = problem->n_tasks;
     uint32_t *fill = arena_array(view->arena, n, sizeof *fill);
     view->n_before = arena_array(view->arena, n, sizeof *view->n_before);
@@ -41,8 +41,8 @@ static int list_followers(struct reorder_view *view) {
     return CM_OK;
 }
 
-static int list_held(struct reorder_view *view) {
-    const struct reorder_problem *problem = view->problem;
+static int list_held(struct scheduler_view *view) {
+    const struct scheduler_problem *problem = view->problem;
     uint32_t n = problem->n_tasks;
     uint32_t *fill = arena_array(view->arena, n, sizeof *fill);
     view->holds = arena_array(view->arena, (size_t)n + 1, sizeof *view->holds);
@@ -59,8 +59,8 @@ static int list_held(struct reorder_view *view) {
 }
 
 /* Whatever the order, a task runs beside all that it makes and reads. */
-static int64_t find_least(const struct reorder_view *view) {
-    const struct reorder_problem *problem = view->problem;
+static int64_t find_least(const struct scheduler_view *view) {
+    const struct scheduler_problem *problem = view->problem;
     int64_t inputs = 0;
     int64_t results = 0;
     int64_t least = 0;
@@ -78,9 +78,9 @@ static int64_t find_least(const struct reorder_view *view) {
     return results > least ? results : least;
 }
 
-int reorder_view_open(struct reorder_view *view, struct arena *arena,
-                      const struct reorder_problem *problem, bool backwards) {
-    *view = (struct reorder_view){
+int scheduler_view_open(struct scheduler_view *view, struct arena *arena,
+                        const struct scheduler_problem *problem, bool backwards) {
+    *view = (struct scheduler_view){
         .arena = arena, .problem = problem, .backwards = backwards, .budget = BUDGET};
     if (list_followers(view) < 0 || list_held(view) < 0) return CM_NO_MEMORY;
     view->least = find_least(view);

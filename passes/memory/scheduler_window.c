@@ -13,21 +13,21 @@
 #include "support/banned.h"
 
 #define MAX_ROUNDS 48
-#define BUDGET     ((int64_t)1 << 20) /* of one search; see reorder_beam.c */
+#define BUDGET     ((int64_t)1 << 20) /* of one search; see scheduler_beam.c */
 
 static const uint32_t widths[] = {24, 96, 384};
 
 /* The tasks from..to - 1 of an order as a problem of their own. */
 struct window {
     struct arena *arena;
-    const struct reorder_problem *whole;
+    const struct scheduler_problem *whole;
     const uint32_t *places; /* by task of the whole: its place in the order */
     uint32_t from;
     uint32_t to;
-    struct reorder_problem problem;
+    struct scheduler_problem problem;
     int64_t *work;
-    struct reorder_edge *edges;
-    struct reorder_tensor *tensors;
+    struct scheduler_edge *edges;
+    struct scheduler_tensor *tensors;
     uint32_t *members;
 };
 
@@ -36,8 +36,8 @@ static bool is_inside(const struct window *window, uint32_t task) {
 }
 
 /* A tensor that is alive all along is there from start to end, whoever its members are. */
-static void cut_tensor(struct window *window, const struct reorder_tensor *tensor) {
-    struct reorder_tensor cut = *tensor;
+static void cut_tensor(struct window *window, const struct scheduler_tensor *tensor) {
+    struct scheduler_tensor cut = *tensor;
     cut.members = (uint32_t)window->problem.n_members;
     cut.n_members = 0;
     for (uint32_t i = 0; i < tensor->n_members; i++) {
@@ -53,7 +53,7 @@ static void cut_tensor(struct window *window, const struct reorder_tensor *tenso
 }
 
 static bool allocate(struct window *window) {
-    const struct reorder_problem *whole = window->whole;
+    const struct scheduler_problem *whole = window->whole;
     window->work = arena_array(window->arena, window->to - window->from, sizeof *window->work);
     window->edges = arena_array(window->arena, whole->n_edges, sizeof *window->edges);
     window->tensors = arena_array(window->arena, whole->n_tensors, sizeof *window->tensors);
@@ -62,15 +62,15 @@ static bool allocate(struct window *window) {
 }
 
 static void cut_out(struct window *window, const uint32_t *order) {
-    const struct reorder_problem *whole = window->whole;
+    const struct scheduler_problem *whole = window->whole;
     for (uint32_t i = window->from; i < window->to; i++)
         window->work[i - window->from] = whole->work[order[i]];
     for (size_t i = 0; i < whole->n_edges; i++) {
-        const struct reorder_edge *edge = &whole->edges[i];
+        const struct scheduler_edge *edge = &whole->edges[i];
         if (!is_inside(window, edge->before) || !is_inside(window, edge->after)) continue;
         window->edges[window->problem.n_edges++] =
-            (struct reorder_edge){window->places[edge->before] - window->from,
-                                  window->places[edge->after] - window->from};
+            (struct scheduler_edge){window->places[edge->before] - window->from,
+                                    window->places[edge->after] - window->from};
     }
     for (uint32_t i = 0; i < whole->n_tensors; i++) cut_tensor(window, &whole->tensors[i]);
     window->problem.n_tasks = window->to - window->from;
@@ -91,12 +91,12 @@ static int better_window(struct window *window, int64_t limit, uint32_t *order,
     if (!found || !tasks || !allocate(window)) return CM_NO_MEMORY;
     cut_out(window, order);
     for (int backwards = 0; backwards < 2 && !*ret_found && !complete; backwards++) {
-        struct reorder_view view;
-        if (reorder_view_open(&view, window->arena, &window->problem, backwards == 1) < 0)
+        struct scheduler_view view;
+        if (scheduler_view_open(&view, window->arena, &window->problem, backwards == 1) < 0)
             return CM_NO_MEMORY;
         view.budget = BUDGET;
         if (view.least >= limit) return CM_OK;
-        if (reorder_beam(&view, limit, found, ret_found, &complete) < 0) return CM_NO_MEMORY;
+        if (scheduler_beam(&view, limit, found, ret_found, &complete) < 0) return CM_NO_MEMORY;
         for (uint32_t i = 0; *ret_found && i < n; i++)
             order[window->from + i] = tasks[found[backwards ? n - 1 - i : i]];
     }
@@ -104,8 +104,8 @@ static int better_window(struct window *window, int64_t limit, uint32_t *order,
 }
 
 /* Around a place, cut at the ends of the order. */
-static int better_around(struct arena *arena, const struct reorder_problem *problem,
-                         uint32_t place, uint32_t width, struct reorder_result *result,
+static int better_around(struct arena *arena, const struct scheduler_problem *problem,
+                         uint32_t place, uint32_t width, struct scheduler_result *result,
                          bool *ret_found) {
     struct arena_mark mark = arena_save(arena);
     uint32_t *places = arena_array(arena, problem->n_tasks, sizeof *places);
@@ -123,17 +123,17 @@ static int better_around(struct arena *arena, const struct reorder_problem *prob
     return status;
 }
 
-int reorder_windows(struct arena *arena, const struct reorder_problem *problem,
-                    struct reorder_result *result) {
+int scheduler_windows(struct arena *arena, const struct scheduler_problem *problem,
+                      struct scheduler_result *result) {
     uint32_t place = 0;
     for (int round = 0; round < MAX_ROUNDS; round++) {
         bool found = false;
-        if (reorder_peak(arena, problem, result->order, &result->peak, &place) < 0)
+        if (scheduler_peak(arena, problem, result->order, &result->peak, &place) < 0)
             return CM_NO_MEMORY;
         for (size_t i = 0; i < sizeof widths / sizeof *widths && !found; i++)
             if (better_around(arena, problem, place, widths[i], result, &found) < 0)
                 return CM_NO_MEMORY;
         if (!found) return CM_OK;
     }
-    return reorder_peak(arena, problem, result->order, &result->peak, &place);
+    return scheduler_peak(arena, problem, result->order, &result->peak, &place);
 }

@@ -22,7 +22,7 @@ static bool applies_param(const struct analysis *analysis, uint32_t node) {
 }
 
 bool module_is_result(const struct analysis *analysis, uint32_t value) {
-    switch (analysis->lifetime.storage[value]) {
+    switch (analysis->liveness.storage[value]) {
     case STORAGE_VIEW:
     case STORAGE_ACTIVATION:
         return true;

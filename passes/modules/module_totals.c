@@ -39,7 +39,7 @@ static bool add_known_work(struct cm_costs *sum, const struct cm_costs *costs) {
 
 /* Params are no sums, and still 0 on both sides. */
 static void add_work(struct cm_costs *sum, const struct cm_costs *costs) {
-    sum->at_most |= costs->at_most;
+    sum->upper_bound |= costs->upper_bound;
     add_known(&sum->latency_ps, costs->latency_ps);
     if (add_known_work(sum, costs)) return;
     add_known(&sum->macs, costs->macs);

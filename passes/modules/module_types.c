@@ -69,13 +69,13 @@ static int list_leaves(struct typer *typer) {
 }
 
 /* "Conv{n}d" with the spatial dims of input 0, 1 to 3. */
-static const char *class_of(const struct rule *rule) {
-    const char *name = rule->op->module;
+static const char *class_of(const struct op_context *context) {
+    const char *name = context->op->module;
     const char *mark = strstr(name, "{n}");
-    int n = rule_rank(rule, 0) - 2;
+    int n = op_rank(context, 0) - 2;
     struct text text;
     if (!mark) return name;
-    text_init(&text, rule->arena);
+    text_init(&text, context->arena);
     text_append_n(&text, name, (size_t)(mark - name));
     text_append(&text, n <= 1 ? "1" : n == 2 ? "2" : "3");
     text_append(&text, mark + strlen("{n}"));
@@ -89,44 +89,46 @@ struct description {
 };
 
 /* The composite that the node is part of, where all of it stands in one module; or NULL. */
-static const struct composite *composite_within(const struct module_tree *tree, uint32_t node) {
-    const struct composites_table *composites = &tree->analysis->composites;
+static const struct fused_pattern *fused_pattern_within(const struct module_tree *tree,
+                                                        uint32_t node) {
+    const struct fused_patterns_table *fused_patterns = &tree->analysis->fused_patterns;
     const uint32_t *of_node = tree->table->of_node;
-    if (composites->of_node[node] == ID_NONE) return NULL;
-    const struct composite *composite = &composites->items[composites->of_node[node]];
-    for (size_t i = 0; i < composite->n_nodes; i++)
-        if (of_node[composite->nodes[i]] != of_node[node]) return NULL;
-    return composite;
+    if (fused_patterns->of_node[node] == ID_NONE) return NULL;
+    const struct fused_pattern *fused_pattern =
+        &fused_patterns->items[fused_patterns->of_node[node]];
+    for (size_t i = 0; i < fused_pattern->n_nodes; i++)
+        if (of_node[fused_pattern->nodes[i]] != of_node[node]) return NULL;
+    return fused_pattern;
 }
 
 /* What cannot be described has been reported, or is no module: no message. */
 static int make_rule(const struct module_tree *tree, uint32_t node,
-                     const struct composite *composite, struct rule *ret) {
-    struct rule_source source = rules_source(tree->analysis);
+                     const struct fused_pattern *fused_pattern, struct op_context *ret) {
+    struct op_source source = rules_source(tree->analysis);
     source.diag = NULL;
-    return composite ? rules_make_composite(&source, composite, ret)
-                     : rules_make_done(&source, node, ret);
+    return fused_pattern ? rules_make_composite(&source, fused_pattern, ret)
+                         : rules_make_done(&source, node, ret);
 }
 
 /* An operator that can describe itself and says nothing is not at work as that module: a Gather
  * among activations is no Embedding. */
 static int describe(const struct module_tree *tree, uint32_t node,
-                    const struct composite *composite, struct description *ret) {
-    const struct op *op = composite ? composite->op : tree->analysis->bind.ops[node];
-    struct rule rule;
+                    const struct fused_pattern *fused_pattern, struct description *ret) {
+    const struct op *op = fused_pattern ? fused_pattern->op : tree->analysis->bind.ops[node];
+    struct op_context context;
     struct text text;
     *ret = (struct description){.class = op->module, .arguments = ""};
     if (!op->module || (!op->describe && !strchr(op->module, '{'))) return CM_OK;
     text_init(&text, tree->analysis->arena);
-    int status = make_rule(tree, node, composite, &rule);
-    if (status == CM_OK && op->describe) status = op->describe(&rule, &text);
+    int status = make_rule(tree, node, fused_pattern, &context);
+    if (status == CM_OK && op->describe) status = op->describe(&context, &text);
     if (status == CM_NO_MEMORY || text.failed) return CM_NO_MEMORY;
     if (status < 0 || (op->describe && text.length == 0)) {
         ret->class = NULL;
         return CM_OK;
     }
     ret->arguments = text_string(&text);
-    ret->class = class_of(&rule);
+    ret->class = class_of(&context);
     return ret->class ? CM_OK : CM_NO_MEMORY;
 }
 
@@ -147,9 +149,10 @@ static int find_main(const struct module_tree *tree, const uint32_t *nodes, size
     *ret = (struct main_node){.node = ID_NONE, .alone = true};
     for (size_t i = 0; i < n; i++) {
         struct description found;
-        const struct composite *composite = composite_within(tree, nodes[i]);
-        if (composite && composite->last != nodes[i]) continue; /* the last speaks for all */
-        int status = describe(tree, nodes[i], composite, &found);
+        const struct fused_pattern *fused_pattern = fused_pattern_within(tree, nodes[i]);
+        if (fused_pattern && fused_pattern->last != nodes[i])
+            continue; /* the last speaks for all */
+        int status = describe(tree, nodes[i], fused_pattern, &found);
         if (status < 0) return status;
         if (!found.class) {
             ret->alone = ret->alone && only_moves(tree, nodes[i]);
@@ -177,11 +180,12 @@ static bool is_biased_product(const struct module_tree *tree, const uint32_t *no
 }
 
 static int describe_biased(const struct module_tree *tree, uint32_t node, const char **ret) {
-    struct rule rule;
+    struct op_context context;
     struct text text;
     text_init(&text, tree->analysis->arena);
-    if (make_rule(tree, node, composite_within(tree, node), &rule) < 0) return CM_NO_MEMORY;
-    (void)describe_linear(rule_dim(&rule, 1, 0), rule_dim(&rule, 1, 1), true, &text);
+    if (make_rule(tree, node, fused_pattern_within(tree, node), &context) < 0)
+        return CM_NO_MEMORY;
+    (void)describe_linear(op_dim(&context, 1, 0), op_dim(&context, 1, 1), true, &text);
     *ret = text_string(&text);
     return text.failed ? CM_NO_MEMORY : CM_OK;
 }

@@ -37,8 +37,8 @@ static int run(const struct analysis *analysis, void *own) {
 const struct pass pass_modules = {
     .name = "modules",
     .summary = "find the module of each node, and add up what modules cost",
-    .needs =
-        HAS_OPERATORS | HAS_TYPES | HAS_COMPOSITES | HAS_STORAGE | HAS_PARAMETERS | HAS_COSTS,
+    .needs = HAS_OPERATORS | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE | HAS_PARAMETERS |
+             HAS_COSTS,
     .gives = HAS_MODULES,
     .run = run,
     .own = offsetof(struct analysis, modules),

@@ -39,16 +39,16 @@ static bool have_one_scale(const struct analysis *analysis, const struct node *n
     return first != ID_NONE;
 }
 
-static int find_outputs(const struct analysis *analysis, const struct rule_source *source,
+static int find_outputs(const struct analysis *analysis, const struct op_source *source,
                         uint32_t id, scale_axes *ret) {
     const struct node *node = &analysis->model->nodes[id];
     const bool same = node->n_inputs > 1 && have_one_scale(analysis, node);
-    struct rule rule;
-    const int status = rules_make_done(source, id, &rule);
+    struct op_context context;
+    const int status = rules_make_done(source, id, &context);
     if (status < 0) return status;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
-            ret[node->outputs[i]] = scale_of_output(&rule, ret, same, i);
+            ret[node->outputs[i]] = scale_of_output(&context, ret, same, i);
     return CM_OK;
 }
 
@@ -62,8 +62,8 @@ static bool any_dequantizes(const struct analysis *analysis) {
 int dequantized_find(const struct analysis *analysis, scale_axes **ret) {
     *ret = NULL;
     if (!any_dequantizes(analysis)) return CM_OK;
-    struct rule_source source = rules_source(analysis);
-    struct rule_room room;
+    struct op_source source = rules_source(analysis);
+    struct op_room room;
     scale_axes *scales =
         arena_array(analysis->arena, analysis->model->n_values, sizeof *scales);
     if (!scales) return diag_no_memory(analysis->diag);
@@ -80,12 +80,12 @@ int dequantized_find(const struct analysis *analysis, scale_axes **ret) {
 }
 
 /* A composite is one operation, on floating-point numbers in between. */
-struct integers dequantized_integers(const struct analysis *analysis, const struct rule *rule,
-                                     int64_t macs) {
+struct integers dequantized_integers(const struct analysis *analysis,
+                                     const struct op_context *context, int64_t macs) {
     const scale_axes *scales = analysis->count.dequantized;
     bool rest = false;
-    if (!scales || analysis->composites.of_node[rule->node_id] != ID_NONE ||
-        !scale_comes_out(rule, scales, &rest))
-        return integers_of(rule, macs);
+    if (!scales || analysis->fused_patterns.of_node[context->node_id] != ID_NONE ||
+        !scale_comes_out(context, scales, &rest))
+        return integers_of(context, macs);
     return integers_all(macs, rest);
 }

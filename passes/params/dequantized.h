@@ -22,7 +22,7 @@ bool dequantizes(const struct analysis *analysis, uint32_t node);
 int dequantized_find(const struct analysis *analysis, scale_axes **ret) CM_MUST_CHECK;
 
 /* What of the node is on integers, by what it is and what it is given. */
-struct integers dequantized_integers(const struct analysis *analysis, const struct rule *rule,
-                                     int64_t macs);
+struct integers dequantized_integers(const struct analysis *analysis,
+                                     const struct op_context *context, int64_t macs);
 
 #endif

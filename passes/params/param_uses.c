@@ -62,13 +62,13 @@ static bool makes_tensors(const struct param_study *study, uint32_t id) {
 
 /* Whether the node gives its one operand unchanged: an Identity. */
 static bool gives_same(const struct param_study *study, uint32_t id) {
-    const struct fact *facts = study->analysis->infer.facts;
+    const struct value_info *facts = study->analysis->infer.facts;
     const struct node *node = &study->model->nodes[id];
     if (study->analysis->bind.ops[id]->memory != MEMORY_VIEW || node->n_inputs != 1 ||
         node->n_outputs != 1 || node->inputs[0] == ID_NONE || node->outputs[0] == ID_NONE)
         return false;
-    const struct fact *in = &facts[node->inputs[0]];
-    const struct fact *out = &facts[node->outputs[0]];
+    const struct value_info *in = &facts[node->inputs[0]];
+    const struct value_info *out = &facts[node->outputs[0]];
     return in->dtype == out->dtype && shape_equal(&in->shape, &out->shape);
 }
 
@@ -173,8 +173,8 @@ static uint32_t joined_with(const struct param_study *study, uint32_t joins, uin
     uint32_t other = node->inputs[0] == value ? node->inputs[1] : node->inputs[0];
     if (other == ID_NONE || !study->carries[other] || elements < 2) return ID_NONE;
     if (node->n_outputs == 0) return ID_NONE;
-    const struct fact *fact = &study->analysis->infer.facts[other];
-    return shape_elements(&fact->shape) == elements ? node->outputs[0] : ID_NONE;
+    const struct value_info *info = &study->analysis->infer.facts[other];
+    return shape_elements(&info->shape) == elements ? node->outputs[0] : ID_NONE;
 }
 
 /*
@@ -187,7 +187,7 @@ static bool is_scaled_again(const struct param_study *study, uint32_t id) {
     uint32_t value = node->n_outputs > 0 ? node->outputs[0] : ID_NONE;
     if (role_of(study, id, node->n_inputs - 1) != 's' || node->inputs[1] == ID_NONE)
         return false;
-    const struct fact *scale = &study->analysis->infer.facts[node->inputs[1]];
+    const struct value_info *scale = &study->analysis->infer.facts[node->inputs[1]];
     for (int step = 0; step < 2 && value != ID_NONE; step++) {
         uint32_t joins = only_elementwise_use(study, value);
         value = joins == ID_NONE

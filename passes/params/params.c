@@ -29,11 +29,11 @@ static bool is_table(const struct shape *shape) {
 static bool is_learned_initializer(const struct param_study *study, uint32_t value,
                                    unsigned purposes) {
     const char *name = value_name(study->model, value);
-    const struct fact *fact = &study->analysis->infer.facts[value];
+    const struct value_info *info = &study->analysis->infer.facts[value];
     if (purposes & (FOR_WEIGHT | FOR_FACTOR | FOR_TABLE)) return true;
-    if ((purposes & FOR_ELEMENT) && names_traced(name) && is_table(&fact->shape)) return false;
+    if ((purposes & FOR_ELEMENT) && names_traced(name) && is_table(&info->shape)) return false;
     if (purposes & FOR_ELEMENT)
-        return !names_generated(name) || shape_elements(&fact->shape) != 1;
+        return !names_generated(name) || shape_elements(&info->shape) != 1;
     return (purposes & FOR_DATA) && names_parameter(name);
 }
 
@@ -62,12 +62,12 @@ static bool is_narrow(enum dtype dtype) {
  * indices, and those are of 64 bits; a single one that joins elements is a scale's offset.
  */
 static bool may_be_quantized(const struct param_study *study, uint32_t value) {
-    const struct fact *fact = &study->analysis->infer.facts[value];
+    const struct value_info *info = &study->analysis->infer.facts[value];
     const unsigned purposes = study->purposes[value];
-    if (!dtype_is_integer(fact->dtype)) return false;
+    if (!dtype_is_integer(info->dtype)) return false;
     if (purposes & FOR_WEIGHT) return true;
-    if ((purposes & FOR_REAL) == 0 && !is_narrow(fact->dtype)) return false;
-    return (purposes & (FOR_FACTOR | FOR_TABLE)) || shape_elements(&fact->shape) != 1;
+    if ((purposes & FOR_REAL) == 0 && !is_narrow(info->dtype)) return false;
+    return (purposes & (FOR_FACTOR | FOR_TABLE)) || shape_elements(&info->shape) != 1;
 }
 
 static bool is_learned(const struct param_study *study, uint32_t value) {
@@ -110,19 +110,19 @@ static enum param_kind kind_of(const struct param_study *study, uint32_t value) 
 
 /* The numbers that it holds, of which a use may unpack several from an element. */
 static int count_numbers(const struct param_study *study, uint32_t id, int64_t *ret) {
-    const struct rule_source source = rules_source(study->analysis);
+    const struct op_source source = rules_source(study->analysis);
     const struct value *value = &study->model->values[id];
-    const struct fact *fact = &study->analysis->infer.facts[id];
-    *ret = shape_elements(&fact->shape);
-    if (!is_narrow(fact->dtype)) return CM_OK;
+    const struct value_info *info = &study->analysis->infer.facts[id];
+    *ret = shape_elements(&info->shape);
+    if (!is_narrow(info->dtype)) return CM_OK;
     for (size_t i = 0; i < value->n_uses; i++) {
         const struct arena_mark mark = arena_save(study->analysis->arena);
         const struct use *use = &value->uses[i];
-        struct rule rule;
+        struct op_context context;
         const int64_t before = *ret;
-        const int status = rules_make_done(&source, use->node, &rule);
+        const int status = rules_make_done(&source, use->node, &context);
         if (status < 0) return status;
-        *ret = packed_numbers(&rule, use->slot);
+        *ret = packed_numbers(&context, use->slot);
         arena_restore(study->analysis->arena, mark);
         if (*ret != before) break;
     }
@@ -132,7 +132,7 @@ static int count_numbers(const struct param_study *study, uint32_t id, int64_t *
 static int fill_params(const struct param_study *study, const uint8_t *kinds,
                        struct params_table *table) {
     for (uint32_t value = 0; value < study->model->n_values; value++) {
-        const struct fact *fact = &study->analysis->infer.facts[value];
+        const struct value_info *info = &study->analysis->infer.facts[value];
         table->of_value[value] = ID_NONE;
         if (kinds[value] == PARAM_NONE) continue;
         int64_t numbers = 0;
@@ -144,7 +144,7 @@ static int fill_params(const struct param_study *study, const uint8_t *kinds,
             .kind = (enum param_kind)kinds[value],
             .name = value_name(study->model, value),
             .elements = numbers,
-            .bytes = lifetime_bytes(fact),
+            .bytes = liveness_bytes(info),
         };
     }
     return CM_OK;

@@ -21,9 +21,9 @@
 
 static void add_learned(struct training *training, const struct param *param) {
     struct training_table *table = training->table;
-    const struct fact *fact = &training->analysis->infer.facts[param->value];
-    const bool mixed = training->analysis->options->amp && fact->dtype != DTYPE_DOUBLE;
-    int64_t bytes = training_bytes(training, fact);
+    const struct value_info *info = &training->analysis->infer.facts[param->value];
+    const bool mixed = training->analysis->options->amp && info->dtype != DTYPE_DOUBLE;
+    int64_t bytes = training_bytes(training, info);
     int64_t wide = mixed ? checked_mul(MASTER_BYTES, param->elements) : bytes;
     table->weight_bytes = checked_add_known(table->weight_bytes, bytes);
     if (training->frozen[param - training->analysis->params.params]) {
@@ -71,18 +71,18 @@ static int64_t wanted_factors(const struct training *training,
 }
 
 /* By the row's own rule, for one run of the node. */
-static int64_t macs_by_rule(const struct training *training, const struct rule_source *source,
+static int64_t macs_by_rule(const struct training *training, const struct op_source *source,
                             uint32_t id) {
     const struct operation *operation = &training->operations[id];
     struct arena_mark mark = arena_save(source->arena);
-    struct rule rule;
-    if (training_rule(training, source, id, &rule) < 0) return DIM_OVERFLOW;
-    int64_t macs = operation->op->backward.macs(&rule, wanted_operands(training, operation));
+    struct op_context context;
+    if (training_rule(training, source, id, &context) < 0) return DIM_OVERFLOW;
+    int64_t macs = operation->op->backward.macs(&context, wanted_operands(training, operation));
     arena_restore(source->arena, mark);
     return checked_mul(macs, training_runs(training, operation->node->graph));
 }
 
-static int64_t backward_macs(const struct training *training, const struct rule_source *source,
+static int64_t backward_macs(const struct training *training, const struct op_source *source,
                              uint32_t id) {
     const struct operation *operation = &training->operations[id];
     if (!operation->has_backward) return 0;
@@ -97,7 +97,7 @@ static bool runs_again(const struct training *training, const struct operation *
     return operation->region != ID_NONE && training->regions[operation->region].again;
 }
 
-static void count_node(struct training *training, const struct rule_source *source,
+static void count_node(struct training *training, const struct op_source *source,
                        const struct convention *convention, uint32_t id) {
     struct training_table *table = training->table;
     const struct operation *operation = &training->operations[id];
@@ -117,7 +117,7 @@ static void count_node(struct training *training, const struct rule_source *sour
 static void count_nodes(struct training *training) {
     const struct analysis *analysis = training->analysis;
     const struct convention *convention = convention_find(analysis->options->convention);
-    const struct rule_source source = rules_source(analysis);
+    const struct op_source source = rules_source(analysis);
     for (uint32_t id = 0; id < training->model->n_nodes; id++)
         count_node(training, &source, convention, id);
     if (convention->backward > 0) /* it does not look at gradients */
@@ -142,13 +142,13 @@ static void sum_modules(struct training *training) {
         struct cm_step *module = &table->of_module[modules->of_node[id]];
         const struct cm_step *node = &table->of_node[id];
         module->backward_macs = checked_add_known(module->backward_macs, node->backward_macs);
-        module->kept_bytes = checked_add_known(module->kept_bytes, node->kept_bytes);
+        module->saved_bytes = checked_add_known(module->saved_bytes, node->saved_bytes);
     }
     for (size_t id = modules->n_modules; id-- > 1;) {
         struct cm_step *outer = &table->of_module[modules->parents[id]];
         const struct cm_step *inner = &table->of_module[id];
         outer->backward_macs = checked_add_known(outer->backward_macs, inner->backward_macs);
-        outer->kept_bytes = checked_add_known(outer->kept_bytes, inner->kept_bytes);
+        outer->saved_bytes = checked_add_known(outer->saved_bytes, inner->saved_bytes);
     }
 }
 
@@ -157,7 +157,7 @@ static void hide_unknown(struct training *training) {
     for (uint32_t id = 0; id < training->model->n_nodes; id++)
         if (training->operations[id].has_backward &&
             bind_hides_gradient(training->operations[id].op))
-            training->table->of_node[id].kept_bytes = DIM_UNKNOWN;
+            training->table->of_node[id].saved_bytes = DIM_UNKNOWN;
 }
 
 static int run(const struct analysis *analysis, void *own) {
@@ -186,7 +186,7 @@ static int run(const struct analysis *analysis, void *own) {
 const struct pass pass_training = {
     .name = "training",
     .summary = "tell what a training step keeps and costs, where an optimizer is given",
-    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_COMPOSITES | HAS_STORAGE |
+    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE |
              HAS_PARAMETERS | HAS_COSTS | HAS_MODULES,
     .gives = HAS_TRAINING,
     .run = run,

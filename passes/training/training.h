@@ -11,7 +11,7 @@
 /* A node as a step sees it. A composite is one operation, at the node that makes its result. */
 struct operation {
     const struct op *op;
-    const char *gradients;   /* the row's cells, or what it says of this node */
+    const char *saved_for_backward; /* the row's cells, or what it says of this node */
     const struct node *node; /* its operands and outputs; NULL: it is part of a composite */
     uint32_t whole;          /* the node at which the composite is counted; itself */
     uint32_t region;         /* index into regions, ID_NONE */
@@ -52,12 +52,12 @@ int training_flow(struct training *training) CM_MUST_CHECK;
 int training_steps(struct training *training) CM_MUST_CHECK;
 
 /* Bytes of a tensor during a step: floats are halved with amp. */
-int64_t training_bytes(const struct training *training, const struct fact *fact);
-struct rule_source;
-struct rule;
+int64_t training_bytes(const struct training *training, const struct value_info *info);
+struct op_source;
+struct op_context;
 /* The rule of an operation, of one that is no part of another. */
-int training_rule(const struct training *training, const struct rule_source *source,
-                  uint32_t node, struct rule *ret) CM_MUST_CHECK;
+int training_rule(const struct training *training, const struct op_source *source,
+                  uint32_t node, struct op_context *ret) CM_MUST_CHECK;
 /* Whether the operand has a gradient to be computed by that operation. */
 bool training_wants(const struct training *training, const struct operation *operation,
                     size_t slot);

@@ -21,44 +21,44 @@ int64_t training_runs(const struct training *training, uint32_t graph) {
     return training->analysis->count.runs[graph];
 }
 
-int64_t training_bytes(const struct training *training, const struct fact *fact) {
-    if (training->analysis->options->amp && fact->kind == CM_TYPE_TENSOR &&
-        fact->dtype == DTYPE_FLOAT)
-        return dtype_bytes(DTYPE_FLOAT16, shape_elements(&fact->shape));
-    return lifetime_bytes(fact);
+int64_t training_bytes(const struct training *training, const struct value_info *info) {
+    if (training->analysis->options->amp && info->kind == CM_TYPE_TENSOR &&
+        info->dtype == DTYPE_FLOAT)
+        return dtype_bytes(DTYPE_FLOAT16, shape_elements(&info->shape));
+    return liveness_bytes(info);
 }
 
 bool training_wants(const struct training *training, const struct operation *operation,
                     size_t slot) {
     uint32_t value = operation->node->inputs[slot];
     return value != ID_NONE && training->wanted[value] &&
-           op_has_gradient(operation->gradients, slot);
+           op_has_gradient(operation->saved_for_backward, slot);
 }
 
 static const struct operation *operation_at(const struct training *training, uint32_t step) {
-    return &training->operations[training->analysis->lifetime.node_at[step]];
+    return &training->operations[training->analysis->liveness.node_at[step]];
 }
 
-static enum op_view view_of(const struct training *training, const struct rule *rule) {
-    enum op_memory memory = rule->op->memory;
-    if (rule->n_inputs == 0 || !rule->inputs[0]) return VIEW_NONE;
-    if (rule->op->backward.view) {
-        enum op_view view = rule->op->backward.view(rule);
+static enum op_view view_of(const struct training *training, const struct op_context *context) {
+    enum op_memory memory = context->op->memory;
+    if (context->n_inputs == 0 || !context->inputs[0]) return VIEW_NONE;
+    if (context->op->backward.view) {
+        enum op_view view = context->op->backward.view(context);
         if (view != VIEW_SHAPED) return view;
-        return training->is_strided[rule->node->inputs[0]] ? VIEW_NONE : VIEW_SAME;
+        return training->is_strided[context->node->inputs[0]] ? VIEW_NONE : VIEW_SAME;
     }
     bool is_view =
-        memory == MEMORY_VIEW || (memory == MEMORY_VIEW_UNLESS_TRAINING && !rule->training);
+        memory == MEMORY_VIEW || (memory == MEMORY_VIEW_UNLESS_TRAINING && !context->training);
     return is_view ? VIEW_SAME : VIEW_NONE;
 }
 
-static void share_outputs(struct training *training, const struct rule *rule) {
-    const struct node *node = rule->node;
-    enum op_view view = view_of(training, rule);
+static void share_outputs(struct training *training, const struct op_context *context) {
+    const struct node *node = context->node;
+    enum op_view view = view_of(training, context);
     if (view == VIEW_NONE) return;
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
-        if (value == ID_NONE || (i > 0 && !rule->op->backward.view)) continue;
+        if (value == ID_NONE || (i > 0 && !context->op->backward.view)) continue;
         training->root[value] = training->root[node->inputs[0]];
         training->is_strided[value] =
             view == VIEW_STRIDED || training->is_strided[node->inputs[0]];
@@ -66,39 +66,41 @@ static void share_outputs(struct training *training, const struct rule *rule) {
 }
 
 /* A row that says nothing of gradients leaves it to its parts to say it. */
-static const struct composite *composite_of(const struct training *training, uint32_t id) {
-    const struct composites_table *table = &training->analysis->composites;
+static const struct fused_pattern *fused_pattern_of(const struct training *training,
+                                                    uint32_t id) {
+    const struct fused_patterns_table *table = &training->analysis->fused_patterns;
     uint32_t index = table->of_node[id];
-    if (index == ID_NONE || !table->items[index].op->backward.gradients) return NULL;
+    if (index == ID_NONE || !table->items[index].op->backward.saved_for_backward) return NULL;
     return &table->items[index];
 }
 
-int training_rule(const struct training *training, const struct rule_source *source,
-                  uint32_t node, struct rule *ret) {
-    const struct composite *composite = composite_of(training, node);
-    return composite ? rules_make_composite(source, composite, ret)
-                     : rules_make_done(source, node, ret);
+int training_rule(const struct training *training, const struct op_source *source,
+                  uint32_t node, struct op_context *ret) {
+    const struct fused_pattern *fused_pattern = fused_pattern_of(training, node);
+    return fused_pattern ? rules_make_composite(source, fused_pattern, ret)
+                         : rules_make_done(source, node, ret);
 }
 
-static int fill_operation(struct training *training, const struct rule_source *source,
+static int fill_operation(struct training *training, const struct op_source *source,
                           uint32_t id) {
-    const struct composite *composite = composite_of(training, id);
+    const struct fused_pattern *fused_pattern = fused_pattern_of(training, id);
     struct operation *operation = &training->operations[id];
     struct arena_mark mark = arena_save(training->analysis->arena);
-    struct rule rule;
-    operation->whole = composite ? composite->last : id;
+    struct op_context context;
+    operation->whole = fused_pattern ? fused_pattern->last : id;
     operation->op = source->ops[id];
     if (operation->whole != id) return CM_OK;
-    int status = training_rule(training, source, id, &rule);
+    int status = training_rule(training, source, id, &context);
     if (status < 0) return status;
-    operation->op = rule.op;
-    operation->gradients = rule.op->backward.gradients_of
-                               ? rule.op->backward.gradients_of(&rule)
-                               : rule.op->backward.gradients;
-    operation->node = rule.node;
-    operation->extra = rule.op->backward.extra ? rule.op->backward.extra(&rule) : 0;
-    operation->extra = checked_mul(operation->extra, training_runs(training, rule.node->graph));
-    share_outputs(training, &rule);
+    operation->op = context.op;
+    operation->saved_for_backward = context.op->backward.saved_for_backward_of
+                                        ? context.op->backward.saved_for_backward_of(&context)
+                                        : context.op->backward.saved_for_backward;
+    operation->node = context.node;
+    operation->extra = context.op->backward.extra ? context.op->backward.extra(&context) : 0;
+    operation->extra =
+        checked_mul(operation->extra, training_runs(training, context.node->graph));
+    share_outputs(training, &context);
     arena_restore(training->analysis->arena, mark);
     return CM_OK;
 }
@@ -163,7 +165,7 @@ static void want_params(struct training *training) {
 }
 
 static void find_wanted(struct training *training) {
-    uint32_t n_steps = training->analysis->lifetime.n_steps;
+    uint32_t n_steps = training->analysis->liveness.n_steps;
     want_params(training);
     for (int round = 0; round < MAX_ROUNDS; round++) {
         for (uint32_t step = 0; step < n_steps; step++) {
@@ -209,8 +211,8 @@ static void reach_operands(struct training *training, uint32_t id) {
 static void find_reached(struct training *training) {
     const struct graph *main = &training->model->graphs[0];
     for (size_t i = 0; i < main->n_outputs; i++) training->reached[main->outputs[i]] = true;
-    for (uint32_t step = training->analysis->lifetime.n_steps; step-- > 0;)
-        reach_operands(training, training->analysis->lifetime.node_at[step]);
+    for (uint32_t step = training->analysis->liveness.n_steps; step-- > 0;)
+        reach_operands(training, training->analysis->liveness.node_at[step]);
 }
 
 /*
@@ -218,17 +220,17 @@ static void find_reached(struct training *training) {
  * change with every step. Of a view that a framework would copy, the copy.
  */
 static int64_t owned(const struct training *training, uint32_t value) {
-    const struct lifetime_table *lifetime = &training->analysis->lifetime;
+    const struct liveness_table *liveness = &training->analysis->liveness;
     uint32_t node = training->model->values[value].node;
     if (training->root[value] != value) return 0;
     if (node != ID_NONE && !training->operations[node].node) return 0; /* never written */
-    switch (lifetime->storage[value]) {
+    switch (liveness->storage[value]) {
     case STORAGE_ACTIVATION:
     case STORAGE_INPUT:
         break;
     case STORAGE_VIEW: /* a copy of weights stays a weight */
-        if (lifetime->storage[lifetime->root[value]] != STORAGE_ACTIVATION &&
-            lifetime->storage[lifetime->root[value]] != STORAGE_INPUT)
+        if (liveness->storage[liveness->root[value]] != STORAGE_ACTIVATION &&
+            liveness->storage[liveness->root[value]] != STORAGE_INPUT)
             return 0;
         break;
     case STORAGE_CONSTANT:
@@ -259,11 +261,11 @@ static int allocate(struct training *training) {
 }
 
 int training_flow(struct training *training) {
-    const struct lifetime_table *lifetime = &training->analysis->lifetime;
-    const struct rule_source source = rules_source(training->analysis);
+    const struct liveness_table *liveness = &training->analysis->liveness;
+    const struct op_source source = rules_source(training->analysis);
     int status = allocate(training);
-    for (uint32_t step = 0; step < lifetime->n_steps && status == CM_OK; step++)
-        status = fill_operation(training, &source, lifetime->node_at[step]);
+    for (uint32_t step = 0; step < liveness->n_steps && status == CM_OK; step++)
+        status = fill_operation(training, &source, liveness->node_at[step]);
     if (status < 0) return status;
     find_wanted(training);
     find_reached(training);

@@ -41,10 +41,10 @@ static uint32_t maker(const struct training *training, uint32_t value) {
 
 /* Nodes of one checkpointed module that follow each other. */
 static void find_regions(struct training *training) {
-    const struct lifetime_table *lifetime = &training->analysis->lifetime;
+    const struct liveness_table *liveness = &training->analysis->liveness;
     uint32_t before = ID_NONE;
-    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
-        uint32_t id = lifetime->node_at[step];
+    for (uint32_t step = 0; step < liveness->n_steps; step++) {
+        uint32_t id = liveness->node_at[step];
         struct operation *operation = &training->operations[id];
         uint32_t module = training->checkpoint[training->analysis->modules.of_node[id]];
         operation->region = ID_NONE;
@@ -67,13 +67,13 @@ static bool runs_again(const struct training *training, const struct operation *
  * the first that backward comes to. */
 static uint32_t number_again(struct timeline *timeline, uint32_t step, uint32_t event) {
     struct training *training = timeline->training;
-    const struct lifetime_table *lifetime = &training->analysis->lifetime;
-    const struct operation *operation = &training->operations[lifetime->node_at[step]];
+    const struct liveness_table *liveness = &training->analysis->liveness;
+    const struct operation *operation = &training->operations[liveness->node_at[step]];
     if (!runs_again(training, operation)) return event;
     const struct region *region = &training->regions[operation->region];
     for (uint32_t k = region->first; step == region->last && k <= step; k++) {
-        timeline->node_at[event] = lifetime->node_at[k];
-        training->operations[lifetime->node_at[k]].again = event++;
+        timeline->node_at[event] = liveness->node_at[k];
+        training->operations[liveness->node_at[k]].again = event++;
     }
     return event;
 }
@@ -81,18 +81,18 @@ static uint32_t number_again(struct timeline *timeline, uint32_t step, uint32_t 
 /* Event 0 is none, so that forward begins at 1. */
 static void number_events(struct timeline *timeline) {
     struct training *training = timeline->training;
-    const struct lifetime_table *lifetime = &training->analysis->lifetime;
-    uint32_t n = lifetime->n_steps;
+    const struct liveness_table *liveness = &training->analysis->liveness;
+    uint32_t n = liveness->n_steps;
     uint32_t event = n + 1;
     timeline->first_back = event;
     for (uint32_t step = 0; step < n; step++) {
-        timeline->node_at[step + 1] = lifetime->node_at[step];
-        training->operations[lifetime->node_at[step]].forward = step + 1;
+        timeline->node_at[step + 1] = liveness->node_at[step];
+        training->operations[liveness->node_at[step]].forward = step + 1;
     }
     for (uint32_t step = n; step-- > 0;) {
         event = number_again(timeline, step, event);
-        timeline->node_at[event] = lifetime->node_at[step];
-        training->operations[lifetime->node_at[step]].backward = event++;
+        timeline->node_at[event] = liveness->node_at[step];
+        training->operations[liveness->node_at[step]].backward = event++;
     }
     timeline->n_events = event;
 }
@@ -113,7 +113,7 @@ static void note_use(struct timeline *timeline, uint32_t value, uint32_t node) {
     const struct operation *operation = &training->operations[node];
     uint32_t root = training->root[value];
     struct span *span = &timeline->spans[root];
-    uint32_t step = lifetime_use_ends(training->model, &analysis->lifetime, node,
+    uint32_t step = liveness_use_ends(training->model, &analysis->liveness, node,
                                       training->model->values[value].graph);
     span->used = later(span->used, step + 1);
     if (!runs_again(training, operation)) return;
@@ -131,7 +131,7 @@ static uint32_t held_until(const struct timeline *timeline, const struct value *
     bool is_input = value->node == ID_NONE;
     if (owner == ID_NONE)
         return is_input || value->is_graph_output ? timeline->n_events - 1 : 0;
-    return value->is_graph_output ? training->analysis->lifetime.step_of[owner] + 1 : 0;
+    return value->is_graph_output ? training->analysis->liveness.step_of[owner] + 1 : 0;
 }
 
 static void note_uses(struct timeline *timeline) {
@@ -227,7 +227,7 @@ static void note_backward(struct timeline *timeline, uint32_t id) {
     }
     for (size_t i = 0; i < operation->node->n_inputs; i++) {
         if (!training_wants(training, operation, i)) continue;
-        const char *cell = op_gradient(operation->gradients, i);
+        const char *cell = op_gradient(operation->saved_for_backward, i);
         struct span *span = &timeline->spans[training->root[operation->node->inputs[i]]];
         note_cell(timeline, operation, cell);
         extra = extra || cell_has_extra(cell);
@@ -238,14 +238,14 @@ static void note_backward(struct timeline *timeline, uint32_t id) {
 
 static void note_gradients(struct timeline *timeline) {
     const struct training *training = timeline->training;
-    const struct lifetime_table *lifetime = &training->analysis->lifetime;
+    const struct liveness_table *liveness = &training->analysis->liveness;
     const struct graph *main = &training->model->graphs[0];
     for (size_t i = 0; i < main->n_outputs; i++)
         if (training->wanted[main->outputs[i]])
             timeline->spans[training->root[main->outputs[i]]].gradient = timeline->first_back;
-    for (uint32_t step = lifetime->n_steps; step-- > 0;) {
-        note_param_gradients(timeline, lifetime->node_at[step]);
-        note_backward(timeline, lifetime->node_at[step]);
+    for (uint32_t step = liveness->n_steps; step-- > 0;) {
+        note_param_gradients(timeline, liveness->node_at[step]);
+        note_backward(timeline, liveness->node_at[step]);
     }
 }
 
@@ -260,12 +260,12 @@ static void live(struct timeline *timeline, uint32_t from, uint32_t to, int64_t 
 /* Kept bytes go to the node that made them; those of inputs to the root alone. */
 static void keep(struct training *training, uint32_t node, int64_t bytes) {
     struct training_table *table = training->table;
-    table->kept_bytes = checked_add_known(table->kept_bytes, bytes);
+    table->saved_bytes = checked_add_known(table->saved_bytes, bytes);
     if (node == ID_NONE)
-        table->of_module[0].kept_bytes =
-            checked_add_known(table->of_module[0].kept_bytes, bytes);
+        table->of_module[0].saved_bytes =
+            checked_add_known(table->of_module[0].saved_bytes, bytes);
     else
-        table->of_node[node].kept_bytes = checked_add(table->of_node[node].kept_bytes, bytes);
+        table->of_node[node].saved_bytes = checked_add(table->of_node[node].saved_bytes, bytes);
 }
 
 static void live_value(struct timeline *timeline, uint32_t root) {
@@ -300,11 +300,12 @@ static void live_params(struct timeline *timeline) {
     const struct training *training = timeline->training;
     const struct params_table *params = &training->analysis->params;
     for (size_t i = 0; i < params->n_params; i++) {
-        const struct fact *fact = &training->analysis->infer.facts[params->params[i].value];
+        const struct value_info *info =
+            &training->analysis->infer.facts[params->params[i].value];
         bool learns = params->params[i].kind == PARAM_LEARNED && !training->frozen[i];
         if (learns && timeline->param_since[i])
             live(timeline, timeline->param_since[i], timeline->n_events - 1,
-                 training_bytes(training, fact));
+                 training_bytes(training, info));
     }
 }
 

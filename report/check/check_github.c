@@ -32,7 +32,7 @@ static void put_escaped(struct commands *commands, const struct text *text, cons
 }
 
 static void put_case(struct commands *commands, const struct cm_check_case *case_,
-                     const struct gate_look *look) {
+                     const struct check_look *look) {
     struct text file;
     struct text title;
     struct text message;
@@ -40,8 +40,8 @@ static void put_case(struct commands *commands, const struct cm_check_case *case
     text_init(&title, commands->arena);
     text_init(&message, commands->arena);
     text_append_name(&file, commands->verdict->model);
-    gate_append_title(&title, case_);
-    gate_append_lines(&message, case_);
+    check_append_title(&title, case_);
+    check_append_lines(&message, case_);
     fprintf(commands->out, "::%s file=", look->github);
     put_escaped(commands, &file, "%\r\n:,");
     fprintf(commands->out, ",title=costmodel %s%%3A ", case_->state);
@@ -54,7 +54,7 @@ static void put_case(struct commands *commands, const struct cm_check_case *case
 static void put_summary(struct commands *commands) {
     struct text text;
     text_init(&text, commands->arena);
-    gate_append_counts(&text, commands->verdict);
+    check_append_counts(&text, commands->verdict);
     fputs("::notice title=costmodel check::", commands->out);
     put_escaped(commands, &text, "%\r\n");
     fputs("\n", commands->out);
@@ -65,7 +65,7 @@ int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) {
     commands.arena = arena_new("commands", 0);
     if (commands.arena == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; i < verdict->n_cases; i++) {
-        const struct gate_look *look = gate_look(verdict, verdict->cases[i].state);
+        const struct check_look *look = check_look(verdict, verdict->cases[i].state);
         if (look->github != NULL) put_case(&commands, &verdict->cases[i], look);
     }
     put_summary(&commands);

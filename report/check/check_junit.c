@@ -84,15 +84,15 @@ static void put_counts(struct xml *xml) {
 static void put_lines(struct xml *xml, const struct cm_check_case *case_) {
     struct text text;
     text_init(&text, xml->arena);
-    gate_append_lines(&text, case_);
+    check_append_lines(&text, case_);
     put_escaped(xml, &text);
 }
 
 static void put_case(struct xml *xml, const struct cm_check_case *case_) {
-    const struct gate_look *look = gate_look(xml->verdict, case_->state);
+    const struct check_look *look = check_look(xml->verdict, case_->state);
     struct text name;
     text_init(&name, xml->arena);
-    gate_append_title(&name, case_);
+    check_append_title(&name, case_);
     fputs("    <testcase classname=\"costmodel\"", xml->out);
     put_attribute(xml, "name", &name);
     fputs(" time=\"0\"", xml->out);
@@ -102,7 +102,7 @@ static void put_case(struct xml *xml, const struct cm_check_case *case_) {
     }
     struct text message;
     text_init(&message, xml->arena);
-    gate_append_sentence(&message, case_, &case_->findings[0]);
+    check_append_sentence(&message, case_, &case_->findings[0]);
     fprintf(xml->out, ">\n      <%s", look->junit);
     put_attribute(xml, "message", &message);
     put_name(xml, "type", case_->state);
@@ -115,7 +115,7 @@ static void put_unchecked(struct xml *xml) {
     struct text text;
     if (xml->verdict->n_unchecked == 0) return;
     text_init(&text, xml->arena);
-    gate_append_unchecked(&text, xml->verdict);
+    check_append_unchecked(&text, xml->verdict);
     fputs("    <system-out>", xml->out);
     put_escaped(xml, &text);
     fputs("</system-out>\n", xml->out);

@@ -93,10 +93,11 @@ static void put_row(struct comment *comment, const struct text *row) {
     fputs(text_string(row), comment->out);
 }
 
-static void append_bounded(struct text *row, const char *unit, int64_t value, bool at_most) {
+static void append_bounded(struct text *row, const char *unit, int64_t value,
+                           bool upper_bound) {
     text_append(row, " | ");
-    if (at_most) text_append(row, CELL_AT_MOST_UTF8);
-    if (is_known(value)) gate_append_short(row, unit, value);
+    if (upper_bound) text_append(row, CELL_AT_MOST_UTF8);
+    if (is_known(value)) check_append_short(row, unit, value);
 }
 
 static void append_figure(struct text *row, const char *unit, int64_t value) {
@@ -106,10 +107,10 @@ static void append_figure(struct text *row, const char *unit, int64_t value) {
 /* The columns of figures, and why. */
 static void append_finding(struct text *row, const struct cm_check_case *case_,
                            const struct cm_check_finding *finding) {
-    append_bounded(row, case_->unit, finding->value, finding->at_most);
-    append_bounded(row, case_->unit, finding->old, finding->old_at_most);
+    append_bounded(row, case_->unit, finding->value, finding->upper_bound);
+    append_bounded(row, case_->unit, finding->old, finding->old_upper_bound);
     text_append(row, " | ");
-    gate_append_change(row, finding->value, finding->old);
+    check_append_change(row, finding->value, finding->old);
     append_figure(row, case_->unit, finding->bound);
     text_append(row, " | ");
     append_words(row, finding->because);
@@ -158,10 +159,10 @@ static void write_blamed(struct comment *comment, const struct cm_check_case *ca
     text_init(&row, comment->arena);
     text_append(&row, "| ");
     markdown_append_name(&row, blame->path[0] == '\0' ? "(root)" : blame->path, comment->arena);
-    append_bounded(&row, case_->unit, blame->value, blame->at_most);
-    append_bounded(&row, case_->unit, blame->old, blame->old_at_most);
+    append_bounded(&row, case_->unit, blame->value, blame->upper_bound);
+    append_bounded(&row, case_->unit, blame->old, blame->old_upper_bound);
     text_append(&row, " | ");
-    gate_append_change(&row, blame->value, blame->old);
+    check_append_change(&row, blame->value, blame->old);
     text_printf(&row, " | %s", blame->change);
     if (text_equal(blame->change, "renamed")) {
         text_append(&row, " from ");
@@ -205,7 +206,7 @@ static void write_head(struct comment *comment) {
         append_words(&head, verdict->times);
     }
     text_append(&head, ": ");
-    gate_append_counts(&head, verdict);
+    check_append_counts(&head, verdict);
     text_append(&head, ".\n");
     fputs(text_string(&head), comment->out);
 }

@@ -8,7 +8,7 @@
 
 #include "support/banned.h"
 
-const struct gate_look gate_looks[] = {
+const struct check_look check_looks[] = {
     /* clang-format off */
     /* state,        what,                                              style,         junit,     level,     github */
     {"regression",   "The model costs more than a limit allows.",       STYLE_WARNING, "failure", "error",   "error"},
@@ -18,7 +18,7 @@ const struct gate_look gate_looks[] = {
     /* clang-format on */
 };
 
-const size_t gate_n_looks = sizeof(gate_looks) / sizeof(gate_looks[0]);
+const size_t check_n_looks = sizeof(check_looks) / sizeof(check_looks[0]);
 
 static const struct {
     const char *name;
@@ -28,15 +28,15 @@ static const struct {
     {"bytes", NUMBER_BYTES},     {"ps", NUMBER_TIME},
 };
 
-const struct gate_look *gate_look(const struct cm_verdict *verdict, const char *state) {
+const struct check_look *check_look(const struct cm_verdict *verdict, const char *state) {
     const bool fails = verdict->fail_ambiguous && text_equal(state, "ambiguous");
     const char *as = fails ? "regression" : state;
-    for (size_t i = 0; i < gate_n_looks; i++)
-        if (text_equal(gate_looks[i].state, as)) return &gate_looks[i];
-    return &gate_looks[gate_n_looks - 1];
+    for (size_t i = 0; i < check_n_looks; i++)
+        if (text_equal(check_looks[i].state, as)) return &check_looks[i];
+    return &check_looks[check_n_looks - 1];
 }
 
-void gate_append_short(struct text *text, const char *unit, int64_t value) {
+void check_append_short(struct text *text, const char *unit, int64_t value) {
     if (!is_known(value)) {
         text_append(text, "?");
         return;
@@ -50,8 +50,8 @@ void gate_append_short(struct text *text, const char *unit, int64_t value) {
 }
 
 /* What is short already need not stand twice. */
-void gate_append_figure(struct text *text, const char *unit, int64_t value) {
-    gate_append_short(text, unit, value);
+void check_append_figure(struct text *text, const char *unit, int64_t value) {
+    check_append_short(text, unit, value);
     if (!is_known(value) || value < 1000) return;
     text_append(text, " (");
     number_append_exact(text, value);
@@ -63,7 +63,7 @@ static void append_signed(struct text *text, int64_t value) {
     number_append_exact(text, value < 0 ? -value : value);
 }
 
-void gate_append_change(struct text *text, int64_t value, int64_t old) {
+void check_append_change(struct text *text, int64_t value, int64_t old) {
     if (!is_known(value) || !is_known(old)) return;
     const int64_t by = checked_sub(value, old);
     if (old == 0 && by != 0) {
@@ -78,14 +78,15 @@ void gate_append_change(struct text *text, int64_t value, int64_t old) {
     number_append_percent(text, by < 0 ? -by : by, old);
 }
 
-void gate_append_title(struct text *text, const struct cm_check_case *case_) {
+void check_append_title(struct text *text, const struct cm_check_case *case_) {
     text_append_name(text, case_->limit);
     if (is_known(case_->batch)) text_printf(text, " at batch %lld", (long long)case_->batch);
 }
 
-static void append_bounded(struct text *text, const char *unit, int64_t value, bool at_most) {
-    if (at_most) text_append(text, "at most ");
-    gate_append_figure(text, unit, value);
+static void append_bounded(struct text *text, const char *unit, int64_t value,
+                           bool upper_bound) {
+    if (upper_bound) text_append(text, "at most ");
+    check_append_figure(text, unit, value);
 }
 
 static void append_subject(struct text *text, const struct cm_check_case *case_,
@@ -96,26 +97,26 @@ static void append_subject(struct text *text, const struct cm_check_case *case_,
         text_append_name(text, finding->path);
     }
     text_append(text, " is ");
-    append_bounded(text, case_->unit, finding->value, finding->at_most);
+    append_bounded(text, case_->unit, finding->value, finding->upper_bound);
 }
 
-void gate_append_sentence(struct text *text, const struct cm_check_case *case_,
-                          const struct cm_check_finding *finding) {
+void check_append_sentence(struct text *text, const struct cm_check_case *case_,
+                           const struct cm_check_finding *finding) {
     append_subject(text, case_, finding);
     if (is_known(finding->old) && finding->old == finding->value &&
-        finding->old_at_most == finding->at_most) {
+        finding->old_upper_bound == finding->upper_bound) {
         text_append(text, ", as before");
     } else if (is_known(finding->old)) {
         text_append(text, ", was ");
-        append_bounded(text, case_->unit, finding->old, finding->old_at_most);
+        append_bounded(text, case_->unit, finding->old, finding->old_upper_bound);
         text_append(text, ", ");
-        gate_append_change(text, finding->value, finding->old);
+        check_append_change(text, finding->value, finding->old);
     }
     if (is_known(finding->over)) {
         text_append(text, "; ");
-        gate_append_figure(text, case_->unit, finding->over);
+        check_append_figure(text, case_->unit, finding->over);
         text_append(text, " more than the limit of ");
-        gate_append_figure(text, case_->unit, finding->bound);
+        check_append_figure(text, case_->unit, finding->bound);
     }
     if (finding->because[0] == '\0') return;
     text_append(text, "; ");
@@ -125,7 +126,7 @@ void gate_append_sentence(struct text *text, const struct cm_check_case *case_,
     text_append_name(text, finding->because);
 }
 
-void gate_append_blame(struct text *text, const struct cm_check_blame *blame) {
+void check_append_blame(struct text *text, const struct cm_check_blame *blame) {
     text_append_name(text, blame->path[0] == '\0' ? "(root)" : blame->path);
     text_append(text, " ");
     append_signed(text, blame->by);
@@ -138,22 +139,22 @@ void gate_append_blame(struct text *text, const struct cm_check_blame *blame) {
     text_append(text, ")");
 }
 
-void gate_append_lines(struct text *text, const struct cm_check_case *case_) {
+void check_append_lines(struct text *text, const struct cm_check_case *case_) {
     for (size_t i = 0; i < case_->n_findings; i++) {
         if (i > 0) text_append(text, "\n");
-        gate_append_sentence(text, case_, &case_->findings[i]);
+        check_append_sentence(text, case_, &case_->findings[i]);
     }
     if (case_->more_findings > 0)
         text_printf(text, "\nand %lld more modules", (long long)case_->more_findings);
     for (size_t i = 0; i < case_->n_blame; i++) {
         text_append(text, "\n  ");
-        gate_append_blame(text, &case_->blame[i]);
+        check_append_blame(text, &case_->blame[i]);
     }
     if (case_->more_blame > 0)
         text_printf(text, "\n  and %lld more", (long long)case_->more_blame);
 }
 
-void gate_append_against(struct text *text, const struct cm_verdict *verdict) {
+void check_append_against(struct text *text, const struct cm_verdict *verdict) {
     if (verdict->baseline[0] == '\0') {
         text_append(text, "no baseline");
         return;
@@ -163,7 +164,7 @@ void gate_append_against(struct text *text, const struct cm_verdict *verdict) {
 }
 
 /* A pass at one batch says nothing of another. */
-void gate_append_unchecked(struct text *text, const struct cm_verdict *verdict) {
+void check_append_unchecked(struct text *text, const struct cm_verdict *verdict) {
     if (verdict->n_unchecked == 0) return;
     text_append(text, verdict->n_unchecked == 1 ? "batch" : "batches");
     for (size_t i = 0; i < verdict->n_unchecked; i++)
@@ -172,7 +173,7 @@ void gate_append_unchecked(struct text *text, const struct cm_verdict *verdict) 
                 verdict->n_unchecked == 1 ? "was" : "were");
 }
 
-void gate_append_counts(struct text *text, const struct cm_verdict *verdict) {
+void check_append_counts(struct text *text, const struct cm_verdict *verdict) {
     text_printf(text, "%lld passed, %lld regression%s", (long long)verdict->passed,
                 (long long)verdict->regressions, text_plural(verdict->regressions));
     if (verdict->ambiguous > 0)
@@ -180,5 +181,5 @@ void gate_append_counts(struct text *text, const struct cm_verdict *verdict) {
     if (verdict->not_compared > 0)
         text_printf(text, ", %lld not compared", (long long)verdict->not_compared);
     if (verdict->n_unchecked > 0) text_append(text, "; ");
-    gate_append_unchecked(text, verdict);
+    check_append_unchecked(text, verdict);
 }

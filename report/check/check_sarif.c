@@ -50,8 +50,8 @@ static void append_uri(struct text *text, const char *path) {
 
 static void put_rules(struct sarif *sarif) {
     bool first = true;
-    for (size_t i = 0; i < gate_n_looks; i++) {
-        const struct gate_look *look = &gate_looks[i];
+    for (size_t i = 0; i < check_n_looks; i++) {
+        const struct check_look *look = &check_looks[i];
         if (look->level == NULL) continue;
         fprintf(sarif->out,
                 "%s\n            {\"id\": \"%s\", \"shortDescription\": {\"text\": \"%s\"}, "
@@ -86,7 +86,7 @@ static void put_fingerprint(struct sarif *sarif, const struct cm_check_case *cas
                             const struct cm_check_finding *finding) {
     struct text text;
     text_init(&text, sarif->arena);
-    gate_append_title(&text, case_);
+    check_append_title(&text, case_);
     text_append(&text, " ");
     text_append_name(&text, finding->path);
     fputs("\"partialFingerprints\": {\"limit/v1\": ", sarif->out);
@@ -96,21 +96,21 @@ static void put_fingerprint(struct sarif *sarif, const struct cm_check_case *cas
 
 static void put_result(struct sarif *sarif, const struct cm_check_case *case_,
                        const struct cm_check_finding *finding) {
-    const struct gate_look *look = gate_look(sarif->verdict, finding->state);
+    const struct check_look *look = check_look(sarif->verdict, finding->state);
     struct text message;
     if (look->level == NULL) return;
     text_init(&message, sarif->arena);
-    gate_append_title(&message, case_);
+    check_append_title(&message, case_);
     text_append(&message, ": ");
-    gate_append_sentence(&message, case_, finding);
+    check_append_sentence(&message, case_, finding);
     for (size_t i = 0; i < case_->n_blame; i++) {
         text_append(&message, "\n");
-        gate_append_blame(&message, &case_->blame[i]);
+        check_append_blame(&message, &case_->blame[i]);
     }
     fprintf(sarif->out,
             "%s\n        {\"ruleId\": \"%s\", \"ruleIndex\": %zu, \"level\": \"%s\",\n"
             "         \"message\": {\"text\": ",
-            sarif->n_results++ == 0 ? "" : ",", look->state, (size_t)(look - gate_looks),
+            sarif->n_results++ == 0 ? "" : ",", look->state, (size_t)(look - check_looks),
             look->level);
     put_string(sarif, &message);
     fputs("},\n         ", sarif->out);
@@ -133,7 +133,7 @@ static void put_unchecked(struct sarif *sarif) {
     struct text text;
     if (sarif->verdict->n_unchecked == 0) return;
     text_init(&text, sarif->arena);
-    gate_append_unchecked(&text, sarif->verdict);
+    check_append_unchecked(&text, sarif->verdict);
     fputs("\"invocations\": [{\"executionSuccessful\": true, \"toolExecutionNotifications\": "
           "[{\"level\": \"note\", \"message\": {\"text\": ",
           sarif->out);

@@ -23,7 +23,7 @@ static void write_head(struct page *page, const struct cm_verdict *verdict) {
     text_init(&text, page->arena);
     text_append_name(&text, verdict->model);
     text_append(&text, " against ");
-    gate_append_against(&text, verdict);
+    check_append_against(&text, verdict);
     text_printf(&text, ", convention %s", verdict->convention);
     if (verdict->times[0] != '\0') {
         text_append(&text, ", times ");
@@ -31,7 +31,7 @@ static void write_head(struct page *page, const struct cm_verdict *verdict) {
     }
     text_append(&text, ": ");
     print_text(page, STYLE_PLAIN, &text);
-    page_print(page, gate_look(verdict, verdict->state)->style, "%s", verdict->state);
+    page_print(page, check_look(verdict, verdict->state)->style, "%s", verdict->state);
     page_end_line(page);
 }
 
@@ -40,7 +40,7 @@ static void write_lines(struct page *page, const struct cm_check_case *case_) {
     struct text text;
     text_init(&text, page->arena);
     if (case_->n_findings == 0) return;
-    gate_append_lines(&text, case_);
+    check_append_lines(&text, case_);
     for (const char *at = text_string(&text); at != NULL;) {
         const size_t length = strcspn(at, "\n");
         page_indent(page, STATE_WIDTH + 2);
@@ -52,7 +52,7 @@ static void write_lines(struct page *page, const struct cm_check_case *case_) {
 
 static void write_case(struct page *page, const struct cm_verdict *verdict,
                        const struct cm_check_case *case_) {
-    const struct gate_look *look = gate_look(verdict, case_->state);
+    const struct check_look *look = check_look(verdict, case_->state);
     struct text title;
     text_init(&title, page->arena);
     text_append_name(&title, case_->limit);
@@ -80,7 +80,7 @@ static void write_cases(struct page *page, const struct cm_verdict *verdict) {
 static void write_foot(struct page *page, const struct cm_verdict *verdict) {
     struct text text;
     text_init(&text, page->arena);
-    gate_append_counts(&text, verdict);
+    check_append_counts(&text, verdict);
     print_text(page, STYLE_PLAIN, &text);
     page_end_line(page);
     if (verdict->regressions == 0 || verdict->accept[0] == '\0') return;

@@ -29,8 +29,8 @@ static struct diff_side side_of(const struct cm_result *result) {
         .mode = result->options.mode,
         .modules = (int64_t)result->n_modules,
         .nodes = (int64_t)result->n_nodes,
-        .n_described_ops = result->coverage.n_described_ops,
-        .described_ops = result->coverage.described_ops,
+        .n_custom_ops = result->coverage.n_custom_ops,
+        .custom_ops = result->coverage.custom_ops,
     };
 }
 
@@ -64,8 +64,8 @@ static struct diff_metric metric_row(size_t index, const struct cm_change *chang
         .old_value = change->old_value,
         .new_value = change->new_value,
         .change = change->difference,
-        .old_at_most = change->old_at_most,
-        .new_at_most = change->new_at_most,
+        .old_upper_bound = change->old_upper_bound,
+        .new_upper_bound = change->new_upper_bound,
     };
 }
 

@@ -87,9 +87,9 @@ static void put_conditions(struct writer *writer) {
 
 static void put_described(struct writer *writer, const char *head,
                           const struct cm_coverage *coverage) {
-    if (coverage->n_described_ops == 0) return;
+    if (coverage->n_custom_ops == 0) return;
     text_append(&writer->text, head);
-    markdown_append_operators(&writer->text, coverage->described_ops, coverage->n_described_ops,
+    markdown_append_operators(&writer->text, coverage->custom_ops, coverage->n_custom_ops,
                               writer->arena);
     text_append(&writer->text, "\n");
 }

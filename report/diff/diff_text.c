@@ -49,8 +49,8 @@ static void write_condition(struct writer *writer, const struct cm_condition *co
 
 static void write_described(struct writer *writer, const char *label,
                             const struct cm_coverage *coverage) {
-    label_operators(&writer->page, label, STYLE_PLAIN, coverage->described_ops,
-                    coverage->n_described_ops);
+    label_operators(&writer->page, label, STYLE_PLAIN, coverage->custom_ops,
+                    coverage->n_custom_ops);
 }
 
 static void write_sides_described(struct writer *writer) {

@@ -19,8 +19,8 @@ struct diff_side {
     const char *mode;
     int64_t modules;
     int64_t nodes;
-    size_t n_described_ops;
-    const struct cm_name_count *described_ops;
+    size_t n_custom_ops;
+    const struct cm_name_count *custom_ops;
 };
 
 struct diff_condition {
@@ -38,8 +38,8 @@ struct diff_metric {
     int64_t old_value;
     int64_t new_value;
     int64_t change;
-    bool old_at_most;
-    bool new_at_most;
+    bool old_upper_bound;
+    bool new_upper_bound;
 };
 
 /* A text that is NULL is left out. */

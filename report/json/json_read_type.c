@@ -104,7 +104,7 @@ int json_read_most(struct json_reader *reader, const struct json_field *field,
     int status = read_dims(reader, place, item, &most);
     if (status == CM_OK && most.rank != type.rank)
         return reader_fault(reader, place, "as many dims as the shape has", "another number");
-    type.dims_at_most = most.dims;
+    type.dims_upper_bound = most.dims;
     STORE(base, field->offset, type);
     return status;
 }

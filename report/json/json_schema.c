@@ -69,14 +69,14 @@ static const struct json_field totals_fields[] = {
     {NULL, JSON_OTHERS, false, offsetof(struct cm_result, totals), 0, NULL, no_columns, NULL},
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result, memory.peak_activation_bytes, "the most that is alive at once; as in memory"),
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes, "one arena in which all of it has a place; as in memory"),
-    OPTIONAL("at_most", JSON_BOUNDS, struct cm_result, totals.at_most, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_result, totals.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
 };
 
 const struct json_record json_totals = RECORD(struct cm_result, totals_fields, "totals", "Figures of the whole model");
 
 static const struct json_field step_fields[] = {
     VALUE("backward_macs", JSON_COUNT, struct cm_step, backward_macs, "of all gradients that are wanted"),
-    VALUE("kept_bytes", JSON_COUNT, struct cm_step, kept_bytes, "what it made that stays from forward to backward; `null` where the operator is not known"),
+    VALUE("kept_bytes", JSON_COUNT, struct cm_step, saved_bytes, "what it made that stays from forward to backward; `null` where the operator is not known"),
 };
 
 const struct json_record json_step = RECORD(struct cm_step, step_fields, "step", "A share of a training step");
@@ -98,7 +98,7 @@ static const struct json_field module_fields[] = {
     MANY("children", JSON_INDICES, struct cm_module, children, n_children, "indices into modules, in order of first use"),
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes, "the most bytes alive at once of what its nodes made; the root's are the model's, inputs included"),
-    OPTIONAL("at_most", JSON_BOUNDS, struct cm_module, costs.at_most, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_module, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
     POINTER("training", struct cm_module, training, json_step, "its share of a training step, children included"),
     POINTER("achieved", struct cm_module, achieved, json_achieved, "what its time makes of its work, where something inside has a time"),
 };
@@ -118,22 +118,22 @@ static const struct json_field node_fields[] = {
     LIST("outputs", struct cm_node, outputs, n_outputs, json_value, "what it makes"),
     COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
     COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
-    OPTIONAL("at_most", JSON_BOUNDS, struct cm_node, costs.at_most, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_node, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
     POINTER("training", struct cm_node, training, json_step, "its share of a training step"),
 };
 
 static const struct json_record node_record = RECORD(struct cm_node, node_fields, "node", "A node; params, buffers and weight_bytes are those of its own operands: a weight that two nodes use stands at both");
 
-static const struct json_field composite_fields[] = {
-    VALUE("name", JSON_TEXT, struct cm_composite, name, "as a framework prints the class: `LayerNorm`, `GELU`, `Conv+BN`"),
-    VALUE("op", JSON_TEXT, struct cm_composite, op, "the operator by whose rule it is counted: `LayerNormalization`"),
-    VALUE("module", JSON_MODULE, struct cm_composite, module, "path of the module of its last node"),
-    VALUE("last", JSON_INDEX, struct cm_composite, last, "index into nodes: the one that makes its result"),
-    MANY("nodes", JSON_INDICES, struct cm_composite, nodes, n_nodes, "indices of all of its nodes, ascending"),
-    VALUE("foldable", JSON_FLAG, struct cm_composite, foldable, "`false`: it is one operation, whose flops stand at last, and 0 at its other nodes (unless the convention sees nodes: onnx-tool). `true`: its nodes are operations of their own and are counted so, but a runtime may make one of them"),
+static const struct json_field fused_pattern_fields[] = {
+    VALUE("name", JSON_TEXT, struct cm_fused_pattern, name, "as a framework prints the class: `LayerNorm`, `GELU`, `Conv+BN`"),
+    VALUE("op", JSON_TEXT, struct cm_fused_pattern, op, "the operator by whose rule it is counted: `LayerNormalization`"),
+    VALUE("module", JSON_MODULE, struct cm_fused_pattern, module, "path of the module of its last node"),
+    VALUE("last", JSON_INDEX, struct cm_fused_pattern, last, "index into nodes: the one that makes its result"),
+    MANY("nodes", JSON_INDICES, struct cm_fused_pattern, nodes, n_nodes, "indices of all of its nodes, ascending"),
+    VALUE("foldable", JSON_FLAG, struct cm_fused_pattern, foldable, "`false`: it is one operation, whose flops stand at last, and 0 at its other nodes (unless the convention sees nodes: onnx-tool). `true`: its nodes are operations of their own and are counted so, but a runtime may make one of them"),
 };
 
-static const struct json_record composite_record = RECORD(struct cm_composite, composite_fields, "composite", "Nodes that an exporter made of one operation");
+static const struct json_record fused_pattern_record = RECORD(struct cm_fused_pattern, fused_pattern_fields, "composite", "Nodes that an exporter made of one operation");
 
 static const struct json_field description_fields[] = {
     VALUE("op", JSON_TEXT, struct cm_description, op, "`domain::Type`"),
@@ -146,7 +146,7 @@ static const struct json_record description_record = RECORD(struct cm_descriptio
 static const struct json_field coverage_fields[] = {
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes, "how many the profile holds"),
     MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops, "`domain::Type` to count, in order of first use; what they cost is in no figure"),
-    OPTIONAL_MANY("described_ops", JSON_SIZES, struct cm_coverage, described_ops, n_described_ops, NULL, "the same of operators that a file of --op-costs describes: their shapes and costs are what it says"),
+    OPTIONAL_MANY("described_ops", JSON_SIZES, struct cm_coverage, custom_ops, n_custom_ops, NULL, "the same of operators that a file of --op-costs describes: their shapes and costs are what it says"),
     OPTIONAL_MANY("descriptions", JSON_LIST, struct cm_coverage, descriptions, n_descriptions, &description_record, "of these: two profiles are compared where they are the same"),
     OPTIONAL_MANY("unknown_gradients", JSON_SIZES, struct cm_coverage, unknown_gradients, n_unknown_gradients, NULL, "the same of operators of which no gradient is known, though a training step was asked for: what it keeps and computes for them is in no figure"),
     VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes, "node outputs with an unknown rank or dim"),
@@ -210,8 +210,8 @@ static const struct json_field memory_fields[] = {
     OPTIONAL("arena_in_place_bytes", JSON_COUNT, struct cm_memory, arena_in_place_bytes, "the same where elementwise nodes write over; never below peak_in_place_bytes"),
     OPTIONAL("alignment", JSON_COUNT, struct cm_memory, alignment, "places in the arena are multiples of it"),
     OPTIONAL("required_bytes", JSON_COUNT, struct cm_memory, required_bytes, "weights (but those of storage `input`, which are in the arena) and arena_bytes; with an optimizer the peak_bytes of training instead; workspace of kernels is not in it"),
-    OPTIONAL("at_most", JSON_FLAG, struct cm_memory, at_most, "tensors are counted of which only the largest size is known: arena_bytes, required_bytes and the peaks of modules whose activation_bytes are at_most are upper bounds"),
-    OPTIONAL("peak_at_most", JSON_FLAG, struct cm_memory, peak_at_most, "one of these is alive at the peak, which is then an upper bound too"),
+    OPTIONAL("at_most", JSON_FLAG, struct cm_memory, upper_bound, "tensors are counted of which only the largest size is known: arena_bytes, required_bytes and the peaks of modules whose activation_bytes are at_most are upper bounds"),
+    OPTIONAL("peak_at_most", JSON_FLAG, struct cm_memory, peak_upper_bound, "one of these is alive at the peak, which is then an upper bound too"),
     POINTER("fit", struct cm_memory, fit, fit_record, "with --memory-limit: does it fit"),
     OPTIONAL_MANY("weights", JSON_LIST, struct cm_memory, weights, n_weights, &weights_record, "all that stands in the file and is read or handed out, be it a parameter or not"),
     OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL, "what each planner alone would need: `greedy_by_size`, `greedy_by_breadth`, `best_fit`, `two_ends`; `null` where it was not tried"),
@@ -246,7 +246,7 @@ static const struct json_field training_fields[] = {
     FIGURE(gradient_bytes, "gradients of params"),
     FIGURE(optimizer_bytes, "states of the optimizer"),
     FIGURE(master_bytes, "4-byte copies of params, in mixed precision"),
-    FIGURE(kept_bytes, "activations, inputs and statistics kept from forward to backward"),
+    VALUE("kept_bytes", JSON_COUNT, struct cm_training, saved_bytes, "activations, inputs and statistics kept from forward to backward"),
     FIGURE(peak_bytes, "the most of all that at once"),
     VALUE("peak_phase", JSON_TEXT, struct cm_training, peak_phase, "when that is: `forward`, `recompute`, `backward` or `step`"),
     VALUE("peak_node", JSON_INDEX, struct cm_training, peak_node, "index of the node that runs then; `null` during `step`"),
@@ -324,7 +324,7 @@ static const struct json_field result_fields[] = {
     {"totals", JSON_OBJECT, false, 0, 0, &json_totals, NULL, "the figures of the whole model"},
     LIST("modules", struct cm_result, modules, n_modules, module_record, "the module tree as a list, parents before children; the first is the root"),
     LIST("nodes", struct cm_result, nodes, n_nodes, node_record, "every node in the file's order, bodies of control flow after their node"),
-    OPTIONAL_MANY("composites", JSON_LIST, struct cm_result, composites, n_composites, &composite_record, "nodes that the exporter made of one operation, in the order of the results"),
+    OPTIONAL_MANY("composites", JSON_LIST, struct cm_result, fused_patterns, n_fused_patterns, &fused_pattern_record, "nodes that the exporter made of one operation, in the order of the results"),
     OBJECT("coverage", struct cm_result, coverage, json_coverage, "what was not understood"),
     LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record, "constants that held the file's own batch, and what they became"),
     LIST("diagnostics", struct cm_result, diagnostics, n_diagnostics, diagnostic_record, "notes and warnings"),
@@ -355,9 +355,9 @@ static const struct json_field sweep_row_fields[] = {
     VALUE("timed_macs", JSON_COUNT, struct cm_sweep_row, timed_macs, "of nodes that have a time"),
     OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_sweep_row, untimed_nodes, "how many have work and no time, so that latency_ps leaves them out; `null` without times"),
     VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached, "how many primitives were measured in earlier runs"),
-    OPTIONAL("at_most", JSON_BOUNDS, struct cm_sweep_row, at_most, "keys of those of macs, int_macs, flops and int_ops that are upper bounds; missing where all are exact"),
-    OPTIONAL("peak_at_most", JSON_FLAG, struct cm_sweep_row, peak_at_most, "peak_activation_bytes is an upper bound"),
-    OPTIONAL("memory_at_most", JSON_FLAG, struct cm_sweep_row, memory_at_most, "arena_bytes and required_bytes are upper bounds"),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_sweep_row, upper_bound, "keys of those of macs, int_macs, flops and int_ops that are upper bounds; missing where all are exact"),
+    OPTIONAL("peak_at_most", JSON_FLAG, struct cm_sweep_row, peak_upper_bound, "peak_activation_bytes is an upper bound"),
+    OPTIONAL("memory_at_most", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"),
 };
 
 static const struct json_record sweep_row_record = RECORD(struct cm_sweep_row, sweep_row_fields, "sweep_row", "A model at one batch; what is `null` is not known");
@@ -369,7 +369,7 @@ static const struct json_field sweep_fields[] = {
     VALUE("device", JSON_TEXT, struct cm_sweep, device, "of the times"),
     VALUE("times", JSON_TEXT, struct cm_sweep, times, "what they are: `measured`, `proxy`, `modelled`, `invented`; empty: none"),
     VALUE("memory_limit", JSON_COUNT, struct cm_sweep, memory_limit, "bytes; `null`: not asked"),
-    OPTIONAL_MANY("described_ops", JSON_SIZES, struct cm_sweep, described_ops, n_described_ops, NULL, "as in `coverage` of a profile, of the first batch that has some"),
+    OPTIONAL_MANY("described_ops", JSON_SIZES, struct cm_sweep, custom_ops, n_custom_ops, NULL, "as in `coverage` of a profile, of the first batch that has some"),
     OPTIONAL_MANY("diagnostics", JSON_LIST, struct cm_sweep, diagnostics, n_diagnostics, &diagnostic_record, "notes and warnings, of all batches, each once, but those that a row has as its problem"),
     LIST("sweep", struct cm_sweep, rows, n_rows, sweep_row_record, "a row a batch, in the order that was asked for"),
 };

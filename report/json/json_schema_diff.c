@@ -14,8 +14,8 @@ static const struct json_field side_fields[] = {
     VALUE("mode", JSON_TEXT, struct diff_side, mode, "`model`, `training` or `inference`"),
     VALUE("modules", JSON_COUNT, struct diff_side, modules, "how many there are"),
     VALUE("nodes", JSON_COUNT, struct diff_side, nodes, "how many there are"),
-    OPTIONAL_MANY("described_ops", JSON_SIZES, struct diff_side, described_ops, n_described_ops,
-                  NULL, "as in `coverage` of a profile"),
+    OPTIONAL_MANY("described_ops", JSON_SIZES, struct diff_side, custom_ops, n_custom_ops, NULL,
+                  "as in `coverage` of a profile"),
 };
 
 static const struct json_record side_record =
@@ -41,9 +41,10 @@ static const struct json_field metric_fields[] = {
     GIVEN("new", struct diff_metric, new_value, in_new, "what it is; the same"),
     VALUE("change", JSON_COUNT, struct diff_metric, change,
           "new less old, what is missing counting 0; `null` where one is not known"),
-    OPTIONAL("old_at_most", JSON_FLAG, struct diff_metric, old_at_most,
+    OPTIONAL("old_at_most", JSON_FLAG, struct diff_metric, old_upper_bound,
              "`old` is an upper bound, and `change` is that of the bounds"),
-    OPTIONAL("new_at_most", JSON_FLAG, struct diff_metric, new_at_most, "the same of `new`"),
+    OPTIONAL("new_at_most", JSON_FLAG, struct diff_metric, new_upper_bound,
+             "the same of `new`"),
 };
 
 static const struct json_record metric_record =

@@ -187,7 +187,7 @@ static const struct json_field operator_fields[] = {
     VALUE("bytes_read", JSON_COUNT, struct cm_operator, bytes_read, "operands"),
     VALUE("bytes_written", JSON_COUNT, struct cm_operator, bytes_written, "outputs"),
     VALUE("latency_ps", JSON_COUNT, struct cm_operator, latency_ps, "`null` without times"),
-    OPTIONAL("at_most", JSON_BOUNDS, struct cm_operator, at_most, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("at_most", JSON_BOUNDS, struct cm_operator, upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
     OPTIONAL_MANY("states", JSON_LIST, struct cm_operator, states, n_states, &state_record, "as in measure; only with times"),
 };
 

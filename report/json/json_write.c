@@ -202,7 +202,7 @@ static cJSON *write_most(struct json_writer *writer, const struct json_field *fi
     LOAD(struct cm_type, type, base, field->offset);
     cJSON *shape = cJSON_CreateArray();
     for (int i = 0; i < type.rank; i++)
-        add_to_array(writer, shape, integer_item(type.dims_at_most[i]));
+        add_to_array(writer, shape, integer_item(type.dims_upper_bound[i]));
     return shape;
 }
 
@@ -352,7 +352,7 @@ static bool is_left_out(const struct json_field *field, const char *base) {
     }
     if (field->kind == JSON_MOST) {
         LOAD(struct cm_type, type, base, field->offset);
-        return type.kind != CM_TYPE_TENSOR || type.dims_at_most == NULL;
+        return type.kind != CM_TYPE_TENSOR || type.dims_upper_bound == NULL;
     }
     if (field->kind != JSON_LIST && field->kind != JSON_SIZES && field->kind != JSON_INDICES)
         return false;

@@ -43,11 +43,11 @@ void cell_append(struct text *text, const struct cell *cell, enum number_units u
 }
 
 void cell_append_shown(struct text *text, const struct cell *cell, enum number_units units,
-                       const char *at_most) {
+                       const char *upper_bound) {
     if (!cell_is_known(cell)) {
         text_append(text, "?");
         return;
     }
-    if (cell->at_most) text_append(text, at_most);
+    if (cell->upper_bound) text_append(text, upper_bound);
     cell_append(text, cell, units);
 }

@@ -28,7 +28,7 @@ struct cell {
     int64_t value;
     int64_t whole;
     double real;
-    bool at_most; /* the figure is an upper bound */
+    bool upper_bound; /* the figure is an upper bound */
     struct text *words;
 };
 
@@ -44,7 +44,7 @@ void cell_append(struct text *text, const struct cell *cell, enum number_units u
 /* The same for people: "?" is not known, and an upper bound has CELL_AT_MOST, or in Markdown
  * CELL_AT_MOST_UTF8, before it. */
 void cell_append_shown(struct text *text, const struct cell *cell, enum number_units units,
-                       const char *at_most);
+                       const char *upper_bound);
 #define CELL_AT_MOST      "<= "
 #define CELL_AT_MOST_UTF8 "≤ "
 

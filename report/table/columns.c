@@ -49,7 +49,7 @@ uint32_t column_bit(const struct column *column) {
 }
 
 bool column_is_at_most(const struct column *column, const struct cm_costs *costs) {
-    return (costs->at_most & column_bit(column)) != 0;
+    return (costs->upper_bound & column_bit(column)) != 0;
 }
 
 int64_t column_operations(const struct cm_result *result, int64_t flops, int64_t int_ops) {

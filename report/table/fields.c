@@ -162,15 +162,15 @@ static int64_t metric_of(const struct rows_of *of, size_t row, const struct colu
 }
 
 static uint32_t bounds_of(const struct rows_of *of, size_t row) {
-    if (of->rows == ROWS_MODULES) return module_at(of, row)->costs.at_most;
-    if (of->rows == ROWS_NODES) return node_at(of, row)->costs.at_most;
-    return of->rows == ROWS_OPERATORS ? operator_at(of, row)->at_most
-                                      : batch_at(of, row)->at_most;
+    if (of->rows == ROWS_MODULES) return module_at(of, row)->costs.upper_bound;
+    if (of->rows == ROWS_NODES) return node_at(of, row)->costs.upper_bound;
+    return of->rows == ROWS_OPERATORS ? operator_at(of, row)->upper_bound
+                                      : batch_at(of, row)->upper_bound;
 }
 
 GETTER(get_metric) {
     set_figure(cell, field->column->unit, metric_of(of, row, field->column));
-    cell->at_most = (bounds_of(of, row) & column_bit(field->column)) != 0;
+    cell->upper_bound = (bounds_of(of, row) & column_bit(field->column)) != 0;
 }
 
 GETTER(get_metric_share) {
@@ -193,7 +193,7 @@ static int64_t bytes_of(const struct rows_of *of, size_t row) {
 GETTER(get_bytes) {
     (void)field;
     set_figure(cell, NUMBER_BYTES, bytes_of(of, row));
-    cell->at_most =
+    cell->upper_bound =
         (bounds_of(of, row) & (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) != 0;
 }
 
@@ -208,8 +208,8 @@ GETTER(get_intensity) {
 
 /* What a module has alive is bounded where what it makes is. */
 static bool is_peak_at_most(const struct rows_of *of, size_t row) {
-    if (of->rows == ROWS_BATCHES) return batch_at(of, row)->peak_at_most;
-    return (module_at(of, row)->costs.at_most & CM_COST_BIT(activation_bytes)) != 0;
+    if (of->rows == ROWS_BATCHES) return batch_at(of, row)->peak_upper_bound;
+    return (module_at(of, row)->costs.upper_bound & CM_COST_BIT(activation_bytes)) != 0;
 }
 
 GETTER(get_peak) {
@@ -217,7 +217,7 @@ GETTER(get_peak) {
     set_figure(cell, NUMBER_BYTES,
                of->rows == ROWS_MODULES ? module_at(of, row)->peak_activation_bytes
                                         : batch_at(of, row)->peak_activation_bytes);
-    cell->at_most = is_peak_at_most(of, row);
+    cell->upper_bound = is_peak_at_most(of, row);
 }
 
 static const struct cm_step *step_of(const struct rows_of *of, size_t row) {
@@ -233,7 +233,7 @@ GETTER(get_backward_macs) {
 GETTER(get_kept_bytes) {
     const struct cm_step *step = step_of(of, row);
     (void)field;
-    if (step) set_figure(cell, NUMBER_BYTES, step->kept_bytes);
+    if (step) set_figure(cell, NUMBER_BYTES, step->saved_bytes);
 }
 
 GETTER(get_flops_rate) {
@@ -278,13 +278,13 @@ GETTER(get_problem) {
 GETTER(get_arena) {
     (void)field;
     set_figure(cell, NUMBER_BYTES, batch_at(of, row)->arena_bytes);
-    cell->at_most = batch_at(of, row)->memory_at_most;
+    cell->upper_bound = batch_at(of, row)->memory_upper_bound;
 }
 
 GETTER(get_required) {
     (void)field;
     set_figure(cell, NUMBER_BYTES, batch_at(of, row)->required_bytes);
-    cell->at_most = batch_at(of, row)->memory_at_most;
+    cell->upper_bound = batch_at(of, row)->memory_upper_bound;
 }
 
 GETTER(get_fits) {
@@ -311,7 +311,7 @@ GETTER(get_at_most) {
         if ((bounds & column_bit(&columns[i])) != 0) add_word(cell->words, columns[i].key);
     if ((is_batch || of->rows == ROWS_MODULES) && is_peak_at_most(of, row))
         add_word(cell->words, "peak_activation_bytes");
-    if (is_batch && batch_at(of, row)->memory_at_most)
+    if (is_batch && batch_at(of, row)->memory_upper_bound)
         add_word(cell->words, "arena_bytes required_bytes");
     if (is_batch && batch_at(of, row)->untimed_nodes > 0)
         add_word(cell->words, "samples_per_second");
@@ -323,7 +323,7 @@ GETTER(get_speed) {
     const struct cm_sweep_row *batch = batch_at(of, row);
     (void)field;
     set_quotient(cell, batch->batch, batch->latency_ps, PS_PER_SECOND);
-    cell->at_most = batch->untimed_nodes > 0; /* these would only make it slower */
+    cell->upper_bound = batch->untimed_nodes > 0; /* these would only make it slower */
 }
 
 GETTER(get_timed_share) {

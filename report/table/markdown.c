@@ -156,12 +156,11 @@ static void put_result(struct text *text, const struct cm_result *result,
         text_append(text, "**,");
     }
     text_append(text, " peak activation **");
-    if (result->memory.peak_at_most) text_append(text, CELL_AT_MOST_UTF8);
+    if (result->memory.peak_upper_bound) text_append(text, CELL_AT_MOST_UTF8);
     number_append(text, units, NUMBER_BYTES, result->memory.peak_activation_bytes);
     text_append(text, "**");
     put_coverage(text, &result->coverage);
-    put_described(text, result->coverage.described_ops, result->coverage.n_described_ops,
-                  arena);
+    put_described(text, result->coverage.custom_ops, result->coverage.n_custom_ops, arena);
     text_append(text, "\n\n");
 }
 
@@ -175,7 +174,7 @@ static void put_sweep(struct text *text, const struct cm_sweep *sweep, struct ar
         text_append(text, " of ");
         markdown_append_name(text, sweep->device, arena);
     }
-    put_described(text, sweep->described_ops, sweep->n_described_ops, arena);
+    put_described(text, sweep->custom_ops, sweep->n_custom_ops, arena);
     text_append(text, "\n\n");
 }
 

@@ -69,7 +69,7 @@ static bool levels_make(struct page *page, const struct cm_result *result,
 
 /* Unknown parts are left out of a sum, as everywhere. */
 static void costs_add(struct cm_costs *sum, const struct cm_costs *costs) {
-    sum->at_most |= costs->at_most;
+    sum->upper_bound |= costs->upper_bound;
     for (size_t i = 0; i < n_columns; i++) {
         int64_t more = column_get(&columns[i], costs);
         int64_t so_far = column_get(&columns[i], sum);

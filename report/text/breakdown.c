@@ -21,11 +21,11 @@
 
 #include "support/banned.h"
 
-/* `at_most`: it is an upper bound. */
+/* `upper_bound`: it is an upper bound. */
 static void add_bounded(struct table *table, enum number_unit unit, int64_t value,
-                        bool at_most) {
+                        bool upper_bound) {
     struct text *cell = table_cell(table);
-    if (at_most && is_known(value)) text_append(cell, CELL_AT_MOST);
+    if (upper_bound && is_known(value)) text_append(cell, CELL_AT_MOST);
     if (value == CM_UNKNOWN)
         text_append(cell, "-");
     else
@@ -107,11 +107,12 @@ static void add_operator(struct table *table, const struct cm_result *result,
         table_end_cell(table);
     }
     add_count(table, row->nodes);
-    add_bounded(table, NUMBER_MACS, row->macs, (row->at_most & CM_COST_BIT(macs)) != 0);
+    add_bounded(table, NUMBER_MACS, row->macs, (row->upper_bound & CM_COST_BIT(macs)) != 0);
     add_percent(table, row->macs, result->totals.macs);
-    add_bounded(table, NUMBER_FLOPS, row->flops, (row->at_most & CM_COST_BIT(flops)) != 0);
+    add_bounded(table, NUMBER_FLOPS, row->flops, (row->upper_bound & CM_COST_BIT(flops)) != 0);
     add_bounded(table, NUMBER_BYTES, checked_add(row->bytes_read, row->bytes_written),
-                (row->at_most & (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) != 0);
+                (row->upper_bound & (CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written))) !=
+                    0);
     if (cm_result_timed(result)) add_states(table, row);
     add_name(table, row->op);
 }

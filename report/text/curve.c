@@ -32,7 +32,7 @@ struct chart {
     struct page *page;
     const struct cm_result *result;
     size_t n_columns;
-    int64_t most;
+    int64_t max;
     size_t peak_column;
 };
 
@@ -56,7 +56,7 @@ static int64_t column_bytes(const struct chart *chart, size_t column) {
 
 /* How many eighths of its rows a column fills; what is anything fills one. */
 static int eighths(const struct chart *chart, size_t column) {
-    double share = (double)column_bytes(chart, column) / (double)chart->most;
+    double share = (double)column_bytes(chart, column) / (double)chart->max;
     int n = (int)(share * N_ROWS * 8 + 0.5);
     return n == 0 && share > 0 ? 1 : n;
 }
@@ -82,9 +82,9 @@ static void write_row(const struct chart *chart, int row) {
     struct text line;
     text_init(&label, chart->page->arena);
     text_init(&line, chart->page->arena);
-    if (row == N_ROWS - 1) number_append(&label, chart->page->units, NUMBER_BYTES, chart->most);
+    if (row == N_ROWS - 1) number_append(&label, chart->page->units, NUMBER_BYTES, chart->max);
     if (row == N_ROWS / 2 - 1)
-        number_append(&label, chart->page->units, NUMBER_BYTES, chart->most / 2);
+        number_append(&label, chart->page->units, NUMBER_BYTES, chart->max / 2);
     for (size_t column = 0; column < chart->n_columns; column++) {
         int filled = eighths(chart, column) - 8 * row;
         text_append(&line, glyphs[filled < 0 ? 0 : filled > 8 ? 8 : filled]);
@@ -192,8 +192,8 @@ static void write_peaks(struct page *page, const struct cm_result *result) {
 static void find_peak(struct chart *chart) {
     for (size_t column = 0; column < chart->n_columns; column++) {
         int64_t bytes = column_bytes(chart, column);
-        if (bytes <= chart->most) continue;
-        chart->most = bytes;
+        if (bytes <= chart->max) continue;
+        chart->max = bytes;
         chart->peak_column = column;
     }
 }
@@ -223,7 +223,7 @@ void curve_write(struct page *page, const struct cm_result *result) {
     if (result->memory.n_curve == 0 || result->n_modules == 0) return;
     if (width > LEAST_COLUMNS + LABEL_COLUMNS + 1) chart.n_columns = width - LABEL_COLUMNS - 1;
     find_peak(&chart);
-    if (chart.most == 0) return;
+    if (chart.max == 0) return;
     page_end_line(page);
     page_rule(page, "Memory Curve");
     write_what(page, result);

@@ -43,9 +43,9 @@ static size_t indent_of(const struct cm_module *module) {
 }
 
 static void write_share(struct page *page, enum number_unit unit, int64_t value, int64_t total,
-                        bool at_most, const char *of_what) {
+                        bool upper_bound, const char *of_what) {
     struct text *figure = page_item(page);
-    if (at_most) text_append(figure, "<= ");
+    if (upper_bound) text_append(figure, "<= ");
     number_append(figure, page->units, unit, value);
     page_item_end(page, STYLE_PLAIN);
     struct text *share = page_item(page);
@@ -125,7 +125,7 @@ static void write_figures(const struct tree *tree, const struct cm_module *modul
     page_list(page, ", ", indent_of(module) + 4);
     write_share(page, NUMBER_PARAMS, module->costs.params, totals->params, false, " Params");
     write_share(page, NUMBER_MACS, module->costs.macs, totals->macs,
-                (module->costs.at_most & CM_COST_BIT(macs)) != 0, " MACs");
+                (module->costs.upper_bound & CM_COST_BIT(macs)) != 0, " MACs");
     write_times(tree, module);
     if (module->calls > 1) {
         text_printf(page_item(page), "%" PRId64 " calls", module->calls);

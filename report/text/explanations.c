@@ -87,24 +87,25 @@ static void write_terms(struct page *page, const struct cm_term *terms, size_t n
 }
 
 /* The composite that the node is part of; NULL: none whose nodes are counted as one. */
-static const struct cm_composite *composite_of(const struct cm_result *result, size_t node) {
-    for (size_t i = 0; i < result->n_composites; i++) {
-        const struct cm_composite *composite = &result->composites[i];
-        for (size_t k = 0; k < composite->n_nodes && !composite->foldable; k++)
-            if (composite->nodes[k] == node) return composite;
+static const struct cm_fused_pattern *fused_pattern_of(const struct cm_result *result,
+                                                       size_t node) {
+    for (size_t i = 0; i < result->n_fused_patterns; i++) {
+        const struct cm_fused_pattern *fused_pattern = &result->fused_patterns[i];
+        for (size_t k = 0; k < fused_pattern->n_nodes && !fused_pattern->foldable; k++)
+            if (fused_pattern->nodes[k] == node) return fused_pattern;
     }
     return NULL;
 }
 
 /* `part of GELU, nodes 4 to 9, counted at node 9` */
-static void write_part(struct page *page, const struct cm_composite *composite) {
+static void write_part(struct page *page, const struct cm_fused_pattern *fused_pattern) {
     write_label(page, "part of");
     struct text *item = page_item(page);
-    text_append_name(item, composite->name);
-    text_printf(item, ", nodes %zu to %zu,", composite->nodes[0],
-                composite->nodes[composite->n_nodes - 1]);
+    text_append_name(item, fused_pattern->name);
+    text_printf(item, ", nodes %zu to %zu,", fused_pattern->nodes[0],
+                fused_pattern->nodes[fused_pattern->n_nodes - 1]);
     page_item_end(page, STYLE_PLAIN);
-    text_printf(page_item(page), "counted as one at node %zu", composite->last);
+    text_printf(page_item(page), "counted as one at node %zu", fused_pattern->last);
     page_item_end(page, STYLE_PLAIN);
     page_end_line(page);
 }
@@ -170,8 +171,8 @@ static void write_node(struct page *page, const struct cm_result *result,
     write_node_title(page, node);
     write_outputs(page, node);
     write_macs(page, explained, node);
-    const struct cm_composite *composite = composite_of(result, explained->node);
-    if (composite != NULL) write_part(page, composite);
+    const struct cm_fused_pattern *fused_pattern = fused_pattern_of(result, explained->node);
+    if (fused_pattern != NULL) write_part(page, fused_pattern);
     write_flops(page, explained, node);
 }
 

@@ -153,7 +153,7 @@ static void write_fit(struct page *page, const struct cm_fit *fit) {
 static void write_peak(struct page *page, const struct cm_result *result) {
     const struct cm_memory *memory = &result->memory;
     label_figure(page, "peak activations", NUMBER_BYTES, memory->peak_activation_bytes);
-    if (memory->peak_at_most) page_print(page, STYLE_PLAIN, ", at most");
+    if (memory->peak_upper_bound) page_print(page, STYLE_PLAIN, ", at most");
     page_end_line(page);
     if (memory->peak_node < result->n_nodes) write_peak_node(page, result);
     for (size_t i = 0; i < memory->n_live && i < MAX_LIVE; i++)
@@ -175,7 +175,7 @@ void memory_write(struct page *page, const struct cm_result *result) {
     page_print(page, STYLE_SHARE,
                result->training.present ? ", the peak of a training step"
                                         : ", weights and arena");
-    if (memory->at_most) page_print(page, STYLE_PLAIN, ", at most");
+    if (memory->upper_bound) page_print(page, STYLE_PLAIN, ", at most");
     page_end_line(page);
     label_write(page, "not included");
     page_print(page, STYLE_PLAIN, "workspace of kernels");

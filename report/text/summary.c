@@ -80,13 +80,13 @@ struct tally {
 static size_t tally_composites(const struct cm_result *result, bool foldable,
                                struct tally *tallies) {
     size_t n = 0;
-    for (size_t i = 0; i < result->n_composites; i++) {
-        const struct cm_composite *composite = &result->composites[i];
+    for (size_t i = 0; i < result->n_fused_patterns; i++) {
+        const struct cm_fused_pattern *fused_pattern = &result->fused_patterns[i];
         size_t k = 0;
-        if (composite->foldable != foldable) continue;
-        while (k < n && !text_equal(tallies[k].name, composite->name)) k++;
+        if (fused_pattern->foldable != foldable) continue;
+        while (k < n && !text_equal(tallies[k].name, fused_pattern->name)) k++;
         if (k == MAX_TALLIES) continue;
-        if (k == n) tallies[n++] = (struct tally){composite->name, 0};
+        if (k == n) tallies[n++] = (struct tally){fused_pattern->name, 0};
         tallies[k].n++;
     }
     return n;
@@ -231,7 +231,7 @@ static void write_rebatched(struct page *page, const struct cm_result *result) {
 }
 
 static bool has_remarks(const struct cm_result *result) {
-    return result->coverage.n_unknown_ops > 0 || result->coverage.n_described_ops > 0 ||
+    return result->coverage.n_unknown_ops > 0 || result->coverage.n_custom_ops > 0 ||
            result->coverage.unknown_shapes != 0 || result->options.n_dims > 0 ||
            result->n_rebatched > 0 || result->n_diagnostics > 0;
 }
@@ -239,8 +239,8 @@ static bool has_remarks(const struct cm_result *result) {
 static void write_remarks(struct page *page, const struct cm_result *result) {
     if (!has_remarks(result)) return;
     page_end_line(page);
-    label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, result->coverage.described_ops,
-                    result->coverage.n_described_ops);
+    label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, result->coverage.custom_ops,
+                    result->coverage.n_custom_ops);
     write_unknown_ops(page, &result->coverage);
     write_unknown_shapes(page, &result->coverage);
     if (result->options.n_dims > 0) {

@@ -116,8 +116,7 @@ static void write_head(struct page *page, const struct cm_sweep *sweep) {
     write_line(page, "backend", sweep->backend);
     write_line(page, "device", sweep->device);
     write_line(page, "times", sweep->times);
-    label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, sweep->described_ops,
-                    sweep->n_described_ops);
+    label_operators(page, LABEL_DESCRIBED, STYLE_PLAIN, sweep->custom_ops, sweep->n_custom_ops);
     if (is_known(sweep->memory_limit)) {
         label_write(page, "limit");
         page_list(page, " ", LABEL_WIDTH);

@@ -172,7 +172,7 @@ static void what_is_no_description_at_all_is_refused(void **state) {
 }
 
 /* One that is described by data, with `n` inputs. */
-static struct cm_op_description described_by_data(size_t n, const char *const *inputs) {
+static struct cm_op_description custom_op_by_data(size_t n, const char *const *inputs) {
     static const struct cm_op_output output = {"", ""};
     return (struct cm_op_description){
         .domain = "d",
@@ -194,7 +194,7 @@ static struct cm_op_description described_by_data(size_t n, const char *const *i
 static int make_wide(size_t n, struct cm_diagnostics *diag, struct cm_op_costs **ret) {
     const char *inputs[129];
     for (size_t i = 0; i < n; i++) inputs[i] = "?";
-    struct cm_op_description description = described_by_data(n, inputs);
+    struct cm_op_description description = custom_op_by_data(n, inputs);
     description.other_flops = "in0";
     return cm_op_costs_make(&description, 1, diag, ret);
 }
@@ -232,7 +232,7 @@ static void names_have_an_end(void **state) {
         lines[i] = where[i];
         inputs[i / 16] = dims[i / 16];
     }
-    struct cm_op_description description = described_by_data(4, inputs);
+    struct cm_op_description description = custom_op_by_data(4, inputs);
     description.n_where = 64;
     description.where = lines;
     assert_int_equal(cm_op_costs_make(&description, 1, diag, &costs), CM_OK);
@@ -303,9 +303,9 @@ static void the_last_file_that_describes_an_operator_holds(void **state) {
     assert_int_equal(first->totals.macs, 2 * 32 * 16 * 16 * 16 * 3 * 3 + 7);
     /* and at each of 25 * 16 * 16 places a product of 32 channels */
     assert_int_equal(second->totals.macs, 2 * 32 * 16 * 16 * 16 * 3 * 3 + 25 * 16 * 16 * 32);
-    assert_int_equal(second->coverage.n_described_ops, 2);
-    assert_string_equal(second->coverage.described_ops[0].name, "com.acme::FancyConv");
-    assert_int_equal(second->coverage.described_ops[0].count, 2);
+    assert_int_equal(second->coverage.n_custom_ops, 2);
+    assert_string_equal(second->coverage.custom_ops[0].name, "com.acme::FancyConv");
+    assert_int_equal(second->coverage.custom_ops[0].count, 2);
     cm_result_free(first);
     cm_result_free(second);
     cm_diagnostics_free(diag);
@@ -321,7 +321,7 @@ static int make_long(size_t n_more, struct cm_diagnostics *diag, struct cm_op_co
         snprintf(first[i], sizeof first[i], "P%zu = %s", i, sum);
         where[i] = first[i];
     }
-    struct cm_op_description description = described_by_data(1, (const char *[]){"?"});
+    struct cm_op_description description = custom_op_by_data(1, (const char *[]){"?"});
     description.n_where = 8;
     description.where = where;
     description.macs = "1+1+1+1";

@@ -71,15 +71,15 @@ static void a_module_works_in_a_process_of_its_own(void **state) {
     const struct cm_primitive relu = fixture_relu(500);
     const struct cm_backend *backend = NULL;
     struct cm_measurement got;
-    struct child_setup setup;
-    struct child *child = NULL;
+    struct subprocess_setup setup;
+    struct subprocess *child = NULL;
     struct cm_reason reason = {""};
     assert_int_equal(backends_find(&places, "good", *state, &backend, &reason), CM_BACKEND_OK);
-    child_setup_init(&setup, backend);
-    assert_int_equal(child_start(&setup, *state, &child, &reason), CM_BACKEND_OK);
-    assert_string_equal(child_facts(child)->name, "a device in a module");
-    child_measure(child, &relu, &got);
-    child_stop(child);
+    subprocess_setup_init(&setup, backend);
+    assert_int_equal(subprocess_start(&setup, *state, &child, &reason), CM_BACKEND_OK);
+    assert_string_equal(subprocess_facts(child)->name, "a device in a module");
+    subprocess_measure(child, &relu, &got);
+    subprocess_stop(child);
     assert_int_equal(got.state, CM_MODELLED);
     assert_true(got.cold.median == 500 * 1e-9);
 }
@@ -87,13 +87,13 @@ static void a_module_works_in_a_process_of_its_own(void **state) {
 static void a_module_without_its_device_says_so_when_it_is_opened(void **state) {
     const struct places places = places_of(*state, MODULES);
     const struct cm_backend *backend = NULL;
-    struct child_setup setup;
-    struct child *child = NULL;
+    struct subprocess_setup setup;
+    struct subprocess *child = NULL;
     struct cm_reason reason = {""};
     assert_int_equal(backends_find(&places, "absent", *state, &backend, &reason),
                      CM_BACKEND_OK);
-    child_setup_init(&setup, backend);
-    assert_int_equal(child_start(&setup, *state, &child, &reason), CM_BACKEND_REFUSED);
+    subprocess_setup_init(&setup, backend);
+    assert_int_equal(subprocess_start(&setup, *state, &child, &reason), CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "there is no such device here");
 }
 

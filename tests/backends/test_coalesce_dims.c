@@ -18,7 +18,7 @@ static struct collapsed expect(const struct cm_tensor *a, const struct cm_tensor
                                const struct cm_tensor *shape, int rank, const int64_t *dims) {
     const struct cm_tensor *const both[] = {a, b};
     struct collapsed got;
-    assert_true(collapse(both, 2, shape, &got));
+    assert_true(coalesce_dims(both, 2, shape, &got));
     assert_int_equal(got.rank, rank);
     assert_memory_equal(got.dims, dims, (size_t)rank * sizeof(*dims));
     return got;
@@ -73,7 +73,7 @@ static void what_does_not_broadcast_is_told(void **state) {
     const struct cm_tensor y = fixture_tensor(CM_F32, 1, (const int64_t[]){4});
     const struct cm_tensor *const both[] = {&x, &y};
     struct collapsed got;
-    assert_false(collapse(both, 2, &x, &got));
+    assert_false(coalesce_dims(both, 2, &x, &got));
 }
 
 int main(void) {

@@ -117,7 +117,7 @@ static void equal_means_the_same_work(void **state) {
     assert_false(primitive_equal(&a, &b));
 }
 
-static void packing_is_row_major_and_clears_the_rest(void **state) {
+static void arena_planner_is_row_major_and_clears_the_rest(void **state) {
     (void)state;
     struct cm_tensor tensor = {.element = CM_F32, .rank = 3, .dims = {2, 3, 4, 9, 9}};
     tensor.strides[7] = 5;
@@ -228,7 +228,7 @@ int main(void) {
         cmocka_unit_test(channels_last_has_a_name),
         cmocka_unit_test(a_scalar_has_no_dims),
         cmocka_unit_test(equal_means_the_same_work),
-        cmocka_unit_test(packing_is_row_major_and_clears_the_rest),
+        cmocka_unit_test(arena_planner_is_row_major_and_clears_the_rest),
         cmocka_unit_test(elements_have_names_and_sizes),
         cmocka_unit_test(every_value_of_every_enum_has_a_name),
         cmocka_unit_test(what_is_not_well_formed_is_refused),

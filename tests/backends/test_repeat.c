@@ -48,8 +48,8 @@ static void progress(void *context, int round, size_t done, size_t total) {
 }
 
 static void run(struct script *script, size_t n, struct cm_measurement *ret) {
-    const struct rounds_job job = {measure, progress, script};
-    rounds_run(&job, n, 0.03, ret);
+    const struct repeat_job job = {measure, progress, script};
+    repeat_run(&job, n, 0.03, ret);
 }
 
 static void the_second_round_goes_backwards(void **state) {
@@ -113,10 +113,10 @@ static void models_and_views_have_one_round(void **state) {
     (void)state;
     struct script script = {.ms = {{0}}};
     struct cm_measurement kept;
-    const struct rounds_job silent = {measure, NULL, &script};
-    rounds_run(&silent, 1, 0.03, &kept);
+    const struct repeat_job silent = {measure, NULL, &script};
+    repeat_run(&silent, 1, 0.03, &kept);
     assert_int_equal(script.n_order, 1);
-    rounds_run(&silent, 0, 0.03, NULL);
+    repeat_run(&silent, 0, 0.03, NULL);
     assert_int_equal(script.n_order, 1);
 }
 

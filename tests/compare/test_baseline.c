@@ -40,7 +40,7 @@ static const struct cm_module modules[] = {
                .weight_bytes = 7,
                .activation_bytes = 8,
                .latency_ps = 9,
-               .at_most = CM_COST_BIT(activation_bytes)},
+               .upper_bound = CM_COST_BIT(activation_bytes)},
      .peak_activation_bytes = 10,
      .training = &(const struct cm_step){11, 12}},
     {.path = "a",
@@ -143,13 +143,13 @@ static const struct cm_result full = {
                .weight_bytes = 27,
                .activation_bytes = 28,
                .latency_ps = 29,
-               .at_most = CM_COST_BIT(macs)},
+               .upper_bound = CM_COST_BIT(macs)},
     .memory = {.peak_activation_bytes = 31,
                .peak_in_place_bytes = 32,
                .arena_bytes = 33,
                .arena_in_place_bytes = CM_UNKNOWN,
-               .at_most = true,
-               .peak_at_most = true,
+               .upper_bound = true,
+               .peak_upper_bound = true,
                .alignment = 256,
                .required_bytes = 35},
     .training = {.present = true,
@@ -164,7 +164,7 @@ static const struct cm_result full = {
                  .iteration_flops = 44,
                  .gradient_bytes = 45,
                  .optimizer_bytes = 46,
-                 .kept_bytes = 47,
+                 .saved_bytes = 47,
                  .peak_bytes = 48,
                  .peak_phase = "step",
                  .peak_node = CM_NO_INDEX},
@@ -216,12 +216,12 @@ static void every_metric_comes_back(void **state) {
         assert_true(cm_metric_of_total(i, &full, &want));
         assert_true(cm_metric_of_total(i, &result, &have));
         assert_int_equal(have.value, want.value);
-        assert_int_equal(have.at_most, want.at_most);
+        assert_int_equal(have.upper_bound, want.upper_bound);
         for (size_t k = 0; k < full.n_modules; k++) {
             if (!cm_metric_of_module(i, &full, k, &want)) continue;
             assert_true(cm_metric_of_module(i, &result, k, &have));
             assert_int_equal(have.value, want.value);
-            assert_int_equal(have.at_most, want.at_most);
+            assert_int_equal(have.upper_bound, want.upper_bound);
         }
     }
     arena_free(arena);

@@ -207,8 +207,8 @@ static void an_operator_must_be_described_alike(void **state) {
         struct cm_result *is = tree_make(NET);
         was->coverage.descriptions = cases[i].was;
         was->coverage.n_descriptions = cases[i].was != NULL;
-        was->coverage.described_ops = &unknown_op;
-        was->coverage.n_described_ops = cases[i].was_counted;
+        was->coverage.custom_ops = &unknown_op;
+        was->coverage.n_custom_ops = cases[i].was_counted;
         if (cases[i].was_unknown) set_unknown_op(was);
         is->coverage.descriptions = cases[i].is;
         is->coverage.n_descriptions = 1;

@@ -109,22 +109,22 @@ static void a_row_and_its_getters_agree(void **state) {
 static bool total_is_at_most(const char *key, const struct cm_result *result) {
     struct cm_figure figure = {0, false};
     assert_true(cm_metric_of_total(cm_metric_find(key), result, &figure));
-    return figure.at_most;
+    return figure.upper_bound;
 }
 
 static bool module_is_at_most(const char *key, const struct cm_result *result) {
     struct cm_figure figure = {0, false};
     assert_true(cm_metric_of_module(cm_metric_find(key), result, 0, &figure));
-    return figure.at_most;
+    return figure.upper_bound;
 }
 
 static void an_upper_bound_says_so(void **state) {
     const struct cm_module module = {
-        .costs = {.at_most = CM_COST_BIT(flops) | CM_COST_BIT(activation_bytes)}};
-    const struct cm_operator conv = {.op = "Conv", .at_most = CM_COST_BIT(macs)};
+        .costs = {.upper_bound = CM_COST_BIT(flops) | CM_COST_BIT(activation_bytes)}};
+    const struct cm_operator conv = {.op = "Conv", .upper_bound = CM_COST_BIT(macs)};
     struct cm_result result = {
-        .totals = {.at_most = CM_COST_BIT(macs)},
-        .memory = {.at_most = true},
+        .totals = {.upper_bound = CM_COST_BIT(macs)},
+        .memory = {.upper_bound = true},
         .n_modules = 1,
         .modules = &module,
         .n_operators = 1,
@@ -142,17 +142,18 @@ static void an_upper_bound_says_so(void **state) {
     assert_false(module_is_at_most("macs", &result));
     assert_true(module_is_at_most("peak_activation_bytes", &result));
     assert_true(cm_metric_of_operator(cm_metric_find("macs"), &result, 0, &figure));
-    assert_true(figure.at_most);
+    assert_true(figure.upper_bound);
     assert_true(cm_metric_of_operator(cm_metric_find("flops"), &result, 0, &figure));
-    assert_false(figure.at_most);
-    result.memory.peak_at_most = true;
+    assert_false(figure.upper_bound);
+    result.memory.peak_upper_bound = true;
     assert_true(total_is_at_most("peak_activation_bytes", &result));
 }
 
 /* Of which what has only a bound is left out: they are no bounds themselves. */
 static void figures_of_a_step_are_no_bounds(void **state) {
-    const struct cm_result plain = {.memory = {.at_most = true}};
-    const struct cm_result step = {.memory = {.at_most = true}, .training = {.present = true}};
+    const struct cm_result plain = {.memory = {.upper_bound = true}};
+    const struct cm_result step = {.memory = {.upper_bound = true},
+                                   .training = {.present = true}};
     (void)state;
     assert_false(cm_metric_is_of_step(cm_metric_find("required_bytes"), &plain));
     assert_true(cm_metric_is_of_step(cm_metric_find("required_bytes"), &step));

@@ -191,7 +191,7 @@ static void places_without_end_are_none(void **state) {
 }
 
 /* Bytes that skim keeps of a model of one node with that note. */
-static size_t kept_of(struct arena *arena, const char *key, const char *value) {
+static size_t retained_of(struct arena *arena, const char *key, const char *value) {
     struct bytes node = node_of(arena, "Relu", "r", "x", "y");
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct source *source = NULL;
@@ -206,12 +206,13 @@ static size_t kept_of(struct arena *arena, const char *key, const char *value) {
 }
 
 static void notes_that_nobody_reads_are_not_kept(void **state) {
-    size_t bare = kept_of(*state, NULL, NULL);
+    size_t bare = retained_of(*state, NULL, NULL);
     size_t most = bare + 2; /* the node's length keeps its width */
-    assert_true(kept_of(*state, "pkg.torch.onnx.stack_trace", list_of(*state, 1000)) <= most);
-    assert_true(kept_of(*state, SCOPES, list_of(*state, 100000)) <= most);
-    assert_true(kept_of(*state, SCOPES, list_of(*state, 1000)) > bare + 3000);
-    assert_true(kept_of(*state, RULES, "") > bare);
+    assert_true(retained_of(*state, "pkg.torch.onnx.stack_trace", list_of(*state, 1000)) <=
+                most);
+    assert_true(retained_of(*state, SCOPES, list_of(*state, 100000)) <= most);
+    assert_true(retained_of(*state, SCOPES, list_of(*state, 1000)) > bare + 3000);
+    assert_true(retained_of(*state, RULES, "") > bare);
 }
 
 /* Nothing says that the key comes first. */

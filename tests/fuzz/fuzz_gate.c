@@ -18,7 +18,7 @@ struct part {
     size_t size;
 };
 
-struct gate {
+struct check {
     struct cm_diagnostics *diagnostics;
     struct cm_result *result;
     struct cm_baseline *baseline;
@@ -89,7 +89,7 @@ static void require_verdict(const struct cm_verdict *verdict) {
                           verdict->not_compared);
 }
 
-static void check(const struct gate *gate) {
+static void check(const struct check *gate) {
     const struct cm_result *results[] = {gate->result};
     struct cm_check_limit limits[MOST_LIMITS];
     struct cm_check_options options = {.baseline = gate->baseline,
@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const struct part profile = take_part(&rest);
     const struct part baseline = take_part(&rest);
     const struct part budget = take_part(&rest);
-    struct gate gate = {.diagnostics = cm_diagnostics_new()};
+    struct check gate = {.diagnostics = cm_diagnostics_new()};
     FUZZ_REQUIRE(gate.diagnostics != NULL);
     int status =
         cm_budget_read_json(budget.text, budget.size, "budget", gate.diagnostics, &gate.budget);

@@ -37,60 +37,60 @@ static int64_t take_dim(struct bytes *bytes) {
     return byte < 252 ? byte : odd[byte - 252];
 }
 
-static struct fact take_fact(struct bytes *bytes, struct arena *arena) {
+static struct value_info take_fact(struct bytes *bytes, struct arena *arena) {
     const int rank = take(bytes) % (MOST_RANK + 2) - 1;
     struct shape shape = shape_unknown();
     int64_t dims[MOST_RANK];
     for (int i = 0; i < rank; i++) dims[i] = take_dim(bytes);
     if (rank >= 0) FUZZ_REQUIRE(shape_make(arena, rank, dims, &shape) == CM_OK);
-    return fact_tensor(DTYPE_FLOAT, shape);
+    return value_info_tensor(DTYPE_FLOAT, shape);
 }
 
 static void require_cost(int64_t cost) {
     FUZZ_REQUIRE(!is_known(cost) || cost >= 0);
 }
 
-static void require_outputs(const struct rule *rule) {
-    for (size_t i = 0; i < rule->n_outputs; i++) {
-        const struct shape *shape = &rule->outputs[i].shape;
+static void require_outputs(const struct op_context *context) {
+    for (size_t i = 0; i < context->n_outputs; i++) {
+        const struct shape *shape = &context->outputs[i].shape;
         for (int axis = 0; axis < shape->rank; axis++)
             FUZZ_REQUIRE(shape->dims[axis] == DIM_UNKNOWN || shape->dims[axis] >= 0);
     }
 }
 
-static void run_rule(struct rule *rule) {
+static void run_rule(struct op_context *context) {
     struct product macs = {.n = 0};
-    const int status = rule->op->infer(rule);
-    fuzz_require_status(status, rule->diag);
+    const int status = context->op->infer(context);
+    fuzz_require_status(status, context->diag);
     if (status != CM_OK) return;
-    require_outputs(rule);
-    rule->op->cost.macs(rule, &macs);
+    require_outputs(context);
+    context->op->cost.macs(context, &macs);
     require_cost(product_value(&macs));
-    require_cost(rule->op->cost.extra(rule));
+    require_cost(context->op->cost.extra(context));
 }
 
 /* One that is like another has rules that want what pass bind checks; others cope with all. */
-static void run_row(const struct described *row, struct bytes *bytes, struct arena *arena,
+static void run_row(const struct custom *row, struct bytes *bytes, struct arena *arena,
                     struct cm_diagnostics *diag) {
-    static const uint32_t outputs[DESCRIBED_MOST_ITEMS];
-    struct fact facts[MOST_OPERANDS];
-    const struct fact *inputs[MOST_OPERANDS];
-    struct fact made[DESCRIBED_MOST_ITEMS];
+    static const uint32_t outputs[CUSTOM_OP_MOST_ITEMS];
+    struct value_info facts[MOST_OPERANDS];
+    const struct value_info *inputs[MOST_OPERANDS];
+    struct value_info made[CUSTOM_OP_MOST_ITEMS];
     const struct node node = {.domain = "", .type = "", .name = "", .outputs = outputs};
-    struct rule rule = {.node = &node,
-                        .op = &row->op,
-                        .inputs = inputs,
-                        .n_inputs = take(bytes) % (MOST_OPERANDS + 1),
-                        .n_outputs = row->n_outputs,
-                        .outputs = made,
-                        .arena = arena,
-                        .diag = diag};
-    for (size_t i = 0; i < rule.n_inputs; i++) {
+    struct op_context context = {.node = &node,
+                                 .op = &row->op,
+                                 .inputs = inputs,
+                                 .n_inputs = take(bytes) % (MOST_OPERANDS + 1),
+                                 .n_outputs = row->n_outputs,
+                                 .outputs = made,
+                                 .arena = arena,
+                                 .diag = diag};
+    for (size_t i = 0; i < context.n_inputs; i++) {
         facts[i] = take_fact(bytes, arena);
         inputs[i] = &facts[i];
     }
-    for (size_t i = 0; i < rule.n_outputs; i++) made[i] = fact_unknown();
-    if (!row->like) run_rule(&rule);
+    for (size_t i = 0; i < context.n_outputs; i++) made[i] = value_info_unknown();
+    if (!row->like) run_rule(&context);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -154,12 +154,12 @@ static int read_profile(const struct invocation *call) {
 }
 
 static int read_check(const struct invocation *call) {
-    struct gate_request request;
-    struct gate_report report;
-    int status = gate_request_read(call, &request);
+    struct check_request request;
+    struct check_report report;
+    int status = check_request_read(call, &request);
     for (size_t i = 0; i < request.limits.n; i++) read_limit(call, request.limits.values[i]);
     for (size_t i = 0; i < request.reports.n && status == CM_OK; i++)
-        status = gate_report_read(call, request.reports.values[i], &report);
+        status = check_report_read(call, request.reports.values[i], &report);
     return status == CM_OK ? read_model(call, &request.binding, &request.asked) : status;
 }
 

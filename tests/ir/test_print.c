@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ir/fact.h"
+#include "ir/value_info.h"
 #include "small_model.h"
 #include "support/text.h"
 
@@ -29,8 +29,8 @@ static int end(void **state) {
     return 0;
 }
 
-static void assert_node(struct small_model *small, uint32_t node, const struct fact *facts,
-                        const char *want) {
+static void assert_node(struct small_model *small, uint32_t node,
+                        const struct value_info *facts, const char *want) {
     struct text text;
     text_init(&text, small->arena);
     print_node(&small->model, node, facts, &text);
@@ -46,10 +46,10 @@ static void a_node_prints_as_one_line(void **state) {
 
 static void facts_go_before_what_was_declared(void **state) {
     struct small_model *small = *state;
-    struct fact facts[6];
+    struct value_info facts[6];
     int64_t dims[] = {2, DIM_UNKNOWN};
-    for (size_t i = 0; i < 6; i++) facts[i] = fact_unknown();
-    facts[3] = fact_tensor(DTYPE_FLOAT16, (struct shape){2, dims});
+    for (size_t i = 0; i < 6; i++) facts[i] = value_info_unknown();
+    facts[3] = value_info_tensor(DTYPE_FLOAT16, (struct shape){2, dims});
     assert_node(small, 2, facts, "%sum = Add(%y: f16[2,?], %y: f16[2,?])");
     assert_node(small, 1, facts, "%z = If[then_branch=<graph>](%c: ?)");
 }
@@ -125,25 +125,25 @@ static void a_node_of_many_operands_is_cut(void **state) {
 static void a_fact_prints_with_what_it_wraps(void **state) {
     const struct small_model *small = *state;
     int64_t dims[] = {3, 3};
-    const struct fact tensor = fact_tensor(DTYPE_INT64, (struct shape){2, dims});
-    const struct fact rankless = fact_tensor(DTYPE_UNDEFINED, shape_unknown());
-    struct fact sparse = fact_tensor(DTYPE_FLOAT, (struct shape){2, dims});
+    const struct value_info tensor = value_info_tensor(DTYPE_INT64, (struct shape){2, dims});
+    const struct value_info rankless = value_info_tensor(DTYPE_UNDEFINED, shape_unknown());
+    struct value_info sparse = value_info_tensor(DTYPE_FLOAT, (struct shape){2, dims});
     sparse.kind = CM_TYPE_SPARSE_TENSOR;
-    struct fact sequence = fact_unknown();
+    struct value_info sequence = value_info_unknown();
     sequence.kind = CM_TYPE_SEQUENCE;
     sequence.element = &tensor;
-    struct fact optional = fact_unknown();
+    struct value_info optional = value_info_unknown();
     optional.kind = CM_TYPE_OPTIONAL;
     optional.element = &sequence;
-    struct fact map = fact_unknown();
+    struct value_info map = value_info_unknown();
     map.kind = CM_TYPE_MAP;
     map.dtype = DTYPE_STRING;
-    struct fact endless = fact_unknown();
+    struct value_info endless = value_info_unknown();
     endless.kind = CM_TYPE_SEQUENCE;
     endless.element = &endless;
-    const struct fact unknown = fact_unknown();
+    const struct value_info unknown = value_info_unknown();
     const struct {
-        const struct fact *fact;
+        const struct value_info *info;
         const char *want;
     } rows[] = {
         {&tensor, "i64[3,3]"},
@@ -159,7 +159,7 @@ static void a_fact_prints_with_what_it_wraps(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct text text;
         text_init(&text, small->arena);
-        print_fact(rows[i].fact, &text);
+        print_fact(rows[i].info, &text);
         assert_string_equal(text_string(&text), rows[i].want);
     }
 }

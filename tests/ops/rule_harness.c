@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table rows into rules: see rule_harness.h. A row that does not parse fails its test. */
+/* Table rows into rules: see op_harness.h. A row that does not parse fails its test. */
 #include "rule_harness.h"
 
 #include <setjmp.h>
@@ -71,55 +71,56 @@ static struct shape parse_shape(struct arena *arena, const char *text) {
     return shape;
 }
 
-static const struct constant *parse_splat(struct arena *arena, const struct fact *fact,
+static const struct constant *parse_splat(struct arena *arena, const struct value_info *info,
                                           const char *text) {
-    if (dtype_is_float(fact->dtype))
-        return constant_splat_real(arena, fact->dtype, &fact->shape, strtod(text, NULL));
-    return constant_splat_int(arena, fact->dtype, &fact->shape, strtoll(text, NULL, 10));
+    if (dtype_is_float(info->dtype))
+        return constant_splat_real(arena, info->dtype, &info->shape, strtod(text, NULL));
+    return constant_splat_int(arena, info->dtype, &info->shape, strtoll(text, NULL, 10));
 }
 
-static const struct constant *parse_elements(struct arena *arena, const struct fact *fact,
+static const struct constant *parse_elements(struct arena *arena, const struct value_info *info,
                                              const char *text) {
     char *items[MAX_NUMBERS];
     int64_t ints[MAX_NUMBERS];
     double reals[MAX_NUMBERS];
     const char *end = NULL;
     size_t n = split_items(arena, bracketed(arena, text, '}', &end), items);
-    assert_int_equal((int64_t)n, shape_elements(&fact->shape));
+    assert_int_equal((int64_t)n, shape_elements(&info->shape));
     for (size_t i = 0; i < n; i++) {
         ints[i] = strtoll(items[i], NULL, 10);
         reals[i] = strtod(items[i], NULL);
     }
-    if (dtype_is_float(fact->dtype))
-        return constant_reals(arena, fact->dtype, &fact->shape, reals);
-    return constant_ints(arena, fact->dtype, &fact->shape, ints);
+    if (dtype_is_float(info->dtype))
+        return constant_reals(arena, info->dtype, &info->shape, reals);
+    return constant_ints(arena, info->dtype, &info->shape, ints);
 }
 
 /* "float[1,3]={..}!"; *ret_rest is what follows the shape. */
-static struct fact parse_fact(struct arena *arena, const char *word, const char **ret_rest) {
+static struct value_info parse_fact(struct arena *arena, const char *word,
+                                    const char **ret_rest) {
     size_t length = strcspn(word, "[");
     *ret_rest = "";
-    if (!word[length]) return fact_unknown();
+    if (!word[length]) return value_info_unknown();
     const char *rest = NULL;
     enum dtype dtype = dtype_from_name(arena_strndup(arena, word, length));
     char *dims = bracketed(arena, word + length, ']', &rest);
-    struct fact fact = fact_tensor(dtype, parse_shape(arena, dims));
+    struct value_info info = value_info_tensor(dtype, parse_shape(arena, dims));
     *ret_rest = rest;
-    return fact;
+    return info;
 }
 
-static struct fact parse_operand(struct arena *arena, const char *word) {
+static struct value_info parse_operand(struct arena *arena, const char *word) {
     const char *rest = NULL;
-    struct fact fact = parse_fact(arena, word, &rest);
-    if (rest[0] == '=' && rest[1] == '*') fact.value = parse_splat(arena, &fact, rest + 2);
-    if (rest[0] == '=' && rest[1] == '{') fact.value = parse_elements(arena, &fact, rest + 1);
-    fact.is_weight = rest[0] && rest[strlen(rest) - 1] == '!';
-    fact.is_constant = fact.is_weight || fact.value;
-    return fact;
+    struct value_info info = parse_fact(arena, word, &rest);
+    if (rest[0] == '=' && rest[1] == '*') info.value = parse_splat(arena, &info, rest + 2);
+    if (rest[0] == '=' && rest[1] == '{') info.value = parse_elements(arena, &info, rest + 1);
+    info.is_weight = rest[0] && rest[strlen(rest) - 1] == '!';
+    info.is_constant = info.is_weight || info.value;
+    return info;
 }
 
-static void parse_inputs(struct rule_bench *bench, const char *text) {
-    const struct fact **inputs = arena_array(bench->arena, MAX_OPERANDS, sizeof(*inputs));
+static void parse_inputs(struct op_bench *bench, const char *text) {
+    const struct value_info **inputs = arena_array(bench->arena, MAX_OPERANDS, sizeof(*inputs));
     struct value *values = arena_array(bench->arena, MAX_OPERANDS, sizeof(*values));
     uint32_t *ids = arena_array(bench->arena, MAX_OPERANDS, sizeof(*ids));
     size_t n = 0;
@@ -128,20 +129,20 @@ static void parse_inputs(struct rule_bench *bench, const char *text) {
         values[n].name = "x";
         ids[n] = ID_NONE;
         if (text_equal(word, "-")) continue;
-        struct fact fact = parse_operand(bench->arena, word);
-        inputs[n] = arena_copy(bench->arena, &fact, sizeof(fact));
-        values[n].constant = fact.is_weight ? fact.value : NULL;
+        struct value_info info = parse_operand(bench->arena, word);
+        inputs[n] = arena_copy(bench->arena, &info, sizeof(info));
+        values[n].constant = info.is_weight ? info.value : NULL;
         ids[n] = (uint32_t)n;
     }
     bench->node.n_inputs = (uint32_t)n;
     bench->node.inputs = ids;
     bench->model.values = values;
     bench->model.n_values = n;
-    bench->rule.n_inputs = n;
-    bench->rule.inputs = inputs;
+    bench->context.n_inputs = n;
+    bench->context.inputs = inputs;
 }
 
-static void parse_outputs(struct rule_bench *bench, const char *text) {
+static void parse_outputs(struct op_bench *bench, const char *text) {
     uint32_t *ids = arena_array(bench->arena, MAX_OPERANDS, sizeof(*ids));
     size_t n = 0;
     for (char *word = NULL; (word = next_word(bench->arena, &text)); n++) {
@@ -150,9 +151,9 @@ static void parse_outputs(struct rule_bench *bench, const char *text) {
     }
     bench->node.n_outputs = (uint32_t)n;
     bench->node.outputs = ids;
-    bench->rule.n_outputs = n;
-    bench->rule.outputs = arena_array(bench->arena, n, sizeof(*bench->rule.outputs));
-    for (size_t i = 0; i < n; i++) bench->rule.outputs[i] = fact_unknown();
+    bench->context.n_outputs = n;
+    bench->context.outputs = arena_array(bench->arena, n, sizeof(*bench->context.outputs));
+    for (size_t i = 0; i < n; i++) bench->context.outputs[i] = value_info_unknown();
 }
 
 static void parse_list(struct arena *arena, const char *text, struct attr *attr) {
@@ -186,16 +187,16 @@ static void parse_scalar(const char *text, struct attr *attr) {
 }
 
 static void parse_tensor(struct arena *arena, const char *text, struct attr *attr) {
-    struct fact fact = parse_operand(arena, text);
+    struct value_info info = parse_operand(arena, text);
     const struct constant **tensors = arena_array(arena, 1, sizeof(struct constant *));
-    assert_non_null(fact.value);
-    tensors[0] = fact.value;
+    assert_non_null(info.value);
+    tensors[0] = info.value;
     attr->n = 1;
     attr->kind = ATTR_TENSOR;
     attr->tensors = tensors;
 }
 
-static void parse_attrs(struct rule_bench *bench, const char *text) {
+static void parse_attrs(struct op_bench *bench, const char *text) {
     struct attr *attrs = arena_array(bench->arena, MAX_ATTRS, sizeof(*attrs));
     size_t n = 0;
     for (char *word = NULL; (word = next_word(bench->arena, &text)); n++) {
@@ -215,7 +216,7 @@ static void parse_attrs(struct rule_bench *bench, const char *text) {
     bench->node.n_attrs = (uint32_t)n;
 }
 
-static void parse_op(struct rule_bench *bench, const char *text) {
+static void parse_op(struct op_bench *bench, const char *text) {
     const char *colon = strchr(text, ':');
     const char *type = colon ? colon + 1 : text;
     const char *dash = strrchr(type, '-');
@@ -225,27 +226,27 @@ static void parse_op(struct rule_bench *bench, const char *text) {
     node->domain = colon ? arena_strndup(bench->arena, text, (size_t)(colon - text)) : "";
     node->type = arena_strndup(bench->arena, type, (size_t)(dash - type));
     node->opset = strtoll(dash + 1, NULL, 10);
-    bench->rule.op = registry_find(node->domain, node->type, node->opset);
-    if (!bench->rule.op) fail_msg("no row for %s", text);
+    bench->context.op = registry_find(node->domain, node->type, node->opset);
+    if (!bench->context.op) fail_msg("no row for %s", text);
 }
 
-static bool all_inputs_have_values(const struct rule *rule) {
-    for (size_t i = 0; i < rule->n_inputs; i++)
-        if (rule->inputs[i] && !rule->inputs[i]->value) return false;
+static bool all_inputs_have_values(const struct op_context *context) {
+    for (size_t i = 0; i < context->n_inputs; i++)
+        if (context->inputs[i] && !context->inputs[i]->value) return false;
     return true;
 }
 
-static int run(struct rule *rule) {
-    int status = rule->op->infer(rule);
-    if (status < 0 || !rule->op->fold) return status;
-    if (!rule->op->fold_partial && !all_inputs_have_values(rule)) return status;
-    return rule->op->fold(rule);
+static int run(struct op_context *context) {
+    int status = context->op->infer(context);
+    if (status < 0 || !context->op->fold) return status;
+    if (!context->op->fold_partial && !all_inputs_have_values(context)) return status;
+    return context->op->fold(context);
 }
 
-struct rule_bench *rule_bench_open(const struct rule_case *row) {
+struct op_bench *op_bench_open(const struct op_case *row) {
     struct arena *arena = arena_new("test", 0);
     assert_non_null(arena);
-    struct rule_bench *bench = arena_alloc(arena, sizeof(*bench));
+    struct op_bench *bench = arena_alloc(arena, sizeof(*bench));
     assert_non_null(bench);
     bench->arena = arena;
     bench->diag.arena = arena;
@@ -256,41 +257,42 @@ struct rule_bench *rule_bench_open(const struct rule_case *row) {
     parse_attrs(bench, row->attrs ? row->attrs : "");
     parse_inputs(bench, row->inputs);
     parse_outputs(bench, row->outputs);
-    bench->rule.model = &bench->model;
-    bench->rule.node = &bench->node;
-    bench->rule.arena = arena;
-    bench->rule.diag = &bench->diag;
-    bench->rule.training = bench->rule.op->trains && bench->rule.op->trains(&bench->rule);
-    bench->status = run(&bench->rule);
+    bench->context.model = &bench->model;
+    bench->context.node = &bench->node;
+    bench->context.arena = arena;
+    bench->context.diag = &bench->diag;
+    bench->context.training =
+        bench->context.op->trains && bench->context.op->trains(&bench->context);
+    bench->status = run(&bench->context);
     return bench;
 }
 
-void rule_bench_close(struct rule_bench *bench) {
+void op_bench_close(struct op_bench *bench) {
     arena_free(bench->arena);
 }
 
-int64_t rule_bench_macs(const struct rule_bench *bench) {
-    return product_macs(&bench->rule);
+int64_t op_bench_macs(const struct op_bench *bench) {
+    return product_macs(&bench->context);
 }
 
-int64_t rule_bench_flops(const struct rule_bench *bench) {
-    const struct rule *rule = &bench->rule;
-    const struct op_cost *cost = &rule->op->cost;
-    int64_t flops = checked_mul(2, rule_bench_macs(bench));
-    flops = checked_add(flops, checked_mul(cost->per_input, rule_elements(rule, 0)));
-    flops = checked_add(flops, checked_mul(cost->per_output, rule_output_elements(rule, 0)));
-    return cost->extra ? checked_add(flops, cost->extra(rule)) : flops;
+int64_t op_bench_flops(const struct op_bench *bench) {
+    const struct op_context *context = &bench->context;
+    const struct op_cost *cost = &context->op->cost;
+    int64_t flops = checked_mul(2, op_bench_macs(bench));
+    flops = checked_add(flops, checked_mul(cost->per_input, op_elements(context, 0)));
+    flops = checked_add(flops, checked_mul(cost->per_output, op_output_elements(context, 0)));
+    return cost->extra ? checked_add(flops, cost->extra(context)) : flops;
 }
 
-const char *rule_bench_describe(const struct rule_bench *bench) {
+const char *op_bench_describe(const struct op_bench *bench) {
     struct text out;
     text_init(&out, bench->arena);
-    if (bench->rule.op->describe)
-        assert_int_equal(bench->rule.op->describe(&bench->rule, &out), CM_OK);
+    if (bench->context.op->describe)
+        assert_int_equal(bench->context.op->describe(&bench->context, &out), CM_OK);
     return text_string(&out);
 }
 
-const char *rule_bench_message(const struct rule_bench *bench) {
+const char *op_bench_message(const struct op_bench *bench) {
     size_t n = bench->diag.n_items;
     return n ? bench->diag.items[n - 1]->message : "";
 }
@@ -316,14 +318,14 @@ static void print_contents(const struct constant *value) {
     print_message("\n");
 }
 
-static bool fact_fits(const struct rule_bench *bench, const char *word,
-                      const struct fact *have) {
+static bool value_info_fits(const struct op_bench *bench, const char *word,
+                            const struct value_info *have) {
     const char *rest = NULL;
-    struct fact want = parse_fact(bench->arena, word, &rest);
+    struct value_info want = parse_fact(bench->arena, word, &rest);
     if (want.kind != have->kind || want.dtype != have->dtype ||
         !shape_equal(&want.shape, &have->shape)) {
         print_message("have %s%s, want %s\n", dtype_name(have->dtype),
-                      rule_shape_text(&bench->rule, &have->shape), word);
+                      op_shape_text(&bench->context, &have->shape), word);
         return false;
     }
     if (rest[0] != '=') return true;
@@ -335,11 +337,11 @@ static bool fact_fits(const struct rule_bench *bench, const char *word,
     return false;
 }
 
-static bool outputs_fit(const struct rule_bench *bench, const char *text) {
-    for (size_t i = 0; i < bench->rule.n_outputs; i++) {
+static bool outputs_fit(const struct op_bench *bench, const char *text) {
+    for (size_t i = 0; i < bench->context.n_outputs; i++) {
         char *word = next_word(bench->arena, &text);
         if (text_equal(word, "-")) continue;
-        if (!fact_fits(bench, word, &bench->rule.outputs[i])) {
+        if (!value_info_fits(bench, word, &bench->context.outputs[i])) {
             print_message("output %zu is not %s\n", i, word);
             return false;
         }
@@ -353,8 +355,8 @@ static bool number_fits(const char *what, int64_t have, int64_t want) {
     return false;
 }
 
-static bool row_holds(const struct rule_bench *bench, const struct rule_case *row) {
-    const char *message = rule_bench_message(bench);
+static bool row_holds(const struct op_bench *bench, const struct op_case *row) {
+    const char *message = op_bench_message(bench);
     if (row->error) {
         if (bench->status < 0 && strstr(message, row->error)) return true;
         print_message("message: have \"%s\", want \"%s\"\n", message, row->error);
@@ -365,25 +367,25 @@ static bool row_holds(const struct rule_bench *bench, const struct rule_case *ro
         return false;
     }
     bool fits = outputs_fit(bench, row->outputs);
-    fits = number_fits("MACs", rule_bench_macs(bench), row->macs) && fits;
-    fits = number_fits("FLOPs", rule_bench_flops(bench), row->flops) && fits;
-    if (row->describe && !text_equal(rule_bench_describe(bench), row->describe)) {
-        print_message("describe: have \"%s\"\n", rule_bench_describe(bench));
+    fits = number_fits("MACs", op_bench_macs(bench), row->macs) && fits;
+    fits = number_fits("FLOPs", op_bench_flops(bench), row->flops) && fits;
+    if (row->describe && !text_equal(op_bench_describe(bench), row->describe)) {
+        print_message("describe: have \"%s\"\n", op_bench_describe(bench));
         return false;
     }
     return fits;
 }
 
-void rule_cases_run(const struct rule_case *rows, size_t n_rows) {
+void op_cases_run(const struct op_case *rows, size_t n_rows) {
     size_t n_wrong = 0;
     for (size_t i = 0; i < n_rows; i++) {
-        struct rule_bench *bench = rule_bench_open(&rows[i]);
+        struct op_bench *bench = op_bench_open(&rows[i]);
         if (!row_holds(bench, &rows[i])) {
             print_message("row %zu: %s(%s) %s -> %s\n\n", i, rows[i].op, rows[i].inputs,
                           rows[i].attrs ? rows[i].attrs : "", rows[i].outputs);
             n_wrong++;
         }
-        rule_bench_close(bench);
+        op_bench_close(bench);
     }
     if (n_wrong) fail_msg("%zu of %zu rows do not hold", n_wrong, n_rows);
 }

@@ -23,7 +23,7 @@
 
 #include "ops/op_context.h"
 
-struct rule_case {
+struct op_case {
     const char *op;
     const char *attrs; /* NULL: none */
     const char *inputs;
@@ -56,26 +56,26 @@ struct rule_case {
     }
 
 /* The pieces, for a test that looks at something a row has no column for. */
-struct rule_bench {
+struct op_bench {
     struct arena *arena;
     struct cm_diagnostics diag;
     struct model model;
     struct node node;
-    struct rule rule;
+    struct op_context context;
     int status; /* of infer and fold */
 };
 
 /* Parses the row, binds it (asserts that there is such an operator), infers and folds. */
-struct rule_bench *rule_bench_open(const struct rule_case *row);
-void rule_bench_close(struct rule_bench *bench);
-int64_t rule_bench_macs(const struct rule_bench *bench);
-int64_t rule_bench_flops(const struct rule_bench *bench);
-const char *rule_bench_describe(const struct rule_bench *bench);
+struct op_bench *op_bench_open(const struct op_case *row);
+void op_bench_close(struct op_bench *bench);
+int64_t op_bench_macs(const struct op_bench *bench);
+int64_t op_bench_flops(const struct op_bench *bench);
+const char *op_bench_describe(const struct op_bench *bench);
 /* The newest message, "" when there is none. */
-const char *rule_bench_message(const struct rule_bench *bench);
+const char *op_bench_message(const struct op_bench *bench);
 
 /* Runs the rows one by one and compares all that they state; a failure names its row. */
-void rule_cases_run(const struct rule_case *rows, size_t n_rows);
-#define RUN_RULE_CASES(rows) rule_cases_run(rows, sizeof(rows) / sizeof((rows)[0]))
+void op_cases_run(const struct op_case *rows, size_t n_rows);
+#define RUN_RULE_CASES(rows) op_cases_run(rows, sizeof(rows) / sizeof((rows)[0]))
 
 #endif

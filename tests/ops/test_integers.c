@@ -15,16 +15,16 @@
 #include "support/checked.h"
 
 struct integer_case {
-    struct rule_case node;
+    struct op_case node;
     int64_t macs;    /* of integers */
     int64_t flops;   /* this and the next by the convention `exact` */
     int64_t int_ops; /* together they are all that it counts */
 };
 
-static int64_t sum_by(const char *name, const struct rule *rule,
+static int64_t sum_by(const char *name, const struct op_context *context,
                       const struct integers *integers, bool of_integers) {
     struct convention_term terms[CONVENTION_TERMS];
-    const size_t n = convention_terms(convention_find(name), rule, integers, terms);
+    const size_t n = convention_terms(convention_find(name), context, integers, terms);
     return convention_sum(terms, n, of_integers);
 }
 
@@ -36,15 +36,15 @@ static void check(const struct integer_case *row, const char *what, int64_t have
 }
 
 static void run_case(const struct integer_case *row) {
-    struct rule_bench *bench = rule_bench_open(&row->node);
-    const int64_t macs = rule_bench_macs(bench);
+    struct op_bench *bench = op_bench_open(&row->node);
+    const int64_t macs = op_bench_macs(bench);
     assert_int_equal(bench->status, CM_OK);
-    const struct integers integers = integers_of(&bench->rule, macs);
+    const struct integers integers = integers_of(&bench->context, macs);
     check(row, row->node.op, integers.macs, row->macs);
     check(row, "all MACs", integers_total(&integers), macs);
-    check(row, "flops", sum_by("exact", &bench->rule, &integers, false), row->flops);
-    check(row, "int_ops", sum_by("exact", &bench->rule, &integers, true), row->int_ops);
-    rule_bench_close(bench);
+    check(row, "flops", sum_by("exact", &bench->context, &integers, false), row->flops);
+    check(row, "int_ops", sum_by("exact", &bench->context, &integers, true), row->int_ops);
+    op_bench_close(bench);
 }
 
 #define RUN_CASES(rows)                                                                        \
@@ -164,20 +164,20 @@ static void a_scale_parts_products_of_integers_from_the_rest(void **state) {
 
 /* What a tool prints holds everything; integers are told beside it, once and the same. */
 static void a_tool_is_blind_to_types(void **state) {
-    static const struct rule_case node =
+    static const struct op_case node =
         NODE("MatMulInteger-10", NULL, "uint8[2,3] int8[3,4]", "int32[2,4]");
-    struct rule_bench *bench = rule_bench_open(&node);
-    const struct integers integers = integers_of(&bench->rule, rule_bench_macs(bench));
+    struct op_bench *bench = op_bench_open(&node);
+    const struct integers integers = integers_of(&bench->context, op_bench_macs(bench));
     (void)state;
     for (size_t i = 0; conventions_at(i); i++) {
         const struct convention *convention = convention_find(conventions_at(i)->name);
         const bool tells = conventions_at(i)->tells_integers;
         assert_int_equal(tells, i == 1); /* exact */
-        assert_int_equal(sum_by(convention->name, &bench->rule, &integers, false),
+        assert_int_equal(sum_by(convention->name, &bench->context, &integers, false),
                          tells ? 0 : 24 * convention->per_mac);
-        assert_int_equal(sum_by(convention->name, &bench->rule, &integers, true), 48);
+        assert_int_equal(sum_by(convention->name, &bench->context, &integers, true), 48);
     }
-    rule_bench_close(bench);
+    op_bench_close(bench);
 }
 
 int main(void) {

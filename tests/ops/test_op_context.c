@@ -7,142 +7,142 @@
 
 #include <cmocka.h>
 
-static const struct rule_case partly_known = {
+static const struct op_case partly_known = {
     .op = "Sum-13", .attrs = "", .inputs = "float[2,?] - ?", .outputs = "float[2,?]"};
 
 static void an_omitted_operand_reads_as_unknown(void **state) {
-    struct rule_bench *bench = rule_bench_open(&partly_known);
-    const struct rule *rule = &bench->rule;
+    struct op_bench *bench = op_bench_open(&partly_known);
+    const struct op_context *context = &bench->context;
     (void)state;
-    assert_true(rule_has_input(rule, 0));
-    assert_false(rule_has_input(rule, 1));
-    assert_false(rule_has_input(rule, 9));
-    assert_int_equal(rule_rank(rule, 1), RANK_UNKNOWN);
-    assert_int_equal(rule_dim(rule, 9, 3), DIM_UNKNOWN);
-    assert_int_equal(rule_elements(rule, 0), DIM_UNKNOWN);
-    assert_int_equal(rule_dtype(rule, 2), DTYPE_UNDEFINED);
-    assert_int_equal(rule_output_elements(rule, 5), DIM_UNKNOWN);
-    rule_bench_close(bench);
+    assert_true(op_has_input(context, 0));
+    assert_false(op_has_input(context, 1));
+    assert_false(op_has_input(context, 9));
+    assert_int_equal(op_rank(context, 1), RANK_UNKNOWN);
+    assert_int_equal(op_dim(context, 9, 3), DIM_UNKNOWN);
+    assert_int_equal(op_elements(context, 0), DIM_UNKNOWN);
+    assert_int_equal(op_dtype(context, 2), DTYPE_UNDEFINED);
+    assert_int_equal(op_output_elements(context, 5), DIM_UNKNOWN);
+    op_bench_close(bench);
 }
 
 static void an_attribute_falls_back_to_its_row(void **state) {
-    static const struct rule_case row = {.op = "Gemm-11",
-                                         .attrs = "transB=1",
-                                         .inputs = "float[2,3] float[4,3]",
-                                         .outputs = "float[2,4]"};
-    struct rule_bench *bench = rule_bench_open(&row);
-    const struct rule *rule = &bench->rule;
+    static const struct op_case row = {.op = "Gemm-11",
+                                       .attrs = "transB=1",
+                                       .inputs = "float[2,3] float[4,3]",
+                                       .outputs = "float[2,4]"};
+    struct op_bench *bench = op_bench_open(&row);
+    const struct op_context *context = &bench->context;
     size_t n = 7;
     (void)state;
-    assert_int_equal(rule_attr_int(rule, "transB"), 1);
-    assert_int_equal(rule_attr_int(rule, "transA"), 0);
-    assert_true(rule_attr_float(rule, "alpha") == 1);
-    assert_string_equal(rule_attr_string(rule, "nothing"), "");
-    assert_null(rule_attr_ints(rule, "nothing", &n));
+    assert_int_equal(op_attr_int(context, "transB"), 1);
+    assert_int_equal(op_attr_int(context, "transA"), 0);
+    assert_true(op_attr_float(context, "alpha") == 1);
+    assert_string_equal(op_attr_string(context, "nothing"), "");
+    assert_null(op_attr_ints(context, "nothing", &n));
     assert_int_equal(n, 0);
-    assert_null(rule_attr_tensor(rule, "nothing"));
-    assert_int_equal(rule_attr_graph(rule, "nothing"), ID_NONE);
-    rule_bench_close(bench);
+    assert_null(op_attr_tensor(context, "nothing"));
+    assert_int_equal(op_attr_graph(context, "nothing"), ID_NONE);
+    op_bench_close(bench);
 }
 
 static void a_list_is_read_as_far_as_it_is_known(void **state) {
-    static const struct rule_case row = {.op = "Sum-13",
-                                         .inputs =
-                                             "int64[2]={3,4} int64[3] float[1]={2} int64[] -",
-                                         .outputs = "-"};
-    struct rule_bench *bench = rule_bench_open(&row);
+    static const struct op_case row = {.op = "Sum-13",
+                                       .inputs =
+                                           "int64[2]={3,4} int64[3] float[1]={2} int64[] -",
+                                       .outputs = "-"};
+    struct op_bench *bench = op_bench_open(&row);
     struct int_list list;
     (void)state;
-    assert_int_equal(rule_int_list(&bench->rule, 0, &list), CM_OK);
+    assert_int_equal(op_int_list(&bench->context, 0, &list), CM_OK);
     assert_true(list.given && list.known && list.n == 2 && list.values[1] == 4);
-    assert_int_equal(rule_int_list(&bench->rule, 1, &list), CM_OK);
+    assert_int_equal(op_int_list(&bench->context, 1, &list), CM_OK);
     assert_true(list.given && !list.known && list.n == 3 && !list.values);
-    assert_int_equal(rule_int_list(&bench->rule, 2, &list), CM_OK);
+    assert_int_equal(op_int_list(&bench->context, 2, &list), CM_OK);
     assert_true(list.known && list.values[0] == 2);
-    assert_int_equal(rule_int_list(&bench->rule, 3, &list), CM_OK);
+    assert_int_equal(op_int_list(&bench->context, 3, &list), CM_OK);
     assert_true(!list.known && list.n == 1);
-    assert_int_equal(rule_int_list(&bench->rule, 4, &list), CM_OK);
+    assert_int_equal(op_int_list(&bench->context, 4, &list), CM_OK);
     assert_true(!list.given && list.n == 0);
-    rule_bench_close(bench);
+    op_bench_close(bench);
 }
 
 static void what_is_no_list_of_integers_is_refused(void **state) {
-    static const struct rule_case row = {
+    static const struct op_case row = {
         .op = "Sum-13", .inputs = "float[1]={2.5} int64[1,2] string[2]", .outputs = "-"};
     static const char *const messages[] = {
         "input 0 has an element that is no integer",
         "input 1 has the shape [1,2], a list is wanted",
         "input 2 is of type string, integers are wanted",
     };
-    struct rule_bench *bench = rule_bench_open(&row);
+    struct op_bench *bench = op_bench_open(&row);
     struct int_list list;
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        assert_true(rule_int_list(&bench->rule, i, &list) < 0);
-        assert_string_equal(rule_bench_message(bench), messages[i]);
+        assert_true(op_int_list(&bench->context, i, &list) < 0);
+        assert_string_equal(op_bench_message(bench), messages[i]);
     }
-    rule_bench_close(bench);
+    op_bench_close(bench);
 }
 
 static void an_output_that_cannot_be_is_refused(void **state) {
     static const int64_t past[] = {2, DIM_OVERFLOW};
     static const int64_t negative[] = {2, -3};
-    struct rule_bench *bench = rule_bench_open(&partly_known);
-    struct rule *rule = &bench->rule;
+    struct op_bench *bench = op_bench_open(&partly_known);
+    struct op_context *context = &bench->context;
     (void)state;
-    assert_true(rule_output_dims(rule, 0, DTYPE_FLOAT, 2, past) < 0);
-    assert_string_equal(rule_bench_message(bench), "dim 1 of output 0 is past 2^63");
-    assert_true(rule_output_dims(rule, 0, DTYPE_FLOAT, 2, negative) < 0);
-    assert_string_equal(rule_bench_message(bench), "output 0 would have the shape [2,-3]");
-    assert_true(rule_output_dims(rule, 0, DTYPE_FLOAT, 65, NULL) < 0);
-    assert_string_equal(rule_bench_message(bench),
+    assert_true(op_output_dims(context, 0, DTYPE_FLOAT, 2, past) < 0);
+    assert_string_equal(op_bench_message(bench), "dim 1 of output 0 is past 2^63");
+    assert_true(op_output_dims(context, 0, DTYPE_FLOAT, 2, negative) < 0);
+    assert_string_equal(op_bench_message(bench), "output 0 would have the shape [2,-3]");
+    assert_true(op_output_dims(context, 0, DTYPE_FLOAT, 65, NULL) < 0);
+    assert_string_equal(op_bench_message(bench),
                         "output 0 would have 65 dims, at most 64 are read");
-    assert_int_equal(rule_output_dims(rule, 3, DTYPE_FLOAT, 2, past), CM_OK); /* not there */
-    rule_bench_close(bench);
+    assert_int_equal(op_output_dims(context, 3, DTYPE_FLOAT, 2, past), CM_OK); /* not there */
+    op_bench_close(bench);
 }
 
 static void contents_must_fit_what_was_inferred(void **state) {
-    struct rule_bench *bench = rule_bench_open(&partly_known);
-    struct rule *rule = &bench->rule;
+    struct op_bench *bench = op_bench_open(&partly_known);
+    struct op_context *context = &bench->context;
     struct shape shape;
     static const int64_t dims[] = {2, 3};
     (void)state;
     assert_int_equal(shape_make(bench->arena, 2, dims, &shape), CM_OK);
     const struct constant *value = constant_splat_int(bench->arena, DTYPE_INT64, &shape, 1);
-    assert_true(rule_set_value(rule, 0, value) < 0);
-    assert_string_equal(rule_bench_message(bench),
+    assert_true(op_set_value(context, 0, value) < 0);
+    assert_string_equal(op_bench_message(bench),
                         "contents int64 [2,3] do not fit the inferred float [?...]");
-    assert_int_equal(rule_output(rule, 0, DTYPE_INT64, &shape), CM_OK);
-    assert_int_equal(rule_set_value(rule, 0, value), CM_OK);
-    assert_ptr_equal(rule->outputs[0].value, value);
-    assert_int_equal(rule_set_value(rule, 0, NULL), CM_NO_MEMORY);
-    rule_bench_close(bench);
+    assert_int_equal(op_output(context, 0, DTYPE_INT64, &shape), CM_OK);
+    assert_int_equal(op_set_value(context, 0, value), CM_OK);
+    assert_ptr_equal(context->outputs[0].value, value);
+    assert_int_equal(op_set_value(context, 0, NULL), CM_NO_MEMORY);
+    op_bench_close(bench);
 }
 
 static void values_are_given_as_far_as_the_budget_goes(void **state) {
-    static const struct rule_case row = {
+    static const struct op_case row = {
         .op = "Add-14", .inputs = "int64[200]=*1 int64[3]={1,2,3}", .outputs = "int64[*]"};
-    struct rule_budget budget = {.long_left = 450, .short_left = 5};
-    struct rule_bench *bench = rule_bench_open(&row);
-    struct rule *rule = &bench->rule;
+    struct op_budget budget = {.long_left = 450, .short_left = 5};
+    struct op_bench *bench = op_bench_open(&row);
+    struct op_context *context = &bench->context;
     const struct constant *value = NULL;
     struct int_list list;
     (void)state;
-    rule->budget = &budget;
+    context->budget = &budget;
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(rule_value(rule, 0, &value), CM_OK);
+        assert_int_equal(op_value(context, 0, &value), CM_OK);
         assert_int_equal(value != NULL, i < 2);
     }
     assert_int_equal(budget.long_left, 50);
-    assert_int_equal(rule_int_list(rule, 1, &list), CM_OK); /* tables cost shapes nothing */
+    assert_int_equal(op_int_list(context, 1, &list), CM_OK); /* tables cost shapes nothing */
     assert_true(list.known);
-    assert_int_equal(rule_int_list(rule, 1, &list), CM_OK);
+    assert_int_equal(op_int_list(context, 1, &list), CM_OK);
     assert_false(list.known);
     assert_int_equal(list.n, 3);
-    rule->budget = NULL;
-    assert_int_equal(rule_value(rule, 0, &value), CM_OK);
+    context->budget = NULL;
+    assert_int_equal(op_value(context, 0, &value), CM_OK);
     assert_non_null(value);
-    rule_bench_close(bench);
+    op_bench_close(bench);
 }
 
 int main(void) {

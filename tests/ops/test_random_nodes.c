@@ -171,7 +171,7 @@ static const char *any_word(struct chance *chance) {
 /* What a node stands in: the harness's pieces, filled by chance. */
 struct stage {
     struct chance *chance;
-    struct rule_bench *bench;
+    struct op_bench *bench;
     struct graph graphs[4];
     struct value body_values[3];
 };
@@ -194,69 +194,70 @@ static enum dtype any_dtype(struct chance *chance) {
 }
 
 /* The elements, where they are few, or one for all. */
-static const struct constant *any_contents(struct stage *stage, const struct fact *fact) {
+static const struct constant *any_contents(struct stage *stage, const struct value_info *info) {
     struct arena *arena = stage->bench->arena;
-    const enum dtype_class class = dtype_class(fact->dtype);
+    const enum dtype_class class = dtype_class(info->dtype);
     const bool whole = class == DTYPE_CLASS_INT || class == DTYPE_CLASS_BOOL;
     int64_t ints[MOST_CONTENTS];
     double reals[MOST_CONTENTS];
-    if (!shape_is_known(&fact->shape) || (!whole && class != DTYPE_CLASS_FLOAT)) return NULL;
-    const int64_t n = shape_elements(&fact->shape);
+    if (!shape_is_known(&info->shape) || (!whole && class != DTYPE_CLASS_FLOAT)) return NULL;
+    const int64_t n = shape_elements(&info->shape);
     if (!is_known(n)) return NULL;
     if (n > MOST_CONTENTS || one_in(stage->chance, 4))
-        return whole ? constant_splat_int(arena, fact->dtype, &fact->shape,
+        return whole ? constant_splat_int(arena, info->dtype, &info->shape,
                                           any_number(stage->chance))
-                     : constant_splat_real(arena, fact->dtype, &fact->shape,
+                     : constant_splat_real(arena, info->dtype, &info->shape,
                                            any_real(stage->chance));
     for (int64_t i = 0; i < n; i++) {
         ints[i] = any_number(stage->chance);
         reals[i] = any_real(stage->chance);
     }
-    return whole ? constant_ints(arena, fact->dtype, &fact->shape, ints)
-                 : constant_reals(arena, fact->dtype, &fact->shape, reals);
+    return whole ? constant_ints(arena, info->dtype, &info->shape, ints)
+                 : constant_reals(arena, info->dtype, &info->shape, reals);
 }
 
-static struct fact any_tensor(struct stage *stage) {
-    struct fact fact = fact_tensor(any_dtype(stage->chance), any_shape(stage));
-    if (one_in(stage->chance, 2)) fact.value = any_contents(stage, &fact);
-    fact.is_constant = fact.value || one_in(stage->chance, 3);
-    fact.is_weight = fact.is_constant && one_in(stage->chance, 2);
-    return fact;
+static struct value_info any_tensor(struct stage *stage) {
+    struct value_info info = value_info_tensor(any_dtype(stage->chance), any_shape(stage));
+    if (one_in(stage->chance, 2)) info.value = any_contents(stage, &info);
+    info.is_constant = info.value || one_in(stage->chance, 3);
+    info.is_weight = info.is_constant && one_in(stage->chance, 2);
+    return info;
 }
 
 /* A list as shapes, axes, pads and counts are. */
-static struct fact any_list(struct stage *stage) {
+static struct value_info any_list(struct stage *stage) {
     const int64_t n = (int64_t)below(stage->chance, MOST_CONTENTS);
     const bool scalar = one_in(stage->chance, 3);
     struct shape shape;
     assert_int_equal(shape_make(stage->bench->arena, scalar ? 0 : 1, &n, &shape), CM_OK);
-    struct fact fact = fact_tensor(one_in(stage->chance, 4)   ? any_dtype(stage->chance)
-                                   : one_in(stage->chance, 4) ? DTYPE_INT32
-                                                              : DTYPE_INT64,
-                                   shape);
-    if (!one_in(stage->chance, 6)) fact.value = any_contents(stage, &fact);
-    fact.is_constant = fact.value != NULL;
-    return fact;
+    struct value_info info =
+        value_info_tensor(one_in(stage->chance, 4)   ? any_dtype(stage->chance)
+                          : one_in(stage->chance, 4) ? DTYPE_INT32
+                                                     : DTYPE_INT64,
+                          shape);
+    if (!one_in(stage->chance, 6)) info.value = any_contents(stage, &info);
+    info.is_constant = info.value != NULL;
+    return info;
 }
 
-static struct fact any_fact(struct stage *stage, const struct fact *before) {
+static struct value_info any_fact(struct stage *stage, const struct value_info *before) {
     struct chance *chance = stage->chance;
-    struct fact fact;
-    if (one_in(chance, 16)) return fact_unknown();
+    struct value_info info;
+    if (one_in(chance, 16)) return value_info_unknown();
     if (before && before->kind == CM_TYPE_TENSOR && one_in(chance, 3)) { /* two that fit */
-        fact = fact_tensor(before->dtype, before->shape);
-        if (one_in(chance, 4)) fact.value = any_contents(stage, &fact);
-        return fact;
+        info = value_info_tensor(before->dtype, before->shape);
+        if (one_in(chance, 4)) info.value = any_contents(stage, &info);
+        return info;
     }
-    fact = one_in(chance, 3) ? any_list(stage) : any_tensor(stage);
-    if (!one_in(chance, 16)) return fact;
-    struct fact outer = fact_unknown();
+    info = one_in(chance, 3) ? any_list(stage) : any_tensor(stage);
+    if (!one_in(chance, 16)) return info;
+    struct value_info outer = value_info_unknown();
     static const enum cm_type_kind kinds[] = {CM_TYPE_SEQUENCE, CM_TYPE_OPTIONAL, CM_TYPE_MAP,
                                               CM_TYPE_SPARSE_TENSOR};
     outer.kind = kinds[below(chance, ITEMS(kinds))];
-    outer.shape = fact.shape;
-    outer.dtype = fact.dtype;
-    outer.element = arena_copy(stage->bench->arena, &fact, sizeof(fact));
+    outer.shape = info.shape;
+    outer.dtype = info.dtype;
+    outer.element = arena_copy(stage->bench->arena, &info, sizeof(info));
     if (outer.kind == CM_TYPE_SEQUENCE && one_in(chance, 2)) {
         outer.items = outer.element;
         outer.n_items = 1;
@@ -282,8 +283,8 @@ static void set_list(struct stage *stage, struct attr *attr) {
 
 static const struct constant *any_constant(struct stage *stage) {
     for (int tries = 0; tries < 32; tries++) {
-        struct fact fact = any_tensor(stage);
-        if (fact.value) return fact.value;
+        struct value_info info = any_tensor(stage);
+        if (info.value) return info.value;
     }
     const struct shape scalar = {0, NULL};
     return constant_splat_int(stage->bench->arena, DTYPE_INT64, &scalar, 1);
@@ -324,19 +325,19 @@ static size_t how_many(struct chance *chance, int32_t least, int32_t most) {
 }
 
 static void set_operands(struct stage *stage, const struct op *op) {
-    struct rule_bench *bench = stage->bench;
+    struct op_bench *bench = stage->bench;
     const size_t n = how_many(stage->chance, op->min_inputs, op->max_inputs);
-    const struct fact **inputs = arena_array(bench->arena, n + 1, sizeof(*inputs));
+    const struct value_info **inputs = arena_array(bench->arena, n + 1, sizeof(*inputs));
     struct value *values = arena_array(bench->arena, n + 3, sizeof(*values));
     uint32_t *ids = arena_array(bench->arena, n + 1, sizeof(*ids));
     for (size_t i = 0; i < n; i++) {
         ids[i] = ID_NONE;
         if (one_in(stage->chance, i < (size_t)op->min_inputs ? 40 : 4)) continue;
-        const struct fact *before = i > 0 ? inputs[below(stage->chance, i)] : NULL;
-        const struct fact fact = any_fact(stage, before);
-        inputs[i] = arena_copy(bench->arena, &fact, sizeof(fact));
+        const struct value_info *before = i > 0 ? inputs[below(stage->chance, i)] : NULL;
+        const struct value_info info = any_fact(stage, before);
+        inputs[i] = arena_copy(bench->arena, &info, sizeof(info));
         values[i].name = "x";
-        values[i].constant = fact.is_weight ? fact.value : NULL;
+        values[i].constant = info.is_weight ? info.value : NULL;
         ids[i] = (uint32_t)i;
     }
     for (size_t i = 0; i < 3; i++) values[n + i].name = "of a body";
@@ -345,28 +346,28 @@ static void set_operands(struct stage *stage, const struct op *op) {
     bench->node.inputs = ids;
     bench->model.values = values;
     bench->model.n_values = n + 3;
-    bench->rule.n_inputs = n;
-    bench->rule.inputs = inputs;
+    bench->context.n_inputs = n;
+    bench->context.inputs = inputs;
 }
 
 static void set_results(struct stage *stage, const struct op *op) {
-    struct rule_bench *bench = stage->bench;
+    struct op_bench *bench = stage->bench;
     const size_t n = how_many(stage->chance, op->min_outputs, op->max_outputs);
     uint32_t *ids = arena_array(bench->arena, n + 1, sizeof(*ids));
     for (size_t i = 0; i < n; i++) ids[i] = one_in(stage->chance, 8) ? ID_NONE : (uint32_t)i;
     bench->node.n_outputs = (uint32_t)n;
     bench->node.outputs = ids;
-    bench->rule.n_outputs = n;
-    bench->rule.outputs = arena_array(bench->arena, n + 1, sizeof(struct fact));
+    bench->context.n_outputs = n;
+    bench->context.outputs = arena_array(bench->arena, n + 1, sizeof(struct value_info));
 }
 
-static void forget_results(struct rule *rule) {
-    for (size_t i = 0; i < rule->n_outputs; i++) rule->outputs[i] = fact_unknown();
+static void forget_results(struct op_context *context) {
+    for (size_t i = 0; i < context->n_outputs; i++) context->outputs[i] = value_info_unknown();
 }
 
 /* Three bodies, of 0 to 3 inputs and results. */
 static void set_bodies(struct stage *stage) {
-    struct rule_bench *bench = stage->bench;
+    struct op_bench *bench = stage->bench;
     uint32_t *ids = arena_array(bench->arena, 3, sizeof(*ids));
     for (uint32_t i = 0; i < 3; i++) ids[i] = (uint32_t)bench->model.n_values - 3 + i;
     memset(stage->graphs, 0, sizeof(stage->graphs));
@@ -381,13 +382,13 @@ static void set_bodies(struct stage *stage) {
     bench->model.n_graphs = ITEMS(stage->graphs);
 }
 
-static int walk(void *context, uint32_t graph, size_t n_inputs, const struct fact *inputs,
-                const struct fact **ret_outputs) {
+static int walk(void *context, uint32_t graph, size_t n_inputs, const struct value_info *inputs,
+                const struct value_info **ret_outputs) {
     struct stage *stage = context;
     const size_t n = stage->graphs[graph].n_outputs;
-    struct fact *outputs = arena_array(stage->bench->arena, n + 1, sizeof(*outputs));
+    struct value_info *outputs = arena_array(stage->bench->arena, n + 1, sizeof(*outputs));
     if (n_inputs != stage->graphs[graph].n_inputs || one_in(stage->chance, 20))
-        return rule_fail(&stage->bench->rule, DIAG_ARITY, "the body refuses");
+        return op_fail(&stage->bench->context, DIAG_ARITY, "the body refuses");
     for (size_t i = 0; i < n; i++)
         outputs[i] = n_inputs > 0 && one_in(stage->chance, 2)
                          ? inputs[below(stage->chance, n_inputs)]
@@ -403,10 +404,10 @@ static int runs(void *context, uint32_t graph, int64_t times, const char *assump
     return CM_OK;
 }
 
-static struct rule_bench *any_node(struct stage *stage, const struct op *op) {
+static struct op_bench *any_node(struct stage *stage, const struct op *op) {
     struct arena *arena = arena_new("random", 0);
     assert_non_null(arena);
-    struct rule_bench *bench = arena_alloc(arena, sizeof(*bench));
+    struct op_bench *bench = arena_alloc(arena, sizeof(*bench));
     stage->bench = bench;
     bench->arena = arena;
     bench->diag.arena = arena;
@@ -417,106 +418,109 @@ static struct rule_bench *any_node(struct stage *stage, const struct op *op) {
     bench->node.domain = op->domain;
     bench->node.type = op->type;
     bench->node.opset = op->since;
-    bench->rule.op = op;
-    bench->rule.model = &bench->model;
-    bench->rule.node = &bench->node;
-    bench->rule.arena = arena;
-    bench->rule.diag = &bench->diag;
+    bench->context.op = op;
+    bench->context.model = &bench->model;
+    bench->context.node = &bench->node;
+    bench->context.arena = arena;
+    bench->context.diag = &bench->diag;
     set_attrs(stage, op);
     set_operands(stage, op);
     set_results(stage, op);
     set_bodies(stage);
-    forget_results(&bench->rule);
+    forget_results(&bench->context);
     return bench;
 }
 
-static bool has_all_values(const struct rule *rule) {
-    for (size_t i = 0; i < rule->n_inputs; i++)
-        if (rule->inputs[i] && !rule->inputs[i]->value) return false;
+static bool has_all_values(const struct op_context *context) {
+    for (size_t i = 0; i < context->n_inputs; i++)
+        if (context->inputs[i] && !context->inputs[i]->value) return false;
     return true;
 }
 
 /* As the pass does: what a refused node gives is not known. */
 static int run(struct stage *stage) {
-    struct rule *rule = &stage->bench->rule;
-    struct rule_budget budget = {INT64_C(1) << 16, 256};
-    const struct rule_walker walker = {.walk = walk, .runs = runs, .context = stage};
-    rule->training = one_in(stage->chance, 2);
-    if (rule->op->trains && one_in(stage->chance, 2)) rule->training = rule->op->trains(rule);
-    rule->walker = &walker;
-    rule->budget = &budget;
-    int status = rule->op->infer(rule);
-    if (status == CM_OK && rule->op->fold && (rule->op->fold_partial || has_all_values(rule)))
-        status = rule->op->fold(rule);
-    rule->walker = NULL;
-    rule->budget = NULL;
-    if (status < 0) forget_results(rule);
+    struct op_context *context = &stage->bench->context;
+    struct op_budget budget = {INT64_C(1) << 16, 256};
+    const struct op_walker walker = {.walk = walk, .runs = runs, .context = stage};
+    context->training = one_in(stage->chance, 2);
+    if (context->op->trains && one_in(stage->chance, 2))
+        context->training = context->op->trains(context);
+    context->walker = &walker;
+    context->budget = &budget;
+    int status = context->op->infer(context);
+    if (status == CM_OK && context->op->fold &&
+        (context->op->fold_partial || has_all_values(context)))
+        status = context->op->fold(context);
+    context->walker = NULL;
+    context->budget = NULL;
+    if (status < 0) forget_results(context);
     return status;
 }
 
 static size_t n_faults;
 
-static void check_figure(const struct rule *rule, const char *what, int64_t figure) {
+static void check_figure(const struct op_context *context, const char *what, int64_t figure) {
     if (figure >= 0 || !is_known(figure)) return;
     n_faults++;
-    print_message("%s:%s-%d: %lld %s\n", rule->op->domain, rule->op->type, rule->op->since,
-                  (long long)figure, what);
-    for (size_t i = 0; i < rule->n_inputs; i++)
-        print_message("    %s%s\n", dtype_name(rule_dtype(rule, i)),
-                      rule_shape_text(rule, rule_shape(rule, i)));
-    for (size_t i = 0; i < rule->node->n_attrs; i++)
-        print_message("    %s=%lld\n", rule->node->attrs[i].name,
-                      (long long)rule->node->attrs[i].i);
+    print_message("%s:%s-%d: %lld %s\n", context->op->domain, context->op->type,
+                  context->op->since, (long long)figure, what);
+    for (size_t i = 0; i < context->n_inputs; i++)
+        print_message("    %s%s\n", dtype_name(op_dtype(context, i)),
+                      op_shape_text(context, op_shape(context, i)));
+    for (size_t i = 0; i < context->node->n_attrs; i++)
+        print_message("    %s=%lld\n", context->node->attrs[i].name,
+                      (long long)context->node->attrs[i].i);
 }
 
-static void check_results(const struct rule *rule) {
-    for (size_t i = 0; i < rule->n_outputs; i++) {
-        const struct shape *shape = &rule->outputs[i].shape;
+static void check_results(const struct op_context *context) {
+    for (size_t i = 0; i < context->n_outputs; i++) {
+        const struct shape *shape = &context->outputs[i].shape;
         assert_true(shape->rank == RANK_UNKNOWN ||
                     (shape->rank >= 0 && shape->rank <= SHAPE_MAX_RANK));
         for (int axis = 0; axis < shape->rank; axis++)
             if (shape->dims[axis] < 0 && shape->dims[axis] != DIM_UNKNOWN)
-                fail_msg("%s-%d: output %zu has the dims %s", rule->op->type, rule->op->since,
-                         i, rule_shape_text(rule, shape));
+                fail_msg("%s-%d: output %zu has the dims %s", context->op->type,
+                         context->op->since, i, op_shape_text(context, shape));
     }
 }
 
-static void check_conventions(const struct rule *rule) {
+static void check_conventions(const struct op_context *context) {
     static const char *const names[] = {"deepspeed", "exact",        "torch", "fvcore",
                                         "ptflops",   "ptflops-aten", "thop",  "onnx-tool"};
-    const int64_t macs = product_macs(rule);
+    const int64_t macs = product_macs(context);
     for (size_t i = 0; i < ITEMS(names); i++) {
         const struct convention *convention = convention_find(names[i]);
         if (convention)
-            check_figure(rule, names[i], convention_operations(convention, rule, macs));
+            check_figure(context, names[i], convention_operations(convention, context, macs));
     }
 }
 
-static void check_costs(const struct rule *rule) {
-    const struct op *op = rule->op;
-    struct rule quiet = *rule; /* what cannot be described is no fault */
+static void check_costs(const struct op_context *context) {
+    const struct op *op = context->op;
+    struct op_context quiet = *context; /* what cannot be described is no fault */
     struct text text;
     quiet.diag = NULL;
-    text_init(&text, rule->arena);
-    check_figure(rule, "MACs", product_macs(rule));
-    check_conventions(rule);
+    text_init(&text, context->arena);
+    check_figure(context, "MACs", product_macs(context));
+    check_conventions(context);
     if (op->describe) assert_int_not_equal(op->describe(&quiet, &text), CM_NO_MEMORY);
-    if (op->backward.gradients_of) assert_non_null(op->backward.gradients_of(rule));
-    if (op->backward.extra) check_figure(rule, "bytes kept", op->backward.extra(rule));
+    if (op->backward.saved_for_backward_of)
+        assert_non_null(op->backward.saved_for_backward_of(context));
+    if (op->backward.extra) check_figure(context, "bytes kept", op->backward.extra(context));
     for (uint32_t wanted = 0; op->backward.macs && wanted < 64; wanted += 7)
-        check_figure(rule, "MACs backward", op->backward.macs(rule, wanted));
-    if (op->backward.view) (void)op->backward.view(rule);
+        check_figure(context, "MACs backward", op->backward.macs(context, wanted));
+    if (op->backward.view) (void)op->backward.view(context);
 }
 
-static void check_lowering(const struct rule *rule) {
+static void check_lowering(const struct op_context *context) {
     struct cm_primitive primitive;
     const char *why = NULL;
-    if (!lowering_apply(rule, &primitive, &why)) assert_non_null(why);
+    if (!lowering_apply(context, &primitive, &why)) assert_non_null(why);
 }
 
 /* As a node before it might have left the operand: scales along any of its axes. */
-static scale_axes any_scale(struct chance *chance, const struct rule *rule, size_t i) {
-    const int rank = rule_rank(rule, i);
+static scale_axes any_scale(struct chance *chance, const struct op_context *context, size_t i) {
+    const int rank = op_rank(context, i);
     scale_axes axes = SCALED;
     if (one_in(chance, 4)) return SCALE_NONE;
     for (int axis = 0; axis < rank && axis < SHAPE_MAX_RANK - 1; axis++)
@@ -524,26 +528,27 @@ static scale_axes any_scale(struct chance *chance, const struct rule *rule, size
     return axes;
 }
 
-static void check_scales(struct chance *chance, const struct rule *rule) {
-    scale_axes *scales = arena_array(rule->arena, rule->n_inputs, sizeof(*scales));
+static void check_scales(struct chance *chance, const struct op_context *context) {
+    scale_axes *scales = arena_array(context->arena, context->n_inputs, sizeof(*scales));
     bool rest = false;
     assert_non_null(scales);
-    for (size_t i = 0; i < rule->n_inputs; i++) scales[i] = any_scale(chance, rule, i);
-    for (size_t i = 0; i < rule->n_outputs; i++) {
-        const scale_axes made = scale_of_output(rule, scales, one_in(chance, 8), i);
+    for (size_t i = 0; i < context->n_inputs; i++) scales[i] = any_scale(chance, context, i);
+    for (size_t i = 0; i < context->n_outputs; i++) {
+        const scale_axes made = scale_of_output(context, scales, one_in(chance, 8), i);
         if (made != SCALE_NONE) assert_true(made & SCALED);
     }
-    if (!scale_comes_out(rule, scales, &rest)) assert_false(rest);
+    if (!scale_comes_out(context, scales, &rest)) assert_false(rest);
 }
 
 static void try_row(struct chance *chance, const struct op *op) {
     struct stage stage = {.chance = chance};
-    struct rule_bench *bench = any_node(&stage, op);
+    struct op_bench *bench = any_node(&stage, op);
     const int status = run(&stage);
-    check_results(&bench->rule);
-    if (status == CM_OK) check_costs(&bench->rule);
-    if (status == CM_OK) check_lowering(&bench->rule);
-    if (status == CM_OK && rule_has_input(&bench->rule, 0)) check_scales(chance, &bench->rule);
+    check_results(&bench->context);
+    if (status == CM_OK) check_costs(&bench->context);
+    if (status == CM_OK) check_lowering(&bench->context);
+    if (status == CM_OK && op_has_input(&bench->context, 0))
+        check_scales(chance, &bench->context);
     arena_free(bench->arena);
 }
 

@@ -38,15 +38,15 @@ static void check_row(const struct op *row) {
     assert_non_null(row->domain);
     assert_non_null(row->type);
     assert_non_null(row->infer);
-    assert_non_null(row->roles);
-    assert_true(strlen(row->roles) > 0 || row->max_inputs == 0);
-    assert_int_equal(strspn(row->roles, "WwnespmixX"), strlen(row->roles));
+    assert_non_null(row->param_roles);
+    assert_true(strlen(row->param_roles) > 0 || row->max_inputs == 0);
+    assert_int_equal(strspn(row->param_roles, "WwnespmixX"), strlen(row->param_roles));
     assert_true(row->since >= 1);
     assert_in_range(row->min_inputs, 0, row->max_inputs);
     assert_in_range(row->min_outputs, 0, row->max_outputs);
     if (row->describe) assert_non_null(row->module);
-    assert_true((row->cost.macs != NULL) == (row->cost.macs_are != NULL));
-    assert_true((row->cost.extra != NULL) == (row->cost.extra_is != NULL));
+    assert_true((row->cost.macs != NULL) == (row->cost.macs_formula != NULL));
+    assert_true((row->cost.extra != NULL) == (row->cost.extra_description != NULL));
     for (const struct op_attr *attr = row->attrs; attr && attr->name; attr++) {
         assert_int_not_equal(attr->kind, ATTR_NONE);
         assert_false(attr->required && attr->has_default);
@@ -69,13 +69,13 @@ static void check_gradient(const struct op *row, const char *cell, const char *e
 /* Every row says what it keeps for backward, even if it is that it has none. */
 static void check_backward(const struct op *row) {
     const struct op_backward *backward = &row->backward;
-    if (!backward->gradients)
+    if (!backward->saved_for_backward)
         fail_msg("%s-%d does not say what its gradients need", row->type, row->since);
-    const bool passes = strcmp(backward->gradients, "-") != 0;
+    const bool passes = strcmp(backward->saved_for_backward, "-") != 0;
     const bool has_cost = backward->factors > 0 || backward->macs;
     assert_true(has_cost == (passes && row->cost.macs));
-    assert_false(backward->extra && !strchr(backward->gradients, 'e'));
-    const char *cell = backward->gradients;
+    assert_false(backward->extra && !strchr(backward->saved_for_backward, 'e'));
+    const char *cell = backward->saved_for_backward;
     for (const char *at = cell;; at++) {
         if (*at != ',' && *at != '\0') continue;
         check_gradient(row, cell, at);
@@ -116,8 +116,8 @@ static void every_row_has_a_cost_or_a_reason(void **state) {
 }
 
 static void the_last_gradient_holds_for_all_operands_after_it(void **state) {
-    const char *dropout = registry_find("", "Dropout", 13)->backward.gradients;
-    const char *product = registry_find("", "MatMul", 13)->backward.gradients;
+    const char *dropout = registry_find("", "Dropout", 13)->backward.saved_for_backward;
+    const char *product = registry_find("", "MatMul", 13)->backward.saved_for_backward;
     const char *unknown = NULL;
     (void)state;
     assert_int_equal(*op_gradient(product, 0), '1');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules of ONNX Runtime's own operators against what it gave itself: runtime_cases.txt, a row a
- * node, in the notation of rule_harness.h. tests/truth/make_runtime.py writes the outputs.
+ * node, in the notation of op_harness.h. tests/truth/make_runtime.py writes the outputs.
  */
 #include "rule_harness.h"
 
@@ -60,9 +60,9 @@ static void rules_tell_what_the_runtime_gave(void **state) {
     (void)state;
     for (size_t i = 0; i < table.n; i++) {
         char *const *cells = table.cells[i];
-        const struct rule_case row = GIVES(cells[0], cells[1][0] ? cells[1] : NULL, cells[2],
-                                           cells[4][0] ? cells[4] : cells[3]);
-        rule_cases_run(&row, 1);
+        const struct op_case row = GIVES(cells[0], cells[1][0] ? cells[1] : NULL, cells[2],
+                                         cells[4][0] ? cells[4] : cells[3]);
+        op_cases_run(&row, 1);
     }
 }
 

@@ -124,11 +124,11 @@ static void the_search_for_a_batch_counts_what_bodies_cost(void **state) {
 /* 3000 blocks have 4.5 million pairs, which each of the planners would look at. */
 static void blocks_that_are_all_alive_are_planned_without_their_pairs(void **state) {
     enum { N = 3000 };
-    struct packing_plan plan;
+    struct arena_layout plan;
     struct block *blocks = arena_array(*state, N, sizeof(*blocks));
     assert_non_null(blocks);
     for (uint32_t i = 0; i < N; i++) blocks[i] = (struct block){1 + i % 7, i, N + i / 2};
-    assert_int_equal(packing_plan(*state, blocks, N, true, &plan), CM_OK);
+    assert_int_equal(arena_layout(*state, blocks, N, true, &plan), CM_OK);
     assert_true(plan.by[PACKING_SIZE] == DIM_UNKNOWN);
     assert_true(plan.by[PACKING_TIME] >= plan.bound);
 }
@@ -161,9 +161,9 @@ static void sequences_of_sequences_are_known_to_some_depth(void **state) {
     text_append(&lines, "out s2000\n");
     struct bench *bench = bench_open(text_string(&lines));
     assert_int_equal(bench->status, CM_OK);
-    const struct fact *fact = &bench->analysis.infer.facts[bench_value(bench, "s2000")];
+    const struct value_info *info = &bench->analysis.infer.facts[bench_value(bench, "s2000")];
     int depth = 0;
-    for (; fact->element; fact = fact->element) depth++;
+    for (; info->element; info = info->element) depth++;
     assert_in_range(depth, 1, 8);
     bench_close(bench);
 }

@@ -51,7 +51,7 @@ static void test_the_first_pass_that_fails_ends_the_run(void **state) {
     assert_int_equal(bench->status, CM_REFUSED);
     assert_non_null(bench->analysis.bind.ops);
     assert_non_null(bench->analysis.infer.facts);
-    assert_null(bench->analysis.lifetime.storage);
+    assert_null(bench->analysis.liveness.storage);
     assert_null(bench->analysis.count.nodes);
     bench_close(bench);
 }

@@ -41,7 +41,7 @@ static void run(struct bench *bench, const struct pass *pass, void *own, size_t 
 
 void timed_again(struct bench *bench) {
     struct analysis *analysis = &bench->analysis;
-    run(bench, &pass_bounds, &analysis->bounds, sizeof(analysis->bounds));
+    run(bench, &pass_roofline_bounds, &analysis->bounds, sizeof(analysis->bounds));
     run(bench, &pass_breakdown, &analysis->breakdown, sizeof(analysis->breakdown));
     run(bench, &pass_advice, &analysis->advice, sizeof(analysis->advice));
 }

@@ -268,8 +268,10 @@ const struct cm_result fixture_pointnet = {
 #define FORGERY "line\nfc9: 1 G"
 
 static const int64_t most_dims[] = {2, 9007199254740993};
-static const struct cm_type unknown_dims = {
-    .kind = CM_TYPE_TENSOR, .dtype = "float", DIMS(2, CM_UNKNOWN), .dims_at_most = most_dims};
+static const struct cm_type unknown_dims = {.kind = CM_TYPE_TENSOR,
+                                            .dtype = "float",
+                                            DIMS(2, CM_UNKNOWN),
+                                            .dims_upper_bound = most_dims};
 static const struct cm_type sequence = {
     .kind = CM_TYPE_SEQUENCE, .rank = -1, .element = &unknown_dims};
 static const struct cm_type nothing = {.kind = CM_TYPE_UNKNOWN, .rank = -1};
@@ -350,7 +352,7 @@ static const struct cm_module odd_modules[] = {
                   .weight_bytes = 4,
                   .activation_bytes = 5,
                   .latency_ps = 76670000,
-                  .at_most = CM_COST_BIT(macs) | CM_COST_BIT(activation_bytes)},
+                  .upper_bound = CM_COST_BIT(macs) | CM_COST_BIT(activation_bytes)},
     },
 };
 
@@ -377,7 +379,7 @@ static const struct cm_node odd_nodes[] = {
 };
 
 static const size_t odd_parts[] = {0, 4294967295};
-static const struct cm_composite odd_composites[] = {
+static const struct cm_fused_pattern odd_composites[] = {
     {"LayerNorm", "LayerNormalization", 1, 0, N(odd_parts), odd_parts, false},
     {ESCAPE, ESCAPE, 0, 0, 0, NULL, false},
     {"LayerNorm", "LayerNormalization", 1, 0, 1, odd_parts, false},
@@ -579,7 +581,7 @@ static const struct cm_operator odd_operators[] = {
      .bytes_read = CM_UNKNOWN,
      .bytes_written = CM_UNKNOWN,
      .latency_ps = 76670000,
-     .at_most = CM_COST_BIT(macs),
+     .upper_bound = CM_COST_BIT(macs),
      .n_states = N(states),
      .states = states},
     {.op = ESCAPE,
@@ -591,7 +593,7 @@ static const struct cm_operator odd_operators[] = {
      .bytes_read = INT64_MAX,
      .bytes_written = INT64_MAX,
      .latency_ps = CM_UNKNOWN,
-     .at_most = CM_COST_BIT(flops) | CM_COST_BIT(bytes_read)},
+     .upper_bound = CM_COST_BIT(flops) | CM_COST_BIT(bytes_read)},
 };
 
 static const size_t advised[] = {0, 4294967295};
@@ -615,7 +617,7 @@ const struct cm_result fixture_hostile = {
                .weight_bytes = 1000,
                .activation_bytes = CM_UNKNOWN,
                .latency_ps = 9007199254740993,
-               .at_most = CM_COST_BIT(flops) | CM_COST_BIT(bytes_read)},
+               .upper_bound = CM_COST_BIT(flops) | CM_COST_BIT(bytes_read)},
     .n_modules = N(odd_modules),
     .modules = odd_modules,
     .n_module_sources = N(odd_sources),
@@ -639,24 +641,24 @@ const struct cm_result fixture_hostile = {
                  .iteration_int_ops = INT64_MAX,
                  .weight_bytes = 999,
                  .gradient_bytes = CM_UNKNOWN,
-                 .kept_bytes = INT64_MAX,
+                 .saved_bytes = INT64_MAX,
                  .peak_bytes = CM_UNKNOWN,
                  .peak_phase = FORGERY,
                  .peak_node = 0},
-    .n_composites = N(odd_composites),
-    .composites = odd_composites,
+    .n_fused_patterns = N(odd_composites),
+    .fused_patterns = odd_composites,
     .coverage = {.nodes = 3,
                  .n_unknown_ops = N(odd_ops),
                  .unknown_ops = odd_ops,
-                 .n_described_ops = N(odd_ops),
-                 .described_ops = odd_ops,
+                 .n_custom_ops = N(odd_ops),
+                 .custom_ops = odd_ops,
                  .n_descriptions = N(odd_descriptions),
                  .descriptions = odd_descriptions,
                  .n_unknown_gradients = N(odd_ops),
                  .unknown_gradients = odd_ops,
                  .unknown_shapes = 9,
                  .bounded_shapes = 4},
-    .memory = {.at_most = true, .peak_at_most = true},
+    .memory = {.upper_bound = true, .peak_upper_bound = true},
     .n_explanations = N(odd_explanations),
     .explanations = odd_explanations,
     .n_rebatched = N(odd_places),

@@ -54,7 +54,7 @@ struct hostile {
     struct cm_node nodes[N(names)];
     size_t children[N(names)];
     struct cm_sweep_row rows[N(names)];
-    struct cm_name_count described[N(names)];
+    struct cm_name_count custom[N(names)];
     struct cm_diagnostic notes[N(names)];
     struct cm_result result;
     struct cm_sweep sweep;
@@ -90,7 +90,7 @@ static void make(struct hostile *ret) {
                                          .n_outputs = 1,
                                          .outputs = &output,
                                          .costs = {.macs = 7}};
-        ret->described[i] = (struct cm_name_count){names[i], 1};
+        ret->custom[i] = (struct cm_name_count){names[i], 1};
         ret->rows[i] =
             (struct cm_sweep_row){.batch = 1, .state = names[i], .problem = names[i]};
         ret->notes[i] = (struct cm_diagnostic){CM_WARNING, names[i], names[i],
@@ -104,10 +104,10 @@ static void make(struct hostile *ret) {
         .modules = ret->modules,
         .n_nodes = N(ret->nodes),
         .nodes = ret->nodes,
-        .coverage = {.n_described_ops = N(names), .described_ops = ret->described},
+        .coverage = {.n_custom_ops = N(names), .custom_ops = ret->custom},
     };
     ret->sweep = (struct cm_sweep){names[0],   names[3],   names[1],  names[2], names[3],
-                                   CM_UNKNOWN, N(names),   ret->rows, N(names), ret->described,
+                                   CM_UNKNOWN, N(names),   ret->rows, N(names), ret->custom,
                                    N(names),   ret->notes, NULL};
 }
 

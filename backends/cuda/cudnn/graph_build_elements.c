@@ -160,7 +160,8 @@ static bool read_shapes(struct chain *chain) {
         if (!align(from, &primitive->outputs[0], order, &aligned[i])) return false;
         pointers[i] = &aligned[i];
     }
-    if (!collapse(pointers, n + 1, &aligned[n], &less) || less.rank > MOST_DIMS) return false;
+    if (!coalesce_dims(pointers, n + 1, &aligned[n], &less) || less.rank > MOST_DIMS)
+        return false;
     for (int i = 0; i <= n; i++)
         if (!take_shape(&aligned[i], &less, i, &chain->shapes[i])) return false;
     return true;

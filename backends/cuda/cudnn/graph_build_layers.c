@@ -238,7 +238,7 @@ void graph_build_reduction(struct graph *graph, const struct graph_job *job) {
     struct collapsed less;
     if (!operators[primitive->algorithm].known || !graph_shape_of(both[0], &x) ||
         !graph_shape_of(both[1], &y) || graph_order_of(both[0], false) != GRAPH_ROWS ||
-        !collapse(both, 2, both[0], &less)) {
+        !coalesce_dims(both, 2, both[0], &less)) {
         refuse_element(graph);
         return;
     }

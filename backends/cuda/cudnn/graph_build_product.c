@@ -57,7 +57,7 @@ static bool read_batches(const struct cm_primitive *primitive, int n_last, int n
         pointers[n_used] = &batches[n_used];
         n_used++;
     }
-    if (!collapse(pointers, n_used, &batches[1], &less) || less.rank != 1) return false;
+    if (!coalesce_dims(pointers, n_used, &batches[1], &less) || less.rank != 1) return false;
     for (int i = 0; i < n_used; i++) {
         const int at = n_last == 1 ? 1 : 0;
         ret->operands[used[i]].dims[at] = less.own[i][0];

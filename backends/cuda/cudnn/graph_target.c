@@ -48,7 +48,7 @@ static const struct capability capabilities[] = {
 
 /* What differs: written by hand from NVIDIA's data sheets and architecture papers, clocks in
  * kHz. Heuristics were seen to look at capability, units and clocks. */
-static const struct described {
+static const struct custom {
     const char *name;
     const char *full_name;
     int version;
@@ -83,7 +83,7 @@ static const struct capability *find_capability(int version) {
     return at;
 }
 
-static void describe(const struct described *from, char *ret, size_t size) {
+static void describe(const struct custom *from, char *ret, size_t size) {
     const struct capability *all = find_capability(from->version);
     (void)snprintf(
         ret, size,

@@ -17,14 +17,15 @@ static bool take_axis(const struct cm_tensor *operand, const struct cm_tensor *s
 }
 
 /* Whether the axis at the end and the next one lie behind each other in every operand. */
-static bool can_merge(const struct lattice *lattice, const int64_t *strides, int64_t dim) {
+static bool can_merge(const struct broadcast_index *lattice, const int64_t *strides,
+                      int64_t dim) {
     for (int i = 0; i < lattice->n; i++)
         if (lattice->strides[i][lattice->rank - 1] != checked_mul(strides[i], dim))
             return false;
     return true;
 }
 
-static void add_axis(struct lattice *lattice, const int64_t *strides, int64_t dim) {
+static void add_axis(struct broadcast_index *lattice, const int64_t *strides, int64_t dim) {
     if (lattice->rank > 0 && can_merge(lattice, strides, dim)) {
         int64_t *last = &lattice->dims[lattice->rank - 1];
         *last = checked_mul(*last, dim);
@@ -34,9 +35,10 @@ static void add_axis(struct lattice *lattice, const int64_t *strides, int64_t di
     for (int i = 0; i < lattice->n; i++) lattice->strides[i][lattice->rank - 1] = strides[i];
 }
 
-bool lattice_read(const struct cm_tensor *shape, const struct cm_tensor *const *operands, int n,
-                  struct lattice *ret) {
-    struct lattice lattice;
+bool broadcast_index_read(const struct cm_tensor *shape,
+                          const struct cm_tensor *const *operands, int n,
+                          struct broadcast_index *ret) {
+    struct broadcast_index lattice;
     memset(&lattice, 0, sizeof(lattice));
     if (n > LATTICE_OPERANDS) return false;
     lattice.n = n;
@@ -53,13 +55,13 @@ bool lattice_read(const struct cm_tensor *shape, const struct cm_tensor *const *
     return true;
 }
 
-int64_t lattice_elements(const struct lattice *lattice) {
+int64_t broadcast_index_elements(const struct broadcast_index *lattice) {
     int64_t n = 1;
     for (int i = 0; i < lattice->rank; i++) n = checked_mul(n, lattice->dims[i]);
     return n;
 }
 
-static bool takes(const struct lattice *lattice, int vector) {
+static bool takes(const struct broadcast_index *lattice, int vector) {
     const int last = lattice->rank - 1;
     if (lattice->dims[last] % vector != 0) return false;
     for (int i = 0; i < lattice->n; i++) {
@@ -72,7 +74,7 @@ static bool takes(const struct lattice *lattice, int vector) {
     return true;
 }
 
-int lattice_vector(const struct lattice *lattice, int most) {
+int broadcast_index_vector(const struct broadcast_index *lattice, int most) {
     int vector = most;
     while (vector > 1 && !takes(lattice, vector)) vector /= 2;
     return vector;

@@ -9,7 +9,7 @@
 
 #define LATTICE_OPERANDS (CM_MAX_INPUTS + 1)
 
-struct lattice {
+struct broadcast_index {
     int n;                                          /* operands, the result among them */
     int rank;                                       /* >= 1 */
     int64_t dims[CM_MAX_RANK];                      /* the last one fastest */
@@ -21,11 +21,12 @@ struct lattice {
  * neighbours that lie behind each other in every operand become one. False where an operand
  * does not broadcast to it.
  */
-bool lattice_read(const struct cm_tensor *shape, const struct cm_tensor *const *operands, int n,
-                  struct lattice *ret);
-int64_t lattice_elements(const struct lattice *lattice);
+bool broadcast_index_read(const struct cm_tensor *shape,
+                          const struct cm_tensor *const *operands, int n,
+                          struct broadcast_index *ret);
+int64_t broadcast_index_elements(const struct broadcast_index *lattice);
 /* Elements that can be read at once, `most` at most, a power of two: all operands have them
  * side by side, aligned, or repeat one. */
-int lattice_vector(const struct lattice *lattice, int most);
+int broadcast_index_vector(const struct broadcast_index *lattice, int most);
 
 #endif

@@ -102,7 +102,7 @@ static int check_steps(const struct cm_primitive *primitive, struct cm_reason *r
 }
 
 /* The elements that a thread has, in a<operand>_; one for all where an operand repeats it. */
-static void load_operands(struct jit *jit, const struct lattice *lattice, int vector) {
+static void load_operands(struct jit *jit, const struct broadcast_index *lattice, int vector) {
     const int last = lattice->rank - 1;
     for (int i = 0; i < lattice->n - 1; i++) {
         const char *type = jit_type(jit->primitive->inputs[i].element);
@@ -114,7 +114,7 @@ static void load_operands(struct jit *jit, const struct lattice *lattice, int ve
     }
 }
 
-static void name_elements(struct jit *jit, const struct lattice *lattice, int vector) {
+static void name_elements(struct jit *jit, const struct broadcast_index *lattice, int vector) {
     const int last = lattice->rank - 1;
     for (int i = 0; i < lattice->n - 1 && vector > 1; i++)
         if (lattice->strides[i][last] == 1)
@@ -135,19 +135,20 @@ static void add_steps(struct jit *jit) {
 int jit_write_eltwise(const struct cm_primitive *primitive, struct jit *jit,
                       struct cm_reason *reason) {
     const struct cm_tensor *operands[LATTICE_OPERANDS];
-    struct lattice lattice;
+    struct broadcast_index lattice;
     const int n = primitive->n_inputs;
     const int status = check_steps(primitive, reason);
     if (status != CM_BACKEND_OK) return status;
     for (int i = 0; i < n; i++) operands[i] = &primitive->inputs[i];
     operands[n] = &primitive->outputs[0];
-    if (primitive->n_outputs != 1 || !lattice_read(operands[n], operands, n + 1, &lattice))
+    if (primitive->n_outputs != 1 ||
+        !broadcast_index_read(operands[n], operands, n + 1, &lattice))
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
                            "operands do not broadcast to the result");
     const int vector = jit_index_vector(&lattice, operands);
     const bool whole = vector > 1 && lattice.strides[n][lattice.rank - 1] == 1;
     jit_add(jit, "typedef %s C;\n%s", compute_type(primitive), jit_prelude);
-    jit_begin(jit, false, lattice_elements(&lattice) / (whole ? vector : 1), JIT_BLOCK);
+    jit_begin(jit, false, broadcast_index_elements(&lattice) / (whole ? vector : 1), JIT_BLOCK);
     jit_index(jit, &lattice, whole ? vector : 1);
     load_operands(jit, &lattice, whole ? vector : 1);
     if (whole)
@@ -172,19 +173,20 @@ static int copy_part(const struct cm_primitive *primitive, struct jit *jit, int 
     struct cm_tensor part = primitive->outputs[0];
     const struct cm_tensor *const operands[] = {&primitive->inputs[input], &part};
     const char *type = jit_bits(part.element);
-    struct lattice lattice;
+    struct broadcast_index lattice;
     if (primitive->n_inputs > 1) {
         if (operands[0]->rank != part.rank)
             return cuda_refuse(reason, CM_BACKEND_REFUSED, "parts of another rank");
         part.dims[primitive->axis] = operands[0]->dims[primitive->axis];
     }
-    if (operands[0]->element != part.element || !lattice_read(&part, operands, 2, &lattice))
+    if (operands[0]->element != part.element ||
+        !broadcast_index_read(&part, operands, 2, &lattice))
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is no part of the result");
     int vector = jit_index_vector(&lattice, operands);
     while (offset % vector != 0) vector /= 2;
     const bool repeats = lattice.strides[0][lattice.rank - 1] == 0;
     if (repeats) vector = 1;
-    jit_begin(jit, true, lattice_elements(&lattice) / vector, JIT_BLOCK);
+    jit_begin(jit, true, broadcast_index_elements(&lattice) / vector, JIT_BLOCK);
     jit_index(jit, &lattice, vector);
     jit_add(jit,
             "    *(vec<%s, %d> *)(y0 + o1 + %lldull) = *(const vec<%s, %d> *)(x%d + o0);\n}\n",

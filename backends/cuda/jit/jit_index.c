@@ -8,8 +8,8 @@
 
 #define VECTOR_BYTES 16
 
-const char *jit_index_type(const struct lattice *lattice) {
-    int64_t most = lattice_elements(lattice);
+const char *jit_index_type(const struct broadcast_index *lattice) {
+    int64_t most = broadcast_index_elements(lattice);
     for (int i = 0; i < lattice->n; i++) {
         int64_t last = 0;
         for (int axis = 0; axis < lattice->rank; axis++)
@@ -20,22 +20,23 @@ const char *jit_index_type(const struct lattice *lattice) {
     return is_known(most) && most <= INT32_MAX ? "unsigned" : "u64";
 }
 
-int jit_index_vector(const struct lattice *lattice, const struct cm_tensor *const *operands) {
+int jit_index_vector(const struct broadcast_index *lattice,
+                     const struct cm_tensor *const *operands) {
     int64_t largest = 1;
     for (int i = 0; i < lattice->n; i++) {
         const int64_t size = operands_element_size(operands[i]->element);
         largest = size > largest ? size : largest;
     }
-    return lattice_vector(lattice, (int)(VECTOR_BYTES / largest));
+    return broadcast_index_vector(lattice, (int)(VECTOR_BYTES / largest));
 }
 
-void jit_index(struct jit *jit, const struct lattice *lattice, int vector) {
+void jit_index(struct jit *jit, const struct broadcast_index *lattice, int vector) {
     const char *type = jit_index_type(lattice);
     const int last = lattice->rank - 1;
     jit_add(jit, "    const %s i = blockIdx.x * (%s)%d + threadIdx.x;\n", type, type,
             JIT_BLOCK);
     jit_add(jit, "    if (i >= %lldull) return;\n    %s r = i, c = 0;\n",
-            (long long)(lattice_elements(lattice) / vector), type);
+            (long long)(broadcast_index_elements(lattice) / vector), type);
     for (int i = 0; i < lattice->n; i++) jit_add(jit, "    %s o%d = 0;\n", type, i);
     for (int axis = last; axis >= 0; axis--) {
         const int step = axis == last ? vector : 1;

@@ -9,13 +9,14 @@
 #define JIT_BLOCK 256
 
 /* "unsigned", or "u64" where an offset or a number of elements does not fit. */
-const char *jit_index_type(const struct lattice *lattice);
+const char *jit_index_type(const struct broadcast_index *lattice);
 /*
  * Leaves with i: the number of this thread's first element divided by `vector`; o0, o1, ..: the
  * offset of it in every operand. Threads beyond the last element return.
  */
-void jit_index(struct jit *jit, const struct lattice *lattice, int vector);
+void jit_index(struct jit *jit, const struct broadcast_index *lattice, int vector);
 /* The most elements of any of them that 16 bytes hold. */
-int jit_index_vector(const struct lattice *lattice, const struct cm_tensor *const *operands);
+int jit_index_vector(const struct broadcast_index *lattice,
+                     const struct cm_tensor *const *operands);
 
 #endif

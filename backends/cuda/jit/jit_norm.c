@@ -162,21 +162,21 @@ static int write_given(struct jit *jit, struct cm_reason *reason) {
     const struct cm_tensor *x = &primitive->inputs[0];
     const struct cm_tensor *operands[6] = {x};
     struct cm_tensor channels = {.element = CM_F32, .rank = x->rank};
-    struct lattice lattice;
+    struct broadcast_index lattice;
     if (primitive->n_inputs != 5 || x->rank < 2)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "a batch norm without its statistics");
     for (int32_t i = 0; i < x->rank; i++) channels.dims[i] = i == 1 ? x->dims[1] : 1;
     channels.strides[1] = 1;
     for (int i = 1; i < 5; i++) operands[i] = &channels;
     operands[5] = &primitive->outputs[0];
-    if (!lattice_read(operands[5], operands, 6, &lattice))
+    if (!broadcast_index_read(operands[5], operands, 6, &lattice))
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "a result of another shape");
     /* One channel a vector, and x and y without gaps: else one by one. */
     int vector = 4;
     while (vector > 1 && (lattice.strides[1][lattice.rank - 1] != 0 ||
-                          lattice_vector(&lattice, vector) != vector))
+                          broadcast_index_vector(&lattice, vector) != vector))
         vector /= 2;
-    jit_begin(jit, false, lattice_elements(&lattice) / vector, JIT_BLOCK);
+    jit_begin(jit, false, broadcast_index_elements(&lattice) / vector, JIT_BLOCK);
     jit_index(jit, &lattice, vector);
     jit_add(jit,
             "    const C scale = get(x1[o1]) * rsqrt(get(x4[o4]) + (C)%.17g);\n"

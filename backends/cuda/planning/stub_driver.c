@@ -23,7 +23,7 @@ static int find_path(char *ret, size_t size) {
     return length > 0 && (size_t)length < size && ret[0] == '/' ? 0 : -1;
 }
 
-int standin_load(struct cm_reason *reason) {
+int stub_driver_load(struct cm_reason *reason) {
     char path[MOST_PATH];
     if (find_path(path, sizeof(path)) == 0 && dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL)
         return CM_BACKEND_OK;

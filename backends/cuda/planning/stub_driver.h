@@ -9,6 +9,6 @@
  * Loads it, so that who loads libcuda.so.1 after that gets it: a library that is loaded already
  * is found by its soname. It lies beside the module. CM_BACKEND_REFUSED: it does not.
  */
-int standin_load(struct cm_reason *reason) __attribute__((warn_unused_result));
+int stub_driver_load(struct cm_reason *reason) __attribute__((warn_unused_result));
 
 #endif

@@ -161,19 +161,19 @@ static void neighbours_that_lie_behind_each_other_are_one(void **state) {
     const struct cm_tensor x = works_image(CM_F32, 2, 3, 4, 8);
     const struct cm_tensor bias = fixture_tensor(CM_F32, 3, (const int64_t[]){3, 1, 1});
     const struct cm_tensor *const operands[] = {&x, &bias, &x};
-    struct lattice lattice;
+    struct broadcast_index lattice;
     (void)state;
-    assert_true(lattice_read(&x, operands, 3, &lattice));
+    assert_true(broadcast_index_read(&x, operands, 3, &lattice));
     assert_int_equal(lattice.rank, 3);
     assert_int_equal(lattice.dims[2], 32);
     assert_int_equal(lattice.strides[1][0], 0);
     assert_int_equal(lattice.strides[1][1], 1);
     assert_int_equal(lattice.strides[1][2], 0);
-    assert_int_equal(lattice_vector(&lattice, 4), 4);
+    assert_int_equal(broadcast_index_vector(&lattice, 4), 4);
     const struct cm_tensor *const same[] = {&x, &x};
-    assert_true(lattice_read(&x, same, 2, &lattice));
+    assert_true(broadcast_index_read(&x, same, 2, &lattice));
     assert_int_equal(lattice.rank, 1);
-    assert_int_equal(lattice_elements(&lattice), 192);
+    assert_int_equal(broadcast_index_elements(&lattice), 192);
 }
 
 int main(void) {

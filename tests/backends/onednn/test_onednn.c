@@ -30,8 +30,8 @@
 struct fixture {
     struct arena *arena;
     const struct cm_backend *backend;
-    struct child *child; /* NULL: the library is not here */
-    struct child_setup setup;
+    struct subprocess *child; /* NULL: the library is not here */
+    struct subprocess_setup setup;
     struct cm_setting settings[4];
 };
 
@@ -62,18 +62,18 @@ static int make(void **state) {
     f->settings[1] = (struct cm_setting){"cache", "65536"};
     f->settings[2] = (struct cm_setting){"memory", "100000000"};
     f->settings[3] = (struct cm_setting){"library", library};
-    child_setup_init(&f->setup, f->backend);
+    subprocess_setup_init(&f->setup, f->backend);
     f->setup.policy = hasty();
     f->setup.settings.n = library != NULL ? 4 : 3;
     f->setup.settings.items = f->settings;
-    if (child_start(&f->setup, f->arena, &f->child, &reason) != CM_BACKEND_OK)
+    if (subprocess_start(&f->setup, f->arena, &f->child, &reason) != CM_BACKEND_OK)
         print_message("oneDNN is not here: %s\n", reason.text);
     return 0;
 }
 
 static int end(void **state) {
     struct fixture *f = *state;
-    child_stop(f->child);
+    subprocess_stop(f->child);
     arena_free(f->arena);
     free(f);
     return 0;
@@ -83,7 +83,7 @@ static struct cm_measurement measure(const struct fixture *f,
                                      const struct cm_primitive *primitive) {
     struct cm_measurement measurement;
     if (f->child == NULL) skip();
-    child_measure(f->child, primitive, &measurement);
+    subprocess_measure(f->child, primitive, &measurement);
     return measurement;
 }
 
@@ -120,11 +120,12 @@ static void what_cannot_be_opened_says_why(void **state) {
         {{"thread", "2"}, "onednn has no option 'thread'"},
     };
     for (size_t i = 0; i < N(cases); i++) {
-        struct child_setup setup = f->setup;
-        struct child *child = NULL;
+        struct subprocess_setup setup = f->setup;
+        struct subprocess *child = NULL;
         struct cm_reason reason = {""};
         setup.settings = (struct cm_settings){.n = 1, .items = &cases[i].setting};
-        assert_int_equal(child_start(&setup, f->arena, &child, &reason), CM_BACKEND_REFUSED);
+        assert_int_equal(subprocess_start(&setup, f->arena, &child, &reason),
+                         CM_BACKEND_REFUSED);
         if (strncmp(reason.text, cases[i].reason, strlen(cases[i].reason)) != 0)
             fail_msg("have \"%s\", want \"%s\"", reason.text, cases[i].reason);
     }
@@ -133,7 +134,7 @@ static void what_cannot_be_opened_says_why(void **state) {
 static void the_machine_is_described(void **state) {
     const struct fixture *f = *state;
     if (f->child == NULL) skip();
-    const struct cm_device_facts *facts = child_facts(f->child);
+    const struct cm_device_facts *facts = subprocess_facts(f->child);
     assert_int_equal(facts->n_units, 1);
     assert_int_equal(facts->modelled, 0);
     assert_non_null(strstr(facts->version, "oneDNN "));
@@ -405,18 +406,18 @@ static void narrow_elements_run_or_are_refused(void **state) {
 static void channels_may_stand_last(void **state) {
     const struct fixture *f = *state;
     if (f->child == NULL) skip();
-    struct child_setup setup = f->setup;
-    struct child *child = NULL;
+    struct subprocess_setup setup = f->setup;
+    struct subprocess *child = NULL;
     struct cm_reason reason = {""};
     struct cm_measurement got;
     setup.settings.layout = CM_LAYOUT_NHWC;
     struct cm_primitive conv = conv_of(CM_CONV, 2, 1);
     memcpy(conv.inputs[0].strides, ((const int64_t[]){1024, 1, 128, 16}), 4 * sizeof(int64_t));
     memcpy(conv.outputs[0].strides, ((const int64_t[]){2048, 1, 256, 32}), 4 * sizeof(int64_t));
-    assert_int_equal(child_start(&setup, f->arena, &child, &reason), CM_BACKEND_OK);
-    child_measure(child, &conv, &got);
+    assert_int_equal(subprocess_start(&setup, f->arena, &child, &reason), CM_BACKEND_OK);
+    subprocess_measure(child, &conv, &got);
     if (got.state != CM_MEASURED) fail_msg("%s", got.reason.text);
-    child_stop(child);
+    subprocess_stop(child);
 }
 
 /* From 3.7 on; a copy of as many bytes before. */
@@ -542,19 +543,19 @@ static void what_has_no_code_is_a_copy_of_its_bytes(void **state) {
 static void what_cannot_be_made_cold_is_flagged(void **state) {
     struct fixture *f = *state;
     if (f->child == NULL) skip();
-    struct child_setup setup = f->setup;
-    struct child *child = NULL;
+    struct subprocess_setup setup = f->setup;
+    struct subprocess *child = NULL;
     struct cm_reason reason = {""};
     struct cm_measurement got;
     const struct cm_primitive tiny = fixture_relu(16);
     const struct cm_primitive large = fixture_relu(1 << 16);
     f->settings[1].value = "1048576";
-    assert_int_equal(child_start(&setup, f->arena, &child, &reason), CM_BACKEND_OK);
-    child_measure(child, &tiny, &got);
+    assert_int_equal(subprocess_start(&setup, f->arena, &child, &reason), CM_BACKEND_OK);
+    subprocess_measure(child, &tiny, &got);
     assert_int_equal(got.flags & CM_FLAG_NOT_COLD, CM_FLAG_NOT_COLD);
-    child_measure(child, &large, &got);
+    subprocess_measure(child, &large, &got);
     assert_int_equal(got.flags & CM_FLAG_NOT_COLD, 0);
-    child_stop(child);
+    subprocess_stop(child);
 }
 
 int main(void) {

@@ -30,8 +30,8 @@ struct fixture {
     struct arena *arena;
     char table[FIXTURE_PATH];
     struct cm_setting setting;
-    struct child_setup setup;
-    struct child *child;
+    struct subprocess_setup setup;
+    struct subprocess *child;
     struct cm_reason reason;
 };
 
@@ -41,22 +41,22 @@ static int prepare(struct fixture *f, const char *table) {
     assert_non_null(f->arena);
     fixture_write(table, f->table);
     f->setting = (struct cm_setting){"table", f->table};
-    child_setup_init(&f->setup, &fake_backend);
+    subprocess_setup_init(&f->setup, &fake_backend);
     f->setup.settings.n = 1;
     f->setup.settings.items = &f->setting;
     f->setup.measure_timeout_s = 10;
-    return child_start(&f->setup, f->arena, &f->child, &f->reason);
+    return subprocess_start(&f->setup, f->arena, &f->child, &f->reason);
 }
 
 static void finish(struct fixture *f) {
-    child_stop(f->child);
+    subprocess_stop(f->child);
     unlink(f->table);
     arena_free(f->arena);
 }
 
 static struct cm_measurement measure(struct fixture *f, const struct cm_primitive *primitive) {
     struct cm_measurement measurement;
-    child_measure(f->child, primitive, &measurement);
+    subprocess_measure(f->child, primitive, &measurement);
     return measurement;
 }
 
@@ -88,8 +88,8 @@ static void times_come_back(void **state) {
     assert_int_equal(got.how.workspace_bytes, 4096);
     assert_string_equal(got.how.kernels[0].name, "fake_conv f32 1x3");
     assert_string_equal(got.reason.text, "");
-    assert_string_equal(child_facts(f.child)->name, "a table of 2 rows");
-    assert_int_equal(child_n_processes(f.child), 1);
+    assert_string_equal(subprocess_facts(f.child)->name, "a table of 2 rows");
+    assert_int_equal(subprocess_n_processes(f.child), 1);
     finish(&f);
     expect_no_children();
 }
@@ -117,9 +117,10 @@ static void a_fault_costs_one_primitive(void **state) {
         char table[128];
         snprintf(table, sizeof(table), "conv: %s\neltwise relu: 0.003\n", cases[i].action);
         assert_int_equal(prepare(&f, table), CM_BACKEND_OK);
-        child_stop(f.child);
+        subprocess_stop(f.child);
         f.setup.measure_timeout_s = cases[i].state == CM_TIMED_OUT ? 0.3 : 10;
-        assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_OK);
+        assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason),
+                         CM_BACKEND_OK);
         const struct cm_measurement bad = measure(&f, &conv);
         assert_int_equal(bad.state, cases[i].state);
         assert_string_equal(bad.reason.text, cases[i].reason);
@@ -127,7 +128,7 @@ static void a_fault_costs_one_primitive(void **state) {
         const struct cm_measurement good = measure(&f, &relu);
         assert_int_equal(good.state, CM_INVENTED);
         assert_true(good.cold.median == 0.003);
-        assert_int_equal(child_n_processes(f.child), cases[i].processes);
+        assert_int_equal(subprocess_n_processes(f.child), cases[i].processes);
         finish(&f);
         expect_no_children();
     }
@@ -176,7 +177,7 @@ static void what_no_row_fits_and_what_is_malformed_is_refused(void **state) {
     const struct cm_measurement malformed = measure(&f, &bad);
     assert_int_equal(malformed.state, CM_UNSUPPORTED);
     assert_string_equal(malformed.reason.text, "conv with 1 operands and 1 results");
-    assert_int_equal(child_n_processes(f.child), 1);
+    assert_int_equal(subprocess_n_processes(f.child), 1);
     finish(&f);
 }
 
@@ -208,12 +209,13 @@ static void a_device_that_hangs_while_it_opens_is_given_up(void **state) {
     (void)state;
     struct fixture f;
     (void)prepare(&f, "conv: 1\n");
-    child_stop(f.child);
+    subprocess_stop(f.child);
     f.child = NULL;
     unlink(f.table);
     fixture_write("open: hang\n", f.table);
     f.setup.open_timeout_s = 0.2;
-    assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_REFUSED);
+    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason),
+                     CM_BACKEND_REFUSED);
     assert_string_equal(f.reason.text, "no answer within 0.2 s");
     finish(&f);
     expect_no_children();
@@ -224,13 +226,15 @@ static void settings_are_checked(void **state) {
     struct fixture f;
     const struct cm_setting missing = {"table", "/nonexistent"};
     (void)prepare(&f, "conv: 1\n");
-    child_stop(f.child);
+    subprocess_stop(f.child);
     f.child = NULL;
     f.setup.settings.items = &missing;
-    assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_REFUSED);
+    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason),
+                     CM_BACKEND_REFUSED);
     assert_string_equal(f.reason.text, "the table '/nonexistent' cannot be read");
     f.setup.settings.n = 0;
-    assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_REFUSED);
+    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason),
+                     CM_BACKEND_REFUSED);
     assert_string_equal(f.reason.text, "wants a table: fake:table=FILE");
     finish(&f);
 }
@@ -248,7 +252,7 @@ static void a_device_that_is_gone_for_good_is_asked_once(void **state) {
         assert_non_null(strstr(got.reason.text, "the device could not be opened again: "));
         assert_non_null(strstr(got.reason.text, "cannot be read"));
     }
-    assert_int_equal(child_n_processes(f.child), 2);
+    assert_int_equal(subprocess_n_processes(f.child), 2);
     finish(&f);
     expect_no_children();
 }
@@ -291,12 +295,12 @@ static void what_is_no_result_is_not_taken_for_one(void **state) {
     (void)state;
     struct cm_backend scribbler = fake_backend;
     struct arena *arena = arena_new("test", 0);
-    struct child_setup setup;
-    struct child *child = NULL;
+    struct subprocess_setup setup;
+    struct subprocess *child = NULL;
     struct cm_reason reason = {""};
     scribbler.open = open_and_scribble;
-    child_setup_init(&setup, &scribbler);
-    assert_int_equal(child_start(&setup, arena, &child, &reason), CM_BACKEND_REFUSED);
+    subprocess_setup_init(&setup, &scribbler);
+    assert_int_equal(subprocess_start(&setup, arena, &child, &reason), CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "the measuring process sent what is no result");
     arena_free(arena);
     expect_no_children();
@@ -311,7 +315,7 @@ static struct cm_measurement measure_twice(struct fixture *f, uint32_t n_steps) 
     };
     const struct cm_network network = {1, n_steps, &relu, steps, 512, 0};
     struct cm_measurement measurement;
-    child_measure_network(f->child, &network, &measurement);
+    subprocess_measure_network(f->child, &network, &measurement);
     return measurement;
 }
 
@@ -325,7 +329,7 @@ static void a_network_is_timed_warm(void **state) {
     assert_true(got.cold.median == 0 && got.warm.n_samples > 0);
     const struct cm_primitive relu = fixture_relu(8);
     assert_int_equal(measure(&f, &relu).state, CM_INVENTED); /* the process is still there */
-    assert_int_equal(child_n_processes(f.child), 1);
+    assert_int_equal(subprocess_n_processes(f.child), 1);
     got = measure_twice(&f, CHILD_MOST_STEPS + 1);
     assert_int_equal(got.state, CM_UNSUPPORTED);
     assert_string_equal(got.reason.text, "the network has 16385 steps, at most 16384 are run");
@@ -350,9 +354,10 @@ static void a_network_may_fail_as_a_primitive_may(void **state) {
         char table[64];
         snprintf(table, sizeof(table), "%seltwise: 1\n", cases[i].table);
         assert_int_equal(prepare(&f, table), CM_BACKEND_OK);
-        child_stop(f.child);
+        subprocess_stop(f.child);
         f.setup.network_timeout_s = 0.3;
-        assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_OK);
+        assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason),
+                         CM_BACKEND_OK);
         const struct cm_measurement got = measure_twice(&f, 2);
         assert_int_equal(got.state, cases[i].state);
         assert_string_equal(got.reason.text, cases[i].reason);
@@ -367,11 +372,11 @@ static void a_backend_without_the_slot_says_so(void **state) {
     (void)state;
     struct fixture f;
     assert_int_equal(prepare(&f, "network: 1\n"), CM_BACKEND_OK);
-    child_stop(f.child);
+    subprocess_stop(f.child);
     struct cm_backend without = fake_backend;
     without.network = NULL;
     f.setup.backend = &without;
-    assert_int_equal(child_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_OK);
+    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_OK);
     assert_string_equal(measure_twice(&f, 2).reason.text,
                         "the backend does not run whole networks");
     finish(&f);
@@ -381,14 +386,14 @@ static void a_program_without_descriptors_says_so(void **state) {
     (void)state;
     struct arena *arena = arena_new("test", 0);
     struct rlimit before;
-    struct child_setup setup;
-    struct child *child = NULL;
+    struct subprocess_setup setup;
+    struct subprocess *child = NULL;
     struct cm_reason reason = {""};
-    child_setup_init(&setup, &fake_backend);
+    subprocess_setup_init(&setup, &fake_backend);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     const struct rlimit none = {3, before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    assert_int_equal(child_start(&setup, arena, &child, &reason), CM_BACKEND_REFUSED);
+    assert_int_equal(subprocess_start(&setup, arena, &child, &reason), CM_BACKEND_REFUSED);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_string_equal(reason.text, "no socket: Too many open files");
     arena_free(arena);
@@ -396,7 +401,7 @@ static void a_program_without_descriptors_says_so(void **state) {
 
 static void stopping_nothing_is_fine(void **state) {
     (void)state;
-    child_stop(NULL);
+    subprocess_stop(NULL);
 }
 
 int main(void) {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 static void attention_projects_its_input(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 2 x 5 rows of 16 times 48 columns: 7680; 2 x 4 x 5 x 5 scores of 4 and 4 columns:
            1600 */
         COSTS("com.microsoft:Attention-1", "num_heads=4",
@@ -51,7 +51,7 @@ static void attention_projects_its_input(void **state) {
 }
 
 static void queries_keys_and_values_may_be_given(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 2 x 4 x 5 x 7 scores of 4 and 4 columns */
         COSTS("com.microsoft:MultiHeadAttention-1", "num_heads=4",
               "float[2,5,16] float[2,7,16] float[2,7,16]", "float[2,5,16]", 2240, 4760),
@@ -77,7 +77,7 @@ static void queries_keys_and_values_may_be_given(void **state) {
 }
 
 static void heads_of_keys_may_be_shared(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 4 heads of queries, 2 of keys, 8 columns: 2 x 4 x 5 x 5 x 16; with a past of 6, 2 x 4
            x 7 x 16 */
         COSTS("com.microsoft:GroupQueryAttention-1", "num_heads=4 kv_num_heads=2",
@@ -109,7 +109,7 @@ static void heads_of_keys_may_be_shared(void **state) {
 }
 
 static void a_rotary_embedding_keeps_the_shape_too(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("com.microsoft:RotaryEmbedding-1", NULL,
               "float[2,4,5,8] int64[2,5] float[50,4] float[50,4]", "float[2,4,5,8]",
               RULE_NO_MACS, RULE_NO_FLOPS),

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 static void gelus_take_a_bias(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("com.microsoft:Gelu-1", NULL, "float[2,5,16]", "float[2,5,16]", RULE_NO_MACS,
               160),
         COSTS("com.microsoft:QuickGelu-1", NULL, "float[2,5,16]", "float[2,5,16]", RULE_NO_MACS,
@@ -34,7 +34,7 @@ static void gelus_take_a_bias(void **state) {
 }
 
 static void norms_add_what_is_skipped(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("com.microsoft:SkipLayerNormalization-1", NULL,
               "float[2,5,16] float[2,5,16] float[16] float[16] float[16]",
               "float[2,5,16] - - float[2,5,16]", RULE_NO_MACS, 800),
@@ -69,7 +69,7 @@ static void norms_add_what_is_skipped(void **state) {
 }
 
 static void quantized_operators_give_what_their_float_twins_do(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("com.microsoft:QLinearAdd-1", NULL,
               "uint8[2,1,16] float[] uint8[] uint8[5,1] float[] uint8[] float[] uint8[]",
               "uint8[2,5,16]", RULE_NO_MACS, RULE_NO_FLOPS),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What ONNX Runtime moves, looks up and hashes, and channels in blocks: see ops/contrib/data.c,
- * vendor_elements.c and vendor_nchwc.c. */
+ * contrib_elements.c and contrib_nchwc.c. */
 #include "rule_harness.h"
 
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 static void what_does_not_fit_is_refused(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         REFUSES("com.microsoft:UnfoldTensor-1", "size=0", "float[3,9]", "float[*]",
                 "size 0 and step 1, 1 or more are wanted"),
         REFUSES("com.microsoft:UnfoldTensor-1", "size=10", "float[3,9]", "float[*]",
@@ -43,7 +43,7 @@ static void what_does_not_fit_is_refused(void **state) {
 }
 
 static void what_is_not_known_stays_so(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("com.microsoft:ExpandDims-1", NULL, "float[3,5] int32[]", "float[?,?,?]"),
         GIVES("com.microsoft:ExpandDims-1", NULL, "int64[2]={3,5} int32[]={0}",
               "int64[1,2]={3,5}"),
@@ -71,7 +71,7 @@ static void what_is_not_known_stays_so(void **state) {
 }
 
 static void streams_are_weighed_and_added_up(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* a product and a sum for each of 2 x 3 x 4 x 8 elements */
         COSTS("com.microsoft:EngramGate-1", NULL,
               "float[2,3,4,8] float[2,3,4,8] float[2,3,8] float[4,8] float[4,8]",
@@ -90,7 +90,7 @@ static void streams_are_weighed_and_added_up(void **state) {
 }
 
 static void norms_and_activations_cost_what_their_twins_do(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("com.microsoft:ScaledSiLU-1", NULL, "float[2,5]", "float[2,5]", RULE_NO_MACS, 10),
         COSTS("com.microsoft:QOrderedGelu-1", NULL, "int8[2,5] float[] float[]", "int8[2,5]",
               RULE_NO_MACS, 10),
@@ -111,7 +111,7 @@ static void norms_and_activations_cost_what_their_twins_do(void **state) {
 }
 
 static void channels_in_blocks_count_their_padding(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 1024 outputs of 27 products; a bias and an activation each */
         COSTS("com.microsoft.nchwc:Conv-1", "pads=[1,1,1,1] strides=[2,2] activation=Relu",
               "float[2,3,8,8] float[32,3,3,3]! float[32]!", "float[2,32,4,4]", 1024 * 27,

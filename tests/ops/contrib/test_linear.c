@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void macs_are_those_of_the_plain_product(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 3 x 7 outputs of 5 products; a GELU each */
         COSTS("com.microsoft:GemmFastGelu-1", NULL, "float[3,5] float[5,7]! float[7]!",
               "float[3,7]", 3 * 7 * 5, 2 * 105 + 21),
@@ -46,7 +46,7 @@ static void macs_are_those_of_the_plain_product(void **state) {
 }
 
 static void what_is_near_a_product_counts_what_it_multiplies(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("com.microsoft:CDist-1", NULL, "float[3,4] float[5,4]", "float[3,5]", 3 * 5 * 4,
               2 * 60),
         /* m^3 a matrix: m^3 / 3 to eliminate, 2 m^3 / 3 to solve */
@@ -79,7 +79,7 @@ static void what_is_near_a_product_counts_what_it_multiplies(void **state) {
 }
 
 static void what_is_not_known_stays_so(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("com.microsoft:MatMulFpQ4-1", NULL, "float[2,32] uint8[336] int64[2]",
               "float[2,?]"),
         GIVES("com.microsoft:MatMulBlockQuantizedFp8Weight-1", NULL,

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 static void a_product_may_be_turned_and_fused(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 2 x 5 x 7 outputs of 16 products; of 3 more batches 3 times as many */
         COSTS("com.microsoft:FusedMatMul-1", "transB=1 alpha=0.5",
               "float[2,5,16] float[2,7,16]", "float[2,5,7]", 1120, 2240),
@@ -44,7 +44,7 @@ static void a_product_may_be_turned_and_fused(void **state) {
 }
 
 static void a_weight_may_be_packed(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 2 x 5 x 48 outputs of 64 products, whatever the bits */
         COSTS("com.microsoft:MatMulNBits-1", "K=64 N=48 bits=4 block_size=32",
               "float[2,5,64] uint8[48,2,16] float[48,2]", "float[2,5,48]", 30720, 61440),
@@ -62,7 +62,7 @@ static void a_weight_may_be_packed(void **state) {
 }
 
 static void integers_multiply_as_floats_do(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("com.microsoft:MatMulIntegerToFloat-1", NULL,
               "uint8[2,5,16] int8[16,7] float[] float[]", "float[2,5,7]", 1120, 2240),
         COSTS("com.microsoft:DynamicQuantizeMatMul-1", NULL, "float[2,5,16] int8[16,7] float[]",
@@ -77,7 +77,7 @@ static void integers_multiply_as_floats_do(void **state) {
 }
 
 static void channels_may_stand_last(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 96 outputs of 27 products; a bias and an activation each */
         COSTS("com.microsoft:FusedConv-1", "activation=Relu strides=[2,2] pads=[1,1,1,1]",
               "float[1,3,8,8] float[6,3,3,3] float[6]", "float[1,6,4,4]", 2592, 5376),
@@ -98,7 +98,7 @@ static void channels_may_stand_last(void **state) {
 }
 
 static void a_token_meets_some_experts(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 10 tokens, 2 experts, 16 columns, 24 rows there and back */
         COSTS("com.microsoft:MoE-1", "k=2",
               "float[2,5,16] float[10,8] float[8,24,16] - float[8,16,24]", "float[2,5,16]",

@@ -12,7 +12,7 @@
     " bool[]={0} bool[]={0}"
 
 static void a_decoder_projects_what_is_not_cached(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 3 x (4 + 2 x 4) rows of 8 x 8; 12 queries x 2 heads x 4 keys x (4 + 4) */
         COSTS("com.microsoft:DecoderAttention-1", "num_heads=2",
               DECODER("bool[]={0} bool[]={0}", "- -"),
@@ -41,7 +41,7 @@ static void a_decoder_projects_what_is_not_cached(void **state) {
 }
 
 static void a_query_meets_a_window(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 16 rows x 16 x (48 + 48); 16 x 2 heads x 5 keys x (8 + 8) */
         COSTS("com.microsoft:LongformerAttention-1", "num_heads=2 window=2",
               "float[2,8,16] float[16,48] float[48] float[2,8] float[16,48] float[48] "
@@ -69,7 +69,7 @@ static void a_query_meets_a_window(void **state) {
 }
 
 static void caches_and_selections_are_taken_to_be_full(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 4 queries x 4 heads x 4 keys x (8 + 8); not told how many: the 16 of the cache */
         COSTS("com.microsoft:SparseAttention-1",
               "num_heads=4 kv_num_heads=2 sparse_block_size=16",
@@ -122,7 +122,7 @@ static void caches_and_selections_are_taken_to_be_full(void **state) {
 }
 
 static void an_indexer_scores_its_entries(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 5 queries x 2 heads x 12 / 4 blocks x 16 columns; 8 + 4 - 1 are listed */
         COSTS("com.microsoft:SparseAttentionIndexer-1",
               "policy_mode=qsa compress_ratio=4 token_budget=8",

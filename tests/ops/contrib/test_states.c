@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void cells_are_those_of_an_lstm(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 3 steps x 2 sequences, 4 gates of 5, 4 features and 5 states; 10 operations a cell */
         COSTS("com.microsoft:DynamicQuantizeLSTM-1", "hidden_size=5",
               "float[3,2,4] uint8[1,4,20]! uint8[1,5,20]! float[1,40]! - - - - float[1]! "
@@ -44,7 +44,7 @@ static void cells_are_those_of_an_lstm(void **state) {
 }
 
 static void a_causal_window_keeps_what_it_reaches_back(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("com.microsoft:CausalConvWithState-1", "activation=silu",
               "float[2,3,5] float[3,1,4] float[3]", "float[2,3,5] float[2,3,3]", 30 * 4,
               2 * 120 + 2 * 30),
@@ -67,7 +67,7 @@ static void a_causal_window_keeps_what_it_reaches_back(void **state) {
 }
 
 static void a_state_is_read_and_added_to(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 4 tokens, 4 heads of values, a state of 8 x 6: read, added to, by delta read again */
         COSTS("com.microsoft:GatedDeltaNet-1", NULL,
               "float[4,2,8] float[4,2,8] float[4,4,6] - float[4,4] float[4,4] float[1,4,6,8]",
@@ -91,7 +91,7 @@ static void a_state_is_read_and_added_to(void **state) {
 }
 
 static void a_spectrum_of_real_points_is_half(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 3 lines of 8 points, 3 stages */
         COSTS("com.microsoft:Rfft-1", NULL, "float[3,8]", "float[3,5,2]", 3 * 8 * 3, 2 * 72),
         COSTS("com.microsoft:Irfft-1", "signal_ndim=1", "float[3,5,2]", "float[3,8]", 3 * 8 * 3,

@@ -14,18 +14,18 @@
 struct convention_case {
     const char *convention;
     int64_t flops;
-    struct rule_case node;
+    struct op_case node;
 };
 
 static void run_case(const struct convention_case *row) {
-    struct rule_bench *bench = rule_bench_open(&row->node);
+    struct op_bench *bench = op_bench_open(&row->node);
     const struct convention *convention = convention_find(row->convention);
     assert_non_null(convention);
     assert_int_equal(bench->status, CM_OK);
-    int64_t flops = convention_operations(convention, &bench->rule, rule_bench_macs(bench));
+    int64_t flops = convention_operations(convention, &bench->context, op_bench_macs(bench));
     if (flops != row->flops) print_error("%s of %s\n", row->convention, row->node.op);
     assert_int_equal(flops, row->flops);
-    rule_bench_close(bench);
+    op_bench_close(bench);
 }
 
 #define RUN_CASES(rows)                                                                        \
@@ -53,7 +53,7 @@ static void what_a_row_adds_bears_a_name(void **state) {
     for (size_t i = 0; conventions_at(i); i++) {
         const struct convention *convention = convention_find(conventions_at(i)->name);
         for (const struct convention_row *row = convention->rows; row && row->op; row++)
-            assert_true((row->extra != NULL) == (row->extra_is != NULL));
+            assert_true((row->extra != NULL) == (row->extra_description != NULL));
     }
 }
 

@@ -17,7 +17,7 @@
 #include "support/text.h"
 
 struct lowering_case {
-    struct rule_case node;
+    struct op_case node;
     const char *text; /* of the primitive; NULL: there is none */
 };
 
@@ -25,14 +25,14 @@ struct lowering_case {
     { GIVES(op_, attrs_, inputs_, outputs_), text_ }
 
 static void expect(const struct lowering_case *row) {
-    struct rule_bench *bench = rule_bench_open(&row->node);
+    struct op_bench *bench = op_bench_open(&row->node);
     struct cm_primitive primitive;
     struct cm_reason reason = {""};
     const char *why = NULL;
     struct text text;
     text_init(&text, bench->arena);
     assert_int_equal(bench->status, CM_OK);
-    if (lowering_apply(&bench->rule, &primitive, &why)) {
+    if (lowering_apply(&bench->context, &primitive, &why)) {
         if (primitive_check(&primitive, &reason) != CM_BACKEND_OK)
             fail_msg("%s: %s", row->node.op, reason.text);
         primitive_print(&primitive, &text);
@@ -42,7 +42,7 @@ static void expect(const struct lowering_case *row) {
         fail_msg("%s(%s) %s: have \"%s\", want \"%s\"", row->node.op, row->node.inputs,
                  row->node.attrs ? row->node.attrs : "", have ? have : "(none)",
                  row->text ? row->text : "(none)");
-    rule_bench_close(bench);
+    op_bench_close(bench);
 }
 
 #define RUN(rows)                                                                              \
@@ -350,7 +350,7 @@ static void elements(void **state) {
 }
 
 struct refused {
-    struct rule_case node;
+    struct op_case node;
     const char *why;
 };
 
@@ -369,12 +369,12 @@ static void what_has_no_primitive_says_why(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct rule_bench *bench = rule_bench_open(&cases[i].node);
+        struct op_bench *bench = op_bench_open(&cases[i].node);
         struct cm_primitive primitive;
         const char *why = NULL;
-        assert_false(lowering_apply(&bench->rule, &primitive, &why));
+        assert_false(lowering_apply(&bench->context, &primitive, &why));
         assert_string_equal(why, cases[i].why);
-        rule_bench_close(bench);
+        op_bench_close(bench);
     }
     assert_null(lowering_find("com.microsoft", "Conv"));
     assert_null(lowering_find("", "QuickGelu"));
@@ -382,23 +382,23 @@ static void what_has_no_primitive_says_why(void **state) {
 
 /* As it trains a dropout works, else it is a view. */
 static void a_dropout_that_trains_reads_a_mask(void **state) {
-    static const struct rule_case node =
+    static const struct op_case node =
         GIVES("Dropout-12", NULL, "float[2,3]", "float[2,3] bool[2,3]");
-    struct rule_bench *bench = rule_bench_open(&node);
+    struct op_bench *bench = op_bench_open(&node);
     struct cm_primitive primitive;
     const char *why = NULL;
     struct text text;
     (void)state;
     text_init(&text, bench->arena);
-    assert_true(lowering_apply(&bench->rule, &primitive, &why));
+    assert_true(lowering_apply(&bench->context, &primitive, &why));
     primitive_print(&primitive, &text);
     assert_string_equal(text_string(&text),
                         "eltwise multiply linear(1,0) f32 2x3 bool 2x3 -> f32 2x3");
-    rule_bench_close(bench);
+    op_bench_close(bench);
 }
 
 static bool does_nothing(const struct op *op) {
-    return op->memory == MEMORY_VIEW || op->memory == MEMORY_HOST ||
+    return op->memory == MEMORY_VIEW || op->memory == MEMORY_SHAPE_ONLY ||
            op->memory == MEMORY_CONTROL;
 }
 

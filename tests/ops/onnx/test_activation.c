@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void an_activation_keeps_the_shape_and_costs_as_its_convention_says(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         COSTS("Relu-6", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, 6),
         COSTS("LeakyRelu-16", NULL, "float[2,3]", "float[2,3]", RULE_NO_MACS, 6),
@@ -34,7 +34,7 @@ static void an_activation_keeps_the_shape_and_costs_as_its_convention_says(void 
 }
 
 static void clip_takes_its_bounds_from_where_the_opset_puts_them(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Clip-6", "min=0.0 max=6.0", "float[2,3]", "float[2,3]"),
         GIVES("Clip-1", NULL, "float[2,3]", "float[2,3]"),
@@ -51,7 +51,7 @@ static void clip_takes_its_bounds_from_where_the_opset_puts_them(void **state) {
 }
 
 static void the_slope_of_a_prelu_is_broadcast_one_way(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("PRelu-7", NULL, "float[1,24,8,8] float[24,1,1]", "float[1,24,8,8]"),
         GIVES("PRelu-1", NULL, "float[1,24,8,8] float[24]", "float[1,24,8,8]"),
@@ -67,7 +67,7 @@ static void the_slope_of_a_prelu_is_broadcast_one_way(void **state) {
 }
 
 static void dropout_gives_a_mask_of_its_opset_s_type(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Dropout-7", NULL, "float[2,3]", "float[2,3] float[2,3]"),
         GIVES("Dropout-10", NULL, "float[2,3]", "float[2,3] bool[2,3]"),
@@ -87,7 +87,7 @@ static void dropout_gives_a_mask_of_its_opset_s_type(void **state) {
 }
 
 static void an_activation_prints_as_its_module(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         PRINTS("Relu-6", NULL, "float[2]", "float[2]", ""),
         PRINTS("LeakyRelu-6", NULL, "float[2]", "float[2]", "negative_slope=0.01"),

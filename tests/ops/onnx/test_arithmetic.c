@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void operands_broadcast_as_numpy_from_opset_7(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Add-7", NULL, "float[2,3,4] float[3,1]", "float[2,3,4]"),
         /* nothing of one value, whose first element there is not */
@@ -35,7 +35,7 @@ static void operands_broadcast_as_numpy_from_opset_7(void **state) {
 }
 
 static void before_opset_7_input_1_fits_axes_of_input_0(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Add-6", "broadcast=1 axis=1", "float[2,3,4,5] float[3,4]", "float[2,3,4,5]"),
         GIVES("Add-1", "broadcast=1", "float[2,3,4,5] float[4,5]", "float[2,3,4,5]"),
@@ -61,7 +61,7 @@ static void before_opset_7_input_1_fits_axes_of_input_0(void **state) {
 }
 
 static void arithmetic_on_known_integers_is_exact(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Add-7", NULL, "int64[2]={1,2} int64[1]={3}", "int64[2]={4,5}"),
         GIVES("Sub-14", NULL, "int32[2]={1,2} int32[]={3}", "int32[2]={-2,-1}"),
@@ -82,7 +82,7 @@ static void arithmetic_on_known_integers_is_exact(void **state) {
 }
 
 static void what_cannot_be_held_is_not_known(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Add-7", NULL, "int64[]={9223372036854775807} int64[]={1}", "int64[]=?"),
         GIVES("Add-7", NULL, "int32[]={2147483647} int32[]={1}", "int32[]=?"),
@@ -102,7 +102,7 @@ static void what_cannot_be_held_is_not_known(void **state) {
 }
 
 static void arithmetic_on_known_floats_is_of_their_type(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Div-7", NULL, "float[]={1} float[]={2}", "float[]={0.5}"),
         /* 2^24 + 1 is no float32 */
@@ -117,7 +117,7 @@ static void arithmetic_on_known_floats_is_of_their_type(void **state) {
 }
 
 static void a_splat_stays_one_whatever_its_size(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Add-7", NULL, "int64[1000000,1000000]=*3 int64[]={4}",
               "int64[1000000,1000000]=*7"),
@@ -129,7 +129,7 @@ static void a_splat_stays_one_whatever_its_size(void **state) {
 }
 
 static void arithmetic_costs_nothing_by_the_default_convention(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         COSTS("Add-7", NULL, "float[2,3] float[2,3]", "float[2,3]", RULE_NO_MACS,
               RULE_NO_FLOPS),

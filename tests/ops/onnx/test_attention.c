@@ -10,7 +10,7 @@
 #define HEADS "q_num_heads=8 kv_num_heads=8"
 
 static void attention_gives_values_by_query(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Attention-23", NULL, "float[2,8,5,16] float[2,8,7,16] float[2,8,7,32]",
               "float[2,8,5,32]"),
         GIVES("Attention-24", HEADS, "float[2,5,128] float[2,7,128] float[2,7,256]",
@@ -43,7 +43,7 @@ static void attention_gives_values_by_query(void **state) {
 
 /* scores 2 * 8 * 5 * 7 = 560; MACs 560 * (16 + 32), FLOPs 2 a MAC and one a score */
 static void attention_costs_two_products_and_a_softmax(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 1 * 2 * 3 * 5 scores of 4 and 6 columns; the one head of keys is shared by two */
         COSTS("ai.onnx.preview:FlexAttention-1", NULL,
               "float[1,2,3,4] float[1,1,5,4] float[1,1,5,6]", "float[1,2,3,6]", 300, 630),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void cast_changes_the_type_alone(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Cast-1", "to=INT64", "float[2,?]", "int64[2,?]"),
         GIVES("Cast-6", "to=7", "float[2,3]", "int64[2,3]"),
         GIVES("Cast-9", "to=10", "float[*]", "float16[*]"),
@@ -29,7 +29,7 @@ static void cast_changes_the_type_alone(void **state) {
 }
 
 static void cast_folds_what_runtimes_agree_on(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Cast-13", "to=7", "float[4]={1.9,-1.9,0,3}", "int64[4]={1,-1,0,3}"),
         GIVES("Cast-13", "to=1", "int64[2]={3,-4}", "float[2]={3,-4}"),
         GIVES("Cast-13", "to=1", "int64[1]={16777217}", "float[1]={16777216}"),

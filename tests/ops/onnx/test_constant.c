@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void constant_has_many_forms(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Constant-1", "value=int64[2]={3,4}", "", "int64[2]={3,4}"),
         GIVES("Constant-9", "value=float[]={0.5}", "", "float[]={0.5}"),
         GIVES("Constant-12", "value_int=7", "", "int64[]={7}"),
@@ -28,7 +28,7 @@ static void constant_has_many_forms(void **state) {
 }
 
 static void constant_of_shape_is_a_splat(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("ConstantOfShape-9", NULL, "int64[2]={2,3}", "float[2,3]=*0"),
         GIVES("ConstantOfShape-9", "value=int64[1]={-1}", "int64[1]={3}",
               "int64[3]={-1,-1,-1}"),
@@ -49,7 +49,7 @@ static void constant_of_shape_is_a_splat(void **state) {
 }
 
 static void shape_is_known_as_far_as_it_is_asked_for(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Shape-1", NULL, "float[2,3]", "int64[2]={2,3}"),
         GIVES("Shape-13", NULL, "float[]", "int64[0]={}"),
         GIVES("Shape-13", NULL, "float[?,3]", "int64[2]=?"),
@@ -69,7 +69,7 @@ static void shape_is_known_as_far_as_it_is_asked_for(void **state) {
 }
 
 static void range_counts_its_steps(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Range-11", NULL, "int64[]={0} int64[]={5} int64[]={1}", "-"),
         GIVES("Range-11", NULL, "int64[]={0} int64[]={5} int64[]={2}", "int64[3]={0,2,4}"),
         GIVES("Range-11", NULL, "int64[]={5} int64[]={0} int64[]={-2}", "int64[3]={5,3,1}"),

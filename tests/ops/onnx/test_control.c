@@ -21,7 +21,8 @@
 #define NOT_TOLD    INT64_C(-7)
 
 /* Sets the outputs of a body from its inputs. */
-typedef void test_body(struct arena *arena, const struct fact *inputs, struct fact *outputs);
+typedef void test_body(struct arena *arena, const struct value_info *inputs,
+                       struct value_info *outputs);
 
 struct control_case {
     const char *op;
@@ -40,10 +41,10 @@ struct stage {
     int walks;
 };
 
-static int walk(void *context, uint32_t graph, size_t n_inputs, const struct fact *inputs,
-                const struct fact **ret_outputs) {
+static int walk(void *context, uint32_t graph, size_t n_inputs, const struct value_info *inputs,
+                const struct value_info **ret_outputs) {
     struct stage *stage = context;
-    struct fact *outputs = arena_array(stage->arena, MAX_OUTPUTS, sizeof *outputs);
+    struct value_info *outputs = arena_array(stage->arena, MAX_OUTPUTS, sizeof *outputs);
     assert_non_null(outputs);
     assert_int_equal(n_inputs, stage->row->body_inputs);
     stage->row->bodies[graph - 1](stage->arena, inputs, outputs);
@@ -59,36 +60,40 @@ static int runs(void *context, uint32_t graph, int64_t times, const char *assump
     return CM_OK;
 }
 
-static struct fact tensor(struct arena *arena, enum dtype dtype, int rank,
-                          const int64_t *dims) {
+static struct value_info tensor(struct arena *arena, enum dtype dtype, int rank,
+                                const int64_t *dims) {
     struct shape shape;
     assert_int_equal(shape_make(arena, rank, dims, &shape), CM_OK);
-    return fact_tensor(dtype, shape);
+    return value_info_tensor(dtype, shape);
 }
 
-static struct fact condition(struct arena *arena, int64_t value) {
-    struct fact fact = tensor(arena, DTYPE_BOOL, 0, NULL);
-    fact.value = constant_splat_int(arena, DTYPE_BOOL, &fact.shape, value);
-    return fact;
+static struct value_info condition(struct arena *arena, int64_t value) {
+    struct value_info info = tensor(arena, DTYPE_BOOL, 0, NULL);
+    info.value = constant_splat_int(arena, DTYPE_BOOL, &info.shape, value);
+    return info;
 }
 
-static void gives_2_3(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
+static void gives_2_3(struct arena *arena, const struct value_info *inputs,
+                      struct value_info *outputs) {
     (void)inputs;
     outputs[0] = tensor(arena, DTYPE_FLOAT, 2, (const int64_t[]){2, 3});
 }
 
-static void gives_2_4(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
+static void gives_2_4(struct arena *arena, const struct value_info *inputs,
+                      struct value_info *outputs) {
     (void)inputs;
     outputs[0] = tensor(arena, DTYPE_FLOAT, 2, (const int64_t[]){2, 4});
 }
 
-static void gives_int(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
+static void gives_int(struct arena *arena, const struct value_info *inputs,
+                      struct value_info *outputs) {
     (void)inputs;
     outputs[0] = tensor(arena, DTYPE_INT64, 0, NULL);
 }
 
 /* (i, cond, x) -> (cond, x, x) */
-static void loops_on(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
+static void loops_on(struct arena *arena, const struct value_info *inputs,
+                     struct value_info *outputs) {
     (void)arena;
     assert_null(inputs[0].value);
     assert_null(inputs[2].value); /* it changes from round to round */
@@ -98,19 +103,21 @@ static void loops_on(struct arena *arena, const struct fact *inputs, struct fact
 }
 
 /* As above, but the condition is computed. */
-static void loops_while(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
+static void loops_while(struct arena *arena, const struct value_info *inputs,
+                        struct value_info *outputs) {
     loops_on(arena, inputs, outputs);
     outputs[0] = tensor(arena, DTYPE_BOOL, 0, NULL);
 }
 
-static void stops_at_once(struct arena *arena, const struct fact *inputs,
-                          struct fact *outputs) {
+static void stops_at_once(struct arena *arena, const struct value_info *inputs,
+                          struct value_info *outputs) {
     loops_on(arena, inputs, outputs);
     outputs[0] = condition(arena, 0);
 }
 
 /* The state grows by a row each round. */
-static void grows(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
+static void grows(struct arena *arena, const struct value_info *inputs,
+                  struct value_info *outputs) {
     loops_on(arena, inputs, outputs);
     if (inputs[2].shape.rank != 2) return;
     const int64_t dims[] = {checked_add(inputs[2].shape.dims[0], 1), inputs[2].shape.dims[1]};
@@ -119,28 +126,32 @@ static void grows(struct arena *arena, const struct fact *inputs, struct fact *o
 }
 
 /* The state gains an axis each round: no rank holds. */
-static void deepens(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
+static void deepens(struct arena *arena, const struct value_info *inputs,
+                    struct value_info *outputs) {
     loops_on(arena, inputs, outputs);
     int rank = inputs[2].shape.rank;
-    outputs[1] = fact_tensor(DTYPE_FLOAT, shape_unknown());
+    outputs[1] = value_info_tensor(DTYPE_FLOAT, shape_unknown());
     if (rank != RANK_UNKNOWN) outputs[1] = tensor(arena, DTYPE_FLOAT, rank + 1, NULL);
     outputs[2] = outputs[1];
 }
 
-static void changes_type(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
+static void changes_type(struct arena *arena, const struct value_info *inputs,
+                         struct value_info *outputs) {
     loops_on(arena, inputs, outputs);
     outputs[1] = tensor(arena, DTYPE_INT64, 0, NULL);
 }
 
 /* As a body of Loop-16 that takes an optional and gives what is in it. */
-static void wraps(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
+static void wraps(struct arena *arena, const struct value_info *inputs,
+                  struct value_info *outputs) {
     loops_on(arena, inputs, outputs);
-    outputs[1] = fact_unknown();
+    outputs[1] = value_info_unknown();
     outputs[1].kind = CM_TYPE_OPTIONAL;
 }
 
 /* (state, slice) -> (state, slice) */
-static void scans(struct arena *arena, const struct fact *inputs, struct fact *outputs) {
+static void scans(struct arena *arena, const struct value_info *inputs,
+                  struct value_info *outputs) {
     (void)arena;
     outputs[0] = inputs[0];
     outputs[1] = inputs[1];
@@ -150,7 +161,7 @@ static struct attr graph_attr(const char *name, const uint32_t *id) {
     return (struct attr){.name = name, .kind = ATTR_GRAPH, .n = 1, .graphs = id};
 }
 
-static void add_bodies(struct rule_bench *bench, const struct control_case *row) {
+static void add_bodies(struct op_bench *bench, const struct control_case *row) {
     static const uint32_t ids[] = {1, 2};
     struct graph *graphs = arena_array(bench->arena, 1 + MAX_BODIES, sizeof *graphs);
     struct attr *attrs = arena_array(bench->arena, 8, sizeof *attrs);
@@ -169,32 +180,32 @@ static void add_bodies(struct rule_bench *bench, const struct control_case *row)
     bench->node.n_attrs = (uint32_t)n;
 }
 
-static void print_outputs(const struct rule *rule, struct text *out) {
-    for (size_t i = 0; i < rule->n_outputs; i++) {
+static void print_outputs(const struct op_context *context, struct text *out) {
+    for (size_t i = 0; i < context->n_outputs; i++) {
         if (i) text_append(out, "; ");
-        print_fact(&rule->outputs[i], out);
+        print_fact(&context->outputs[i], out);
     }
 }
 
 static void check_row_with(const struct control_case *row, bool (*may_search)(void *),
                            int most_walks) {
     static const char *const words[] = {"", "?", "? ?", "? ? ?"};
-    const struct rule_case plain = {.op = row->op,
-                                    .attrs = row->attrs,
-                                    .inputs = row->inputs,
-                                    .outputs = words[row->n_outputs]};
-    struct rule_bench *bench = rule_bench_open(&plain);
+    const struct op_case plain = {.op = row->op,
+                                  .attrs = row->attrs,
+                                  .inputs = row->inputs,
+                                  .outputs = words[row->n_outputs]};
+    struct op_bench *bench = op_bench_open(&plain);
     struct stage stage = {row, bench->arena, {NOT_TOLD, NOT_TOLD}, 0};
-    const struct rule_walker walker = {
+    const struct op_walker walker = {
         .walk = walk, .runs = runs, .context = &stage, .may_search = may_search};
     struct text text;
     add_bodies(bench, row);
-    bench->rule.walker = &walker;
+    bench->context.walker = &walker;
     text_init(&text, bench->arena);
-    if (bench->rule.op->infer(&bench->rule) < 0)
-        text_append(&text, rule_bench_message(bench));
+    if (bench->context.op->infer(&bench->context) < 0)
+        text_append(&text, op_bench_message(bench));
     else
-        print_outputs(&bench->rule, &text);
+        print_outputs(&bench->context, &text);
     if (!strstr(text_string(&text), row->outputs))
         fail_msg("%s(%s): have %s, want %s", row->op, row->inputs, text_string(&text),
                  row->outputs);
@@ -203,7 +214,7 @@ static void check_row_with(const struct control_case *row, bool (*may_search)(vo
             fail_msg("%s(%s): body %zu runs %lld times", row->op, row->inputs, i,
                      (long long)stage.runs[i]);
     assert_true(stage.walks <= most_walks);
-    rule_bench_close(bench);
+    op_bench_close(bench);
 }
 
 static void check_row(const struct control_case *row) {

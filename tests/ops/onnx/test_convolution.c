@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void a_convolution_has_the_shape_that_its_window_gives(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Conv-11", "kernel_shape=[7,7] strides=[2,2] pads=[3,3,3,3]",
               "float[1,3,224,224] float[64,3,7,7]", "float[1,64,112,112]"),
@@ -32,7 +32,7 @@ static void a_convolution_has_the_shape_that_its_window_gives(void **state) {
 }
 
 static void a_convolution_says_what_is_known_and_no_more(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Conv-11", NULL, "float[0,3,8,8] float[2,3,3,3]", "float[0,2,6,6]"),
         GIVES("Conv-11", "pads=[1,1]", "float[1,3,0] float[2,3,3]", "float[1,2,0]"),
@@ -50,7 +50,7 @@ static void a_convolution_says_what_is_known_and_no_more(void **state) {
 }
 
 static void a_convolution_refuses_what_does_not_fit(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         REFUSES("Conv-11", NULL, "float[1,64,56,56] float[64,32,3,3]", "float[*]",
                 "input has 64 channels, weight expects 32 x 1 groups"),
@@ -101,7 +101,7 @@ static void a_convolution_refuses_what_does_not_fit(void **state) {
 }
 
 static void a_transposed_convolution_spreads_its_input(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("ConvTranspose-11", "strides=[2,2]", "float[1,64,28,28] float[64,32,2,2]",
               "float[1,32,56,56]"),
@@ -140,7 +140,7 @@ static void a_transposed_convolution_spreads_its_input(void **state) {
 }
 
 static void a_convolution_costs_a_product_for_each_weight_and_output(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         /* 64*112*112 outputs of 3*7*7 products */
         COSTS("Conv-11", "strides=[2,2] pads=[3,3,3,3]", "float[1,3,224,224] float[64,3,7,7]",
@@ -174,7 +174,7 @@ static void a_convolution_costs_a_product_for_each_weight_and_output(void **stat
 }
 
 static void a_transposed_convolution_costs_a_kernel_for_each_input(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         /* 64*28*28 inputs of 32*2*2 products */
         COSTS("ConvTranspose-11", "strides=[2,2]", "float[1,64,28,28] float[64,32,2,2]",
@@ -190,7 +190,7 @@ static void a_transposed_convolution_costs_a_kernel_for_each_input(void **state)
 }
 
 static void a_convolution_prints_as_its_module(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         PRINTS("Conv-11", "strides=[2,2] pads=[3,3,3,3]", "float[1,3,224,224] float[64,3,7,7]",
                "float[1,64,112,112]",

@@ -16,7 +16,7 @@
 #define NONE RULE_NO_FLOPS
 
 static void convolutions(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* each of 64 x 112 x 112 outputs meets 3 channels of 7 x 7 */
         COSTS("Conv-11", "strides=[2,2] pads=[3,3,3,3]", "float[1,3,224,224] float[64,3,7,7]!",
               "float[1,64,112,112]", 64 * 112 * 112 * (3 * 7 * 7),
@@ -68,7 +68,7 @@ static void convolutions(void **state) {
 }
 
 static void products(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* rows x columns x what is summed over */
         COSTS("MatMul-13", NULL, "float[4,5] float[5,7]", "float[4,7]", 4 * 7 * 5,
               2 * 4 * 7 * 5),
@@ -116,7 +116,7 @@ static void products(void **state) {
 }
 
 static void recurrences(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 7 steps x 2 sequences x 4 gates of 16, each 8 inputs and 16 states; 2 a cell */
         COSTS("LSTM-14", "hidden_size=16", "float[7,2,8] float[1,64,8]! float[1,64,16]!",
               "float[7,1,2,16]", 7 * 2 * (4 * 16) * (8 + 16),
@@ -142,7 +142,7 @@ static void recurrences(void **state) {
 }
 
 static void attentions(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 2 x 8 heads x 16 queries x 32 keys are 8192 scores; 64 for a key, 64 for a value */
         COSTS("Attention-23", NULL, "float[2,8,16,64] float[2,8,32,64] float[2,8,32,64]",
               "float[2,8,16,64]", 8192 * (64 + 64), 2 * 8192 * 128 + 8192),
@@ -188,7 +188,7 @@ static void attentions(void **state) {
 }
 
 static void signals(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 16 points are 4 stages of 8 butterflies of 4 products; real points take half */
         COSTS("DFT-20", NULL, "float[3,16,2]", "float[3,16,2]", 3 * (4 * 8 * 4), 2 * 384),
         COSTS("DFT-20", NULL, "float[3,16,1]", "float[3,16,2]", 3 * (4 * 8 * 4) / 2, 2 * 192),
@@ -204,7 +204,7 @@ static void signals(void **state) {
 
 /* n = 2 x 3 x 8 x 8 = 384 inputs. */
 static void layers(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("MaxPool-12", "kernel_shape=[2,2] strides=[2,2]", "float[2,3,8,8]",
               "float[2,3,4,4]", RULE_NO_MACS, 384),
         COSTS("AveragePool-11", "kernel_shape=[3,3]", "float[2,3,8,8]", "float[2,3,6,6]",
@@ -264,7 +264,7 @@ static void layers(void **state) {
 
 /* What the default convention does not see, and what computes nothing at all. */
 static void no_operations(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("Add-14", NULL, "float[2,3] float[3]", "float[2,3]", RULE_NO_MACS, NONE),
         COSTS("Mul-14", NULL, "float[2,3] float[3]", "float[2,3]", RULE_NO_MACS, NONE),
         COSTS("Div-14", NULL, "float[2,3] float[3]", "float[2,3]", RULE_NO_MACS, NONE),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void an_equation_gives_the_shape(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Einsum-12", "equation=bij,bjk->bik", "float[5,2,3] float[5,3,4]",
               "float[5,2,4]"),
@@ -34,7 +34,7 @@ static void an_equation_gives_the_shape(void **state) {
 }
 
 static void an_equation_that_does_not_fit_is_refused(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         REFUSES("Einsum-12", "equation=ij,jk->ik", "float[2,3] float[4,5]", "float[*]",
                 "axis 0 of input 1 has 4, the same label 3 before"),
@@ -64,23 +64,23 @@ static void an_equation_that_does_not_fit_is_refused(void **state) {
 
 /* A row has no room for them. */
 static void more_operands_than_can_be_told_apart_are_refused(void **state) {
-    static const struct rule_case row = {.op = "Einsum-12",
-                                         .attrs = "equation=i->i",
-                                         .inputs = "float[2]",
-                                         .outputs = "float[2]"};
-    struct rule_bench *bench = rule_bench_open(&row);
-    const struct fact *inputs[33];
+    static const struct op_case row = {.op = "Einsum-12",
+                                       .attrs = "equation=i->i",
+                                       .inputs = "float[2]",
+                                       .outputs = "float[2]"};
+    struct op_bench *bench = op_bench_open(&row);
+    const struct value_info *inputs[33];
     (void)state;
-    for (size_t i = 0; i < 33; i++) inputs[i] = bench->rule.inputs[0];
-    bench->rule.inputs = inputs;
-    bench->rule.n_inputs = 33;
-    assert_int_equal(bench->rule.op->infer(&bench->rule), CM_REFUSED);
-    assert_string_equal(rule_bench_message(bench), "33 operands, at most 32 are read");
-    rule_bench_close(bench);
+    for (size_t i = 0; i < 33; i++) inputs[i] = bench->context.inputs[0];
+    bench->context.inputs = inputs;
+    bench->context.n_inputs = 33;
+    assert_int_equal(bench->context.op->infer(&bench->context), CM_REFUSED);
+    assert_string_equal(op_bench_message(bench), "33 operands, at most 32 are read");
+    op_bench_close(bench);
 }
 
 static void two_operands_cost_the_product_of_all_labels(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         COSTS("Einsum-12", "equation=bij,bjk->bik", "float[5,2,3] float[5,3,4]", "float[5,2,4]",
               120, 240),
@@ -99,7 +99,7 @@ static void two_operands_cost_the_product_of_all_labels(void **state) {
 }
 
 static void more_operands_cost_the_best_order(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         /* (10x100)(100x5)(5x50): the left product first, 5000 + 2500 */
         COSTS("Einsum-12", "equation=ij,jk,kl->il", "float[10,100] float[100,5] float[5,50]",

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void one_operand_keeps_its_shape_and_folds(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Abs-13", NULL, "int64[3]={-1,0,2}", "int64[3]={1,0,2}"),
         GIVES("Abs-13", NULL, "int64[]={-9223372036854775808}", "int64[]=?"),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void gather_puts_the_indices_where_the_axis_was(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Gather-1", NULL, "float[5,6] int64[2,3]", "float[2,3,6]"),
         GIVES("Gather-11", "axis=-1", "float[5,6] int32[]", "float[5]"),
         GIVES("Gather-13", "axis=1", "float[5,?,7] int64[?]", "float[5,?,7]"),
@@ -28,7 +28,7 @@ static void gather_puts_the_indices_where_the_axis_was(void **state) {
 }
 
 static void gather_folds(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Gather-13", NULL, "int64[4]={1,3,224,224} int64[]={1}", "int64[]={3}"),
         GIVES("Gather-13", NULL, "int64[4]={1,3,5,7} int64[2]={-1,0}", "int64[2]={7,1}"),
         GIVES("Gather-13", "axis=1", "int64[2,3]={1,2,3,4,5,6} int64[1,2]={2,0}",
@@ -45,7 +45,7 @@ static void gather_folds(void **state) {
 }
 
 static void a_table_read_by_computed_indices_is_an_embedding(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         {.op = "Gather-13",
          .inputs = "float[1024,192]=*0! int64[2,3]",
          .outputs = "float[2,3,192]",
@@ -70,7 +70,7 @@ static void a_table_read_by_computed_indices_is_an_embedding(void **state) {
 }
 
 static void gather_elements_has_the_shape_of_its_indices(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("GatherElements-11", "axis=1", "float[3,3] int64[3,2]", "float[3,2]"),
         GIVES("GatherElements-13", NULL, "float[3,3] int64[?,2]", "float[?,2]"),
         GIVES("GatherElements-13", NULL, "float[3,3] int64[*]", "float[?,?]"),
@@ -89,7 +89,7 @@ static void gather_elements_has_the_shape_of_its_indices(void **state) {
 }
 
 static void gather_nd_reads_tuples(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("GatherND-11", NULL, "float[2,3,4] int64[5,2]", "float[5,4]"),
         GIVES("GatherND-11", NULL, "float[2,3,4] int64[5,3]", "float[5]"),
         GIVES("GatherND-12", "batch_dims=1", "float[2,3,4] int64[2,1]", "float[2,4]"),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void a_comparison_gives_bools(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Equal-13", NULL, "float[2,3] float[3]", "bool[2,3]"),
         GIVES("Less-1", "broadcast=1 axis=0", "float[2,3] float[2]", "bool[2,3]"),
@@ -24,7 +24,7 @@ static void a_comparison_gives_bools(void **state) {
 }
 
 static void logic_folds_on_bools(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("And-7", NULL, "bool[2]={0,1} bool[]={1}", "bool[2]={0,1}"),
         GIVES("Or-7", NULL, "bool[2]={0,1} bool[]={0}", "bool[2]={0,1}"),
@@ -39,7 +39,7 @@ static void logic_folds_on_bools(void **state) {
 }
 
 static void where_chooses_between_two(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Where-9", NULL, "bool[2,1] float[3] float[]", "float[2,3]"),
         GIVES("Where-9", NULL, "bool[3]={0,1,0} int64[3]={1,2,3} int64[]={-1}",
@@ -57,7 +57,7 @@ static void where_chooses_between_two(void **state) {
 }
 
 static void tests_and_bits(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("IsNaN-9", NULL, "float[2]={1,nan}", "bool[2]={0,1}"),
         GIVES("IsInf-10", NULL, "float[2,?]", "bool[2,?]"),

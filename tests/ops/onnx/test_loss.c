@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void a_loss_is_one_number_or_one_a_target(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("NegativeLogLikelihoodLoss-13", NULL, "float[3,5,6] int64[3,6]", "float[]"),
         GIVES("NegativeLogLikelihoodLoss-13", "reduction=none",
               "float[3,5,6] int64[3,6] float[5]", "float[3,6]"),

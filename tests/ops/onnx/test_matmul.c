@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void matmul_broadcasts_as_numpy(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("MatMul-13", NULL, "float[3,4] float[4,5]", "float[3,5]"),
         GIVES("MatMul-1", NULL, "float[2,1,3,4] float[7,4,5]", "float[2,7,3,5]"),
@@ -31,7 +31,7 @@ static void matmul_broadcasts_as_numpy(void **state) {
 }
 
 static void gemm_is_two_matrices_and_an_addend(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("Gemm-11", "transB=1", "float[32,1024] float[512,1024] float[512]",
               "float[32,512]"),
@@ -56,7 +56,7 @@ static void gemm_is_two_matrices_and_an_addend(void **state) {
 }
 
 static void a_product_costs_its_outputs_times_the_summed_axis(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* an elimination of 3: 2^2 + 1^2 products; of 1 x 1 none */
         COSTS("Det-11", NULL, "float[2,3,3]", "float[2]", 10, 20),
         COSTS("Det-22", NULL, "float[1,1]", "float[]", RULE_NO_MACS, RULE_NO_FLOPS),
@@ -86,7 +86,7 @@ static void a_product_costs_its_outputs_times_the_summed_axis(void **state) {
 }
 
 static void a_product_prints_as_a_linear_layer(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         PRINTS("Gemm-11", "transB=1", "float[32,1024] float[512,1024] float[512]",
                "float[32,512]", "in_features=1024, out_features=512, bias=True"),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void scores_are_one_a_class(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 3 rows meet 6 coefficients */
         COSTS("ai.onnx.ml:LinearClassifier-1",
               "coefficients=[1.0,2.0,3.0,4.0,5.0,6.0] classlabels_ints=[1,2,3]", "float[3,2]",
@@ -36,7 +36,7 @@ static void scores_are_one_a_class(void **state) {
 }
 
 static void features_are_put_into_rows(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("ai.onnx.ml:ArrayFeatureExtractor-1", NULL, "float[3,5] int64[2]", "float[3,2]"),
         GIVES("ai.onnx.ml:ArrayFeatureExtractor-1", NULL, "float[5] int64[2]", "float[1,2]"),
         GIVES("ai.onnx.ml:Binarizer-1", NULL, "float[3,5]", "float[3,5]"),

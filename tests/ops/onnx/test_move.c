@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void transpose_permutes(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Transpose-1", "perm=[2,0,1]", "float[2,3,4]", "float[4,2,3]"),
         GIVES("Transpose-13", NULL, "float[2,3,4]", "float[4,3,2]"),
         GIVES("Transpose-13", NULL, "float[]", "float[]"),
@@ -30,7 +30,7 @@ static void transpose_permutes(void **state) {
 }
 
 static void concat_joins_along_its_axis(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Concat-1", NULL, "float[2,3] float[2,4]", "float[2,7]"),
         GIVES("Concat-4", "axis=0", "float[2,3] float[5,3] float[1,3]", "float[8,3]"),
         GIVES("Concat-13", "axis=-1", "float[2,3] float[2,4]", "float[2,7]"),
@@ -58,7 +58,7 @@ static void concat_joins_along_its_axis(void **state) {
 }
 
 static void expand_broadcasts_both_ways(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Expand-8", NULL, "float[3,1] int64[3]={2,1,6}", "float[2,3,6]"),
         GIVES("Expand-13", NULL, "float[3,4] int64[1]={1}", "float[3,4]"),
         GIVES("Expand-13", NULL, "float[3,1] int64[2]", "float[3,?]"),
@@ -79,7 +79,7 @@ static void expand_broadcasts_both_ways(void **state) {
 }
 
 static void tile_repeats(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Tile-6", NULL, "float[2,3] int64[2]={2,1}", "float[4,3]"),
         GIVES("Tile-13", NULL, "float[?,3] int64[2]={2,2}", "float[?,6]"),
         GIVES("Tile-13", NULL, "float[2,3] int64[2]={0,1}", "float[0,3]"),
@@ -105,7 +105,7 @@ static void tile_repeats(void **state) {
 }
 
 static void depth_and_space_change_places(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         {.op = "DepthToSpace-11",
          .attrs = "blocksize=2 mode=CRD",
          .inputs = "float[1,8,2,3]",
@@ -131,7 +131,7 @@ static void depth_and_space_change_places(void **state) {
 }
 
 static void the_shape_may_stay(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Trilu-14", NULL, "float[2,3]", "float[2,3]"),
         GIVES("Trilu-14", NULL, "int64[2,3]={1,2,3,4,5,6}", "int64[2,3]={1,2,3,0,5,6}"),
         GIVES("Trilu-14", "upper=0", "int64[2,3]={1,2,3,4,5,6} int64[]={1}",
@@ -158,7 +158,7 @@ static void the_shape_may_stay(void **state) {
 }
 
 static void one_hot_gets_an_axis(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("OneHot-9", NULL, "int64[2,3] int64[]={10} float[2]", "float[2,3,10]"),
         GIVES("OneHot-11", "axis=0", "int64[2,3] int64[1]={10} float[2]", "float[10,2,3]"),
         GIVES("OneHot-11", "axis=-2", "int64[2,3] float[]={10} int32[2]", "int32[2,10,3]"),

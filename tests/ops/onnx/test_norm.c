@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void a_batch_norm_keeps_the_shape_and_gives_statistics(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("BatchNormalization-15", NULL,
               "float[4,64,9] float[64] float[64] float[64] float[64]", "float[4,64,9]"),
@@ -43,7 +43,7 @@ static void a_batch_norm_keeps_the_shape_and_gives_statistics(void **state) {
 }
 
 static void the_mode_of_a_batch_norm_decides_its_cost(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         /* n = 2304; 2 n in inference, 5 n in training */
         COSTS("BatchNormalization-15", NULL,
@@ -77,7 +77,7 @@ static void the_mode_of_a_batch_norm_decides_its_cost(void **state) {
 }
 
 static void other_norms_keep_the_shape(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("InstanceNormalization-6", NULL, "float[1,3,8,8] float[3] float[3]",
               "float[1,3,8,8]"),
@@ -122,7 +122,7 @@ static void other_norms_keep_the_shape(void **state) {
 }
 
 static void other_norms_cost_five_for_each_element(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         COSTS("LayerNormalization-17", NULL, "float[2,5,768] float[768] float[768]",
               "float[2,5,768]", RULE_NO_MACS, 38400),
@@ -138,7 +138,7 @@ static void other_norms_cost_five_for_each_element(void **state) {
 }
 
 static void a_norm_prints_as_its_module(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         PRINTS("BatchNormalization-15", NULL,
                "float[4,64,9] float[64] float[64] float[64] float[64]", "float[4,64,9]",

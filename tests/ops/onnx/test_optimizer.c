@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void an_optimizer_gives_tensors_and_states(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("ai.onnx.preview.training:Adagrad-1", NULL,
               "float[] int64[] float[3] float[3] float[3]", "float[3] float[3]"),
         GIVES("ai.onnx.preview.training:Adam-1", NULL,
@@ -31,7 +31,7 @@ static void an_optimizer_gives_tensors_and_states(void **state) {
 }
 
 static void a_gradient_is_of_the_type_of_its_tensor_and_of_unknown_cost(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("ai.onnx.preview.training:Gradient-1", "xs=[a,b] y=c",
               "float[2,3] double[4] float[5]", "float[2,3] double[4]", DIM_UNKNOWN,
               DIM_UNKNOWN),

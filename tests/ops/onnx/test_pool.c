@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void a_pool_has_the_shape_that_its_window_gives(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("MaxPool-8", "kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
               "float[1,64,112,112]", "float[1,64,56,56] int64[1,64,56,56]"),
@@ -30,7 +30,7 @@ static void a_pool_has_the_shape_that_its_window_gives(void **state) {
 }
 
 static void a_window_rounded_up_starts_inside_the_input(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("MaxPool-12", "kernel_shape=[2] strides=[2] ceil_mode=1", "float[1,1,5]",
               "float[1,1,3]"),
@@ -51,7 +51,7 @@ static void a_window_rounded_up_starts_inside_the_input(void **state) {
 }
 
 static void a_pool_refuses_what_does_not_fit(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         REFUSES("MaxPool-12", "kernel_shape=[3]", "float[1,3]", "float[*]",
                 "input 0 has the shape [1,3], rank 3 or more is wanted"),
@@ -75,7 +75,7 @@ static void a_pool_refuses_what_does_not_fit(void **state) {
 }
 
 static void a_global_pool_leaves_one_place(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("GlobalAveragePool-1", NULL, "float[2,512,7,7]", "float[2,512,1,1]"),
         GIVES("GlobalMaxPool-22", NULL, "float[?,512,?]", "float[?,512,1]"),
@@ -86,7 +86,7 @@ static void a_global_pool_leaves_one_place(void **state) {
 }
 
 static void pools_over_regions_and_back(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Col2Im-18", NULL, "float[1,10,5] int64[2]={5,5} int64[2]={1,5}",
               "float[1,2,5,5]"),
         GIVES("Col2Im-18", NULL, "float[?,10,5] int64[2] int64[2]={1,5}", "float[?,2,?,?]"),
@@ -126,7 +126,7 @@ static void pools_over_regions_and_back(void **state) {
 }
 
 static void a_pool_costs_its_input(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         COSTS("MaxPool-12", "kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
               "float[1,64,112,112]", "float[1,64,56,56]", RULE_NO_MACS, 802816),
@@ -140,7 +140,7 @@ static void a_pool_costs_its_input(void **state) {
 }
 
 static void a_pool_prints_as_its_module(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         PRINTS("MaxPool-12", "kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]",
                "float[1,64,112,112]", "float[1,64,56,56]",

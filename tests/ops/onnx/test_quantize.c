@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void quantizing_changes_the_type_only(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("QuantizeLinear-10", NULL, "float[1,3,8] float[] uint8[]", "uint8[1,3,8]"),
         GIVES("QuantizeLinear-13", "axis=1", "float[1,3,8] float[3] int8[3]", "int8[1,3,8]"),
@@ -32,7 +32,7 @@ static void quantizing_changes_the_type_only(void **state) {
 }
 
 static void products_of_quantized_operands_cost_as_their_float_twins(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         COSTS("QLinearConv-10", "pads=[1,1,1,1]",
               "uint8[1,3,8,8] float[] uint8[] int8[4,3,3,3] float[4] int8[4] float[] int8[] "

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void random_tensors_have_their_shape_from_attributes_or_alike(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("RandomNormal-1", "shape=[2,3]", "", "float[2,3]=?"),
         GIVES("RandomUniform-22", "shape=[2,3] dtype=11 low=0.0 high=2.0", "", "double[2,3]"),
         GIVES("RandomNormalLike-1", NULL, "float16[2,?]", "float16[2,?]"),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void states_come_out_in_the_order_of_the_layout(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("LSTM-7", "hidden_size=128 direction=bidirectional",
               "float[20,3,64] float[2,512,64] float[2,512,128] float[2,1024]",
@@ -32,7 +32,7 @@ static void states_come_out_in_the_order_of_the_layout(void **state) {
 }
 
 static void a_layer_whose_weights_do_not_fit_is_refused(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         REFUSES("LSTM-7", "hidden_size=5", "float[7,3,4] float[1,20,6] float[1,20,5]",
                 "float[*]", "dim 2 of input 1 is 6, 4 is wanted (features)"),
@@ -56,7 +56,7 @@ static void a_layer_whose_weights_do_not_fit_is_refused(void **state) {
 /* MACs: D*B*T * (G*h*I + G*h*h). FLOPs: as DeepSpeed 0.19.8 has them (torch.nn, 4 x 3 x 6, h
  * 5). */
 static void a_layer_costs_its_gates_at_each_step(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         COSTS("LSTM-7", NULL, "float[3,4,6] float[1,20,6] float[1,20,5] float[1,40]",
               "float[3,1,4,5]", 2640, 5880),
@@ -94,7 +94,7 @@ static void a_layer_costs_its_gates_at_each_step(void **state) {
 }
 
 static void a_layer_prints_its_features(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         PRINTS("LSTM-7", "hidden_size=128 direction=bidirectional",
                "float[20,3,64] float[2,512,64] float[2,512,128]", "float[20,2,3,128]",

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void axes_are_dropped_or_kept(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("ReduceMean-11", "axes=[2,3] keepdims=0", "float[1,512,7,7]", "float[1,512]"),
         GIVES("ReduceMean-11", "axes=[-1]", "float[1,512,7]", "float[1,512,1]"),
@@ -29,7 +29,7 @@ static void axes_are_dropped_or_kept(void **state) {
 }
 
 static void what_is_not_known_of_the_axes_is_not_invented(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("ReduceSum-13", NULL, "float[2,3] int64[1]", "float[?,?]"),
         GIVES("ReduceSum-13", "keepdims=0", "float[2,3] int64[1]", "float[?]"),
@@ -47,7 +47,7 @@ static void what_is_not_known_of_the_axes_is_not_invented(void **state) {
 }
 
 static void the_place_of_an_extreme_is_an_index(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("ArgMax-13", "axis=1 keepdims=0", "float[2,3,4]", "int64[2,4]"),
         GIVES("ArgMin-1", NULL, "float[2,3]", "int64[1,3]"),
@@ -60,7 +60,7 @@ static void the_place_of_an_extreme_is_an_index(void **state) {
 }
 
 static void known_elements_are_reduced(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         GIVES("ReduceProd-11", "keepdims=0", "int64[4]={2,3,4,5}", "int64[]={120}"),
         GIVES("ReduceSum-13", "keepdims=0", "int64[2,3]={1,2,3,4,5,6} int64[1]={0}",
@@ -81,7 +81,7 @@ static void known_elements_are_reduced(void **state) {
 }
 
 static void sums_run_along_an_axis(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("CumProd-26", NULL, "float[2,3] int64[]={1}", "float[2,3]"),
         REFUSES("CumProd-26", NULL, "float[2,3] int64[]={2}", "float[*]",
                 "axis 2 is out of range for rank 2"),
@@ -104,7 +104,7 @@ static void sums_run_along_an_axis(void **state) {
 }
 
 static void a_reduction_costs_nothing_by_the_default_convention(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         COSTS("ReduceMean-11", "axes=[2,3]", "float[1,512,7,7]", "float[1,512,1,1]",
               RULE_NO_MACS, RULE_NO_FLOPS),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void reshape_copies_spreads_and_checks(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Reshape-13", NULL, "float[1,3,256] int64[3]={2,-1,4}", "float[2,96,4]"),
         GIVES("Reshape-5", NULL, "float[2,3,4] int64[2]={0,-1}", "float[2,12]"),
         REFUSES("Reshape-13", NULL, "float[2,3,4] int64[0]={}", "float[]",
@@ -45,7 +45,7 @@ static void reshape_copies_spreads_and_checks(void **state) {
 }
 
 static void reshape_says_what_does_not_fit(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         REFUSES("Reshape-13", NULL, "float[1,3,256] int64[3]={2,-1,5}", "float[*]",
                 "cannot reshape 768 elements [1,3,256] into [2,-1,5]"),
         REFUSES("Reshape-13", NULL, "float[?,3] int64[1]={0}", "float[*]",
@@ -66,7 +66,7 @@ static void reshape_says_what_does_not_fit(void **state) {
 }
 
 static void views_keep_their_contents(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Reshape-13", NULL, "int64[4]={1,2,3,4} int64[2]={2,2}", "int64[2,2]={1,2,3,4}"),
         GIVES("Reshape-13", NULL, "float[100000]=*2 int64[2]={-1,10}", "float[10000,10]=*2"),
         GIVES("Unsqueeze-11", "axes=[0]", "int64[]={7}", "int64[1]={7}"),
@@ -80,7 +80,7 @@ static void views_keep_their_contents(void **state) {
 }
 
 static void flatten_splits_at_its_axis(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         {.op = "Flatten-1",
          .inputs = "float[2,3,4]",
          .outputs = "float[2,12]",
@@ -105,7 +105,7 @@ static void flatten_splits_at_its_axis(void **state) {
 }
 
 static void squeeze_drops_unit_axes(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Squeeze-1", "axes=[0,2]", "float[1,3,1,5]", "float[3,5]"),
         GIVES("Squeeze-11", "axes=[-1]", "float[3,1]", "float[3]"),
         GIVES("Squeeze-13", NULL, "float[1,3,1] int64[1]={-1}", "float[1,3]"),
@@ -127,7 +127,7 @@ static void squeeze_drops_unit_axes(void **state) {
 }
 
 static void unsqueeze_counts_axes_of_its_output(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Unsqueeze-1", "axes=[0,3]", "float[3,4]", "float[1,3,4,1]"),
         GIVES("Unsqueeze-13", NULL, "float[3,4] int64[2]={-1,0}", "float[1,3,4,1]"),
         GIVES("Unsqueeze-13", NULL, "float[?] int64[]={1}", "float[?,1]"),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void upsample_scales_every_axis(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Upsample-1", "height_scale=2.0 width_scale=1.5", "float[1,3,4,6]",
               "float[1,3,8,9]"),
         {.op = "Upsample-7",
@@ -48,7 +48,7 @@ static void upsample_scales_every_axis(void **state) {
 }
 
 static void resize_takes_scales_or_sizes(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         {.op = "Resize-11",
          .attrs = "mode=cubic",
          .inputs = "float[1,3,4,4] float[0]={} float[4]={1,1,2,2}",
@@ -92,7 +92,7 @@ static void resize_takes_scales_or_sizes(void **state) {
 }
 
 static void resize_18_names_its_axes_and_may_keep_the_aspect(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Resize-18", "axes=[2,3]", "float[?,3,4,4] - float[2]={2,3}", "float[?,3,8,12]"),
         GIVES("Resize-18", "axes=[-1,-2]", "float[1,3,4,4] - - int64[2]={8,6}",
               "float[1,3,6,8]"),
@@ -118,7 +118,7 @@ static void resize_18_names_its_axes_and_may_keep_the_aspect(void **state) {
 }
 
 static void grids_are_sampled_where_they_say(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         {.op = "GridSample-16",
          .inputs = "float[2,3,4,5] float[2,6,7,2]",
          .outputs = "float[2,3,6,7]",

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void scatter_keeps_the_shape_of_its_data(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Scatter-9", NULL, "float[3,3] int64[2,3] float[2,3]", "float[3,3]"),
         GIVES("ScatterElements-11", "axis=1", "float[?,3] int64[*] float[2,3]", "float[?,3]"),
         GIVES("ScatterElements-18", "reduction=add", "float[*] int64[2] float[2]", "float[*]"),
@@ -27,7 +27,7 @@ static void scatter_keeps_the_shape_of_its_data(void **state) {
 }
 
 static void scatter_folds_without_a_reduction(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("ScatterElements-11", "axis=0", "int64[3]={1,2,3} int64[2]={0,-1} int64[2]={8,9}",
               "int64[3]={8,2,9}"),
         GIVES("ScatterElements-13", "axis=1",

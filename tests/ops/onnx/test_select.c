@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void top_k_shortens_its_axis(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("TopK-1", "k=3", "float[2,5]", "float[2,3] int64[2,3]"),
         GIVES("TopK-10", "axis=0", "float[4,5] int64[1]={2}", "float[2,5] int64[2,5]"),
         GIVES("TopK-11", NULL, "float[?,5] int64[1]={2}", "float[?,2] int64[?,2]"),
@@ -29,7 +29,7 @@ static void top_k_shortens_its_axis(void **state) {
 }
 
 static void non_zero_counts_what_it_can_see(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("NonZero-9", NULL, "float[2,3]", "int64[2,?]"),
         GIVES("NonZero-13", NULL, "float[*]", "int64[?,?]"),
         GIVES("NonZero-13", NULL, "bool[4]={0,1,0,1}", "int64[1,2]={1,3}"),
@@ -45,7 +45,7 @@ static void non_zero_counts_what_it_can_see(void **state) {
 }
 
 static void compress_keeps_where_the_condition_holds(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Compress-9", "axis=0", "float[3,2] bool[3]={1,0,1}", "float[2,2]"),
         GIVES("Compress-9", NULL, "float[3,2] bool[2]={0,1}", "float[1]"),
         GIVES("Compress-11", "axis=-1", "float[3,2] bool[2]", "float[3,?]"),
@@ -67,7 +67,7 @@ static void compress_keeps_where_the_condition_holds(void **state) {
 }
 
 static void unique_counts_distinct_integers(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Unique-11", NULL, "float[2,3]", "float[?] int64[?] int64[6] int64[?]"),
         GIVES("Unique-11", NULL, "int64[4]={1,2,1,3}", "int64[3] - int64[4] -"),
         GIVES("Unique-11", NULL, "int64[4]=*9", "int64[1]"),
@@ -91,7 +91,7 @@ static void unique_counts_distinct_integers(void **state) {
 }
 
 static void boxes_that_survive_are_not_known(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("NonMaxSuppression-10", NULL, "float[1,6,4] float[1,1,6] int64[1]={3}",
               "int64[?,3]"),
         GIVES("NonMaxSuppression-11", NULL, "float[1,6,4] float[1,1,6]", "int64[0,3]"),

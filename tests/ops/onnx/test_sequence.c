@@ -22,10 +22,10 @@ struct sequence_case {
     const char *output; /* as print_fact has it, or a part of the message */
 };
 
-static void wrap(const char *kinds, size_t n, const struct fact *const *from,
-                 struct fact *facts) {
+static void wrap(const char *kinds, size_t n, const struct value_info *const *from,
+                 struct value_info *facts) {
     for (size_t i = 0; i < n; i++) {
-        facts[i] = fact_unknown();
+        facts[i] = value_info_unknown();
         facts[i].element = from[i];
         if (kinds[i] == 's') facts[i].kind = CM_TYPE_SEQUENCE;
         if (kinds[i] == 'o') facts[i].kind = CM_TYPE_OPTIONAL;
@@ -34,25 +34,25 @@ static void wrap(const char *kinds, size_t n, const struct fact *const *from,
 }
 
 static void check_row(const struct sequence_case *row) {
-    const struct rule_case plain = {
+    const struct op_case plain = {
         .op = row->op, .attrs = row->attrs, .inputs = row->inputs, .outputs = "?"};
-    struct rule_bench *bench = rule_bench_open(&plain);
-    struct fact facts[MAX_INPUTS];
-    const struct fact *inputs[MAX_INPUTS];
+    struct op_bench *bench = op_bench_open(&plain);
+    struct value_info facts[MAX_INPUTS];
+    const struct value_info *inputs[MAX_INPUTS];
     struct text text;
-    assert_true(bench->rule.n_inputs <= MAX_INPUTS);
-    wrap(row->kinds, bench->rule.n_inputs, bench->rule.inputs, facts);
-    for (size_t i = 0; i < bench->rule.n_inputs; i++) inputs[i] = &facts[i];
-    bench->rule.inputs = inputs;
+    assert_true(bench->context.n_inputs <= MAX_INPUTS);
+    wrap(row->kinds, bench->context.n_inputs, bench->context.inputs, facts);
+    for (size_t i = 0; i < bench->context.n_inputs; i++) inputs[i] = &facts[i];
+    bench->context.inputs = inputs;
     text_init(&text, bench->arena);
-    if (bench->rule.op->infer(&bench->rule) < 0)
-        text_append(&text, rule_bench_message(bench));
+    if (bench->context.op->infer(&bench->context) < 0)
+        text_append(&text, op_bench_message(bench));
     else
-        print_fact(&bench->rule.outputs[0], &text);
+        print_fact(&bench->context.outputs[0], &text);
     if (!strstr(text_string(&text), row->output))
         fail_msg("%s %s: have %s, want %s", row->op, row->inputs, text_string(&text),
                  row->output);
-    rule_bench_close(bench);
+    op_bench_close(bench);
 }
 
 #define CHECK_ROWS(rows)                                                                       \

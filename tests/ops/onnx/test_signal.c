@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void a_window_is_as_long_as_asked(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("HannWindow-17", NULL, "int64[]={10}", "float[10]"),
         GIVES("HammingWindow-17", "output_datatype=11", "int32[]={3}", "double[3]"),
         GIVES("BlackmanWindow-17", NULL, "int64[]", "float[?]"),
@@ -26,7 +26,7 @@ static void a_window_is_as_long_as_asked(void **state) {
 }
 
 static void a_transform_has_as_many_points_as_asked(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 8 points are 3 stages of 4 butterflies, 4 products each: 48; of real points half of
            it */
         COSTS("DFT-20", NULL, "float[1,8,2]", "float[1,8,2]", 48, 96),
@@ -52,7 +52,7 @@ static void a_transform_has_as_many_points_as_asked(void **state) {
 }
 
 static void frames_fill_the_signal(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* (128 - 16) / 8 + 1 = 15 frames of 16 points, 4 stages: 15 * 16 * 4 */
         COSTS("STFT-17", NULL, "float[1,128,1] int64[]={8} float[16]", "float[1,15,9,2]", 960,
               1920),

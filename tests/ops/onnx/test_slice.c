@@ -11,7 +11,7 @@
 #define LEAST "-9223372036854775808"
 
 static void slice_cuts_its_axes(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Slice-1", "starts=[1] ends=[3]", "float[5,6]", "float[2,6]"),
         GIVES("Slice-1", "axes=[1] starts=[-2] ends=[" MOST "]", "float[5,6]", "float[5,2]"),
         GIVES("Slice-10", NULL, "float[5,6] int64[1]={0} int64[1]={4} int64[1]={1}",
@@ -44,7 +44,7 @@ static void slice_cuts_its_axes(void **state) {
 }
 
 static void slice_degrades_axis_by_axis(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Slice-13", NULL, "float[?,6] int64[1]={0} int64[1]={2} int64[1]={0}",
               "float[?,6]"),
         GIVES("Slice-13", NULL, "float[5,6] int64[1] int64[1]={2} int64[1]={0}", "float[?,6]"),
@@ -62,7 +62,7 @@ static void slice_degrades_axis_by_axis(void **state) {
 }
 
 static void slice_folds(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Slice-1", "starts=[1] ends=[3]", "int64[4]={1,2,3,4}", "int64[2]={2,3}"),
         GIVES("Slice-13", NULL,
               "int64[4]={1,2,3,4} int64[1]={-1} int64[1]={" LEAST "} int64[1]={0} "
@@ -80,7 +80,7 @@ static void slice_folds(void **state) {
 }
 
 static void slice_says_what_does_not_fit(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         REFUSES("Slice-13", NULL,
                 "float[5] int64[1]={0} int64[1]={2} int64[1]={0} int64[1]={0}", "float[*]",
                 "the step of axis 0 is 0"),
@@ -98,7 +98,7 @@ static void slice_says_what_does_not_fit(void **state) {
 }
 
 static void split_gives_each_output_its_part(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Split-2", "axis=1 split=[1,3]", "float[2,4]", "float[2,1] float[2,3]"),
         GIVES("Split-1", NULL, "float[6]", "float[2] float[2] float[2]"),
         GIVES("Split-11", "axis=-1", "float[2,4]", "float[2,2] float[2,2]"),
@@ -134,7 +134,7 @@ static void split_gives_each_output_its_part(void **state) {
 }
 
 static void pad_adds_margins(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Pad-1", "paddings=[0,1,0,2]", "float[2,3]", "float[2,6]"),
         GIVES("Pad-2", "pads=[0,1,0,2] mode=reflect", "float[2,3]", "float[2,6]"),
         GIVES("Pad-11", NULL, "float[2,3] int64[4]={0,-1,0,-1}", "float[2,1]"),
@@ -158,7 +158,7 @@ static void pad_adds_margins(void **state) {
 }
 
 static void pad_folds_in_every_mode(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("Pad-11", NULL, "int64[2]={1,2} int64[2]={1,2}", "int64[5]={0,1,2,0,0}"),
         GIVES("Pad-11", NULL, "int64[2]={1,2} int64[2]={1,0} int64[]={9}", "int64[3]={9,1,2}"),
         GIVES("Pad-11", NULL, "int64[3]={1,2,3} int64[2]={-1,0}", "int64[2]={2,3}"),
@@ -177,7 +177,7 @@ static void pad_folds_in_every_mode(void **state) {
 }
 
 static void center_crop_pad_takes_its_sizes(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("CenterCropPad-18", NULL, "float[5,6] int64[2]={3,9}", "float[3,9]"),
         GIVES("CenterCropPad-18", "axes=[-1]", "float[5,6] int64[1]={3}", "float[5,3]"),
         GIVES("CenterCropPad-18", "axes=[0]", "float[5,6] int64[1]", "float[?,6]"),

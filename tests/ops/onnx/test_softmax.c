@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void softmax_keeps_the_shape_at_any_opset(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
 
         COSTS("Softmax-1", NULL, "float[2,10]", "float[2,10]", RULE_NO_MACS, 20),
         COSTS("Softmax-13", "axis=-1", "float[2,3,10]", "float[2,3,10]", RULE_NO_MACS, 60),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void texts_keep_their_places(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("StringConcat-20", NULL, "string[2,1] string[3]", "string[2,3]"),
         GIVES("RegexFullMatch-20", "pattern=a", "string[2,3]", "bool[2,3]"),
         GIVES("StringNormalizer-10", NULL, "string[4]", "string[4]"),
@@ -25,7 +25,7 @@ static void texts_keep_their_places(void **state) {
 }
 
 static void counts_of_words_have_a_place_for_each(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         GIVES("TfIdfVectorizer-9",
               "ngram_indexes=[0,6,2] ngram_counts=[0] mode=TF max_gram_length=1 "
               "min_gram_length=1 max_skip_count=0",

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static void a_rotary_embedding_keeps_the_shape(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         COSTS("RotaryEmbedding-23", NULL, "float[2,4,3,8] float[50,4] float[50,4] int64[2,3]",
               "float[2,4,3,8]", RULE_NO_MACS, RULE_NO_FLOPS),
         GIVES("RotaryEmbedding-23", "num_heads=4", "float[2,3,32] float[2,3,4] float[2,3,4]",
@@ -21,7 +21,7 @@ static void a_rotary_embedding_keeps_the_shape(void **state) {
 }
 
 static void linear_attention_reads_and_writes_a_state(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* B 1, T 2, k 8, v 16; 4 heads read the state, 2 write it, by a delta rule after
            reading */
         COSTS("LinearAttention-27", "q_num_heads=4 kv_num_heads=2",
@@ -47,7 +47,7 @@ static void linear_attention_reads_and_writes_a_state(void **state) {
 }
 
 static void a_causal_convolution_is_depthwise_and_hands_on_its_end(void **state) {
-    static const struct rule_case rows[] = {
+    static const struct op_case rows[] = {
         /* 2 * 3 * 7 outputs of 4 products; a bias and an activation are one FLOP each */
         COSTS("CausalConvWithState-27", NULL, "float[2,3,7] float[3,1,4]",
               "float[2,3,7] float[2,3,3]", 168, 336),

@@ -245,9 +245,9 @@ static int64_t bytes_of(const struct bench *bench, uint32_t value) {
 }
 
 static uint32_t step_of(const struct bench *bench, uint32_t node) {
-    const struct lifetime_table *lifetime = &bench->analysis.lifetime;
+    const struct liveness_table *liveness = &bench->analysis.liveness;
     uint32_t step = 0;
-    while (lifetime->node_at[step] != node) step++;
+    while (liveness->node_at[step] != node) step++;
     return step;
 }
 
@@ -297,7 +297,7 @@ static int64_t live_in(const struct bench *bench, uint32_t step, uint32_t module
 
 static int64_t peak_in(const struct bench *bench, uint32_t module) {
     int64_t peak = 0;
-    for (uint32_t step = 0; step < bench->analysis.lifetime.n_steps; step++)
+    for (uint32_t step = 0; step < bench->analysis.liveness.n_steps; step++)
         if (live_in(bench, step, module) > peak) peak = live_in(bench, step, module);
     return peak;
 }
@@ -306,7 +306,7 @@ static int64_t peak_in(const struct bench *bench, uint32_t module) {
 static uint32_t written_over(const struct bench *bench, uint32_t step, const bool *gone) {
     static const char *const elementwise[] = {"Exp", "Relu", "Mul", "Equal", "Cast", NULL};
     const struct model *model = &bench->model;
-    const struct node *node = &model->nodes[bench->analysis.lifetime.node_at[step]];
+    const struct node *node = &model->nodes[bench->analysis.liveness.node_at[step]];
     if (!is_one_of(node->type, elementwise)) return ID_NONE;
     for (size_t i = 0; i < node->n_inputs; i++) {
         uint32_t source = source_of(model, node->inputs[i]);
@@ -327,10 +327,10 @@ static int64_t peak_in_place(const struct bench *bench) {
     bool *gone = calloc(bench->model.n_values, sizeof *gone);
     int64_t peak = 0;
     assert_non_null(gone);
-    for (uint32_t step = 0; step < bench->analysis.lifetime.n_steps; step++) {
+    for (uint32_t step = 0; step < bench->analysis.liveness.n_steps; step++) {
         int64_t live = live_in(bench, step, 0);
         uint32_t over = written_over(bench, step, gone);
-        const struct node *node = &bench->model.nodes[bench->analysis.lifetime.node_at[step]];
+        const struct node *node = &bench->model.nodes[bench->analysis.liveness.node_at[step]];
         assert_int_equal(bench->analysis.in_place.over[node->outputs[0]], over);
         if (over != ID_NONE) gone[over] = true;
         if (over != ID_NONE) live -= bytes_of(bench, over);
@@ -343,7 +343,7 @@ static int64_t peak_in_place(const struct bench *bench) {
 /* Each node after the makers of what it reads, a body right before its node. */
 static void expect_order(const struct bench *bench) {
     const struct model *model = &bench->model;
-    assert_int_equal(bench->analysis.lifetime.n_steps, model->n_nodes);
+    assert_int_equal(bench->analysis.liveness.n_steps, model->n_nodes);
     for (uint32_t node = 0; node < model->n_nodes; node++) {
         uint32_t graph = model->nodes[node].graph;
         for (size_t i = 0; i < model->nodes[node].n_inputs; i++) {
@@ -353,7 +353,7 @@ static void expect_order(const struct bench *bench) {
         if (graph == 0) continue;
         uint32_t owner = model->graphs[graph].owner;
         for (uint32_t step = step_of(bench, node); step < step_of(bench, owner); step++)
-            assert_int_equal(node_in(model, bench->analysis.lifetime.node_at[step],
+            assert_int_equal(node_in(model, bench->analysis.liveness.node_at[step],
                                      model->nodes[owner].graph),
                              owner);
     }
@@ -366,7 +366,7 @@ static void expect_plan(const struct bench *bench) {
         assert_int_equal(is_known(plan->offsets[a]), bytes_of(bench, a) > 0);
         for (uint32_t b = 0; b < a; b++) {
             bool together = false;
-            for (uint32_t step = 0; step < bench->analysis.lifetime.n_steps; step++)
+            for (uint32_t step = 0; step < bench->analysis.liveness.n_steps; step++)
                 if (is_alive(bench, a, step) && is_alive(bench, b, step)) together = true;
             if (!together || !is_known(plan->offsets[a]) || !is_known(plan->offsets[b]))
                 continue;
@@ -380,9 +380,9 @@ static void recount(const struct bench *bench) {
     const struct analysis *analysis = &bench->analysis;
     int64_t peak = peak_in(bench, 0);
     expect_order(bench);
-    for (uint32_t step = 0; step < analysis->lifetime.n_steps; step++)
-        assert_int_equal(analysis->lifetime.live[step], live_in(bench, step, 0));
-    assert_int_equal(analysis->lifetime.peak_bytes, peak);
+    for (uint32_t step = 0; step < analysis->liveness.n_steps; step++)
+        assert_int_equal(analysis->liveness.live[step], live_in(bench, step, 0));
+    assert_int_equal(analysis->liveness.peak_bytes, peak);
     assert_int_equal(analysis->in_place.peak_bytes, peak_in_place(bench));
     for (uint32_t i = 0; i < analysis->modules.n_modules; i++)
         assert_int_equal(analysis->memory.of_module[i], peak_in(bench, i));
@@ -402,8 +402,8 @@ static void recount_models(uint64_t first, int n, enum cm_schedule schedule) {
         if (bench->status != CM_OK) fail_msg("%s\n%s", bench_messages(bench), sketch->text);
         if (getenv("V")) puts(sketch->text);
         recount(bench);
-        assert_true(bench->analysis.lifetime.peak_bytes <=
-                    bench->analysis.lifetime.file_peak_bytes);
+        assert_true(bench->analysis.liveness.peak_bytes <=
+                    bench->analysis.liveness.file_peak_bytes);
         bench_close(bench);
         free(sketch);
     }

@@ -27,7 +27,7 @@ struct found_case {
     "init w float[16]\ninit b float[16]\n"
 
 static void describe(const struct bench *bench, char *out, size_t size) {
-    const struct composites_table *table = &bench->analysis.composites;
+    const struct fused_patterns_table *table = &bench->analysis.fused_patterns;
     size_t length = 0;
     out[0] = '\0';
     for (size_t i = 0; i < table->n; i++)
@@ -466,7 +466,7 @@ static void test_a_convolution_and_its_norm_are_only_listed(void **state) {
         bench_open(HEAD STATISTICS "init cw float[4,8,3]\n"
                                    "node c Conv x cw -> c kernel_shape=[3]\n"
                                    "node z BatchNormalization c n n n n -> y\nout y\n");
-    const struct composites_table *table = &bench->analysis.composites;
+    const struct fused_patterns_table *table = &bench->analysis.fused_patterns;
     assert_true(table->items[0].foldable);
     assert_int_equal(table->of_node[bench_node(bench, "c")], ID_NONE);
     assert_int_equal(bench_costs(bench, "z")->flops, 2 * 2 * 4 * 14);
@@ -476,23 +476,23 @@ static void test_a_convolution_and_its_norm_are_only_listed(void **state) {
 static void test_the_operation_as_one_node(void **state) {
     struct bench *bench =
         bench_open(HEAD BARE "node a Mul d w -> g\nnode z Add g b -> y\nout y\n");
-    const struct composite *composite = &bench->analysis.composites.items[0];
+    const struct fused_pattern *fused_pattern = &bench->analysis.fused_patterns.items[0];
     (void)state;
-    assert_int_equal(bench->analysis.composites.n, 1);
-    assert_string_equal(composite->node->type, "LayerNormalization");
-    assert_string_equal(composite->op->type, "LayerNormalization");
-    assert_int_equal(composite->last, bench_node(bench, "z"));
-    assert_int_equal(composite->node->n_inputs, 3);
-    assert_int_equal(composite->node->inputs[0], bench_value(bench, "x"));
-    assert_int_equal(composite->node->inputs[1], bench_value(bench, "w"));
-    assert_int_equal(composite->node->inputs[2], bench_value(bench, "b"));
-    assert_int_equal(composite->node->outputs[0], bench_value(bench, "y"));
-    assert_int_equal(node_attr(composite->node, "axis")->i, 2);
-    assert_true(node_attr(composite->node, "epsilon")->f == 0.00001F ||
-                node_attr(composite->node, "epsilon")->f == 0.00001);
-    assert_int_equal(bench->analysis.composites.of_node[bench_node(bench, "v")], 0);
-    for (size_t i = 1; i < composite->n_nodes; i++)
-        assert_true(composite->nodes[i - 1] < composite->nodes[i]);
+    assert_int_equal(bench->analysis.fused_patterns.n, 1);
+    assert_string_equal(fused_pattern->node->type, "LayerNormalization");
+    assert_string_equal(fused_pattern->op->type, "LayerNormalization");
+    assert_int_equal(fused_pattern->last, bench_node(bench, "z"));
+    assert_int_equal(fused_pattern->node->n_inputs, 3);
+    assert_int_equal(fused_pattern->node->inputs[0], bench_value(bench, "x"));
+    assert_int_equal(fused_pattern->node->inputs[1], bench_value(bench, "w"));
+    assert_int_equal(fused_pattern->node->inputs[2], bench_value(bench, "b"));
+    assert_int_equal(fused_pattern->node->outputs[0], bench_value(bench, "y"));
+    assert_int_equal(node_attr(fused_pattern->node, "axis")->i, 2);
+    assert_true(node_attr(fused_pattern->node, "epsilon")->f == 0.00001F ||
+                node_attr(fused_pattern->node, "epsilon")->f == 0.00001);
+    assert_int_equal(bench->analysis.fused_patterns.of_node[bench_node(bench, "v")], 0);
+    for (size_t i = 1; i < fused_pattern->n_nodes; i++)
+        assert_true(fused_pattern->nodes[i - 1] < fused_pattern->nodes[i]);
     bench_close(bench);
 }
 
@@ -550,7 +550,7 @@ static void test_long_chains_end_soon(void **state) {
     (void)snprintf(lines + length, LINE, "out v%d\n", N);
     struct bench *bench = bench_open(lines);
     assert_int_equal(bench->status, CM_OK);
-    assert_int_equal(bench->analysis.composites.n, 0);
+    assert_int_equal(bench->analysis.fused_patterns.n, 0);
     bench_close(bench);
     free(lines);
 }

@@ -63,19 +63,19 @@ static struct cm_op_description describe(const struct said *said) {
     return is;
 }
 
-struct described_bench {
+struct custom_op_bench {
     struct arena *arena;
     struct cm_diagnostics *diag;
     struct cm_op_costs costs;
     struct bench *bench;
 };
 
-static struct described_bench open_described(const struct said *said, const char *lines,
+static struct custom_op_bench open_described(const struct said *said, const char *lines,
                                              struct cm_options options) {
-    struct described_bench ret = {arena_new("described", 0), cm_diagnostics_new(), {0}, NULL};
+    struct custom_op_bench ret = {arena_new("described", 0), cm_diagnostics_new(), {0}, NULL};
     const struct cm_op_description description = describe(said);
     const struct cm_op_costs *const all[] = {&ret.costs};
-    if (described_read(&description, 1, ret.arena, ret.diag, &ret.costs) != CM_OK)
+    if (custom_op_read(&description, 1, ret.arena, ret.diag, &ret.costs) != CM_OK)
         fail_msg("%s", cm_diagnostics_get(ret.diag, 0)->message);
     options.n_op_costs = 1;
     options.op_costs = all;
@@ -83,10 +83,10 @@ static struct described_bench open_described(const struct said *said, const char
     return ret;
 }
 
-static void close_described(struct described_bench *described) {
-    bench_close(described->bench);
-    cm_diagnostics_free(described->diag);
-    arena_free(described->arena);
+static void close_described(struct custom_op_bench *custom) {
+    bench_close(custom->bench);
+    cm_diagnostics_free(custom->diag);
+    arena_free(custom->arena);
 }
 
 /* One node of it, called n, which gives y. */
@@ -100,9 +100,9 @@ struct node_case {
 
 static void check_nodes(const struct node_case *rows, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        struct described_bench described =
+        struct custom_op_bench custom =
             open_described(&rows[i].said, rows[i].lines, (struct cm_options){0});
-        const struct bench *bench = described.bench;
+        const struct bench *bench = custom.bench;
         if (bench->status != CM_OK) fail_msg("row %zu: %s", i, bench_messages(bench));
         const struct cm_costs *costs = bench_costs(bench, "n");
         if (strcmp(bench_type(bench, "y"), rows[i].type) != 0)
@@ -110,7 +110,7 @@ static void check_nodes(const struct node_case *rows, size_t n) {
         if (costs->macs != rows[i].macs || costs->flops != rows[i].flops)
             fail_msg("row %zu: %lld MACs, %lld FLOPs", i, (long long)costs->macs,
                      (long long)costs->flops);
-        close_described(&described);
+        close_described(&custom);
     }
 }
 
@@ -261,18 +261,18 @@ static void test_like_another_it_is_that_one(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (size_t k = 0; k < sizeof conventions / sizeof *conventions; k++) {
             const struct cm_options options = {.convention = conventions[k]};
-            struct described_bench described =
+            struct custom_op_bench custom =
                 open_described(&rows[i].said, rows[i].lines, options);
             struct bench *twin = bench_open_with(rows[i].twin, &options);
-            if (described.bench->status != CM_OK || twin->status != CM_OK)
-                fail_msg("row %zu: %s", i, bench_messages(described.bench));
-            assert_string_equal(bench_type(described.bench, "y"), bench_type(twin, "y"));
-            assert_memory_equal(bench_costs(described.bench, "n"), bench_costs(twin, "n"),
+            if (custom.bench->status != CM_OK || twin->status != CM_OK)
+                fail_msg("row %zu: %s", i, bench_messages(custom.bench));
+            assert_string_equal(bench_type(custom.bench, "y"), bench_type(twin, "y"));
+            assert_memory_equal(bench_costs(custom.bench, "n"), bench_costs(twin, "n"),
                                 sizeof(struct cm_costs));
             const size_t n_params = twin->analysis.params.n_params;
-            assert_int_equal(described.bench->analysis.params.n_params, n_params);
+            assert_int_equal(custom.bench->analysis.params.n_params, n_params);
             bench_close(twin);
-            close_described(&described);
+            close_described(&custom);
         }
 }
 
@@ -343,12 +343,12 @@ static void test_what_does_not_fit_is_refused_at_the_node(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct described_bench described =
+        struct custom_op_bench custom =
             open_described(rows[i].said, rows[i].lines, (struct cm_options){0});
-        if (described.bench->status != CM_REFUSED ||
-            strcmp(bench_messages(described.bench), rows[i].message) != 0)
-            fail_msg("row %zu: %s", i, bench_messages(described.bench));
-        close_described(&described);
+        if (custom.bench->status != CM_REFUSED ||
+            strcmp(bench_messages(custom.bench), rows[i].message) != 0)
+            fail_msg("row %zu: %s", i, bench_messages(custom.bench));
+        close_described(&custom);
     }
 }
 
@@ -357,13 +357,13 @@ static void test_a_cost_past_2_63_is_told_like_any(void **state) {
                                      .outputs = {{"", "N"}},
                                      .macs = "4294967296 * 4294967296 * N",
                                      .other_flops = "0"};
-    struct described_bench described = open_described(
+    struct custom_op_bench custom = open_described(
         &said, "in a float[3]\nnode n com.me::Op a -> y\n" END, (struct cm_options){0});
     (void)state;
-    assert_int_equal(described.bench->status, CM_REFUSED);
-    assert_string_equal(bench_messages(described.bench),
+    assert_int_equal(custom.bench->status, CM_REFUSED);
+    assert_string_equal(bench_messages(custom.bench),
                         "error[overflow] at n: the cost of the node passes 2^63");
-    close_described(&described);
+    close_described(&custom);
 }
 
 /* What a training step does with it nobody said; like another it is known. */
@@ -375,14 +375,14 @@ static void test_its_gradient_is_that_of_what_it_is_like(void **state) {
     static const struct said like = {.like = "Conv"};
     const struct cm_options options = {.optimizer = "sgd"};
     (void)state;
-    struct described_bench described =
+    struct custom_op_bench custom =
         open_described(&alone, XW "node n com.me::Op x w -> y\n" END, options);
-    assert_int_equal(described.bench->analysis.training.of_node[0].backward_macs, DIM_UNKNOWN);
-    close_described(&described);
-    described = open_described(&like, XW "node n com.me::Op x w -> y\n" END, options);
-    assert_int_equal(described.bench->analysis.training.of_node[0].backward_macs,
-                     bench_costs(described.bench, "n")->macs);
-    close_described(&described);
+    assert_int_equal(custom.bench->analysis.training.of_node[0].backward_macs, DIM_UNKNOWN);
+    close_described(&custom);
+    custom = open_described(&like, XW "node n com.me::Op x w -> y\n" END, options);
+    assert_int_equal(custom.bench->analysis.training.of_node[0].backward_macs,
+                     bench_costs(custom.bench, "n")->macs);
+    close_described(&custom);
 }
 
 /* The row that holds for an opset is the newest that is not above it. */
@@ -397,14 +397,14 @@ static void test_a_description_holds_from_its_opset_on(void **state) {
         items[i] = describe(&(struct said){.like = "Conv"});
         items[i].since = (int64_t[]){7, 3, CM_UNKNOWN}[i];
     }
-    assert_int_equal(described_read(items, 2, arena, diag, &costs), CM_OK);
-    assert_null(described_find(all, 1, "com.me", "Op", 2));
-    assert_ptr_equal(described_find(all, 1, "com.me", "Op", 3), &costs.items[1].op);
-    assert_ptr_equal(described_find(all, 1, "com.me", "Op", 6), &costs.items[1].op);
-    assert_ptr_equal(described_find(all, 1, "com.me", "Op", 7), &costs.items[0].op);
-    assert_null(described_find(all, 1, "com.us", "Op", 7));
-    assert_int_equal(described_read(items, 3, arena, diag, &costs), CM_OK);
-    assert_ptr_equal(described_find(all, 1, "com.me", "Op", 2), &costs.items[2].op);
+    assert_int_equal(custom_op_read(items, 2, arena, diag, &costs), CM_OK);
+    assert_null(custom_op_find(all, 1, "com.me", "Op", 2));
+    assert_ptr_equal(custom_op_find(all, 1, "com.me", "Op", 3), &costs.items[1].op);
+    assert_ptr_equal(custom_op_find(all, 1, "com.me", "Op", 6), &costs.items[1].op);
+    assert_ptr_equal(custom_op_find(all, 1, "com.me", "Op", 7), &costs.items[0].op);
+    assert_null(custom_op_find(all, 1, "com.us", "Op", 7));
+    assert_int_equal(custom_op_read(items, 3, arena, diag, &costs), CM_OK);
+    assert_ptr_equal(custom_op_find(all, 1, "com.me", "Op", 2), &costs.items[2].op);
     cm_diagnostics_free(diag);
     arena_free(arena);
 }
@@ -435,7 +435,7 @@ static void test_what_is_built_in_can_be_replaced(void **state) {
     };
     const struct cm_options options = {.n_op_costs = 1, .op_costs = all, .convention = "exact"};
     (void)state;
-    assert_int_equal(described_read(&relu, 1, arena, diag, &costs), CM_OK);
+    assert_int_equal(custom_op_read(&relu, 1, arena, diag, &costs), CM_OK);
     struct bench *bench =
         bench_open_with("in x float[4,2]\nnode n Relu x -> y\nout y\n", &options);
     assert_int_equal(bench->status, CM_OK);

@@ -167,11 +167,11 @@ static void test_a_loop_stacks_what_each_round_gives(void **state) {
 
 /* Data end the loop, but not before its first round. */
 static void test_behind_a_round_that_runs_a_state_is_what_the_body_gives(void **state) {
-    static const char at_most[] =
+    static const char upper_bound[] =
         "note[assumption] at l: the trip count is not known, at most 7";
     static const struct infer_case rows[] = {
-        {REPLACED("const c bool[] =1\n", "n"), 0, at_most, "y=f32[2,4]"},
-        {REPLACED("in c bool[]\n", "n"), 0, at_most, "y=f32[?...]"},
+        {REPLACED("const c bool[] =1\n", "n"), 0, upper_bound, "y=f32[2,4]"},
+        {REPLACED("in c bool[]\n", "n"), 0, upper_bound, "y=f32[?...]"},
         {REPLACED("const c bool[] =1\nin m int64[]\n", "m"), 0,
          "note[assumption] at l: the trip count is not known: one iteration is counted",
          "y=f32[?...]"},
@@ -204,11 +204,11 @@ static void test_large_floats_are_not_folded(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bench *bench = bench_open(rows[i].lines);
-        const struct fact *fact = &bench->analysis.infer.facts[bench_value(bench, "y")];
+        const struct value_info *info = &bench->analysis.infer.facts[bench_value(bench, "y")];
         assert_int_equal(bench->status, CM_OK);
-        if ((fact->value != NULL) != rows[i].folded) fail_msg("row %zu", i);
-        assert_true(fact->is_constant);
-        assert_false(fact->is_weight);
+        if ((info->value != NULL) != rows[i].folded) fail_msg("row %zu", i);
+        assert_true(info->is_constant);
+        assert_false(info->is_weight);
         bench_close(bench);
     }
 }
@@ -228,11 +228,11 @@ static void test_constants_are_what_no_input_reaches(void **state) {
         "node - com.me::Odd w -> o\nout y\nout r\nout o\n");
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct fact *fact =
+        const struct value_info *info =
             &bench->analysis.infer.facts[bench_value(bench, rows[i].value)];
-        if (fact->is_constant != rows[i].constant || fact->is_weight != rows[i].weight)
-            fail_msg("%s: constant %d, weight %d", rows[i].value, fact->is_constant,
-                     fact->is_weight);
+        if (info->is_constant != rows[i].constant || info->is_weight != rows[i].weight)
+            fail_msg("%s: constant %d, weight %d", rows[i].value, info->is_constant,
+                     info->is_weight);
     }
     bench_close(bench);
 }

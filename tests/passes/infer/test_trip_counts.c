@@ -40,7 +40,8 @@ static void check_loop(const struct loop *loop) {
     (void)snprintf(want, sizeof want, "f32[%s,4]", loop->rounds);
     if (strcmp(bench_type(bench, "all"), want) != 0)
         fail_msg("%s\n%s, not %s", loop->body, bench_type(bench, "all"), want);
-    const struct fact *most = &bench->analysis.infer.most->facts[bench_value(bench, "all")];
+    const struct value_info *most =
+        &bench->analysis.infer.upper->facts[bench_value(bench, "all")];
     const char *wanted = loop->most_rounds ? loop->most_rounds : loop->rounds;
     if (is_known(most->shape.dims[0]))
         (void)snprintf(want, sizeof want, "%lld", (long long)most->shape.dims[0]);

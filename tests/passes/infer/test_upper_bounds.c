@@ -20,13 +20,14 @@ struct most_case {
 };
 
 static const char *most_type(const struct bench *bench, const char *name) {
-    const struct fact *fact = &bench->analysis.infer.most->facts[bench_value(bench, name)];
-    struct fact plain = *fact;
+    const struct value_info *info =
+        &bench->analysis.infer.upper->facts[bench_value(bench, name)];
+    struct value_info plain = *info;
     struct text text;
-    plain.is_at_most = false;
+    plain.is_upper_bound = false;
     text_init(&text, bench->arena);
     print_fact(&plain, &text);
-    if (fact->is_at_most) text_append(&text, "<=");
+    if (info->is_upper_bound) text_append(&text, "<=");
     return text_string(&text);
 }
 
@@ -190,7 +191,7 @@ static void test_bodies_take_the_larger(void **state) {
 static void test_a_model_without_riddles_is_walked_once(void **state) {
     struct bench *bench = bench_open("in x float[2,3]\nnode - Relu x -> y\nout y\n");
     (void)state;
-    assert_ptr_equal(bench->analysis.infer.most, &bench->analysis.infer);
+    assert_ptr_equal(bench->analysis.infer.upper, &bench->analysis.infer);
     bench_close(bench);
 }
 
@@ -202,13 +203,13 @@ static void test_costs_of_what_is_bounded_are_at_most(void **state) {
     assert_int_equal(costs->macs, 6 * 5 * 4);
     assert_int_equal(costs->bytes_written, 6 * 5 * 4);
     assert_int_equal(costs->bytes_read, (6 * 4 + 4 * 5) * 4);
-    assert_int_equal(costs->at_most, CM_COST_BIT(macs) | CM_COST_BIT(flops) |
-                                         CM_COST_BIT(bytes_read) | CM_COST_BIT(bytes_written) |
-                                         CM_COST_BIT(activation_bytes));
+    assert_int_equal(costs->upper_bound,
+                     CM_COST_BIT(macs) | CM_COST_BIT(flops) | CM_COST_BIT(bytes_read) |
+                         CM_COST_BIT(bytes_written) | CM_COST_BIT(activation_bytes));
     /* z and y, while m runs */
-    assert_true(bench->analysis.lifetime.at_most);
-    assert_true(bench->analysis.lifetime.peak_at_most);
-    assert_int_equal(bench->analysis.lifetime.peak_bytes, 6 * 4 * 4 + 6 * 5 * 4);
+    assert_true(bench->analysis.liveness.upper_bound);
+    assert_true(bench->analysis.liveness.peak_upper_bound);
+    assert_int_equal(bench->analysis.liveness.peak_bytes, 6 * 4 * 4 + 6 * 5 * 4);
     bench_close(bench);
 }
 
@@ -220,7 +221,7 @@ static void test_runs_of_a_body_are_at_most_the_trips_asked_for(void **state) {
                    "node - Loop m go x -> last\nout last\n");
     (void)state;
     assert_int_equal(bench_costs(bench, "relu")->flops, 7 * 4);
-    assert_true(bench_costs(bench, "relu")->at_most & CM_COST_BIT(flops));
+    assert_true(bench_costs(bench, "relu")->upper_bound & CM_COST_BIT(flops));
     bench_close(bench);
 }
 

@@ -171,7 +171,7 @@ static void busy(struct bench *bench) {
 }
 
 struct row {
-    const char *rule;
+    const char *context;
     void (*change)(struct bench *bench);
     const char *nodes; /* that it names; NULL: it must not fire */
     double gain_ms;    /* negative: unknown */
@@ -204,10 +204,10 @@ static const struct row rows[] = {
     {"R9", quick_copy, NULL, 0},
 };
 
-static const struct advice *advice_of(const struct bench *bench, const char *rule) {
+static const struct advice *advice_of(const struct bench *bench, const char *context) {
     const struct advice_table *table = &bench->analysis.advice;
     for (size_t i = 0; i < table->n; i++)
-        if (strcmp(table->items[i].rule->id, rule) == 0) return &table->items[i];
+        if (strcmp(table->items[i].rule->id, context) == 0) return &table->items[i];
     return NULL;
 }
 
@@ -226,9 +226,9 @@ static void a_rule_fires_where_it_holds_and_not_beside_it(void **state) {
         calm(&bench->analysis);
         rows[i].change(bench);
         timed_again(bench);
-        const struct advice *advice = advice_of(bench, rows[i].rule);
+        const struct advice *advice = advice_of(bench, rows[i].context);
         if ((advice != NULL) != (rows[i].nodes != NULL))
-            fail_msg("row %zu, %s: %s", i, rows[i].rule, advice ? advice->text : "silent");
+            fail_msg("row %zu, %s: %s", i, rows[i].context, advice ? advice->text : "silent");
         if (advice) {
             expect_nodes(bench, i, advice);
             const double gain =

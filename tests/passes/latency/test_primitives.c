@@ -322,7 +322,7 @@ static void add_node(const struct real *real, uint32_t id, struct sums *sums) {
         fail_msg("%s: node %u reads otherwise than its primitive", real->name, id);
     if (costs->bytes_read < runs * primitive->bytes_read)
         fail_msg("%s: node %u reads less than its primitive", real->name, id);
-    if (analysis->composites.of_node[id] != ID_NONE) return;
+    if (analysis->fused_patterns.of_node[id] != ID_NONE) return;
     if (costs->flops + costs->int_ops != runs * primitive->flops)
         fail_msg("%s: node %u computes otherwise than its primitive", real->name, id);
     sums->node_flops += costs->flops + costs->int_ops;

@@ -68,9 +68,9 @@ static void a_time_is_judged_by_its_ceilings(void **state) {
         measurement.cold.median = rows[i].seconds;
         measurement.how.n_kernels = rows[i].blocks > 0;
         measurement.how.kernels[0].blocks_per_unit = rows[i].blocks;
-        bounds_judge(&analysis, &primitive, &measurement, &achieved);
+        roofline_bounds_judge(&analysis, &primitive, &measurement, &achieved);
         if (achieved.bound != rows[i].bound)
-            fail_msg("%s: %s", rows[i].name, bounds_name(achieved.bound));
+            fail_msg("%s: %s", rows[i].name, roofline_bounds_name(achieved.bound));
         if (fabs(achieved.roofline - rows[i].roofline) > 1e-9)
             fail_msg("%s: %g", rows[i].name, achieved.roofline);
     }
@@ -95,11 +95,11 @@ static void measured_ceilings_go_first(void **state) {
     primitive.bytes_written = 2500000;
     measurement.state = CM_MEASURED;
     measurement.cold.median = 10e-6;
-    bounds_judge(&analysis, &primitive, &measurement, &achieved);
+    roofline_bounds_judge(&analysis, &primitive, &measurement, &achieved);
     assert_int_equal(achieved.bound, BOUND_COMPUTE);
     assert_true(fabs(achieved.roofline - 0.6) < 1e-9);
     primitive.bytes_written = 3500000;
-    bounds_judge(&analysis, &primitive, &measurement, &achieved);
+    roofline_bounds_judge(&analysis, &primitive, &measurement, &achieved);
     assert_int_equal(achieved.bound, BOUND_MEMORY);
     assert_true(fabs(achieved.roofline - 0.7) < 1e-9);
 }
@@ -115,7 +115,7 @@ static void no_time_has_achieved_nothing(void **state) {
     memset(&measurement, 0, sizeof(measurement));
     measurement.state = CM_CRASHED;
     measurement.cold.median = 1;
-    bounds_judge(&analysis, &primitive, &measurement, &achieved);
+    roofline_bounds_judge(&analysis, &primitive, &measurement, &achieved);
     assert_false(achieved.present);
 }
 
@@ -128,7 +128,7 @@ static const char lines[] =
 static void a_module_has_the_sums_of_its_primitives(void **state) {
     struct bench *bench = timed_open(lines, "conv: 0.002\neltwise: 0.006\n");
     (void)state;
-    const struct bounds_table *table = &bench->analysis.bounds;
+    const struct roofline_bounds_table *table = &bench->analysis.bounds;
     const struct cm_module *block = bench_module(bench, "block");
     const struct achieved *of_block =
         &table->of_module[block - bench->analysis.modules.modules];

@@ -22,7 +22,7 @@ static uint32_t draw(uint64_t *state, uint32_t n) {
 
 /* Fails where a byte of a step has two owners. */
 static void expect_disjoint(const struct block *blocks, size_t n,
-                            const struct packing_plan *plan) {
+                            const struct arena_layout *plan) {
     char map[MAX_STEPS][MAX_BYTES] = {{0}};
     assert_true(plan->bytes <= MAX_BYTES);
     for (size_t i = 0; i < n; i++)
@@ -46,9 +46,9 @@ static int64_t most_at_one_step(const struct block *blocks, size_t n) {
     return most;
 }
 
-static struct packing_plan plan_of(struct arena *arena, const struct block *blocks, size_t n) {
-    struct packing_plan plan;
-    assert_int_equal(packing_plan(arena, blocks, n, true, &plan), CM_OK);
+static struct arena_layout plan_of(struct arena *arena, const struct block *blocks, size_t n) {
+    struct arena_layout plan;
+    assert_int_equal(arena_layout(arena, blocks, n, true, &plan), CM_OK);
     return plan;
 }
 
@@ -65,7 +65,7 @@ static void no_two_blocks_that_live_together_overlap(void **state) {
             blocks[i] = (struct block){1 + draw(&seed, 40), first,
                                        first + (draw(&seed, 3) ? more / 4 : more)};
         }
-        struct packing_plan plan = plan_of(arena, blocks, n);
+        struct arena_layout plan = plan_of(arena, blocks, n);
         expect_disjoint(blocks, n, &plan);
         assert_int_equal(plan.bound, most_at_one_step(blocks, n));
         assert_true(plan.bytes >= plan.bound);
@@ -84,8 +84,8 @@ static void the_same_blocks_give_the_same_plan(void **state) {
         uint32_t first = draw(&seed, 20);
         blocks[i] = (struct block){1 + draw(&seed, 99), first, first + draw(&seed, 4)};
     }
-    struct packing_plan a = plan_of(arena, blocks, 40);
-    struct packing_plan b = plan_of(arena, blocks, 40);
+    struct arena_layout a = plan_of(arena, blocks, 40);
+    struct arena_layout b = plan_of(arena, blocks, 40);
     assert_int_equal(a.bytes, b.bytes);
     assert_memory_equal(a.offsets, b.offsets, sizeof(*a.offsets) * 40);
     arena_free(arena);
@@ -104,7 +104,7 @@ static void a_chain_needs_no_more_than_its_peak(void **state) {
         struct arena *arena = arena_new("test", 0);
         struct block *blocks = arena_array(arena, lengths[i], sizeof *blocks);
         chain(blocks, lengths[i]);
-        struct packing_plan plan = plan_of(arena, blocks, lengths[i]);
+        struct arena_layout plan = plan_of(arena, blocks, lengths[i]);
         assert_int_equal(plan.bytes, plan.bound);
         arena_free(arena);
     }
@@ -119,7 +119,7 @@ static void a_hundred_thousand_blocks_with_shortcuts_are_planned(void **state) {
     uint64_t seed = 5;
     for (uint32_t i = 0; i < n; i++)
         blocks[i] = (struct block){1 + draw(&seed, 1000), i, i + (i % 4 == 0 ? 4 : 1)};
-    struct packing_plan plan = plan_of(arena, blocks, n);
+    struct arena_layout plan = plan_of(arena, blocks, n);
     assert_true(plan.bytes < plan.bound + plan.bound / 2);
     arena_free(arena);
 }
@@ -128,7 +128,7 @@ static void blocks_that_all_live_together_stand_on_each_other(void **state) {
     (void)state;
     struct arena *arena = arena_new("test", 0);
     struct block blocks[3] = {{5, 0, 9}, {1, 0, 9}, {7, 9, 9}};
-    struct packing_plan plan = plan_of(arena, blocks, 3);
+    struct arena_layout plan = plan_of(arena, blocks, 3);
     assert_int_equal(plan.bytes, 13);
     expect_disjoint(blocks, 3, &plan);
     arena_free(arena);
@@ -136,7 +136,7 @@ static void blocks_that_all_live_together_stand_on_each_other(void **state) {
 
 /* The same at one step, where the map of all would be too much. */
 static void expect_disjoint_at(const struct block *blocks, size_t n, uint32_t step,
-                               const struct packing_plan *plan) {
+                               const struct arena_layout *plan) {
     char *map = calloc(1, (size_t)plan->bytes);
     assert_non_null(map);
     for (size_t i = 0; i < n; i++) {
@@ -159,7 +159,7 @@ static void where_too_many_live_together_best_fit_is_left(void **state) {
     uint64_t seed = 9;
     for (uint32_t i = 0; i < n; i++)
         blocks[i] = (struct block){1 + draw(&seed, 9), i, i + draw(&seed, 4000)};
-    struct packing_plan plan = plan_of(arena, blocks, n);
+    struct arena_layout plan = plan_of(arena, blocks, n);
     assert_int_equal(plan.by[PACKING_SIZE], DIM_UNKNOWN);
     assert_true(plan.bytes >= plan.bound && plan.bytes < plan.bound + plan.bound / 2);
     for (uint32_t step = 0; step < n; step += 500) expect_disjoint_at(blocks, n, step, &plan);

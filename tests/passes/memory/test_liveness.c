@@ -16,7 +16,7 @@ struct stored {
 };
 
 static void check_stored(const struct bench *bench, const struct stored *rows, size_t n) {
-    const struct lifetime_table *table = &bench->analysis.lifetime;
+    const struct liveness_table *table = &bench->analysis.liveness;
     for (size_t i = 0; i < n; i++) {
         uint32_t id = bench_value(bench, rows[i].value);
         const char *root = rows[i].root ? rows[i].root : rows[i].value;
@@ -85,7 +85,7 @@ static void test_a_value_lives_to_the_last_use_of_any_view_of_it(void **state) {
         const char *value;
         uint32_t first, last;
     } rows[] = {{"x", 0, 2}, {"a", 0, 3}, {"b", 1, 3}, {"c", 2, 4}, {"d", 3, 4}, {"e", 4, 4}};
-    const struct lifetime_table *table = &bench->analysis.lifetime;
+    const struct liveness_table *table = &bench->analysis.liveness;
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t id = bench_value(bench, rows[i].value);
@@ -138,7 +138,7 @@ static void test_the_peak_is_the_largest_sum_alive_at_one_step(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bench *bench = bench_open(rows[i].lines);
-        const struct lifetime_table *table = &bench->analysis.lifetime;
+        const struct liveness_table *table = &bench->analysis.liveness;
         uint32_t node = rows[i].node ? bench_node(bench, rows[i].node) : ID_NONE;
         assert_int_equal(bench->status, CM_OK);
         if (table->peak_bytes != rows[i].bytes || table->peak_node != node)

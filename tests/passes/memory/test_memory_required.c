@@ -17,7 +17,7 @@ struct group {
 };
 
 static void expect_groups(const struct bench *bench, const struct group *want, size_t n) {
-    const struct demand_table *table = &bench->analysis.demand;
+    const struct memory_required_table *table = &bench->analysis.demand;
     assert_int_equal(bench->status, CM_OK);
     assert_int_equal(table->n_groups, n);
     for (size_t i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ static void places_are_multiples_of_the_alignment(void **state) {
     const struct cm_options options = {.memory_alignment = 64};
     struct bench *bench = bench_open_with(lines, &options);
     (void)state;
-    assert_int_equal(bench->analysis.lifetime.peak_bytes, 36);
+    assert_int_equal(bench->analysis.liveness.peak_bytes, 36);
     assert_int_equal(bench->analysis.plan.arena_bytes, 3 * 64);
     for (uint32_t id = 0; id < bench->model.n_values; id++)
         assert_int_equal(bench->analysis.plan.offsets[id] % 64, 0);

@@ -77,10 +77,10 @@ static void peaks_are_what_lives_together(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench *bench = open_case(cases[i].lines);
         const struct analysis *analysis = &bench->analysis;
-        if (analysis->lifetime.peak_bytes != cases[i].peak ||
+        if (analysis->liveness.peak_bytes != cases[i].peak ||
             analysis->in_place.peak_bytes != cases[i].in_place)
             fail_msg("%s: have %lld and %lld in place", cases[i].what,
-                     (long long)analysis->lifetime.peak_bytes,
+                     (long long)analysis->liveness.peak_bytes,
                      (long long)analysis->in_place.peak_bytes);
         bench_close(bench);
     }
@@ -118,8 +118,8 @@ static void the_values_at_the_peak_sum_up_to_it(void **state) {
             sum += memory->live[k].bytes;
             if (k > 0) assert_true(memory->live[k].bytes <= memory->live[k - 1].bytes);
         }
-        assert_int_equal(sum, bench->analysis.lifetime.peak_bytes);
-        assert_int_equal(memory->of_module[0], bench->analysis.lifetime.peak_bytes);
+        assert_int_equal(sum, bench->analysis.liveness.peak_bytes);
+        assert_int_equal(memory->of_module[0], bench->analysis.liveness.peak_bytes);
         bench_close(bench);
     }
 }

@@ -62,14 +62,14 @@ static struct bench *open_case(const char *lines, enum cm_schedule schedule) {
 }
 
 static void expect_order(const struct bench *bench, const struct scheduled *row) {
-    const struct lifetime_table *lifetime = &bench->analysis.lifetime;
+    const struct liveness_table *liveness = &bench->analysis.liveness;
     char have[256] = "";
-    for (uint32_t step = 0; step < lifetime->n_steps; step++) {
-        const char *name = bench->model.nodes[lifetime->node_at[step]].name;
+    for (uint32_t step = 0; step < liveness->n_steps; step++) {
+        const char *name = bench->model.nodes[liveness->node_at[step]].name;
         if (*name == '\0') continue; /* the constant */
         if (*have != '\0') strcat(have, " ");
         strcat(have, name);
-        assert_int_equal(lifetime->step_of[lifetime->node_at[step]], step);
+        assert_int_equal(liveness->step_of[liveness->node_at[step]], step);
     }
     if (strcmp(have, row->order) != 0) fail_msg("%s: %s", row->what, have);
 }
@@ -78,11 +78,11 @@ static void an_order_is_found_that_needs_less(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench *bench = open_case(cases[i].lines, CM_SCHEDULE_MIN_MEMORY);
-        const struct lifetime_table *lifetime = &bench->analysis.lifetime;
-        if (lifetime->file_peak_bytes != cases[i].file ||
-            lifetime->peak_bytes != cases[i].least || !lifetime->is_optimal)
-            fail_msg("%s: %lld, from %lld", cases[i].what, (long long)lifetime->peak_bytes,
-                     (long long)lifetime->file_peak_bytes);
+        const struct liveness_table *liveness = &bench->analysis.liveness;
+        if (liveness->file_peak_bytes != cases[i].file ||
+            liveness->peak_bytes != cases[i].least || !liveness->is_optimal)
+            fail_msg("%s: %lld, from %lld", cases[i].what, (long long)liveness->peak_bytes,
+                     (long long)liveness->file_peak_bytes);
         expect_order(bench, &cases[i]);
         bench_close(bench);
     }
@@ -98,8 +98,8 @@ static void no_proof_is_claimed_where_an_unread_input_decides(void **state) {
                         "out q\nout y\n",
                         &options);
     assert_int_equal(bench->status, CM_OK);
-    assert_int_equal(bench->analysis.lifetime.file_peak_bytes, 1600);
-    assert_false(bench->analysis.lifetime.is_optimal);
+    assert_int_equal(bench->analysis.liveness.file_peak_bytes, 1600);
+    assert_false(bench->analysis.liveness.is_optimal);
     bench_close(bench);
 }
 
@@ -109,8 +109,8 @@ static void no_proof_is_claimed_where_a_size_is_unknown(void **state) {
                                     "node - Transpose i -> t\nnode - GatherND x t -> p\n"
                                     "node - Exp x -> q\nout p\nout q\n",
                                     CM_SCHEDULE_MIN_MEMORY);
-    assert_int_equal(bench->analysis.lifetime.peak_bytes, 800);
-    assert_false(bench->analysis.lifetime.is_optimal);
+    assert_int_equal(bench->analysis.liveness.peak_bytes, 800);
+    assert_false(bench->analysis.liveness.is_optimal);
     bench_close(bench);
 }
 
@@ -120,8 +120,8 @@ static void no_proof_is_claimed_where_a_size_is_a_bound(void **state) {
                                     "node - Transpose i -> t\nnode - GatherND x t -> p\n"
                                     "node - Exp x -> q\nout p\nout q\n",
                                     CM_SCHEDULE_MIN_MEMORY);
-    assert_int_equal(bench->analysis.lifetime.peak_bytes, 400 + 800 + 800);
-    assert_false(bench->analysis.lifetime.is_optimal);
+    assert_int_equal(bench->analysis.liveness.peak_bytes, 400 + 800 + 800);
+    assert_false(bench->analysis.liveness.is_optimal);
     bench_close(bench);
 }
 
@@ -131,8 +131,8 @@ static void an_input_that_is_a_result_stays(void **state) {
         open_case("in x float[100]\nin z float[200]\nnode - Exp x -> q\nout q\n"
                   "out z\n",
                   CM_SCHEDULE_MIN_MEMORY);
-    assert_int_equal(bench->analysis.lifetime.peak_bytes, 1600);
-    assert_true(bench->analysis.lifetime.is_optimal);
+    assert_int_equal(bench->analysis.liveness.peak_bytes, 1600);
+    assert_true(bench->analysis.liveness.is_optimal);
     bench_close(bench);
 }
 
@@ -140,8 +140,8 @@ static void the_order_of_the_file_is_kept_unless_another_is_asked_for(void **sta
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bench *bench = open_case(cases[i].lines, CM_SCHEDULE_FILE);
-        assert_int_equal(bench->analysis.lifetime.peak_bytes, cases[i].file);
-        assert_int_equal(bench->analysis.lifetime.file_peak_bytes, cases[i].file);
+        assert_int_equal(bench->analysis.liveness.peak_bytes, cases[i].file);
+        assert_int_equal(bench->analysis.liveness.file_peak_bytes, cases[i].file);
         bench_close(bench);
     }
 }

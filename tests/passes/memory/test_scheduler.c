@@ -16,10 +16,10 @@
 #define MAX_MEMBERS 400
 
 struct dag {
-    struct reorder_problem problem;
+    struct scheduler_problem problem;
     int64_t work[MAX_TASKS];
-    struct reorder_edge edges[MAX_EDGES];
-    struct reorder_tensor tensors[MAX_TENSORS];
+    struct scheduler_edge edges[MAX_EDGES];
+    struct scheduler_tensor tensors[MAX_TENSORS];
     uint32_t members[MAX_MEMBERS];
 };
 
@@ -29,8 +29,8 @@ static uint32_t draw(uint64_t *state, uint32_t n) {
 }
 
 static void add_tensor(struct dag *dag, int64_t bytes, bool from_start, bool to_end) {
-    dag->tensors[dag->problem.n_tensors++] =
-        (struct reorder_tensor){bytes, from_start, to_end, (uint32_t)dag->problem.n_members, 0};
+    dag->tensors[dag->problem.n_tensors++] = (struct scheduler_tensor){
+        bytes, from_start, to_end, (uint32_t)dag->problem.n_members, 0};
 }
 
 static void add_member(struct dag *dag, uint32_t task) {
@@ -43,11 +43,11 @@ static struct dag *random_dag(uint64_t *seed, uint32_t n) {
     struct dag *dag = calloc(1, sizeof *dag);
     uint32_t density = 2 + draw(seed, 5);
     assert_non_null(dag);
-    dag->problem = (struct reorder_problem){.n_tasks = n,
-                                            .work = dag->work,
-                                            .edges = dag->edges,
-                                            .tensors = dag->tensors,
-                                            .members = dag->members};
+    dag->problem = (struct scheduler_problem){.n_tasks = n,
+                                              .work = dag->work,
+                                              .edges = dag->edges,
+                                              .tensors = dag->tensors,
+                                              .members = dag->members};
     for (uint32_t task = 0; task < n; task++) {
         if (draw(seed, 4) == 0) dag->work[task] = 1 + draw(seed, 30);
         for (uint32_t i = 0; i <= draw(seed, 2); i++) {
@@ -56,7 +56,7 @@ static struct dag *random_dag(uint64_t *seed, uint32_t n) {
             for (uint32_t reader = task + 1; reader < n; reader++) {
                 if (draw(seed, density) != 0) continue;
                 add_member(dag, reader);
-                dag->edges[dag->problem.n_edges++] = (struct reorder_edge){task, reader};
+                dag->edges[dag->problem.n_edges++] = (struct scheduler_edge){task, reader};
             }
         }
     }
@@ -70,7 +70,7 @@ static struct dag *random_dag(uint64_t *seed, uint32_t n) {
 static int64_t bytes_at(const struct dag *dag, uint32_t done, uint32_t task) {
     int64_t live = dag->work[task];
     for (uint32_t i = 0; i < dag->problem.n_tensors; i++) {
-        const struct reorder_tensor *tensor = &dag->tensors[i];
+        const struct scheduler_tensor *tensor = &dag->tensors[i];
         bool begun = tensor->from_start;
         bool needed = tensor->to_end;
         for (uint32_t k = 0; k < tensor->n_members; k++) {
@@ -129,8 +129,8 @@ static void no_order_of_a_small_graph_needs_less(void **state) {
     for (int round = 0; round < 300; round++) {
         struct arena *arena = arena_new("test", 0);
         struct dag *dag = random_dag(&seed, 1 + draw(&seed, MAX_TASKS));
-        struct reorder_result result;
-        assert_int_equal(reorder_find(arena, &dag->problem, &result), CM_OK);
+        struct scheduler_result result;
+        assert_int_equal(scheduler_find(arena, &dag->problem, &result), CM_OK);
         assert_int_equal(result.given_peak, peak_of(dag, given));
         assert_int_equal(result.peak, peak_of(dag, result.order));
         assert_int_equal(result.peak, lowest_peak(dag));
@@ -148,22 +148,22 @@ static void branches_in_turns_are_run_one_after_the_other(void **state) {
     enum { N_CHAINS = 200, LENGTH = 3, N = N_CHAINS * LENGTH + 1 };
     struct arena *arena = arena_new("test", 0);
     static int64_t work[N];
-    static struct reorder_edge edges[N];
-    static struct reorder_tensor tensors[N];
+    static struct scheduler_edge edges[N];
+    static struct scheduler_tensor tensors[N];
     static uint32_t members[2 * N];
-    struct reorder_problem problem = {
+    struct scheduler_problem problem = {
         .n_tasks = N, .work = work, .edges = edges, .tensors = tensors, .members = members};
-    struct reorder_result result;
+    struct scheduler_result result;
     (void)state;
     for (uint32_t task = 0; task + 1 < N; task++) {
         uint32_t next = task / N_CHAINS + 1 < LENGTH ? task + N_CHAINS : N - 1;
-        edges[problem.n_edges++] = (struct reorder_edge){task, next};
-        tensors[problem.n_tensors++] = (struct reorder_tensor){
+        edges[problem.n_edges++] = (struct scheduler_edge){task, next};
+        tensors[problem.n_tensors++] = (struct scheduler_tensor){
             next == N - 1 ? 1 : 100, false, false, (uint32_t)problem.n_members, 2};
         members[problem.n_members++] = task;
         members[problem.n_members++] = next;
     }
-    assert_int_equal(reorder_find(arena, &problem, &result), CM_OK);
+    assert_int_equal(scheduler_find(arena, &problem, &result), CM_OK);
     assert_int_equal(result.given_peak, 100 * N_CHAINS + 100);
     assert_int_equal(result.peak, N_CHAINS - 1 + 200);
     arena_free(arena);
@@ -174,33 +174,33 @@ static void a_long_graph_is_gone_through_in_its_own_order(void **state) {
     enum { N = 100000 };
     struct arena *arena = arena_new("test", 0);
     int64_t *work = arena_array(arena, N, sizeof *work);
-    struct reorder_edge *edges = arena_array(arena, 2 * N, sizeof *edges);
-    struct reorder_tensor *tensors = arena_array(arena, N, sizeof *tensors);
+    struct scheduler_edge *edges = arena_array(arena, 2 * N, sizeof *edges);
+    struct scheduler_tensor *tensors = arena_array(arena, N, sizeof *tensors);
     uint32_t *members = arena_array(arena, 3 * N, sizeof *members);
-    struct reorder_problem problem = {
+    struct scheduler_problem problem = {
         .n_tasks = N, .work = work, .edges = edges, .tensors = tensors, .members = members};
-    struct reorder_result result;
+    struct scheduler_result result;
     uint64_t seed = 5;
     (void)state;
     for (uint32_t task = 0; task < N; task++) {
-        tensors[problem.n_tensors] = (struct reorder_tensor){
+        tensors[problem.n_tensors] = (struct scheduler_tensor){
             1 + draw(&seed, 1000), false, task + 1 == N, (uint32_t)problem.n_members, 1};
         members[problem.n_members++] = task;
         for (uint32_t reader = task + 1; reader < N && reader <= task + 4; reader += 3) {
             if (reader > task + 1 && task % 4 != 0) continue;
-            edges[problem.n_edges++] = (struct reorder_edge){task, reader};
+            edges[problem.n_edges++] = (struct scheduler_edge){task, reader};
             members[problem.n_members++] = reader;
             tensors[problem.n_tensors].n_members++;
         }
         problem.n_tensors++;
     }
-    assert_int_equal(reorder_find(arena, &problem, &result), CM_OK);
+    assert_int_equal(scheduler_find(arena, &problem, &result), CM_OK);
     assert_true(result.optimal);
     assert_int_equal(result.peak, result.given_peak);
     arena_free(arena);
 }
 
-static void expect_order(const struct reorder_problem *problem, const uint32_t *order) {
+static void expect_order(const struct scheduler_problem *problem, const uint32_t *order) {
     uint32_t *places = calloc(problem->n_tasks, sizeof *places);
     assert_non_null(places);
     for (uint32_t i = 0; i < problem->n_tasks; i++) places[order[i]] = i;
@@ -215,13 +215,13 @@ static void what_is_too_wide_is_bettered_around_its_peak(void **state) {
     enum { N = 400, BACK = 100 };
     struct arena *arena = arena_new("test", 0);
     static int64_t work[N];
-    static struct reorder_edge edges[2 * N];
-    static struct reorder_tensor tensors[N];
+    static struct scheduler_edge edges[2 * N];
+    static struct scheduler_tensor tensors[N];
     static uint32_t readers[N][N];
     static uint32_t members[4 * N];
-    struct reorder_problem problem = {
+    struct scheduler_problem problem = {
         .n_tasks = N, .work = work, .edges = edges, .tensors = tensors, .members = members};
-    struct reorder_result result;
+    struct scheduler_result result;
     uint64_t seed = 11;
     uint32_t place = 0;
     int64_t peak = 0;
@@ -229,12 +229,12 @@ static void what_is_too_wide_is_bettered_around_its_peak(void **state) {
     for (uint32_t task = 1; task < N; task++)
         for (int i = 0; i < 2; i++) {
             uint32_t back = 1 + draw(&seed, task < BACK ? task : BACK);
-            edges[problem.n_edges++] = (struct reorder_edge){task - back, task};
+            edges[problem.n_edges++] = (struct scheduler_edge){task - back, task};
             readers[task - back][task] = 1;
         }
     for (uint32_t task = 0; task < N; task++) {
-        struct reorder_tensor tensor = {1, false, task + 1 == N, (uint32_t)problem.n_members,
-                                        1};
+        struct scheduler_tensor tensor = {1, false, task + 1 == N, (uint32_t)problem.n_members,
+                                          1};
         members[problem.n_members++] = task;
         for (uint32_t reader = task + 1; reader < N; reader++) {
             if (!readers[task][reader]) continue;
@@ -243,9 +243,9 @@ static void what_is_too_wide_is_bettered_around_its_peak(void **state) {
         }
         tensors[problem.n_tensors++] = tensor;
     }
-    assert_int_equal(reorder_find(arena, &problem, &result), CM_OK);
+    assert_int_equal(scheduler_find(arena, &problem, &result), CM_OK);
     expect_order(&problem, result.order);
-    assert_int_equal(reorder_peak(arena, &problem, result.order, &peak, &place), CM_OK);
+    assert_int_equal(scheduler_peak(arena, &problem, result.order, &peak, &place), CM_OK);
     assert_int_equal(result.peak, peak);
     assert_true(10 * result.peak < 9 * result.given_peak);
     assert_false(result.optimal);
@@ -254,10 +254,10 @@ static void what_is_too_wide_is_bettered_around_its_peak(void **state) {
 
 static void nothing_to_run_needs_nothing(void **state) {
     struct arena *arena = arena_new("test", 0);
-    const struct reorder_problem problem = {0};
-    struct reorder_result result;
+    const struct scheduler_problem problem = {0};
+    struct scheduler_result result;
     (void)state;
-    assert_int_equal(reorder_find(arena, &problem, &result), CM_OK);
+    assert_int_equal(scheduler_find(arena, &problem, &result), CM_OK);
     assert_int_equal(result.peak, 0);
     arena_free(arena);
 }

@@ -354,7 +354,7 @@ static void a_composite_is_on_floats(void **state) {
         &options);
     (void)state;
     if (bench->status != CM_OK) fail_msg("%s", bench_messages(bench));
-    assert_int_equal(bench->analysis.composites.n, 1);
+    assert_int_equal(bench->analysis.fused_patterns.n, 1);
     assert_int_equal(bench_costs(bench, "m")->macs, 2 * 4 * 4 * 8);
     assert_int_equal(bench_costs(bench, "m")->int_macs, 0);
     assert_int_equal(bench_module(bench, "")->costs.int_ops, 0);

@@ -124,10 +124,10 @@ static void steps_keep_and_cost_what_their_operators_say(void **state) {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct bench *bench = open_step(&steps[i]);
         const struct training_table *table = &bench->analysis.training;
-        if (table->kept_bytes != steps[i].kept || table->backward_macs != steps[i].macs ||
+        if (table->saved_bytes != steps[i].kept || table->backward_macs != steps[i].macs ||
             (steps[i].peak != 0 && table->peak_bytes != steps[i].peak))
             fail_msg("%s: %lld kept, %lld MACs, peak %lld", steps[i].what,
-                     (long long)table->kept_bytes, (long long)table->backward_macs,
+                     (long long)table->saved_bytes, (long long)table->backward_macs,
                      (long long)table->peak_bytes);
         bench_close(bench);
     }
@@ -182,11 +182,11 @@ static void a_module_answers_for_what_its_nodes_made(void **state) {
     struct bench *bench = open_step(&step);
     (void)state;
     assert_int_equal(step_of(bench, "one")->backward_macs, 30);
-    assert_int_equal(step_of(bench, "one")->kept_bytes, 40);
+    assert_int_equal(step_of(bench, "one")->saved_bytes, 40);
     assert_int_equal(step_of(bench, "two")->backward_macs, 100);
-    assert_int_equal(step_of(bench, "two")->kept_bytes, 0);
+    assert_int_equal(step_of(bench, "two")->saved_bytes, 0);
     assert_int_equal(step_of(bench, "")->backward_macs, 130);
-    assert_int_equal(step_of(bench, "")->kept_bytes, 64);
+    assert_int_equal(step_of(bench, "")->saved_bytes, 64);
     bench_close(bench);
 }
 
@@ -353,7 +353,7 @@ static void a_recurrence_goes_back_through_every_step(void **state) {
         const struct step step = {.what = "a recurrence", .lines = cases[i].lines};
         struct bench *bench = open_step(&step);
         assert_int_equal(bench->analysis.training.backward_macs, cases[i].macs);
-        assert_int_equal(bench->analysis.training.kept_bytes, cases[i].kept);
+        assert_int_equal(bench->analysis.training.saved_bytes, cases[i].kept);
         bench_close(bench);
     }
 }
@@ -380,8 +380,8 @@ static void a_composite_is_one_operation(void **state) {
     const struct training_table *want = &one->analysis.training;
     const struct training_table *have = &many->analysis.training;
     (void)state;
-    assert_int_equal(want->kept_bytes, 32 + 32 + 2 * 2 * 4); /* x, h, statistics */
-    assert_int_equal(have->kept_bytes, want->kept_bytes);
+    assert_int_equal(want->saved_bytes, 32 + 32 + 2 * 2 * 4); /* x, h, statistics */
+    assert_int_equal(have->saved_bytes, want->saved_bytes);
     assert_int_equal(have->backward_macs, want->backward_macs);
     assert_int_equal(have->learned, want->learned);
     assert_int_equal(have->peak_bytes, want->peak_bytes);
@@ -397,9 +397,9 @@ static void what_an_unknown_operator_keeps_is_not_known(void **state) {
     struct bench *bench = open_step(&step);
     const struct cm_step *node = &bench->analysis.training.of_node[bench_node(bench, "u")];
     (void)state;
-    assert_int_equal(node->kept_bytes, CM_UNKNOWN);
+    assert_int_equal(node->saved_bytes, CM_UNKNOWN);
     assert_int_equal(node->backward_macs, CM_UNKNOWN);
-    assert_int_equal(bench->analysis.training.kept_bytes, 40);
+    assert_int_equal(bench->analysis.training.saved_bytes, 40);
     bench_close(bench);
 }
 
@@ -412,8 +412,8 @@ static void what_others_keep_of_an_unknown_operator_is_in_all_sums(void **state)
     struct bench *bench = open_step(&step);
     const struct training_table *table = &bench->analysis.training;
     (void)state;
-    assert_int_equal(table->kept_bytes, 80);
-    assert_int_equal(table->of_module[0].kept_bytes, 80);
+    assert_int_equal(table->saved_bytes, 80);
+    assert_int_equal(table->of_module[0].saved_bytes, 80);
     bench_close(bench);
 }
 

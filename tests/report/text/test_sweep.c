@@ -60,8 +60,8 @@ static void what_is_written_is_read(void **state) {
     assert_int_equal(read->rows[0].int_ops, 3);
     assert_int_equal(read->rows[2].macs, CM_UNKNOWN);
     assert_string_equal(read->model, odd.model);
-    assert_int_equal(read->n_described_ops, 2);
-    assert_string_equal(read->described_ops[0].name, ops[0].name);
+    assert_int_equal(read->n_custom_ops, 2);
+    assert_string_equal(read->custom_ops[0].name, ops[0].name);
     assert_int_equal(read->n_diagnostics, 2);
     assert_string_equal(read->diagnostics[1].hint, notes[1].hint);
     char *again = written(read, true, &size_again);

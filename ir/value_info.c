@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a declared type says of a value: see fact.h. */
-#include "ir/fact.h"
+#include "ir/value_info.h"
 
 #include "costmodel/costmodel.h"
 #include "ir/graph.h"
@@ -11,23 +11,23 @@
 /* Sequences of optionals of sequences …: nothing is kept of what lies deeper. */
 #define MAX_NESTING 4
 
-static struct fact outermost(const struct type *type) {
-    struct fact fact = fact_unknown();
-    fact.kind = type->kind;
-    fact.dtype = type->dtype;
+static struct value_info outermost(const struct type *type) {
+    struct value_info info = value_info_unknown();
+    info.kind = type->kind;
+    info.dtype = type->dtype;
     if (type->kind == CM_TYPE_TENSOR || type->kind == CM_TYPE_SPARSE_TENSOR)
-        fact.shape = type->shape;
-    return fact;
+        info.shape = type->shape;
+    return info;
 }
 
-bool fact_is_settled(const struct fact *fact) {
-    while (fact->element) fact = fact->element;
-    bool tensor = fact->kind == CM_TYPE_TENSOR || fact->kind == CM_TYPE_SPARSE_TENSOR;
-    return tensor && shape_is_known(&fact->shape);
+bool value_info_is_settled(const struct value_info *info) {
+    while (info->element) info = info->element;
+    bool tensor = info->kind == CM_TYPE_TENSOR || info->kind == CM_TYPE_SPARSE_TENSOR;
+    return tensor && shape_is_known(&info->shape);
 }
 
-int fact_of_type(struct arena *arena, const struct type *type, struct fact *ret) {
-    struct fact facts[MAX_NESTING + 1];
+int value_info_of_type(struct arena *arena, const struct type *type, struct value_info *ret) {
+    struct value_info facts[MAX_NESTING + 1];
     int n = 0;
     for (; type && n <= MAX_NESTING; type = type->element) facts[n++] = outermost(type);
     while (--n > 0) {
