@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pass is one file and one row in pipeline.c. It reads the model and the tables of the passes
- * before it, all const, and fills its own table: passes cannot trample on each other.
+ * A pass is a run function and one row in pipeline.c. It reads the model and the tables of
+ * earlier passes, all const, and fills its own table.
  */
 #ifndef PASSES_PASS_H
 #define PASSES_PASS_H
@@ -23,52 +23,50 @@ struct optimizer;
 struct cm_diagnostics;
 struct map;
 
-/* What a pass needs of earlier ones, and gives to later ones. */
+/* Facts that a pass requires of earlier passes or gives to later ones. */
 enum pass_facts {
-    HAS_OPERATORS = 1 << 0,        /* bind */
-    HAS_BATCH = 1 << 1,            /* batch */
-    HAS_TYPES = 1 << 2,            /* infer */
-    HAS_STORAGE = 1 << 3,          /* lifetime */
-    HAS_PARAMETERS = 1 << 4,       /* params */
-    HAS_COSTS = 1 << 5,            /* count */
-    HAS_MODULES = 1 << 6,          /* modules */
-    HAS_ARENA_PLAN = 1 << 7,       /* plan */
-    HAS_PEAKS = 1 << 8,            /* memory */
-    HAS_EXPLANATIONS = 1 << 9,     /* explain */
-    HAS_FUSED_PATTERNS = 1 << 10,  /* composites */
-    HAS_IN_PLACE = 1 << 11,        /* in_place */
-    HAS_MEMORY_REQUIRED = 1 << 12, /* demand */
-    HAS_TRAINING = 1 << 13,        /* training, where options ask for an optimizer */
-    HAS_PRIMITIVES = 1 << 14,      /* primitives */
-    HAS_TIMES = 1 << 15,           /* estimate */
-    HAS_ROOFLINE_BOUNDS = 1 << 16, /* bounds */
-    HAS_BREAKDOWN = 1 << 17,       /* breakdown */
-    HAS_ADVICE = 1 << 18,          /* advice */
+    HAS_OPERATORS = 1 << 0,
+    HAS_BATCH = 1 << 1,
+    HAS_TYPES = 1 << 2,
+    HAS_STORAGE = 1 << 3,
+    HAS_PARAMETERS = 1 << 4,
+    HAS_COSTS = 1 << 5,
+    HAS_MODULES = 1 << 6,
+    HAS_ARENA_PLAN = 1 << 7,
+    HAS_PEAKS = 1 << 8,
+    HAS_EXPLANATIONS = 1 << 9,
+    HAS_FUSED_PATTERNS = 1 << 10,
+    HAS_IN_PLACE = 1 << 11,
+    HAS_MEMORY_REQUIRED = 1 << 12,
+    HAS_TRAINING = 1 << 13, /* the table is empty unless options name an optimizer */
+    HAS_PRIMITIVES = 1 << 14,
+    HAS_TIMES = 1 << 15,
+    HAS_ROOFLINE_BOUNDS = 1 << 16,
+    HAS_BREAKDOWN = 1 << 17,
+    HAS_ADVICE = 1 << 18,
 };
 
 struct symbol {
     const char *name;
     int64_t size;   /* DIM_UNKNOWN until batch binds it */
-    uint32_t input; /* first input that has it */
-    int axis;
+    uint32_t input; /* first input with this symbol, */
+    int axis;       /* and its axis */
 };
 
-/* What became of a trip count that was asked for, the best last. */
+/* Outcome of a --trip-count request, in order of increasing success. */
 enum trip_use { TRIPS_NO_LOOP, TRIPS_KNOWN, TRIPS_TOO_MANY, TRIPS_TAKEN };
 
 struct bind_table {
-    const struct op *
-        *ops; /* by node; a row of unknown operators where nothing fits, never NULL */
-    /* All of these rows, for what is told of each once; nodes of several opsets may have one
-     * row as several kinds. */
+    const struct op **ops; /* by node; the row of unknown operators if none matches, not NULL */
+    /* The distinct rows. Nodes of several opset versions may share a row as several kinds. */
     size_t n_kinds;
     const struct op **kinds;
     uint32_t *kind_of;    /* by node: index into kinds */
-    const int64_t *trips; /* by node: --trip-count, DIM_UNKNOWN; NULL: none was given */
+    const int64_t *trips; /* by node: --trip-count, DIM_UNKNOWN; NULL if no option is given */
     size_t n_unknown;     /* nodes of unknown operators */
 };
 
-/* Operand `slot` of `node` is not what the file says but `fact`. */
+/* Replaces the value info of operand `slot` of `node`. */
 struct override {
     uint32_t node;
     uint32_t slot;
@@ -86,40 +84,36 @@ struct rebatched {
 };
 
 struct batch_table {
-    int64_t batch; /* DIM_UNKNOWN where no axis is a batch */
+    int64_t batch; /* DIM_UNKNOWN if the model has no batch axis */
     size_t n_symbols;
     struct symbol *symbols;
-    const struct value_info **inputs; /* by value: the fact of a graph input, NULL for others */
-    /* By node, NULL where there is none; NULL: none at all. */
-    const struct override **overrides;
+    const struct value_info **inputs;  /* by value; NULL if the value is not a graph input */
+    const struct override **overrides; /* by node, NULL for none; NULL if no node has any */
     size_t n_rebatched;
     struct rebatched *rebatched;
 };
 
 struct infer_table {
     struct value_info *facts; /* by value */
-    int64_t *runs;            /* by graph: how often one run of the graph around it runs it */
-    bool *alternative; /* by graph: a branch; of its node's branches only the dearest is charged
-                        */
-    bool is_open;      /* dims of outputs, or how often a body runs, are not known */
-    /*
-     * The same where what only data decide is as large as it can be, and dims and runs are
-     * upper bounds; this table itself where nothing is open.
-     */
+    int64_t *runs;            /* by graph: runs per run of the enclosing graph */
+    bool *alternative; /* by graph: a branch; only the most expensive branch of a node counts */
+    bool is_open;      /* some output dims or trip counts are unknown */
+    /* Upper-bound variant of this table: data-dependent dims and trip counts at their maximum.
+     * Points to this table if every shape is static. */
     const struct infer_table *upper;
 };
 
-/* Nodes that an exporter made of one operation of the framework: LayerNorm before opset 17,
- * GELU, SiLU … */
+/* Nodes into which an exporter decomposed one operation of the framework: LayerNorm before
+ * opset 17, GELU, SiLU, ... */
 struct fused_pattern {
-    const char *name;        /* "LayerNorm", as a framework prints the class */
-    const struct op *op;     /* the row that counts it: that of LayerNormalization, Gelu … */
+    const char *name;        /* class name in the framework: "LayerNorm" */
+    const struct op *op;     /* row that counts it: that of LayerNormalization, Gelu, ... */
     const struct node *node; /* the operation as one node: operands and result are values of the
-                                model, attributes as the row wants them */
-    uint32_t last;           /* the node that makes its result */
+                                model, attributes are those of the row */
+    uint32_t last;           /* node that produces the result */
     size_t n_nodes;
-    const uint32_t *nodes; /* all of them, in file order */
-    bool foldable; /* was several operations when exported, and is counted as such: of_node has
+    const uint32_t *nodes; /* in file order */
+    bool foldable; /* several operations when exported, counted as such (Conv+BN): of_node has
                       none of its nodes */
 };
 
@@ -179,8 +173,7 @@ enum param_kind {
     PARAM_BUFFER,
 };
 
-/* A tensor that counts: a constant, or an Identity of one whose output bears a parameter's
- * name. */
+/* A constant, or an Identity of one whose output has a parameter's name. */
 struct param {
     uint32_t value;
     enum param_kind kind;
@@ -193,7 +186,7 @@ struct params_table {
     size_t n_params;
     struct param *params;
     uint32_t *of_value; /* by value: index into params, ID_NONE */
-    /* Params that each node uses, itself or through views, slices and casts of them. */
+    /* Params that each node uses, directly or through views, slices and casts. */
     uint32_t *n_used;      /* by node */
     const uint32_t **used; /* by node: indices into params */
 };
@@ -212,19 +205,19 @@ struct count_table {
 };
 
 struct modules_table {
-    size_t
-        n_modules; /* modules[0] is the root; parents before children, in order of first use */
-    /* Rows of the result, in `kept`. Outputs, peak, and what a step or a time makes of them are
-     * for api/assemble.c to fill in; figures may still be DIM_OVERFLOW. */
+    /* modules[0] is the root; parents precede children, in order of first use. */
+    size_t n_modules;
+    /* Rows of the result, in `kept`. api/assemble.c fills in outputs, peak, training and times;
+     * figures may still be DIM_OVERFLOW. */
     struct cm_module *modules;
     uint32_t *parents; /* by module: ID_NONE for the root */
     uint32_t *of_node; /* by node: index into modules */
-    /* Values of the first call that leave a module: outputs[first_output[i]] and on, up to
-     * those of the next one. */
-    uint32_t *first_output; /* by module; one more at the end */
+    /* Values of a module's first call that are used outside it: module i has
+     * outputs[first_output[i] .. first_output[i + 1]). */
+    uint32_t *first_output; /* by module, n_modules + 1 entries */
     uint32_t *outputs;
     size_t n_sources;
-    struct cm_name_count *sources; /* that told modules, and of how many nodes */
+    struct cm_name_count *sources; /* module sources, and the number of nodes of each */
 };
 
 struct live_value {
@@ -454,9 +447,9 @@ struct advice_table {
 struct analysis {
     const struct model *model;
     const struct cm_options *options;
-    struct arena *arena;   /* lives as long as the analysis */
-    struct arena *kept;    /* as long as the result, which takes over what stands in it */
-    struct arena *scratch; /* of the pass that runs; the runner empties it */
+    struct arena *arena;   /* lifetime of the analysis */
+    struct arena *kept;    /* lifetime of the result, which takes it over */
+    struct arena *scratch; /* of the running pass; the runner empties it */
     struct cm_diagnostics *diag;
     struct bind_table bind;
     struct batch_table batch;
@@ -481,17 +474,32 @@ struct analysis {
 
 struct pass {
     const char *name;
+    /* Fills its table, a member of *analysis; everything else is read-only. */
+    int (*run)(const struct analysis *analysis, void *table);
+    size_t table;        /* offset of its table in struct analysis */
     const char *summary; /* one line, for `costmodel passes` */
-    unsigned needs;      /* enum pass_facts */
-    unsigned gives;
-    /* Fills its own table, `own`, a member of *analysis; all else there is read only. */
-    int (*run)(const struct analysis *analysis, void *own);
-    size_t own; /* offset of its table in struct analysis */
+    unsigned requires;   /* enum pass_facts */
+    unsigned gives;      /* enum pass_facts */
 };
 
-extern const struct pass pass_bind, pass_batch, pass_infer, pass_fuse_patterns, pass_liveness,
-    pass_in_place, pass_arena_plan, pass_params, pass_memory_required, pass_primitives,
-    pass_estimate, pass_count, pass_modules, pass_peak_memory, pass_training, pass_explain,
-    pass_roofline_bounds, pass_breakdown, pass_advice;
+int pass_bind(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_batch(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_infer(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_fuse_patterns(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_liveness(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_in_place(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_arena_plan(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_params(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_primitives(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_estimate(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_count(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_modules(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_peak_memory(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_training(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_memory_required(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_explain(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_roofline_bounds(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_breakdown(const struct analysis *analysis, void *own) CM_MUST_CHECK;
+int pass_advice(const struct analysis *analysis, void *own) CM_MUST_CHECK;
 
 #endif

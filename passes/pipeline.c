@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of a model through the passes, top to bottom. Start here. */
+/* The passes in order, their contracts, and the runner that checks them. Start reading here. */
 #include "passes/pipeline.h"
 
 #include <stdio.h>
@@ -12,53 +12,156 @@
 
 #include "support/banned.h"
 
-/* clang-format off */
-static const struct pass *const pipeline[] = {
-    &pass_bind,       /* which operator row is each node? */
-    &pass_batch,      /* which shape has each input? */
-    &pass_infer,      /* which type, and which contents, has each value? */
-    &pass_fuse_patterns, /* which nodes are one operation, taken apart by the exporter? */
-    &pass_liveness,   /* which values own bytes, and from when to when? */
-    &pass_in_place,   /* which could be written over another? */
-    &pass_arena_plan,       /* where in one arena does each value stand? */
-    &pass_params,     /* which constants are learned? */
-    &pass_primitives, /* what of it could a backend run? */
-    &pass_estimate,   /* how long does that take? */
-    &pass_count,      /* what does each node cost? */
-    &pass_modules,    /* to which module does each node belong, and what does a module cost? */
-    &pass_peak_memory,     /* what is alive at the peak, and what is the peak of each module? */
-    &pass_training,   /* what does a training step keep, and what does it cost? */
-    &pass_memory_required,     /* how much of a device does all of it take? */
-    &pass_explain,    /* how do the figures come about that were asked about? */
-    &pass_roofline_bounds,     /* what keeps each layer from being faster? */
-    &pass_breakdown,  /* what does each operator, and each kernel, take? */
-    &pass_advice,     /* what would make it faster? */
+#define TABLE(member) offsetof(struct analysis, member)
+
+/* Each pass may read only the tables that its `requires` names. */
+static const struct pass pipeline[] = {
+    /* What the graph is: operators, shapes, fused patterns. */
+    {.name = "bind",
+     .run = pass_bind,
+     .table = TABLE(bind),
+     .summary = "give each node its operator row and check its signature",
+     .requires = 0,
+     .gives = HAS_OPERATORS},
+    {.name = "batch",
+     .run = pass_batch,
+     .table = TABLE(batch),
+     .summary = "bind symbolic dims and re-batch models exported with a fixed batch",
+     .requires = HAS_OPERATORS,
+     .gives = HAS_BATCH},
+    {.name = "infer",
+     .run = pass_infer,
+     .table = TABLE(infer),
+     .summary = "infer the type of every value and fold shape arithmetic",
+     .requires = HAS_OPERATORS | HAS_BATCH,
+     .gives = HAS_TYPES},
+    {.name = "fuse_patterns",
+     .run = pass_fuse_patterns,
+     .table = TABLE(fused_patterns),
+     .summary = "match operations that the exporter decomposed",
+     .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES,
+     .gives = HAS_FUSED_PATTERNS},
+
+    /* Where bytes are. */
+    {.name = "liveness",
+     .run = pass_liveness,
+     .table = TABLE(liveness),
+     .summary = "find which values own bytes and the steps at which they are live",
+     .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES,
+     .gives = HAS_STORAGE},
+    {.name = "in_place",
+     .run = pass_in_place,
+     .table = TABLE(in_place),
+     .summary = "find nodes that could overwrite an operand, and the resulting peak",
+     .requires = HAS_TYPES | HAS_STORAGE,
+     .gives = HAS_IN_PLACE},
+    {.name = "arena_plan",
+     .run = pass_arena_plan,
+     .table = TABLE(plan),
+     .summary = "assign each value that owns bytes an offset in one arena",
+     .requires = HAS_TYPES | HAS_STORAGE | HAS_IN_PLACE,
+     .gives = HAS_ARENA_PLAN},
+    {.name = "params",
+     .run = pass_params,
+     .table = TABLE(params),
+     .summary = "classify constants as learned parameters, buffers or neither",
+     .requires = HAS_OPERATORS | HAS_TYPES,
+     .gives = HAS_PARAMETERS},
+
+    /* What nodes and modules cost. Empty primitives and times unless a backend is selected. */
+    {.name = "primitives",
+     .run = pass_primitives,
+     .table = TABLE(primitives),
+     .summary = "lower nodes to the distinct primitives that a backend could run",
+     .requires = HAS_OPERATORS | HAS_TYPES | HAS_STORAGE,
+     .gives = HAS_PRIMITIVES},
+    {.name = "estimate",
+     .run = pass_estimate,
+     .table = TABLE(estimate),
+     .summary = "get the latency of each primitive from the backend",
+     .requires = HAS_PRIMITIVES,
+     .gives = HAS_TIMES},
+    {.name = "count",
+     .run = pass_count,
+     .table = TABLE(count),
+     .summary = "count MACs, FLOPs and bytes of every node",
+     .requires =
+         HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE | HAS_TIMES,
+     .gives = HAS_COSTS},
+    {.name = "modules",
+     .run = pass_modules,
+     .table = TABLE(modules),
+     .summary = "recover the module hierarchy and sum the costs of each module",
+     .requires = HAS_OPERATORS | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE | HAS_PARAMETERS |
+                 HAS_COSTS,
+     .gives = HAS_MODULES},
+    {.name = "peak_memory",
+     .run = pass_peak_memory,
+     .table = TABLE(memory),
+     .summary = "list the values live at the peak and compute the peak of each module",
+     .requires = HAS_TYPES | HAS_STORAGE | HAS_MODULES,
+     .gives = HAS_PEAKS},
+    {.name = "training",
+     .run = pass_training,
+     .table = TABLE(training),
+     .summary = "compute the cost and memory of a training step, if one is requested",
+     .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE |
+                 HAS_PARAMETERS | HAS_COSTS | HAS_MODULES,
+     .gives = HAS_TRAINING},
+    {.name = "memory_required",
+     .run = pass_memory_required,
+     .table = TABLE(demand),
+     .summary = "sum the device memory that the model requires: weights and arena",
+     .requires = HAS_OPERATORS | HAS_TYPES | HAS_PARAMETERS | HAS_ARENA_PLAN | HAS_TRAINING,
+     .gives = HAS_MEMORY_REQUIRED},
+
+    /* Analysis of these results. */
+    {.name = "explain",
+     .run = pass_explain,
+     .table = TABLE(explain),
+     .summary = "derive the figures of the nodes and modules named by --explain",
+     .requires = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_STORAGE | HAS_COSTS | HAS_MODULES,
+     .gives = HAS_EXPLANATIONS},
+    {.name = "roofline_bounds",
+     .run = pass_roofline_bounds,
+     .table = TABLE(bounds),
+     .summary = "find the resource that limits each latency",
+     .requires = HAS_PRIMITIVES | HAS_TIMES | HAS_COSTS | HAS_MODULES,
+     .gives = HAS_ROOFLINE_BOUNDS},
+    {.name = "breakdown",
+     .run = pass_breakdown,
+     .table = TABLE(breakdown),
+     .summary = "sum the costs by operator and the latency by kernel",
+     .requires = HAS_TIMES | HAS_PRIMITIVES | HAS_COSTS,
+     .gives = HAS_BREAKDOWN},
+    {.name = "advice",
+     .run = pass_advice,
+     .table = TABLE(advice),
+     .summary = "suggest optimizations, if latencies are available",
+     .requires =
+         HAS_ROOFLINE_BOUNDS | HAS_PRIMITIVES | HAS_TIMES | HAS_MODULES | HAS_MEMORY_REQUIRED,
+     .gives = HAS_ADVICE},
 };
-/* clang-format on */
 
 size_t pipeline_length(void) {
     return sizeof(pipeline) / sizeof(*pipeline);
 }
 
 const struct pass *pipeline_pass(size_t index) {
-    return pipeline[index];
+    return &pipeline[index];
 }
 
-static const struct pass *find_pass(const char *name) {
-    for (size_t i = 0; i < pipeline_length(); i++)
-        if (text_equal(pipeline[i]->name, name)) return pipeline[i];
-    return NULL;
-}
-
-static int check_dump(const struct analysis *analysis) {
+static int check_dump_option(const struct analysis *analysis) {
     const char *name = analysis->options->dump_after;
-    if (!name || find_pass(name)) return CM_OK;
+    for (size_t i = 0; name && i < pipeline_length(); i++)
+        if (text_equal(pipeline[i].name, name)) return CM_OK;
+    if (!name) return CM_OK;
     int status = diag_error(analysis->diag, DIAG_USAGE, "there is no pass '%s'", name);
     diag_hint(analysis->diag, "costmodel passes lists them");
     return status;
 }
 
-/* The model as it stands after the pass, with the types that are known by then. */
+/* Prints the model with the types inferred so far, if --dump-after names this pass. */
 static int dump(const struct analysis *analysis, const struct pass *pass) {
     struct text text;
     if (!text_equal(analysis->options->dump_after, pass->name)) return CM_OK;
@@ -70,40 +173,21 @@ static int dump(const struct analysis *analysis, const struct pass *pass) {
     return diag_error(analysis->diag, DIAG_IO, "the IR cannot be written");
 }
 
-int pipeline_run(struct analysis *analysis) {
-    return pipeline_run_to(analysis, 0);
-}
-
-/* What a pass took for not known may only not have been loaded. */
-static bool memory_ended(const struct analysis *analysis) {
-    return arena_failed(analysis->arena) || arena_failed(analysis->kept) ||
-           arena_failed(analysis->scratch);
-}
-
-/* What the pass needs while it runs is gone when it has run. */
 static int run_pass(struct analysis *analysis, const struct pass *pass) {
     struct arena_mark mark = arena_save(analysis->scratch);
-    int status = pass->run(analysis, (char *)analysis + pass->own);
+    int status = pass->run(analysis, (char *)analysis + pass->table);
     arena_restore(analysis->scratch, mark);
-    if (status != CM_NO_MEMORY && memory_ended(analysis)) return diag_no_memory(analysis->diag);
+    /* A pass may have treated a constant as unknown only because loading it ran out of memory.
+     */
+    if (status != CM_NO_MEMORY &&
+        (arena_failed(analysis->arena) || arena_failed(analysis->kept) ||
+         arena_failed(analysis->scratch)))
+        return diag_no_memory(analysis->diag);
     return status == CM_OK && analysis->options->dump ? dump(analysis, pass) : status;
 }
 
-static int run_passes(struct analysis *analysis, unsigned wanted) {
-    unsigned have = 0;
-    for (size_t i = 0; i < pipeline_length(); i++) {
-        const struct pass *pass = pipeline[i];
-        BUG_ON((pass->needs & ~have) != 0);
-        int status = run_pass(analysis, pass);
-        if (status < 0) return status;
-        have |= pass->gives;
-        if (wanted != 0 && (wanted & ~have) == 0) break;
-    }
-    return CM_OK;
-}
-
 int pipeline_run_to(struct analysis *analysis, unsigned wanted) {
-    int status = check_dump(analysis);
+    int status = check_dump_option(analysis);
     if (status < 0) return status;
 #ifndef NDEBUG
     verify_model(analysis->model);
@@ -111,8 +195,18 @@ int pipeline_run_to(struct analysis *analysis, unsigned wanted) {
     if (!analysis->kept) analysis->kept = analysis->arena;
     analysis->scratch = arena_new("scratch", 0);
     if (!analysis->scratch) return diag_no_memory(analysis->diag);
-    status = run_passes(analysis, wanted);
+    unsigned have = 0;
+    for (size_t i = 0; i < pipeline_length() && status >= 0; i++) {
+        BUG_ON((pipeline[i].requires & ~have) != 0);
+        status = run_pass(analysis, &pipeline[i]);
+        have |= pipeline[i].gives;
+        if (wanted != 0 && (wanted & ~have) == 0) break;
+    }
     arena_free(analysis->scratch);
     analysis->scratch = NULL;
-    return status;
+    return status < 0 ? status : CM_OK;
+}
+
+int pipeline_run(struct analysis *analysis) {
+    return pipeline_run_to(analysis, 0);
 }

@@ -327,7 +327,7 @@ static int settle_batch(const struct batch_work *work) {
     return rebatch(work->analysis, work->table, work->first, options->batch);
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_batch(const struct analysis *analysis, void *own) {
     struct map index;
     struct batch_work work = {
         .analysis = analysis, .table = own, .diag = analysis->diag, .index = &index};
@@ -348,12 +348,3 @@ static int run(const struct analysis *analysis, void *own) {
     }
     return CM_OK;
 }
-
-const struct pass pass_batch = {
-    .name = "batch",
-    .summary = "bind free dims and take a fixed batch to another one",
-    .needs = HAS_OPERATORS,
-    .gives = HAS_BATCH,
-    .run = run,
-    .own = offsetof(struct analysis, batch),
-};

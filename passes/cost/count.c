@@ -352,7 +352,7 @@ static int report_overflow(const struct analysis *analysis, uint32_t id) {
     return status;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_count(const struct analysis *analysis, void *own) {
     struct count_table *table = own;
     const struct model *model = analysis->model;
     bool *dropped = arena_array(analysis->scratch, model->n_graphs, sizeof(*dropped));
@@ -377,13 +377,3 @@ static int run(const struct analysis *analysis, void *own) {
         if (dropped[id]) table->runs[id] = 0;
     return status;
 }
-
-const struct pass pass_count = {
-    .name = "count",
-    .summary = "count MACs, FLOPs and bytes of every node",
-    .needs =
-        HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE | HAS_TIMES,
-    .gives = HAS_COSTS,
-    .run = run,
-    .own = offsetof(struct analysis, count),
-};

@@ -176,7 +176,7 @@ static int explain(const struct analysis *analysis, const char *name, struct exp
     return status < 0 ? status : explain_by(analysis, ret);
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_explain(const struct analysis *analysis, void *own) {
     struct explain_table *table = own;
     const size_t n = analysis->options->n_explain;
     int status = CM_OK;
@@ -187,12 +187,3 @@ static int run(const struct analysis *analysis, void *own) {
         status = explain(analysis, analysis->options->explain[i], &table->items[i]);
     return status;
 }
-
-const struct pass pass_explain = {
-    .name = "explain",
-    .summary = "tell how the figures come about that --explain asks about",
-    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_STORAGE | HAS_COSTS | HAS_MODULES,
-    .gives = HAS_EXPLANATIONS,
-    .run = run,
-    .own = offsetof(struct analysis, explain),
-};

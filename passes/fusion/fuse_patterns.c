@@ -281,7 +281,7 @@ static int find_all(struct finder *finder) {
     return CM_OK;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_fuse_patterns(const struct analysis *analysis, void *own) {
     const size_t n = analysis->model->n_nodes;
     struct finder finder = {.analysis = analysis, .table = own};
     finder.table->of_node = arena_array_raw(analysis->arena, n, sizeof *finder.table->of_node);
@@ -291,12 +291,3 @@ static int run(const struct analysis *analysis, void *own) {
     if (status < 0 || finder.candidates.patterns.n == 0) return status;
     return find_all(&finder);
 }
-
-const struct pass pass_fuse_patterns = {
-    .name = "composites",
-    .summary = "find the operations that the exporter took apart",
-    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES,
-    .gives = HAS_FUSED_PATTERNS,
-    .run = run,
-    .own = offsetof(struct analysis, fused_patterns),
-};

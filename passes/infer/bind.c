@@ -190,7 +190,7 @@ static int start(const struct analysis *analysis, struct bind_table *table,
     return cache->rows && table->ops && table->kind_of ? CM_OK : diag_no_memory(analysis->diag);
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_bind(const struct analysis *analysis, void *own) {
     struct bind_table *table = own;
     struct row_cache cache = {0};
     int worst = start(analysis, table, &cache);
@@ -203,12 +203,3 @@ static int run(const struct analysis *analysis, void *own) {
     if (worst == CM_OK) worst = list_kinds(analysis, &cache, table);
     return worst < 0 ? worst : trips_find(analysis, &table->trips);
 }
-
-const struct pass pass_bind = {
-    .name = "bind",
-    .summary = "give each node its operator row and check its signature",
-    .needs = 0,
-    .gives = HAS_OPERATORS,
-    .run = run,
-    .own = offsetof(struct analysis, bind),
-};

@@ -27,7 +27,7 @@ static bool is_as_declared(const struct analysis *analysis) {
     return true;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_infer(const struct analysis *analysis, void *own) {
     struct walk walk = {
         .model = analysis->model,
         .ops = analysis->bind.ops,
@@ -49,12 +49,3 @@ static int run(const struct analysis *analysis, void *own) {
     if (status == CM_OK && walk.trips) status = trips_check(analysis, walk.trip_uses);
     return status < 0 ? status : most_walk(&walk, &table->upper);
 }
-
-const struct pass pass_infer = {
-    .name = "infer",
-    .summary = "infer the type of every value and fold shape arithmetic",
-    .needs = HAS_OPERATORS | HAS_BATCH,
-    .gives = HAS_TYPES,
-    .run = run,
-    .own = offsetof(struct analysis, infer),
-};

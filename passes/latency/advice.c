@@ -128,16 +128,6 @@ static int apply_all(const struct analysis *analysis, struct advice_table *table
     return CM_OK;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_advice(const struct analysis *analysis, void *own) {
     return analysis->bounds.done ? apply_all(analysis, own) : CM_OK;
 }
-
-const struct pass pass_advice = {
-    .name = "advice",
-    .summary = "tell what would make it faster, where there are times",
-    .needs =
-        HAS_ROOFLINE_BOUNDS | HAS_PRIMITIVES | HAS_TIMES | HAS_MODULES | HAS_MEMORY_REQUIRED,
-    .gives = HAS_ADVICE,
-    .run = run,
-    .own = offsetof(struct analysis, advice),
-};

@@ -233,18 +233,9 @@ static int list_kernels(const struct analysis *analysis, struct breakdown_table 
     return CM_OK;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_breakdown(const struct analysis *analysis, void *own) {
     int status = list_operators(analysis, own);
     if (status == CM_OK && analysis->estimate.done) status = untimed_list(analysis, own);
     const bool ran = analysis->estimate.done && !analysis->estimate.facts.modelled;
     return status == CM_OK && ran ? list_kernels(analysis, own) : status;
 }
-
-const struct pass pass_breakdown = {
-    .name = "breakdown",
-    .summary = "sum up the costs by operator, and the time by kernel",
-    .needs = HAS_TIMES | HAS_PRIMITIVES | HAS_COSTS,
-    .gives = HAS_BREAKDOWN,
-    .run = run,
-    .own = offsetof(struct analysis, breakdown),
-};

@@ -171,7 +171,7 @@ static int ask(const struct analysis *analysis, struct asked *asked,
     return status;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_estimate(const struct analysis *analysis, void *own) {
     const char *text = analysis->options->backend;
     struct asked asked = {.name = NULL};
     struct cm_settings settings;
@@ -187,12 +187,3 @@ static int run(const struct analysis *analysis, void *own) {
     settings.autotune = analysis->options->autotune;
     return ask(analysis, &asked, &settings, own);
 }
-
-const struct pass pass_estimate = {
-    .name = "estimate",
-    .summary = "ask a backend how long each distinct piece of work takes",
-    .needs = HAS_PRIMITIVES,
-    .gives = HAS_TIMES,
-    .run = run,
-    .own = offsetof(struct analysis, estimate),
-};

@@ -160,7 +160,7 @@ static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_t
     return status;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_primitives(const struct analysis *analysis, void *own) {
     struct index index;
     struct lowering_job job = {.analysis = analysis, .exact = convention_find("exact")};
     if (analysis->options->backend == NULL) return CM_OK;
@@ -171,12 +171,3 @@ static int run(const struct analysis *analysis, void *own) {
         status = lower_node(&job, id, own, &index);
     return status;
 }
-
-const struct pass pass_primitives = {
-    .name = "primitives",
-    .summary = "find the distinct pieces of work that a backend could run",
-    .needs = HAS_OPERATORS | HAS_TYPES | HAS_STORAGE,
-    .gives = HAS_PRIMITIVES,
-    .run = run,
-    .own = offsetof(struct analysis, primitives),
-};

@@ -199,7 +199,7 @@ static int judge_modules(const struct analysis *analysis, struct roofline_bounds
     return CM_OK;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_roofline_bounds(const struct analysis *analysis, void *own) {
     struct roofline_bounds_table *table = own;
     const struct primitives_table *primitives = &analysis->primitives;
     if (!analysis->estimate.done) return CM_OK;
@@ -212,12 +212,3 @@ static int run(const struct analysis *analysis, void *own) {
     table->done = true;
     return judge_modules(analysis, table);
 }
-
-const struct pass pass_roofline_bounds = {
-    .name = "bounds",
-    .summary = "find what keeps each time from being shorter",
-    .needs = HAS_PRIMITIVES | HAS_TIMES | HAS_COSTS | HAS_MODULES,
-    .gives = HAS_ROOFLINE_BOUNDS,
-    .run = run,
-    .own = offsetof(struct analysis, bounds),
-};

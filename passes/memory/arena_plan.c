@@ -96,7 +96,7 @@ static int plan_in_place(const struct analysis *analysis, struct collected *all,
     return CM_OK;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_arena_plan(const struct analysis *analysis, void *own) {
     struct plan_table *table = own;
     struct collected all = {0};
     size_t n = analysis->model->n_values;
@@ -109,12 +109,3 @@ static int run(const struct analysis *analysis, void *own) {
     status = plan_fresh(analysis, &all, table);
     return status < 0 ? status : plan_in_place(analysis, &all, table);
 }
-
-const struct pass pass_arena_plan = {
-    .name = "plan",
-    .summary = "give every value that owns bytes a place in one arena",
-    .needs = HAS_TYPES | HAS_STORAGE | HAS_IN_PLACE,
-    .gives = HAS_ARENA_PLAN,
-    .run = run,
-    .own = offsetof(struct analysis, plan),
-};

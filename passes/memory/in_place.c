@@ -72,7 +72,7 @@ static int64_t largest(const struct liveness_table *liveness, const int64_t *sha
     return most;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_in_place(const struct analysis *analysis, void *own) {
     struct in_place_table *table = own;
     const struct liveness_table *liveness = &analysis->liveness;
     size_t n_values = analysis->model->n_values;
@@ -93,12 +93,3 @@ static int run(const struct analysis *analysis, void *own) {
     table->peak_bytes = largest(liveness, shared);
     return CM_OK;
 }
-
-const struct pass pass_in_place = {
-    .name = "in_place",
-    .summary = "tell which nodes could write over an operand, and the peak if they did",
-    .needs = HAS_TYPES | HAS_STORAGE,
-    .gives = HAS_IN_PLACE,
-    .run = run,
-    .own = offsetof(struct analysis, in_place),
-};

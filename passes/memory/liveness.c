@@ -230,7 +230,7 @@ static int reschedule(const struct analysis *analysis, struct liveness_table *ta
     return status;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_liveness(const struct analysis *analysis, void *own) {
     struct liveness_table *table = own;
     const struct op_source source = rules_source(analysis);
     int status = allocate(analysis, table);
@@ -247,12 +247,3 @@ static int run(const struct analysis *analysis, void *own) {
     if (status < 0 || analysis->options->schedule != CM_SCHEDULE_MIN_MEMORY) return status;
     return reschedule(analysis, table);
 }
-
-const struct pass pass_liveness = {
-    .name = "lifetime",
-    .summary = "tell which values own bytes, and from when to when they are alive",
-    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES,
-    .gives = HAS_STORAGE,
-    .run = run,
-    .own = offsetof(struct analysis, liveness),
-};

@@ -89,7 +89,7 @@ static bool is_weight(const struct analysis *analysis, uint32_t id) {
     return analysis->infer.facts[id].is_weight && (value->n_uses > 0 || value->is_graph_output);
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_memory_required(const struct analysis *analysis, void *own) {
     struct memory_required_table *table = own;
     size_t n_values = analysis->model->n_values;
     bool *seen = arena_array(analysis->arena, n_values, sizeof *seen);
@@ -107,12 +107,3 @@ static int run(const struct analysis *analysis, void *own) {
                                 : checked_add(table->weight_bytes, analysis->plan.arena_bytes);
     return CM_OK;
 }
-
-const struct pass pass_memory_required = {
-    .name = "demand",
-    .summary = "sum up what the model wants of a device: weights and arena",
-    .needs = HAS_OPERATORS | HAS_TYPES | HAS_PARAMETERS | HAS_ARENA_PLAN | HAS_TRAINING,
-    .gives = HAS_MEMORY_REQUIRED,
-    .run = run,
-    .own = offsetof(struct analysis, demand),
-};

@@ -130,18 +130,9 @@ static int list_live(const struct analysis *analysis, struct memory_table *table
     return table->live ? CM_OK : CM_NO_MEMORY;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_peak_memory(const struct analysis *analysis, void *own) {
     struct memory_table *table = own;
     if (peaks_of_modules(analysis, &table->of_module) < 0 || list_live(analysis, table) < 0)
         return diag_no_memory(analysis->diag);
     return CM_OK;
 }
-
-const struct pass pass_peak_memory = {
-    .name = "memory",
-    .summary = "tell what is alive at the peak, and the peak of each module",
-    .needs = HAS_TYPES | HAS_STORAGE | HAS_MODULES,
-    .gives = HAS_PEAKS,
-    .run = run,
-    .own = offsetof(struct analysis, memory),
-};

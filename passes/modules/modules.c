@@ -13,7 +13,7 @@
 
 /* Trees of scopes and paths are built in scratch memory: they are larger than what comes of
  * them. */
-static int run(const struct analysis *analysis, void *own) {
+int pass_modules(const struct analysis *analysis, void *own) {
     struct analysis building = *analysis;
     building.arena = analysis->scratch;
     struct scopes scopes = {0};
@@ -33,13 +33,3 @@ static int run(const struct analysis *analysis, void *own) {
     if (status == CM_OK) status = module_types(&tree);
     return status;
 }
-
-const struct pass pass_modules = {
-    .name = "modules",
-    .summary = "find the module of each node, and add up what modules cost",
-    .needs = HAS_OPERATORS | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE | HAS_PARAMETERS |
-             HAS_COSTS,
-    .gives = HAS_MODULES,
-    .run = run,
-    .own = offsetof(struct analysis, modules),
-};

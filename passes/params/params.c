@@ -166,7 +166,7 @@ static int list_params(const struct param_study *study, struct params_table *tab
     return fill_params(study, kinds, table);
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_params(const struct analysis *analysis, void *own) {
     struct params_table *table = own;
     struct param_study study = {0};
     int status = param_uses_find(analysis, &study);
@@ -180,12 +180,3 @@ static int run(const struct analysis *analysis, void *own) {
                                   .diag = analysis->diag};
     return uses_find(&walk, table);
 }
-
-const struct pass pass_params = {
-    .name = "params",
-    .summary = "tell learned tensors, buffers and mere constants apart",
-    .needs = HAS_OPERATORS | HAS_TYPES,
-    .gives = HAS_PARAMETERS,
-    .run = run,
-    .own = offsetof(struct analysis, params),
-};

@@ -160,7 +160,7 @@ static void hide_unknown(struct training *training) {
             training->table->of_node[id].saved_bytes = DIM_UNKNOWN;
 }
 
-static int run(const struct analysis *analysis, void *own) {
+int pass_training(const struct analysis *analysis, void *own) {
     struct training_table *table = own;
     struct training training = {.analysis = analysis, .model = analysis->model, .table = table};
     table->optimizer = optimizers_find(analysis->options->optimizer);
@@ -182,13 +182,3 @@ static int run(const struct analysis *analysis, void *own) {
     hide_unknown(&training);
     return CM_OK;
 }
-
-const struct pass pass_training = {
-    .name = "training",
-    .summary = "tell what a training step keeps and costs, where an optimizer is given",
-    .needs = HAS_OPERATORS | HAS_BATCH | HAS_TYPES | HAS_FUSED_PATTERNS | HAS_STORAGE |
-             HAS_PARAMETERS | HAS_COSTS | HAS_MODULES,
-    .gives = HAS_TRAINING,
-    .run = run,
-    .own = offsetof(struct analysis, training),
-};

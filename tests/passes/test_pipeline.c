@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of passes: each finds what it needs, and has a table of its own. */
+/* The pass pipeline: contracts, names and failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,29 +10,30 @@
 #include "model_harness.h"
 #include "passes/pipeline.h"
 
-static void test_each_pass_comes_after_what_it_needs(void **state) {
+static void test_earlier_passes_give_what_each_pass_requires(void **state) {
     unsigned have = 0;
     (void)state;
     for (size_t i = 0; i < pipeline_length(); i++) {
         const struct pass *pass = pipeline_pass(i);
-        if (pass->needs & ~have) fail_msg("%s needs what no pass before it gives", pass->name);
+        if (pass->requires & ~have)
+            fail_msg("no earlier pass gives what %s requires", pass->name);
         if (pass->gives == 0 || (pass->gives & have))
-            fail_msg("%s gives nothing of its own", pass->name);
+            fail_msg("%s gives no new fact", pass->name);
         have |= pass->gives;
     }
-    assert_int_equal(have & (have + 1), 0); /* no fact is left out */
+    assert_int_equal(have & (have + 1), 0); /* the facts are consecutive bits */
 }
 
-static void test_no_two_passes_share_a_name_or_a_table(void **state) {
+static void test_passes_have_distinct_names_and_tables(void **state) {
     (void)state;
     for (size_t i = 0; i < pipeline_length(); i++)
         for (size_t k = 0; k < i; k++) {
             assert_string_not_equal(pipeline_pass(i)->name, pipeline_pass(k)->name);
-            assert_int_not_equal(pipeline_pass(i)->own, pipeline_pass(k)->own);
+            assert_int_not_equal(pipeline_pass(i)->table, pipeline_pass(k)->table);
         }
 }
 
-static void test_each_pass_says_what_it_does_in_one_line(void **state) {
+static void test_summaries_are_one_short_line(void **state) {
     (void)state;
     for (size_t i = 0; i < pipeline_length(); i++) {
         const char *summary = pipeline_pass(i)->summary;
@@ -43,8 +44,7 @@ static void test_each_pass_says_what_it_does_in_one_line(void **state) {
     }
 }
 
-/* A pass that fails is the last; what came before it has been done. */
-static void test_the_first_pass_that_fails_ends_the_run(void **state) {
+static void test_a_failing_pass_ends_the_run(void **state) {
     struct bench *bench =
         bench_open("in x float[2,3]\nin w float[4,5]\nnode m MatMul x w -> y\nout y\n");
     (void)state;
@@ -56,7 +56,7 @@ static void test_the_first_pass_that_fails_ends_the_run(void **state) {
     bench_close(bench);
 }
 
-static void test_a_model_that_does_nothing_is_a_model(void **state) {
+static void test_a_model_of_views_runs_without_messages(void **state) {
     struct bench *bench = bench_open("in x float[2,3]\nnode - Identity x -> y\nout y\n");
     (void)state;
     assert_int_equal(bench->status, CM_OK);
@@ -67,11 +67,11 @@ static void test_a_model_that_does_nothing_is_a_model(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_pass_comes_after_what_it_needs),
-        cmocka_unit_test(test_no_two_passes_share_a_name_or_a_table),
-        cmocka_unit_test(test_each_pass_says_what_it_does_in_one_line),
-        cmocka_unit_test(test_the_first_pass_that_fails_ends_the_run),
-        cmocka_unit_test(test_a_model_that_does_nothing_is_a_model),
+        cmocka_unit_test(test_earlier_passes_give_what_each_pass_requires),
+        cmocka_unit_test(test_passes_have_distinct_names_and_tables),
+        cmocka_unit_test(test_summaries_are_one_short_line),
+        cmocka_unit_test(test_a_failing_pass_ends_the_run),
+        cmocka_unit_test(test_a_model_of_views_runs_without_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
