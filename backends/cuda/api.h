@@ -41,20 +41,9 @@
     X(cudnnBackendSetAttribute) X(cudnnBackendGetAttribute) X(cudnnBackendFinalize)            \
     X(cudnnBackendExecute)                                                                     \
     X(cudnnCreateTensorDescriptor) X(cudnnDestroyTensorDescriptor)                             \
-    X(cudnnSetTensorNdDescriptor) X(cudnnAddTensor)                                            \
-    X(cudnnSoftmaxForward) X(cudnnBatchNormalizationForwardInference)                          \
+    X(cudnnSetTensorNdDescriptor)                                                              \
     X(cudnnCreateLRNDescriptor) X(cudnnDestroyLRNDescriptor) X(cudnnSetLRNDescriptor)          \
     X(cudnnLRNCrossChannelForward)                                                             \
-    X(cudnnCreateReduceTensorDescriptor) X(cudnnDestroyReduceTensorDescriptor)                 \
-    X(cudnnSetReduceTensorDescriptor) X(cudnnGetReductionWorkspaceSize) X(cudnnReduceTensor)   \
-    X(cudnnCreatePoolingDescriptor) X(cudnnDestroyPoolingDescriptor)                           \
-    X(cudnnSetPoolingNdDescriptor) X(cudnnPoolingForward)                                      \
-    X(cudnnCreateFilterDescriptor) X(cudnnDestroyFilterDescriptor)                             \
-    X(cudnnSetFilterNdDescriptor)                                                              \
-    X(cudnnCreateConvolutionDescriptor) X(cudnnDestroyConvolutionDescriptor)                   \
-    X(cudnnSetConvolutionNdDescriptor) X(cudnnSetConvolutionGroupCount)                        \
-    X(cudnnSetConvolutionMathType) X(cudnnGetConvolutionForwardAlgorithm_v7)                   \
-    X(cudnnConvolutionForward)                                                                 \
     X(cudnnCreateDropoutDescriptor) X(cudnnDestroyDropoutDescriptor)                           \
     X(cudnnSetDropoutDescriptor)                                                               \
     X(cudnnCreateRNNDescriptor) X(cudnnDestroyRNNDescriptor) X(cudnnSetRNNDescriptor_v8)       \

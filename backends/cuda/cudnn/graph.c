@@ -182,3 +182,12 @@ bool graph_type(int32_t element, cudnnDataType_t *ret) {
     *ret = types[element].type;
     return true;
 }
+
+cudnnDataType_t graph_compute_type(int32_t element) {
+    if (element == CM_F64) return CUDNN_DATA_DOUBLE;
+    return element == CM_I8 || element == CM_U8 ? CUDNN_DATA_INT32 : CUDNN_DATA_FLOAT;
+}
+
+cudnnDataType_t graph_between_type(cudnnDataType_t compute) {
+    return compute == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+}

@@ -86,7 +86,11 @@ cudnnBackendDescriptor_t graph_value(struct graph *graph, int rank, float value)
 void graph_last_error(const struct cuda_cudnn *cudnn, cudnnStatus_t status, char *ret,
                       size_t size);
 
-/* cuDNN's name of an element; false where it has none. */
+/* Finds cuDNN's data type of an element type; false if it has none. */
 bool graph_type(int32_t element, cudnnDataType_t *ret);
+/* Returns the accumulator type of products of this element type. */
+cudnnDataType_t graph_compute_type(int32_t element);
+/* Returns the type of a virtual tensor between operations: at least as precise. */
+cudnnDataType_t graph_between_type(cudnnDataType_t compute);
 
 #endif

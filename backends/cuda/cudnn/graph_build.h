@@ -29,9 +29,6 @@ struct graph_way {
     const char *remark; /* for people: "as a 1x1 convolution"; NULL: nothing to say */
 };
 
-/* Those of a kind, ended by a row without parts; none for what cuDNN's graphs do not do. */
-const struct graph_way *graph_ways(int32_t kind);
-
 /* The builders, by family. */
 graph_builder graph_build_convolution;       /* with the biases */
 graph_builder graph_build_convolution_alone; /* without */
@@ -48,10 +45,8 @@ graph_builder graph_build_reduction;
 graph_builder graph_build_softmax;
 graph_builder graph_build_attention;
 
-/* What builders share. What products of this element add up in. */
-cudnnDataType_t graph_compute_type(int32_t element);
-/* What stands between two operations of that: never less precise. */
-cudnnDataType_t graph_between_type(cudnnDataType_t compute);
-bool graph_has_bias(const struct cm_primitive *primitive);
+static inline bool graph_has_bias(const struct cm_primitive *primitive) {
+    return primitive->n_inputs > 2;
+}
 
 #endif

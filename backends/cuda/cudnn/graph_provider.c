@@ -11,6 +11,36 @@
 
 #include "support/banned.h"
 
+#define MAX_WAYS 4
+
+/* clang-format off */
+static const struct graph_way ways[CM_N_PRIMITIVES][MAX_WAYS + 1] = {
+    [CM_CONV] = {
+        {{graph_build_convolution}, GRAPH_FITS_ALL, NULL},
+        {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_FITS_BIAS,
+         "biases apart"},
+    },
+    [CM_DECONV] = {
+        {{graph_build_convolution}, GRAPH_FITS_ALL, NULL},
+        {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_FITS_BIAS,
+         "biases apart"},
+    },
+    [CM_GEMM] = {
+        {{graph_build_product}, GRAPH_FITS_ALL, NULL},
+        {{graph_build_product_alone, graph_build_addend}, GRAPH_FITS_BIAS, "addend apart"},
+        {{graph_build_product_convolution}, GRAPH_FITS_NO_BIAS, "as a 1x1 convolution"},
+        {{graph_build_product_convolution, graph_build_addend}, GRAPH_FITS_BIAS,
+         "as a 1x1 convolution, addend apart"},
+    },
+    [CM_POOL] = {{{graph_build_pool}, GRAPH_FITS_ALL, NULL}},
+    [CM_NORM] = {{{graph_build_norm}, GRAPH_FITS_ALL, NULL}},
+    [CM_ELTWISE] = {{{graph_build_functions}, GRAPH_FITS_ALL, NULL}},
+    [CM_SOFTMAX] = {{{graph_build_softmax}, GRAPH_FITS_ALL, NULL}},
+    [CM_REDUCE] = {{{graph_build_reduction}, GRAPH_FITS_ALL, NULL}},
+    [CM_ATTENTION] = {{{graph_build_attention}, GRAPH_FITS_ALL, NULL}},
+};
+/* clang-format on */
+
 struct part {
     struct graph graph; /* the plan is one of its descriptors */
     struct graph_found found;
@@ -108,7 +138,7 @@ static int try_way(struct cm_device *device, const struct graph_job *job,
 static int try_ways(struct cm_device *device, const struct cm_primitive *primitive,
                     int candidate, struct graph_step *step, struct cm_reason *reason) {
     const struct graph_job job = {primitive, prefers_last(device, primitive)};
-    const struct graph_way *way = graph_ways(primitive->kind);
+    const struct graph_way *way = ways[primitive->kind];
     int status = CM_BACKEND_REFUSED;
     if (way->parts[0] == NULL)
         return cuda_refuse(reason, status, "cuDNN's graphs do nothing of the kind");

@@ -1,38 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/cuda/cudnn/legacy.h"
-
+/*
+ * Recurrent layers and LRN by cuDNN's legacy calls: its graph API has neither
+ * (docs/decisions/legacy-cudnn.md). A legacy call needs a handle, so a device.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "backends/cuda/operands.h"
+#include "backends/cuda/provider.h"
 #include "backends/cuda/refuse.h"
+#include "support/checked.h"
 
 #include "support/banned.h"
 
-#define FEWEST_DIMS 4
+#define MIN_DIMS 4
 
-static legacy_builder *const builders[CM_N_PRIMITIVES] = {
-    [CM_SOFTMAX] = legacy_softmax, [CM_REDUCE] = legacy_reduce, [CM_POOL] = legacy_pool,
-    [CM_NORM] = legacy_norm,       [CM_CONV] = legacy_conv,     [CM_RNN] = legacy_rnn,
+struct legacy {
+    const struct cm_device *device;
+    const struct cm_primitive *primitive; /* valid while the step is built */
+    cudnnStatus_t (*run)(const struct legacy *legacy, const struct cuda_operands *operands);
+    bool in_double; /* scaling factors are doubles */
+    cudnnTensorDescriptor_t x, y;
+    cudnnLRNDescriptor_t lrn;
+    cudnnTensorDescriptor_t states;
+    cudnnRNNDescriptor_t rnn;
+    cudnnRNNDataDescriptor_t rnn_x, rnn_y;
+    cudnnDropoutDescriptor_t dropout;
+    /* RNN: the workspace holds the weights, the result if it is no operand, scratch memory. */
+    int64_t workspace_bytes;
+    int64_t weight_bytes;
+    int64_t result_bytes; /* 0 if the output operand takes the whole result */
 };
 
-cudnnStatus_t legacy_type(int32_t element, cudnnDataType_t *ret) {
-    static const struct {
-        int32_t element;
-        cudnnDataType_t type;
-    } types[] = {{CM_F32, CUDNN_DATA_FLOAT},
-                 {CM_F64, CUDNN_DATA_DOUBLE},
-                 {CM_F16, CUDNN_DATA_HALF},
-                 {CM_BF16, CUDNN_DATA_BFLOAT16}};
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (types[i].element != element) continue;
-        *ret = types[i].type;
-        return CUDNN_STATUS_SUCCESS;
-    }
-    return CUDNN_STATUS_NOT_SUPPORTED;
+static void *pointer_of(CUdeviceptr address) {
+    return (void *)(uintptr_t)address; /* the driver's are numbers, cuDNN's are pointers */
 }
 
-cudnnStatus_t legacy_tensor(const struct legacy *legacy, const struct cm_tensor *tensor,
-                            cudnnTensorDescriptor_t *ret) {
+static cudnnStatus_t find_type(int32_t element, cudnnDataType_t *ret) {
+    switch (element) {
+    case CM_F32:
+        *ret = CUDNN_DATA_FLOAT;
+        return CUDNN_STATUS_SUCCESS;
+    case CM_F64:
+        *ret = CUDNN_DATA_DOUBLE;
+        return CUDNN_STATUS_SUCCESS;
+    case CM_F16:
+        *ret = CUDNN_DATA_HALF;
+        return CUDNN_STATUS_SUCCESS;
+    case CM_BF16:
+        *ret = CUDNN_DATA_BFLOAT16;
+        return CUDNN_STATUS_SUCCESS;
+    default:
+        return CUDNN_STATUS_NOT_SUPPORTED;
+    }
+}
+
+/* Makes a descriptor of at least MIN_DIMS dims. */
+static cudnnStatus_t describe(const struct legacy *legacy, const struct cm_tensor *tensor,
+                              cudnnTensorDescriptor_t *ret) {
     int dims[CM_MAX_RANK];
     int strides[CM_MAX_RANK];
     int rank = 0;
@@ -44,18 +69,168 @@ cudnnStatus_t legacy_tensor(const struct legacy *legacy, const struct cm_tensor 
         dims[rank] = (int)tensor->dims[rank];
         strides[rank] = (int)tensor->strides[rank];
     }
-    for (; rank < FEWEST_DIMS; rank++) dims[rank] = strides[rank] = 1;
-    cudnnStatus_t status = legacy_type(tensor->element, &type);
-    if (status == CUDNN_STATUS_SUCCESS) status = api->cudnnCreateTensorDescriptor(ret);
+    for (; rank < MIN_DIMS; rank++) dims[rank] = strides[rank] = 1;
+    cudnnStatus_t status = find_type(tensor->element, &type);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = api->cudnnCreateTensorDescriptor(ret);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    return api->cudnnSetTensorNdDescriptor(*ret, type, rank, dims, strides);
+}
+
+static cudnnStatus_t run_lrn(const struct legacy *legacy,
+                             const struct cuda_operands *operands) {
+    static const double doubles[] = {0, 1};
+    static const float floats[] = {0, 1};
+    const void *zero = legacy->in_double ? (const void *)&doubles[0] : (const void *)&floats[0];
+    const void *one = legacy->in_double ? (const void *)&doubles[1] : (const void *)&floats[1];
+    return legacy->device->cudnn.cudnnLRNCrossChannelForward(
+        legacy->device->cudnn_handle, legacy->lrn, CUDNN_LRN_CROSS_CHANNEL_DIM1, one, legacy->x,
+        pointer_of(operands->inputs[0]), zero, legacy->y, pointer_of(operands->outputs[0]));
+}
+
+/* alpha, beta and k do not change the time, so the primitive does not have them. */
+static cudnnStatus_t build_lrn(struct legacy *legacy) {
+    const struct cuda_cudnn *api = &legacy->device->cudnn;
+    const struct cm_primitive *primitive = legacy->primitive;
+    const int64_t width = primitive->window.kernel[0];
+    if (primitive->algorithm != CM_NORM_LRN || width < CUDNN_LRN_MIN_N ||
+        width > CUDNN_LRN_MAX_N)
+        return CUDNN_STATUS_NOT_SUPPORTED;
+    legacy->run = run_lrn;
+    cudnnStatus_t status = describe(legacy, &primitive->inputs[0], &legacy->x);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = describe(legacy, &primitive->outputs[0], &legacy->y);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = api->cudnnCreateLRNDescriptor(&legacy->lrn);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    return api->cudnnSetLRNDescriptor(legacy->lrn, (unsigned)width, 1e-4, 0.75, 1.0);
+}
+
+/*
+ * cuDNN reads all weights from one buffer in an order of its own. No operand has that order, so
+ * the weights are in the workspace, where cold executions find them warm (docs/backends.md).
+ */
+static cudnnStatus_t run_rnn(const struct legacy *legacy,
+                             const struct cuda_operands *operands) {
+    const CUdeviceptr result = operands->workspace + (CUdeviceptr)legacy->weight_bytes;
+    const CUdeviceptr scratch = result + (CUdeviceptr)legacy->result_bytes;
+    const CUdeviceptr y = legacy->result_bytes > 0 ? result : operands->outputs[0];
+    return legacy->device->cudnn.cudnnRNNForward(
+        legacy->device->cudnn_handle, legacy->rnn, CUDNN_FWD_MODE_INFERENCE, NULL,
+        legacy->rnn_x, pointer_of(operands->inputs[0]), legacy->rnn_y, pointer_of(y),
+        legacy->states, NULL, NULL, legacy->states, NULL, NULL, (size_t)legacy->weight_bytes,
+        pointer_of(operands->workspace),
+        (size_t)(legacy->workspace_bytes - legacy->weight_bytes - legacy->result_bytes),
+        pointer_of(scratch), 0, NULL);
+}
+
+static cudnnStatus_t describe_cell(struct legacy *legacy, cudnnDataType_t type) {
+    static const struct {
+        int32_t algorithm;
+        cudnnRNNMode_t mode;
+    } modes[] = {{CM_RNN_TANH, CUDNN_RNN_TANH},
+                 {CM_RNN_RELU, CUDNN_RNN_RELU},
+                 {CM_RNN_LSTM, CUDNN_LSTM},
+                 {CM_RNN_GRU, CUDNN_GRU}};
+    const struct cuda_cudnn *api = &legacy->device->cudnn;
+    const struct cm_primitive *primitive = legacy->primitive;
+    const bool strict =
+        type == CUDNN_DATA_FLOAT && legacy->device->wishes.precision != CM_PRECISION_TF32;
+    const bool with_bias = primitive->n_inputs > 3 && primitive->inputs[3].rank == 2;
+    const int32_t hidden = (int32_t)primitive->hidden;
+    size_t i = 0;
+    while (i < sizeof(modes) / sizeof(modes[0]) && modes[i].algorithm != primitive->algorithm)
+        i++;
+    if (i == sizeof(modes) / sizeof(modes[0])) return CUDNN_STATUS_NOT_SUPPORTED;
+    cudnnStatus_t status = api->cudnnCreateDropoutDescriptor(&legacy->dropout);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = api->cudnnSetDropoutDescriptor(legacy->dropout, legacy->device->cudnn_handle, 0,
+                                            NULL, 0, 0);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = api->cudnnCreateRNNDescriptor(&legacy->rnn);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    return api->cudnnSetRNNDescriptor_v8(
+        legacy->rnn, CUDNN_RNN_ALGO_STANDARD, modes[i].mode,
+        with_bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
+        primitive->directions > 1 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
+        CUDNN_LINEAR_INPUT, type, legacy->in_double ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
+        strict ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH, (int32_t)primitive->inputs[0].dims[2],
+        hidden, hidden, 1, legacy->dropout, CUDNN_RNN_PADDED_IO_DISABLED);
+}
+
+/* Describes a sequence of `size` elements per step; all sequences have the full length. */
+static cudnnStatus_t describe_data(const struct legacy *legacy, cudnnDataType_t type,
+                                   int64_t size, cudnnRNNDataDescriptor_t *ret) {
+    const struct cuda_cudnn *api = &legacy->device->cudnn;
+    const struct cm_tensor *x = &legacy->primitive->inputs[0];
+    const int n = (int)x->dims[1];
+    int *lengths = calloc((size_t)n, sizeof(*lengths));
+    if (lengths == NULL) return CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
+    for (int i = 0; i < n; i++) lengths[i] = (int)x->dims[0];
+    cudnnStatus_t status = api->cudnnCreateRNNDataDescriptor(ret);
     if (status == CUDNN_STATUS_SUCCESS)
-        status = api->cudnnSetTensorNdDescriptor(*ret, type, rank, dims, strides);
+        status =
+            api->cudnnSetRNNDataDescriptor(*ret, type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED,
+                                           (int)x->dims[0], n, (int)size, lengths, NULL);
+    free(lengths);
     return status;
 }
 
-const void *legacy_scale(const struct legacy *legacy, int value) {
-    static const double doubles[] = {0, 1};
-    static const float floats[] = {0, 1};
-    return legacy->in_double ? (const void *)&doubles[value] : (const void *)&floats[value];
+static cudnnStatus_t find_workspace(struct legacy *legacy) {
+    const struct cuda_cudnn *api = &legacy->device->cudnn;
+    cudnnHandle_t handle = legacy->device->cudnn_handle;
+    size_t weights = 0;
+    size_t scratch = 0;
+    size_t reserve = 0;
+    cudnnStatus_t status = api->cudnnGetRNNWeightSpaceSize(handle, legacy->rnn, &weights);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = api->cudnnGetRNNTempSpaceSizes(handle, legacy->rnn, CUDNN_FWD_MODE_INFERENCE,
+                                            legacy->rnn_x, &scratch, &reserve);
+    legacy->weight_bytes = memory_align((int64_t)weights);
+    legacy->workspace_bytes =
+        checked_add(checked_add(legacy->weight_bytes, (int64_t)scratch), legacy->result_bytes);
+    return status;
+}
+
+/* cuDNN writes the states of all steps, even if only the last one is an operand. */
+static bool find_result_bytes(struct legacy *legacy) {
+    const struct cm_primitive *primitive = legacy->primitive;
+    const struct cm_tensor *x = &primitive->inputs[0];
+    if (x->rank != 3 || primitive->hidden < 1 || primitive->hidden > INT32_MAX / 2)
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (x->dims[i] < 1 || x->dims[i] > INT32_MAX) return false;
+    const int64_t width = primitive->hidden * (primitive->directions > 1 ? 2 : 1);
+    const int64_t bytes = checked_mul(checked_mul(x->dims[0], x->dims[1]),
+                                      checked_mul(width, operands_element_size(x->element)));
+    const bool whole = operands_bytes(&primitive->outputs[0]) >= bytes;
+    legacy->result_bytes = whole ? 0 : memory_align(bytes);
+    return is_known(bytes);
+}
+
+static cudnnStatus_t build_rnn(struct legacy *legacy) {
+    const struct cm_primitive *primitive = legacy->primitive;
+    const struct cm_tensor *x = &primitive->inputs[0];
+    const int64_t directions = primitive->directions > 1 ? 2 : 1;
+    cudnnDataType_t type = CUDNN_DATA_FLOAT;
+    if (!find_result_bytes(legacy)) return CUDNN_STATUS_NOT_SUPPORTED;
+    const struct cm_tensor states = {
+        .element = x->element,
+        .rank = 3,
+        .dims = {directions, x->dims[1], primitive->hidden},
+        .strides = {x->dims[1] * primitive->hidden, primitive->hidden, 1},
+    };
+    legacy->run = run_rnn;
+    cudnnStatus_t status = find_type(x->element, &type);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = describe_cell(legacy, type);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = describe_data(legacy, type, x->dims[2], &legacy->rnn_x);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = describe_data(legacy, type, directions * primitive->hidden, &legacy->rnn_y);
+    if (status != CUDNN_STATUS_SUCCESS) return status;
+    status = describe(legacy, &states, &legacy->states);
+    return status == CUDNN_STATUS_SUCCESS ? find_workspace(legacy) : status;
 }
 
 static void drop(void *own) {
@@ -63,14 +238,8 @@ static void drop(void *own) {
     const struct cuda_cudnn *api = &legacy->device->cudnn;
     if (legacy->x != NULL) (void)api->cudnnDestroyTensorDescriptor(legacy->x);
     if (legacy->y != NULL) (void)api->cudnnDestroyTensorDescriptor(legacy->y);
-    if (legacy->more != NULL) (void)api->cudnnDestroyTensorDescriptor(legacy->more);
+    if (legacy->states != NULL) (void)api->cudnnDestroyTensorDescriptor(legacy->states);
     if (legacy->lrn != NULL) (void)api->cudnnDestroyLRNDescriptor(legacy->lrn);
-    if (legacy->pooling != NULL) (void)api->cudnnDestroyPoolingDescriptor(legacy->pooling);
-    if (legacy->reduction != NULL)
-        (void)api->cudnnDestroyReduceTensorDescriptor(legacy->reduction);
-    if (legacy->filter != NULL) (void)api->cudnnDestroyFilterDescriptor(legacy->filter);
-    if (legacy->convolution != NULL)
-        (void)api->cudnnDestroyConvolutionDescriptor(legacy->convolution);
     if (legacy->rnn != NULL) (void)api->cudnnDestroyRNNDescriptor(legacy->rnn);
     if (legacy->rnn_x != NULL) (void)api->cudnnDestroyRNNDataDescriptor(legacy->rnn_x);
     if (legacy->rnn_y != NULL) (void)api->cudnnDestroyRNNDataDescriptor(legacy->rnn_y);
@@ -95,34 +264,20 @@ static int launch(void *own, const struct cuda_operands *operands, CUstream stre
     return status == CUDNN_STATUS_SUCCESS ? CM_BACKEND_OK : refuse(legacy, status, reason);
 }
 
-static void facts(const void *own, struct cm_how *ret) {
-    const struct legacy *legacy = own;
-    if (legacy->convolution == NULL) return;
-    (void)snprintf(ret->algorithm, sizeof(ret->algorithm), "algorithm %d",
-                   (int)legacy->chosen.algo);
-    ret->tensor_cores = legacy->chosen.mathType == CUDNN_TENSOR_OP_MATH ||
-                                legacy->chosen.mathType == CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION
-                            ? CM_TENSOR_CORES_YES
-                            : CM_TENSOR_CORES_UNKNOWN;
-}
-
 static int make(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason) {
     if (!device->has_cudnn.here) {
         *reason = device->has_cudnn.why;
         return CM_BACKEND_REFUSED;
     }
-    if (candidate > 0 && primitive->kind != CM_CONV)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "there are no more");
+    if (candidate > 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "no further candidate");
     struct legacy *legacy = calloc(1, sizeof(*legacy));
     if (legacy == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     legacy->device = device;
     legacy->primitive = primitive;
-    legacy->algorithm = primitive->algorithm;
-    legacy->n_inputs = primitive->n_inputs;
-    legacy->epsilon = primitive->epsilon;
     legacy->in_double = primitive->inputs[0].element == CM_F64;
-    const cudnnStatus_t status = builders[primitive->kind](legacy, candidate);
+    const cudnnStatus_t status =
+        primitive->kind == CM_RNN ? build_rnn(legacy) : build_lrn(legacy);
     legacy->primitive = NULL;
     if (status != CUDNN_STATUS_SUCCESS) {
         const int refused = refuse(legacy, status, reason);
@@ -131,15 +286,10 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     }
     ret->own = legacy;
     ret->launch = launch;
-    ret->facts = facts;
     ret->drop = drop;
     ret->workspace_bytes = legacy->workspace_bytes;
     ret->state = CM_MEASURED;
     return CM_BACKEND_OK;
 }
 
-const struct cuda_provider legacy_provider = {
-    .name = "cudnn legacy",
-    .tensor_core_rule = "cudnn math type",
-    .make = make,
-};
+const struct cuda_provider legacy_provider = {.name = "cudnn legacy", .make = make};
