@@ -5,6 +5,7 @@
 
 #include "backends/cuda/plan.h"
 #include "backends/cuda/refuse.h"
+#include "backends/cuda/warmup.h"
 
 #include "support/banned.h"
 
@@ -96,8 +97,17 @@ static int read_wishes(const struct cm_settings *settings, struct cuda_wishes *r
 static int open_device(const struct cm_settings *settings, struct cm_device **ret,
                        struct cm_reason *reason) {
     struct cuda_wishes wishes;
-    const int status = read_wishes(settings, &wishes, reason);
-    return status == CM_BACKEND_OK ? device_open(&wishes, ret, reason) : status;
+    struct cm_device *device = NULL;
+    int status = read_wishes(settings, &wishes, reason);
+    if (status != CM_BACKEND_OK) return status;
+    status = device_open(&wishes, &device, reason);
+    if (status != CM_BACKEND_OK) return status;
+    if (!wishes.plan_only) status = warmup_device(device, reason);
+    if (status == CM_BACKEND_OK)
+        *ret = device;
+    else
+        device_close(device);
+    return status;
 }
 
 static const struct cm_backend backend = {

@@ -24,9 +24,9 @@ struct copy_proxy {
 static int copy(const struct copy_proxy *proxy, CUdeviceptr to, CUdeviceptr from, int64_t bytes,
                 CUstream stream, struct cm_reason *reason) {
     if (bytes == 0) return CM_BACKEND_OK;
-    return device_check(
-        proxy->device, proxy->device->driver.cuMemcpyDtoDAsync(to, from, (size_t)bytes, stream),
-        "copy", reason);
+    return cuda_check(proxy->device,
+                      proxy->device->driver.cuMemcpyDtoDAsync(to, from, (size_t)bytes, stream),
+                      "copy", reason);
 }
 
 static int launch(void *own, const struct cuda_operands *operands, CUstream stream,
@@ -68,7 +68,7 @@ static void find_largest(const struct cm_primitive *primitive, struct copy_proxy
 static int make(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason) {
     const int64_t bytes = checked_add(primitive->bytes_read, primitive->bytes_written);
-    if (candidate > 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "there are no more");
+    if (candidate > 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "no further candidate");
     if (primitive->n_inputs < 1 || primitive->n_outputs < 1 || bytes < 2)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "nothing to copy");
     struct copy_proxy *proxy = calloc(1, sizeof(*proxy));

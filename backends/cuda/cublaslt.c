@@ -240,7 +240,7 @@ static int search(struct cublaslt *lt, int32_t candidate, struct cm_reason *reas
     if (status != CUBLAS_STATUS_SUCCESS)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no algorithm: status %d", (int)status);
     if (take_result(lt, results, n, candidate)) return CM_BACKEND_OK;
-    return cuda_refuse(reason, CM_BACKEND_REFUSED, "there are no more");
+    return cuda_refuse(reason, CM_BACKEND_REFUSED, "no further candidate");
 }
 
 static uint32_t config(const struct cublaslt *lt, cublasLtMatmulAlgoConfigAttributes_t which) {

@@ -7,49 +7,10 @@
 
 #include "backends/cuda/planning/stub_driver.h"
 #include "backends/cuda/refuse.h"
-#include "backends/cuda/warmup.h"
 
 #include "support/banned.h"
 
 #define OLDEST_DRIVER 12000
-
-static const char *error_name(const struct cm_device *device, CUresult result) {
-    const char *name = NULL;
-    if (device->driver.cuGetErrorName(result, &name) != CUDA_SUCCESS || name == NULL)
-        return "an unknown error";
-    return name;
-}
-
-/* After these every further call fails with the same: only a new process helps. */
-static bool sticks(CUresult result) {
-    static const CUresult errors[] = {
-        CUDA_ERROR_ILLEGAL_ADDRESS,
-        CUDA_ERROR_LAUNCH_FAILED,
-        CUDA_ERROR_LAUNCH_TIMEOUT,
-        CUDA_ERROR_MISALIGNED_ADDRESS,
-        CUDA_ERROR_ILLEGAL_INSTRUCTION,
-        CUDA_ERROR_INVALID_ADDRESS_SPACE,
-        CUDA_ERROR_INVALID_PC,
-        CUDA_ERROR_HARDWARE_STACK_ERROR,
-        CUDA_ERROR_ASSERT,
-        CUDA_ERROR_ECC_UNCORRECTABLE,
-        CUDA_ERROR_NVLINK_UNCORRECTABLE,
-        CUDA_ERROR_CONTEXT_IS_DESTROYED,
-        CUDA_ERROR_UNKNOWN,
-    };
-    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
-        if (errors[i] == result) return true;
-    return false;
-}
-
-int device_check(const struct cm_device *device, CUresult result, const char *doing,
-                 struct cm_reason *reason) {
-    if (result == CUDA_SUCCESS) return CM_BACKEND_OK;
-    int status = CM_BACKEND_REFUSED;
-    if (result == CUDA_ERROR_OUT_OF_MEMORY) status = CM_BACKEND_NO_MEMORY;
-    if (sticks(result)) status = CM_BACKEND_BROKEN;
-    return cuda_refuse(reason, status, "cannot %s: %s", doing, error_name(device, result));
-}
 
 static int attribute(const struct cm_device *device, CUdevice_attribute which) {
     int value = 0;
@@ -91,7 +52,7 @@ static int find_device(struct cm_device *device, struct cm_reason *reason) {
     const CUresult begun = driver->cuInit(0);
     if (begun != CUDA_SUCCESS)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no device: the driver says %s",
-                           error_name(device, begun));
+                           cuda_error_name(device, begun));
     (void)driver->cuDriverGetVersion(&device->driver_version);
     if (device->driver_version < OLDEST_DRIVER)
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
@@ -101,8 +62,8 @@ static int find_device(struct cm_device *device, struct cm_reason *reason) {
     if (device->wishes.ordinal >= n)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no device %d: the driver has %d",
                            device->wishes.ordinal, n);
-    return device_check(device, driver->cuDeviceGet(&device->ordinal, device->wishes.ordinal),
-                        "take the device", reason);
+    return cuda_check(device, driver->cuDeviceGet(&device->ordinal, device->wishes.ordinal),
+                      "take the device", reason);
 }
 
 static int take_device(struct cm_device *device, struct cm_reason *reason) {
@@ -110,22 +71,22 @@ static int take_device(struct cm_device *device, struct cm_reason *reason) {
     int status = find_device(device, reason);
     if (status != CM_BACKEND_OK) return status;
     read_attributes(device);
-    status = device_check(device,
-                          driver->cuDevicePrimaryCtxRetain(&device->context, device->ordinal),
-                          "take the device", reason);
+    status =
+        cuda_check(device, driver->cuDevicePrimaryCtxRetain(&device->context, device->ordinal),
+                   "take the device", reason);
     if (status == CM_BACKEND_OK)
-        status = device_check(device, driver->cuCtxSetCurrent(device->context),
-                              "use the device", reason);
+        status = cuda_check(device, driver->cuCtxSetCurrent(device->context), "use the device",
+                            reason);
     if (status == CM_BACKEND_OK)
-        status = device_check(device,
-                              driver->cuStreamCreate(&device->stream, CU_STREAM_NON_BLOCKING),
-                              "make a stream", reason);
+        status =
+            cuda_check(device, driver->cuStreamCreate(&device->stream, CU_STREAM_NON_BLOCKING),
+                       "make a stream", reason);
     if (status == CM_BACKEND_OK)
-        status = device_check(device, driver->cuEventCreate(&device->begin, CU_EVENT_DEFAULT),
-                              "make an event", reason);
+        status = cuda_check(device, driver->cuEventCreate(&device->begin, CU_EVENT_DEFAULT),
+                            "make an event", reason);
     if (status == CM_BACKEND_OK)
-        status = device_check(device, driver->cuEventCreate(&device->end, CU_EVENT_DEFAULT),
-                              "make an event", reason);
+        status = cuda_check(device, driver->cuEventCreate(&device->end, CU_EVENT_DEFAULT),
+                            "make an event", reason);
     return status;
 }
 
@@ -195,7 +156,7 @@ static int open_parts(struct cm_device *device, const struct library_folders *fo
     begin_cudnn(device);
     begin_cublaslt(device);
     nvml_open(folders, device->address, &device->nvml);
-    return wishes->plan_only ? CM_BACKEND_OK : warmup_device(device, reason);
+    return CM_BACKEND_OK;
 }
 
 int device_open(const struct cuda_wishes *wishes, struct cm_device **ret,

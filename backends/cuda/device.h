@@ -69,11 +69,4 @@ void device_facts(const struct cm_device *device, struct cm_device_facts *ret);
 void device_clocks(struct cm_device *device, struct cm_clocks *ret);
 void device_close(struct cm_device *device);
 
-/*
- * What a status of the driver means for the process: CM_BACKEND_OK, _NO_MEMORY, _BROKEN after
- * an error that sticks to the context, else _REFUSED. `doing`: "copy to the device".
- */
-int device_check(const struct cm_device *device, CUresult result, const char *doing,
-                 struct cm_reason *reason);
-
 #endif

@@ -48,7 +48,7 @@ static int take_own(struct cm_device *device, int64_t least, int64_t wish,
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         return cuda_refuse(reason, CM_BACKEND_NO_MEMORY,
                            "takes %lld bytes, the device has not as many", (long long)least);
-    const int status = device_check(device, result, "allocate memory", reason);
+    const int status = cuda_check(device, result, "allocate memory", reason);
     if (status == CM_BACKEND_OK) *ret = block;
     return status;
 }

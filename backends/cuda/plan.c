@@ -56,8 +56,8 @@ int plan_try(struct cm_plan *plan, struct cm_reason *reason) {
     const struct cm_device *device = plan->device;
     struct cm_reason why = {""};
     const int status = launch_set(plan, 0, device->stream, reason);
-    const int ran = device_check(device, device->driver.cuStreamSynchronize(device->stream),
-                                 "run it", &why);
+    const int ran =
+        cuda_check(device, device->driver.cuStreamSynchronize(device->stream), "run it", &why);
     /* Libraries have numbers of their own for a device that is lost, and what was launched
      * before the one that failed still uses what the caller is about to drop. */
     if (status != CM_BACKEND_OK && ran != CM_BACKEND_BROKEN) return status;

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why not, of every part of the module. */
+/* Statuses of the module, each with the reason that the user reads. */
 #ifndef BACKENDS_CUDA_REFUSE_H
 #define BACKENDS_CUDA_REFUSE_H
 
+#include <cuda.h>
+
 #include "costmodel/backend.h"
 
-/* Sets the reason and gives `status` back. */
+/* Sets the reason and returns `status`. */
 int cuda_refuse(struct cm_reason *reason, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Returns the driver's name of an error, for example "CUDA_ERROR_NO_DEVICE". */
+const char *cuda_error_name(const struct cm_device *device, CUresult result);
+
+/*
+ * Converts a status of the driver: CM_BACKEND_OK, CM_BACKEND_NO_MEMORY, CM_BACKEND_BROKEN after
+ * an error that is sticky in the context, else CM_BACKEND_REFUSED. `doing`: "copy to the
+ * device".
+ */
+int cuda_check(const struct cm_device *device, CUresult result, const char *doing,
+               struct cm_reason *reason);
 
 #endif

@@ -20,7 +20,7 @@ static int record(const struct cm_device *device, const struct replay_job *job, 
                   int64_t first, int64_t n_sets, struct replay *ret, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
     struct cm_reason unused = {""};
-    int status = device_check(
+    int status = cuda_check(
         device,
         driver->cuStreamBeginCapture(device->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
         "begin a capture", reason);
@@ -28,10 +28,10 @@ static int record(const struct cm_device *device, const struct replay_job *job, 
     status = launch_all(device, job, n, first, n_sets, reason);
     const CUresult ended = driver->cuStreamEndCapture(device->stream, &ret->graph);
     if (status != CM_BACKEND_OK) {
-        const int worse = device_check(device, ended, "end the capture", &unused);
+        const int worse = cuda_check(device, ended, "end the capture", &unused);
         return worse == CM_BACKEND_BROKEN ? worse : status;
     }
-    return device_check(device, ended, "end the capture", reason);
+    return cuda_check(device, ended, "end the capture", reason);
 }
 
 int replay_capture(const struct cm_device *device, const struct replay_job *job, uint32_t n,
@@ -41,16 +41,16 @@ int replay_capture(const struct cm_device *device, const struct replay_job *job,
     const struct cuda_driver *driver = &device->driver;
     int status = record(device, job, n, first, n_sets, &replay, reason);
     if (status == CM_BACKEND_OK)
-        status = device_check(
-            device, driver->cuGraphInstantiateWithFlags(&replay.exec, replay.graph, 0),
-            "make a graph", reason);
+        status = cuda_check(device,
+                            driver->cuGraphInstantiateWithFlags(&replay.exec, replay.graph, 0),
+                            "make a graph", reason);
     /* Now, not at the first launch, which is timed. */
     if (status == CM_BACKEND_OK)
-        status = device_check(device, driver->cuGraphUpload(replay.exec, device->stream),
-                              "upload a graph", reason);
+        status = cuda_check(device, driver->cuGraphUpload(replay.exec, device->stream),
+                            "upload a graph", reason);
     if (status == CM_BACKEND_OK)
-        status = device_check(device, driver->cuStreamSynchronize(device->stream),
-                              "upload a graph", reason);
+        status = cuda_check(device, driver->cuStreamSynchronize(device->stream),
+                            "upload a graph", reason);
     if (status == CM_BACKEND_OK)
         *ret = replay;
     else
@@ -59,23 +59,21 @@ int replay_capture(const struct cm_device *device, const struct replay_job *job,
 }
 
 static int begin_time(const struct cm_device *device, struct cm_reason *reason) {
-    return device_check(device, device->driver.cuEventRecord(device->begin, device->stream),
-                        "record an event", reason);
+    return cuda_check(device, device->driver.cuEventRecord(device->begin, device->stream),
+                      "record an event", reason);
 }
 
 static int end_time(const struct cm_device *device, double *ret_seconds,
                     struct cm_reason *reason) {
     float ms = 0;
     const struct cuda_driver *driver = &device->driver;
-    int status = device_check(device, driver->cuEventRecord(device->end, device->stream),
-                              "record an event", reason);
+    int status = cuda_check(device, driver->cuEventRecord(device->end, device->stream),
+                            "record an event", reason);
     if (status == CM_BACKEND_OK)
-        status =
-            device_check(device, driver->cuEventSynchronize(device->end), "run it", reason);
+        status = cuda_check(device, driver->cuEventSynchronize(device->end), "run it", reason);
     if (status == CM_BACKEND_OK)
-        status =
-            device_check(device, driver->cuEventElapsedTime(&ms, device->begin, device->end),
-                         "read the time", reason);
+        status = cuda_check(device, driver->cuEventElapsedTime(&ms, device->begin, device->end),
+                            "read the time", reason);
     if (status == CM_BACKEND_OK) *ret_seconds = MS * (double)ms;
     return status;
 }
@@ -84,9 +82,8 @@ int replay_run(const struct cm_device *device, const struct replay *replay, doub
                struct cm_reason *reason) {
     int status = begin_time(device, reason);
     if (status == CM_BACKEND_OK)
-        status =
-            device_check(device, device->driver.cuGraphLaunch(replay->exec, device->stream),
-                         "launch it", reason);
+        status = cuda_check(device, device->driver.cuGraphLaunch(replay->exec, device->stream),
+                            "launch it", reason);
     return status == CM_BACKEND_OK ? end_time(device, ret_seconds, reason) : status;
 }
 

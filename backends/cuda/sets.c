@@ -58,8 +58,8 @@ int sets_fill(const struct cm_device *device, const struct fill *fill, CUdevicep
     }
     const CUresult waited = driver->cuStreamSynchronize(device->stream);
     free(pattern);
-    return device_check(device, result != CUDA_SUCCESS ? result : waited, "fill operands",
-                        reason);
+    return cuda_check(device, result != CUDA_SUCCESS ? result : waited, "fill operands",
+                      reason);
 }
 
 static int fill_first(const struct cm_device *device, const struct cm_primitive *primitive,
@@ -124,7 +124,7 @@ int sets_repeat(const struct cm_device *device, struct sets *sets, struct cm_rea
             sets->block.base + (CUdeviceptr)i * (CUdeviceptr)sets->bytes, sets->block.base,
             (size_t)sets->bytes, device->stream);
     if (result == CUDA_SUCCESS) result = driver->cuStreamSynchronize(device->stream);
-    return device_check(device, result, "fill operands", reason);
+    return cuda_check(device, result, "fill operands", reason);
 }
 
 void sets_drop(struct cm_device *device, struct sets *sets) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A device that has had nothing to do runs at a fraction of its clock (an H200 was seen at 345
- * of 1980 MHz) and takes a few hundred milliseconds of work to come up.
+ * An idle device runs at a fraction of its maximum clock (for example 345 of 1980 MHz on an
+ * H200) and needs a few hundred milliseconds of work to reach that maximum.
  */
 #include "backends/cuda/warmup.h"
 
@@ -14,10 +14,10 @@
 
 #include "support/banned.h"
 
-#define ROUSE_S       0.3
-#define FLOOR_KERNELS 512 /* what lies before the first of them is shared by all */
-#define FLOOR_SAMPLES 11
-#define SPIN_BLOCK    256
+#define WARMUP_SECONDS 0.3
+#define FLOOR_KERNELS  512 /* they share the latency before the first kernel */
+#define FLOOR_SAMPLES  11
+#define SPIN_BLOCK     256
 
 static const char source[] =
     "extern \"C\" __global__ void costmodel_empty() {}\n"
@@ -27,32 +27,32 @@ static const char source[] =
     "    if (a == 12345.678f && b == a) __trap();\n"
     "}\n";
 
-struct rouse {
+struct warmup {
     struct cm_device *device;
     CUmodule module;
     CUfunction empty, spin;
 };
 
 static int launch_empty(void *context, int64_t set, CUstream stream, struct cm_reason *reason) {
-    const struct rouse *rouse = context;
+    const struct warmup *warmup = context;
     (void)set;
-    return device_check(rouse->device,
-                        rouse->device->driver.cuLaunchKernel(rouse->empty, 1, 1, 1, 32, 1, 1, 0,
-                                                             stream, NULL, NULL),
-                        "launch a kernel", reason);
+    return cuda_check(warmup->device,
+                      warmup->device->driver.cuLaunchKernel(warmup->empty, 1, 1, 1, 32, 1, 1, 0,
+                                                            stream, NULL, NULL),
+                      "launch a kernel", reason);
 }
 
-static int spin(const struct rouse *rouse, struct cm_reason *reason) {
-    struct cm_device *device = rouse->device;
+static int spin(const struct warmup *warmup, struct cm_reason *reason) {
+    struct cm_device *device = warmup->device;
     float seed = 0.5F;
     void *args[] = {&seed};
     const unsigned blocks = (unsigned)(device->n_units > 0 ? 2 * device->n_units : 1);
     const CUresult launched = device->driver.cuLaunchKernel(
-        rouse->spin, blocks, 1, 1, SPIN_BLOCK, 1, 1, 0, device->stream, args, NULL);
-    const int status = device_check(device, launched, "launch a kernel", reason);
+        warmup->spin, blocks, 1, 1, SPIN_BLOCK, 1, 1, 0, device->stream, args, NULL);
+    const int status = cuda_check(device, launched, "launch a kernel", reason);
     if (status != CM_BACKEND_OK) return status;
-    return device_check(device, device->driver.cuStreamSynchronize(device->stream), "run it",
-                        reason);
+    return cuda_check(device, device->driver.cuStreamSynchronize(device->stream), "run it",
+                      reason);
 }
 
 static double now(void) {
@@ -61,10 +61,10 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static int come_up(const struct rouse *rouse, struct cm_reason *reason) {
-    const double end = now() + ROUSE_S;
+static int spin_until_warm(const struct warmup *warmup, struct cm_reason *reason) {
+    const double end = now() + WARMUP_SECONDS;
     int status = CM_BACKEND_OK;
-    while (status == CM_BACKEND_OK && now() < end) status = spin(rouse, reason);
+    while (status == CM_BACKEND_OK && now() < end) status = spin(warmup, reason);
     return status;
 }
 
@@ -74,12 +74,12 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A device on which nothing can be captured has no floor that is known. */
-static int find_floor(const struct rouse *rouse, struct cm_reason *reason) {
-    struct cm_device *device = rouse->device;
+/* Leaves device->floor at 0 if the kernels cannot be captured. */
+static int measure_floor(const struct warmup *warmup, struct cm_reason *reason) {
+    struct cm_device *device = warmup->device;
     struct replay replay = {NULL, NULL};
     double samples[FLOOR_SAMPLES];
-    struct rouse own = *rouse;
+    struct warmup own = *warmup;
     const struct replay_job job = {launch_empty, &own};
     int status = replay_capture(device, &job, FLOOR_KERNELS, 0, 1, &replay, reason);
     if (status == CM_BACKEND_REFUSED) return CM_BACKEND_OK;
@@ -93,30 +93,30 @@ static int find_floor(const struct rouse *rouse, struct cm_reason *reason) {
     return CM_BACKEND_OK;
 }
 
-static int load(struct rouse *rouse, struct cm_reason *reason) {
-    const struct cuda_driver *driver = &rouse->device->driver;
+static int load(struct warmup *warmup, struct cm_reason *reason) {
+    const struct cuda_driver *driver = &warmup->device->driver;
     char *cubin = NULL;
     size_t size = 0;
     int status =
-        jit_compile(&rouse->device->nvrtc, source, rouse->device->sm, &cubin, &size, reason);
+        jit_compile(&warmup->device->nvrtc, source, warmup->device->sm, &cubin, &size, reason);
     if (status != CM_BACKEND_OK) return status;
-    CUresult result = driver->cuModuleLoadData(&rouse->module, cubin);
+    CUresult result = driver->cuModuleLoadData(&warmup->module, cubin);
     if (result == CUDA_SUCCESS)
-        result = driver->cuModuleGetFunction(&rouse->empty, rouse->module, "costmodel_empty");
+        result = driver->cuModuleGetFunction(&warmup->empty, warmup->module, "costmodel_empty");
     if (result == CUDA_SUCCESS)
-        result = driver->cuModuleGetFunction(&rouse->spin, rouse->module, "costmodel_spin");
+        result = driver->cuModuleGetFunction(&warmup->spin, warmup->module, "costmodel_spin");
     free(cubin);
-    return device_check(rouse->device, result, "load a kernel", reason);
+    return cuda_check(warmup->device, result, "load a kernel", reason);
 }
 
 int warmup_device(struct cm_device *device, struct cm_reason *reason) {
-    struct rouse rouse = {.device = device};
+    struct warmup warmup = {.device = device};
     if (!device->has_nvrtc.here) return CM_BACKEND_OK;
-    int status = load(&rouse, reason);
-    /* An architecture that this NVRTC does not know: products run all the same. */
-    if (status == CM_BACKEND_REFUSED && rouse.module == NULL) return CM_BACKEND_OK;
-    if (status == CM_BACKEND_OK) status = come_up(&rouse, reason);
-    if (status == CM_BACKEND_OK) status = find_floor(&rouse, reason);
-    if (rouse.module != NULL) (void)device->driver.cuModuleUnload(rouse.module);
+    int status = load(&warmup, reason);
+    /* This NVRTC does not support the architecture: libraries still run. */
+    if (status == CM_BACKEND_REFUSED && warmup.module == NULL) return CM_BACKEND_OK;
+    if (status == CM_BACKEND_OK) status = spin_until_warm(&warmup, reason);
+    if (status == CM_BACKEND_OK) status = measure_floor(&warmup, reason);
+    if (warmup.module != NULL) (void)device->driver.cuModuleUnload(warmup.module);
     return status;
 }

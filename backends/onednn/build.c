@@ -35,129 +35,11 @@ static const struct {
     [CM_RESAMPLE] = {build_resample, OTHERWISE_REFUSE, NULL},
 };
 
-static const dnnl_data_type_t types[CM_N_ELEMENTS] = {
-    [CM_F32] = dnnl_f32, [CM_F16] = dnnl_f16, [CM_BF16] = dnnl_bf16, [CM_I32] = dnnl_s32,
-    [CM_I8] = dnnl_s8,   [CM_U8] = dnnl_u8,   [CM_BOOL] = dnnl_u8,
-#if DNNL_VERSION_MAJOR >= 3
-    [CM_F64] = dnnl_f64,
-#endif
-};
-
-dnnl_data_type_t build_type(int32_t element) {
-    return types[element];
-}
-
-int64_t build_element_size(int32_t element) {
-    static const int8_t sizes[CM_N_ELEMENTS] = {
-        [CM_F64] = 8,    [CM_F32] = 4, [CM_F16] = 2, [CM_BF16] = 2, [CM_F8E4M3] = 1,
-        [CM_F8E5M2] = 1, [CM_I64] = 8, [CM_I32] = 4, [CM_I16] = 2,  [CM_I8] = 1,
-        [CM_U64] = 8,    [CM_U32] = 4, [CM_U16] = 2, [CM_U8] = 1,   [CM_BOOL] = 1};
-    return sizes[element];
-}
-
-dnnl_status_t build_desc(struct building *building, const struct cm_tensor *tensor,
-                         onednn_desc *ret) {
-    static const int64_t one[1] = {1};
-    const dnnl_data_type_t type = build_type(tensor->element);
-    if (type == dnnl_data_type_undef) return dnnl_unimplemented;
-    return calls_desc(building->lib, &building->built->descs, tensor->rank ? tensor->rank : 1,
-                      tensor->rank ? tensor->dims : one, type,
-                      tensor->rank ? tensor->strides : one, ret);
-}
-
-dnnl_status_t build_any(struct building *building, const struct cm_tensor *tensor,
-                        onednn_desc *ret) {
-    const dnnl_data_type_t type = build_type(tensor->element);
-    if (type == dnnl_data_type_undef) return dnnl_unimplemented;
-    return calls_desc(building->lib, &building->built->descs, tensor->rank, tensor->dims, type,
-                      NULL, ret);
-}
-
-struct built_part *build_part(struct building *building) {
-    struct built *built = building->built;
-    if (built->n_parts == 0) built->n_parts = 1;
-    return &built->parts[built->n_parts - 1];
-}
-
-void build_next_part(struct building *building) {
-    building->built->n_parts++;
-}
-
-/* Parts that name the same operand share it; the largest of their wishes counts. */
-static int find_operand(struct built *built, int role) {
-    for (int i = 0; i < built->n_operands && role != BUILT_OWN; i++)
-        if (built->operands[i].role == role) return i;
-    built->operands[built->n_operands].role = role;
-    return built->n_operands++;
-}
-
-static struct built_operand *add_arg(struct building *building, int id, onednn_desc desc,
-                                     int32_t element, int role) {
-    struct built_part *part = build_part(building);
-    const int operand = find_operand(building->built, role);
-    struct built_operand *ret = &building->built->operands[operand];
-    const size_t bytes = building->lib->api.dnnl_memory_desc_get_size(desc);
-    if (bytes > ret->bytes) ret->bytes = bytes;
-    ret->type = build_type(element);
-    part->args[part->n_args++] = (struct built_arg){id, operand, desc};
-    return ret;
-}
-
-void build_arg(struct building *building, int id, onednn_desc desc, int32_t element, int role) {
-    (void)add_arg(building, id, desc, element, role);
-}
-
-void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,
-                   onednn_desc plain, int32_t element, int role) {
-    const struct onednn_api *api = &building->lib->api;
-    onednn_desc desc =
-        api->dnnl_primitive_desc_query_md(build_part(building)->primitive, what, index);
-    struct built_operand *operand = add_arg(building, id, desc, element, role);
-    if (plain != NULL && !api->dnnl_memory_desc_equal(desc, plain)) operand->plain = plain;
-}
-
-void build_instead(struct building *building, const char *what) {
-    building->built->state = CM_PROXY;
-    (void)onednn_refuse(&building->built->instead, 0, "%s", what);
-}
-
-struct onednn_window build_window(const struct cm_window *window) {
-    struct onednn_window ret;
-    memset(&ret, 0, sizeof(ret));
-    for (int i = 0; i < window->n_spatial; i++) {
-        ret.kernel[i] = window->kernel[i];
-        ret.strides[i] = window->strides[i];
-        ret.dilates[i] = window->dilations[i] - 1;
-        ret.begin[i] = window->pads_begin[i];
-        ret.end[i] = window->pads_end[i];
-    }
-    return ret;
-}
-
-int64_t build_elements_from(const struct cm_tensor *tensor, int axis) {
-    int64_t n = 1;
-    for (int i = axis; i < tensor->rank; i++) n *= tensor->dims[i];
-    return n;
-}
-
-bool build_is_packed(const struct cm_tensor *tensor) {
-    for (int i = 0; i < tensor->rank; i++)
-        if (tensor->dims[i] != 1 && tensor->strides[i] != build_elements_from(tensor, i + 1))
-            return false;
-    return true;
-}
-
 static bool is_empty(const struct cm_primitive *primitive) {
     const struct cm_tensor *y = &primitive->outputs[0];
     for (int32_t i = 0; i < y->rank; i++)
         if (y->dims[i] == 0) return true;
     return primitive->bytes_read + primitive->bytes_written <= 0;
-}
-
-void build_start_over(struct building *building) {
-    build_drop(building->lib, building->built);
-    memset(building->built, 0, sizeof(*building->built));
-    building->built->state = CM_MEASURED;
 }
 
 static int refuse(const struct building *building, dnnl_status_t status) {
@@ -169,19 +51,6 @@ static int refuse(const struct building *building, dnnl_status_t status) {
                              "oneDNN has not implemented it for these operands");
     return onednn_refuse(building->reason, CM_BACKEND_REFUSED,
                          "oneDNN refuses it with status %d", (int)status);
-}
-
-/*
- * Whether what oneDNN has for it is its reference, "ref:any" or "bnorm_ref:any": right, and as
- * slow as it is plain. Of recurrent layers what is called so multiplies by fast code.
- */
-bool build_is_reference(const struct building *building) {
-    const char *name = NULL;
-    if (building->primitive->kind == CM_RNN) return false;
-    return building->lib->api.dnnl_primitive_desc_query(building->built->parts[0].primitive,
-                                                        dnnl_query_impl_info_str, 0,
-                                                        &name) == dnnl_success &&
-           name != NULL && strstr(name, "ref:") != NULL;
 }
 
 /* What no runtime would run so slowly is replaced by something of its size, or is told. */
@@ -218,13 +87,4 @@ int build_primitive(const struct onednn *lib, const struct cm_primitive *primiti
     if (status == dnnl_success) return CM_BACKEND_OK;
     build_drop(lib, ret);
     return refuse(&building, status);
-}
-
-void build_drop(const struct onednn *lib, struct built *built) {
-    for (int i = 0; i < built->n_parts; i++) {
-        if (built->parts[i].primitive != NULL)
-            (void)lib->api.dnnl_primitive_desc_destroy(built->parts[i].primitive);
-        built->parts[i].primitive = NULL;
-    }
-    calls_drop_descs(lib, &built->descs);
 }
