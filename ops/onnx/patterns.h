@@ -13,7 +13,7 @@
 #include "ops/op.h"
 
 /* Along which axes the reductions of a formula may go; all of them along the same. */
-enum fused_pattern_axes {
+enum pattern_axes {
     AXES_NONE,     /* it has none */
     AXES_TRAILING, /* the last ones */
     AXES_LAST,     /* the last one alone */
@@ -42,7 +42,7 @@ enum fused_pattern_axes {
  * Tanh(Softplus(x)), but that which a formula names first must be there as such. Where a model
  * has none of an operator that must, the row is passed over.
  */
-struct fused_pattern_pattern {
+struct pattern_row {
     const char *name;     /* as a framework prints the class */
     const char *op;       /* type of the operator that it is; "": `row` */
     const struct op *row; /* of an operation that ONNX has no operator for */
@@ -53,19 +53,19 @@ struct fused_pattern_pattern {
      * bears the name. "*": those of the node of type `op` that is part of it.
      */
     const char *attributes;
-    enum fused_pattern_axes axes;
+    enum pattern_axes axes;
     bool views;    /* tensors may also be given other shapes on the way */
     bool foldable; /* a runtime may make one operator of it, but it was not one when exported */
-    const char *formula;
+    const char *pattern;
 };
 
 /* In ops/onnx/activation.c. */
 extern const struct op activation_relu6;
 
-size_t fused_pattern_n_patterns(void);
-const struct fused_pattern_pattern *fused_pattern_pattern_at(size_t index);
+size_t patterns_count(void);
+const struct pattern_row *patterns_at(size_t index);
 
 /* The attribute that was operand `slot` before or after some opset: "min" of Clip; or NULL. */
-const char *fused_pattern_operand_attr(const char *type, size_t slot);
+const char *patterns_operand_attr(const char *type, size_t slot);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "passes/batch/rebatch_search.h"
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "passes/infer/shape_messages.h"
 #include "support/arena.h"
 #include "support/text.h"

@@ -2,7 +2,7 @@
 /* Ways through the model that fit, kept and compared: see rebatch_search.h. */
 #include "ops/product.h"
 #include "passes/batch/rebatch_search.h"
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -48,7 +48,7 @@ static int macs_of(const struct search *search, const struct value_info *facts,
     struct op_context context;
     *ret = 0;
     if (!search->probe.ops[node]->cost.macs) return CM_OK;
-    if (rules_make_done(&source, node, &context) < 0) return CM_NO_MEMORY;
+    if (context_make_inferred(&source, node, &context) < 0) return CM_NO_MEMORY;
     *ret = product_macs(&context);
     arena_restore(source.arena, mark);
     return CM_OK;

@@ -8,7 +8,7 @@
 #include "passes/cost/count.h"
 
 #include "ops/flops/conventions.h"
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "passes/latency/estimate.h"
 #include "passes/memory/liveness.h"
 #include "passes/params/dequantized.h"
@@ -109,7 +109,7 @@ static int turn_to_counting(const struct analysis *analysis,
     if (index == ID_NONE || convention->sees_nodes) return CM_OK;
     *ret_counts = fused_patterns->items[index].last == context->node_id;
     if (!*ret_counts) return CM_OK;
-    return rules_make_composite(source, &fused_patterns->items[index], context);
+    return context_make_fused(source, &fused_patterns->items[index], context);
 }
 
 /* Leaves *rule as the one that they were counted by. */
@@ -131,14 +131,14 @@ static int find_terms(const struct analysis *analysis, const struct convention *
 
 int count_terms(const struct analysis *analysis, const struct convention *convention,
                 uint32_t node, struct count_terms *ret) {
-    struct op_source source = rules_source(analysis);
+    struct op_source source = context_source(analysis);
     const struct arena_mark mark = arena_save(analysis->arena);
     const struct count_table *table = &analysis->count;
     const uint32_t graph = analysis->model->nodes[node].graph;
     const bool is_most = table->nodes[node].costs.upper_bound != 0;
     struct op_context context;
     if (is_most) source.facts = analysis->infer.upper->facts;
-    int status = rules_make_done(&source, node, &context);
+    int status = context_make_inferred(&source, node, &context);
     if (status < 0) return status;
     *ret = (struct count_terms){.runs = is_most ? table->most_runs[graph] : table->runs[graph]};
     if (context.op->cost.macs) context.op->cost.macs(&context, &ret->macs);
@@ -256,7 +256,7 @@ static int count_node(const struct analysis *analysis, const struct convention *
                       const struct op_source *source, uint32_t id, struct cm_costs *ret) {
     struct count_terms terms;
     struct op_context context;
-    int status = rules_make_done(source, id, &context);
+    int status = context_make_inferred(source, id, &context);
     if (status < 0) return status;
     cost_of(analysis, &context, ret);
     status = find_terms(analysis, convention, source, &context, &terms);
@@ -305,7 +305,7 @@ static void take_most(const struct analysis *analysis, const struct cm_costs *mo
 static int count_most(const struct analysis *analysis, const struct convention *convention,
                       uint32_t id, struct cm_costs *costs) {
     if (!is_bounded(analysis, id)) return CM_OK;
-    struct op_source source = rules_source(analysis);
+    struct op_source source = context_source(analysis);
     struct cm_costs most = {0};
     source.facts = analysis->infer.upper->facts;
     int status = count_node(analysis, convention, &source, id, &most);
@@ -318,7 +318,7 @@ static int count_most(const struct analysis *analysis, const struct convention *
 static int count_nodes(const struct analysis *analysis, struct count_table *table) {
     const struct model *model = analysis->model;
     const struct convention *convention = convention_find(analysis->options->convention);
-    struct op_source source = rules_source(analysis);
+    struct op_source source = context_source(analysis);
     struct op_room room;
     source.room = &room;
     BUG_ON(!convention); /* names are checked before the passes run */

@@ -45,7 +45,7 @@ struct survey {
 };
 
 /* The operator's newest row. */
-static const struct op *row_of(const struct fused_pattern_pattern *pattern) {
+static const struct op *row_of(const struct pattern_row *pattern) {
     if (pattern->row) return pattern->row;
     const struct op *row = registry_find("", pattern->op, INT32_MAX);
     if (!row) row = registry_find("com.microsoft", pattern->op, INT32_MAX);
@@ -98,9 +98,9 @@ static bool next_call(const char **formula, struct word *ret) {
 
 /* Whether a composite may stand for the operator: one whose own first operator is there. */
 static bool may_be_taken_apart(const struct survey *survey, struct word type) {
-    for (size_t i = 0; i < fused_pattern_n_patterns(); i++) {
-        const struct fused_pattern_pattern *row = fused_pattern_pattern_at(i);
-        const char *formula = row->formula;
+    for (size_t i = 0; i < patterns_count(); i++) {
+        const struct pattern_row *row = patterns_at(i);
+        const char *formula = row->pattern;
         struct word first;
         if (is_type(type, row->op) && next_call(&formula, &first) &&
             n_nodes_of(survey, first) > 0)
@@ -126,11 +126,11 @@ static bool find_key(const struct survey *survey, const char *formula, struct wo
 }
 
 /* Whether there is something that must be subtracted, by an operator of its own. */
-static bool subtracts(const struct formula *formula) {
+static bool subtracts(const struct pattern *formula) {
     for (size_t i = 0; i < formula->n; i++) {
-        const struct formula_term *term = &formula->terms[i];
+        const struct pattern_term *term = &formula->terms[i];
         if (term->optional) continue;
-        if (formula->kind == FORMULA_SUM && term->inverse && term->of->kind != FORMULA_NUMBER &&
+        if (formula->kind == PATTERN_SUM && term->inverse && term->of->kind != PATTERN_NUMBER &&
             term->of->role != ROLE_FACTOR)
             return true;
         if (subtracts(term->of)) return true;
@@ -139,23 +139,23 @@ static bool subtracts(const struct formula *formula) {
 }
 
 /* Whether a result of this formula can come out of such a node at all. */
-static bool may_end_in(const struct formula *formula, const struct op *op) {
+static bool may_end_in(const struct pattern *formula, const struct op *op) {
     size_t n_needed = 0;
-    const struct formula *needed = NULL;
+    const struct pattern *needed = NULL;
     for (size_t i = 0; i < formula->n; i++) {
         if (formula->terms[i].optional) continue;
         needed = formula->terms[i].of;
         n_needed++;
     }
     switch (formula->kind) {
-    case FORMULA_CALL:
+    case PATTERN_CALL:
         return text_equal(op->type, formula->name);
-    case FORMULA_POWER:
+    case PATTERN_POWER:
         return op->algebra == ALGEBRA_POWER || op->algebra == ALGEBRA_ROOT;
-    case FORMULA_PRODUCT:
+    case PATTERN_PRODUCT:
         if (op->algebra == ALGEBRA_PRODUCT || op->algebra == ALGEBRA_QUOTIENT) return true;
         return n_needed == 1 && may_end_in(needed, op);
-    case FORMULA_SUM:
+    case PATTERN_SUM:
         if (op->algebra == ALGEBRA_SUM || op->algebra == ALGEBRA_DIFFERENCE) return true;
         return n_needed == 1 && may_end_in(needed, op);
     default:
@@ -164,12 +164,12 @@ static bool may_end_in(const struct formula *formula, const struct op *op) {
 }
 
 /* Whether the formula, or that of a composite inside of it, calls the operator. */
-static bool calls(const struct match_patterns *patterns, const struct formula *formula,
+static bool calls(const struct match_patterns *patterns, const struct pattern *formula,
                   const char *type, int nested) {
-    if (formula->kind == FORMULA_CALL && text_equal(formula->name, type)) return true;
+    if (formula->kind == PATTERN_CALL && text_equal(formula->name, type)) return true;
     for (size_t i = 0; i < formula->n; i++)
         if (calls(patterns, formula->terms[i].of, type, nested)) return true;
-    if (formula->kind != FORMULA_CALL || formula->n != 1 || nested == MATCH_DEEPEST_NEST)
+    if (formula->kind != PATTERN_CALL || formula->n != 1 || nested == MATCH_DEEPEST_NEST)
         return false;
     for (size_t i = 0; i < patterns->n; i++)
         if (text_equal(patterns->items[i].row->op, formula->name) &&
@@ -207,10 +207,10 @@ static void tell_kinds(struct survey *survey, size_t at, struct word key) {
 static int read_patterns(struct survey *survey, struct word *ret_keys) {
     struct arena *arena = survey->analysis->arena;
     struct match_patterns *patterns = &survey->patterns;
-    for (size_t i = 0; i < fused_pattern_n_patterns(); i++) {
-        const struct fused_pattern_pattern *row = fused_pattern_pattern_at(i);
-        if (!find_key(survey, row->formula, &ret_keys[patterns->n])) continue;
-        const struct formula *formula = formula_parse(row->formula, arena);
+    for (size_t i = 0; i < patterns_count(); i++) {
+        const struct pattern_row *row = patterns_at(i);
+        if (!find_key(survey, row->pattern, &ret_keys[patterns->n])) continue;
+        const struct pattern *formula = pattern_parse(row->pattern, arena);
         if (!formula) return CM_NO_MEMORY;
         patterns->items[patterns->n++] = (struct match_pattern){row, row_of(row), formula};
     }
@@ -218,7 +218,7 @@ static int read_patterns(struct survey *survey, struct word *ret_keys) {
 }
 
 static int tell_all_kinds(struct survey *survey) {
-    const size_t most = fused_pattern_n_patterns();
+    const size_t most = patterns_count();
     struct word *keys = arena_array(survey->analysis->scratch, most, sizeof *keys);
     survey->patterns.items =
         arena_array(survey->analysis->arena, most, sizeof *survey->patterns.items);

@@ -181,7 +181,7 @@ static int64_t macs_of_nodes(const struct finder *finder,
     int64_t macs = 0;
     for (size_t i = 0; i < fused_pattern->n_nodes; i++) {
         struct op_context context;
-        if (rules_make_done(finder->match.source, fused_pattern->nodes[i], &context) < 0)
+        if (context_make_inferred(finder->match.source, fused_pattern->nodes[i], &context) < 0)
             return DIM_UNKNOWN;
         macs = checked_add(macs, product_macs(&context));
     }
@@ -198,14 +198,14 @@ static bool multiplies_the_same(const struct finder *finder,
     struct op_context whole;
     if (fused_pattern->foldable || !fused_pattern->op->cost.macs) return true;
     struct arena_mark mark = arena_save(arena);
-    bool same = rules_make_composite(finder->match.source, fused_pattern, &whole) == CM_OK &&
+    bool same = context_make_fused(finder->match.source, fused_pattern, &whole) == CM_OK &&
                 product_macs(&whole) == macs_of_nodes(finder, fused_pattern);
     arena_restore(arena, mark);
     return same;
 }
 
 static int keep(struct finder *finder, uint32_t last) {
-    const struct fused_pattern_pattern *row = finder->match.pattern->row;
+    const struct pattern_row *row = finder->match.pattern->row;
     const struct fused_pattern fused_pattern = {
         .name = row->name,
         .op = finder->match.pattern->op,
@@ -230,7 +230,7 @@ static bool may_be_folded(const struct finder *finder) {
     if (!match->pattern->row->foldable) return true;
     for (size_t i = 0; i < match->n_nodes; i++) {
         struct op_context context;
-        if (rules_make(match->source, match->nodes[i], &context) < 0 || context.training)
+        if (context_make(match->source, match->nodes[i], &context) < 0 || context.training)
             return false;
     }
     return true;
@@ -271,7 +271,7 @@ static void finish(struct fused_patterns_table *table) {
 
 /* Backwards, so that the longest form is found. */
 static int find_all(struct finder *finder) {
-    finder->source = rules_source(finder->analysis);
+    finder->source = context_source(finder->analysis);
     finder->match.source = &finder->source;
     finder->match.patterns = &finder->candidates.patterns;
     finder->match.taken = finder->table->of_node;

@@ -20,7 +20,7 @@ struct item {
 };
 
 struct items {
-    enum formula_kind kind; /* of a sum or of a product */
+    enum pattern_kind kind; /* of a sum or of a product */
     size_t n;
     struct item at[MAX_TERMS];
 };
@@ -32,7 +32,7 @@ struct mark {
     size_t n_axes;
 };
 
-static bool match_formula(struct match *match, const struct formula *formula, uint32_t value);
+static bool match_formula(struct match *match, const struct pattern *formula, uint32_t value);
 
 static struct mark save(const struct match *match) {
     return (struct mark){match->n_names, match->n_nodes, match->n_axes};
@@ -46,10 +46,10 @@ static bool restore(struct match *match, struct mark mark) {
 }
 
 /* One item against one term of the formula. */
-static bool match_term(struct match *match, enum formula_kind kind,
-                       const struct formula_term *term, const struct item *item);
+static bool match_term(struct match *match, enum pattern_kind kind,
+                       const struct pattern_term *term, const struct item *item);
 
-static bool match_any_order(struct match *match, const struct formula_term *const *terms,
+static bool match_any_order(struct match *match, const struct pattern_term *const *terms,
                             const struct items *items, size_t i, unsigned used) {
     if (i == items->n) return true;
     for (size_t k = 0; k < items->n; k++) {
@@ -76,7 +76,7 @@ static bool split(struct match *match, struct items *items, size_t i) {
         node = match_producer(match, item.value);
     }
     enum op_algebra algebra = match_algebra(match, node);
-    const bool sum = items->kind == FORMULA_SUM;
+    const bool sum = items->kind == PATTERN_SUM;
     enum op_algebra plain = sum ? ALGEBRA_SUM : ALGEBRA_PRODUCT;
     enum op_algebra turned = sum ? ALGEBRA_DIFFERENCE : ALGEBRA_QUOTIENT;
     if ((algebra != plain && algebra != turned) || items->n == MAX_TERMS) return false;
@@ -94,7 +94,7 @@ static bool split(struct match *match, struct items *items, size_t i) {
  * of `from` stay whole: halves are put behind, so that each way is gone once, not in every
  * order of its steps.
  */
-static bool match_items(struct match *match, const struct formula_term *const *terms, size_t n,
+static bool match_items(struct match *match, const struct pattern_term *const *terms, size_t n,
                         const struct items *items, size_t from) {
     if (match->steps == 0) return false;
     match->steps--;
@@ -108,8 +108,8 @@ static bool match_items(struct match *match, const struct formula_term *const *t
     return false;
 }
 
-static bool match_terms_alone(struct match *match, enum formula_kind kind,
-                              const struct formula_term *const *terms, size_t n,
+static bool match_terms_alone(struct match *match, enum pattern_kind kind,
+                              const struct pattern_term *const *terms, size_t n,
                               uint32_t value) {
     struct items items = {.kind = kind, .n = 1, .at = {{value, false}}};
     if (n == 1) return match_term(match, kind, terms[0], &items.at[0]);
@@ -117,9 +117,9 @@ static bool match_terms_alone(struct match *match, enum formula_kind kind,
 }
 
 /* Bit i of `left_out`: the optional term i is not there. */
-static bool match_without(struct match *match, const struct formula *formula, uint32_t value,
+static bool match_without(struct match *match, const struct pattern *formula, uint32_t value,
                           unsigned left_out) {
-    const struct formula_term *terms[MAX_TERMS];
+    const struct pattern_term *terms[MAX_TERMS];
     size_t n = 0;
     for (size_t i = 0; i < formula->n; i++) {
         bool out = (left_out & 1U << i) != 0;
@@ -138,7 +138,7 @@ static size_t n_bits(unsigned bits) {
 }
 
 /* As many of its terms as can be found. */
-static bool match_terms(struct match *match, const struct formula *formula, uint32_t value) {
+static bool match_terms(struct match *match, const struct pattern *formula, uint32_t value) {
     size_t n_optional = 0;
     for (size_t i = 0; i < formula->n; i++) n_optional += formula->terms[i].optional;
     for (size_t out = 0; out <= n_optional; out++)
@@ -149,7 +149,7 @@ static bool match_terms(struct match *match, const struct formula *formula, uint
 }
 
 /* value = a ^ exponent for the formula a. */
-static bool match_power(struct match *match, const struct formula *base, double exponent,
+static bool match_power(struct match *match, const struct pattern *base, double exponent,
                         uint32_t value) {
     uint32_t node = match_producer(match, value);
     enum op_algebra algebra = match_algebra(match, node);
@@ -162,42 +162,42 @@ static bool match_power(struct match *match, const struct formula *base, double 
         return match_take(match, node) &&
                match_formula(match, base, match_input(match, node, 0));
     if (exponent == 2 || exponent == 3) {
-        const struct formula_term one = {.of = base};
-        const struct formula_term *const terms[] = {&one, &one, &one};
-        return match_terms_alone(match, FORMULA_PRODUCT, terms, (size_t)exponent, value);
+        const struct pattern_term one = {.of = base};
+        const struct pattern_term *const terms[] = {&one, &one, &one};
+        return match_terms_alone(match, PATTERN_PRODUCT, terms, (size_t)exponent, value);
     }
     return false;
 }
 
 /* The operand where the value is - operand in a sum, 1 / operand in a product, as a node of its
  * own says. */
-static uint32_t undone(struct match *match, enum formula_kind kind, uint32_t value) {
+static uint32_t undone(struct match *match, enum pattern_kind kind, uint32_t value) {
     uint32_t node = match_producer(match, value);
     enum op_algebra algebra = match_algebra(match, node);
     double one = 0;
-    if (algebra == (kind == FORMULA_SUM ? ALGEBRA_NEGATIVE : ALGEBRA_RECIPROCAL))
+    if (algebra == (kind == PATTERN_SUM ? ALGEBRA_NEGATIVE : ALGEBRA_RECIPROCAL))
         return match_take(match, node) ? match_input(match, node, 0) : ID_NONE;
-    if (kind == FORMULA_SUM || algebra != ALGEBRA_QUOTIENT) return ID_NONE;
+    if (kind == PATTERN_SUM || algebra != ALGEBRA_QUOTIENT) return ID_NONE;
     if (!match_number(match, match_input(match, node, 0), &one) || one != 1) return ID_NONE;
     return match_take(match, node) ? match_input(match, node, 1) : ID_NONE;
 }
 
 /* x - (-3) is x + 3, and x * 0.7071 is x / 1.4142. */
-static bool match_turned_number(const struct match *match, enum formula_kind kind, double want,
+static bool match_turned_number(const struct match *match, enum pattern_kind kind, double want,
                                 uint32_t value) {
     double have = 0;
     if (!match_number(match, value, &have)) return false;
-    return kind == FORMULA_SUM ? match_is_number(-have, want) : match_is_close(have * want, 1);
+    return kind == PATTERN_SUM ? match_is_number(-have, want) : match_is_close(have * want, 1);
 }
 
 /* A factor may stand on either side; else a node must turn it round. */
-static bool match_turned(struct match *match, enum formula_kind kind,
-                         const struct formula *formula, uint32_t value) {
+static bool match_turned(struct match *match, enum pattern_kind kind,
+                         const struct pattern *formula, uint32_t value) {
     struct mark mark = save(match);
-    if (formula->kind == FORMULA_NUMBER)
+    if (formula->kind == PATTERN_NUMBER)
         return match_turned_number(match, kind, formula->number, value);
     if (formula->role == ROLE_FACTOR) return match_bind(match, formula, value);
-    if (kind == FORMULA_PRODUCT && formula->kind == FORMULA_POWER &&
+    if (kind == PATTERN_PRODUCT && formula->kind == PATTERN_POWER &&
         match_power(match, formula->terms[0].of, -formula->number, value))
         return true;
     restore(match, mark);
@@ -205,8 +205,8 @@ static bool match_turned(struct match *match, enum formula_kind kind,
     return operand != ID_NONE && match_formula(match, formula, operand);
 }
 
-static bool match_term(struct match *match, enum formula_kind kind,
-                       const struct formula_term *term, const struct item *item) {
+static bool match_term(struct match *match, enum pattern_kind kind,
+                       const struct pattern_term *term, const struct item *item) {
     struct mark mark = save(match);
     bool found = term->inverse == item->inverse
                      ? match_formula(match, term->of, item->value)
@@ -215,16 +215,16 @@ static bool match_term(struct match *match, enum formula_kind kind,
 }
 
 /* An argument that an attribute holds. */
-static bool match_attr(struct match *match, const struct formula *formula, uint32_t node,
+static bool match_attr(struct match *match, const struct pattern *formula, uint32_t node,
                        size_t slot) {
     double have = 0;
-    const char *name = fused_pattern_operand_attr(match_node(match, node)->type, slot);
+    const char *name = patterns_operand_attr(match_node(match, node)->type, slot);
     if (!match_attr_number(match, node, name, &have)) return false;
-    if (formula->kind == FORMULA_NUMBER) return match_is_number(have, formula->number);
+    if (formula->kind == PATTERN_NUMBER) return match_is_number(have, formula->number);
     return formula->role == ROLE_EPSILON && match_note(match, formula->name, ID_NONE, have);
 }
 
-static bool match_argument(struct match *match, const struct formula_term *term, uint32_t node,
+static bool match_argument(struct match *match, const struct pattern_term *term, uint32_t node,
                            size_t slot) {
     uint32_t value = match_input(match, node, slot);
     struct mark mark = save(match);
@@ -232,7 +232,7 @@ static bool match_argument(struct match *match, const struct formula_term *term,
     return match_formula(match, term->of, value) || restore(match, mark);
 }
 
-static bool match_arguments(struct match *match, const struct formula *formula, uint32_t node) {
+static bool match_arguments(struct match *match, const struct pattern *formula, uint32_t node) {
     if (!match_take(match, node) || !match_axes(match, node)) return false;
     for (size_t i = 0; i < formula->n; i++)
         if (!match_argument(match, &formula->terms[i], node, i)) return false;
@@ -240,7 +240,7 @@ static bool match_arguments(struct match *match, const struct formula *formula, 
 }
 
 /* What an operator of one operand was taken apart into may stand for it. */
-static bool match_nested(struct match *match, const struct formula *formula, uint32_t value) {
+static bool match_nested(struct match *match, const struct pattern *formula, uint32_t value) {
     const size_t first_name = match->first_name;
     if (match->nested == MATCH_DEEPEST_NEST || formula->n != 1) return false;
     for (size_t i = 0; i < match->patterns->n; i++) {
@@ -261,7 +261,7 @@ static bool match_nested(struct match *match, const struct formula *formula, uin
     return false;
 }
 
-static bool match_call(struct match *match, const struct formula *formula, uint32_t value) {
+static bool match_call(struct match *match, const struct pattern *formula, uint32_t value) {
     uint32_t node = match_producer(match, value);
     const struct op *op = node == ID_NONE ? NULL : match->source->ops[node];
     if (op && op->infer && op->domain[0] == '\0' && text_equal(op->type, formula->name))
@@ -269,32 +269,32 @@ static bool match_call(struct match *match, const struct formula *formula, uint3
     return match_nested(match, formula, value);
 }
 
-static bool match_here(struct match *match, const struct formula *formula, uint32_t value) {
+static bool match_here(struct match *match, const struct pattern *formula, uint32_t value) {
     switch (formula->kind) {
-    case FORMULA_CALL:
+    case PATTERN_CALL:
         return match_call(match, formula, value);
-    case FORMULA_POWER:
+    case PATTERN_POWER:
         return match_power(match, formula->terms[0].of, formula->number, value);
     default:
         return match_terms(match, formula, value);
     }
 }
 
-static bool match_number_at(const struct match *match, const struct formula *formula,
+static bool match_number_at(const struct match *match, const struct pattern *formula,
                             uint32_t value) {
     double have = 0;
     return match_number(match, value, &have) && match_is_number(have, formula->number);
 }
 
-static bool match_formula(struct match *match, const struct formula *formula, uint32_t value) {
+static bool match_formula(struct match *match, const struct pattern *formula, uint32_t value) {
     if (match->steps == 0) return false;
     match->steps--;
     switch (formula->kind) {
-    case FORMULA_NUMBER:
+    case PATTERN_NUMBER:
         return match_number_at(match, formula, value);
-    case FORMULA_NAME:
+    case PATTERN_NAME:
         return match_bind(match, formula, value);
-    case FORMULA_LABEL:
+    case PATTERN_LABEL:
         return match_formula(match, formula->terms[0].of, value) &&
                match_note(match, formula->name, value, 0);
     default:

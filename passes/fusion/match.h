@@ -15,7 +15,7 @@
 
 #include "ops/onnx/patterns.h"
 #include "passes/fusion/pattern_parse.h"
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 
 #define MATCH_MAX_NODES    48
 #define MATCH_MAX_NAMES    16
@@ -23,9 +23,9 @@
 
 /* A pattern with its formula read and its operator found. */
 struct match_pattern {
-    const struct fused_pattern_pattern *row;
+    const struct pattern_row *row;
     const struct op *op;
-    const struct formula *formula;
+    const struct pattern *formula;
 };
 
 struct match_patterns {

@@ -36,7 +36,7 @@ bool match_is_number(double have, double want);
 /* From here on the name stands for that; false past MATCH_MAX_NAMES. */
 bool match_note(struct match *match, const char *name, uint32_t value, double number);
 /* The value as what the formula's name stands for. */
-bool match_bind(struct match *match, const struct formula *formula, uint32_t value);
+bool match_bind(struct match *match, const struct pattern *formula, uint32_t value);
 
 /* Attributes and axes: match_axes.c. */
 

@@ -65,7 +65,7 @@ bool match_note(struct match *match, const char *name, uint32_t value, double nu
     return true;
 }
 
-static bool may_be(const struct match *match, enum formula_role role, uint32_t value,
+static bool may_be(const struct match *match, enum pattern_role role, uint32_t value,
                    double *number) {
     const struct value_info *info = match_fact(match, value);
     *number = 0;
@@ -95,7 +95,7 @@ static bool match_same(struct match *match, uint32_t known, uint32_t value) {
     return value == known;
 }
 
-bool match_bind(struct match *match, const struct formula *formula, uint32_t value) {
+bool match_bind(struct match *match, const struct pattern *formula, uint32_t value) {
     double number = 0;
     if (formula->role == ROLE_IGNORED) return true;
     if (value == ID_NONE) return false;

@@ -23,10 +23,10 @@ struct parser {
 
 struct terms {
     size_t n;
-    struct formula_term items[MAX_TERMS];
+    struct pattern_term items[MAX_TERMS];
 };
 
-static const struct formula *parse_sum(struct parser *parser);
+static const struct pattern *parse_sum(struct parser *parser);
 
 static char next(struct parser *parser) {
     while (*parser->at == ' ') parser->at++;
@@ -43,32 +43,32 @@ static void expect(struct parser *parser, char wanted) {
     BUG_ON(!take(parser, wanted));
 }
 
-static bool add_term(struct terms *terms, const struct formula *of, bool inverse,
+static bool add_term(struct terms *terms, const struct pattern *of, bool inverse,
                      bool optional) {
     BUG_ON(terms->n == MAX_TERMS);
     if (!of) return false;
-    terms->items[terms->n++] = (struct formula_term){of, inverse, optional};
+    terms->items[terms->n++] = (struct pattern_term){of, inverse, optional};
     return true;
 }
 
 /* What can be told at a glance is looked for first, what fits anything last. */
-static enum formula_kind turn_of(const struct formula *formula) {
-    return formula->role == ROLE_EPSILON ? FORMULA_NUMBER : formula->kind;
+static enum pattern_kind turn_of(const struct pattern *formula) {
+    return formula->role == ROLE_EPSILON ? PATTERN_NUMBER : formula->kind;
 }
 
 static void sort_by_turn(struct terms *terms) {
     for (size_t i = 1; i < terms->n; i++)
         for (size_t k = i;
              k > 0 && turn_of(terms->items[k].of) < turn_of(terms->items[k - 1].of); k--) {
-            struct formula_term swapped = terms->items[k];
+            struct pattern_term swapped = terms->items[k];
             terms->items[k] = terms->items[k - 1];
             terms->items[k - 1] = swapped;
         }
 }
 
-static struct formula *new_formula(struct parser *parser, enum formula_kind kind,
+static struct pattern *new_formula(struct parser *parser, enum pattern_kind kind,
                                    const struct terms *terms) {
-    struct formula *formula = arena_alloc(parser->arena, sizeof *formula);
+    struct pattern *formula = arena_alloc(parser->arena, sizeof *formula);
     size_t n = terms ? terms->n : 0;
     if (!formula) return NULL;
     formula->kind = kind;
@@ -79,18 +79,18 @@ static struct formula *new_formula(struct parser *parser, enum formula_kind kind
 }
 
 /* One term alone is no sum. */
-static const struct formula *join(struct parser *parser, enum formula_kind kind,
+static const struct pattern *join(struct parser *parser, enum pattern_kind kind,
                                   struct terms *terms) {
     if (terms->n == 1 && !terms->items[0].inverse) return terms->items[0].of;
     sort_by_turn(terms);
     return new_formula(parser, kind, terms);
 }
 
-static const struct formula *wrap(struct parser *parser, enum formula_kind kind,
-                                  const struct formula *of, double number) {
+static const struct pattern *wrap(struct parser *parser, enum pattern_kind kind,
+                                  const struct pattern *of, double number) {
     struct terms terms = {0};
     if (!add_term(&terms, of, false, false)) return NULL;
-    struct formula *formula = new_formula(parser, kind, &terms);
+    struct pattern *formula = new_formula(parser, kind, &terms);
     if (formula) formula->number = number;
     return formula;
 }
@@ -110,14 +110,14 @@ static double parse_digits(struct parser *parser) {
     return number;
 }
 
-static const struct formula *parse_number(struct parser *parser) {
-    struct formula *formula = new_formula(parser, FORMULA_NUMBER, NULL);
+static const struct pattern *parse_number(struct parser *parser) {
+    struct pattern *formula = new_formula(parser, PATTERN_NUMBER, NULL);
     double number = parse_digits(parser);
     if (formula) formula->number = number;
     return formula;
 }
 
-static enum formula_role role_of(const char *name) {
+static enum pattern_role role_of(const char *name) {
     if (text_equal(name, "_")) return ROLE_IGNORED;
     if (text_equal(name, "eps")) return ROLE_EPSILON;
     if (text_starts_with(name, "factor")) return ROLE_FACTOR;
@@ -134,7 +134,7 @@ static const char *parse_word(struct parser *parser) {
     return arena_strndup(parser->arena, start, (size_t)(parser->at - start));
 }
 
-static const struct formula *parse_call(struct parser *parser, const char *name) {
+static const struct pattern *parse_call(struct parser *parser, const char *name) {
     struct terms terms = {0};
     do {
         bool optional = take(parser, '[');
@@ -142,25 +142,25 @@ static const struct formula *parse_call(struct parser *parser, const char *name)
         if (optional) expect(parser, ']');
     } while (take(parser, ','));
     expect(parser, ')');
-    if (text_equal(name, "sqrt")) return wrap(parser, FORMULA_POWER, terms.items[0].of, 0.5);
-    struct formula *call = new_formula(parser, FORMULA_CALL, &terms);
+    if (text_equal(name, "sqrt")) return wrap(parser, PATTERN_POWER, terms.items[0].of, 0.5);
+    struct pattern *call = new_formula(parser, PATTERN_CALL, &terms);
     if (call) call->name = name;
     return call;
 }
 
-static const struct formula *parse_atom(struct parser *parser);
+static const struct pattern *parse_atom(struct parser *parser);
 
-static const struct formula *parse_named(struct parser *parser) {
+static const struct pattern *parse_named(struct parser *parser) {
     const char *name = parse_word(parser);
     if (!name) return NULL;
     if (take(parser, '(')) return parse_call(parser, name);
-    struct formula *formula = NULL;
+    struct pattern *formula = NULL;
     if (take(parser, ':')) {
         struct terms terms = {0};
         if (add_term(&terms, parse_atom(parser), false, false))
-            formula = new_formula(parser, FORMULA_LABEL, &terms);
+            formula = new_formula(parser, PATTERN_LABEL, &terms);
     } else {
-        formula = new_formula(parser, FORMULA_NAME, NULL);
+        formula = new_formula(parser, PATTERN_NAME, NULL);
     }
     if (!formula) return NULL;
     formula->name = name;
@@ -168,21 +168,21 @@ static const struct formula *parse_named(struct parser *parser) {
     return formula;
 }
 
-static const struct formula *parse_atom(struct parser *parser) {
+static const struct pattern *parse_atom(struct parser *parser) {
     if (isdigit((unsigned char)next(parser))) return parse_number(parser);
     if (!take(parser, '(')) return parse_named(parser);
-    const struct formula *inside = parse_sum(parser);
+    const struct pattern *inside = parse_sum(parser);
     if (inside) expect(parser, ')'); /* without memory it stops in the middle */
     return inside;
 }
 
-static const struct formula *parse_power(struct parser *parser) {
-    const struct formula *base = parse_atom(parser);
+static const struct pattern *parse_power(struct parser *parser) {
+    const struct pattern *base = parse_atom(parser);
     if (!base || !take(parser, '^')) return base;
-    return wrap(parser, FORMULA_POWER, base, parse_digits(parser));
+    return wrap(parser, PATTERN_POWER, base, parse_digits(parser));
 }
 
-static const struct formula *parse_product(struct parser *parser) {
+static const struct pattern *parse_product(struct parser *parser) {
     struct terms terms = {0};
     if (!add_term(&terms, parse_power(parser), false, false)) return NULL;
     for (;;) {
@@ -191,14 +191,14 @@ static const struct formula *parse_product(struct parser *parser) {
         bool inverse = take(parser, '/');
         if (!inverse && !take(parser, '*')) {
             parser->at = start; /* the bracket of a sum, or the end */
-            return join(parser, FORMULA_PRODUCT, &terms);
+            return join(parser, PATTERN_PRODUCT, &terms);
         }
         if (!add_term(&terms, parse_power(parser), inverse, optional)) return NULL;
         if (optional) expect(parser, ']');
     }
 }
 
-static const struct formula *parse_sum(struct parser *parser) {
+static const struct pattern *parse_sum(struct parser *parser) {
     struct terms terms = {0};
     if (!add_term(&terms, parse_product(parser), false, false)) return NULL;
     for (;;) {
@@ -207,16 +207,16 @@ static const struct formula *parse_sum(struct parser *parser) {
         bool inverse = take(parser, '-');
         if (!inverse && !take(parser, '+')) {
             parser->at = start;
-            return join(parser, FORMULA_SUM, &terms);
+            return join(parser, PATTERN_SUM, &terms);
         }
         if (!add_term(&terms, parse_product(parser), inverse, optional)) return NULL;
         if (optional) expect(parser, ']');
     }
 }
 
-const struct formula *formula_parse(const char *text, struct arena *arena) {
+const struct pattern *pattern_parse(const char *text, struct arena *arena) {
     struct parser parser = {text, arena};
-    const struct formula *formula = parse_sum(&parser);
+    const struct pattern *formula = parse_sum(&parser);
     BUG_ON(formula && next(&parser) != '\0');
     return formula;
 }

@@ -8,18 +8,18 @@
 
 struct arena;
 
-enum formula_kind {
-    FORMULA_NUMBER,
-    FORMULA_CALL,    /* operator `name` of its terms, in order */
-    FORMULA_POWER,   /* its one term to the power `number` */
-    FORMULA_PRODUCT, /* of its terms, or of their inverses */
-    FORMULA_SUM,     /* of its terms, or of their negatives */
-    FORMULA_LABEL,   /* its one term, named */
-    FORMULA_NAME,
+enum pattern_kind {
+    PATTERN_NUMBER,
+    PATTERN_CALL,    /* operator `name` of its terms, in order */
+    PATTERN_POWER,   /* its one term to the power `number` */
+    PATTERN_PRODUCT, /* of its terms, or of their inverses */
+    PATTERN_SUM,     /* of its terms, or of their negatives */
+    PATTERN_LABEL,   /* its one term, named */
+    PATTERN_NAME,
 };
 
 /* What a name may stand for. */
-enum formula_role {
+enum pattern_role {
     ROLE_ANY,
     ROLE_IGNORED,
     ROLE_EPSILON,
@@ -29,24 +29,24 @@ enum formula_role {
     ROLE_KEYS,
 };
 
-struct formula;
+struct pattern;
 
-struct formula_term {
-    const struct formula *of;
+struct pattern_term {
+    const struct pattern *of;
     bool inverse; /* 1 / it, - it */
     bool optional;
 };
 
-struct formula {
-    enum formula_kind kind;
-    enum formula_role role;
+struct pattern {
+    enum pattern_kind kind;
+    enum pattern_role role;
     double number;
     const char *name;
     size_t n;
-    const struct formula_term *terms;
+    const struct pattern_term *terms;
 };
 
 /* BUG where the text is no formula: it is ours. NULL: no memory. */
-const struct formula *formula_parse(const char *text, struct arena *arena);
+const struct pattern *pattern_parse(const char *text, struct arena *arena);
 
 #endif

@@ -9,7 +9,7 @@
 #include "ops/custom/custom_op.h"
 #include "ops/product.h"
 #include "ops/registry.h"
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "passes/infer/trip_counts.h"
 #include "passes/pass.h"
 #include "support/arena.h"
@@ -19,7 +19,7 @@
 #include "support/banned.h"
 
 static int infer_unknown(struct op_context *context) {
-    (void)context; /* the outputs stay unknown, as rules_make left them */
+    (void)context; /* the outputs stay unknown, as context_make left them */
     return CM_OK;
 }
 

@@ -3,7 +3,7 @@
 #include "passes/infer/walk.h"
 
 #include "passes/infer/bind.h"
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "passes/infer/upper_bounds.h"
 #include "support/arena.h"
 
@@ -271,7 +271,7 @@ int walk_node(struct walk *walk, uint32_t id) {
                                .facts = walk->table->facts,
                                .pass = walk->pass,
                                .node = id};
-    int status = rules_make(&source, id, &context);
+    int status = context_make(&source, id, &context);
     if (status < 0) return status;
     walk->n_walked++;
     if (walk->exact) {

@@ -11,7 +11,7 @@
 #include "ops/lowering/lowering.h"
 #include "ops/product.h"
 #include "passes/cost/count.h"
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "passes/latency/layout.h"
 #include "passes/latency/precision.h"
 #include "passes/memory/liveness.h"
@@ -147,11 +147,11 @@ static int make_tables(const struct analysis *analysis, struct primitives_table 
 
 static int lower_node(struct lowering_job *job, uint32_t id, struct primitives_table *table,
                       struct index *index) {
-    const struct op_source source = rules_source(job->analysis);
+    const struct op_source source = context_source(job->analysis);
     const struct arena_mark mark = arena_save(job->analysis->arena);
     struct cm_primitive primitive;
     table->of_node[id] = ID_NONE;
-    int status = rules_make_done(&source, id, &job->context);
+    int status = context_make_inferred(&source, id, &job->context);
     if (status == CM_OK)
         status = lower(job, &primitive, &table->lowered[id], &table->why_not[id]);
     if (status == CM_OK && table->lowered[id] == LOWERED_PRIMITIVE)

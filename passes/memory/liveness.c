@@ -7,7 +7,7 @@
  */
 #include "passes/memory/liveness.h"
 
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "passes/memory/schedule.h"
 #include "passes/pass.h"
 #include "support/arena.h"
@@ -40,7 +40,7 @@ static int store_outputs(const struct analysis *analysis, struct liveness_table 
     const enum op_memory memory = analysis->bind.ops[node_id]->memory;
     const uint32_t operand = node->n_inputs > 0 ? node->inputs[0] : ID_NONE;
     bool training = false;
-    int status = rules_train(source, node_id, &training);
+    int status = context_trains(source, node_id, &training);
     if (status < 0) return status;
     table->elementwise[node_id] = is_elementwise(memory, training);
     for (size_t i = 0; i < node->n_outputs; i++) {
@@ -232,7 +232,7 @@ static int reschedule(const struct analysis *analysis, struct liveness_table *ta
 
 int pass_liveness(const struct analysis *analysis, void *own) {
     struct liveness_table *table = own;
-    const struct op_source source = rules_source(analysis);
+    const struct op_source source = context_source(analysis);
     int status = allocate(analysis, table);
     if (status < 0) return status;
     store_sources(analysis, table);

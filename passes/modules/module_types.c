@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ops/describe.h"
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "passes/modules/module_tree.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -104,10 +104,10 @@ static const struct fused_pattern *fused_pattern_within(const struct module_tree
 /* What cannot be described has been reported, or is no module: no message. */
 static int make_rule(const struct module_tree *tree, uint32_t node,
                      const struct fused_pattern *fused_pattern, struct op_context *ret) {
-    struct op_source source = rules_source(tree->analysis);
+    struct op_source source = context_source(tree->analysis);
     source.diag = NULL;
-    return fused_pattern ? rules_make_composite(&source, fused_pattern, ret)
-                         : rules_make_done(&source, node, ret);
+    return fused_pattern ? context_make_fused(&source, fused_pattern, ret)
+                         : context_make_inferred(&source, node, ret);
 }
 
 /* An operator that can describe itself and says nothing is not at work as that module: a Gather

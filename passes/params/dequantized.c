@@ -4,7 +4,7 @@
 
 #include "ops/op.h"
 #include "ops/op_context.h"
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -44,7 +44,7 @@ static int find_outputs(const struct analysis *analysis, const struct op_source 
     const struct node *node = &analysis->model->nodes[id];
     const bool same = node->n_inputs > 1 && have_one_scale(analysis, node);
     struct op_context context;
-    const int status = rules_make_done(source, id, &context);
+    const int status = context_make_inferred(source, id, &context);
     if (status < 0) return status;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
@@ -62,7 +62,7 @@ static bool any_dequantizes(const struct analysis *analysis) {
 int dequantized_find(const struct analysis *analysis, scale_axes **ret) {
     *ret = NULL;
     if (!any_dequantizes(analysis)) return CM_OK;
-    struct op_source source = rules_source(analysis);
+    struct op_source source = context_source(analysis);
     struct op_room room;
     scale_axes *scales =
         arena_array(analysis->arena, analysis->model->n_values, sizeof *scales);

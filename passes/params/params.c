@@ -7,7 +7,7 @@
  * it open, from who named it: docs/counting.md has the rules and the traps.
  */
 #include "ops/packed.h"
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "passes/memory/liveness.h"
 #include "passes/params/names.h"
 #include "passes/params/param_uses.h"
@@ -110,7 +110,7 @@ static enum param_kind kind_of(const struct param_study *study, uint32_t value) 
 
 /* The numbers that it holds, of which a use may unpack several from an element. */
 static int count_numbers(const struct param_study *study, uint32_t id, int64_t *ret) {
-    const struct op_source source = rules_source(study->analysis);
+    const struct op_source source = context_source(study->analysis);
     const struct value *value = &study->model->values[id];
     const struct value_info *info = &study->analysis->infer.facts[id];
     *ret = shape_elements(&info->shape);
@@ -120,7 +120,7 @@ static int count_numbers(const struct param_study *study, uint32_t id, int64_t *
         const struct use *use = &value->uses[i];
         struct op_context context;
         const int64_t before = *ret;
-        const int status = rules_make_done(&source, use->node, &context);
+        const int status = context_make_inferred(&source, use->node, &context);
         if (status < 0) return status;
         *ret = packed_numbers(&context, use->slot);
         arena_restore(study->analysis->arena, mark);

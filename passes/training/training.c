@@ -8,7 +8,7 @@
 
 #include "ops/flops/conventions.h"
 #include "passes/infer/bind.h"
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "passes/training/optimizers.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -117,7 +117,7 @@ static void count_node(struct training *training, const struct op_source *source
 static void count_nodes(struct training *training) {
     const struct analysis *analysis = training->analysis;
     const struct convention *convention = convention_find(analysis->options->convention);
-    const struct op_source source = rules_source(analysis);
+    const struct op_source source = context_source(analysis);
     for (uint32_t id = 0; id < training->model->n_nodes; id++)
         count_node(training, &source, convention, id);
     if (convention->backward > 0) /* it does not look at gradients */

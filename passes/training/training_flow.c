@@ -4,7 +4,7 @@
  * which of them a gradient of a result comes back to. Only where both hold is anything
  * computed, or kept for it.
  */
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 #include "passes/memory/liveness.h"
 #include "passes/training/training.h"
 #include "support/arena.h"
@@ -77,8 +77,8 @@ static const struct fused_pattern *fused_pattern_of(const struct training *train
 int training_rule(const struct training *training, const struct op_source *source,
                   uint32_t node, struct op_context *ret) {
     const struct fused_pattern *fused_pattern = fused_pattern_of(training, node);
-    return fused_pattern ? rules_make_composite(source, fused_pattern, ret)
-                         : rules_make_done(source, node, ret);
+    return fused_pattern ? context_make_fused(source, fused_pattern, ret)
+                         : context_make_inferred(source, node, ret);
 }
 
 static int fill_operation(struct training *training, const struct op_source *source,
@@ -262,7 +262,7 @@ static int allocate(struct training *training) {
 
 int training_flow(struct training *training) {
     const struct liveness_table *liveness = &training->analysis->liveness;
-    const struct op_source source = rules_source(training->analysis);
+    const struct op_source source = context_source(training->analysis);
     int status = allocate(training);
     for (uint32_t step = 0; step < liveness->n_steps && status == CM_OK; step++)
         status = fill_operation(training, &source, liveness->node_at[step]);

@@ -3,8 +3,8 @@
  * From a node and a table of facts to the rule that an operator row works on, and to the place
  * that a message about the node names. Shared by every pass that calls rules.
  */
-#ifndef PASSES_INFER_RULES_H
-#define PASSES_INFER_RULES_H
+#ifndef PASSES_INFER_CONTEXT_H
+#define PASSES_INFER_CONTEXT_H
 
 #include "ops/op_context.h"
 #include "passes/pass.h"
@@ -31,22 +31,22 @@ struct op_source {
 };
 
 /* Of an analysis whose types are inferred. */
-struct op_source rules_source(const struct analysis *analysis);
+struct op_source context_source(const struct analysis *analysis);
 
 /* Inputs and outputs of *ret are in the source's room or scratch; the outputs are unknown. */
-int rules_make(const struct op_source *source, uint32_t node,
-               struct op_context *ret) CM_MUST_CHECK;
+int context_make(const struct op_source *source, uint32_t node,
+                 struct op_context *ret) CM_MUST_CHECK;
 /* The same for a node whose types were inferred: the outputs are what the facts say. */
-int rules_make_done(const struct op_source *source, uint32_t node,
-                    struct op_context *ret) CM_MUST_CHECK;
+int context_make_inferred(const struct op_source *source, uint32_t node,
+                          struct op_context *ret) CM_MUST_CHECK;
 /* Whether the node trains (rule->training), without the rest of its rule. */
-int rules_train(const struct op_source *source, uint32_t node, bool *ret) CM_MUST_CHECK;
+int context_trains(const struct op_source *source, uint32_t node, bool *ret) CM_MUST_CHECK;
 /* The rule of a whole composite: facts of its operands and of its result, made by its last
  * node.
  */
-int rules_make_composite(const struct op_source *source,
-                         const struct fused_pattern *fused_pattern,
-                         struct op_context *ret) CM_MUST_CHECK;
+int context_make_fused(const struct op_source *source,
+                       const struct fused_pattern *fused_pattern,
+                       struct op_context *ret) CM_MUST_CHECK;
 
 /* `17 "layer1.0/conv1", Conv-11, pass infer`, and below it the node as a source line. */
 struct node_place {

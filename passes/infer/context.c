@@ -3,7 +3,7 @@
  * Makes rules and places of nodes: see rules.h. It is the one file that knows how a node's
  * operands become facts, overrides included.
  */
-#include "passes/infer/rules.h"
+#include "passes/infer/context.h"
 
 #include "ir/print.h"
 #include "support/arena.h"
@@ -33,7 +33,7 @@ static bool trains(const struct op_source *source, const struct op_context *cont
     return context->op->trains(context);
 }
 
-struct op_source rules_source(const struct analysis *analysis) {
+struct op_source context_source(const struct analysis *analysis) {
     return (struct op_source){
         .model = analysis->model,
         .ops = analysis->bind.ops,
@@ -100,7 +100,7 @@ static int make_of_node(const struct op_source *source, uint32_t node_id,
     return CM_OK;
 }
 
-int rules_make(const struct op_source *source, uint32_t node_id, struct op_context *ret) {
+int context_make(const struct op_source *source, uint32_t node_id, struct op_context *ret) {
     int status = make_of_node(source, node_id, ret);
     if (status < 0) return status;
     for (size_t i = 0; i < ret->n_outputs; i++) ret->outputs[i] = value_info_unknown();
@@ -116,18 +116,19 @@ static void take_outputs(const struct op_source *source, struct op_context *ret)
             ret->outputs[i] = value_info_unknown();
 }
 
-int rules_make_done(const struct op_source *source, uint32_t node_id, struct op_context *ret) {
+int context_make_inferred(const struct op_source *source, uint32_t node_id,
+                          struct op_context *ret) {
     int status = make_of_node(source, node_id, ret);
     if (status == CM_OK) take_outputs(source, ret);
     return status;
 }
 
-int rules_train(const struct op_source *source, uint32_t node_id, bool *ret) {
+int context_trains(const struct op_source *source, uint32_t node_id, bool *ret) {
     struct op_context context;
     *ret = false;
     if (!source->ops[node_id]->trains) return CM_OK;
     struct arena_mark mark = arena_save(source->arena);
-    int status = rules_make(source, node_id, &context);
+    int status = context_make(source, node_id, &context);
     if (status == CM_OK) *ret = context.training;
     arena_restore(source->arena, mark);
     return status;
@@ -146,8 +147,8 @@ static const struct value_info *operand_of_composite(const struct op_source *sou
     return value == ID_NONE ? NULL : &source->facts[value];
 }
 
-int rules_make_composite(const struct op_source *source,
-                         const struct fused_pattern *fused_pattern, struct op_context *ret) {
+int context_make_fused(const struct op_source *source,
+                       const struct fused_pattern *fused_pattern, struct op_context *ret) {
     const struct node *node = fused_pattern->node;
     const struct value_info **inputs = NULL;
     int status = make(source, node, fused_pattern->op, ret, &inputs);
