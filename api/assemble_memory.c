@@ -19,7 +19,7 @@ static void take_live(struct assembly *assembly, struct cm_memory *memory) {
 
 static void take_planners(struct assembly *assembly, struct cm_memory *memory) {
     const int64_t *bytes = assembly->analysis->plan.by_planner;
-    size_t n = bytes ? PACKING_N_PLANNERS : 0;
+    size_t n = bytes ? N_ARENA_PLANNERS : 0;
     struct cm_name_count *list = assembly_array(assembly, n, sizeof(*list));
     for (size_t i = 0; list && i < n; i++)
         list[i] = (struct cm_name_count){arena_planner_name((enum arena_planner)i),

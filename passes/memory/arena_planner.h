@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where blocks of bytes that live from step to step go in one arena so that no two that live at
- * the same time overlap, and the arena is small: dynamic storage allocation, which is NP-hard.
- * The planners of the literature give a start, a bounded search improves on it. Nothing here
- * knows of models; the same blocks always give the same plan.
+ * Gives every block of bytes an offset in one arena so that blocks alive at the same step do
+ * not overlap and the arena is small (dynamic storage allocation, NP-hard). Independent of the
+ * model and deterministic: the same blocks always get the same offsets.
  */
 #ifndef PASSES_MEMORY_ARENA_PLANNER_H
 #define PASSES_MEMORY_ARENA_PLANNER_H
@@ -17,34 +16,32 @@
 struct arena;
 
 struct block {
-    int64_t bytes; /* > 0; the sum over all blocks fits into int64 */
-    uint32_t first;
-    uint32_t last; /* step at which it is needed last, >= first */
+    int64_t bytes;  /* > 0; the sum over all blocks fits into int64 */
+    uint32_t first; /* step; steps are numbered from 0 without large gaps */
+    uint32_t last;  /* step of the last use, >= first */
 };
 
-/* The planners, each better than the others somewhere. */
 enum arena_planner {
-    PACKING_SIZE,    /* Pisarchyk & Lee 2020, greedy by size: largest first, smallest gap */
-    PACKING_BREADTH, /* the same, greedy by breadth: steps by their live bytes, then by size */
-    PACKING_TIME,    /* in the order in which they are made, smallest gap */
-    PACKING_ENDS,    /* the same, in turns at the two ends: optimal where blocks are a chain */
-    PACKING_N_PLANNERS
+    PLANNER_BY_SIZE,  /* largest first, in the smallest gap (Pisarchyk & Lee 2020) */
+    PLANNER_TWO_ENDS, /* by first step, alternately at the bottom and the top; optimal for
+                         chains */
+    N_ARENA_PLANNERS
 };
 
 struct arena_layout {
-    int64_t *offsets;               /* by block, of packing's arena */
-    int64_t bytes;                  /* of the arena */
-    int64_t bound;                  /* most bytes alive at one step: no arena is smaller */
-    int64_t by[PACKING_N_PLANNERS]; /* what each alone gives; DIM_UNKNOWN: not tried */
+    int64_t *offsets;             /* by block */
+    int64_t bytes;                /* size of the arena */
+    int64_t bound;                /* most bytes alive at one step: lower bound on `bytes` */
+    int64_t by[N_ARENA_PLANNERS]; /* arena size of each planner alone; DIM_UNKNOWN if not run */
 };
 
-/* "greedy_by_size" and the like; static text. */
+/* "greedy_by_size" or "two_ends"; static text. */
 const char *arena_planner_name(enum arena_planner planner);
 
 /*
- * The best of all planners (`all` false: of those up to one that needs no more than the bound,
- * which none can better), and where that is above the bound, what a search finds within its
- * budget of work. What it needs, and the offsets, is of `arena`.
+ * Computes a layout in `arena`: greedy by size; if that exceeds the bound (or if `all`), two
+ * ends; if both exceed it, local search from the order of greedy by size. If too many blocks
+ * are alive together to list all pairs, only two ends runs. Returns CM_OK or CM_NO_MEMORY.
  */
 int arena_layout(struct arena *arena, const struct block *blocks, size_t n, bool all,
                  struct arena_layout *ret) CM_MUST_CHECK;

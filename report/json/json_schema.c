@@ -214,7 +214,7 @@ static const struct json_field memory_fields[] = {
     OPTIONAL("peak_at_most", JSON_FLAG, struct cm_memory, peak_upper_bound, "one of these is alive at the peak, which is then an upper bound too"),
     POINTER("fit", struct cm_memory, fit, fit_record, "with --memory-limit: does it fit"),
     OPTIONAL_MANY("weights", JSON_LIST, struct cm_memory, weights, n_weights, &weights_record, "all that stands in the file and is read or handed out, be it a parameter or not"),
-    OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL, "what each planner alone would need: `greedy_by_size`, `greedy_by_breadth`, `best_fit`, `two_ends`; `null` where it was not tried"),
+    OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL, "arena size of each planner alone: `greedy_by_size`, `two_ends`; `null` if it did not run"),
     OPTIONAL("file_order_peak_bytes", JSON_COUNT, struct cm_memory, file_order_peak_bytes, "peak_activation_bytes in the order of the file"),
     OPTIONAL("schedule_optimal", JSON_FLAG, struct cm_memory, schedule_optimal, "`true` with --schedule min-memory where no order has a lower peak"),
     OPTIONAL_MANY("schedule", JSON_INDICES, struct cm_memory, schedule, n_schedule, NULL, "with --schedule min-memory: indices of the nodes as they run, those of a body before their node"),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Peak, arena and their ratio of every model of models.tar.xz, at its own batch (1 where that is
-free), the peak in an order of our own, and the ratios that the planners have alone: `file, peak,
-in place, min-memory, arena, ratio, by size, by breadth, best fit, two ends, verdict`. No arena may
+free), the peak in an order of our own, and the ratios of each planner alone: `file, peak, in place,
+min-memory, arena, ratio, by size, two ends, verdict`. No arena may
 be more than 1.02 times the peak, below which none can be, unless the file is let off by name; no two
 values that are alive at one node may overlap; and no node may run before what it reads is made.
 """

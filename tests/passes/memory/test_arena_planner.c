@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans of an arena beside a reference that is slow and obviously right: a map of every byte at
- * every step. */
+/* Checks arena layouts against a slow reference: a map of every byte at every step. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@ static uint32_t draw(uint64_t *state, uint32_t n) {
     return (uint32_t)((*state >> 33) % n);
 }
 
-/* Fails where a byte of a step has two owners. */
+/* Fails if two blocks own the same byte at the same step. */
 static void expect_disjoint(const struct block *blocks, size_t n,
                             const struct arena_layout *plan) {
     char map[MAX_STEPS][MAX_BYTES] = {{0}};
@@ -52,7 +51,7 @@ static struct arena_layout plan_of(struct arena *arena, const struct block *bloc
     return plan;
 }
 
-static void no_two_blocks_that_live_together_overlap(void **state) {
+static void blocks_alive_together_do_not_overlap(void **state) {
     (void)state;
     uint64_t seed = 1;
     for (int round = 0; round < 300; round++) {
@@ -69,13 +68,13 @@ static void no_two_blocks_that_live_together_overlap(void **state) {
         expect_disjoint(blocks, n, &plan);
         assert_int_equal(plan.bound, most_at_one_step(blocks, n));
         assert_true(plan.bytes >= plan.bound);
-        for (int i = 0; n > 0 && i < PACKING_N_PLANNERS; i++)
+        for (int i = 0; n > 0 && i < N_ARENA_PLANNERS; i++)
             assert_true(plan.bytes <= plan.by[i]);
         arena_free(arena);
     }
 }
 
-static void the_same_blocks_give_the_same_plan(void **state) {
+static void layout_is_deterministic(void **state) {
     (void)state;
     struct arena *arena = arena_new("test", 0);
     struct block blocks[40];
@@ -97,7 +96,7 @@ static void chain(struct block *blocks, uint32_t n) {
         blocks[i] = (struct block){1 + draw(&seed, 1000000), i, i + (i + 1 < n)};
 }
 
-static void a_chain_needs_no_more_than_its_peak(void **state) {
+static void arena_of_a_chain_equals_its_peak(void **state) {
     (void)state;
     static const uint32_t lengths[] = {1, 2, 3, 10, 1000, 100000};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -110,8 +109,8 @@ static void a_chain_needs_no_more_than_its_peak(void **state) {
     }
 }
 
-/* Residual blocks: every fourth value lives on past the next three. */
-static void a_hundred_thousand_blocks_with_shortcuts_are_planned(void **state) {
+/* Residual blocks: every fourth value stays alive past the next three. */
+static void lays_out_a_hundred_thousand_blocks_with_shortcuts(void **state) {
     (void)state;
     const uint32_t n = 100000;
     struct arena *arena = arena_new("test", 0);
@@ -124,7 +123,7 @@ static void a_hundred_thousand_blocks_with_shortcuts_are_planned(void **state) {
     arena_free(arena);
 }
 
-static void blocks_that_all_live_together_stand_on_each_other(void **state) {
+static void blocks_all_alive_together_are_stacked(void **state) {
     (void)state;
     struct arena *arena = arena_new("test", 0);
     struct block blocks[3] = {{5, 0, 9}, {1, 0, 9}, {7, 9, 9}};
@@ -134,7 +133,7 @@ static void blocks_that_all_live_together_stand_on_each_other(void **state) {
     arena_free(arena);
 }
 
-/* The same at one step, where the map of all would be too much. */
+/* The same for one step, if the map of all steps would be too large. */
 static void expect_disjoint_at(const struct block *blocks, size_t n, uint32_t step,
                                const struct arena_layout *plan) {
     char *map = calloc(1, (size_t)plan->bytes);
@@ -151,7 +150,7 @@ static void expect_disjoint_at(const struct block *blocks, size_t n, uint32_t st
     free(map);
 }
 
-static void where_too_many_live_together_best_fit_is_left(void **state) {
+static void runs_only_two_ends_if_there_are_too_many_pairs(void **state) {
     (void)state;
     const uint32_t n = 20000;
     struct arena *arena = arena_new("test", 0);
@@ -160,13 +159,13 @@ static void where_too_many_live_together_best_fit_is_left(void **state) {
     for (uint32_t i = 0; i < n; i++)
         blocks[i] = (struct block){1 + draw(&seed, 9), i, i + draw(&seed, 4000)};
     struct arena_layout plan = plan_of(arena, blocks, n);
-    assert_int_equal(plan.by[PACKING_SIZE], DIM_UNKNOWN);
+    assert_int_equal(plan.by[PLANNER_BY_SIZE], DIM_UNKNOWN);
     assert_true(plan.bytes >= plan.bound && plan.bytes < plan.bound + plan.bound / 2);
     for (uint32_t step = 0; step < n; step += 500) expect_disjoint_at(blocks, n, step, &plan);
     arena_free(arena);
 }
 
-static void many_that_all_live_together_stand_on_each_other(void **state) {
+static void many_blocks_all_alive_together_are_stacked(void **state) {
     (void)state;
     const uint32_t n = 10000;
     struct arena *arena = arena_new("test", 0);
@@ -176,7 +175,7 @@ static void many_that_all_live_together_stand_on_each_other(void **state) {
     arena_free(arena);
 }
 
-static void nothing_to_place_is_an_arena_of_nothing(void **state) {
+static void arena_without_blocks_is_empty(void **state) {
     (void)state;
     struct arena *arena = arena_new("test", 0);
     assert_int_equal(plan_of(arena, NULL, 0).bytes, 0);
@@ -185,14 +184,14 @@ static void nothing_to_place_is_an_arena_of_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_two_blocks_that_live_together_overlap),
-        cmocka_unit_test(the_same_blocks_give_the_same_plan),
-        cmocka_unit_test(a_chain_needs_no_more_than_its_peak),
-        cmocka_unit_test(a_hundred_thousand_blocks_with_shortcuts_are_planned),
-        cmocka_unit_test(blocks_that_all_live_together_stand_on_each_other),
-        cmocka_unit_test(where_too_many_live_together_best_fit_is_left),
-        cmocka_unit_test(many_that_all_live_together_stand_on_each_other),
-        cmocka_unit_test(nothing_to_place_is_an_arena_of_nothing),
+        cmocka_unit_test(blocks_alive_together_do_not_overlap),
+        cmocka_unit_test(layout_is_deterministic),
+        cmocka_unit_test(arena_of_a_chain_equals_its_peak),
+        cmocka_unit_test(lays_out_a_hundred_thousand_blocks_with_shortcuts),
+        cmocka_unit_test(blocks_all_alive_together_are_stacked),
+        cmocka_unit_test(runs_only_two_ends_if_there_are_too_many_pairs),
+        cmocka_unit_test(many_blocks_all_alive_together_are_stacked),
+        cmocka_unit_test(arena_without_blocks_is_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
