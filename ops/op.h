@@ -121,6 +121,16 @@ struct op_backward {
     enum op_view (*view)(const struct op_context *context);
 };
 
+/*
+ * SIGNATURE(ONNX, Relu, 6) initializes the fields of struct op from `domain` to `attrs`. It
+ * expands to a macro of ops/signatures.gen.h, which tools/make_signatures writes from ONNX's
+ * schemas.
+ */
+#define OP_SIGNATURE(domain_, type_, since_, in_least, in_most, out_least, out_most, attrs_)   \
+    .domain = domain_, .type = type_, .since = since_, .min_inputs = in_least,                 \
+    .max_inputs = in_most, .min_outputs = out_least, .max_outputs = out_most, .attrs = attrs_
+#define SIGNATURE(prefix, type_, since_) prefix##_##type_##_##since_
+
 struct op {
     const char *domain; /* "" is ai.onnx */
     const char *type;

@@ -13,6 +13,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -303,96 +304,27 @@ static int infer_grouped(struct op_context *context) {
     return infer_separate(context, 3);
 }
 
-static const struct op_attr attention[] = {OPTIONAL_ATTR("do_rotary", ATTR_INT),
-                                           OPTIONAL_ATTR("mask_filter_value", ATTR_FLOAT),
-                                           REQUIRED_ATTR("num_heads", ATTR_INT),
-                                           OPTIONAL_ATTR("past_present_share_buffer", ATTR_INT),
-                                           OPTIONAL_ATTR("qkv_hidden_sizes", ATTR_INTS),
-                                           OPTIONAL_ATTR("rotary_embedding_dim", ATTR_INT),
-                                           OPTIONAL_ATTR("scale", ATTR_FLOAT),
-                                           INT_ATTR("unidirectional", 0),
-                                           {0}};
-static const struct op_attr q_attention[] = {
-    OPTIONAL_ATTR("do_rotary", ATTR_INT),
-    OPTIONAL_ATTR("mask_filter_value", ATTR_FLOAT),
-    REQUIRED_ATTR("num_heads", ATTR_INT),
-    OPTIONAL_ATTR("past_present_share_buffer", ATTR_INT),
-    OPTIONAL_ATTR("scale", ATTR_FLOAT),
-    INT_ATTR("unidirectional", 0),
-    {0}};
-static const struct op_attr decoder_masked_self_attention[] = {
-    OPTIONAL_ATTR("do_rotary", ATTR_INT), OPTIONAL_ATTR("mask_filter_value", ATTR_FLOAT),
-    REQUIRED_ATTR("num_heads", ATTR_INT), OPTIONAL_ATTR("past_present_share_buffer", ATTR_INT),
-    OPTIONAL_ATTR("scale", ATTR_FLOAT),   {0}};
-static const struct op_attr packed_attention[] = {REQUIRED_ATTR("num_heads", ATTR_INT),
-                                                  OPTIONAL_ATTR("qkv_hidden_sizes", ATTR_INTS),
-                                                  OPTIONAL_ATTR("scale", ATTR_FLOAT),
-                                                  {0}};
-static const struct op_attr multi_head_attention[] = {
-    OPTIONAL_ATTR("mask_filter_value", ATTR_FLOAT),
-    REQUIRED_ATTR("num_heads", ATTR_INT),
-    OPTIONAL_ATTR("scale", ATTR_FLOAT),
-    INT_ATTR("unidirectional", 0),
-    {0}};
-static const struct op_attr decoder_masked_multi_head_attention[] = {
-    OPTIONAL_ATTR("mask_filter_value", ATTR_FLOAT),
-    REQUIRED_ATTR("num_heads", ATTR_INT),
-    OPTIONAL_ATTR("output_qk", ATTR_INT),
-    OPTIONAL_ATTR("past_present_share_buffer", ATTR_INT),
-    OPTIONAL_ATTR("scale", ATTR_FLOAT),
-    {0}};
-static const struct op_attr packed_multi_head_attention[] = {
-    OPTIONAL_ATTR("mask_filter_value", ATTR_FLOAT),
-    REQUIRED_ATTR("num_heads", ATTR_INT),
-    OPTIONAL_ATTR("scale", ATTR_FLOAT),
-    {0}};
-static const struct op_attr group_query_attention[] = {
-    INT_ATTR("causal", 1),
-    OPTIONAL_ATTR("do_rotary", ATTR_INT),
-    STRING_ATTR("k_quant_type", "NONE"),
-    OPTIONAL_ATTR("kv_cache_bit_width", ATTR_INT),
-    REQUIRED_ATTR("kv_num_heads", ATTR_INT),
-    INT_ATTR("local_window_size", -1),
-    REQUIRED_ATTR("num_heads", ATTR_INT),
-    FLOAT_ATTR("qk_norm_epsilon", 9.99999997e-07),
-    INT_ATTR("qk_output", 0),
-    OPTIONAL_ATTR("rotary_interleaved", ATTR_INT),
-    OPTIONAL_ATTR("scale", ATTR_FLOAT),
-    INT_ATTR("sliding_window_cache", 0),
-    INT_ATTR("smooth_softmax", -1),
-    OPTIONAL_ATTR("softcap", ATTR_FLOAT),
-    STRING_ATTR("v_quant_type", "NONE"),
-    {0}};
-static const struct op_attr rotary_embedding[] = {
-    OPTIONAL_ATTR("interleaved", ATTR_INT), OPTIONAL_ATTR("is_packed_batching", ATTR_INT),
-    OPTIONAL_ATTR("num_heads", ATTR_INT),   OPTIONAL_ATTR("rotary_embedding_dim", ATTR_INT),
-    OPTIONAL_ATTR("scale", ATTR_FLOAT),     {0}};
-#define CONTRIB(name, least, most, fewest, out, attributes, context, letters)                  \
+/* clang-format off */
+#define CONTRIB(name, infer_fn, letters)                                                       \
     {                                                                                          \
-        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
-        .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,    \
-        .infer = context,                                                                      \
+        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
         .cost = {.macs = macs_attention,                                                       \
                  .macs_formula = "projection, and scores x (columns of a key and of a value)", \
-                 .extra = contrib_attention_scores,                                            \
-                 .extra_description = "at 1 a score"},                                         \
+                 .extra = contrib_attention_scores, .extra_description = "at 1 a score"},      \
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*      type                             in    out attributes                            rule              roles */
-    CONTRIB("Attention",                       2, 7, 1, 2, attention,                           infer_attention,  "xWWmxmi"),
-    CONTRIB("QAttention",                      5, 9, 1, 2, q_attention,                         infer_quantized,  "xWWiimiix"),
-    CONTRIB("DecoderMaskedSelfAttention",      7, 9, 2, 2, decoder_masked_self_attention,       infer_attention,  "xWWmxmiii"),
-    CONTRIB("PackedAttention",                 5, 6, 1, 1, packed_attention,                    infer_packed,     "xWWiim"),
-    CONTRIB("MultiHeadAttention",              1,10, 1, 4, multi_head_attention,                infer_multi_head, "xxxWmmxxii"),
-    CONTRIB("DecoderMaskedMultiHeadAttention", 1,11, 1, 4, decoder_masked_multi_head_attention, infer_decoder,    "xxxmmxxiiiW"),
-    CONTRIB("PackedMultiHeadAttention",        6, 7, 1, 1, packed_multi_head_attention,         infer_packed,     "xxxWiim"),
-    CONTRIB("GroupQueryAttention",             7,16, 1, 4, group_query_attention,               infer_grouped,    "xxxxxiimmimniinn"),
-    {.domain = "com.microsoft", .type = "RotaryEmbedding", .since = 1, .min_inputs = 4, .max_inputs = 4, .min_outputs = 1,
-     .max_outputs = 1, .attrs = rotary_embedding, .infer = common_infer_same, .memory = MEMORY_IN_PLACE, .param_roles = "ximm",
-     .backward.saved_for_backward = "123,-"},
+    CONTRIB(Attention,                       infer_attention,  "xWWmxmi"),
+    CONTRIB(QAttention,                      infer_quantized,  "xWWiimiix"),
+    CONTRIB(DecoderMaskedSelfAttention,      infer_attention,  "xWWmxmiii"),
+    CONTRIB(PackedAttention,                 infer_packed,     "xWWiim"),
+    CONTRIB(MultiHeadAttention,              infer_multi_head, "xxxWmmxxii"),
+    CONTRIB(DecoderMaskedMultiHeadAttention, infer_decoder,    "xxxmmxxiiiW"),
+    CONTRIB(PackedMultiHeadAttention,        infer_packed,     "xxxWiim"),
+    CONTRIB(GroupQueryAttention,             infer_grouped,    "xxxxxiimmimniinn"),
+    {SIGNATURE(CONTRIB, RotaryEmbedding, 1),
+     .infer = common_infer_same, .memory = MEMORY_IN_PLACE, .param_roles = "ximm", .backward.saved_for_backward = "123,-"},
 };
 /* clang-format on */
 

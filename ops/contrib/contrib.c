@@ -8,6 +8,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/onnx/pool.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -194,93 +195,48 @@ static int infer_dequantize(struct op_context *context) {
     return common_infer_same_shape(context, op_dtype(context, 1));
 }
 
-static const struct op_attr bias_softmax[] = {
-    INT_ATTR("axis", 1), REQUIRED_ATTR("is_inner_broadcast", ATTR_INT), {0}};
-static const struct op_attr skip_layer_normalization[] = {FLOAT_ATTR("epsilon", 9.99999996e-13),
-                                                          {0}};
-static const struct op_attr embed_layer_normalization[] = {
-    FLOAT_ATTR("epsilon", 9.99999996e-13), OPTIONAL_ATTR("mask_index_type", ATTR_INT), {0}};
-static const struct op_attr group_norm[] = {REQUIRED_ATTR("activation", ATTR_INT),
-                                            INT_ATTR("channels_last", 1),
-                                            FLOAT_ATTR("epsilon", 9.99999975e-06),
-                                            REQUIRED_ATTR("groups", ATTR_INT),
-                                            {0}};
-static const struct op_attr skip_group_norm[] = {REQUIRED_ATTR("activation", ATTR_INT),
-                                                 INT_ATTR("channels_last", 1),
-                                                 FLOAT_ATTR("epsilon", 9.99999975e-06),
-                                                 REQUIRED_ATTR("groups", ATTR_INT),
-                                                 {0}};
-static const struct op_attr q_linear_leaky_relu[] = {FLOAT_ATTR("alpha", 0.00999999978), {0}};
-static const struct op_attr q_linear_softmax[] = {
-    INT_ATTR("axis", -1), REQUIRED_ATTR("opset", ATTR_INT), {0}};
-static const struct op_attr q_linear_concat[] = {REQUIRED_ATTR("axis", ATTR_INT), {0}};
-static const struct op_attr q_linear_global_average_pool[] = {INT_ATTR("channels_last", 0),
-                                                              {0}};
-static const struct op_attr q_linear_average_pool[] = {STRING_ATTR("auto_pad", "NOTSET"),
-                                                       INT_ATTR("ceil_mode", 0),
-                                                       INT_ATTR("channels_last", 0),
-                                                       INT_ATTR("count_include_pad", 0),
-                                                       REQUIRED_ATTR("kernel_shape", ATTR_INTS),
-                                                       OPTIONAL_ATTR("pads", ATTR_INTS),
-                                                       OPTIONAL_ATTR("strides", ATTR_INTS),
-                                                       {0}};
-static const struct op_attr q_linear_reduce_mean[] = {
-    REQUIRED_ATTR("axes", ATTR_INTS), REQUIRED_ATTR("keepdims", ATTR_INT), {0}};
-static const struct op_attr reduce_sum_integer[] = {
-    REQUIRED_ATTR("axes", ATTR_INTS), REQUIRED_ATTR("keepdims", ATTR_INT), {0}};
-static const struct op_attr quantize_linear[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};
-static const struct op_attr dequantize_linear[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};
-static const struct op_attr nhwc_max_pool[] = {STRING_ATTR("auto_pad", "NOTSET"),
-                                               INT_ATTR("ceil_mode", 0),
-                                               OPTIONAL_ATTR("dilations", ATTR_INTS),
-                                               REQUIRED_ATTR("kernel_shape", ATTR_INTS),
-                                               OPTIONAL_ATTR("pads", ATTR_INTS),
-                                               OPTIONAL_ATTR("strides", ATTR_INTS),
-                                               {0}};
+/* No schema defines it: ONNX Runtime writes it into the default domain. */
 static const struct op_attr simplified_layer_normalization[] = {
     INT_ATTR("axis", -1), FLOAT_ATTR("epsilon", 1e-5F), INT_ATTR("stash_type", 1), {0}};
 
-#define CONTRIB(name, least, most, out, attributes, context, input, result, letters, class)    \
+/* clang-format off */
+#define CONTRIB(name, infer_fn, input, result, letters, class)                                 \
     {                                                                                          \
-        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
-        .max_inputs = most, .min_outputs = 1, .max_outputs = out, .attrs = attributes,         \
-        .infer = context, .cost = {.per_input = input, .per_output = result},                  \
-        .param_roles = letters, .module = class, .backward.saved_for_backward = "-"            \
+        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
+        .cost = {.per_input = input, .per_output = result}, .param_roles = letters,            \
+        .module = class, .backward.saved_for_backward = "-"                                    \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*      type                      in    out attributes                  rule             n out  roles        module */
-    CONTRIB("Gelu",                     1, 1, 1, NULL,                       common_infer_same,   1, 0, "x",         "GELU"),
-    CONTRIB("FastGelu",                 1, 2, 1, NULL,                       infer_biased,        1, 0, "xn",        "GELU"),
-    CONTRIB("BiasGelu",                 2, 2, 1, NULL,                       infer_biased,        1, 0, "xn",        "GELU"),
-    CONTRIB("BiasSplitGelu",            2, 2, 1, NULL,                       infer_split_gelu,    0, 1, "xn",        NULL),
-    CONTRIB("BiasAdd",                  3, 3, 1, NULL,                       infer_biased,        0, 0, "xnx",       NULL),
-    CONTRIB("BiasSoftmax",              2, 2, 1, bias_softmax,               common_infer_same,   1, 0, "xm",        "Softmax"),
-    CONTRIB("SkipLayerNormalization",   3, 5, 4, skip_layer_normalization,   infer_skip_norm,     5, 0, "xxnnn",     "LayerNorm"),
-    CONTRIB("SkipSimplifiedLayerNormalization", 3, 4, 4, skip_layer_normalization, infer_skip_norm, 0, 0, "xxnn",    "RMSNorm"),
-    CONTRIB("EmbedLayerNormalization",  7, 9, 3, embed_layer_normalization,  infer_embedding,     0, 5, "iinnnnnii", NULL),
-    CONTRIB("GroupNorm",                3, 3, 1, group_norm,                 infer_group_norm,    5, 0, "xnn",       "GroupNorm"),
-    CONTRIB("SkipGroupNorm",            4, 5, 2, skip_group_norm,            infer_skip_group_norm, 5, 0, "xnnxn",   "GroupNorm"),
-    CONTRIB("QLinearAdd",               7, 8, 1, NULL,                       infer_quantized_binary, 0, 0, "eiieii", NULL),
-    CONTRIB("QLinearMul",               7, 8, 1, NULL,                       infer_quantized_binary, 0, 0, "eiieii", NULL),
-    CONTRIB("QLinearWhere",             9, 9, 1, NULL,                       infer_quantized_where, 0, 0, "meiieii", NULL),
-    CONTRIB("QLinearSigmoid",           4, 5, 1, NULL,                       common_infer_same,   0, 0, "xi",        "Sigmoid"),
-    CONTRIB("QLinearLeakyRelu",         4, 5, 1, q_linear_leaky_relu,        common_infer_same,   1, 0, "xi",        "LeakyReLU"),
-    CONTRIB("QLinearSoftmax",           5, 5, 1, q_linear_softmax,           common_infer_same,   1, 0, "xi",        "Softmax"),
-    CONTRIB("QLinearConcat",     3, VARIADIC, 1, q_linear_concat,            infer_quantized_concat, 0, 0, "x",      NULL),
-    CONTRIB("QLinearGlobalAveragePool", 5, 5, 1, q_linear_global_average_pool, infer_global,      1, 0, "xi",        "AdaptiveAvgPool{n}d"),
-    CONTRIB("QLinearAveragePool",       4, 5, 1, q_linear_average_pool,      infer_average,       1, 0, "xi",        "AvgPool{n}d"),
-    CONTRIB("QLinearReduceMean",        4, 5, 1, q_linear_reduce_mean,       infer_quantized_mean, 0, 0, "xi",       NULL),
-    CONTRIB("ReduceSumInteger",         1, 1, 1, reduce_sum_integer,         infer_integer_sum,   0, 0, "x",         NULL),
-    CONTRIB("NhwcMaxPool",              1, 1, 1, nhwc_max_pool,              infer_nhwc_pool,     1, 0, "x",         "MaxPool{n}d"),
-    CONTRIB("MulInteger",               3, 4, 1, NULL,                       infer_mul_integer,   0, 0, "eiei",      NULL),
-    CONTRIB("QuantizeLinear",           2, 3, 1, quantize_linear,            infer_quantize,      0, 0, "pii",       NULL),
-    CONTRIB("DequantizeLinear",         2, 3, 1, dequantize_linear,          infer_dequantize,    0, 0, "pii",       NULL),
-    /* of the default domain, although ONNX does not define it */
-    {.domain = "", .type = "SimplifiedLayerNormalization", .since = 1, .min_inputs = 2, .max_inputs = 2, .min_outputs = 1,
-     .max_outputs = 2, .attrs = simplified_layer_normalization, .infer = infer_simplified_norm, .param_roles = "xn", .module = "RMSNorm",
-     .backward.saved_for_backward = "-"},
+    /*      type                              shape rule              input result roles        module */
+    CONTRIB(Gelu,                             common_infer_same,         1,     0, "x",         "GELU"),
+    CONTRIB(FastGelu,                         infer_biased,              1,     0, "xn",        "GELU"),
+    CONTRIB(BiasGelu,                         infer_biased,              1,     0, "xn",        "GELU"),
+    CONTRIB(BiasSplitGelu,                    infer_split_gelu,          0,     1, "xn",        NULL),
+    CONTRIB(BiasAdd,                          infer_biased,              0,     0, "xnx",       NULL),
+    CONTRIB(BiasSoftmax,                      common_infer_same,         1,     0, "xm",        "Softmax"),
+    CONTRIB(SkipLayerNormalization,           infer_skip_norm,           5,     0, "xxnnn",     "LayerNorm"),
+    CONTRIB(SkipSimplifiedLayerNormalization, infer_skip_norm,           0,     0, "xxnn",      "RMSNorm"),
+    CONTRIB(EmbedLayerNormalization,          infer_embedding,           0,     5, "iinnnnnii", NULL),
+    CONTRIB(GroupNorm,                        infer_group_norm,          5,     0, "xnn",       "GroupNorm"),
+    CONTRIB(SkipGroupNorm,                    infer_skip_group_norm,     5,     0, "xnnxn",     "GroupNorm"),
+    CONTRIB(QLinearAdd,                       infer_quantized_binary,    0,     0, "eiieii",    NULL),
+    CONTRIB(QLinearMul,                       infer_quantized_binary,    0,     0, "eiieii",    NULL),
+    CONTRIB(QLinearWhere,                     infer_quantized_where,     0,     0, "meiieii",   NULL),
+    CONTRIB(QLinearSigmoid,                   common_infer_same,         0,     0, "xi",        "Sigmoid"),
+    CONTRIB(QLinearLeakyRelu,                 common_infer_same,         1,     0, "xi",        "LeakyReLU"),
+    CONTRIB(QLinearSoftmax,                   common_infer_same,         1,     0, "xi",        "Softmax"),
+    CONTRIB(QLinearConcat,                    infer_quantized_concat,    0,     0, "x",         NULL),
+    CONTRIB(QLinearGlobalAveragePool,         infer_global,              1,     0, "xi",        "AdaptiveAvgPool{n}d"),
+    CONTRIB(QLinearAveragePool,               infer_average,             1,     0, "xi",        "AvgPool{n}d"),
+    CONTRIB(QLinearReduceMean,                infer_quantized_mean,      0,     0, "xi",        NULL),
+    CONTRIB(ReduceSumInteger,                 infer_integer_sum,         0,     0, "x",         NULL),
+    CONTRIB(NhwcMaxPool,                      infer_nhwc_pool,           1,     0, "x",         "MaxPool{n}d"),
+    CONTRIB(MulInteger,                       infer_mul_integer,         0,     0, "eiei",      NULL),
+    CONTRIB(QuantizeLinear,                   infer_quantize,            0,     0, "pii",       NULL),
+    CONTRIB(DequantizeLinear,                 infer_dequantize,          0,     0, "pii",       NULL),
+    {OP_SIGNATURE("", "SimplifiedLayerNormalization", 1, 2, 2, 1, 2, simplified_layer_normalization),
+     .infer = infer_simplified_norm, .param_roles = "xn", .module = "RMSNorm", .backward.saved_for_backward = "-"},
 };
 /* clang-format on */
 

@@ -9,6 +9,7 @@
 #include "ops/onnx/pool.h"
 #include "ops/product.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -255,99 +256,37 @@ static void macs_compiled(const struct op_context *context, struct product *ret)
     product_add(ret, "of a graph that a device's compiler has swallowed", DIM_UNKNOWN);
 }
 
-static const struct op_attr bifurcation_detector[] = {
-    INT_ATTR("max_ngram_size", 3), INT_ATTR("min_ngram_size", 1), {0}};
-static const struct op_attr crop_and_resize[] = {
-    FLOAT_ATTR("extrapolation_value", 0), STRING_ATTR("mode", "bilinear"), {0}};
-static const struct op_attr dequantize_bfp[] = {
-    REQUIRED_ATTR("bfp_type", ATTR_INT), INT_ATTR("block_dim", -1), INT_ATTR("dtype", 1), {0}};
-static const struct op_attr dequantize_with_order[] = {REQUIRED_ATTR("order_input", ATTR_INT),
-                                                       REQUIRED_ATTR("order_output", ATTR_INT),
-                                                       REQUIRED_ATTR("to", ATTR_INT),
-                                                       {0}};
-static const struct op_attr ep_context[] = {INT_ATTR("embed_mode", 1),
-                                            OPTIONAL_ATTR("ep_cache_context", ATTR_STRING),
-                                            OPTIONAL_ATTR("ep_sdk_version", ATTR_STRING),
-                                            OPTIONAL_ATTR("hardware_architecture", ATTR_STRING),
-                                            INT_ATTR("main_context", 1),
-                                            INT_ATTR("max_size", 0),
-                                            OPTIONAL_ATTR("notes", ATTR_STRING),
-                                            OPTIONAL_ATTR("onnx_model_filename", ATTR_STRING),
-                                            OPTIONAL_ATTR("partition_name", ATTR_STRING),
-                                            OPTIONAL_ATTR("source", ATTR_STRING),
-                                            {0}};
-static const struct op_attr gather_block_quantized[] = {INT_ATTR("bits", 4),
-                                                        INT_ATTR("block_size", 128),
-                                                        INT_ATTR("gather_axis", 0),
-                                                        INT_ATTR("quantize_axis", 1),
-                                                        {0}};
-static const struct op_attr is_all_finite[] = {
-    INT_ATTR("isinf_only", 0), INT_ATTR("isnan_only", 0), {0}};
-static const struct op_attr maxpool_with_mask[] = {
-    STRING_ATTR("auto_pad", "NOTSET"),   OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
-    OPTIONAL_ATTR("pads", ATTR_INTS),    INT_ATTR("storage_order", 0),
-    OPTIONAL_ATTR("strides", ATTR_INTS), {0}};
-static const struct op_attr murmur_hash3[] = {
-    INT_ATTR("positive", 1), INT_ATTR("seed", 0), {0}};
-static const struct op_attr n_gram_hash_mapping[] = {
-    REQUIRED_ATTR("max_ngram_size", ATTR_INT),
-    REQUIRED_ATTR("n_head_per_ngram", ATTR_INT),
-    REQUIRED_ATTR("pad_id", ATTR_INT),
-    INT_ATTR("reset_on_eos", 0),
-    {0}};
-static const struct op_attr n_gram_repeat_block[] = {REQUIRED_ATTR("ngram_size", ATTR_INT),
-                                                     {0}};
-static const struct op_attr quantize_bfp[] = {
-    REQUIRED_ATTR("bfp_type", ATTR_INT), INT_ATTR("block_dim", -1), {0}};
-static const struct op_attr quantize_with_order[] = {
-    REQUIRED_ATTR("order_input", ATTR_INT), REQUIRED_ATTR("order_output", ATTR_INT), {0}};
-static const struct op_attr snpe[] = {REQUIRED_ATTR("DLC", ATTR_STRING),
-                                      OPTIONAL_ATTR("notes", ATTR_STRING),
-                                      OPTIONAL_ATTR("snpe_version", ATTR_STRING),
-                                      OPTIONAL_ATTR("target_device", ATTR_STRING),
-                                      {0}};
-static const struct op_attr tokenizer[] = {
-    REQUIRED_ATTR("mark", ATTR_INT),         REQUIRED_ATTR("mincharnum", ATTR_INT),
-    REQUIRED_ATTR("pad_value", ATTR_STRING), OPTIONAL_ATTR("separators", ATTR_STRINGS),
-    OPTIONAL_ATTR("tokenexp", ATTR_STRING),  {0}};
-static const struct op_attr unfold_tensor[] = {
-    INT_ATTR("dim", -1), REQUIRED_ATTR("size", ATTR_INT), INT_ATTR("step", 1), {0}};
-static const struct op_attr varlen_n_gram_hash_mapping[] = {
-    REQUIRED_ATTR("max_ngram_size", ATTR_INT), REQUIRED_ATTR("n_head_per_ngram", ATTR_INT),
-    REQUIRED_ATTR("pad_id", ATTR_INT),         INT_ATTR("reset_on_eos", 0),
-    INT_ATTR("state_update_capacity", 0),      {0}};
-
-#define CONTRIB(name, least, most, fewest, out, attributes, context, letters)                  \
-    .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,                  \
-    .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,        \
-    .infer = context, .param_roles = letters, .backward.saved_for_backward = "-"
-
 /* clang-format off */
+#define CONTRIB(name, infer_fn, letters)                                                       \
+    SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .param_roles = letters,                    \
+    .backward.saved_for_backward = "-"
+
 static const struct op rows[] = {
-    /*       type                       in            out          attributes                rule                      roles */
-    {CONTRIB("ExpandDims",                2, 2,         1, 1,        NULL,                     infer_expand_dims,        "pi"), .memory = MEMORY_VIEW, .fold = fold_expand_dims},
-    {CONTRIB("TorchEmbedding",            2, 4,         1, 1,        NULL,                     infer_embedding,          "ni"), .module = "Embedding"},
-    {CONTRIB("GatherBlockQuantized",      3, 4,         1, 1,        gather_block_quantized,   infer_gather_quantized,   "nii") , .module = "Embedding"},
-    {CONTRIB("UnfoldTensor",              1, 1,         1, 1,        unfold_tensor,            infer_unfold,             "x")},
-    {CONTRIB("RemovePadding",             2, 2,         4, 4,        NULL,                     infer_remove_padding,     "xi")},
-    {CONTRIB("RestorePadding",            2, 2,         1, 1,        NULL,                     infer_restore_padding,    "xi")},
-    {CONTRIB("CropAndResize",             4, 4,         1, 1,        crop_and_resize,          infer_crop,               "xi")},
-    {CONTRIB("MurmurHash3",               1, 1,         1, 1,        murmur_hash3,             infer_hash,               "i")},
-    {CONTRIB("NGramRepeatBlock",          2, 2,         1, 1,        n_gram_repeat_block,      infer_scores,             "ix")},
-    {CONTRIB("NGramHashMapping",          3, 7,         1, 2,        n_gram_hash_mapping,      infer_hashes,             "i")},
-    {CONTRIB("VarlenNGramHashMapping",    4, 10,        1, 4,        varlen_n_gram_hash_mapping, infer_packed_hashes,    "i")},
-    {CONTRIB("Tokenizer",                 1, 1,         1, 1,        tokenizer,                infer_tokens,             "i")},
-    {CONTRIB("SampleOp",                  1, 1,         1, 1,        NULL,                     common_infer_same,        "x")},
-    {CONTRIB("IsAllFinite",               1, VARIADIC,  1, 1,        is_all_finite,            infer_all_finite,         "m")},
-    {CONTRIB("BifurcationDetector",       3, 4,         2, 2,        bifurcation_detector,     infer_bifurcation,        "i")},
-    {CONTRIB("DynamicTimeWarping",        1, 1,         1, 1,        NULL,                     infer_time_warping,       "x")},
-    {CONTRIB("QuantizeBFP",               1, 1,         3, 3,        quantize_bfp,             infer_quantize_bfp,       "p")},
-    {CONTRIB("DequantizeBFP",             3, 3,         1, 1,        dequantize_bfp,           infer_dequantize_bfp,     "pii")},
-    {CONTRIB("QuantizeWithOrder",         2, 2,         1, 1,        quantize_with_order,      infer_quantize_ordered,   "pi")},
-    {CONTRIB("DequantizeWithOrder",       2, 2,         1, 1,        dequantize_with_order,    infer_dequantize_ordered, "pi")},
-    {CONTRIB("MaxpoolWithMask",           2, 2,         1, 1,        maxpool_with_mask,        pool_infer,               "xm"), .cost.per_input = 1, .module = "MaxPool{n}d"},
-    {CONTRIB("EPContext",                 0, VARIADIC,  1, VARIADIC, ep_context,              infer_compiled,           "x"), .cost = {.macs = macs_compiled, .macs_formula = "unknown: of a graph that was compiled"}},
-    {CONTRIB("Snpe",                      1, VARIADIC,  1, VARIADIC, snpe,                     infer_compiled,           "x"), .cost = {.macs = macs_compiled, .macs_formula = "unknown: of a graph that was compiled"}},
+    {CONTRIB(ExpandDims,             infer_expand_dims,        "pi"), .memory = MEMORY_VIEW, .fold = fold_expand_dims},
+    {CONTRIB(TorchEmbedding,         infer_embedding,          "ni"), .module = "Embedding"},
+    {CONTRIB(GatherBlockQuantized,   infer_gather_quantized,   "nii") , .module = "Embedding"},
+    {CONTRIB(UnfoldTensor,           infer_unfold,             "x")},
+    {CONTRIB(RemovePadding,          infer_remove_padding,     "xi")},
+    {CONTRIB(RestorePadding,         infer_restore_padding,    "xi")},
+    {CONTRIB(CropAndResize,          infer_crop,               "xi")},
+    {CONTRIB(MurmurHash3,            infer_hash,               "i")},
+    {CONTRIB(NGramRepeatBlock,       infer_scores,             "ix")},
+    {CONTRIB(NGramHashMapping,       infer_hashes,             "i")},
+    {CONTRIB(VarlenNGramHashMapping, infer_packed_hashes,      "i")},
+    {CONTRIB(Tokenizer,              infer_tokens,             "i")},
+    {CONTRIB(SampleOp,               common_infer_same,        "x")},
+    {CONTRIB(IsAllFinite,            infer_all_finite,         "m")},
+    {CONTRIB(BifurcationDetector,    infer_bifurcation,        "i")},
+    {CONTRIB(DynamicTimeWarping,     infer_time_warping,       "x")},
+    {CONTRIB(QuantizeBFP,            infer_quantize_bfp,       "p")},
+    {CONTRIB(DequantizeBFP,          infer_dequantize_bfp,     "pii")},
+    {CONTRIB(QuantizeWithOrder,      infer_quantize_ordered,   "pi")},
+    {CONTRIB(DequantizeWithOrder,    infer_dequantize_ordered, "pi")},
+    {CONTRIB(MaxpoolWithMask,        pool_infer,               "xm"), .cost.per_input = 1, .module = "MaxPool{n}d"},
+    {CONTRIB(EPContext,              infer_compiled,           "x"),
+     .cost = {.macs = macs_compiled, .macs_formula = "unknown: of a graph that was compiled"}},
+    {CONTRIB(Snpe,                   infer_compiled,           "x"),
+     .cost = {.macs = macs_compiled, .macs_formula = "unknown: of a graph that was compiled"}},
 };
 /* clang-format on */
 

@@ -8,6 +8,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -142,64 +143,39 @@ static int infer_position_bias(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), 4, dims);
 }
 
-static const struct op_attr bias_dropout[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}};
-static const struct op_attr bitmask_bias_dropout[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}};
-static const struct op_attr bitmask_dropout[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}};
-static const struct op_attr branchwise_rms_norm[] = {
-    FLOAT_ATTR("epsilon", 9.99999975e-06), INT_ATTR("num_branches", 0), {0}};
-static const struct op_attr engram_gate[] = {FLOAT_ATTR("epsilon", 9.99999975e-06), {0}};
-static const struct op_attr gated_rms_norm[] = {
-    STRING_ATTR("activation", "silu"), FLOAT_ATTR("epsilon", 9.99999975e-06), {0}};
-static const struct op_attr hyper_connection_post_mix[] = {INT_ATTR("num_branches", 0), {0}};
-static const struct op_attr hyper_connection_pre_mix[] = {
-    INT_ATTR("num_branches", 0), FLOAT_ATTR("reduction_scale", 1), {0}};
-static const struct op_attr m_rotary_embedding[] = {
-    OPTIONAL_ATTR("interleaved", ATTR_INT),  OPTIONAL_ATTR("is_packed_batching", ATTR_INT),
-    OPTIONAL_ATTR("mrope_layout", ATTR_INT), REQUIRED_ATTR("mrope_section", ATTR_INTS),
-    OPTIONAL_ATTR("num_heads", ATTR_INT),    OPTIONAL_ATTR("rotary_embedding_dim", ATTR_INT),
-    OPTIONAL_ATTR("scale", ATTR_FLOAT),      {0}};
-static const struct op_attr q_embed_layer_normalization[] = {
-    FLOAT_ATTR("epsilon", 9.99999996e-13), {0}};
-static const struct op_attr q_ordered_gelu[] = {
-    OPTIONAL_ATTR("order_X", ATTR_INT), OPTIONAL_ATTR("order_Y", ATTR_INT), {0}};
-static const struct op_attr q_ordered_layer_normalization[] = {
-    INT_ATTR("axis", -1),
-    FLOAT_ATTR("epsilon", 9.99999975e-06),
-    INT_ATTR("order_X", 1),
-    INT_ATTR("order_Y", 1),
-    {0}};
-static const struct op_attr relative_position_bias[] = {
-    INT_ATTR("is_bidirectional", 0), REQUIRED_ATTR("max_distance", ATTR_INT), {0}};
-static const struct op_attr scaled_si_lu[] = {FLOAT_ATTR("alpha", 1), {0}};
-
-#define CONTRIB(name, least, most, fewest, out, attributes, context, input, letters, class)    \
-    .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,                  \
-    .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,        \
-    .infer = context, .cost.per_input = input, .param_roles = letters, .module = class,        \
-    .backward.saved_for_backward = "-"
-
 /* clang-format off */
+#define CONTRIB(name, infer_fn, input, letters, class)                                         \
+    SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .cost.per_input = input,                   \
+    .param_roles = letters, .module = class, .backward.saved_for_backward = "-"
+
 static const struct op rows[] = {
-    /*       type                        in      out   attributes                    rule                  n  roles    module */
-    {CONTRIB("ScaledSiLU",                1,  2,  1, 1, scaled_si_lu,                  common_infer_same,    1, "xi",    "SiLU")},
-    {CONTRIB("QOrderedGelu",              3,  3,  1, 1, q_ordered_gelu,                common_infer_same,    1, "xi",    "GELU")},
-    {CONTRIB("GatedAdd",                  3,  3,  1, 1, NULL,                          common_infer_same,    0, "eex",   NULL)},
-    {CONTRIB("ComplexMul",                2,  2,  1, 1, NULL,                          infer_complex,        0, "e",     NULL)},
-    {CONTRIB("ComplexMulConj",            2,  2,  1, 1, NULL,                          infer_complex,        0, "e",     NULL)},
-    {CONTRIB("BiasDropout",               2,  5,  1, 2, bias_dropout,                  infer_bias_dropout,   0, "xnxii", NULL), .trains = bias_dropout_trains},
-    {CONTRIB("BitmaskBiasDropout",        2,  5,  1, 2, bitmask_bias_dropout,          infer_bitmask_bias_dropout, 0, "xnxii", NULL), .trains = bias_dropout_trains},
-    {CONTRIB("BitmaskDropout",            1,  3,  1, 2, bitmask_dropout,               infer_bitmask_dropout, 0, "pii",  "Dropout"), .trains = bitmask_dropout_trains, .memory = MEMORY_VIEW_UNLESS_TRAINING},
-    {CONTRIB("BranchwiseRMSNorm",         1,  2,  1, 1, branchwise_rms_norm,           common_infer_same,    0, "xn",    "RMSNorm")},
-    {CONTRIB("GatedRMSNorm",              3,  3,  1, 1, gated_rms_norm,                common_infer_same,    0, "xnx",   NULL)},
-    {CONTRIB("QOrderedLayerNormalization", 5, 5,  1, 1, q_ordered_layer_normalization, common_infer_same,    5, "xinni", "LayerNorm")},
-    {CONTRIB("QEmbedLayerNormalization", 18, 18, 2, 2, q_embed_layer_normalization,   infer_quantized_embedding, 0, "iinnnnni", NULL), .cost.per_output = 5},
-    {CONTRIB("GemmaRotaryEmbedding",      5,  5, 2, 2, NULL,                          infer_gemma_rotary,   0, "x",     NULL)},
-    {CONTRIB("MRotaryEmbedding",          4,  4,  1, 1, m_rotary_embedding,            common_infer_same,    0, "ximm",  NULL), .memory = MEMORY_IN_PLACE},
-    {CONTRIB("RelativePositionBias",      3,  3,  1, 1, relative_position_bias,        infer_position_bias,  0, "ni",    NULL)},
-    {CONTRIB("LinearAttentionGate",       3,  4,  1, 2, NULL,                          infer_gates,          0, "xnnx",  NULL)},
-    {CONTRIB("EngramGate",                5,  6,  1, 2, engram_gate,                   infer_engram,         0, "xxxnnn", NULL), .cost.macs = macs_engram, .cost.macs_formula = "elements of the keys"},
-    {CONTRIB("HyperConnectionPreMix",     2,  2,  1, 1, hyper_connection_pre_mix,      infer_pre_mix,        0, "xx",    NULL), .cost.macs = macs_pre_mix, .cost.macs_formula = "elements of the streams"},
-    {CONTRIB("HyperConnectionPostMix",    3,  4,  1, 1, hyper_connection_post_mix,     common_infer_same,    0, "xxxx",  NULL), .cost.macs = macs_post_mix, .cost.macs_formula = "elements of the streams x (streams that are mixed + 1)"},
+    /*       type                        shape rule                  input roles       module */
+    {CONTRIB(ScaledSiLU,                 common_infer_same,             1, "xi",       "SiLU")},
+    {CONTRIB(QOrderedGelu,               common_infer_same,             1, "xi",       "GELU")},
+    {CONTRIB(GatedAdd,                   common_infer_same,             0, "eex",      NULL)},
+    {CONTRIB(ComplexMul,                 infer_complex,                 0, "e",        NULL)},
+    {CONTRIB(ComplexMulConj,             infer_complex,                 0, "e",        NULL)},
+    {CONTRIB(BiasDropout,                infer_bias_dropout,            0, "xnxii",    NULL),
+     .trains = bias_dropout_trains},
+    {CONTRIB(BitmaskBiasDropout,         infer_bitmask_bias_dropout,    0, "xnxii",    NULL),
+     .trains = bias_dropout_trains},
+    {CONTRIB(BitmaskDropout,             infer_bitmask_dropout,         0, "pii",      "Dropout"),
+     .trains = bitmask_dropout_trains, .memory = MEMORY_VIEW_UNLESS_TRAINING},
+    {CONTRIB(BranchwiseRMSNorm,          common_infer_same,             0, "xn",       "RMSNorm")},
+    {CONTRIB(GatedRMSNorm,               common_infer_same,             0, "xnx",      NULL)},
+    {CONTRIB(QOrderedLayerNormalization, common_infer_same,             5, "xinni",    "LayerNorm")},
+    {CONTRIB(QEmbedLayerNormalization,   infer_quantized_embedding,     0, "iinnnnni", NULL), .cost.per_output = 5},
+    {CONTRIB(GemmaRotaryEmbedding,       infer_gemma_rotary,            0, "x",        NULL)},
+    {CONTRIB(MRotaryEmbedding,           common_infer_same,             0, "ximm",     NULL),
+     .memory = MEMORY_IN_PLACE},
+    {CONTRIB(RelativePositionBias,       infer_position_bias,           0, "ni",       NULL)},
+    {CONTRIB(LinearAttentionGate,        infer_gates,                   0, "xnnx",     NULL)},
+    {CONTRIB(EngramGate,                 infer_engram,                  0, "xxxnnn",   NULL),
+     .cost.macs = macs_engram, .cost.macs_formula = "elements of the keys"},
+    {CONTRIB(HyperConnectionPreMix,      infer_pre_mix,                 0, "xx",       NULL),
+     .cost.macs = macs_pre_mix, .cost.macs_formula = "elements of the streams"},
+    {CONTRIB(HyperConnectionPostMix,     common_infer_same,             0, "xxxx",     NULL),
+     .cost.macs = macs_post_mix, .cost.macs_formula = "elements of the streams x (streams that are mixed + 1)"},
 };
 /* clang-format on */
 

@@ -7,6 +7,7 @@
  */
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -117,77 +118,20 @@ static int infer_beams(struct op_context *context) {
     return status < 0 ? status : op_output_dims(context, 4, dtype, 1, texts);
 }
 
-static const struct op_attr beam_search[] = {REQUIRED_ATTR("decoder", ATTR_GRAPH),
-                                             INT_ATTR("decoder_start_token_id", -1),
-                                             INT_ATTR("early_stopping", 0),
-                                             OPTIONAL_ATTR("encoder", ATTR_GRAPH),
-                                             REQUIRED_ATTR("eos_token_id", ATTR_INT),
-                                             OPTIONAL_ATTR("init_decoder", ATTR_GRAPH),
-                                             INT_ATTR("model_type", 0),
-                                             INT_ATTR("no_repeat_ngram_size", 0),
-                                             REQUIRED_ATTR("pad_token_id", ATTR_INT),
-                                             INT_ATTR("vocab_size", -1),
-                                             {0}};
-static const struct op_attr greedy_search[] = {REQUIRED_ATTR("decoder", ATTR_GRAPH),
-                                               INT_ATTR("decoder_start_token_id", -1),
-                                               OPTIONAL_ATTR("encoder", ATTR_GRAPH),
-                                               REQUIRED_ATTR("eos_token_id", ATTR_INT),
-                                               OPTIONAL_ATTR("init_decoder", ATTR_GRAPH),
-                                               INT_ATTR("model_type", 0),
-                                               INT_ATTR("no_repeat_ngram_size", 0),
-                                               REQUIRED_ATTR("pad_token_id", ATTR_INT),
-                                               INT_ATTR("vocab_size", -1),
-                                               {0}};
-static const struct op_attr sampling[] = {INT_ATTR("custom", 0),
-                                          REQUIRED_ATTR("decoder", ATTR_GRAPH),
-                                          INT_ATTR("decoder_start_token_id", -1),
-                                          OPTIONAL_ATTR("encoder", ATTR_GRAPH),
-                                          REQUIRED_ATTR("eos_token_id", ATTR_INT),
-                                          FLOAT_ATTR("filter_value", -1.00000002e+20),
-                                          OPTIONAL_ATTR("init_decoder", ATTR_GRAPH),
-                                          INT_ATTR("min_tokens_to_keep", 0),
-                                          INT_ATTR("model_type", 0),
-                                          INT_ATTR("no_repeat_ngram_size", 0),
-                                          REQUIRED_ATTR("pad_token_id", ATTR_INT),
-                                          FLOAT_ATTR("presence_penalty", 0),
-                                          FLOAT_ATTR("temperature", 1),
-                                          FLOAT_ATTR("top_p", 0),
-                                          INT_ATTR("vocab_size", -1),
-                                          {0}};
-static const struct op_attr whisper_beam_search[] = {
-    OPTIONAL_ATTR("beginning_timestamp_token_id", ATTR_INT),
-    REQUIRED_ATTR("decoder", ATTR_GRAPH),
-    OPTIONAL_ATTR("decoder_output_cross_qk", ATTR_INT),
-    INT_ATTR("decoder_start_token_id", -1),
-    INT_ATTR("early_stopping", 0),
-    OPTIONAL_ATTR("encoder", ATTR_GRAPH),
-    REQUIRED_ATTR("eos_token_id", ATTR_INT),
-    OPTIONAL_ATTR("init_decoder", ATTR_GRAPH),
-    INT_ATTR("model_type", 2),
-    INT_ATTR("no_repeat_ngram_size", 0),
-    OPTIONAL_ATTR("no_speech_token_id", ATTR_INT),
-    OPTIONAL_ATTR("no_timestamps_token_id", ATTR_INT),
-    REQUIRED_ATTR("pad_token_id", ATTR_INT),
-    OPTIONAL_ATTR("start_of_lm_token_id", ATTR_INT),
-    OPTIONAL_ATTR("transcribe_token_id", ATTR_INT),
-    OPTIONAL_ATTR("translate_token_id", ATTR_INT),
-    INT_ATTR("vocab_size", -1),
-    {0}};
-
-#define GENERATES(name, least, most, out, attributes, context)                                 \
+/* clang-format off */
+#define GENERATES(name, infer_fn)                                                              \
     {                                                                                          \
-        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
-        .max_inputs = most, .min_outputs = 1, .max_outputs = out, .attrs = attributes,         \
-        .infer = context, .memory = MEMORY_CONTROL, .param_roles = "i",                        \
-        .backward.saved_for_backward = "-"                                                     \
+        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn, .memory = MEMORY_CONTROL,              \
+        .param_roles = "i", .backward.saved_for_backward = "-"                                 \
     }
 
 static const struct op rows[] = {
-    GENERATES("GreedySearch", 2, 7, 1, greedy_search, infer_search),
-    GENERATES("Sampling", 2, 9, 2, sampling, infer_search),
-    GENERATES("BeamSearch", 5, 12, 3, beam_search, infer_beams),
-    GENERATES("WhisperBeamSearch", 5, 15, 5, whisper_beam_search, infer_beams),
+    GENERATES(GreedySearch,      infer_search),
+    GENERATES(Sampling,          infer_search),
+    GENERATES(BeamSearch,        infer_beams),
+    GENERATES(WhisperBeamSearch, infer_beams),
 };
+/* clang-format on */
 
 const struct op_family family_vendor_generation = {"vendor_generation", rows,
                                                    sizeof rows / sizeof *rows, NULL};

@@ -6,6 +6,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -121,31 +122,18 @@ static void macs_packed_indexer(const struct op_context *context, struct product
     add_scores(context, common_dim(context, 12, 3, 1), ret); /* the state has room for all */
 }
 
-static const struct op_attr packed_sparse_attention_indexer[] = {
-    REQUIRED_ATTR("compress_ratio", ATTR_INT),      FLOAT_ATTR("epsilon", 9.99999997e-07),
-    OPTIONAL_ATTR("head_weight_scale", ATTR_FLOAT), OPTIONAL_ATTR("index_topk", ATTR_INT),
-    REQUIRED_ATTR("policy_mode", ATTR_STRING),      OPTIONAL_ATTR("scale", ATTR_FLOAT),
-    REQUIRED_ATTR("state_capacity", ATTR_INT),      INT_ATTR("state_update_capacity", 0),
-    OPTIONAL_ATTR("token_budget", ATTR_INT),        {0}};
-static const struct op_attr sparse_attention_indexer[] = {
-    REQUIRED_ATTR("compress_ratio", ATTR_INT),      FLOAT_ATTR("epsilon", 9.99999997e-07),
-    OPTIONAL_ATTR("head_weight_scale", ATTR_FLOAT), OPTIONAL_ATTR("index_topk", ATTR_INT),
-    REQUIRED_ATTR("policy_mode", ATTR_STRING),      OPTIONAL_ATTR("scale", ATTR_FLOAT),
-    OPTIONAL_ATTR("token_budget", ATTR_INT),        {0}};
-
-#define INDEXER(name, least, most, fewest, out, attributes, context, count, letters)           \
+/* clang-format off */
+#define INDEXER(name, infer_fn, count, letters)                                                \
     {                                                                                          \
-        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
-        .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,    \
-        .infer = context,                                                                      \
+        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
         .cost = {.macs = count, .macs_formula = "queries x heads x entries x columns"},        \
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    INDEXER("SparseAttentionIndexer",        8, 14,  2, 3, sparse_attention_indexer,        infer_indexer,        macs_indexer,   "xxnnmmmxxnxiix"),
-    INDEXER("PackedSparseAttentionIndexer", 16, 18,  6, 7, packed_sparse_attention_indexer, infer_packed_indexer, macs_packed_indexer, "xxnnmmiixnxixxxiii"),
+    /*      type                          shape rule            MACs                 roles */
+    INDEXER(SparseAttentionIndexer,       infer_indexer,        macs_indexer,        "xxnnmmmxxnxiix"),
+    INDEXER(PackedSparseAttentionIndexer, infer_packed_indexer, macs_packed_indexer, "xxnnmmiixnxixxxiii"),
 };
 /* clang-format on */
 

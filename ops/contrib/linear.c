@@ -8,6 +8,7 @@
 #include "ops/families.h"
 #include "ops/onnx/matmul.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -220,76 +221,31 @@ static void macs_word_embedding(const struct op_context *context, struct product
     product_add(ret, "kernel", checked_mul(common_dim(context, 1, 4, 2), columns));
 }
 
-static const struct op_attr c_dist[] = {STRING_ATTR("metric", "sqeuclidean"), {0}};
-static const struct op_attr gated_relative_position_bias[] = {
-    REQUIRED_ATTR("num_heads", ATTR_INT), {0}};
-static const struct op_attr gemm_float8[] = {OPTIONAL_ATTR("activation", ATTR_STRING),
-                                             FLOAT_ATTR("alpha", 1),
-                                             FLOAT_ATTR("beta", 0),
-                                             INT_ATTR("dtype", 1),
-                                             INT_ATTR("transA", 0),
-                                             INT_ATTR("transB", 0),
-                                             {0}};
-static const struct op_attr mat_mul_block_quantized_fp4_weight[] = {INT_ATTR("block_size", 16),
-                                                                    {0}};
-static const struct op_attr mat_mul_block_quantized_fp8_weight[] = {INT_ATTR("block_size", 128),
-                                                                    {0}};
-static const struct op_attr mat_mul_fp_q4[] = {INT_ATTR("blk_quant_type", 1), {0}};
-static const struct op_attr mat_mul_n_bits_mlp[] = {REQUIRED_ATTR("K", ATTR_INT),
-                                                    REQUIRED_ATTR("N", ATTR_INT),
-                                                    INT_ATTR("accuracy_level", 0),
-                                                    REQUIRED_ATTR("activation", ATTR_STRING),
-                                                    INT_ATTR("bits", 4),
-                                                    REQUIRED_ATTR("block_size", ATTR_INT),
-                                                    FLOAT_ATTR("epsilon", 9.99999975e-06),
-                                                    {0}};
-static const struct op_attr mat_mul_n_bits_qkv[] = {REQUIRED_ATTR("K", ATTR_INT),
-                                                    REQUIRED_ATTR("Nkv", ATTR_INT),
-                                                    REQUIRED_ATTR("Nq", ATTR_INT),
-                                                    INT_ATTR("accuracy_level", 0),
-                                                    INT_ATTR("bits", 4),
-                                                    REQUIRED_ATTR("block_size", ATTR_INT),
-                                                    FLOAT_ATTR("epsilon", 9.99999997e-07),
-                                                    {0}};
-static const struct op_attr q_ordered_mat_mul[] = {REQUIRED_ATTR("order_A", ATTR_INT),
-                                                   REQUIRED_ATTR("order_B", ATTR_INT),
-                                                   REQUIRED_ATTR("order_Y", ATTR_INT),
-                                                   {0}};
-static const struct op_attr sparse_to_dense_mat_mul[] = {
-    FLOAT_ATTR("alpha", 1), INT_ATTR("transA", 0), INT_ATTR("transB", 0), {0}};
-static const struct op_attr word_conv_embedding[] = {
-    OPTIONAL_ATTR("char_embedding_size", ATTR_INT),
-    OPTIONAL_ATTR("conv_window_size", ATTR_INT),
-    OPTIONAL_ATTR("embedding_size", ATTR_INT),
-    {0}};
-
-#define CONTRIB(name, least, most, fewest, out, attributes, context, count, are, result,       \
-                letters, class)                                                                \
+/* clang-format off */
+#define CONTRIB(name, infer_fn, count, are, result, letters, class)                            \
     {                                                                                          \
-        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
-        .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,    \
-        .infer = context, .cost = {.macs = count, .macs_formula = are, .per_output = result},  \
+        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
+        .cost = {.macs = count, .macs_formula = are, .per_output = result},                    \
         .param_roles = letters, .module = class, .backward.saved_for_backward = "-"            \
     }
 #define MATMUL "out x inner axis"
 #define ROWS   "rows x inner axis x columns of all weights"
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*      type                            in      out   attributes                         rule                  MACs                            out  roles */
-    CONTRIB("GemmFastGelu",                  2, 3,   1, 1, NULL,                              infer_gelu_product,   macs_matmul, MATMUL,              1, "wwW",          NULL),
-    CONTRIB("GemmFloat8",                    2, 6,   1, 1, gemm_float8,                       infer_gemm_float8,    macs_matrices, MATMUL,            0, "wwWiii",       "Linear"),
-    CONTRIB("MatMulBlockQuantizedFp8Weight", 3, 5,   1, 1, mat_mul_block_quantized_fp8_weight, infer_float8_weight, macs_float8_weight, ROWS,         0, "xWWiW",        "Linear"),
-    CONTRIB("MatMulBlockQuantizedFp4Weight", 4, 6,   1, 1, mat_mul_block_quantized_fp4_weight, infer_float4_weight, macs_float8_weight, ROWS,         0, "xWWWiW",       "Linear"),
-    CONTRIB("MatMulFpQ4",                    3, 3,   1, 1, mat_mul_fp_q4,                     infer_blob,           macs_blob, ROWS,                  0, "xWi",          "Linear"),
-    CONTRIB("MatMulNBitsMlp",                8, 9,   1, 2, mat_mul_n_bits_mlp,                infer_mlp,            macs_mlp, ROWS,                   1, "xxnWiWWiW",    NULL),
-    CONTRIB("MatMulNBitsQkv",                11, 12, 3, 4, mat_mul_n_bits_qkv,                infer_qkv,            macs_qkv, ROWS,                   0, "xxnWiWWiWWiW", NULL),
-    CONTRIB("SparseToDenseMatMul",           2, 2,   1, 1, sparse_to_dense_mat_mul,           infer_sparse_product, macs_matrices, "out x inner axis, as if dense", 0, "ww", "Linear"),
-    CONTRIB("QOrderedMatMul",                5, 8,   1, 1, q_ordered_mat_mul,                 infer_ordered,        macs_ordered, MATMUL,             0, "wiwiiWxi",     "Linear"),
-    CONTRIB("CDist",                         2, 2,   1, 1, c_dist,                            infer_distances,      macs_distances, "out x columns",  0, "x",            NULL),
-    CONTRIB("Inverse",                       1, 1,   1, 1, NULL,                              infer_inverse,        macs_inverse, "out x rows: an elimination and its solutions", 0, "x", NULL),
-    CONTRIB("GatedRelativePositionBias",     6, 7,   1, 1, gated_relative_position_bias,      infer_gated_bias,     macs_gated_bias, "elements of the queries x columns of the gates", 0, "xnxWWni", NULL),
-    CONTRIB("WordConvEmbedding",             4, 4,   1, 1, word_conv_embedding,               infer_word_embedding, macs_word_embedding, "out x windows in a word x kernel", 0, "iWWn", NULL),
+    /*      type                           shape rule            MACs                 are                                               result roles           module */
+    CONTRIB(GemmFastGelu,                  infer_gelu_product,   macs_matmul,         MATMUL,                                               1, "wwW",          NULL),
+    CONTRIB(GemmFloat8,                    infer_gemm_float8,    macs_matrices,       MATMUL,                                               0, "wwWiii",       "Linear"),
+    CONTRIB(MatMulBlockQuantizedFp8Weight, infer_float8_weight,  macs_float8_weight,  ROWS,                                                 0, "xWWiW",        "Linear"),
+    CONTRIB(MatMulBlockQuantizedFp4Weight, infer_float4_weight,  macs_float8_weight,  ROWS,                                                 0, "xWWWiW",       "Linear"),
+    CONTRIB(MatMulFpQ4,                    infer_blob,           macs_blob,           ROWS,                                                 0, "xWi",          "Linear"),
+    CONTRIB(MatMulNBitsMlp,                infer_mlp,            macs_mlp,            ROWS,                                                 1, "xxnWiWWiW",    NULL),
+    CONTRIB(MatMulNBitsQkv,                infer_qkv,            macs_qkv,            ROWS,                                                 0, "xxnWiWWiWWiW", NULL),
+    CONTRIB(SparseToDenseMatMul,           infer_sparse_product, macs_matrices,       "out x inner axis, as if dense",                      0, "ww",           "Linear"),
+    CONTRIB(QOrderedMatMul,                infer_ordered,        macs_ordered,        MATMUL,                                               0, "wiwiiWxi",     "Linear"),
+    CONTRIB(CDist,                         infer_distances,      macs_distances,      "out x columns",                                      0, "x",            NULL),
+    CONTRIB(Inverse,                       infer_inverse,        macs_inverse,        "out x rows: an elimination and its solutions",       0, "x",            NULL),
+    CONTRIB(GatedRelativePositionBias,     infer_gated_bias,     macs_gated_bias,     "elements of the queries x columns of the gates",     0, "xnxWWni",      NULL),
+    CONTRIB(WordConvEmbedding,             infer_word_embedding, macs_word_embedding, "out x windows in a word x kernel",                   0, "iWWn",         NULL),
 };
 /* clang-format on */
 

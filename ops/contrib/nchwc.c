@@ -10,6 +10,7 @@
 #include "ops/onnx/convolution.h"
 #include "ops/onnx/pool.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -105,55 +106,22 @@ static int infer_upsample(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), x->rank, dims);
 }
 
-static const struct op_attr average_pool[] = {
-    STRING_ATTR("auto_pad", "NOTSET"),        INT_ATTR("ceil_mode", 0),
-    INT_ATTR("count_include_pad", 0),         OPTIONAL_ATTR("dilations", ATTR_INTS),
-    REQUIRED_ATTR("kernel_shape", ATTR_INTS), OPTIONAL_ATTR("pads", ATTR_INTS),
-    OPTIONAL_ATTR("strides", ATTR_INTS),      {0}};
-static const struct op_attr conv[] = {OPTIONAL_ATTR("activation", ATTR_STRING),
-                                      OPTIONAL_ATTR("activation_params", ATTR_FLOATS),
-                                      STRING_ATTR("auto_pad", "NOTSET"),
-                                      OPTIONAL_ATTR("dilations", ATTR_INTS),
-                                      INT_ATTR("group", 1),
-                                      OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
-                                      OPTIONAL_ATTR("pads", ATTR_INTS),
-                                      OPTIONAL_ATTR("strides", ATTR_INTS),
-                                      {0}};
-static const struct op_attr max_pool[] = {
-    STRING_ATTR("auto_pad", "NOTSET"),     INT_ATTR("ceil_mode", 0),
-    OPTIONAL_ATTR("dilations", ATTR_INTS), REQUIRED_ATTR("kernel_shape", ATTR_INTS),
-    OPTIONAL_ATTR("pads", ATTR_INTS),      INT_ATTR("storage_order", 0),
-    OPTIONAL_ATTR("strides", ATTR_INTS),   {0}};
-static const struct op_attr scheduler_input[] = {INT_ATTR("channels_last", 0), {0}};
-static const struct op_attr scheduler_output[] = {
-    INT_ATTR("channels", 0), INT_ATTR("channels_last", 0), {0}};
-static const struct op_attr upsample[] = {
-    STRING_ATTR("coordinate_transformation_mode", "asymmetric"),
-    STRING_ATTR("mode", "nearest"),
-    OPTIONAL_ATTR("scales", ATTR_INTS),
-    {0}};
-
-#define NCHWC(name, least, most, attributes, context, letters, class, ...)                     \
+/* clang-format off */
+#define NCHWC(name, infer_fn, letters, class, ...)                                             \
     {                                                                                          \
-        .domain = "com.microsoft.nchwc", .type = name, .since = 1, .min_inputs = least,        \
-        .max_inputs = most, .min_outputs = 1, .max_outputs = 1, .attrs = attributes,           \
-        .infer = context, .param_roles = letters, .module = class,                             \
-        .backward.saved_for_backward = "-", .cost = {                                          \
-            __VA_ARGS__                                                                        \
-        }                                                                                      \
+        SIGNATURE(NCHWC, name, 1), .infer = infer_fn, .param_roles = letters, .module = class, \
+        .backward.saved_for_backward = "-", .cost = { __VA_ARGS__ }                            \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*     type                in    attributes      rule               roles   module */
-    NCHWC("ReorderInput",      1, 1, scheduler_input,  infer_into_blocks, "p",    NULL, .macs = NULL),
-    NCHWC("ReorderOutput",     1, 1, scheduler_output, infer_from_blocks, "p",    NULL, .macs = NULL),
-    NCHWC("Conv",              2, 4, conv,           infer_conv,        "xWWx", "Conv{n}d", .macs = macs_conv, .macs_formula = "out x input channels of a group x kernel", .extra = fused_flops, .extra_description = "biases, sums and activations"),
-    NCHWC("MaxPool",           1, 1, max_pool,       pool_infer,        "x",    "MaxPool{n}d", .per_input = 1),
-    NCHWC("AveragePool",       1, 1, average_pool,   pool_infer,        "x",    "AvgPool{n}d", .per_input = 1),
-    NCHWC("GlobalMaxPool",     1, 1, NULL,           infer_global,      "x",    "AdaptiveMaxPool{n}d", .per_input = 1),
-    NCHWC("GlobalAveragePool", 1, 1, NULL,           infer_global,      "x",    "AdaptiveAvgPool{n}d", .per_input = 1),
-    NCHWC("Upsample",          1, 1, upsample,       infer_upsample,    "x",    "Upsample", .per_output = 1),
+    NCHWC(ReorderInput,  infer_into_blocks, "p", NULL, .macs = NULL),
+    NCHWC(ReorderOutput, infer_from_blocks, "p", NULL, .macs = NULL),
+    NCHWC(Conv, infer_conv, "xWWx", "Conv{n}d", .macs = macs_conv, .macs_formula = "out x input channels of a group x kernel", .extra = fused_flops, .extra_description = "biases, sums and activations"),
+    NCHWC(MaxPool,           pool_infer,     "x", "MaxPool{n}d",         .per_input = 1),
+    NCHWC(AveragePool,       pool_infer,     "x", "AvgPool{n}d",         .per_input = 1),
+    NCHWC(GlobalMaxPool,     infer_global,   "x", "AdaptiveMaxPool{n}d", .per_input = 1),
+    NCHWC(GlobalAveragePool, infer_global,   "x", "AdaptiveAvgPool{n}d", .per_input = 1),
+    NCHWC(Upsample,          infer_upsample, "x", "Upsample",            .per_output = 1),
 };
 /* clang-format on */
 

@@ -10,6 +10,7 @@
 #include "ops/onnx/convolution.h"
 #include "ops/onnx/matmul.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -232,126 +233,35 @@ static void macs_qmoe(const struct op_context *context, struct product *ret) {
                 ret);
 }
 
-static const struct op_attr fused_mat_mul[] = {
-    FLOAT_ATTR("alpha", 1),     INT_ATTR("transA", 0),      INT_ATTR("transB", 0),
-    INT_ATTR("transBatchA", 0), INT_ATTR("transBatchB", 0), {0}};
-static const struct op_attr transpose_mat_mul[] = {
-    FLOAT_ATTR("alpha", 1), INT_ATTR("transA", 0), INT_ATTR("transB", 0), {0}};
-static const struct op_attr fused_mat_mul_activation[] = {
-    REQUIRED_ATTR("activation", ATTR_STRING),
-    OPTIONAL_ATTR("activation_alpha", ATTR_FLOAT),
-    OPTIONAL_ATTR("activation_axis", ATTR_INT),
-    OPTIONAL_ATTR("activation_beta", ATTR_FLOAT),
-    OPTIONAL_ATTR("activation_gamma", ATTR_FLOAT),
-    FLOAT_ATTR("alpha", 1),
-    INT_ATTR("transA", 0),
-    INT_ATTR("transB", 0),
-    INT_ATTR("transBatchA", 0),
-    INT_ATTR("transBatchB", 0),
-    {0}};
-static const struct op_attr fused_gemm[] = {OPTIONAL_ATTR("activation", ATTR_STRING),
-                                            OPTIONAL_ATTR("activation_alpha", ATTR_FLOAT),
-                                            OPTIONAL_ATTR("activation_beta", ATTR_FLOAT),
-                                            OPTIONAL_ATTR("activation_gamma", ATTR_FLOAT),
-                                            FLOAT_ATTR("alpha", 1),
-                                            FLOAT_ATTR("beta", 1),
-                                            INT_ATTR("transA", 0),
-                                            INT_ATTR("transB", 0),
-                                            {0}};
-static const struct op_attr q_gemm[] = {
-    FLOAT_ATTR("alpha", 1), INT_ATTR("transA", 0), INT_ATTR("transB", 0), {0}};
-static const struct op_attr mat_mul_n_bits[] = {REQUIRED_ATTR("K", ATTR_INT),
-                                                REQUIRED_ATTR("N", ATTR_INT),
-                                                INT_ATTR("accuracy_level", 0),
-                                                INT_ATTR("bits", 4),
-                                                REQUIRED_ATTR("block_size", ATTR_INT),
-                                                INT_ATTR("weight_prepacked", 0),
-                                                {0}};
-static const struct op_attr mat_mul_bnb4[] = {REQUIRED_ATTR("K", ATTR_INT),
-                                              REQUIRED_ATTR("N", ATTR_INT),
-                                              REQUIRED_ATTR("block_size", ATTR_INT),
-                                              REQUIRED_ATTR("quant_type", ATTR_INT),
-                                              INT_ATTR("training_mode", 0),
-                                              INT_ATTR("transB", 1),
-                                              {0}};
-static const struct op_attr fused_conv[] = {OPTIONAL_ATTR("activation", ATTR_STRING),
-                                            OPTIONAL_ATTR("activation_params", ATTR_FLOATS),
-                                            STRING_ATTR("auto_pad", "NOTSET"),
-                                            OPTIONAL_ATTR("dilations", ATTR_INTS),
-                                            INT_ATTR("group", 1),
-                                            OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
-                                            OPTIONAL_ATTR("pads", ATTR_INTS),
-                                            OPTIONAL_ATTR("strides", ATTR_INTS),
-                                            {0}};
-static const struct op_attr nhwc_conv[] = {STRING_ATTR("auto_pad", "NOTSET"),
-                                           OPTIONAL_ATTR("dilations", ATTR_INTS),
-                                           INT_ATTR("group", 1),
-                                           OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
-                                           OPTIONAL_ATTR("pads", ATTR_INTS),
-                                           OPTIONAL_ATTR("strides", ATTR_INTS),
-                                           {0}};
-static const struct op_attr q_linear_conv[] = {
-    STRING_ATTR("auto_pad", "NOTSET"),        INT_ATTR("channels_last", 0),
-    OPTIONAL_ATTR("dilations", ATTR_INTS),    INT_ATTR("group", 1),
-    OPTIONAL_ATTR("kernel_shape", ATTR_INTS), OPTIONAL_ATTR("pads", ATTR_INTS),
-    OPTIONAL_ATTR("strides", ATTR_INTS),      {0}};
-static const struct op_attr mo_e[] = {FLOAT_ATTR("activation_alpha", 1),
-                                      FLOAT_ATTR("activation_beta", 0),
-                                      STRING_ATTR("activation_type", "relu"),
-                                      INT_ATTR("k", 1),
-                                      INT_ATTR("normalize_routing_weights", 0),
-                                      INT_ATTR("swiglu_fusion", 0),
-                                      OPTIONAL_ATTR("swiglu_limit", ATTR_FLOAT),
-                                      INT_ATTR("use_sparse_mixer", 0),
-                                      {0}};
-static const struct op_attr q_mo_e[] = {INT_ATTR("accuracy_level", 0),
-                                        FLOAT_ATTR("activation_alpha", 1),
-                                        FLOAT_ATTR("activation_beta", 0),
-                                        STRING_ATTR("activation_type", "relu"),
-                                        OPTIONAL_ATTR("block_size", ATTR_INT),
-                                        INT_ATTR("expert_weight_bits", 4),
-                                        OPTIONAL_ATTR("fc1_expert_weight_bits", ATTR_INT),
-                                        OPTIONAL_ATTR("fc2_expert_weight_bits", ATTR_INT),
-                                        OPTIONAL_ATTR("fc3_expert_weight_bits", ATTR_INT),
-                                        INT_ATTR("k", 1),
-                                        INT_ATTR("normalize_routing_weights", 0),
-                                        STRING_ATTR("quant_type", "int"),
-                                        INT_ATTR("swiglu_fusion", 0),
-                                        OPTIONAL_ATTR("swiglu_limit", ATTR_FLOAT),
-                                        INT_ATTR("use_sparse_mixer", 0),
-                                        INT_ATTR("weights_prepacked", -1),
-                                        {0}};
-#define CONTRIB(name, least, most, attributes, context, count, are, letters, class, ...)       \
+/* clang-format off */
+#define CONTRIB(name, infer_fn, count, are, letters, class, ...)                               \
     {                                                                                          \
-        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
-        .max_inputs = most, .min_outputs = 1, .max_outputs = 1, .attrs = attributes,           \
-        .infer = context, .cost = {.macs = count, .macs_formula = are, __VA_ARGS__},           \
-        .param_roles = letters, .module = class, .backward.saved_for_backward = "-"            \
+        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
+        .cost = {.macs = count, .macs_formula = are, __VA_ARGS__}, .param_roles = letters,     \
+        .module = class, .backward.saved_for_backward = "-"                                    \
     }
 #define MATMUL          "out x inner axis"
 #define CONV            "out x input channels of a group x kernel"
 #define EXPERTS         "tokens x experts of a token x hidden x rows of their weights"
 #define EXTRA(what, is) .extra = what, .extra_description = is
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*      type                   in    attributes               rule                    MACs               roles       module */
-    CONTRIB("FusedMatMul",           2, 2, fused_mat_mul,            infer_fused_matmul,     macs_fused_matmul, MATMUL, "ww",       "Linear",   .extra = NULL),
-    CONTRIB("TransposeMatMul",       2, 2, transpose_mat_mul,        infer_fused_matmul,     macs_fused_matmul, MATMUL, "ww",       "Linear",   .extra = NULL),
-    CONTRIB("FusedMatMulActivation", 2, 2, fused_mat_mul_activation, infer_fused_matmul,     macs_fused_matmul, MATMUL, "ww",       "Linear",   EXTRA(activation_flops, "activations")),
-    CONTRIB("FusedGemm",             2, 3, fused_gemm,               infer_fused_gemm,       macs_gemm, MATMUL, "www",      "Linear",   EXTRA(activation_flops, "activations")),
-    CONTRIB("QGemm",                 6, 9, q_gemm,                   infer_qgemm,            macs_gemm, MATMUL, "wiiwiiWii","Linear",   .extra = NULL),
-    CONTRIB("MatMulNBits",           3, 6, mat_mul_n_bits,           infer_packed,           macs_packed, MATMUL, "xWiiiW",   "Linear",   .extra = NULL),
-    CONTRIB("MatMulBnb4",            3, 3, mat_mul_bnb4,             infer_packed,           macs_packed, MATMUL, "xWi",      "Linear",   .extra = NULL),
-    CONTRIB("MatMulIntegerToFloat",  4, 7, NULL,                     infer_integer_to_float, macs_matmul, MATMUL, "wwiiiiW",  "Linear",   .extra = NULL),
-    CONTRIB("DynamicQuantizeMatMul", 3, 5, NULL,                     infer_dynamic_matmul,   macs_matmul, MATMUL, "wwiiW",    "Linear",   .extra = NULL),
-    CONTRIB("MatMulInteger16",       2, 2, NULL,                     infer_integer16,        macs_matmul, MATMUL, "ww",       "Linear",   .extra = NULL),
-    CONTRIB("FusedConv",             2, 4, fused_conv,               infer_conv,             macs_conv, CONV, "xWWx",     "Conv{n}d", EXTRA(fused_flops, "biases, sums and activations")),
-    CONTRIB("NhwcFusedConv",         2, 4, fused_conv,               infer_nhwc_conv,        macs_conv, CONV, "xWWx",     "Conv{n}d", EXTRA(fused_flops, "biases, sums and activations")),
-    CONTRIB("NhwcConv",              2, 3, nhwc_conv,                infer_nhwc_conv,        macs_conv, CONV, "xWW",      "Conv{n}d", EXTRA(bias_flops, "biases")),
-    CONTRIB("QLinearConv",           8, 9, q_linear_conv,            infer_qlinear_conv,     macs_qlinear_conv, CONV, "xiiWiiiiW","Conv{n}d", EXTRA(quantized_bias_flops, "biases")),
-    CONTRIB("MoE",                   5, 8, mo_e,                     infer_experts,          macs_moe, EXPERTS, "xxWWWWWW", NULL,       .extra = NULL),
-    CONTRIB("QMoE",                  6,21, q_mo_e,                   infer_experts,          macs_qmoe, EXPERTS, "xxWiWWiWWiWiiixi", NULL, .extra = NULL),
+    CONTRIB(FusedMatMul,           infer_fused_matmul,     macs_fused_matmul, MATMUL,  "ww",               "Linear",   .extra = NULL),
+    CONTRIB(TransposeMatMul,       infer_fused_matmul,     macs_fused_matmul, MATMUL,  "ww",               "Linear",   .extra = NULL),
+    CONTRIB(FusedMatMulActivation, infer_fused_matmul,     macs_fused_matmul, MATMUL,  "ww",               "Linear",   EXTRA(activation_flops, "activations")),
+    CONTRIB(FusedGemm,             infer_fused_gemm,       macs_gemm,         MATMUL,  "www",              "Linear",   EXTRA(activation_flops, "activations")),
+    CONTRIB(QGemm,                 infer_qgemm,            macs_gemm,         MATMUL,  "wiiwiiWii",        "Linear",   .extra = NULL),
+    CONTRIB(MatMulNBits,           infer_packed,           macs_packed,       MATMUL,  "xWiiiW",           "Linear",   .extra = NULL),
+    CONTRIB(MatMulBnb4,            infer_packed,           macs_packed,       MATMUL,  "xWi",              "Linear",   .extra = NULL),
+    CONTRIB(MatMulIntegerToFloat,  infer_integer_to_float, macs_matmul,       MATMUL,  "wwiiiiW",          "Linear",   .extra = NULL),
+    CONTRIB(DynamicQuantizeMatMul, infer_dynamic_matmul,   macs_matmul,       MATMUL,  "wwiiW",            "Linear",   .extra = NULL),
+    CONTRIB(MatMulInteger16,       infer_integer16,        macs_matmul,       MATMUL,  "ww",               "Linear",   .extra = NULL),
+    CONTRIB(FusedConv,             infer_conv,             macs_conv,         CONV,    "xWWx",             "Conv{n}d", EXTRA(fused_flops, "biases, sums and activations")),
+    CONTRIB(NhwcFusedConv,         infer_nhwc_conv,        macs_conv,         CONV,    "xWWx",             "Conv{n}d", EXTRA(fused_flops, "biases, sums and activations")),
+    CONTRIB(NhwcConv,              infer_nhwc_conv,        macs_conv,         CONV,    "xWW",              "Conv{n}d", EXTRA(bias_flops, "biases")),
+    CONTRIB(QLinearConv,           infer_qlinear_conv,     macs_qlinear_conv, CONV,    "xiiWiiiiW",        "Conv{n}d", EXTRA(quantized_bias_flops, "biases")),
+    CONTRIB(MoE,                   infer_experts,          macs_moe,          EXPERTS, "xxWWWWWW",         NULL,       .extra = NULL),
+    CONTRIB(QMoE,                  infer_experts,          macs_qmoe,         EXPERTS, "xxWiWWiWWiWiiixi", NULL,       .extra = NULL),
 };
 /* clang-format on */
 

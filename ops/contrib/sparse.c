@@ -9,6 +9,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -290,109 +291,26 @@ static void macs_attention(const struct op_context *context, struct product *ret
                 checked_add(s.projections, checked_mul(n_scores(context), columns)));
 }
 
-static const struct op_attr decoder_attention[] = {
-    OPTIONAL_ATTR("mask_filter_value", ATTR_FLOAT), REQUIRED_ATTR("num_heads", ATTR_INT), {0}};
-static const struct op_attr dynamic_sparse_attention[] = {
-    STRING_ATTR("attention_mode", "selected_only"),
-    INT_ATTR("auxiliary_kv_shared", 0),
-    INT_ATTR("do_rotary", 0),
-    INT_ATTR("is_causal", 1),
-    REQUIRED_ATTR("kv_num_heads", ATTR_INT),
-    INT_ATTR("local_window_size", -1),
-    REQUIRED_ATTR("num_heads", ATTR_INT),
-    FLOAT_ATTR("qk_norm_epsilon", 9.99999997e-07),
-    INT_ATTR("rotary_interleaved", 0),
-    INT_ATTR("rotary_offset", 0),
-    OPTIONAL_ATTR("scale", ATTR_FLOAT),
-    STRING_ATTR("selected_kv_source", "main"),
-    INT_ATTR("smooth_softmax", 0),
-    {0}};
-static const struct op_attr longformer_attention[] = {
-    REQUIRED_ATTR("num_heads", ATTR_INT), REQUIRED_ATTR("window", ATTR_INT), {0}};
-static const struct op_attr paged_attention[] = {OPTIONAL_ATTR("do_rotary", ATTR_INT),
-                                                 INT_ATTR("is_causal", 1),
-                                                 STRING_ATTR("k_cache_dtype", ""),
-                                                 STRING_ATTR("k_quant_type", "NONE"),
-                                                 STRING_ATTR("kv_cache_layout", "SEPARATE"),
-                                                 REQUIRED_ATTR("kv_num_heads", ATTR_INT),
-                                                 INT_ATTR("local_window_size", -1),
-                                                 REQUIRED_ATTR("num_heads", ATTR_INT),
-                                                 OPTIONAL_ATTR("qk_norm_epsilon", ATTR_FLOAT),
-                                                 OPTIONAL_ATTR("rotary_interleaved", ATTR_INT),
-                                                 OPTIONAL_ATTR("rotary_offset", ATTR_INT),
-                                                 OPTIONAL_ATTR("scale", ATTR_FLOAT),
-                                                 OPTIONAL_ATTR("softcap", ATTR_FLOAT),
-                                                 STRING_ATTR("v_cache_dtype", ""),
-                                                 OPTIONAL_ATTR("v_head_size", ATTR_INT),
-                                                 STRING_ATTR("v_quant_type", "NONE"),
-                                                 {0}};
-static const struct op_attr q_ordered_attention[] = {
-    REQUIRED_ATTR("num_heads", ATTR_INT),
-    REQUIRED_ATTR("order_input", ATTR_INT),
-    REQUIRED_ATTR("order_output", ATTR_INT),
-    REQUIRED_ATTR("order_weight", ATTR_INT),
-    OPTIONAL_ATTR("qkv_hidden_sizes", ATTR_INTS),
-    INT_ATTR("unidirectional", 0),
-    {0}};
-static const struct op_attr q_ordered_longformer_attention[] = {
-    REQUIRED_ATTR("num_heads", ATTR_INT),
-    REQUIRED_ATTR("order_global_weight", ATTR_INT),
-    REQUIRED_ATTR("order_input", ATTR_INT),
-    REQUIRED_ATTR("order_output", ATTR_INT),
-    REQUIRED_ATTR("order_weight", ATTR_INT),
-    REQUIRED_ATTR("window", ATTR_INT),
-    {0}};
-static const struct op_attr sparse_attention[] = {OPTIONAL_ATTR("do_rotary", ATTR_INT),
-                                                  REQUIRED_ATTR("kv_num_heads", ATTR_INT),
-                                                  REQUIRED_ATTR("num_heads", ATTR_INT),
-                                                  OPTIONAL_ATTR("rotary_interleaved", ATTR_INT),
-                                                  OPTIONAL_ATTR("scale", ATTR_FLOAT),
-                                                  REQUIRED_ATTR("sparse_block_size", ATTR_INT),
-                                                  {0}};
-static const struct op_attr sparse_paged_attention[] = {
-    STRING_ATTR("attention_mode", "selected_only"),
-    STRING_ATTR("auxiliary_cache_layout", "contiguous"),
-    INT_ATTR("auxiliary_kv_shared", 0),
-    INT_ATTR("do_rotary", 0),
-    INT_ATTR("is_causal", 1),
-    STRING_ATTR("k_quant_type", "NONE"),
-    REQUIRED_ATTR("kv_num_heads", ATTR_INT),
-    INT_ATTR("local_window_size", -1),
-    REQUIRED_ATTR("num_heads", ATTR_INT),
-    FLOAT_ATTR("qk_norm_epsilon", 9.99999997e-07),
-    INT_ATTR("rotary_interleaved", 0),
-    INT_ATTR("rotary_offset", 0),
-    OPTIONAL_ATTR("scale", ATTR_FLOAT),
-    STRING_ATTR("selected_kv_source", "main"),
-    OPTIONAL_ATTR("softcap", ATTR_FLOAT),
-    STRING_ATTR("v_quant_type", "NONE"),
-    {0}};
-
-#define CONTRIB(name, least, most, fewest, out, attributes, context, count, are, letters)      \
+/* clang-format off */
+#define CONTRIB(name, infer_fn, count, are, letters)                                           \
     {                                                                                          \
-        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
-        .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,    \
-        .infer = context,                                                                      \
-        .cost = {.macs = count,                                                                \
-                 .macs_formula = are,                                                          \
-                 .extra = n_scores,                                                            \
-                 .extra_description = "at 1 a score"},                                         \
+        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
+        .cost = {.macs = count, .macs_formula = are, .extra = n_scores, .extra_description = "at 1 a score"},\
         .param_roles = letters, .backward.saved_for_backward = "-"                             \
     }
 #define ALL       "scores x (columns of a key and of a value)"
 #define PROJECTED "projections, and scores x (columns of a key and of a value)"
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*      type                           in       out   attributes                       rule                  MACs                          roles */
-    CONTRIB("DecoderAttention",             12, 12,  1, 3, decoder_attention,               infer_decoder,        macs_attention, PROJECTED,    "xxWWWmxxi"),
-    CONTRIB("LongformerAttention",           7, 7,   1, 1, longformer_attention,            infer_longformer,     macs_attention, PROJECTED,    "xWWmWWi"),
-    CONTRIB("QOrderedLongformerAttention",  14, 14,  1, 1, q_ordered_longformer_attention,  infer_longformer,     macs_attention, PROJECTED,    "xiWiWiimWiWiii"),
-    CONTRIB("QOrderedAttention",            17, 20,  1, 1, q_ordered_attention,             infer_ordered,        macs_attention, PROJECTED,    "xiiiiWWWiiiWWWiiimxm"),
-    CONTRIB("SparseAttention",               9, 11,  3, 3, sparse_attention,                infer_blocks,         macs_attention, ALL,          "xxxxxiiiimm"),
-    CONTRIB("PagedAttention",                8, 17,  1, 3, paged_attention,                 infer_paged,          macs_attention, ALL,          "xxxxxiiimmimnniii"),
-    CONTRIB("SparsePagedAttention",         11, 22,  1, 3, sparse_paged_attention,          infer_selected_pages, macs_attention, ALL,          "xxxxxiiiiiixximmmnniii"),
-    CONTRIB("DynamicSparseAttention",       11, 17,  1, 3, dynamic_sparse_attention,        infer_selected,       macs_attention, ALL,          "xxxxxxxiiiimminnm"),
+    /*      type                         shape rule            MACs            are        roles */
+    CONTRIB(DecoderAttention,            infer_decoder,        macs_attention, PROJECTED, "xxWWWmxxi"),
+    CONTRIB(LongformerAttention,         infer_longformer,     macs_attention, PROJECTED, "xWWmWWi"),
+    CONTRIB(QOrderedLongformerAttention, infer_longformer,     macs_attention, PROJECTED, "xiWiWiimWiWiii"),
+    CONTRIB(QOrderedAttention,           infer_ordered,        macs_attention, PROJECTED, "xiiiiWWWiiiWWWiiimxm"),
+    CONTRIB(SparseAttention,             infer_blocks,         macs_attention, ALL,       "xxxxxiiiimm"),
+    CONTRIB(PagedAttention,              infer_paged,          macs_attention, ALL,       "xxxxxiiimmimnniii"),
+    CONTRIB(SparsePagedAttention,        infer_selected_pages, macs_attention, ALL,       "xxxxxiiiiiixximmmnniii"),
+    CONTRIB(DynamicSparseAttention,      infer_selected,       macs_attention, ALL,       "xxxxxxxiiiimminnm"),
 };
 /* clang-format on */
 

@@ -6,6 +6,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -233,61 +234,23 @@ static void macs_delta(const struct op_context *context, struct product *ret) {
     product_add(ret, "times that a state is read and added to", reads ? 3 : 2);
 }
 
-static const struct op_attr attn_lstm[] = {OPTIONAL_ATTR("activation_alpha", ATTR_FLOATS),
-                                           OPTIONAL_ATTR("activation_beta", ATTR_FLOATS),
-                                           OPTIONAL_ATTR("activations", ATTR_STRINGS),
-                                           OPTIONAL_ATTR("clip", ATTR_FLOAT),
-                                           STRING_ATTR("direction", "forward"),
-                                           OPTIONAL_ATTR("hidden_size", ATTR_INT),
-                                           INT_ATTR("input_forget", 0),
-                                           {0}};
-static const struct op_attr causal_conv_with_state[] = {
-    STRING_ATTR("activation", "none"), INT_ATTR("channels_last", 0),
-    INT_ATTR("dilation", 1),           INT_ATTR("ndim", 1),
-    INT_ATTR("state_window", 0),       {0}};
-static const struct op_attr dynamic_quantize_lstm[] = {
-    OPTIONAL_ATTR("activation_alpha", ATTR_FLOATS),
-    OPTIONAL_ATTR("activation_beta", ATTR_FLOATS),
-    OPTIONAL_ATTR("activations", ATTR_STRINGS),
-    OPTIONAL_ATTR("clip", ATTR_FLOAT),
-    STRING_ATTR("direction", "forward"),
-    OPTIONAL_ATTR("hidden_size", ATTR_INT),
-    INT_ATTR("input_forget", 0),
-    {0}};
-static const struct op_attr gated_delta_net[] = {STRING_ATTR("beta_activation", "none"),
-                                                 INT_ATTR("chunk_size", 64),
-                                                 STRING_ATTR("gate_activation", "none"),
-                                                 INT_ATTR("qk_l2_norm", 0),
-                                                 FLOAT_ATTR("scale", 0),
-                                                 INT_ATTR("state_update_capacity", 0),
-                                                 STRING_ATTR("update_rule", "gated_delta"),
-                                                 {0}};
-static const struct op_attr varlen_causal_conv_with_state[] = {
-    STRING_ATTR("activation", "none"),
-    INT_ATTR("dilation", 1),
-    INT_ATTR("state_update_capacity", 0),
-    {0}};
-
-#define CONTRIB(name, least, most, fewest, out, attributes, context, count, are, flops, is,    \
-                letters, class)                                                                \
+/* clang-format off */
+#define CONTRIB(name, infer_fn, count, are, flops, is, letters, class)                         \
     {                                                                                          \
-        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = least,              \
-        .max_inputs = most, .min_outputs = fewest, .max_outputs = out, .attrs = attributes,    \
-        .infer = context,                                                                      \
+        SIGNATURE(CONTRIB, name, 1), .infer = infer_fn,                                        \
         .cost = {.macs = count, .macs_formula = are, .extra = flops, .extra_description = is}, \
         .param_roles = letters, .module = class, .backward.saved_for_backward = "-"            \
     }
 #define LSTM  "steps x batch x directions x 4 x hidden x (input + hidden)"
 #define CELLS "gates and states of the cells"
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*      type                        in      out   attributes                     rule                 MACs, and FLOPs besides                              roles */
-    CONTRIB("DynamicQuantizeLSTM",       12, 12, 0, 3, dynamic_quantize_lstm,         infer_lstm,          macs_quantized, LSTM, cell_flops, CELLS,             "xWWWimmWiiii", "LSTM"),
-    CONTRIB("AttnLSTM",                  3, 14,  0, 3, attn_lstm,                     infer_lstm,          macs_attending, LSTM ", and of its attention", cell_flops, CELLS, "xWWWimmWWWWxiW", NULL),
-    CONTRIB("CausalConvWithState",       2, 4,   2, 2, causal_conv_with_state,        infer_causal,        macs_causal, "out x kernel", flops_causal, "biases and activations", "xWWx", NULL),
-    CONTRIB("VarlenCausalConvWithState", 5, 6,   2, 3, varlen_causal_conv_with_state, infer_packed_causal, macs_causal, "out x kernel", flops_packed_causal, "biases and activations", "xWiWxi", NULL),
-    CONTRIB("GatedDeltaNet",             1, 11,  1, 3, gated_delta_net,               infer_delta,         macs_delta, "out x columns of a key x 2, by a delta rule x 3", NULL, NULL, "xxxixxxnni", NULL),
+    /*      type                       shape rule           MACs            are                                                n                    is                        roles             module */
+    CONTRIB(DynamicQuantizeLSTM,       infer_lstm,          macs_quantized, LSTM,                                              cell_flops,          CELLS,                    "xWWWimmWiiii",   "LSTM"),
+    CONTRIB(AttnLSTM,                  infer_lstm,          macs_attending, LSTM ", and of its attention",                     cell_flops,          CELLS,                    "xWWWimmWWWWxiW", NULL),
+    CONTRIB(CausalConvWithState,       infer_causal,        macs_causal,    "out x kernel",                                    flops_causal,        "biases and activations", "xWWx",           NULL),
+    CONTRIB(VarlenCausalConvWithState, infer_packed_causal, macs_causal,    "out x kernel",                                    flops_packed_causal, "biases and activations", "xWiWxi",         NULL),
+    CONTRIB(GatedDeltaNet,             infer_delta,         macs_delta,     "out x columns of a key x 2, by a delta rule x 3", NULL,                NULL,                     "xxxixxxnni",     NULL),
 };
 /* clang-format on */
 

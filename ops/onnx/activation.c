@@ -10,6 +10,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/fold.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -152,120 +153,80 @@ static int describe_softplus(const struct op_context *context, struct text *out)
     return CM_OK;
 }
 
-#define FLOAT32_MAX 3.4028234663852886e+38
-
-static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
-static const struct op_attr clip_1[] = {
-    OPTIONAL_ATTR("min", ATTR_FLOAT), OPTIONAL_ATTR("max", ATTR_FLOAT), CONSUMED_INPUTS, {0}};
-static const struct op_attr clip_6[] = {
-    FLOAT_ATTR("min", -FLOAT32_MAX), FLOAT_ATTR("max", FLOAT32_MAX), {0}};
-static const struct op_attr leaky_1[] = {FLOAT_ATTR("alpha", 0.01F), CONSUMED_INPUTS, {0}};
-static const struct op_attr leaky_6[] = {FLOAT_ATTR("alpha", 0.01F), {0}};
-static const struct op_attr elu_1[] = {FLOAT_ATTR("alpha", 1), CONSUMED_INPUTS, {0}};
-static const struct op_attr alpha_one[] = {FLOAT_ATTR("alpha", 1), {0}};
-static const struct op_attr selu_1[] = {
-    FLOAT_ATTR("alpha", 1.6732F), FLOAT_ATTR("gamma", 1.0507F), CONSUMED_INPUTS, {0}};
-static const struct op_attr selu_6[] = {FLOAT_ATTR("alpha", 1.67326319217681884765625F),
-                                        FLOAT_ATTR("gamma", 1.05070102214813232421875F),
-                                        {0}};
-static const struct op_attr hard_sigmoid_1[] = {
-    FLOAT_ATTR("alpha", 0.2F), FLOAT_ATTR("beta", 0.5F), CONSUMED_INPUTS, {0}};
-static const struct op_attr hard_sigmoid_6[] = {
-    FLOAT_ATTR("alpha", 0.2F), FLOAT_ATTR("beta", 0.5F), {0}};
-static const struct op_attr gelu_20[] = {STRING_ATTR("approximate", "none"), {0}};
-static const struct op_attr quick_gelu_1[] = {FLOAT_ATTR("alpha", 1.702F), {0}};
-static const struct op_attr shrink_9[] = {
-    FLOAT_ATTR("bias", 0), FLOAT_ATTR("lambd", 0.5F), {0}};
-static const struct op_attr dropout_1[] = {
-    CONSUMED_INPUTS, INT_ATTR("is_test", 0), FLOAT_ATTR("ratio", 0.5F), {0}};
-static const struct op_attr dropout_6[] = {
-    INT_ATTR("is_test", 0), FLOAT_ATTR("ratio", 0.5F), {0}};
-static const struct op_attr dropout_7[] = {FLOAT_ATTR("ratio", 0.5F), {0}};
-static const struct op_attr dropout_12[] = {OPTIONAL_ATTR("seed", ATTR_INT), {0}};
-
-#define ACTIVATION(name, from, attributes, flops, class, print, folds, keeps)                  \
+/* clang-format off */
+#define ACTIVATION(name, from, flops, class, print, folds, keeps)                              \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
-        .cost = {.per_input = flops}, .memory = MEMORY_IN_PLACE, .param_roles = "x",           \
-        .module = class, .describe = print, .fold = folds,                                     \
-        .backward.saved_for_backward = keeps                                                   \
+        SIGNATURE(ONNX, name, from), .infer = common_infer_same, .cost = {.per_input = flops}, \
+        .memory = MEMORY_IN_PLACE, .param_roles = "x", .module = class, .describe = print,     \
+        .fold = folds, .backward.saved_for_backward = keeps                                    \
     }
-#define CONTRIB(name, attributes, class)                                                       \
+#define CONTRIB(name, class)                                                                   \
     {                                                                                          \
-        .domain = "com.microsoft", .type = name, .since = 1, .min_inputs = 1, .max_inputs = 1, \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
-        .memory = MEMORY_IN_PLACE, .param_roles = "x", .module = class,                        \
-        .backward.saved_for_backward = "0"                                                     \
+        SIGNATURE(CONTRIB, name, 1), .infer = common_infer_same, .memory = MEMORY_IN_PLACE,    \
+        .param_roles = "x", .module = class, .backward.saved_for_backward = "0"                \
     }
-#define CLIP(from, most, attributes, ...)                                                      \
+#define CLIP(from, ...)                                                                        \
     {                                                                                          \
-        .domain = "", .type = "Clip", .since = from, .min_inputs = 1, .max_inputs = most,      \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_clip,          \
-        .memory = MEMORY_IN_PLACE, .param_roles = "xii", .backward.saved_for_backward = "0,-", \
-        __VA_ARGS__                                                                            \
+        SIGNATURE(ONNX, Clip, from), .infer = infer_clip, .memory = MEMORY_IN_PLACE,           \
+        .param_roles = "xii", .backward.saved_for_backward = "0,-", __VA_ARGS__                \
     }
-#define PRELU(from, attributes, context)                                                       \
+#define PRELU(from, infer_fn)                                                                  \
     {                                                                                          \
-        .domain = "", .type = "PRelu", .since = from, .min_inputs = 2, .max_inputs = 2,        \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE, .param_roles = "xW",              \
-        .module = "PReLU", .describe = describe_prelu, .backward.saved_for_backward = "01"     \
+        SIGNATURE(ONNX, PRelu, from), .infer = infer_fn, .cost = {.per_input = 1},             \
+        .memory = MEMORY_IN_PLACE, .param_roles = "xW", .module = "PReLU",                     \
+        .describe = describe_prelu, .backward.saved_for_backward = "01"                        \
     }
-#define DROPOUT(from, most, attributes)                                                        \
+#define DROPOUT(from)                                                                          \
     {                                                                                          \
-        .domain = "", .type = "Dropout", .since = from, .min_inputs = 1, .max_inputs = most,   \
-        .min_outputs = 1, .max_outputs = 2, .attrs = attributes, .infer = infer_dropout,       \
-        .fold = fold_dropout, .memory = MEMORY_VIEW_UNLESS_TRAINING, .trains = dropout_trains, \
+        SIGNATURE(ONNX, Dropout, from), .infer = infer_dropout, .fold = fold_dropout,          \
+        .memory = MEMORY_VIEW_UNLESS_TRAINING, .trains = dropout_trains,                       \
         .algebra = ALGEBRA_IDENTITY, .param_roles = "pii", .module = "Dropout",                \
         .describe = describe_dropout, .backward.saved_for_backward = "e,-",                    \
         .backward.extra = dropout_mask                                                         \
     }
 
 /* Clip to [0, 6], which a framework has a class for. */
-const struct op activation_relu6 = CLIP(1, 1, NULL, .module = "ReLU6");
+const struct op activation_relu6 = CLIP(1, .module = "ReLU6");
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*          type           since attributes    n  module           brackets                 gradients */
-    ACTIVATION("Relu",            1, consumed_1,     1, "ReLU",        NULL, fold_relu,         "y"),
-    ACTIVATION("Relu",            6, NULL,           1, "ReLU",        NULL, fold_relu,         "y"),
-    ACTIVATION("LeakyRelu",       1, leaky_1,        1, "LeakyReLU",   describe_slope, NULL,    "0"),
-    ACTIVATION("LeakyRelu",       6, leaky_6,        1, "LeakyReLU",   describe_slope, NULL,    "0"),
-    ACTIVATION("Elu",             1, elu_1,          1, "ELU",         describe_alpha, NULL,    "0"),
-    ACTIVATION("Elu",             6, alpha_one,      1, "ELU",         describe_alpha, NULL,    "0"),
-    ACTIVATION("Gelu",           20, gelu_20,        1, "GELU",        describe_gelu, NULL,     "0"),
-    ACTIVATION("Swish",          24, alpha_one,      1, "SiLU",        NULL, NULL,              "0"),
-    ACTIVATION("Celu",           12, alpha_one,      0, "CELU",        describe_alpha, NULL,    "0"),
-    ACTIVATION("Selu",            1, selu_1,         0, "SELU",        NULL, NULL,              "0"),
-    ACTIVATION("Selu",            6, selu_6,         0, "SELU",        NULL, NULL,              "0"),
-    ACTIVATION("Sigmoid",         1, consumed_1,     0, "Sigmoid",     NULL, NULL,              "y"),
-    ACTIVATION("Sigmoid",         6, NULL,           0, "Sigmoid",     NULL, NULL,              "y"),
-    ACTIVATION("Tanh",            1, consumed_1,     0, "Tanh",        NULL, NULL,              "y"),
-    ACTIVATION("Tanh",            6, NULL,           0, "Tanh",        NULL, NULL,              "y"),
-    ACTIVATION("HardSigmoid",     1, hard_sigmoid_1, 0, "Hardsigmoid", NULL, NULL,              "0"),
-    ACTIVATION("HardSigmoid",     6, hard_sigmoid_6, 0, "Hardsigmoid", NULL, NULL,              "0"),
-    ACTIVATION("HardSwish",      14, NULL,           0, "Hardswish",   NULL, NULL,              "0"),
-    ACTIVATION("Mish",           18, NULL,           0, "Mish",        NULL, NULL,              "0"),
-    ACTIVATION("Softplus",        1, NULL,           0, "Softplus",    describe_softplus, NULL, "0"),
-    ACTIVATION("Softsign",        1, NULL,           0, "Softsign",    NULL, NULL,              "0"),
-    ACTIVATION("ThresholdedRelu", 10, alpha_one,     0, NULL,          NULL, NULL,              "0"),
-    ACTIVATION("Shrink",          9, shrink_9,       0, NULL,          NULL, NULL,              "0"),
-    CLIP( 1, 1, clip_1, .fold = NULL),
-    CLIP( 6, 1, clip_6, .fold = NULL),
-    CLIP(11, 3, NULL,   .fold = fold_clip),
-    PRELU(1, consumed_1, infer_prelu_legacy),
-    PRELU(6, NULL,       infer_prelu_legacy),
-    PRELU(7, NULL,       infer_prelu),
-    {.domain = "", .type = "SwiGLU", .since = 28, .min_inputs = 2, .max_inputs = 2, .min_outputs = 1, .max_outputs = 1,
-     .attrs = alpha_one, .infer = infer_gated, .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE, .param_roles = "x",
-     .backward.saved_for_backward = "01"},
-    DROPOUT( 1, 1, dropout_1),
-    DROPOUT( 6, 1, dropout_6),
-    DROPOUT( 7, 1, dropout_7),
-    DROPOUT(10, 1, dropout_7),
-    DROPOUT(12, 3, dropout_12),
-    CONTRIB("QuickGelu", quick_gelu_1, "QuickGELU"),
+    /*         type             since n  module         describe           fold       saved for backward */
+    ACTIVATION(Relu,               1, 1, "ReLU",        NULL,              fold_relu, "y"),
+    ACTIVATION(Relu,               6, 1, "ReLU",        NULL,              fold_relu, "y"),
+    ACTIVATION(LeakyRelu,          1, 1, "LeakyReLU",   describe_slope,    NULL,      "0"),
+    ACTIVATION(LeakyRelu,          6, 1, "LeakyReLU",   describe_slope,    NULL,      "0"),
+    ACTIVATION(Elu,                1, 1, "ELU",         describe_alpha,    NULL,      "0"),
+    ACTIVATION(Elu,                6, 1, "ELU",         describe_alpha,    NULL,      "0"),
+    ACTIVATION(Gelu,              20, 1, "GELU",        describe_gelu,     NULL,      "0"),
+    ACTIVATION(Swish,             24, 1, "SiLU",        NULL,              NULL,      "0"),
+    ACTIVATION(Celu,              12, 0, "CELU",        describe_alpha,    NULL,      "0"),
+    ACTIVATION(Selu,               1, 0, "SELU",        NULL,              NULL,      "0"),
+    ACTIVATION(Selu,               6, 0, "SELU",        NULL,              NULL,      "0"),
+    ACTIVATION(Sigmoid,            1, 0, "Sigmoid",     NULL,              NULL,      "y"),
+    ACTIVATION(Sigmoid,            6, 0, "Sigmoid",     NULL,              NULL,      "y"),
+    ACTIVATION(Tanh,               1, 0, "Tanh",        NULL,              NULL,      "y"),
+    ACTIVATION(Tanh,               6, 0, "Tanh",        NULL,              NULL,      "y"),
+    ACTIVATION(HardSigmoid,        1, 0, "Hardsigmoid", NULL,              NULL,      "0"),
+    ACTIVATION(HardSigmoid,        6, 0, "Hardsigmoid", NULL,              NULL,      "0"),
+    ACTIVATION(HardSwish,         14, 0, "Hardswish",   NULL,              NULL,      "0"),
+    ACTIVATION(Mish,              18, 0, "Mish",        NULL,              NULL,      "0"),
+    ACTIVATION(Softplus,           1, 0, "Softplus",    describe_softplus, NULL,      "0"),
+    ACTIVATION(Softsign,           1, 0, "Softsign",    NULL,              NULL,      "0"),
+    ACTIVATION(ThresholdedRelu,   10, 0, NULL,          NULL,              NULL,      "0"),
+    ACTIVATION(Shrink,             9, 0, NULL,          NULL,              NULL,      "0"),
+    CLIP( 1, .fold = NULL),
+    CLIP( 6, .fold = NULL),
+    CLIP(11, .fold = fold_clip),
+    PRELU(1, infer_prelu_legacy),
+    PRELU(6, infer_prelu_legacy),
+    PRELU(7, infer_prelu),
+    {SIGNATURE(ONNX, SwiGLU, 28), .infer = infer_gated, .cost = {.per_input = 1}, .memory = MEMORY_IN_PLACE,
+     .param_roles = "x", .backward.saved_for_backward = "01"},
+    DROPOUT(1),
+    DROPOUT(6),
+    DROPOUT(7),
+    DROPOUT(10),
+    DROPOUT(12),
+    CONTRIB(QuickGelu, "QuickGELU"),
 };
 /* clang-format on */
 

@@ -10,6 +10,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/fold.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -165,55 +166,46 @@ static int infer_equal_shapes(struct op_context *context) {
     return status < 0 ? status : common_infer_same(context);
 }
 
-static const struct op_attr broadcast_1[] = {
-    OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("broadcast", 0), CONSUMED_INPUTS, {0}};
-static const struct op_attr broadcast_6[] = {
-    OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("broadcast", 0), {0}};
-static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
-static const struct op_attr mod_10[] = {INT_ATTR("fmod", 0), {0}};
-
-#define ARITHMETIC(name, from, least, most, attributes, context, folds, form, keeps)           \
+/* clang-format off */
+#define ARITHMETIC(name, from, infer_fn, folds, form, keeps)                                   \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .fold = folds, .memory = MEMORY_IN_PLACE, .param_roles = "e", .algebra = form,         \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds,                         \
+        .memory = MEMORY_IN_PLACE, .param_roles = "e", .algebra = form,                        \
         .backward.saved_for_backward = keeps                                                   \
     }
-#define BINARY(name, from, attributes, context, folds, form, keeps)                            \
-    ARITHMETIC(name, from, 2, 2, attributes, context, folds, form, keeps)
-#define VARIANT(name, from, attributes, context, folds, keeps)                                 \
-    ARITHMETIC(name, from, 1, VARIADIC, attributes, context, folds, ALGEBRA_NONE, keeps)
+#define BINARY(name, from, infer_fn, folds, form, keeps) ARITHMETIC(name, from, infer_fn, folds, form, keeps)
+#define VARIANT(name, from, infer_fn, folds, keeps) ARITHMETIC(name, from, infer_fn, folds, ALGEBRA_NONE, keeps)
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*      type  since  attributes    rule                    fold      in a formula        gradients */
-    BINARY("Add",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_SUM,        ""),
-    BINARY("Add",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_SUM,        ""),
-    BINARY("Add",   7,   NULL,         common_infer_broadcast, fold_add, ALGEBRA_SUM,        ""),
-    BINARY("Sub",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_DIFFERENCE, ""),
-    BINARY("Sub",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_DIFFERENCE, ""),
-    BINARY("Sub",   7,   NULL,         common_infer_broadcast, fold_sub, ALGEBRA_DIFFERENCE, ""),
-    BINARY("Mul",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_PRODUCT,    "1,0"),
-    BINARY("Mul",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_PRODUCT,    "1,0"),
-    BINARY("Mul",   7,   NULL,         common_infer_broadcast, fold_mul, ALGEBRA_PRODUCT,    "1,0"),
-    BINARY("Div",   1,   broadcast_1,  infer_legacy,           NULL,     ALGEBRA_QUOTIENT,   "1,01"),
-    BINARY("Div",   6,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_QUOTIENT,   "1,01"),
-    BINARY("Div",   7,   NULL,         common_infer_broadcast, fold_div, ALGEBRA_QUOTIENT,   "1,01"),
-    BINARY("Pow",   1,   broadcast_6,  infer_legacy,           NULL,     ALGEBRA_POWER,      "01,01y"),
-    BINARY("Pow",   7,   NULL,         infer_pow,              fold_pow, ALGEBRA_POWER,      "01,01y"),
-    BINARY("Mod",  10,   mod_10,       common_infer_broadcast, fold_mod, ALGEBRA_NONE,       ",01"),
-    VARIANT("Max",  1,   consumed_1,   infer_equal_shapes,     NULL,                         "a"),
-    VARIANT("Max",  6,   NULL,         infer_equal_shapes,     NULL,                         "a"),
-    VARIANT("Max",  8,   NULL,         common_infer_broadcast, fold_max,                     "a"),
-    VARIANT("Min",  1,   consumed_1,   infer_equal_shapes,     NULL,                         "a"),
-    VARIANT("Min",  6,   NULL,         infer_equal_shapes,     NULL,                         "a"),
-    VARIANT("Min",  8,   NULL,         common_infer_broadcast, fold_min,                     "a"),
-    VARIANT("Sum",  1,   consumed_1,   infer_equal_shapes,     NULL,                         ""),
-    VARIANT("Sum",  6,   NULL,         infer_equal_shapes,     NULL,                         ""),
-    VARIANT("Sum",  8,   NULL,         common_infer_broadcast, fold_sum,                     ""),
-    VARIANT("Mean", 1,   consumed_1,   infer_equal_shapes,     NULL,                         ""),
-    VARIANT("Mean", 6,   NULL,         infer_equal_shapes,     NULL,                         ""),
-    VARIANT("Mean", 8,   NULL,         common_infer_broadcast, fold_mean,                    ""),
+    /*     type since shape rule              fold      algebra             saved for backward */
+    BINARY(Add,    1, infer_legacy,           NULL,     ALGEBRA_SUM,        ""),
+    BINARY(Add,    6, infer_legacy,           NULL,     ALGEBRA_SUM,        ""),
+    BINARY(Add,    7, common_infer_broadcast, fold_add, ALGEBRA_SUM,        ""),
+    BINARY(Sub,    1, infer_legacy,           NULL,     ALGEBRA_DIFFERENCE, ""),
+    BINARY(Sub,    6, infer_legacy,           NULL,     ALGEBRA_DIFFERENCE, ""),
+    BINARY(Sub,    7, common_infer_broadcast, fold_sub, ALGEBRA_DIFFERENCE, ""),
+    BINARY(Mul,    1, infer_legacy,           NULL,     ALGEBRA_PRODUCT,    "1,0"),
+    BINARY(Mul,    6, infer_legacy,           NULL,     ALGEBRA_PRODUCT,    "1,0"),
+    BINARY(Mul,    7, common_infer_broadcast, fold_mul, ALGEBRA_PRODUCT,    "1,0"),
+    BINARY(Div,    1, infer_legacy,           NULL,     ALGEBRA_QUOTIENT,   "1,01"),
+    BINARY(Div,    6, infer_legacy,           NULL,     ALGEBRA_QUOTIENT,   "1,01"),
+    BINARY(Div,    7, common_infer_broadcast, fold_div, ALGEBRA_QUOTIENT,   "1,01"),
+    BINARY(Pow,    1, infer_legacy,           NULL,     ALGEBRA_POWER,      "01,01y"),
+    BINARY(Pow,    7, infer_pow,              fold_pow, ALGEBRA_POWER,      "01,01y"),
+    BINARY(Mod,   10, common_infer_broadcast, fold_mod, ALGEBRA_NONE,       ",01"),
+    /*      type  since shape rule              fold       saved for backward */
+    VARIANT(Max,     1, infer_equal_shapes,     NULL,      "a"),
+    VARIANT(Max,     6, infer_equal_shapes,     NULL,      "a"),
+    VARIANT(Max,     8, common_infer_broadcast, fold_max,  "a"),
+    VARIANT(Min,     1, infer_equal_shapes,     NULL,      "a"),
+    VARIANT(Min,     6, infer_equal_shapes,     NULL,      "a"),
+    VARIANT(Min,     8, common_infer_broadcast, fold_min,  "a"),
+    VARIANT(Sum,     1, infer_equal_shapes,     NULL,      ""),
+    VARIANT(Sum,     6, infer_equal_shapes,     NULL,      ""),
+    VARIANT(Sum,     8, common_infer_broadcast, fold_sum,  ""),
+    VARIANT(Mean,    1, infer_equal_shapes,     NULL,      ""),
+    VARIANT(Mean,    6, infer_equal_shapes,     NULL,      ""),
+    VARIANT(Mean,    8, common_infer_broadcast, fold_mean, ""),
 };
 /* clang-format on */
 

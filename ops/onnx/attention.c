@@ -12,6 +12,7 @@
 #include "ops/contrib/attention.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -179,31 +180,6 @@ static void macs_taken_apart(const struct op_context *context, struct product *r
     product_add(ret, "columns of query and value", columns);
 }
 
-static const struct op_attr attention_23[] = {INT_ATTR("is_causal", 0),
-                                              OPTIONAL_ATTR("kv_num_heads", ATTR_INT),
-                                              OPTIONAL_ATTR("q_num_heads", ATTR_INT),
-                                              INT_ATTR("qk_matmul_output_mode", 0),
-                                              OPTIONAL_ATTR("scale", ATTR_FLOAT),
-                                              FLOAT_ATTR("softcap", 0),
-                                              OPTIONAL_ATTR("softmax_precision", ATTR_INT),
-                                              {0}};
-static const struct op_attr attention_25[] = {INT_ATTR("is_causal", 0),
-                                              OPTIONAL_ATTR("kv_num_heads", ATTR_INT),
-                                              INT_ATTR("left_window_size", -1),
-                                              OPTIONAL_ATTR("q_num_heads", ATTR_INT),
-                                              INT_ATTR("qk_matmul_output_mode", 0),
-                                              INT_ATTR("right_window_size", -1),
-                                              OPTIONAL_ATTR("scale", ATTR_FLOAT),
-                                              FLOAT_ATTR("softcap", 0),
-                                              OPTIONAL_ATTR("softmax_precision", ATTR_INT),
-                                              {0}};
-
-static const struct op_attr flex_attention_1[] = {OPTIONAL_ATTR("prob_mod", ATTR_GRAPH),
-                                                  OPTIONAL_ATTR("scale", ATTR_FLOAT),
-                                                  OPTIONAL_ATTR("score_mod", ATTR_GRAPH),
-                                                  OPTIONAL_ATTR("softmax_precision", ATTR_INT),
-                                                  {0}};
-
 /* The logarithm of the sum of each row's exponentials, by which its weights are found again. */
 static int64_t row_sums(const struct op_context *context) {
     return dtype_bytes(DTYPE_FLOAT, attention_rows(context));
@@ -225,10 +201,10 @@ static int64_t attention_backward(const struct op_context *context, uint32_t wan
     return macs;
 }
 
-#define ATTENTION(from, most, out, attributes, context, count, ...)                            \
+/* clang-format off */
+#define ATTENTION(signature, infer_fn, count, ...)                                             \
     {                                                                                          \
-        .domain = "", .type = "Attention", .since = from, .min_inputs = 3, .max_inputs = most, \
-        .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = context,           \
+        signature, .infer = infer_fn,                                                          \
         .cost = {.macs = count,                                                                \
                  .macs_formula = "scores x (columns of a query and of a value)",               \
                  .extra = attention_scores,                                                    \
@@ -236,38 +212,27 @@ static int64_t attention_backward(const struct op_context *context, uint32_t wan
         .param_roles = "xxxmxxi", __VA_ARGS__                                                  \
     }
 
-/* In a training step each of its parts keeps what it keeps: weights that stand in the file are
- * there, and no fused kernel is at work. */
+/* Row of a decomposed attention (a fused pattern): its nodes keep what they keep in a training
+ * step, since no fused kernel runs. */
 const struct op attention_taken_apart =
-    ATTENTION(1, 5, 1, NULL, common_infer_unknown_rank, macs_taken_apart,
-              .backward.saved_for_backward = NULL);
+    ATTENTION(OP_SIGNATURE("", "Attention", 1, 3, 5, 1, 1, NULL), common_infer_unknown_rank,
+              macs_taken_apart, .backward.saved_for_backward = NULL);
 
 #define FUSED                                                                                  \
     .backward.saved_for_backward = "0123ye,0123ye,0123ye,-", .backward.extra = row_sums,       \
     .backward.macs = attention_backward
 
 static const struct op rows[] = {
-    ATTENTION(23, 6, 4, attention_23, infer_attention, macs_attention, FUSED),
-    ATTENTION(24, 7, 4, attention_23, infer_attention, macs_attention, FUSED),
-    ATTENTION(25, 7, 4, attention_25, infer_attention, macs_attention, FUSED),
-    {.domain = "ai.onnx.preview",
-     .type = "FlexAttention",
-     .since = 1,
-     .min_inputs = 3,
-     .max_inputs = 3,
-     .min_outputs = 1,
-     .max_outputs = 1,
-     .attrs = flex_attention_1,
-     .infer = infer_flex_attention,
-     .cost = {.macs = macs_attention,
-              .macs_formula = "scores x (columns of a query and of a value)",
-              .extra = attention_scores,
-              .extra_description = "at 1 a score"},
-     .param_roles = "x",
-     .backward.saved_for_backward = "012ye",
-     .backward.extra = row_sums,
+    ATTENTION(SIGNATURE(ONNX, Attention, 23), infer_attention, macs_attention, FUSED),
+    ATTENTION(SIGNATURE(ONNX, Attention, 24), infer_attention, macs_attention, FUSED),
+    ATTENTION(SIGNATURE(ONNX, Attention, 25), infer_attention, macs_attention, FUSED),
+    {SIGNATURE(PREVIEW, FlexAttention, 1), .infer = infer_flex_attention,
+     .cost = {.macs = macs_attention, .macs_formula = "scores x (columns of a query and of a value)",
+              .extra = attention_scores, .extra_description = "at 1 a score"},
+     .param_roles = "x", .backward.saved_for_backward = "012ye", .backward.extra = row_sums,
      .backward.macs = attention_backward},
 };
+/* clang-format on */
 
 const struct op_family family_attention = {"attention", rows, sizeof(rows) / sizeof(rows[0]),
                                            NULL};

@@ -6,6 +6,7 @@
 #include "ops/families.h"
 #include "ops/fold.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -90,44 +91,30 @@ static int fold_cast(struct op_context *context) {
     return fold_elements(&alone, cast_number);
 }
 
-static const struct op_attr cast_1[] = {REQUIRED_ATTR("to", ATTR_STRING), {0}};
-static const struct op_attr cast_6[] = {REQUIRED_ATTR("to", ATTR_INT), {0}};
-static const struct op_attr cast_19[] = {
-    REQUIRED_ATTR("to", ATTR_INT), INT_ATTR("saturate", 1), {0}};
-static const struct op_attr cast_24[] = {REQUIRED_ATTR("to", ATTR_INT),
-                                         INT_ATTR("saturate", 1),
-                                         STRING_ATTR("round_mode", "up"),
-                                         {0}};
-static const struct op_attr cast_like_19[] = {INT_ATTR("saturate", 1), {0}};
-static const struct op_attr cast_like_24[] = {
-    INT_ATTR("saturate", 1), STRING_ATTR("round_mode", "up"), {0}};
-
 /* A cast to the type that it has is the tensor itself. */
 static enum op_view view_cast(const struct op_context *context) {
     bool same = context->n_outputs > 0 && op_dtype(context, 0) == context->outputs[0].dtype;
     return same ? VIEW_SAME : VIEW_NONE;
 }
 
-#define ROW(name, from, inputs, attributes, context, folds, partial, letters, form, keeps)     \
+/* clang-format off */
+#define ROW(name, from, infer_fn, folds, partial, letters, form, keeps)                        \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .fold = folds, .fold_partial = partial, .memory = MEMORY_IN_PLACE,                     \
-        .param_roles = letters, .algebra = form, .backward.saved_for_backward = keeps,         \
-        .backward.view = view_cast                                                             \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds,                         \
+        .fold_partial = partial, .memory = MEMORY_IN_PLACE, .param_roles = letters,            \
+        .algebra = form, .backward.saved_for_backward = keeps, .backward.view = view_cast      \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*  type     since in attributes    rule             fold      partial roles in a formula   gradients */
-    ROW("Cast",      1, 1, cast_1,       infer_cast,      fold_cast, false, "p",  ALGEBRA_IDENTITY, ""),
-    ROW("Cast",      6, 1, cast_6,       infer_cast,      fold_cast, false, "p",  ALGEBRA_IDENTITY, ""),
-    ROW("Cast",     19, 1, cast_19,      infer_cast,      fold_cast, false, "p",  ALGEBRA_IDENTITY, ""),
-    ROW("Cast",     24, 1, cast_24,      infer_cast,      fold_cast, false, "p",  ALGEBRA_IDENTITY, ""),
-    ROW("CastLike", 15, 2, NULL,         infer_cast_like, fold_cast, true,  "pi", ALGEBRA_IDENTITY, ",-"),
-    ROW("CastLike", 19, 2, cast_like_19, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_IDENTITY, ",-"),
-    ROW("CastLike", 24, 2, cast_like_24, infer_cast_like, fold_cast, true,  "pi", ALGEBRA_IDENTITY, ",-"),
-    ROW("BitCast",  26, 1, cast_6,       infer_bit_cast,  NULL,      false, "p",  ALGEBRA_NONE, "-"),
+    /*  type      since shape rule       fold       partial roles algebra           saved for backward */
+    ROW(Cast,        1, infer_cast,      fold_cast, false,  "p",  ALGEBRA_IDENTITY, ""),
+    ROW(Cast,        6, infer_cast,      fold_cast, false,  "p",  ALGEBRA_IDENTITY, ""),
+    ROW(Cast,       19, infer_cast,      fold_cast, false,  "p",  ALGEBRA_IDENTITY, ""),
+    ROW(Cast,       24, infer_cast,      fold_cast, false,  "p",  ALGEBRA_IDENTITY, ""),
+    ROW(CastLike,   15, infer_cast_like, fold_cast, true,   "pi", ALGEBRA_IDENTITY, ",-"),
+    ROW(CastLike,   19, infer_cast_like, fold_cast, true,   "pi", ALGEBRA_IDENTITY, ",-"),
+    ROW(CastLike,   24, infer_cast_like, fold_cast, true,   "pi", ALGEBRA_IDENTITY, ",-"),
+    ROW(BitCast,    26, infer_bit_cast,  NULL,      false,  "p",  ALGEBRA_NONE,     "-"),
 };
 /* clang-format on */
 

@@ -3,6 +3,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -103,18 +104,15 @@ static int fold_concat(struct op_context *context) {
     return status ? status : concat_all(context, axis, &elements);
 }
 
-static const struct op_attr concat_1[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};
-static const struct op_attr concat_4[] = {REQUIRED_ATTR("axis", ATTR_INT), {0}};
-
-#define CONCAT(from, attributes)                                                               \
+/* clang-format off */
+#define CONCAT(from)                                                                           \
     {                                                                                          \
-        .domain = "", .type = "Concat", .since = from, .min_inputs = 1,                        \
-        .max_inputs = VARIADIC, .min_outputs = 1, .max_outputs = 1, .attrs = attributes,       \
-        .infer = infer_concat, .fold = fold_concat, .param_roles = "p",                        \
-        .backward.saved_for_backward = ""                                                      \
+        SIGNATURE(ONNX, Concat, from), .infer = infer_concat, .fold = fold_concat,             \
+        .param_roles = "p", .backward.saved_for_backward = ""                                  \
     }
 
-static const struct op rows[] = {CONCAT(1, concat_1), CONCAT(4, concat_4)};
+static const struct op rows[] = {CONCAT(1), CONCAT(4)};
+/* clang-format on */
 
 const struct op_family family_concat = {"concat", rows, sizeof rows / sizeof *rows,
                                         "moves elements"};

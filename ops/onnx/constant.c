@@ -5,6 +5,7 @@
 #include "ops/families.h"
 #include "ops/fold.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -305,44 +306,25 @@ static int fold_range(struct op_context *context) {
     return elements_set(context, 0, &elements);
 }
 
-static const struct op_attr constant_1[] = {REQUIRED_ATTR("value", ATTR_TENSOR), {0}};
-static const struct op_attr constant_11[] = {
-    OPTIONAL_ATTR("value", ATTR_TENSOR), OPTIONAL_ATTR("sparse_value", ATTR_OTHER), {0}};
-static const struct op_attr constant_12[] = {OPTIONAL_ATTR("value", ATTR_TENSOR),
-                                             OPTIONAL_ATTR("sparse_value", ATTR_OTHER),
-                                             OPTIONAL_ATTR("value_int", ATTR_INT),
-                                             OPTIONAL_ATTR("value_ints", ATTR_INTS),
-                                             OPTIONAL_ATTR("value_float", ATTR_FLOAT),
-                                             OPTIONAL_ATTR("value_floats", ATTR_FLOATS),
-                                             OPTIONAL_ATTR("value_string", ATTR_STRING),
-                                             OPTIONAL_ATTR("value_strings", ATTR_STRINGS),
-                                             {0}};
-static const struct op_attr constant_of_shape[] = {OPTIONAL_ATTR("value", ATTR_TENSOR), {0}};
-static const struct op_attr shape_15[] = {
-    INT_ATTR("start", 0), OPTIONAL_ATTR("end", ATTR_INT), {0}};
-static const struct op_attr range_27[] = {INT_ATTR("stash_type", 1), {0}};
-
-#define ROW(of, name, from, least, most, attributes, context, folds, partial, kind)            \
+/* clang-format off */
+#define ROW(of, name, from, infer_fn, folds, partial, kind)                                    \
     {                                                                                          \
-        .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .fold = folds, .fold_partial = partial, .memory = kind, .param_roles = "i",            \
-        .backward.saved_for_backward = "-"                                                     \
+        SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .fold_partial = partial,  \
+        .memory = kind, .param_roles = "i", .backward.saved_for_backward = "-"                 \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*  type            since in attributes         rule                     fold                    partial memory */
-    ROW("", "Constant",         1, 0, 0, constant_1,        infer_constant,          fold_constant,          false,  MEMORY_FRESH),
-    ROW("", "Constant",        11, 0, 0, constant_11,       infer_constant,          fold_constant,          false,  MEMORY_FRESH),
-    ROW("", "Constant",        12, 0, 0, constant_12,       infer_constant,          fold_constant,          false,  MEMORY_FRESH),
-    ROW("", "ConstantOfShape",  9, 1, 1, constant_of_shape, infer_constant_of_shape, fold_constant_of_shape, false,  MEMORY_FRESH),
-    ROW("", "Shape",            1, 1, 1, NULL,              infer_shape,             fold_shape,             true,   MEMORY_SHAPE_ONLY),
-    ROW("", "Shape",           15, 1, 1, shape_15,          infer_shape,             fold_shape,             true,   MEMORY_SHAPE_ONLY),
-    ROW("", "Size",             1, 1, 1, NULL,              infer_size,              fold_size,              true,   MEMORY_SHAPE_ONLY),
-    ROW("", "Range",           11, 3, 3, NULL,              infer_range,             fold_range,             false,  MEMORY_FRESH),
-    ROW("", "Range",           27, 3, 3, range_27,          infer_range,             fold_range,             false,  MEMORY_FRESH),
-    ROW("com.microsoft", "Range", 1, 2, 3, NULL,       infer_range,             fold_range,             false,  MEMORY_FRESH),
+    /*  domain   type             since shape rule               fold                    partial kind */
+    ROW(ONNX,    Constant,           1, infer_constant,          fold_constant,          false,  MEMORY_FRESH),
+    ROW(ONNX,    Constant,          11, infer_constant,          fold_constant,          false,  MEMORY_FRESH),
+    ROW(ONNX,    Constant,          12, infer_constant,          fold_constant,          false,  MEMORY_FRESH),
+    ROW(ONNX,    ConstantOfShape,    9, infer_constant_of_shape, fold_constant_of_shape, false,  MEMORY_FRESH),
+    ROW(ONNX,    Shape,              1, infer_shape,             fold_shape,             true,   MEMORY_SHAPE_ONLY),
+    ROW(ONNX,    Shape,             15, infer_shape,             fold_shape,             true,   MEMORY_SHAPE_ONLY),
+    ROW(ONNX,    Size,               1, infer_size,              fold_size,              true,   MEMORY_SHAPE_ONLY),
+    ROW(ONNX,    Range,             11, infer_range,             fold_range,             false,  MEMORY_FRESH),
+    ROW(ONNX,    Range,             27, infer_range,             fold_range,             false,  MEMORY_FRESH),
+    ROW(CONTRIB, Range,              1, infer_range,             fold_range,             false,  MEMORY_FRESH),
 };
 /* clang-format on */
 

@@ -4,6 +4,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/merge.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -73,21 +74,17 @@ static int infer_sequence_map(struct op_context *context) {
     return status;
 }
 
-static const struct op_attr branches[] = {
-    REQUIRED_ATTR("then_branch", ATTR_GRAPH), REQUIRED_ATTR("else_branch", ATTR_GRAPH), {0}};
-static const struct op_attr one_body[] = {REQUIRED_ATTR("body", ATTR_GRAPH), {0}};
-#define CONTROL(name, from, least, most, attributes, context, letters)                         \
+/* clang-format off */
+#define CONTROL(name, from, infer_fn, letters)                                                 \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = VARIADIC, .attrs = attributes, .infer = context,      \
-        .memory = MEMORY_CONTROL, .param_roles = letters, .backward.saved_for_backward = ""    \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .memory = MEMORY_CONTROL,              \
+        .param_roles = letters, .backward.saved_for_backward = ""                              \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*      type        since in         attributes rule                roles */
-    CONTROL("If",           1, 1, 1,        branches, infer_if,           "i"),
-    CONTROL("SequenceMap", 17, 1, VARIADIC, one_body, infer_sequence_map, "x"),
+    /*      type         since shape rule          roles */
+    CONTROL(If,             1, infer_if,           "i"),
+    CONTROL(SequenceMap,   17, infer_sequence_map, "x"),
 };
 /* clang-format on */
 

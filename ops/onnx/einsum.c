@@ -15,6 +15,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -369,23 +370,11 @@ bool einsum_read(const struct op_context *context, struct einsum_axes *ret) {
     return true;
 }
 
-static const struct op_attr einsum_12[] = {REQUIRED_ATTR("equation", ATTR_STRING), {0}};
-
 static const struct op rows[] = {
-    {.domain = "",
-     .type = "Einsum",
-     .since = 12,
-     .min_inputs = 1,
-     .max_inputs = VARIADIC,
-     .min_outputs = 1,
-     .max_outputs = 1,
-     .attrs = einsum_12,
-     .infer = infer_einsum,
+    {SIGNATURE(ONNX, Einsum, 12), .infer = infer_einsum,
      .cost = {.macs = einsum_macs,
               .macs_formula = "of the cheapest order of pairwise products"},
-     .backward.saved_for_backward = "a",
-     .backward.factors = VARIADIC,
-     .param_roles = "w"},
+     .backward.saved_for_backward = "a", .backward.factors = VARIADIC, .param_roles = "w"},
 };
 
 const struct op_family family_einsum = {"einsum", rows, sizeof(rows) / sizeof(rows[0]), NULL};

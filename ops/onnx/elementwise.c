@@ -9,6 +9,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/fold.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -89,51 +90,48 @@ FOLD(sqrt)
 FOLD(reciprocal)
 #undef FOLD
 
-static const struct op_attr consumed_1[] = {CONSUMED_INPUTS, {0}};
-
-#define UNARY(name, from, attributes, folds, keeps)                                            \
-    FORM(name, from, attributes, folds, ALGEBRA_NONE, keeps)
-#define FORM(name, from, attributes, folds, form, keeps)                                       \
+/* clang-format off */
+#define UNARY(name, from, folds, keeps) FORM(name, from, folds, ALGEBRA_NONE, keeps)
+#define FORM(name, from, folds, form, keeps)                                                   \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = common_infer_same,   \
-        .fold = folds, .memory = MEMORY_IN_PLACE, .param_roles = "x", .algebra = form,         \
+        SIGNATURE(ONNX, name, from), .infer = common_infer_same, .fold = folds,                \
+        .memory = MEMORY_IN_PLACE, .param_roles = "x", .algebra = form,                        \
         .backward.saved_for_backward = keeps                                                   \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*     type        since  attributes  fold                                 gradients */
-    UNARY("Abs",         1,   consumed_1, fold_abs,                            "0"),
-    UNARY("Abs",         6,   NULL,       fold_abs,                            "0"),
-    FORM( "Neg",         1,   consumed_1, fold_neg, ALGEBRA_NEGATIVE,          ""),
-    FORM( "Neg",         6,   NULL,       fold_neg, ALGEBRA_NEGATIVE,          ""),
-    UNARY("Sign",        9,   NULL,       fold_sign,                           "-"),
-    UNARY("Floor",       1,   consumed_1, fold_floor,                          "-"),
-    UNARY("Floor",       6,   NULL,       fold_floor,                          "-"),
-    UNARY("Ceil",        1,   consumed_1, fold_ceil,                           "-"),
-    UNARY("Ceil",        6,   NULL,       fold_ceil,                           "-"),
-    UNARY("Round",      11,   NULL,       fold_round,                          "-"),
-    FORM( "Sqrt",        1,   consumed_1, fold_sqrt, ALGEBRA_ROOT,             "y"),
-    FORM( "Sqrt",        6,   NULL,       fold_sqrt, ALGEBRA_ROOT,             "y"),
-    FORM( "Reciprocal",  1,   consumed_1, fold_reciprocal, ALGEBRA_RECIPROCAL, "y"),
-    FORM( "Reciprocal",  6,   NULL,       fold_reciprocal, ALGEBRA_RECIPROCAL, "y"),
-    UNARY("Exp",         1,   consumed_1, NULL,                                "y"),
-    UNARY("Exp",         6,   NULL,       NULL,                                "y"),
-    UNARY("Log",         1,   consumed_1, NULL,                                "0"),
-    UNARY("Log",         6,   NULL,       NULL,                                "0"),
-    UNARY("Erf",         9,   NULL,       NULL,                                "0"),
-    UNARY("Sin",         7,   NULL,       NULL,                                "0"),
-    UNARY("Cos",         7,   NULL,       NULL,                                "0"),
-    UNARY("Tan",         7,   NULL,       NULL,                                "y"),
-    UNARY("Asin",        7,   NULL,       NULL,                                "0"),
-    UNARY("Acos",        7,   NULL,       NULL,                                "0"),
-    UNARY("Atan",        7,   NULL,       NULL,                                "0"),
-    UNARY("Sinh",        9,   NULL,       NULL,                                "0"),
-    UNARY("Cosh",        9,   NULL,       NULL,                                "0"),
-    UNARY("Asinh",       9,   NULL,       NULL,                                "0"),
-    UNARY("Acosh",       9,   NULL,       NULL,                                "0"),
-    UNARY("Atanh",       9,   NULL,       NULL,                                "0"),
+    /*    type since fold      saved for backward */
+    UNARY(Abs,    1, fold_abs, "0"),
+    UNARY(Abs,    6, fold_abs, "0"),
+    /*   type since fold      algebra           saved for backward */
+    FORM(Neg,    1, fold_neg, ALGEBRA_NEGATIVE, ""),
+    FORM(Neg,    6, fold_neg, ALGEBRA_NEGATIVE, ""),
+    UNARY(Sign,   9, fold_sign,  "-"),
+    UNARY(Floor,  1, fold_floor, "-"),
+    UNARY(Floor,  6, fold_floor, "-"),
+    UNARY(Ceil,   1, fold_ceil,  "-"),
+    UNARY(Ceil,   6, fold_ceil,  "-"),
+    UNARY(Round, 11, fold_round, "-"),
+    FORM(Sqrt,       1, fold_sqrt,       ALGEBRA_ROOT,       "y"),
+    FORM(Sqrt,       6, fold_sqrt,       ALGEBRA_ROOT,       "y"),
+    FORM(Reciprocal, 1, fold_reciprocal, ALGEBRA_RECIPROCAL, "y"),
+    FORM(Reciprocal, 6, fold_reciprocal, ALGEBRA_RECIPROCAL, "y"),
+    UNARY(Exp,   1, NULL, "y"),
+    UNARY(Exp,   6, NULL, "y"),
+    UNARY(Log,   1, NULL, "0"),
+    UNARY(Log,   6, NULL, "0"),
+    UNARY(Erf,   9, NULL, "0"),
+    UNARY(Sin,   7, NULL, "0"),
+    UNARY(Cos,   7, NULL, "0"),
+    UNARY(Tan,   7, NULL, "y"),
+    UNARY(Asin,  7, NULL, "0"),
+    UNARY(Acos,  7, NULL, "0"),
+    UNARY(Atan,  7, NULL, "0"),
+    UNARY(Sinh,  9, NULL, "0"),
+    UNARY(Cosh,  9, NULL, "0"),
+    UNARY(Asinh, 9, NULL, "0"),
+    UNARY(Acosh, 9, NULL, "0"),
+    UNARY(Atanh, 9, NULL, "0"),
 };
 /* clang-format on */
 

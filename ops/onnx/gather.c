@@ -4,6 +4,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -265,9 +266,6 @@ static int fold_gather_nd(struct op_context *context) {
     return remap_fold(context, 0, &remap);
 }
 
-static const struct op_attr along_axis[] = {INT_ATTR("axis", 0), {0}};
-static const struct op_attr gather_nd_12[] = {INT_ATTR("batch_dims", 0), {0}};
-
 /* A scalar index that stands in the file was x[:, i]: a part, not a copy. */
 static enum op_view view_gather(const struct op_context *context) {
     const struct shape *data = op_shape(context, 0);
@@ -278,19 +276,19 @@ static enum op_view view_gather(const struct op_context *context) {
     return op_attr_int(context, "axis") <= axis ? VIEW_SAME : VIEW_STRIDED;
 }
 
-#define ROW(of, name, from, attributes, context, folds, keeps, shares)                         \
-    .domain = of, .type = name, .since = from, .min_inputs = 2, .max_inputs = 2,               \
-    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context, .fold = folds,  \
-    .param_roles = "ni", .backward.saved_for_backward = keeps, .backward.view = shares
-
 /* clang-format off */
+#define ROW(of, name, from, infer_fn, folds, keeps, shares)                                    \
+    SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .param_roles = "ni",          \
+    .backward.saved_for_backward = keeps, .backward.view = shares
+
 static const struct op rows[] = {
-    /*  domain type            since attributes    rule                   fold                           gradients */
-    {ROW("", "Gather",          1, along_axis,   infer_gather,          fold_gather,                   "1,-", view_gather), .module = "Embedding", .describe = describe_gather},
-    {ROW("", "GatherElements", 11, along_axis,   infer_gather_elements, fold_gather_elements, "01,-", NULL)},
-    {ROW("", "GatherND",       11, NULL,         infer_gather_nd,       fold_gather_nd,             "1,-", NULL)},
-    {ROW("", "GatherND",       12, gather_nd_12, infer_gather_nd,       fold_gather_nd,             "1,-", NULL)},
-    {ROW("com.microsoft", "GatherND", 1, NULL,         infer_gather_nd,       fold_gather_nd,             "-", NULL)},
+    /*   domain   type            since shape rule             fold                  saved for backward shares */
+    {ROW(ONNX,    Gather,            1, infer_gather,          fold_gather,          "1,-",             view_gather),
+     .module = "Embedding", .describe = describe_gather},
+    {ROW(ONNX,    GatherElements,   11, infer_gather_elements, fold_gather_elements, "01,-",            NULL)},
+    {ROW(ONNX,    GatherND,         11, infer_gather_nd,       fold_gather_nd,       "1,-",             NULL)},
+    {ROW(ONNX,    GatherND,         12, infer_gather_nd,       fold_gather_nd,       "1,-",             NULL)},
+    {ROW(CONTRIB, GatherND,          1, infer_gather_nd,       fold_gather_nd,       "-",               NULL)},
 };
 /* clang-format on */
 

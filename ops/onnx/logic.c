@@ -8,6 +8,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/fold.h"
+#include "ops/signatures.gen.h"
 #include "support/text.h"
 
 #include "support/banned.h"
@@ -161,45 +162,39 @@ static int infer_bit_shift(struct op_context *context) {
     return common_infer_broadcast(context);
 }
 
-static const struct op_attr broadcast_1[] = {
-    OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("broadcast", 0), {0}};
-static const struct op_attr is_inf_10[] = {
-    INT_ATTR("detect_negative", 1), INT_ATTR("detect_positive", 1), {0}};
-static const struct op_attr bit_shift_11[] = {REQUIRED_ATTR("direction", ATTR_STRING), {0}};
-
 #define LOGIC(...)                                                                             \
     { ROW(__VA_ARGS__) }
-#define ROW(name, from, n, attributes, context, folds, keeps)                                  \
-    .domain = "", .type = name, .since = from, .min_inputs = n, .max_inputs = n,               \
-    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context, .fold = folds,  \
-    .memory = MEMORY_IN_PLACE, .param_roles = "m", .backward.saved_for_backward = keeps
-
 /* clang-format off */
+#define ROW(name, from, infer_fn, folds, keeps)                                                \
+    SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds, .memory = MEMORY_IN_PLACE,  \
+    .param_roles = "m", .backward.saved_for_backward = keeps
+
 static const struct op rows[] = {
-    /*     type            since in attributes    rule                    fold                              gradients */
-    LOGIC("Equal",           1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
-    LOGIC("Equal",           7,  2, NULL,         infer_compare,          fold_equal,                 "-"),
-    LOGIC("Less",            1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
-    LOGIC("Less",            7,  2, NULL,         infer_compare,          fold_less,                   "-"),
-    LOGIC("LessOrEqual",    12,  2, NULL,         infer_compare,          fold_less_equal,       "-"),
-    LOGIC("Greater",         1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
-    LOGIC("Greater",         7,  2, NULL,         infer_compare,          fold_greater,             "-"),
-    LOGIC("GreaterOrEqual", 12,  2, NULL,         infer_compare,          fold_greater_equal, "-"),
-    LOGIC("And",             1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
-    LOGIC("And",             7,  2, NULL,         infer_compare,          fold_and,                     "-"),
-    LOGIC("Or",              1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
-    LOGIC("Or",              7,  2, NULL,         infer_compare,          fold_or,                       "-"),
-    LOGIC("Xor",             1,  2, broadcast_1,  infer_compare_legacy,   NULL,                             "-"),
-    LOGIC("Xor",             7,  2, NULL,         infer_compare,          fold_xor,                     "-"),
-    LOGIC("Not",             1,  1, NULL,         infer_not,              fold_not,                     "-"),
-    LOGIC("IsNaN",           9,  1, NULL,         infer_test,             fold_is_nan,               "-"),
-    LOGIC("IsInf",          10,  1, is_inf_10,    infer_test,             NULL,                             "-"),
-    {ROW("Where",            9,  3, NULL,         infer_where,            fold_where,                 "-,0,0"), .fold_partial = true},
-    LOGIC("BitShift",       11,  2, bit_shift_11, infer_bit_shift,        NULL,                             "-"),
-    LOGIC("BitwiseAnd",     18,  2, NULL,         common_infer_broadcast, NULL,                             "-"),
-    LOGIC("BitwiseOr",      18,  2, NULL,         common_infer_broadcast, NULL,                             "-"),
-    LOGIC("BitwiseXor",     18,  2, NULL,         common_infer_broadcast, NULL,                             "-"),
-    LOGIC("BitwiseNot",     18,  1, NULL,         common_infer_same,      NULL,                             "-"),
+    /*    type            since shape rule            fold                saved for backward */
+    LOGIC(Equal,             1, infer_compare_legacy, NULL,               "-"),
+    LOGIC(Equal,             7, infer_compare,        fold_equal,         "-"),
+    LOGIC(Less,              1, infer_compare_legacy, NULL,               "-"),
+    LOGIC(Less,              7, infer_compare,        fold_less,          "-"),
+    LOGIC(LessOrEqual,      12, infer_compare,        fold_less_equal,    "-"),
+    LOGIC(Greater,           1, infer_compare_legacy, NULL,               "-"),
+    LOGIC(Greater,           7, infer_compare,        fold_greater,       "-"),
+    LOGIC(GreaterOrEqual,   12, infer_compare,        fold_greater_equal, "-"),
+    LOGIC(And,               1, infer_compare_legacy, NULL,               "-"),
+    LOGIC(And,               7, infer_compare,        fold_and,           "-"),
+    LOGIC(Or,                1, infer_compare_legacy, NULL,               "-"),
+    LOGIC(Or,                7, infer_compare,        fold_or,            "-"),
+    LOGIC(Xor,               1, infer_compare_legacy, NULL,               "-"),
+    LOGIC(Xor,               7, infer_compare,        fold_xor,           "-"),
+    LOGIC(Not,               1, infer_not,            fold_not,           "-"),
+    LOGIC(IsNaN,             9, infer_test,           fold_is_nan,        "-"),
+    LOGIC(IsInf,            10, infer_test,           NULL,               "-"),
+    /*   type   since shape rule   fold        saved for backward */
+    {ROW(Where,    9, infer_where, fold_where, "-,0,0"), .fold_partial = true},
+    LOGIC(BitShift,   11, infer_bit_shift,        NULL, "-"),
+    LOGIC(BitwiseAnd, 18, common_infer_broadcast, NULL, "-"),
+    LOGIC(BitwiseOr,  18, common_infer_broadcast, NULL, "-"),
+    LOGIC(BitwiseXor, 18, common_infer_broadcast, NULL, "-"),
+    LOGIC(BitwiseNot, 18, common_infer_same,      NULL, "-"),
 };
 /* clang-format on */
 

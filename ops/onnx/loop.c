@@ -3,6 +3,7 @@
 #include "ops/body.h"
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/signatures.gen.h"
 #include "ops/trip_count.h"
 
 #include "support/banned.h"
@@ -137,16 +138,14 @@ static int infer_loop(struct op_context *context) {
     return status;
 }
 
-static const struct op_attr attributes[] = {REQUIRED_ATTR("body", ATTR_GRAPH), {0}};
-
-#define LOOP(from, least)                                                                      \
+/* clang-format off */
+#define LOOP(from)                                                                             \
     {                                                                                          \
-        .domain = "", .type = "Loop", .since = from, .min_inputs = least,                      \
-        .max_inputs = VARIADIC, .min_outputs = 1, .max_outputs = VARIADIC,                     \
-        .attrs = attributes, .infer = infer_loop, .memory = MEMORY_CONTROL,                    \
+        SIGNATURE(ONNX, Loop, from), .infer = infer_loop, .memory = MEMORY_CONTROL,            \
         .param_roles = "iix", .backward.saved_for_backward = ""                                \
     }
 
-static const struct op rows[] = {LOOP(1, 3), LOOP(11, 2)};
+static const struct op rows[] = {LOOP(1), LOOP(11)};
+/* clang-format on */
 
 const struct op_family family_loop = {"loop", rows, sizeof rows / sizeof *rows, NULL};

@@ -5,6 +5,7 @@
  */
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -40,21 +41,18 @@ static int64_t log_probabilities(const struct op_context *context) {
     return dtype_bytes(op_dtype(context, 0), op_elements(context, 0));
 }
 
-static const struct op_attr loss_12[] = {
-    OPTIONAL_ATTR("ignore_index", ATTR_INT), STRING_ATTR("reduction", "mean"), {0}};
-
-#define LOSS(name, from, out, class, keeps, ...)                                               \
+/* clang-format off */
+#define LOSS(name, from, class, keeps, ...)                                                    \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = 2, .max_inputs = 3,           \
-        .min_outputs = 1, .max_outputs = out, .attrs = loss_12, .infer = infer_loss,           \
-        .param_roles = "xim", .module = class, .backward.saved_for_backward = keeps,           \
-        __VA_ARGS__                                                                            \
+        SIGNATURE(ONNX, name, from), .infer = infer_loss, .param_roles = "xim",                \
+        .module = class, .backward.saved_for_backward = keeps, __VA_ARGS__                     \
     }
 
 static const struct op rows[] = {
-    LOSS("NegativeLogLikelihoodLoss", 12, 1, "NLLLoss", "12,-", .backward.extra = NULL),
-    LOSS("SoftmaxCrossEntropyLoss", 12, 2, "CrossEntropyLoss", "12ze,-",
+    LOSS(NegativeLogLikelihoodLoss, 12, "NLLLoss", "12,-", .backward.extra = NULL),
+    LOSS(SoftmaxCrossEntropyLoss, 12, "CrossEntropyLoss", "12ze,-",
          .backward.extra = log_probabilities),
 };
+/* clang-format on */
 
 const struct op_family family_loss = {"loss", rows, sizeof rows / sizeof *rows, NULL};

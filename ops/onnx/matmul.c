@@ -12,6 +12,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -179,33 +180,24 @@ static int64_t det_backward(const struct op_context *context, uint32_t wanted) {
     return checked_mul(op_output_elements(context, 0), checked_mul(m, checked_mul(m, m)));
 }
 
-static const struct op_attr gemm_1[] = {FLOAT_ATTR("alpha", 1),   FLOAT_ATTR("beta", 1),
-                                        INT_ATTR("broadcast", 0), INT_ATTR("transA", 0),
-                                        INT_ATTR("transB", 0),    {0}};
-static const struct op_attr gemm_7[] = {FLOAT_ATTR("alpha", 1),
-                                        FLOAT_ATTR("beta", 1),
-                                        INT_ATTR("transA", 0),
-                                        INT_ATTR("transB", 0),
-                                        {0}};
-
-#define PRODUCT(name, from, least, most, attributes, context, count, letters, print)           \
+/* clang-format off */
+#define PRODUCT(name, from, infer_fn, count, letters, print)                                   \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn,                                        \
         .cost = {.macs = count, .macs_formula = "out x inner axis"}, .param_roles = letters,   \
         .module = "Linear", .describe = print, .backward.saved_for_backward = "1,0,",          \
         .backward.factors = 2                                                                  \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*       type   since in  attributes rule          MACs         roles  brackets */
-    PRODUCT("MatMul", 1, 2, 2, NULL,     infer_matmul, macs_matmul, "ww",  describe_matmul),
-    PRODUCT("Gemm",   1, 3, 3, gemm_1,   infer_gemm,   macs_gemm,   "www", describe_gemm),
-    PRODUCT("Gemm",   7, 3, 3, gemm_7,   infer_gemm,   macs_gemm,   "www", describe_gemm),
-    PRODUCT("Gemm",  11, 2, 3, gemm_7,   infer_gemm,   macs_gemm,   "www", describe_gemm),
-    {.domain = "", .type = "Det", .since = 11, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,
-     .infer = infer_det, .cost = {.macs = macs_det, .macs_formula = "matrices x (m - 1) m (2 m - 1) / 6"}, .param_roles = "x", .backward.saved_for_backward = "0y", .backward.macs = det_backward},
+    /*      type    since shape rule    MACs         roles  describe */
+    PRODUCT(MatMul,    1, infer_matmul, macs_matmul, "ww",  describe_matmul),
+    PRODUCT(Gemm,      1, infer_gemm,   macs_gemm,   "www", describe_gemm),
+    PRODUCT(Gemm,      7, infer_gemm,   macs_gemm,   "www", describe_gemm),
+    PRODUCT(Gemm,     11, infer_gemm,   macs_gemm,   "www", describe_gemm),
+    {SIGNATURE(ONNX, Det, 11),
+     .infer = infer_det, .cost = {.macs = macs_det, .macs_formula = "matrices x (m - 1) m (2 m - 1) / 6"},
+     .param_roles = "x", .backward.saved_for_backward = "0y", .backward.macs = det_backward},
 };
 /* clang-format on */
 

@@ -9,6 +9,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -196,172 +197,38 @@ int64_t ml_tree_votes(const struct op_context *context) {
     return checked_mul(n_rows(context), count);
 }
 
-#define TRANSFORMED STRING_ATTR("post_transform", "NONE")
-
-static const struct op_attr binarizer[] = {FLOAT_ATTR("threshold", 0), {0}};
-static const struct op_attr cast_map[] = {STRING_ATTR("cast_to", "TO_FLOAT"),
-                                          STRING_ATTR("map_form", "DENSE"),
-                                          INT_ATTR("max_map", 1),
-                                          {0}};
-static const struct op_attr category[] = {OPTIONAL_ATTR("cats_int64s", ATTR_INTS),
-                                          OPTIONAL_ATTR("cats_strings", ATTR_STRINGS),
-                                          INT_ATTR("default_int64", -1),
-                                          STRING_ATTR("default_string", "_Unused"),
-                                          {0}};
-static const struct op_attr dictionary[] = {OPTIONAL_ATTR("int64_vocabulary", ATTR_INTS),
-                                            OPTIONAL_ATTR("string_vocabulary", ATTR_STRINGS),
-                                            {0}};
-static const struct op_attr features[] = {OPTIONAL_ATTR("inputdimensions", ATTR_INTS), {0}};
-static const struct op_attr imputer[] = {OPTIONAL_ATTR("imputed_value_floats", ATTR_FLOATS),
-                                         OPTIONAL_ATTR("imputed_value_int64s", ATTR_INTS),
-                                         FLOAT_ATTR("replaced_value_float", 0),
-                                         INT_ATTR("replaced_value_int64", 0),
-                                         {0}};
-static const struct op_attr label_1[] = {OPTIONAL_ATTR("classes_strings", ATTR_STRINGS),
-                                         INT_ATTR("default_int64", -1),
-                                         STRING_ATTR("default_string", "_Unused"),
-                                         {0}};
-#define LABEL_ATTRS                                                                            \
-    FLOAT_ATTR("default_float", -0.0), INT_ATTR("default_int64", -1),                          \
-        STRING_ATTR("default_string", "_Unused"), OPTIONAL_ATTR("keys_floats", ATTR_FLOATS),   \
-        OPTIONAL_ATTR("keys_int64s", ATTR_INTS), OPTIONAL_ATTR("keys_strings", ATTR_STRINGS),  \
-        OPTIONAL_ATTR("values_floats", ATTR_FLOATS),                                           \
-        OPTIONAL_ATTR("values_int64s", ATTR_INTS),                                             \
-        OPTIONAL_ATTR("values_strings", ATTR_STRINGS)
-static const struct op_attr label_2[] = {LABEL_ATTRS, {0}};
-static const struct op_attr label_4[] = {LABEL_ATTRS,
-                                         OPTIONAL_ATTR("default_tensor", ATTR_TENSOR),
-                                         OPTIONAL_ATTR("keys_tensor", ATTR_TENSOR),
-                                         OPTIONAL_ATTR("values_tensor", ATTR_TENSOR),
-                                         {0}};
-static const struct op_attr linear_classifier[] = {
-    OPTIONAL_ATTR("classlabels_ints", ATTR_INTS),
-    OPTIONAL_ATTR("classlabels_strings", ATTR_STRINGS),
-    REQUIRED_ATTR("coefficients", ATTR_FLOATS),
-    OPTIONAL_ATTR("intercepts", ATTR_FLOATS),
-    INT_ATTR("multi_class", 0),
-    TRANSFORMED,
-    {0}};
-static const struct op_attr linear_regressor[] = {OPTIONAL_ATTR("coefficients", ATTR_FLOATS),
-                                                  OPTIONAL_ATTR("intercepts", ATTR_FLOATS),
-                                                  TRANSFORMED,
-                                                  INT_ATTR("targets", 1),
-                                                  {0}};
-static const struct op_attr normalizer[] = {STRING_ATTR("norm", "MAX"), {0}};
-static const struct op_attr one_hot[] = {OPTIONAL_ATTR("cats_int64s", ATTR_INTS),
-                                         OPTIONAL_ATTR("cats_strings", ATTR_STRINGS),
-                                         INT_ATTR("zeros", 1),
-                                         {0}};
-static const struct op_attr scaler[] = {
-    OPTIONAL_ATTR("offset", ATTR_FLOATS), OPTIONAL_ATTR("scale", ATTR_FLOATS), {0}};
-#define SUPPORT_ATTRS                                                                          \
-    OPTIONAL_ATTR("coefficients", ATTR_FLOATS), OPTIONAL_ATTR("kernel_params", ATTR_FLOATS),   \
-        STRING_ATTR("kernel_type", "LINEAR"), TRANSFORMED, OPTIONAL_ATTR("rho", ATTR_FLOATS),  \
-        OPTIONAL_ATTR("support_vectors", ATTR_FLOATS)
-static const struct op_attr support_classifier[] = {
-    SUPPORT_ATTRS,
-    OPTIONAL_ATTR("classlabels_ints", ATTR_INTS),
-    OPTIONAL_ATTR("classlabels_strings", ATTR_STRINGS),
-    OPTIONAL_ATTR("prob_a", ATTR_FLOATS),
-    OPTIONAL_ATTR("prob_b", ATTR_FLOATS),
-    OPTIONAL_ATTR("vectors_per_class", ATTR_INTS),
-    {0}};
-static const struct op_attr support_regressor[] = {
-    SUPPORT_ATTRS, INT_ATTR("n_supports", 0), INT_ATTR("one_class", 0), {0}};
-#define TREE_ATTRS                                                                             \
-    OPTIONAL_ATTR("base_values", ATTR_FLOATS), OPTIONAL_ATTR("nodes_falsenodeids", ATTR_INTS), \
-        OPTIONAL_ATTR("nodes_featureids", ATTR_INTS),                                          \
-        OPTIONAL_ATTR("nodes_hitrates", ATTR_FLOATS),                                          \
-        OPTIONAL_ATTR("nodes_missing_value_tracks_true", ATTR_INTS),                           \
-        OPTIONAL_ATTR("nodes_modes", ATTR_STRINGS), OPTIONAL_ATTR("nodes_nodeids", ATTR_INTS), \
-        OPTIONAL_ATTR("nodes_treeids", ATTR_INTS),                                             \
-        OPTIONAL_ATTR("nodes_truenodeids", ATTR_INTS),                                         \
-        OPTIONAL_ATTR("nodes_values", ATTR_FLOATS), TRANSFORMED
-#define TREE_TENSORS                                                                           \
-    OPTIONAL_ATTR("base_values_as_tensor", ATTR_TENSOR),                                       \
-        OPTIONAL_ATTR("nodes_hitrates_as_tensor", ATTR_TENSOR),                                \
-        OPTIONAL_ATTR("nodes_values_as_tensor", ATTR_TENSOR)
-#define CLASS_ATTRS                                                                            \
-    OPTIONAL_ATTR("class_ids", ATTR_INTS), OPTIONAL_ATTR("class_nodeids", ATTR_INTS),          \
-        OPTIONAL_ATTR("class_treeids", ATTR_INTS),                                             \
-        OPTIONAL_ATTR("class_weights", ATTR_FLOATS),                                           \
-        OPTIONAL_ATTR("classlabels_int64s", ATTR_INTS),                                        \
-        OPTIONAL_ATTR("classlabels_strings", ATTR_STRINGS)
-#define TARGET_ATTRS                                                                           \
-    STRING_ATTR("aggregate_function", "SUM"), OPTIONAL_ATTR("n_targets", ATTR_INT),            \
-        OPTIONAL_ATTR("target_ids", ATTR_INTS), OPTIONAL_ATTR("target_nodeids", ATTR_INTS),    \
-        OPTIONAL_ATTR("target_treeids", ATTR_INTS),                                            \
-        OPTIONAL_ATTR("target_weights", ATTR_FLOATS)
-static const struct op_attr tree_classifier_1[] = {TREE_ATTRS, CLASS_ATTRS, {0}};
-static const struct op_attr tree_classifier_3[] = {
-    TREE_ATTRS,
-    CLASS_ATTRS,
-    TREE_TENSORS,
-    OPTIONAL_ATTR("class_weights_as_tensor", ATTR_TENSOR),
-    {0}};
-static const struct op_attr tree_regressor_1[] = {TREE_ATTRS, TARGET_ATTRS, {0}};
-static const struct op_attr tree_regressor_3[] = {
-    TREE_ATTRS,
-    TARGET_ATTRS,
-    TREE_TENSORS,
-    OPTIONAL_ATTR("target_weights_as_tensor", ATTR_TENSOR),
-    {0}};
-static const struct op_attr trees_5[] = {
-    INT_ATTR("aggregate_function", 1),
-    REQUIRED_ATTR("leaf_targetids", ATTR_INTS),
-    REQUIRED_ATTR("leaf_weights", ATTR_TENSOR),
-    OPTIONAL_ATTR("membership_values", ATTR_TENSOR),
-    OPTIONAL_ATTR("n_targets", ATTR_INT),
-    REQUIRED_ATTR("nodes_falseleafs", ATTR_INTS),
-    REQUIRED_ATTR("nodes_falsenodeids", ATTR_INTS),
-    REQUIRED_ATTR("nodes_featureids", ATTR_INTS),
-    OPTIONAL_ATTR("nodes_hitrates", ATTR_TENSOR),
-    OPTIONAL_ATTR("nodes_missing_value_tracks_true", ATTR_INTS),
-    REQUIRED_ATTR("nodes_modes", ATTR_TENSOR),
-    REQUIRED_ATTR("nodes_splits", ATTR_TENSOR),
-    REQUIRED_ATTR("nodes_trueleafs", ATTR_INTS),
-    REQUIRED_ATTR("nodes_truenodeids", ATTR_INTS),
-    INT_ATTR("post_transform", 0),
-    REQUIRED_ATTR("tree_roots", ATTR_INTS),
-    {0}};
-static const struct op_attr zip_map[] = {OPTIONAL_ATTR("classlabels_int64s", ATTR_INTS),
-                                         OPTIONAL_ATTR("classlabels_strings", ATTR_STRINGS),
-                                         {0}};
-
-#define ROW(name, from, most, out, attributes, context, count, are)                            \
+/* clang-format off */
+#define ROW(name, from, infer_fn, count, are)                                                  \
     {                                                                                          \
-        .domain = "ai.onnx.ml", .type = name, .since = from, .min_inputs = 1 + ((most) == 2),  \
-        .max_inputs = most, .min_outputs = out, .max_outputs = out, .attrs = attributes,       \
-        .infer = context, .cost.macs = count, .cost.macs_formula = are, .param_roles = "xi",   \
-        .backward.saved_for_backward = "-"                                                     \
+        SIGNATURE(ML, name, from), .infer = infer_fn, .cost.macs = count,                      \
+        .cost.macs_formula = are, .param_roles = "xi", .backward.saved_for_backward = "-"      \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*  type                  since in  out attributes      rule                     MACs */
-    ROW("ArrayFeatureExtractor",  1, 2, 1, NULL,               infer_extract,           NULL, NULL),
-    ROW("Binarizer",              1, 1, 1, binarizer,          common_infer_same,       NULL, NULL),
-    ROW("CastMap",                1, 1, 1, cast_map,           infer_cast_map,          NULL, NULL),
-    ROW("CategoryMapper",         1, 1, 1, category,           infer_category,          NULL, NULL),
-    ROW("DictVectorizer",         1, 1, 1, dictionary,         infer_dictionary,        NULL, NULL),
-    ROW("FeatureVectorizer", 1, VARIADIC, 1, features,         infer_features,          NULL, NULL),
-    ROW("Imputer",                1, 1, 1, imputer,            common_infer_same,       NULL, NULL),
-    ROW("LabelEncoder",           1, 1, 1, label_1,            infer_label,             NULL, NULL),
-    ROW("LabelEncoder",           2, 1, 1, label_2,            infer_label,             NULL, NULL),
-    ROW("LabelEncoder",           4, 1, 1, label_4,            infer_label,             NULL, NULL),
-    ROW("LinearClassifier",       1, 1, 2, linear_classifier,  infer_classifier,        macs_coefficients, "rows x coefficients"),
-    ROW("LinearRegressor",        1, 1, 1, linear_regressor,   infer_linear_regressor,  macs_coefficients, "rows x coefficients"),
-    ROW("Normalizer",             1, 1, 1, normalizer,         infer_float,             NULL, NULL),
-    ROW("OneHotEncoder",          1, 1, 1, one_hot,            infer_one_hot,           NULL, NULL),
-    ROW("SVMClassifier",          1, 1, 2, support_classifier, infer_classifier,        macs_support, "rows x (support vectors + coefficients)"),
-    ROW("SVMRegressor",           1, 1, 1, support_regressor,  infer_support_regressor, macs_support, "rows x (support vectors + coefficients)"),
-    ROW("Scaler",                 1, 1, 1, scaler,             infer_float,             NULL, NULL),
-    ROW("TreeEnsembleClassifier", 1, 1, 2, tree_classifier_1,  infer_classifier,        NULL, NULL),
-    ROW("TreeEnsembleClassifier", 3, 1, 2, tree_classifier_3,  infer_classifier,        NULL, NULL),
-    ROW("TreeEnsembleRegressor",  1, 1, 1, tree_regressor_1,   infer_tree_regressor,    NULL, NULL),
-    ROW("TreeEnsembleRegressor",  3, 1, 1, tree_regressor_3,   infer_tree_regressor,    NULL, NULL),
-    ROW("TreeEnsemble",           5, 1, 1, trees_5,            infer_trees,             NULL, NULL),
-    ROW("ZipMap",                 1, 1, 1, zip_map,            infer_zip_map,           NULL, NULL),
+    /*  type                    since shape rule               MACs               are */
+    ROW(ArrayFeatureExtractor,     1, infer_extract,           NULL,              NULL),
+    ROW(Binarizer,                 1, common_infer_same,       NULL,              NULL),
+    ROW(CastMap,                   1, infer_cast_map,          NULL,              NULL),
+    ROW(CategoryMapper,            1, infer_category,          NULL,              NULL),
+    ROW(DictVectorizer,            1, infer_dictionary,        NULL,              NULL),
+    ROW(FeatureVectorizer,         1, infer_features,          NULL,              NULL),
+    ROW(Imputer,                   1, common_infer_same,       NULL,              NULL),
+    ROW(LabelEncoder,              1, infer_label,             NULL,              NULL),
+    ROW(LabelEncoder,              2, infer_label,             NULL,              NULL),
+    ROW(LabelEncoder,              4, infer_label,             NULL,              NULL),
+    ROW(LinearClassifier,          1, infer_classifier,        macs_coefficients, "rows x coefficients"),
+    ROW(LinearRegressor,           1, infer_linear_regressor,  macs_coefficients, "rows x coefficients"),
+    ROW(Normalizer,                1, infer_float,             NULL,              NULL),
+    ROW(OneHotEncoder,             1, infer_one_hot,           NULL,              NULL),
+    ROW(SVMClassifier,             1, infer_classifier,        macs_support,      "rows x (support vectors + coefficients)"),
+    ROW(SVMRegressor,              1, infer_support_regressor, macs_support,      "rows x (support vectors + coefficients)"),
+    ROW(Scaler,                    1, infer_float,             NULL,              NULL),
+    ROW(TreeEnsembleClassifier,    1, infer_classifier,        NULL,              NULL),
+    ROW(TreeEnsembleClassifier,    3, infer_classifier,        NULL,              NULL),
+    ROW(TreeEnsembleRegressor,     1, infer_tree_regressor,    NULL,              NULL),
+    ROW(TreeEnsembleRegressor,     3, infer_tree_regressor,    NULL,              NULL),
+    ROW(TreeEnsemble,              5, infer_trees,             NULL,              NULL),
+    ROW(ZipMap,                    1, infer_zip_map,           NULL,              NULL),
 };
 /* clang-format on */
 

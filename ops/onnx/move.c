@@ -4,6 +4,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -333,38 +334,28 @@ static int infer_one_hot(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 2), rank, dims);
 }
 
-static const struct op_attr transpose[] = {OPTIONAL_ATTR("perm", ATTR_INTS), {0}};
-static const struct op_attr block_1[] = {REQUIRED_ATTR("blocksize", ATTR_INT), {0}};
-static const struct op_attr block_mode[] = {
-    REQUIRED_ATTR("blocksize", ATTR_INT), STRING_ATTR("mode", "DCR"), {0}};
-static const struct op_attr trilu[] = {INT_ATTR("upper", 1), {0}};
-static const struct op_attr reverse_sequence[] = {
-    INT_ATTR("batch_axis", 1), INT_ATTR("time_axis", 0), {0}};
-static const struct op_attr eye_like[] = {
-    OPTIONAL_ATTR("dtype", ATTR_INT), INT_ATTR("k", 0), {0}};
-static const struct op_attr one_hot[] = {INT_ATTR("axis", -1), {0}};
-
-#define ROW(of, name, from, least, most, attributes, context, folds, letters, keeps, shares)   \
-    .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,        \
-    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context, .fold = folds,  \
-    .param_roles = letters, .backward.saved_for_backward = keeps, .backward.view = shares
-
 /* clang-format off */
+#define ROW(of, name, from, infer_fn, folds, letters, keeps, shares)                           \
+    SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters,       \
+    .backward.saved_for_backward = keeps, .backward.view = shares
+
 static const struct op rows[] = {
-    /*   type          since in        attributes        rule                     fold            roles      gradients */
-    {ROW("", "Transpose",      1, 1, 1,        transpose,        infer_transpose,         fold_transpose, "p",   "", view_transpose)},
-    {ROW("", "Expand",         8, 2, 2,        NULL,             infer_expand,            fold_expand,    "pi", ",-", common_view_strided)},
-    {ROW("", "Tile",           1, 3, 3,        NULL,             infer_tile_1,            fold_tile,      "pi", ",-", NULL)},
-    {ROW("", "Tile",           6, 2, 2,        NULL,             infer_tile,              fold_tile,      "pi", ",-", NULL)},
-    {ROW("", "DepthToSpace",   1, 1, 1,        block_1,          infer_depth_to_space,    NULL,           "x",   "", NULL), .module = "PixelShuffle", .describe = describe_depth_to_space},
-    {ROW("", "DepthToSpace",  11, 1, 1,        block_mode,       infer_depth_to_space,    NULL,           "x",   "", NULL), .module = "PixelShuffle", .describe = describe_depth_to_space},
-    {ROW("", "SpaceToDepth",   1, 1, 1,        block_1,          infer_space_to_depth,    NULL,           "x",   "", NULL)},
-    {ROW("", "SpaceToDepth",  28, 1, 1,        block_mode,       infer_space_to_depth,    NULL,           "x",   "", NULL)},
-    {ROW("", "Trilu",         14, 1, 2,        trilu,            infer_trilu,             fold_trilu,     "pi", ",-", NULL)},
-    {ROW("com.microsoft", "Trilu", 1, 1, 2, trilu,        infer_trilu,             fold_trilu,     "pi", "-", NULL)},
-    {ROW("", "ReverseSequence",10, 2, 2,       reverse_sequence, infer_reverse_sequence,  NULL,           "xi", ",-", NULL)},
-    {ROW("", "EyeLike",        9, 1, 1,        eye_like,         infer_eye_like,          NULL,           "i",   "-", NULL)},
-    {ROW("", "OneHot",         9, 3, 3,        one_hot,          infer_one_hot,           NULL,           "i",   "-", NULL)},
+    /*   domain   type             since shape rule              fold            roles saved for backward shares */
+    {ROW(ONNX,    Transpose,          1, infer_transpose,        fold_transpose, "p",  "",                view_transpose)},
+    {ROW(ONNX,    Expand,             8, infer_expand,           fold_expand,    "pi", ",-",              common_view_strided)},
+    {ROW(ONNX,    Tile,               1, infer_tile_1,           fold_tile,      "pi", ",-",              NULL)},
+    {ROW(ONNX,    Tile,               6, infer_tile,             fold_tile,      "pi", ",-",              NULL)},
+    {ROW(ONNX,    DepthToSpace,       1, infer_depth_to_space,   NULL,           "x",  "",                NULL),
+     .module = "PixelShuffle", .describe = describe_depth_to_space},
+    {ROW(ONNX,    DepthToSpace,      11, infer_depth_to_space,   NULL,           "x",  "",                NULL),
+     .module = "PixelShuffle", .describe = describe_depth_to_space},
+    {ROW(ONNX,    SpaceToDepth,       1, infer_space_to_depth,   NULL,           "x",  "",                NULL)},
+    {ROW(ONNX,    SpaceToDepth,      28, infer_space_to_depth,   NULL,           "x",  "",                NULL)},
+    {ROW(ONNX,    Trilu,             14, infer_trilu,            fold_trilu,     "pi", ",-",              NULL)},
+    {ROW(CONTRIB, Trilu,              1, infer_trilu,            fold_trilu,     "pi", "-",               NULL)},
+    {ROW(ONNX,    ReverseSequence,   10, infer_reverse_sequence, NULL,           "xi", ",-",              NULL)},
+    {ROW(ONNX,    EyeLike,            9, infer_eye_like,         NULL,           "i",  "-",               NULL)},
+    {ROW(ONNX,    OneHot,             9, infer_one_hot,          NULL,           "i",  "-",               NULL)},
 };
 /* clang-format on */
 

@@ -10,6 +10,7 @@
 
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -255,74 +256,39 @@ static int64_t input_bytes(const struct op_context *context) {
     return dtype_bytes(op_dtype(context, 0), op_elements(context, 0));
 }
 
-#define EPSILON FLOAT_ATTR("epsilon", 1e-5F)
-
-static const struct op_attr batch_1[] = {REQUIRED_ATTR("consumed_inputs", ATTR_INTS),
-                                         EPSILON,
-                                         INT_ATTR("is_test", 0),
-                                         FLOAT_ATTR("momentum", 0.9F),
-                                         INT_ATTR("spatial", 1),
-                                         {0}};
-static const struct op_attr batch_6[] = {
-    EPSILON, INT_ATTR("is_test", 0), FLOAT_ATTR("momentum", 0.9F), INT_ATTR("spatial", 1), {0}};
-static const struct op_attr batch_7[] = {
-    EPSILON, FLOAT_ATTR("momentum", 0.9F), INT_ATTR("spatial", 1), {0}};
-static const struct op_attr batch_9[] = {EPSILON, FLOAT_ATTR("momentum", 0.9F), {0}};
-static const struct op_attr batch_14[] = {
-    EPSILON, FLOAT_ATTR("momentum", 0.9F), INT_ATTR("training_mode", 0), {0}};
-static const struct op_attr instance_1[] = {CONSUMED_INPUTS, EPSILON, {0}};
-static const struct op_attr instance_6[] = {EPSILON, {0}};
-static const struct op_attr group_18[] = {EPSILON, REQUIRED_ATTR("num_groups", ATTR_INT), {0}};
-static const struct op_attr group_21[] = {
-    EPSILON, REQUIRED_ATTR("num_groups", ATTR_INT), INT_ATTR("stash_type", 1), {0}};
-static const struct op_attr layer_17[] = {
-    INT_ATTR("axis", -1), EPSILON, INT_ATTR("stash_type", 1), {0}};
-static const struct op_attr lrn_1[] = {FLOAT_ATTR("alpha", 1e-4F),
-                                       FLOAT_ATTR("beta", 0.75F),
-                                       FLOAT_ATTR("bias", 1),
-                                       REQUIRED_ATTR("size", ATTR_INT),
-                                       {0}};
-static const struct op_attr lp_1[] = {INT_ATTR("axis", -1), INT_ATTR("p", 2), {0}};
-static const struct op_attr mean_variance_9[] = {OPTIONAL_ATTR("axes", ATTR_INTS), {0}};
-
-#define BATCH_NORM(from, out, attributes)                                                      \
+/* clang-format off */
+#define BATCH_NORM(from)                                                                       \
     {                                                                                          \
-        .domain = "", .type = "BatchNormalization", .since = from, .min_inputs = 5,            \
-        .max_inputs = 5, .min_outputs = 1, .max_outputs = out, .attrs = attributes,            \
-        .infer = infer_batch_norm,                                                             \
-        .cost = {.extra = batch_norm_flops,                                                    \
-                 .extra_description = "at 2 an input element, 5 in training"},                 \
+        SIGNATURE(ONNX, BatchNormalization, from), .infer = infer_batch_norm,                  \
+        .cost = {.extra = batch_norm_flops, .extra_description = "at 2 an input element, 5 in training"},\
         .memory = MEMORY_IN_PLACE_UNLESS_TRAINING, .trains = batch_norm_trains,                \
         .param_roles = "xnnss", .module = "BatchNorm{n}d", .describe = describe_batch_norm,    \
         .backward.saved_for_backward = "0134e,0134e,0134e,-",                                  \
         .backward.extra = batch_statistics                                                     \
     }
-#define NORM(name, from, least, most, out, attributes, context, flops, letters, class, print,  \
-             keeps, more)                                                                      \
+#define NORM(name, from, infer_fn, flops, letters, class, print, keeps, more)                  \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = context,           \
-        .cost = {.per_input = flops}, .param_roles = letters, .module = class,                 \
-        .describe = print, .backward.saved_for_backward = keeps, .backward.extra = more        \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .cost = {.per_input = flops},          \
+        .param_roles = letters, .module = class, .describe = print,                            \
+        .backward.saved_for_backward = keeps, .backward.extra = more                           \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    BATCH_NORM( 1, 5, batch_1),
-    BATCH_NORM( 6, 5, batch_6),
-    BATCH_NORM( 7, 5, batch_7),
-    BATCH_NORM( 9, 5, batch_9),
-    BATCH_NORM(14, 3, batch_14),
-    /*   type                    since in out attributes  rule             n  roles  module             brackets                      gradients */
-    NORM("InstanceNormalization",  1, 3, 3, 1, instance_1, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d", describe_instance_norm, "01e", instance_statistics),
-    NORM("InstanceNormalization",  6, 3, 3, 1, instance_6, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d", describe_instance_norm, "01e", instance_statistics),
-    NORM("GroupNormalization",    18, 3, 3, 1, group_18,   infer_group_norm,    5, "xnn", "GroupNorm",        describe_group_norm,       "01e", group_statistics),
-    NORM("GroupNormalization",    21, 3, 3, 1, group_21,   infer_group_norm,    5, "xnn", "GroupNorm",        describe_group_norm,       "01e", group_statistics),
-    NORM("LayerNormalization",    17, 2, 3, 3, layer_17,   infer_layer_norm,    5, "xnn", "LayerNorm",        describe_layer_norm,       "01e", layer_statistics),
-    NORM("RMSNormalization",      23, 2, 2, 1, layer_17,   infer_layer_norm,    0, "xn",  "RMSNorm",          describe_layer_norm,       "01e", rms_statistics),
-    NORM("LRN",                    1, 1, 1, 1, lrn_1,      infer_lrn,           0, "x",   "LocalResponseNorm", describe_lrn,                   "0e", input_bytes),
-    NORM("LpNormalization",        1, 1, 1, 1, lp_1,       infer_along_axis,    0, "x",   NULL,               NULL,                                     "0y", NULL),
-    NORM("MeanVarianceNormalization", 9, 1, 1, 1, mean_variance_9, common_infer_same, 0, "x", NULL,           NULL,                                     "0y", NULL),
+    BATCH_NORM(1),
+    BATCH_NORM(6),
+    BATCH_NORM(7),
+    BATCH_NORM(9),
+    BATCH_NORM(14),
+    /*   type                       since shape rule           n  roles  module               describe                saved for backward extra */
+    NORM(InstanceNormalization,        1, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d",  describe_instance_norm, "01e",             instance_statistics),
+    NORM(InstanceNormalization,        6, infer_instance_norm, 5, "xnn", "InstanceNorm{n}d",  describe_instance_norm, "01e",             instance_statistics),
+    NORM(GroupNormalization,          18, infer_group_norm,    5, "xnn", "GroupNorm",         describe_group_norm,    "01e",             group_statistics),
+    NORM(GroupNormalization,          21, infer_group_norm,    5, "xnn", "GroupNorm",         describe_group_norm,    "01e",             group_statistics),
+    NORM(LayerNormalization,          17, infer_layer_norm,    5, "xnn", "LayerNorm",         describe_layer_norm,    "01e",             layer_statistics),
+    NORM(RMSNormalization,            23, infer_layer_norm,    0, "xn",  "RMSNorm",           describe_layer_norm,    "01e",             rms_statistics),
+    NORM(LRN,                          1, infer_lrn,           0, "x",   "LocalResponseNorm", describe_lrn,           "0e",              input_bytes),
+    NORM(LpNormalization,              1, infer_along_axis,    0, "x",   NULL,                NULL,                   "0y",              NULL),
+    NORM(MeanVarianceNormalization,    9, common_infer_same,   0, "x",   NULL,                NULL,                   "0y",              NULL),
 };
 /* clang-format on */
 

@@ -7,6 +7,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -60,39 +61,20 @@ static void macs_gradient(const struct op_context *context, struct product *ret)
     product_add(ret, "of the graph that is differentiated", DIM_UNKNOWN);
 }
 
-static const struct op_attr adagrad_1[] = {FLOAT_ATTR("decay_factor", 0),
-                                           FLOAT_ATTR("epsilon", 1e-6),
-                                           FLOAT_ATTR("norm_coefficient", 0),
-                                           {0}};
-static const struct op_attr adam_1[] = {FLOAT_ATTR("alpha", 0.9),
-                                        FLOAT_ATTR("beta", 0.999),
-                                        FLOAT_ATTR("epsilon", 1e-6),
-                                        FLOAT_ATTR("norm_coefficient", 0),
-                                        FLOAT_ATTR("norm_coefficient_post", 0),
-                                        {0}};
-static const struct op_attr momentum_1[] = {REQUIRED_ATTR("alpha", ATTR_FLOAT),
-                                            REQUIRED_ATTR("beta", ATTR_FLOAT),
-                                            REQUIRED_ATTR("mode", ATTR_STRING),
-                                            REQUIRED_ATTR("norm_coefficient", ATTR_FLOAT),
-                                            {0}};
-static const struct op_attr gradient_1[] = {REQUIRED_ATTR("xs", ATTR_STRINGS),
-                                            REQUIRED_ATTR("y", ATTR_STRING),
-                                            OPTIONAL_ATTR("zs", ATTR_STRINGS),
-                                            {0}};
-
-#define ROW(name, least, attributes, context, ...)                                             \
+/* clang-format off */
+#define ROW(name, infer_fn, ...)                                                               \
     {                                                                                          \
-        .domain = "ai.onnx.preview.training", .type = name, .since = 1, .min_inputs = least,   \
-        .max_inputs = VARIADIC, .min_outputs = 1, .max_outputs = VARIADIC,                     \
-        .attrs = attributes, .infer = context, .backward.saved_for_backward = "-", __VA_ARGS__ \
+        SIGNATURE(TRAINING, name, 1), .infer = infer_fn, .backward.saved_for_backward = "-",   \
+        __VA_ARGS__                                                                            \
     }
 
 static const struct op rows[] = {
-    ROW("Adagrad", 3, adagrad_1, infer_one_state, .param_roles = "iix"),
-    ROW("Adam", 3, adam_1, infer_two_states, .param_roles = "iix"),
-    ROW("Momentum", 3, momentum_1, infer_one_state, .param_roles = "iix"),
-    ROW("Gradient", 1, gradient_1, infer_gradient, .param_roles = "x",
+    ROW(Adagrad,  infer_one_state,  .param_roles = "iix"),
+    ROW(Adam,     infer_two_states, .param_roles = "iix"),
+    ROW(Momentum, infer_one_state,  .param_roles = "iix"),
+    ROW(Gradient, infer_gradient, .param_roles = "x",
         .cost.macs = macs_gradient, .cost.macs_formula = "unknown: of a pass over the graph"),
 };
+/* clang-format on */
 
 const struct op_family family_optimizer = {"optimizer", rows, sizeof rows / sizeof *rows, NULL};

@@ -5,6 +5,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -208,40 +209,26 @@ static int infer_center_crop_pad(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), input->rank, dims);
 }
 
-static const struct op_attr pad_1[] = {REQUIRED_ATTR("paddings", ATTR_INTS),
-                                       STRING_ATTR("mode", "constant"),
-                                       FLOAT_ATTR("value", 0),
-                                       {0}};
-static const struct op_attr pad_2[] = {REQUIRED_ATTR("pads", ATTR_INTS),
-                                       STRING_ATTR("mode", "constant"),
-                                       FLOAT_ATTR("value", 0),
-                                       {0}};
-static const struct op_attr pad_11[] = {STRING_ATTR("mode", "constant"), {0}};
-static const struct op_attr center_crop_pad[] = {OPTIONAL_ATTR("axes", ATTR_INTS), {0}};
-
-#define PAD(of, from, least, most, attributes, letters)                                        \
+/* clang-format off */
+#define PAD(of, from, letters)                                                                 \
     {                                                                                          \
-        .domain = of, .type = "Pad", .since = from, .min_inputs = least, .max_inputs = most,   \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_pad,           \
-        .fold = fold_pad, .param_roles = letters, .backward.saved_for_backward = ",-",         \
+        SIGNATURE(of, Pad, from), .infer = infer_pad, .fold = fold_pad,                        \
+        .param_roles = letters, .backward.saved_for_backward = ",-",                           \
         .backward.saved_for_backward_of = pad_gradients                                        \
     }
 
 #define CROP(from)                                                                             \
     {                                                                                          \
-        .domain = "", .type = "CenterCropPad", .since = from, .min_inputs = 2,                 \
-        .max_inputs = 2, .min_outputs = 1, .max_outputs = 1, .attrs = center_crop_pad,         \
-        .infer = infer_center_crop_pad, .param_roles = "pi",                                   \
-        .backward.saved_for_backward = ",-"                                                    \
+        SIGNATURE(ONNX, CenterCropPad, from), .infer = infer_center_crop_pad,                  \
+        .param_roles = "pi", .backward.saved_for_backward = ",-"                               \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    PAD("",               1, 1, 1, pad_1,  "p"),
-    PAD("",               2, 1, 1, pad_2,  "p"),
-    PAD("",              11, 2, 3, pad_11, "pii"),
-    PAD("",              18, 2, 4, pad_11, "pii"),
-    PAD("com.microsoft",  1, 2, 3, pad_11, "pii"),
+    PAD(ONNX,     1, "p"),
+    PAD(ONNX,     2, "p"),
+    PAD(ONNX,    11, "pii"),
+    PAD(ONNX,    18, "pii"),
+    PAD(CONTRIB,  1, "pii"),
     CROP(18),
 };
 /* clang-format on */

@@ -9,6 +9,7 @@
 
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/signatures.gen.h"
 #include "ops/window.h"
 
 #include "support/banned.h"
@@ -225,85 +226,41 @@ static int64_t pool_indices(const struct op_context *context) {
     return dtype_bytes(DTYPE_INT64, op_output_elements(context, 0));
 }
 
-#define WINDOW_ATTRS                                                                           \
-    STRING_ATTR("auto_pad", "NOTSET"), REQUIRED_ATTR("kernel_shape", ATTR_INTS),               \
-        OPTIONAL_ATTR("pads", ATTR_INTS), OPTIONAL_ATTR("strides", ATTR_INTS)
-#define DILATED OPTIONAL_ATTR("dilations", ATTR_INTS), INT_ATTR("ceil_mode", 0)
-
-static const struct op_attr max_1[] = {WINDOW_ATTRS, {0}};
-static const struct op_attr max_8[] = {WINDOW_ATTRS, INT_ATTR("storage_order", 0), {0}};
-static const struct op_attr max_10[] = {
-    WINDOW_ATTRS, INT_ATTR("storage_order", 0), DILATED, {0}};
-static const struct op_attr average_7[] = {WINDOW_ATTRS, INT_ATTR("count_include_pad", 0), {0}};
-static const struct op_attr average_10[] = {
-    WINDOW_ATTRS, INT_ATTR("count_include_pad", 0), INT_ATTR("ceil_mode", 0), {0}};
-static const struct op_attr average_19[] = {
-    WINDOW_ATTRS, INT_ATTR("count_include_pad", 0), DILATED, {0}};
-static const struct op_attr lp_1[] = {STRING_ATTR("auto_pad", "NOTSET"),
-                                      OPTIONAL_ATTR("kernel_shape", ATTR_INTS),
-                                      FLOAT_ATTR("p", 2),
-                                      OPTIONAL_ATTR("pads", ATTR_INTS),
-                                      OPTIONAL_ATTR("strides", ATTR_INTS),
-                                      {0}};
-static const struct op_attr lp_2[] = {WINDOW_ATTRS, INT_ATTR("p", 2), {0}};
-static const struct op_attr lp_18[] = {WINDOW_ATTRS, INT_ATTR("p", 2), DILATED, {0}};
-static const struct op_attr global_lp_1[] = {FLOAT_ATTR("p", 2), {0}};
-static const struct op_attr global_lp_2[] = {INT_ATTR("p", 2), {0}};
-static const struct op_attr unpool_9[] = {REQUIRED_ATTR("kernel_shape", ATTR_INTS),
-                                          OPTIONAL_ATTR("pads", ATTR_INTS),
-                                          OPTIONAL_ATTR("strides", ATTR_INTS),
-                                          {0}};
-static const struct op_attr roi_pool_1[] = {
-    REQUIRED_ATTR("pooled_shape", ATTR_INTS), FLOAT_ATTR("spatial_scale", 1), {0}};
-#define ROI_ALIGN_ATTRS                                                                        \
-    STRING_ATTR("mode", "avg"), INT_ATTR("output_height", 1), INT_ATTR("output_width", 1),     \
-        INT_ATTR("sampling_ratio", 0), FLOAT_ATTR("spatial_scale", 1)
-static const struct op_attr roi_align_10[] = {ROI_ALIGN_ATTRS, {0}};
-static const struct op_attr roi_align_16[] = {
-    ROI_ALIGN_ATTRS, STRING_ATTR("coordinate_transformation_mode", "half_pixel"), {0}};
-
-static const struct op_attr col2im_18[] = {OPTIONAL_ATTR("dilations", ATTR_INTS),
-                                           OPTIONAL_ATTR("pads", ATTR_INTS),
-                                           OPTIONAL_ATTR("strides", ATTR_INTS),
-                                           {0}};
-
-#define POOL(name, from, out, attributes, context, class, print, keeps, more)                  \
+/* clang-format off */
+#define POOL(name, from, infer_fn, class, print, keeps, more)                                  \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
-        .min_outputs = 1, .max_outputs = out, .attrs = attributes, .infer = context,           \
-        .cost = {.per_input = 1}, .param_roles = "x", .module = class, .describe = print,      \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .cost = {.per_input = 1},              \
+        .param_roles = "x", .module = class, .describe = print,                                \
         .backward.saved_for_backward = keeps, .backward.extra = more                           \
     }
-#define REGION(name, from, least, most, attributes, context, keeps)                            \
+#define REGION(name, from, infer_fn, keeps)                                                    \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .param_roles = "xi", .backward.saved_for_backward = keeps                              \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "xi",                   \
+        .backward.saved_for_backward = keeps                                                   \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*   type             since out attributes  rule          module                  brackets                gradients */
-    POOL("MaxPool",           1, 1, max_1,       pool_infer,   "MaxPool{n}d",         describe_max,           "0e", pool_indices),
-    POOL("MaxPool",           8, 2, max_8,       pool_infer,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
-    POOL("MaxPool",          10, 2, max_10,      pool_infer,   "MaxPool{n}d",         describe_max,           "0ze", pool_indices),
-    POOL("AveragePool",       1, 1, max_1,       pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
-    POOL("AveragePool",       7, 1, average_7,   pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
-    POOL("AveragePool",      10, 1, average_10,  pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
-    POOL("AveragePool",      19, 1, average_19,  pool_infer,   "AvgPool{n}d",         describe_average,   "0", NULL),
-    POOL("LpPool",            1, 1, lp_1,        pool_infer,   NULL,                  NULL,                           "0y", NULL),
-    POOL("LpPool",            2, 1, lp_2,        pool_infer,   NULL,                  NULL,                           "0y", NULL),
-    POOL("LpPool",           18, 1, lp_18,       pool_infer,   NULL,                  NULL,                           "0y", NULL),
-    POOL("GlobalAveragePool", 1, 1, NULL,        infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "", NULL),
-    POOL("GlobalMaxPool",     1, 1, NULL,        infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e", pool_indices),
-    POOL("GlobalLpPool",      1, 1, global_lp_1, infer_global, NULL,                  NULL,                           "0y", NULL),
-    POOL("GlobalLpPool",      2, 1, global_lp_2, infer_global, NULL,                  NULL,                           "0y", NULL),
-    /*     type      since in    attributes    rule                  gradients */
-    REGION("MaxUnpool",   9, 2, 3, unpool_9,     infer_unpool,       "1,-"),
-    REGION("MaxRoiPool",  1, 2, 2, roi_pool_1,   infer_roi_pool,   "01,-"),
-    REGION("RoiAlign",   10, 3, 3, roi_align_10, infer_roi_align, "12,-"),
-    REGION("RoiAlign",   16, 3, 3, roi_align_16, infer_roi_align, "12,-"),
-    REGION("Col2Im",     18, 3, 3, col2im_18,    infer_col2im,    ",-"),
+    /*   type               since shape rule    module                 describe           saved for backward extra */
+    POOL(MaxPool,              1, pool_infer,   "MaxPool{n}d",         describe_max,      "0e",              pool_indices),
+    POOL(MaxPool,              8, pool_infer,   "MaxPool{n}d",         describe_max,      "0ze",             pool_indices),
+    POOL(MaxPool,             10, pool_infer,   "MaxPool{n}d",         describe_max,      "0ze",             pool_indices),
+    POOL(AveragePool,          1, pool_infer,   "AvgPool{n}d",         describe_average,  "0",               NULL),
+    POOL(AveragePool,          7, pool_infer,   "AvgPool{n}d",         describe_average,  "0",               NULL),
+    POOL(AveragePool,         10, pool_infer,   "AvgPool{n}d",         describe_average,  "0",               NULL),
+    POOL(AveragePool,         19, pool_infer,   "AvgPool{n}d",         describe_average,  "0",               NULL),
+    POOL(LpPool,               1, pool_infer,   NULL,                  NULL,              "0y",              NULL),
+    POOL(LpPool,               2, pool_infer,   NULL,                  NULL,              "0y",              NULL),
+    POOL(LpPool,              18, pool_infer,   NULL,                  NULL,              "0y",              NULL),
+    POOL(GlobalAveragePool,    1, infer_global, "AdaptiveAvgPool{n}d", describe_adaptive, "",                NULL),
+    POOL(GlobalMaxPool,        1, infer_global, "AdaptiveMaxPool{n}d", describe_adaptive, "0e",              pool_indices),
+    POOL(GlobalLpPool,         1, infer_global, NULL,                  NULL,              "0y",              NULL),
+    POOL(GlobalLpPool,         2, infer_global, NULL,                  NULL,              "0y",              NULL),
+    /*     type        since shape rule       saved for backward */
+    REGION(MaxUnpool,     9, infer_unpool,    "1,-"),
+    REGION(MaxRoiPool,    1, infer_roi_pool,  "01,-"),
+    REGION(RoiAlign,     10, infer_roi_align, "12,-"),
+    REGION(RoiAlign,     16, infer_roi_align, "12,-"),
+    REGION(Col2Im,       18, infer_col2im,    ",-"),
 };
 /* clang-format on */
 

@@ -8,6 +8,7 @@
 #include "ops/onnx/convolution.h"
 #include "ops/onnx/matmul.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -94,54 +95,37 @@ static void macs_qlinear_matmul(const struct op_context *context, struct product
     matmul_macs(context, 0, 3, ret);
 }
 
-static const struct op_attr axis_13[] = {INT_ATTR("axis", 1), {0}};
-static const struct op_attr quantize_19[] = {INT_ATTR("axis", 1), INT_ATTR("saturate", 1), {0}};
-#define BLOCKED INT_ATTR("axis", 1), INT_ATTR("block_size", 0)
-static const struct op_attr quantize_21[] = {
-    BLOCKED, INT_ATTR("output_dtype", 0), INT_ATTR("saturate", 1), {0}};
-static const struct op_attr quantize_23[] = {BLOCKED,
-                                             INT_ATTR("output_dtype", 0),
-                                             INT_ATTR("precision", 0),
-                                             INT_ATTR("saturate", 1),
-                                             {0}};
-static const struct op_attr dequantize_21[] = {BLOCKED, {0}};
-static const struct op_attr dequantize_23[] = {BLOCKED, INT_ATTR("output_dtype", 0), {0}};
-
 #define CONV   "out x input channels of a group x kernel"
 #define MATMUL "out x inner axis"
-#define QUANTIZE(name, from, attributes, context)                                              \
+/* clang-format off */
+#define QUANTIZE(name, from, infer_fn)                                                         \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = 2, .max_inputs = 3,           \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .param_roles = "pii", .backward.saved_for_backward = "-"                               \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "pii",                  \
+        .backward.saved_for_backward = "-"                                                     \
     }
-#define PRODUCT(name, from, least, most, attributes, context, count, are, letters, ...)        \
+#define PRODUCT(name, from, infer_fn, count, are, letters, ...)                                \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn,                                        \
         .cost = {.macs = count, .macs_formula = are, __VA_ARGS__}, .param_roles = letters,     \
         .backward.saved_for_backward = "-"                                                     \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*        type             since attributes     rule */
-    QUANTIZE("QuantizeLinear",   10, NULL,          infer_quantize),
-    QUANTIZE("QuantizeLinear",   13, axis_13,       infer_quantize),
-    QUANTIZE("QuantizeLinear",   19, quantize_19,   infer_quantize),
-    QUANTIZE("QuantizeLinear",   21, quantize_21,   infer_quantize),
-    QUANTIZE("QuantizeLinear",   23, quantize_23,   infer_quantize),
-    QUANTIZE("DequantizeLinear", 10, NULL,          infer_dequantize),
-    QUANTIZE("DequantizeLinear", 13, axis_13,       infer_dequantize),
-    QUANTIZE("DequantizeLinear", 21, dequantize_21, infer_dequantize),
-    QUANTIZE("DequantizeLinear", 23, dequantize_23, infer_dequantize),
-    {.domain = "", .type = "DynamicQuantizeLinear", .since = 11, .min_inputs = 1, .max_inputs = 1,
-     .min_outputs = 3, .max_outputs = 3, .infer = infer_dynamic_quantize, .backward.saved_for_backward = "-", .param_roles = "x"},
-    /*       type          since in    attributes         rule                  MACs                 roles */
-    PRODUCT("ConvInteger",    10, 2, 4, convolution_attrs, infer_conv_integer,   macs_conv_integer, CONV, "xWi",       .extra = NULL),
-    PRODUCT("QLinearConv",    10, 8, 9, convolution_attrs, infer_qlinear_conv,   macs_qlinear_conv, CONV, "xiiWiiiiW", .extra = qlinear_bias_flops, .extra_description = "biases"),
-    PRODUCT("MatMulInteger",  10, 2, 4, NULL,              infer_matmul_integer, macs_matmul_integer, MATMUL, "wwi",       .extra = NULL),
-    PRODUCT("QLinearMatMul",  10, 8, 8, NULL,              infer_qlinear_matmul, macs_qlinear_matmul, MATMUL, "wiiwi",     .extra = NULL),
+    QUANTIZE(QuantizeLinear,   10, infer_quantize),
+    QUANTIZE(QuantizeLinear,   13, infer_quantize),
+    QUANTIZE(QuantizeLinear,   19, infer_quantize),
+    QUANTIZE(QuantizeLinear,   21, infer_quantize),
+    QUANTIZE(QuantizeLinear,   23, infer_quantize),
+    QUANTIZE(DequantizeLinear, 10, infer_dequantize),
+    QUANTIZE(DequantizeLinear, 13, infer_dequantize),
+    QUANTIZE(DequantizeLinear, 21, infer_dequantize),
+    QUANTIZE(DequantizeLinear, 23, infer_dequantize),
+    {SIGNATURE(ONNX, DynamicQuantizeLinear, 11), .infer = infer_dynamic_quantize,
+     .backward.saved_for_backward = "-", .param_roles = "x"},
+    PRODUCT(ConvInteger, 10, infer_conv_integer, macs_conv_integer, CONV, "xWi", .extra = NULL),
+    PRODUCT(QLinearConv, 10, infer_qlinear_conv, macs_qlinear_conv, CONV, "xiiWiiiiW", .extra = qlinear_bias_flops, .extra_description = "biases"),
+    PRODUCT(MatMulInteger, 10, infer_matmul_integer, macs_matmul_integer, MATMUL, "wwi",   .extra = NULL),
+    PRODUCT(QLinearMatMul, 10, infer_qlinear_matmul, macs_qlinear_matmul, MATMUL, "wiiwi", .extra = NULL),
 };
 /* clang-format on */
 

@@ -2,6 +2,7 @@
 /* Tensors of random numbers. Never folded: each run gives others. */
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -59,44 +60,20 @@ static int infer_multinomial(struct op_context *context) {
     return op_output_dims(context, 0, dtype, 2, dims);
 }
 
-#define SEED OPTIONAL_ATTR("seed", ATTR_FLOAT)
-
-static const struct op_attr normal[] = {REQUIRED_ATTR("shape", ATTR_INTS),
-                                        INT_ATTR("dtype", 1),
-                                        FLOAT_ATTR("mean", 0),
-                                        FLOAT_ATTR("scale", 1),
-                                        SEED,
-                                        {0}};
-static const struct op_attr uniform[] = {REQUIRED_ATTR("shape", ATTR_INTS),
-                                         INT_ATTR("dtype", 1),
-                                         FLOAT_ATTR("low", 0),
-                                         FLOAT_ATTR("high", 1),
-                                         SEED,
-                                         {0}};
-static const struct op_attr normal_like[] = {
-    OPTIONAL_ATTR("dtype", ATTR_INT), FLOAT_ATTR("mean", 0), FLOAT_ATTR("scale", 1), SEED, {0}};
-static const struct op_attr uniform_like[] = {
-    OPTIONAL_ATTR("dtype", ATTR_INT), FLOAT_ATTR("low", 0), FLOAT_ATTR("high", 1), SEED, {0}};
-static const struct op_attr bernoulli[] = {OPTIONAL_ATTR("dtype", ATTR_INT), SEED, {0}};
-static const struct op_attr multinomial[] = {
-    INT_ATTR("dtype", 6), INT_ATTR("sample_size", 1), SEED, {0}};
-
-#define ROW(name, from, inputs, attributes, context)                                           \
+/* clang-format off */
+#define ROW(name, from, infer_fn)                                                              \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .param_roles = "x", .backward.saved_for_backward = "-"                                 \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "x",                    \
+        .backward.saved_for_backward = "-"                                                     \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*  type              since in attributes */
-    ROW("RandomNormal",      1, 0, normal,       infer_random),
-    ROW("RandomUniform",     1, 0, uniform,      infer_random),
-    ROW("RandomNormalLike",  1, 1, normal_like,  infer_random_like),
-    ROW("RandomUniformLike", 1, 1, uniform_like, infer_random_like),
-    ROW("Bernoulli",        15, 1, bernoulli,    infer_random_like),
-    ROW("Multinomial",       7, 1, multinomial,  infer_multinomial),
+    ROW(RandomNormal,       1, infer_random),
+    ROW(RandomUniform,      1, infer_random),
+    ROW(RandomNormalLike,   1, infer_random_like),
+    ROW(RandomUniformLike,  1, infer_random_like),
+    ROW(Bernoulli,         15, infer_random_like),
+    ROW(Multinomial,        7, infer_multinomial),
 };
 /* clang-format on */
 

@@ -7,6 +7,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -196,63 +197,31 @@ static int describe_recurrent(const struct op_context *context, struct text *out
     return CM_OK;
 }
 
-#define RECURRENT_ATTRS                                                                        \
-    OPTIONAL_ATTR("activation_alpha", ATTR_FLOATS),                                            \
-        OPTIONAL_ATTR("activation_beta", ATTR_FLOATS),                                         \
-        OPTIONAL_ATTR("activations", ATTR_STRINGS), OPTIONAL_ATTR("clip", ATTR_FLOAT),         \
-        OPTIONAL_ATTR("hidden_size", ATTR_INT)
-#define FORWARD STRING_ATTR("direction", "forward")
-
-static const struct op_attr rnn_1[] = {
-    RECURRENT_ATTRS, FORWARD, INT_ATTR("output_sequence", 0), {0}};
-static const struct op_attr rnn_7[] = {RECURRENT_ATTRS, FORWARD, {0}};
-static const struct op_attr rnn_14[] = {RECURRENT_ATTRS, FORWARD, INT_ATTR("layout", 0), {0}};
-static const struct op_attr gru_1[] = {
-    RECURRENT_ATTRS, STRING_ATTR("direction", "foward"), INT_ATTR("output_sequence", 0), {0}};
-static const struct op_attr gru_3[] = {RECURRENT_ATTRS,
-                                       FORWARD,
-                                       INT_ATTR("linear_before_reset", 0),
-                                       INT_ATTR("output_sequence", 0),
-                                       {0}};
-static const struct op_attr gru_7[] = {
-    RECURRENT_ATTRS, FORWARD, INT_ATTR("linear_before_reset", 0), {0}};
-static const struct op_attr gru_14[] = {
-    RECURRENT_ATTRS, FORWARD, INT_ATTR("layout", 0), INT_ATTR("linear_before_reset", 0), {0}};
-static const struct op_attr lstm_1[] = {
-    RECURRENT_ATTRS, FORWARD, INT_ATTR("input_forget", 0), INT_ATTR("output_sequence", 0), {0}};
-static const struct op_attr lstm_7[] = {
-    RECURRENT_ATTRS, FORWARD, INT_ATTR("input_forget", 0), {0}};
-static const struct op_attr lstm_14[] = {
-    RECURRENT_ATTRS, FORWARD, INT_ATTR("input_forget", 0), INT_ATTR("layout", 0), {0}};
-
-#define RECURRENT(name, from, in, least, out, attributes, letters)                             \
+/* clang-format off */
+#define RECURRENT(name, from, letters)                                                         \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = 3, .max_inputs = in,          \
-        .min_outputs = least, .max_outputs = out, .attrs = attributes,                         \
-        .infer = infer_recurrent,                                                              \
+        SIGNATURE(ONNX, name, from), .infer = infer_recurrent,                                 \
         .cost = {.macs = recurrent_macs,                                                       \
                  .macs_formula =                                                               \
                      "steps x batch x directions x gates x hidden x (input + hidden)",         \
                  .extra = recurrent_flops,                                                     \
                  .extra_description = "gates and states of the cells"},                        \
-        .param_roles = letters, .module = name, .describe = describe_recurrent,                \
+        .param_roles = letters, .module = #name, .describe = describe_recurrent,               \
         .backward.saved_for_backward = "aye,aye,aye,aye,-,aye",                                \
         .backward.extra = recurrent_states, .backward.macs = recurrent_backward                \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*         type since in out  attributes roles */
-    RECURRENT("RNN",   1, 6, 0, 2, rnn_1,   "xWWWim"),
-    RECURRENT("RNN",   7, 6, 0, 2, rnn_7,   "xWWWim"),
-    RECURRENT("RNN",  14, 6, 0, 2, rnn_14,  "xWWWim"),
-    RECURRENT("GRU",   1, 6, 2, 2, gru_1,   "xWWWim"),
-    RECURRENT("GRU",   3, 6, 0, 2, gru_3,   "xWWWim"),
-    RECURRENT("GRU",   7, 6, 0, 2, gru_7,   "xWWWim"),
-    RECURRENT("GRU",  14, 6, 0, 2, gru_14,  "xWWWim"),
-    RECURRENT("LSTM",  1, 8, 0, 3, lstm_1,  "xWWWimmW"),
-    RECURRENT("LSTM",  7, 8, 0, 3, lstm_7,  "xWWWimmW"),
-    RECURRENT("LSTM", 14, 8, 0, 3, lstm_14, "xWWWimmW"),
+    RECURRENT(RNN,   1, "xWWWim"),
+    RECURRENT(RNN,   7, "xWWWim"),
+    RECURRENT(RNN,  14, "xWWWim"),
+    RECURRENT(GRU,   1, "xWWWim"),
+    RECURRENT(GRU,   3, "xWWWim"),
+    RECURRENT(GRU,   7, "xWWWim"),
+    RECURRENT(GRU,  14, "xWWWim"),
+    RECURRENT(LSTM,  1, "xWWWimmW"),
+    RECURRENT(LSTM,  7, "xWWWimmW"),
+    RECURRENT(LSTM, 14, "xWWWimmW"),
 };
 /* clang-format on */
 

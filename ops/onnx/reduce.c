@@ -11,6 +11,7 @@
 #include "ops/families.h"
 #include "ops/fold.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -284,57 +285,44 @@ static int fold_cumsum(struct op_context *context) {
     return set_numbers(context, numbers, value->n_elements);
 }
 
-static const struct op_attr axes_1[] = {
-    OPTIONAL_ATTR("axes", ATTR_INTS), INT_ATTR("keepdims", 1), {0}};
-static const struct op_attr axes_13[] = {
-    INT_ATTR("keepdims", 1), INT_ATTR("noop_with_empty_axes", 0), {0}};
-static const struct op_attr arg_1[] = {INT_ATTR("axis", 0), INT_ATTR("keepdims", 1), {0}};
-static const struct op_attr arg_12[] = {
-    INT_ATTR("axis", 0), INT_ATTR("keepdims", 1), INT_ATTR("select_last_index", 0), {0}};
-static const struct op_attr cumsum_11[] = {
-    INT_ATTR("exclusive", 0), INT_ATTR("reverse", 0), {0}};
-
-#define REDUCE(name, from, least, most, attributes, context, folds, keeps)                     \
-    FORM(name, from, least, most, attributes, context, folds, ALGEBRA_REDUCTION, keeps)
-#define ALONG(name, from, least, attributes, context, folds, keeps)                            \
-    FORM(name, from, least, least, attributes, context, folds, ALGEBRA_NONE, keeps)
-#define FORM(name, from, least, most, attributes, context, folds, form, keeps)                 \
+/* clang-format off */
+#define REDUCE(name, from, infer_fn, folds, keeps) FORM(name, from, infer_fn, folds, ALGEBRA_REDUCTION, keeps)
+#define ALONG(name, from, infer_fn, folds, keeps) FORM(name, from, infer_fn, folds, ALGEBRA_NONE, keeps)
+#define FORM(name, from, infer_fn, folds, form, keeps)                                         \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .fold = folds, .param_roles = "xi", .algebra = form,                                   \
-        .backward.saved_for_backward = keeps                                                   \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds, .param_roles = "xi",    \
+        .algebra = form, .backward.saved_for_backward = keeps                                  \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*      type            since in    attributes rule          fold         gradients */
-    REDUCE("ReduceSum",        1, 1, 1, axes_1,    infer_reduce, fold_sum,    ",-"),
-    REDUCE("ReduceSum",       13, 1, 2, axes_13,   infer_reduce, fold_sum,    ",-"),
-    REDUCE("ReduceMean",       1, 1, 1, axes_1,    infer_reduce, fold_mean,   ",-"),
-    REDUCE("ReduceMean",      18, 1, 2, axes_13,   infer_reduce, fold_mean,   ",-"),
-    REDUCE("ReduceMax",        1, 1, 1, axes_1,    infer_reduce, fold_max,    "0y,-"),
-    REDUCE("ReduceMax",       18, 1, 2, axes_13,   infer_reduce, fold_max,    "0y,-"),
-    REDUCE("ReduceMin",        1, 1, 1, axes_1,    infer_reduce, fold_min,    "0y,-"),
-    REDUCE("ReduceMin",       18, 1, 2, axes_13,   infer_reduce, fold_min,    "0y,-"),
-    REDUCE("ReduceProd",       1, 1, 1, axes_1,    infer_reduce, fold_prod,   "0y,-"),
-    REDUCE("ReduceProd",      18, 1, 2, axes_13,   infer_reduce, fold_prod,   "0y,-"),
-    REDUCE("ReduceL1",         1, 1, 1, axes_1,    infer_reduce, NULL,        "0,-"),
-    REDUCE("ReduceL1",        18, 1, 2, axes_13,   infer_reduce, NULL,        "0,-"),
-    REDUCE("ReduceL2",         1, 1, 1, axes_1,    infer_reduce, NULL,        "0y,-"),
-    REDUCE("ReduceL2",        18, 1, 2, axes_13,   infer_reduce, NULL,        "0y,-"),
-    REDUCE("ReduceLogSum",     1, 1, 1, axes_1,    infer_reduce, NULL,        "y,-"),
-    REDUCE("ReduceLogSum",    18, 1, 2, axes_13,   infer_reduce, NULL,        "y,-"),
-    REDUCE("ReduceLogSumExp",  1, 1, 1, axes_1,    infer_reduce, NULL,        "0y,-"),
-    REDUCE("ReduceLogSumExp", 18, 1, 2, axes_13,   infer_reduce, NULL,        "0y,-"),
-    REDUCE("ReduceSumSquare",  1, 1, 1, axes_1,    infer_reduce, NULL,        "0,-"),
-    REDUCE("ReduceSumSquare", 18, 1, 2, axes_13,   infer_reduce, NULL,        "0,-"),
-    ALONG( "ArgMax",           1, 1,    arg_1,     infer_arg,    NULL,        "-"),
-    ALONG( "ArgMax",          12, 1,    arg_12,    infer_arg,    NULL,        "-"),
-    ALONG( "ArgMin",           1, 1,    arg_1,     infer_arg,    NULL,        "-"),
-    ALONG( "ArgMin",          12, 1,    arg_12,    infer_arg,    NULL,        "-"),
-    ALONG( "CumSum",          11, 2,    cumsum_11, infer_cumsum, fold_cumsum, ",-"),
-    ALONG( "CumProd",         26, 2,    cumsum_11, infer_cumsum, NULL,        "0y,-"),
+    /*     type             since shape rule    fold       saved for backward */
+    REDUCE(ReduceSum,          1, infer_reduce, fold_sum,  ",-"),
+    REDUCE(ReduceSum,         13, infer_reduce, fold_sum,  ",-"),
+    REDUCE(ReduceMean,         1, infer_reduce, fold_mean, ",-"),
+    REDUCE(ReduceMean,        18, infer_reduce, fold_mean, ",-"),
+    REDUCE(ReduceMax,          1, infer_reduce, fold_max,  "0y,-"),
+    REDUCE(ReduceMax,         18, infer_reduce, fold_max,  "0y,-"),
+    REDUCE(ReduceMin,          1, infer_reduce, fold_min,  "0y,-"),
+    REDUCE(ReduceMin,         18, infer_reduce, fold_min,  "0y,-"),
+    REDUCE(ReduceProd,         1, infer_reduce, fold_prod, "0y,-"),
+    REDUCE(ReduceProd,        18, infer_reduce, fold_prod, "0y,-"),
+    REDUCE(ReduceL1,           1, infer_reduce, NULL,      "0,-"),
+    REDUCE(ReduceL1,          18, infer_reduce, NULL,      "0,-"),
+    REDUCE(ReduceL2,           1, infer_reduce, NULL,      "0y,-"),
+    REDUCE(ReduceL2,          18, infer_reduce, NULL,      "0y,-"),
+    REDUCE(ReduceLogSum,       1, infer_reduce, NULL,      "y,-"),
+    REDUCE(ReduceLogSum,      18, infer_reduce, NULL,      "y,-"),
+    REDUCE(ReduceLogSumExp,    1, infer_reduce, NULL,      "0y,-"),
+    REDUCE(ReduceLogSumExp,   18, infer_reduce, NULL,      "0y,-"),
+    REDUCE(ReduceSumSquare,    1, infer_reduce, NULL,      "0,-"),
+    REDUCE(ReduceSumSquare,   18, infer_reduce, NULL,      "0,-"),
+    /*    type     since shape rule    fold         saved for backward */
+    ALONG(ArgMax,     1, infer_arg,    NULL,        "-"),
+    ALONG(ArgMax,    12, infer_arg,    NULL,        "-"),
+    ALONG(ArgMin,     1, infer_arg,    NULL,        "-"),
+    ALONG(ArgMin,    12, infer_arg,    NULL,        "-"),
+    ALONG(CumSum,    11, infer_cumsum, fold_cumsum, ",-"),
+    ALONG(CumProd,   26, infer_cumsum, NULL,        "0y,-"),
 };
 /* clang-format on */
 

@@ -5,6 +5,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -248,13 +249,6 @@ static int infer_unsqueeze(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-static const struct op_attr reshape_1[] = {
-    OPTIONAL_ATTR("shape", ATTR_INTS), CONSUMED_INPUTS, {0}};
-static const struct op_attr reshape_14[] = {INT_ATTR("allowzero", 0), {0}};
-static const struct op_attr flatten[] = {INT_ATTR("axis", 1), {0}};
-static const struct op_attr squeeze_1[] = {OPTIONAL_ATTR("axes", ATTR_INTS), {0}};
-static const struct op_attr unsqueeze_1[] = {REQUIRED_ATTR("axes", ATTR_INTS), {0}};
-
 /* The next axis from `axis` on that is longer than 1. */
 static int next_long(const struct shape *shape, int axis) {
     while (axis < shape->rank && shape->dims[axis] == 1) axis++;
@@ -277,26 +271,24 @@ static enum op_view view_reshape(const struct op_context *context) {
     return i == from->rank && k == to->rank ? VIEW_SAME : VIEW_SHAPED;
 }
 
-#define VIEW(name, from, least, most, attributes, context, letters, ...)                       \
+/* clang-format off */
+#define VIEW(name, from, infer_fn, letters, ...)                                               \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .fold = fold_view, .memory = MEMORY_VIEW, .param_roles = letters,                      \
-        .backward.saved_for_backward = ",-", __VA_ARGS__                                       \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = fold_view,                     \
+        .memory = MEMORY_VIEW, .param_roles = letters, .backward.saved_for_backward = ",-",    \
+        __VA_ARGS__                                                                            \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*   type       since in  attributes   rule             roles */
-    VIEW("Reshape",   1, 1, 1, reshape_1,   infer_reshape,   "p",  .target = TARGET_NONE,                             .backward.view = view_reshape),
-    VIEW("Reshape",   5, 2, 2, NULL,        infer_reshape,   "pi", .target = TARGET_DIMS,                             .backward.view = view_reshape),
-    VIEW("Reshape",  14, 2, 2, reshape_14,  infer_reshape,   "pi", .target = TARGET_DIMS,                             .backward.view = view_reshape),
-    VIEW("Flatten",   1, 1, 1, flatten,     infer_flatten,   "p",  .module = "Flatten", .describe = describe_flatten, .backward.view = view_reshape),
-    VIEW("Squeeze",   1, 1, 1, squeeze_1,   infer_squeeze,   "p",  .target = TARGET_NONE),
-    VIEW("Squeeze",  13, 1, 2, NULL,        infer_squeeze,   "pi", .target = TARGET_NONE),
-    VIEW("Unsqueeze", 1, 1, 1, unsqueeze_1, infer_unsqueeze, "p",  .target = TARGET_NONE),
-    VIEW("Unsqueeze",13, 2, 2, NULL,        infer_unsqueeze, "pi", .target = TARGET_NONE),
-    VIEW("Identity",  1, 1, 1, NULL,        infer_identity,  "p",  .algebra = ALGEBRA_IDENTITY),
+    VIEW(Reshape,  1, infer_reshape, "p",  .target = TARGET_NONE, .backward.view = view_reshape),
+    VIEW(Reshape,  5, infer_reshape, "pi", .target = TARGET_DIMS, .backward.view = view_reshape),
+    VIEW(Reshape, 14, infer_reshape, "pi", .target = TARGET_DIMS, .backward.view = view_reshape),
+    VIEW(Flatten, 1, infer_flatten, "p", .module = "Flatten", .describe = describe_flatten, .backward.view = view_reshape),
+    VIEW(Squeeze,    1, infer_squeeze,   "p",  .target = TARGET_NONE),
+    VIEW(Squeeze,   13, infer_squeeze,   "pi", .target = TARGET_NONE),
+    VIEW(Unsqueeze,  1, infer_unsqueeze, "p",  .target = TARGET_NONE),
+    VIEW(Unsqueeze, 13, infer_unsqueeze, "pi", .target = TARGET_NONE),
+    VIEW(Identity,   1, infer_identity,  "p",  .algebra = ALGEBRA_IDENTITY),
 };
 /* clang-format on */
 

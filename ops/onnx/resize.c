@@ -8,6 +8,7 @@
 
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -327,59 +328,29 @@ static int infer_affine_grid(struct op_context *context) {
     return op_output_dims(context, 0, op_dtype(context, 0), rank, dims);
 }
 
-#define MODE STRING_ATTR("mode", "nearest")
-#define RESIZE_11                                                                              \
-    MODE, STRING_ATTR("coordinate_transformation_mode", "half_pixel"),                         \
-        FLOAT_ATTR("cubic_coeff_a", -0.75), INT_ATTR("exclude_outside", 0),                    \
-        FLOAT_ATTR("extrapolation_value", 0),                                                  \
-        STRING_ATTR("nearest_mode", "round_prefer_floor")
-
-static const struct op_attr upsample_1[] = {MODE,
-                                            REQUIRED_ATTR("height_scale", ATTR_FLOAT),
-                                            REQUIRED_ATTR("width_scale", ATTR_FLOAT),
-                                            {0}};
-static const struct op_attr upsample_7[] = {MODE, REQUIRED_ATTR("scales", ATTR_FLOATS), {0}};
-static const struct op_attr upsample_9[] = {MODE, {0}};
-static const struct op_attr resize_11[] = {RESIZE_11, {0}};
-static const struct op_attr resize_18[] = {RESIZE_11,
-                                           INT_ATTR("antialias", 0),
-                                           OPTIONAL_ATTR("axes", ATTR_INTS),
-                                           STRING_ATTR("keep_aspect_ratio_policy", "stretch"),
-                                           {0}};
-static const struct op_attr grid_sample_16[] = {STRING_ATTR("mode", "bilinear"),
-                                                STRING_ATTR("padding_mode", "zeros"),
-                                                INT_ATTR("align_corners", 0),
-                                                {0}};
-static const struct op_attr grid_sample_20[] = {STRING_ATTR("mode", "linear"),
-                                                STRING_ATTR("padding_mode", "zeros"),
-                                                INT_ATTR("align_corners", 0),
-                                                {0}};
-static const struct op_attr affine_grid[] = {INT_ATTR("align_corners", 0), {0}};
-
-#define ROW(of, name, from, least, most, attributes, context, letters, keeps)                  \
-    .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,        \
-    .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,                 \
-    .param_roles = letters, .backward.saved_for_backward = keeps
-#define RESIZE(name, from, least, most, attributes, context)                                   \
+/* clang-format off */
+#define ROW(of, name, from, infer_fn, letters, keeps)                                          \
+    SIGNATURE(of, name, from), .infer = infer_fn, .param_roles = letters,                      \
+    .backward.saved_for_backward = keeps
+#define RESIZE(name, from, infer_fn)                                                           \
     {                                                                                          \
-        ROW("", name, from, least, most, attributes, context, "xiii", ",-"),                   \
-            .cost = {.per_output = 1}, .module = "Upsample", .describe = describe_upsample     \
+        ROW(ONNX, name, from, infer_fn, "xiii", ",-"), .cost = {.per_output = 1},              \
+        .module = "Upsample", .describe = describe_upsample                                    \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*      type     since in   attributes      rule */
-    RESIZE("Upsample",   1, 1, 1, upsample_1,     infer_upsample_1),
-    RESIZE("Upsample",   7, 1, 1, upsample_7,     infer_upsample_7),
-    RESIZE("Upsample",   9, 2, 2, upsample_9,     infer_upsample_9),
-    RESIZE("Resize",    10, 2, 2, upsample_9,     infer_upsample_9),
-    RESIZE("Resize",    11, 3, 4, resize_11,      infer_resize),
-    RESIZE("Resize",    13, 1, 4, resize_11,      infer_resize),
-    RESIZE("Resize",    18, 1, 4, resize_18,      infer_resize),
-    {ROW("", "GridSample",  16, 2, 2, grid_sample_16, infer_grid_sample, "x",   "01")},
-    {ROW("", "GridSample",  20, 2, 2, grid_sample_20, infer_grid_sample, "x",   "01")},
-    {ROW("com.microsoft", "GridSample", 1, 2, 2, grid_sample_16, infer_grid_sample, "x", "-")},
-    {ROW("", "AffineGrid",  20, 2, 2, affine_grid,    infer_affine_grid, "xi", ",-")},
+    RESIZE(Upsample,  1, infer_upsample_1),
+    RESIZE(Upsample,  7, infer_upsample_7),
+    RESIZE(Upsample,  9, infer_upsample_9),
+    RESIZE(Resize,   10, infer_upsample_9),
+    RESIZE(Resize,   11, infer_resize),
+    RESIZE(Resize,   13, infer_resize),
+    RESIZE(Resize,   18, infer_resize),
+    /*   domain   type        since shape rule         roles saved for backward */
+    {ROW(ONNX,    GridSample,   16, infer_grid_sample, "x",  "01")},
+    {ROW(ONNX,    GridSample,   20, infer_grid_sample, "x",  "01")},
+    {ROW(CONTRIB, GridSample,    1, infer_grid_sample, "x",  "-")},
+    {ROW(ONNX,    AffineGrid,   20, infer_affine_grid, "xi", ",-")},
 };
 /* clang-format on */
 

@@ -3,6 +3,7 @@
 #include "ops/body.h"
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/signatures.gen.h"
 #include "support/checked.h"
 
 #include "support/banned.h"
@@ -138,26 +139,14 @@ static int infer_scan(struct op_context *context) {
     return status;
 }
 
-static const struct op_attr scan_8[] = {REQUIRED_ATTR("body", ATTR_GRAPH),
-                                        REQUIRED_ATTR("num_scan_inputs", ATTR_INT),
-                                        OPTIONAL_ATTR("directions", ATTR_INTS),
-                                        {0}};
-static const struct op_attr scan_9[] = {REQUIRED_ATTR("body", ATTR_GRAPH),
-                                        REQUIRED_ATTR("num_scan_inputs", ATTR_INT),
-                                        OPTIONAL_ATTR("scan_input_axes", ATTR_INTS),
-                                        OPTIONAL_ATTR("scan_input_directions", ATTR_INTS),
-                                        OPTIONAL_ATTR("scan_output_axes", ATTR_INTS),
-                                        OPTIONAL_ATTR("scan_output_directions", ATTR_INTS),
-                                        {0}};
-
-#define SCAN(from, least, attributes, letters)                                                 \
+/* clang-format off */
+#define SCAN(from, letters)                                                                    \
     {                                                                                          \
-        .domain = "", .type = "Scan", .since = from, .min_inputs = least,                      \
-        .max_inputs = VARIADIC, .min_outputs = 1, .max_outputs = VARIADIC,                     \
-        .attrs = attributes, .infer = infer_scan, .memory = MEMORY_CONTROL,                    \
+        SIGNATURE(ONNX, Scan, from), .infer = infer_scan, .memory = MEMORY_CONTROL,            \
         .param_roles = letters, .backward.saved_for_backward = ""                              \
     }
 
-static const struct op rows[] = {SCAN(8, 2, scan_8, "ix"), SCAN(9, 1, scan_9, "x")};
+static const struct op rows[] = {SCAN(8, "ix"), SCAN(9, "x")};
+/* clang-format on */
 
 const struct op_family family_scan = {"scan", rows, sizeof rows / sizeof *rows, NULL};

@@ -4,6 +4,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -166,29 +167,21 @@ static int fold_scatter_nd(struct op_context *context) {
     return status ? status : elements_set(context, 0, &scatter.result);
 }
 
-static const struct op_attr along_axis[] = {INT_ATTR("axis", 0), {0}};
-static const struct op_attr elements_16[] = {
-    INT_ATTR("axis", 0), STRING_ATTR("reduction", "none"), {0}};
-static const struct op_attr nd_16[] = {STRING_ATTR("reduction", "none"), {0}};
-static const struct op_attr tensor_scatter[] = {
-    INT_ATTR("axis", -2), STRING_ATTR("mode", "linear"), {0}};
-
-#define ROW(name, from, least, most, attributes, context, folds, letters, keeps)               \
+/* clang-format off */
+#define ROW(name, from, infer_fn, folds, letters, keeps)                                       \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .fold = folds, .param_roles = letters, .backward.saved_for_backward = keeps            \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters, \
+        .backward.saved_for_backward = keeps                                                   \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*  type            since in   attributes      rule                    fold                   roles    gradients */
-    ROW("Scatter",          9, 3, 3, along_axis,     infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
-    ROW("ScatterElements", 11, 3, 3, along_axis,     infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
-    ROW("ScatterElements", 16, 3, 3, elements_16,    infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
-    ROW("ScatterND",       11, 3, 3, NULL,           infer_scatter_nd,       fold_scatter_nd,       "pip", "1,-,1"),
-    ROW("ScatterND",       16, 3, 3, nd_16,          infer_scatter_nd,       fold_scatter_nd,       "pip", "1,-,1"),
-    ROW("TensorScatter",   24, 2, 3, tensor_scatter, common_infer_same,      NULL,                  "ppi", "2,2,-"),
+    /*  type             since shape rule              fold                   roles  saved for backward */
+    ROW(Scatter,            9, infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
+    ROW(ScatterElements,   11, infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
+    ROW(ScatterElements,   16, infer_scatter_elements, fold_scatter_elements, "pip", "1,-,1"),
+    ROW(ScatterND,         11, infer_scatter_nd,       fold_scatter_nd,       "pip", "1,-,1"),
+    ROW(ScatterND,         16, infer_scatter_nd,       fold_scatter_nd,       "pip", "1,-,1"),
+    ROW(TensorScatter,     24, common_infer_same,      NULL,                  "ppi", "2,2,-"),
 };
 /* clang-format on */
 

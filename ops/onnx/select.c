@@ -9,6 +9,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -338,35 +339,23 @@ static int infer_non_max_suppression(struct op_context *context) {
     return op_output_dims(context, 0, DTYPE_INT64, 2, dims);
 }
 
-static const struct op_attr top_k_1[] = {
-    REQUIRED_ATTR("k", ATTR_INT), INT_ATTR("axis", -1), {0}};
-static const struct op_attr top_k_10[] = {INT_ATTR("axis", -1), {0}};
-static const struct op_attr top_k_11[] = {
-    INT_ATTR("axis", -1), INT_ATTR("largest", 1), INT_ATTR("sorted", 1), {0}};
-static const struct op_attr compress[] = {OPTIONAL_ATTR("axis", ATTR_INT), {0}};
-static const struct op_attr unique[] = {
-    OPTIONAL_ATTR("axis", ATTR_INT), INT_ATTR("sorted", 1), {0}};
-static const struct op_attr non_max_suppression[] = {INT_ATTR("center_point_box", 0), {0}};
-
-#define ROW(of, name, from, least, most, few, many, attributes, context, folds, letters,       \
-            keeps)                                                                             \
+/* clang-format off */
+#define ROW(of, name, from, infer_fn, folds, letters, keeps)                                   \
     {                                                                                          \
-        .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = few, .max_outputs = many, .attrs = attributes, .infer = context,        \
-        .fold = folds, .param_roles = letters, .backward.saved_for_backward = keeps            \
+        SIGNATURE(of, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters,   \
+        .backward.saved_for_backward = keeps                                                   \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*  type              since in   out   attributes           rule                       fold           roles    gradients */
-    ROW("", "TopK",               1, 1, 1, 2, 2, top_k_1,             infer_top_k,               NULL,          "x",   "z,-"),
-    ROW("", "TopK",              10, 2, 2, 2, 2, top_k_10,            infer_top_k,               NULL,          "xi", "z,-"),
-    ROW("", "TopK",              11, 2, 2, 2, 2, top_k_11,            infer_top_k,               NULL,          "xi", "z,-"),
-    ROW("", "NonZero",            9, 1, 1, 1, 1, NULL,                infer_non_zero,            fold_non_zero, "i",   "-"),
-    ROW("", "Compress",           9, 2, 2, 1, 1, compress,            infer_compress,            fold_compress, "pi", "1,-"),
-    ROW("", "Unique",            11, 1, 1, 1, 4, unique,              infer_unique,              NULL,          "i",   "-"),
-    ROW("com.microsoft", "Unique", 1, 1, 1, 3, 3, NULL,          infer_vendor_unique,       NULL,          "i",   "-"),
-    ROW("", "NonMaxSuppression", 10, 2, 5, 1, 1, non_max_suppression, infer_non_max_suppression, NULL,          "i",   "-"),
+    /*  domain   type               since shape rule                 fold           roles saved for backward */
+    ROW(ONNX,    TopK,                 1, infer_top_k,               NULL,          "x",  "z,-"),
+    ROW(ONNX,    TopK,                10, infer_top_k,               NULL,          "xi", "z,-"),
+    ROW(ONNX,    TopK,                11, infer_top_k,               NULL,          "xi", "z,-"),
+    ROW(ONNX,    NonZero,              9, infer_non_zero,            fold_non_zero, "i",  "-"),
+    ROW(ONNX,    Compress,             9, infer_compress,            fold_compress, "pi", "1,-"),
+    ROW(ONNX,    Unique,              11, infer_unique,              NULL,          "i",  "-"),
+    ROW(CONTRIB, Unique,               1, infer_vendor_unique,       NULL,          "i",  "-"),
+    ROW(ONNX,    NonMaxSuppression,   10, infer_non_max_suppression, NULL,          "i",  "-"),
 };
 /* clang-format on */
 

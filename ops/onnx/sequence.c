@@ -7,6 +7,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/merge.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -285,38 +286,29 @@ static int infer_optional_has_element(struct op_context *context) {
     return op_output_dims(context, 0, DTYPE_BOOL, 0, NULL);
 }
 
-static const struct op_attr sequence_empty[] = {OPTIONAL_ATTR("dtype", ATTR_INT), {0}};
-static const struct op_attr split_to_sequence[] = {
-    INT_ATTR("axis", 0), INT_ATTR("keepdims", 1), {0}};
-static const struct op_attr concat_from_sequence[] = {
-    REQUIRED_ATTR("axis", ATTR_INT), INT_ATTR("new_axis", 0), {0}};
-static const struct op_attr optional[] = {OPTIONAL_ATTR("type", ATTR_OTHER), {0}};
-
-#define ROW(name, from, least, most, attributes, context, letters, keeps)                      \
+/* clang-format off */
+#define ROW(name, from, infer_fn, letters, keeps)                                              \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .param_roles = letters, .backward.saved_for_backward = keeps                           \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = letters,                \
+        .backward.saved_for_backward = keeps                                                   \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*  type               since in         attributes            rule                        roles       gradients */
-    ROW("SequenceConstruct",  11, 1, VARIADIC, NULL,                 infer_sequence_construct,   "p",     ""),
-    ROW("SequenceEmpty",      11, 0, 0,        sequence_empty,       infer_sequence_empty,       "x",     "-"),
-    ROW("SequenceInsert",     11, 2, 3,        NULL,                 infer_sequence_insert,      "ppi", ",,-"),
-    ROW("SequenceAt",         11, 2, 2,        NULL,                 infer_sequence_at,          "pi",   ",-"),
-    ROW("SequenceErase",      11, 1, 2,        NULL,                 infer_sequence_erase,       "pi",   ",-"),
-    {.domain = "", .type = "SequenceLength", .since = 11, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,
-     .infer = infer_sequence_length, .fold = fold_sequence_length, .fold_partial = true, .memory = MEMORY_SHAPE_ONLY, .param_roles = "i",
-     .backward.saved_for_backward = "-"},
-    ROW("SplitToSequence",    11, 1, 2,        split_to_sequence,    infer_split_to_sequence,    "pi",   ",-"),
-    ROW("ConcatFromSequence", 11, 1, 1,        concat_from_sequence, infer_concat_from_sequence, "p",     ""),
-    ROW("Optional",           15, 0, 1,        optional,             infer_optional,             "p",     ""),
-    ROW("OptionalGetElement", 15, 1, 1,        NULL,                 infer_optional_get_element, "p",     ""),
-    ROW("OptionalGetElement", 18, 1, 1,        NULL,                 infer_optional_get_element, "p",     ""),
-    ROW("OptionalHasElement", 15, 1, 1,        NULL,                 infer_optional_has_element, "i",     "-"),
-    ROW("OptionalHasElement", 18, 0, 1,        NULL,                 infer_optional_has_element, "i",     "-"),
+    /*  type               since shape rule                roles  saved for backward */
+    ROW(SequenceConstruct,   11, infer_sequence_construct, "p",   ""),
+    ROW(SequenceEmpty,       11, infer_sequence_empty,     "x",   "-"),
+    ROW(SequenceInsert,      11, infer_sequence_insert,    "ppi", ",,-"),
+    ROW(SequenceAt,          11, infer_sequence_at,        "pi",  ",-"),
+    ROW(SequenceErase,       11, infer_sequence_erase,     "pi",  ",-"),
+    {SIGNATURE(ONNX, SequenceLength, 11), .infer = infer_sequence_length, .fold = fold_sequence_length, .fold_partial = true,
+     .memory = MEMORY_SHAPE_ONLY, .param_roles = "i", .backward.saved_for_backward = "-"},
+    ROW(SplitToSequence,    11, infer_split_to_sequence,    "pi", ",-"),
+    ROW(ConcatFromSequence, 11, infer_concat_from_sequence, "p",  ""),
+    ROW(Optional,           15, infer_optional,             "p",  ""),
+    ROW(OptionalGetElement, 15, infer_optional_get_element, "p",  ""),
+    ROW(OptionalGetElement, 18, infer_optional_get_element, "p",  ""),
+    ROW(OptionalHasElement, 15, infer_optional_has_element, "i",  "-"),
+    ROW(OptionalHasElement, 18, infer_optional_has_element, "i",  "-"),
 };
 /* clang-format on */
 

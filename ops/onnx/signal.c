@@ -10,6 +10,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -212,51 +213,31 @@ static int64_t transform_backward(const struct op_context *context, uint32_t wan
     return product_macs(context);
 }
 
-static const struct op_attr window_17[] = {
-    INT_ATTR("output_datatype", 1), INT_ATTR("periodic", 1), {0}};
-static const struct op_attr mel_17[] = {INT_ATTR("output_datatype", 1), {0}};
-static const struct op_attr image_20[] = {STRING_ATTR("pixel_format", "RGB"), {0}};
-static const struct op_attr dft_17[] = {
-    INT_ATTR("axis", 1), INT_ATTR("inverse", 0), INT_ATTR("onesided", 0), {0}};
-static const struct op_attr dft_20[] = {INT_ATTR("inverse", 0), INT_ATTR("onesided", 0), {0}};
-static const struct op_attr stft_17[] = {INT_ATTR("onesided", 1), {0}};
-static const struct op_attr rfft[] = {
-    INT_ATTR("normalized", 0), INT_ATTR("onesided", 1), INT_ATTR("signal_ndim", 1), {0}};
-static const struct op_attr irfft[] = {INT_ATTR("normalized", 0),
-                                       INT_ATTR("onesided", 1),
-                                       REQUIRED_ATTR("signal_ndim", ATTR_INT),
-                                       {0}};
-
-#define MAKES(name, from, inputs, attributes, context)                                         \
+/* clang-format off */
+#define MAKES(name, from, infer_fn)                                                            \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = inputs, .max_inputs = inputs, \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .param_roles = "i", .backward.saved_for_backward = "-"                                 \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "i",                    \
+        .backward.saved_for_backward = "-"                                                     \
     }
-#define TRANSFORM(of, name, from, least, most, attributes, context, count, letters, keeps,     \
-                  again)                                                                       \
+#define TRANSFORM(of, name, from, infer_fn, count, letters, keeps, again)                      \
     {                                                                                          \
-        .domain = of, .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = context,             \
-        .cost.macs = count,                                                                    \
+        SIGNATURE(of, name, from), .infer = infer_fn, .cost.macs = count,                      \
         .cost.macs_formula = "transforms x points x stages x 2, x 1 of reals",                 \
         .param_roles = letters, .backward.saved_for_backward = keeps, .backward.macs = again   \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*    type           since in attributes */
-    MAKES("BlackmanWindow",  17, 1, window_17, infer_window),
-    MAKES("HammingWindow",   17, 1, window_17, infer_window),
-    MAKES("HannWindow",      17, 1, window_17, infer_window),
-    MAKES("MelWeightMatrix", 17, 5, mel_17,    infer_mel_weights),
-    MAKES("ImageDecoder",    20, 1, image_20,  infer_image),
-    /*         domain         type since in   attributes rule        MACs        roles  gradients */
-    TRANSFORM("",              "DFT",  17, 1, 2, dft_17,  infer_dft,   macs_dft,   "xi",   ",-",  transform_backward),
-    TRANSFORM("",              "DFT",  20, 1, 3, dft_20,  infer_dft,   macs_dft,   "xi",   ",-",  transform_backward),
-    TRANSFORM("",              "STFT", 17, 2, 4, stft_17, infer_stft,  macs_stft,  "ximi", "2,-", transform_backward),
-    TRANSFORM("com.microsoft", "Rfft",  1, 1, 1, rfft,    infer_rfft,  macs_rfft,  "x",    "-",   NULL),
-    TRANSFORM("com.microsoft", "Irfft", 1, 1, 1, irfft,   infer_irfft, macs_irfft, "x",    "-",   NULL),
+    MAKES(BlackmanWindow,  17, infer_window),
+    MAKES(HammingWindow,   17, infer_window),
+    MAKES(HannWindow,      17, infer_window),
+    MAKES(MelWeightMatrix, 17, infer_mel_weights),
+    MAKES(ImageDecoder,    20, infer_image),
+    /*        domain   type   since shape rule   MACs        roles   saved for backward backward MACs */
+    TRANSFORM(ONNX,    DFT,     17, infer_dft,   macs_dft,   "xi",   ",-",              transform_backward),
+    TRANSFORM(ONNX,    DFT,     20, infer_dft,   macs_dft,   "xi",   ",-",              transform_backward),
+    TRANSFORM(ONNX,    STFT,    17, infer_stft,  macs_stft,  "ximi", "2,-",             transform_backward),
+    TRANSFORM(CONTRIB, Rfft,     1, infer_rfft,  macs_rfft,  "x",    "-",               NULL),
+    TRANSFORM(CONTRIB, Irfft,    1, infer_irfft, macs_irfft, "x",    "-",               NULL),
 };
 /* clang-format on */
 

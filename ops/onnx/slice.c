@@ -3,6 +3,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/remap.h"
+#include "ops/signatures.gen.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
@@ -296,35 +297,21 @@ static int fold_split(struct op_context *context) {
     return status;
 }
 
-static const struct op_attr slice_1[] = {REQUIRED_ATTR("starts", ATTR_INTS),
-                                         REQUIRED_ATTR("ends", ATTR_INTS),
-                                         OPTIONAL_ATTR("axes", ATTR_INTS),
-                                         {0}};
-static const struct op_attr split_1[] = {
-    OPTIONAL_ATTR("axis", ATTR_INT), OPTIONAL_ATTR("split", ATTR_INTS), {0}};
-static const struct op_attr split_2[] = {
-    INT_ATTR("axis", 0), OPTIONAL_ATTR("split", ATTR_INTS), {0}};
-static const struct op_attr split_13[] = {INT_ATTR("axis", 0), {0}};
-static const struct op_attr split_18[] = {
-    INT_ATTR("axis", 0), OPTIONAL_ATTR("num_outputs", ATTR_INT), {0}};
-
-#define ROW(name, from, least, most, outputs, attributes, context, folds, letters)             \
+/* clang-format off */
+#define ROW(name, from, infer_fn, folds, letters)                                              \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = least, .max_inputs = most,    \
-        .min_outputs = 1, .max_outputs = outputs, .attrs = attributes, .infer = context,       \
-        .fold = folds, .param_roles = letters, .backward.saved_for_backward = ",-",            \
-        .backward.view = common_view_part                                                      \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .fold = folds, .param_roles = letters, \
+        .backward.saved_for_backward = ",-", .backward.view = common_view_part                 \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*  type  since in    out       attributes rule         fold        roles */
-    ROW("Slice",  1, 1, 1, 1,        slice_1,  infer_slice, fold_slice, "p"),
-    ROW("Slice", 10, 3, 5, 1,        NULL,     infer_slice, fold_slice, "piiii"),
-    ROW("Split",  1, 1, 2, VARIADIC, split_1,  infer_split, fold_split, "pi"),
-    ROW("Split",  2, 1, 1, VARIADIC, split_2,  infer_split, fold_split, "p"),
-    ROW("Split", 13, 1, 2, VARIADIC, split_13, infer_split, fold_split, "pi"),
-    ROW("Split", 18, 1, 2, VARIADIC, split_18, infer_split, fold_split, "pi"),
+    /*  type   since shape rule   fold        roles */
+    ROW(Slice,    1, infer_slice, fold_slice, "p"),
+    ROW(Slice,   10, infer_slice, fold_slice, "piiii"),
+    ROW(Split,    1, infer_split, fold_split, "pi"),
+    ROW(Split,    2, infer_split, fold_split, "p"),
+    ROW(Split,   13, infer_split, fold_split, "pi"),
+    ROW(Split,   18, infer_split, fold_split, "pi"),
 };
 /* clang-format on */
 

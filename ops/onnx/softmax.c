@@ -6,6 +6,7 @@
  */
 #include "ops/common.h"
 #include "ops/families.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -26,26 +27,22 @@ static int describe_softmax(const struct op_context *context, struct text *out) 
     return CM_OK;
 }
 
-static const struct op_attr from_1[] = {INT_ATTR("axis", 1), {0}};
-static const struct op_attr from_13[] = {INT_ATTR("axis", -1), {0}};
-
-#define SOFTMAX(name, from, attributes, flops, class, print, keeps)                            \
+/* clang-format off */
+#define SOFTMAX(name, from, flops, class, print, keeps)                                        \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = 1, .max_inputs = 1,           \
-        .min_outputs = 1, .max_outputs = 1, .attrs = attributes, .infer = infer_softmax,       \
-        .cost = {.per_input = flops}, .memory = MEMORY_IN_PLACE, .param_roles = "x",           \
-        .module = class, .describe = print, .backward.saved_for_backward = keeps               \
+        SIGNATURE(ONNX, name, from), .infer = infer_softmax, .cost = {.per_input = flops},     \
+        .memory = MEMORY_IN_PLACE, .param_roles = "x", .module = class, .describe = print,     \
+        .backward.saved_for_backward = keeps                                                   \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*       type    since  attributes n  module        brackets         gradients */
-    SOFTMAX("Softmax",    1, from_1,  1, "Softmax",    describe_softmax, "y"),
-    SOFTMAX("Softmax",   13, from_13, 1, "Softmax",    describe_softmax, "y"),
-    SOFTMAX("LogSoftmax", 1, from_1,  0, "LogSoftmax", describe_softmax, "y"),
-    SOFTMAX("LogSoftmax",13, from_13, 0, "LogSoftmax", describe_softmax, "y"),
-    SOFTMAX("Hardmax",    1, from_1,  0, NULL,         NULL,                         "-"),
-    SOFTMAX("Hardmax",   13, from_13, 0, NULL,         NULL,                         "-"),
+    /*      type        since n  module        describe          saved for backward */
+    SOFTMAX(Softmax,       1, 1, "Softmax",    describe_softmax, "y"),
+    SOFTMAX(Softmax,      13, 1, "Softmax",    describe_softmax, "y"),
+    SOFTMAX(LogSoftmax,    1, 0, "LogSoftmax", describe_softmax, "y"),
+    SOFTMAX(LogSoftmax,   13, 0, "LogSoftmax", describe_softmax, "y"),
+    SOFTMAX(Hardmax,       1, 0, NULL,         NULL,             "-"),
+    SOFTMAX(Hardmax,      13, 0, NULL,         NULL,             "-"),
 };
 /* clang-format on */
 

@@ -6,6 +6,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 
+#include "ops/signatures.gen.h"
 #include <string.h>
 
 #include "support/banned.h"
@@ -160,36 +161,19 @@ static int infer_tf_idf(struct op_context *context) {
     return op_output_dims(context, 0, DTYPE_FLOAT, words->rank, dims + 2 - words->rank);
 }
 
-static const struct op_attr match_20[] = {OPTIONAL_ATTR("pattern", ATTR_STRING), {0}};
-static const struct op_attr normalizer_10[] = {STRING_ATTR("case_change_action", "NONE"),
-                                               INT_ATTR("is_case_sensitive", 0),
-                                               OPTIONAL_ATTR("locale", ATTR_STRING),
-                                               OPTIONAL_ATTR("stopwords", ATTR_STRINGS),
-                                               {0}};
-static const struct op_attr split_20[] = {
-    OPTIONAL_ATTR("delimiter", ATTR_STRING), OPTIONAL_ATTR("maxsplit", ATTR_INT), {0}};
-static const struct op_attr tf_idf_9[] = {
-    REQUIRED_ATTR("max_gram_length", ATTR_INT), REQUIRED_ATTR("max_skip_count", ATTR_INT),
-    REQUIRED_ATTR("min_gram_length", ATTR_INT), REQUIRED_ATTR("mode", ATTR_STRING),
-    REQUIRED_ATTR("ngram_counts", ATTR_INTS),   REQUIRED_ATTR("ngram_indexes", ATTR_INTS),
-    OPTIONAL_ATTR("pool_int64s", ATTR_INTS),    OPTIONAL_ATTR("pool_strings", ATTR_STRINGS),
-    OPTIONAL_ATTR("weights", ATTR_FLOATS),      {0}};
-
-#define ROW(name, from, in, out, attributes, context)                                          \
+/* clang-format off */
+#define ROW(name, from, infer_fn)                                                              \
     {                                                                                          \
-        .domain = "", .type = name, .since = from, .min_inputs = in, .max_inputs = in,         \
-        .min_outputs = out, .max_outputs = out, .attrs = attributes, .infer = context,         \
-        .param_roles = "x", .backward.saved_for_backward = "-"                                 \
+        SIGNATURE(ONNX, name, from), .infer = infer_fn, .param_roles = "x",                    \
+        .backward.saved_for_backward = "-"                                                     \
     }
 
-/* clang-format off */
 static const struct op rows[] = {
-    /*  type             since in out attributes */
-    ROW("StringConcat",     20, 2, 1, NULL,          infer_concat),
-    ROW("StringNormalizer", 10, 1, 1, normalizer_10, infer_normalizer),
-    ROW("StringSplit",      20, 1, 2, split_20,      infer_split),
-    ROW("RegexFullMatch",   20, 1, 1, match_20,      infer_match),
-    ROW("TfIdfVectorizer",   9, 1, 1, tf_idf_9,      infer_tf_idf),
+    ROW(StringConcat,     20, infer_concat),
+    ROW(StringNormalizer, 10, infer_normalizer),
+    ROW(StringSplit,      20, infer_split),
+    ROW(RegexFullMatch,   20, infer_match),
+    ROW(TfIdfVectorizer,   9, infer_tf_idf),
 };
 /* clang-format on */
 

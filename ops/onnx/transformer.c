@@ -8,6 +8,7 @@
 #include "ops/common.h"
 #include "ops/families.h"
 #include "ops/product.h"
+#include "ops/signatures.gen.h"
 
 #include "support/banned.h"
 
@@ -196,83 +197,25 @@ static const char *causal_conv_gradients(const struct op_context *context) {
     return has_silu(context) ? "0123" : "1,03,,1";
 }
 
-static const struct op_attr rotary_23[] = {INT_ATTR("interleaved", 0),
-                                           OPTIONAL_ATTR("num_heads", ATTR_INT),
-                                           INT_ATTR("rotary_embedding_dim", 0),
-                                           {0}};
-static const struct op_attr linear_27[] = {INT_ATTR("chunk_size", 64),
-                                           REQUIRED_ATTR("kv_num_heads", ATTR_INT),
-                                           REQUIRED_ATTR("q_num_heads", ATTR_INT),
-                                           FLOAT_ATTR("scale", 0),
-                                           STRING_ATTR("update_rule", "gated_delta"),
-                                           {0}};
-static const struct op_attr linear_vendor[] = {INT_ATTR("chunk_size", 64),
-                                               REQUIRED_ATTR("kv_num_heads", ATTR_INT),
-                                               REQUIRED_ATTR("q_num_heads", ATTR_INT),
-                                               FLOAT_ATTR("scale", 0),
-                                               INT_ATTR("state_window", 0),
-                                               STRING_ATTR("update_rule", "gated_delta"),
-                                               {0}};
-static const struct op_attr causal_conv_27[] = {STRING_ATTR("activation", "none"), {0}};
-
 static const struct op rows[] = {
-    {.domain = "",
-     .type = "RotaryEmbedding",
-     .since = 23,
-     .min_inputs = 3,
-     .max_inputs = 4,
-     .min_outputs = 1,
-     .max_outputs = 1,
-     .attrs = rotary_23,
-     .infer = infer_rotary,
-     .memory = MEMORY_IN_PLACE,
-     .param_roles = "xmmi",
-     .backward.saved_for_backward = "123,-"},
-    {.domain = "",
-     .type = "LinearAttention",
-     .since = 27,
-     .min_inputs = 3,
-     .max_inputs = 6,
-     .min_outputs = 2,
-     .max_outputs = 2,
-     .attrs = linear_27,
-     .infer = infer_linear,
+    {SIGNATURE(ONNX, RotaryEmbedding, 23), .infer = infer_rotary, .memory = MEMORY_IN_PLACE,
+     .param_roles = "xmmi", .backward.saved_for_backward = "123,-"},
+    {SIGNATURE(ONNX, LinearAttention, 27), .infer = infer_linear,
      .cost = {.macs = macs_linear,
               .macs_formula = "batch x steps x columns of key x of value x heads"},
-     .param_roles = "x",
-     .backward.saved_for_backward = "ae",
-     .backward.extra = chunk_states,
+     .param_roles = "x", .backward.saved_for_backward = "ae", .backward.extra = chunk_states,
      .backward.macs = linear_backward},
-    {.domain = "com.microsoft",
-     .type = "LinearAttention",
-     .since = 1,
-     .min_inputs = 3,
-     .max_inputs = 6,
-     .min_outputs = 2,
-     .max_outputs = 2,
-     .attrs = linear_vendor,
-     .infer = infer_linear_window,
+    {SIGNATURE(CONTRIB, LinearAttention, 1), .infer = infer_linear_window,
      .cost = {.macs = macs_linear,
               .macs_formula = "batch x steps x columns of key x of value x heads"},
-     .param_roles = "x",
-     .backward.saved_for_backward = "-"},
-    {.domain = "",
-     .type = "CausalConvWithState",
-     .since = 27,
-     .min_inputs = 2,
-     .max_inputs = 4,
-     .min_outputs = 2,
-     .max_outputs = 2,
-     .attrs = causal_conv_27,
-     .infer = infer_causal_conv,
+     .param_roles = "x", .backward.saved_for_backward = "-"},
+    {SIGNATURE(ONNX, CausalConvWithState, 27), .infer = infer_causal_conv,
      .cost = {.macs = macs_causal_conv,
               .macs_formula = "out x kernel",
               .extra = causal_conv_flops,
               .extra_description = "biases and activations"},
-     .param_roles = "xWWx",
-     .backward.saved_for_backward = "1,03,,1",
-     .backward.saved_for_backward_of = causal_conv_gradients,
-     .backward.factors = 2},
+     .param_roles = "xWWx", .backward.saved_for_backward = "1,03,,1",
+     .backward.saved_for_backward_of = causal_conv_gradients, .backward.factors = 2},
 };
 
 const struct op_family family_transformer = {"transformer", rows, sizeof rows / sizeof *rows,
