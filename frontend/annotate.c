@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two walks over the wire format. The first finds where bytes change and makes a list of edits
- * in the order of the file: an old entry goes, new ones come at the end of a node, and the
- * length of every message around them is another. The second copies, and edits. Neither keeps
- * more of the file than a window, so that weights of any size pass through.
+ * See annotate.h. Two passes over the wire format. The first makes a list of edits in file
+ * order: old entries are removed, new ones are added at the end of a node, and the length of
+ * every message around them changes. The second copies the file and applies them. Neither holds
+ * more than a window of the file, so that weights of any size pass through.
  */
 #include "frontend/annotate.h"
 
 #include <stdbool.h>
 #include <string.h>
 
+#include "frontend/wire/message.h"
 #include "frontend/wire/skim_schema.h"
-#include "frontend/wire/wire.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
@@ -19,31 +19,22 @@
 
 #include "support/banned.h"
 
-#define MAX_DEPTH 128 /* as skim has it */
+#define MAX_DEPTH 128 /* as in skim.c */
 #define COPY_STEP ((size_t)1 << 16)
 
-#define KEY_FIELD   1 /* of StringStringEntryProto */
-#define VALUE_FIELD 2
-#define LONGEST_KEY 64 /* of a prefix */
+/* Bytes of an entry that are searched for its key. The entries that this file writes begin with
+ * it. */
+#define ENTRY_HEAD 512
 
 enum edit_kind { EDIT_REMOVE, EDIT_LENGTH, EDIT_ENTRIES };
 
-/* At `at`, `removed` bytes go and something comes. */
+/* Replaces `removed` bytes at `at`. */
 struct edit {
     uint64_t at;
     uint64_t removed;
     enum edit_kind kind;
-    uint32_t ordinal; /* EDIT_ENTRIES: whose */
-    uint64_t length;  /* EDIT_LENGTH */
-};
-
-struct open_message {
-    enum message_kind kind;
-    uint64_t end;
-    uint64_t length;
-    int64_t growth; /* of its contents so far */
-    size_t edit;    /* of its length */
-    uint32_t ordinal;
+    uint32_t ordinal; /* of the node, if EDIT_ENTRIES */
+    uint64_t length;  /* new value, if EDIT_LENGTH */
 };
 
 struct walk {
@@ -55,8 +46,7 @@ struct walk {
     struct edit *edits;
     size_t n_edits;
     size_t capacity;
-    struct open_message stack[MAX_DEPTH];
-    int depth;
+    uint64_t end; /* of the innermost message */
     uint32_t n_nodes;
 };
 
@@ -79,23 +69,20 @@ static size_t field_size(const char *text) {
 void annotation_add(struct annotation *annotation, const char *key, const char *value) {
     append_varint(annotation->bytes, annotation->field << 3 | WIRE_BYTES);
     append_varint(annotation->bytes, field_size(key) + field_size(value));
-    append_field(annotation->bytes, KEY_FIELD, key);
-    append_field(annotation->bytes, VALUE_FIELD, value);
-}
-
-static struct open_message *innermost(struct walk *walk) {
-    return &walk->stack[walk->depth - 1];
+    append_field(annotation->bytes, ENTRY_KEY, key);
+    append_field(annotation->bytes, ENTRY_VALUE, value);
 }
 
 static uint64_t position(const struct walk *walk) {
     return source_position(walk->source);
 }
 
-static uint64_t left(struct walk *walk) {
-    return innermost(walk)->end - position(walk);
+/* Bytes left of the innermost message. */
+static uint64_t left(const struct walk *walk) {
+    return walk->end - position(walk);
 }
 
-/* The file was walked before, when it was read, and no fault was found then. */
+/* Malformed bytes: the file was valid when it was profiled. */
 static int has_changed(struct walk *walk) {
     return diag_error(walk->diag, DIAG_FORMAT,
                       "the file has changed since it was read (at byte %llu)",
@@ -136,7 +123,7 @@ static int add_edit(struct walk *walk, struct edit edit) {
     return CM_OK;
 }
 
-/* What an annotator says of the node or the model, in walk->bytes. */
+/* Encodes the new entries of a node or of the model into walk->bytes. */
 static int render(struct walk *walk, uint32_t ordinal) {
     struct annotation annotation = {.field = ordinal == ANNOTATE_MODEL ? 14 : 9,
                                     .bytes = &walk->bytes};
@@ -145,19 +132,35 @@ static int render(struct walk *walk, uint32_t ordinal) {
     return walk->bytes.failed ? diag_no_memory(walk->diag) : CM_OK;
 }
 
-static int add_entries(struct walk *walk, uint32_t ordinal) {
+static int add_entries(struct walk *walk, uint32_t ordinal, int64_t *growth) {
     int status = render(walk, ordinal);
     if (status < 0 || walk->bytes.length == 0) return status;
-    innermost(walk)->growth += (int64_t)walk->bytes.length;
+    *growth += (int64_t)walk->bytes.length;
     return add_edit(
         walk, (struct edit){.at = position(walk), .kind = EDIT_ENTRIES, .ordinal = ordinal});
 }
 
-/* Neighbours are one edit. */
-static int add_removal(struct walk *walk, uint64_t from) {
-    uint64_t size = position(walk) - from;
+/* Passes over an entry whose field begins at `from`; removes it if its key has the prefix.
+ * Adjacent removals become one edit. */
+static int pass_entry(struct walk *walk, uint64_t from, uint64_t length, int64_t *growth) {
+    uint8_t head[ENTRY_HEAD];
+    const char *prefix = walk->annotator->prefix;
+    const size_t want = length < ENTRY_HEAD ? (size_t)length : ENTRY_HEAD;
+    struct span span = {head, head + want};
     struct edit *last = walk->n_edits ? &walk->edits[walk->n_edits - 1] : NULL;
-    innermost(walk)->growth -= (int64_t)size;
+    bool remove = false;
+    size_t got = 0;
+    int status = source_read(walk->source, head, want, &got, walk->diag);
+    if (status < 0) return status;
+    if (got < want) return has_changed(walk);
+    for (struct wire_field field; wire_next(&span, &field);)
+        if (field.number == ENTRY_KEY && field.wire == WIRE_BYTES)
+            remove = span_size(field.bytes) >= strlen(prefix) &&
+                     memcmp(field.bytes.at, prefix, strlen(prefix)) == 0;
+    status = skip(walk, length - want);
+    if (status < 0 || !remove) return status;
+    const uint64_t size = position(walk) - from;
+    *growth -= (int64_t)size;
     if (last && last->kind == EDIT_REMOVE && last->at + last->removed == from) {
         last->removed += size;
         return CM_OK;
@@ -165,147 +168,92 @@ static int add_removal(struct walk *walk, uint64_t from) {
     return add_edit(walk, (struct edit){.at = from, .removed = size, .kind = EDIT_REMOVE});
 }
 
-/* Whether the next bytes are the prefix; leaves the position behind those that it read. */
-static int has_prefix(struct walk *walk, uint64_t length, bool *ret) {
-    char key[LONGEST_KEY];
-    size_t want = strlen(walk->annotator->prefix);
-    size_t got = 0;
-    *ret = false;
-    if (length < want || want > sizeof(key)) return skip(walk, length);
-    int status = source_read(walk->source, key, want, &got, walk->diag);
+static int find_edits(struct walk *walk, enum message_kind kind, uint64_t end, int depth,
+                      int64_t *growth);
+
+/* Finds the edits in a submessage, and that of its length, which is encoded at `length_at`. */
+static int edit_submessage(struct walk *walk, enum message_kind kind, uint64_t length_at,
+                           uint64_t length, int depth, int64_t *growth) {
+    const size_t index = walk->n_edits;
+    const uint64_t length_size = position(walk) - length_at;
+    int64_t inside = 0;
+    int status = add_edit(
+        walk, (struct edit){.at = length_at, .removed = length_size, .kind = EDIT_LENGTH});
+    if (status == CM_OK)
+        status = find_edits(walk, kind, position(walk) + length, depth, &inside);
     if (status < 0) return status;
-    *ret = got == want && memcmp(key, walk->annotator->prefix, want) == 0;
-    return got < want ? has_changed(walk) : skip(walk, length - want);
-}
-
-/* Whether the entry that begins here, and ends at `end`, is one of ours: by its last key. */
-static int is_ours(struct walk *walk, uint64_t end, bool *ret) {
-    *ret = false;
-    while (position(walk) < end) {
-        uint64_t key = 0;
-        uint64_t length = 0;
-        int status = get_varint(walk, &key);
-        if (status == CM_OK && (key & 7) != WIRE_BYTES) {
-            status = skip(walk, end - position(walk));
-            if (status < 0) return status;
-            break;
-        }
-        if (status == CM_OK) status = get_varint(walk, &length);
-        if (status < 0) return status;
-        if (position(walk) > end || length > end - position(walk)) return has_changed(walk);
-        status = key >> 3 == KEY_FIELD ? has_prefix(walk, length, ret) : skip(walk, length);
-        if (status < 0) return status;
-    }
-    return CM_OK;
-}
-
-static int entry(struct walk *walk, uint64_t from, uint64_t length) {
-    bool ours = false;
-    int status = is_ours(walk, position(walk) + length, &ours);
-    return status < 0 || !ours ? status : add_removal(walk, from);
-}
-
-static int open_message(struct walk *walk, enum message_kind kind, uint64_t length_at,
-                        uint64_t length) {
-    struct edit edit = {.at = length_at,
-                        .removed = position(walk) - length_at,
-                        .kind = EDIT_LENGTH,
-                        .length = length};
-    if (walk->depth == MAX_DEPTH) return has_changed(walk);
-    walk->stack[walk->depth++] = (struct open_message){
-        .kind = kind,
-        .end = position(walk) + length,
-        .length = length,
-        .edit = walk->n_edits,
-        .ordinal = kind == MESSAGE_NODE ? walk->n_nodes++ : 0,
-    };
-    return add_edit(walk, edit);
-}
-
-static int close_message(struct walk *walk) {
-    struct open_message *message = innermost(walk);
-    int status = message->kind == MESSAGE_NODE ? add_entries(walk, message->ordinal) : CM_OK;
-    if (status < 0) return status;
-    struct edit *edit = &walk->edits[message->edit];
-    walk->depth--;
-    if (walk->n_edits == message->edit + 1) {
+    if (walk->n_edits == index + 1) { /* nothing changes */
         walk->n_edits--;
         return CM_OK;
     }
-    edit->length = (uint64_t)((int64_t)message->length + message->growth);
-    if (edit->length > INT32_MAX)
+    length = (uint64_t)((int64_t)length + inside);
+    if (length > INT32_MAX)
         return diag_error(walk->diag, DIAG_LIMIT, "annotated, a %s would take more than 2 GiB",
-                          skim_messages[message->kind].name);
-    innermost(walk)->growth +=
-        message->growth + (int64_t)wire_varint_size(edit->length) - (int64_t)edit->removed;
+                          skim_messages[kind].name);
+    walk->edits[index].length = length;
+    *growth += inside + (int64_t)wire_varint_size(length) - (int64_t)length_size;
     return CM_OK;
 }
 
-/* Messages in which there may be nodes. */
-static bool may_hold_nodes(enum message_kind kind) {
-    return kind == MESSAGE_GRAPH || kind == MESSAGE_NODE || kind == MESSAGE_ATTRIBUTE ||
-           kind == MESSAGE_FUNCTION;
-}
-
-static bool is_entry(enum message_kind outer, enum message_kind child) {
-    return child == MESSAGE_NOTE || (outer == MESSAGE_MODEL && child == MESSAGE_ENTRY);
-}
-
-static enum message_kind child_of(enum message_kind kind, uint64_t number) {
-    const struct skim_field *field = skim_find_field(&skim_messages[kind], number);
-    return field ? field->child : MESSAGE_NONE;
-}
-
-static int bytes_field(struct walk *walk, uint64_t from, uint64_t number) {
-    uint64_t length_at = position(walk);
-    uint64_t length = 0;
-    enum message_kind outer = innermost(walk)->kind;
-    enum message_kind child = child_of(outer, number);
-    int status = get_varint(walk, &length);
-    if (status < 0) return status;
-    if (length > left(walk)) return has_changed(walk);
-    if (may_hold_nodes(child)) return open_message(walk, child, length_at, length);
-    return is_entry(outer, child) ? entry(walk, from, length) : skip(walk, length);
-}
-
-static int one_field(struct walk *walk) {
-    uint64_t from = position(walk);
+/* Finds the edits in one field of a message of that kind. */
+static int edit_field(struct walk *walk, enum message_kind kind, int depth, int64_t *growth) {
+    const uint64_t from = position(walk);
     uint64_t key = 0;
+    uint64_t length = 0;
     int status = get_varint(walk, &key);
     if (status < 0) return status;
+    const uint64_t length_at = position(walk);
     switch (key & 7) {
     case WIRE_VARINT:
-        return get_varint(walk, &key);
+        return get_varint(walk, &length);
     case WIRE_FIXED64:
         return skip(walk, 8);
     case WIRE_FIXED32:
         return skip(walk, 4);
     case WIRE_BYTES:
-        return bytes_field(walk, from, key >> 3);
+        break;
     default:
         return has_changed(walk);
     }
+    status = get_varint(walk, &length);
+    if (status < 0) return status;
+    if (length > left(walk)) return has_changed(walk);
+    const struct skim_field *field = skim_find_field(&skim_messages[kind], key >> 3);
+    const enum message_kind child = field ? field->child : MESSAGE_NONE;
+    if (child == MESSAGE_METADATA || (kind == MESSAGE_MODEL && child == MESSAGE_ENTRY))
+        return pass_entry(walk, from, length, growth);
+    if (child == MESSAGE_GRAPH || child == MESSAGE_NODE || child == MESSAGE_ATTRIBUTE ||
+        child == MESSAGE_FUNCTION) /* may hold nodes */
+        return edit_submessage(walk, child, length_at, length, depth + 1, growth);
+    return skip(walk, length);
 }
 
-static int check_size(struct walk *walk) {
-    uint64_t size = source_size(walk->source);
-    uint64_t annotated = (uint64_t)((int64_t)size + innermost(walk)->growth);
+/* Finds the edits up to `end` of a message; adds the bytes that they add to *growth. */
+static int find_edits(struct walk *walk, enum message_kind kind, uint64_t end, int depth,
+                      int64_t *growth) {
+    const uint64_t outer_end = walk->end;
+    const uint32_t ordinal = kind == MESSAGE_NODE ? walk->n_nodes++ : ANNOTATE_MODEL;
+    int status = depth < MAX_DEPTH ? CM_OK : has_changed(walk);
+    walk->end = end;
+    while (status == CM_OK && left(walk) > 0) status = edit_field(walk, kind, depth, growth);
+    if (status == CM_OK && (kind == MESSAGE_NODE || kind == MESSAGE_MODEL))
+        status = add_entries(walk, ordinal, growth);
+    walk->end = outer_end;
+    return status;
+}
+
+static int find_all_edits(struct walk *walk) {
+    int64_t growth = 0;
+    const uint64_t size = source_size(walk->source);
+    source_rewind(walk->source);
+    int status = find_edits(walk, MESSAGE_MODEL, size, 0, &growth);
+    if (status < 0) return status;
     if (walk->n_nodes < walk->annotator->n_nodes) return has_changed(walk);
+    const uint64_t annotated = (uint64_t)((int64_t)size + growth);
     if (size > INT32_MAX || annotated <= INT32_MAX) return CM_OK;
     return diag_error(walk->diag, DIAG_LIMIT,
-                      "annotated, the model would take %llu bytes, and protobuf takes %d",
+                      "the annotated model would take %llu bytes, protobuf allows at most %d",
                       (unsigned long long)annotated, INT32_MAX);
-}
-
-static int find_edits(struct walk *walk) {
-    int status = CM_OK;
-    source_rewind(walk->source);
-    walk->stack[walk->depth++] =
-        (struct open_message){.kind = MESSAGE_MODEL, .end = source_size(walk->source)};
-    while (status == CM_OK && (walk->depth > 1 || left(walk) > 0))
-        status = walk->depth > 1 && left(walk) == 0 ? close_message(walk) : one_field(walk);
-    if (status == CM_OK) status = add_entries(walk, ANNOTATE_MODEL);
-    return status < 0 ? status : check_size(walk);
 }
 
 static int put(FILE *out, const void *bytes, size_t size) {
@@ -323,12 +271,10 @@ static int copy(struct walk *walk, uint64_t size, char *buffer, FILE *out) {
     return status;
 }
 
+/* Writes what an edit adds. */
 static int insert(struct walk *walk, const struct edit *edit, FILE *out) {
     uint8_t length[WIRE_LONGEST_VARINT];
-    if (edit->kind == EDIT_LENGTH) {
-        const size_t size = wire_encode(edit->length, length);
-        return put(out, length, size);
-    }
+    if (edit->kind == EDIT_LENGTH) return put(out, length, wire_encode(edit->length, length));
     if (edit->kind == EDIT_REMOVE) return CM_OK;
     int status = render(walk, edit->ordinal);
     return status < 0 ? status : put(out, text_string(&walk->bytes), walk->bytes.length);
@@ -338,6 +284,7 @@ static int write_edited(struct walk *walk, FILE *out) {
     char *buffer = arena_alloc(walk->arena, COPY_STEP);
     int status = buffer ? CM_OK : diag_no_memory(walk->diag);
     source_rewind(walk->source);
+    walk->end = source_size(walk->source);
     for (size_t i = 0; status == CM_OK && i < walk->n_edits; i++) {
         const struct edit *edit = &walk->edits[i];
         status = copy(walk, edit->at - position(walk), buffer, out);
@@ -353,7 +300,7 @@ int annotate_write(struct source *source, const struct annotator *annotator,
     walk.arena = arena_new("annotate", 0);
     if (!walk.arena) return diag_no_memory(diag);
     text_init(&walk.bytes, walk.arena);
-    int status = find_edits(&walk);
+    int status = find_all_edits(&walk);
     if (status == CM_OK) status = write_edited(&walk, out);
     arena_free(walk.arena);
     return status;

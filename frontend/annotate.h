@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model written anew with entries in the metadata_props of its nodes, and of itself. */
+/* Writes a copy of a model with new entries in the metadata_props of its nodes and of itself.
+ */
 #ifndef FRONTEND_ANNOTATE_H
 #define FRONTEND_ANNOTATE_H
 
@@ -10,31 +11,30 @@ struct cm_diagnostics;
 struct source;
 struct text;
 
-/* Stands for the model itself where a node's ordinal is wanted. */
+/* The model itself, in place of the ordinal of a node. */
 #define ANNOTATE_MODEL UINT32_MAX
 
-/* The entries of one node, or of the model, as they are collected. */
+/* Collects the entries of one node or of the model. */
 struct annotation {
-    uint32_t field; /* of metadata_props, in the message that they go into */
+    uint32_t field; /* number of metadata_props in the message */
     struct text *bytes;
 };
 
 void annotation_add(struct annotation *annotation, const char *key, const char *value);
 
-/* Who knows what is to be written. */
 struct annotator {
-    const char *prefix; /* of the keys: entries that begin with it are replaced */
-    uint32_t n_nodes;   /* there are at least so many */
-    /* Adds the entries of the node with that ordinal (ir/graph.h), the same at each call. */
+    const char *prefix; /* existing entries whose key begins with it are removed */
+    uint32_t n_nodes;   /* the file has at least this many */
+    /* Adds the entries of the node with that ordinal (ir/graph.h); the same in every call. */
     void (*annotate)(void *context, uint32_t ordinal, struct annotation *annotation);
     void *context;
 };
 
 /*
- * Copies the model to `out`. What is no entry of a node or of the model stays byte for byte,
- * but for the lengths of the messages around them. `source` is read twice, and must be able to
- * seek. CM_OK, CM_REFUSED (not the model that was read before, or too large), CM_IO,
- * CM_NO_MEMORY; `out` is for the caller to flush.
+ * Copies the model to `out`. All other bytes are unchanged, except for the lengths of messages
+ * that contain an edited entry. Reads `source` twice, which must be able to seek. Returns
+ * CM_OK, CM_REFUSED (the file has changed, or would become too large), CM_IO or CM_NO_MEMORY;
+ * the caller flushes `out`.
  */
 int annotate_write(struct source *source, const struct annotator *annotator,
                    struct cm_diagnostics *diag, FILE *out) __attribute__((warn_unused_result));

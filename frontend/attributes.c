@@ -236,12 +236,13 @@ int import_attributes(struct importer *importer, const struct file_node *node,
                           MAX_ATTRIBUTES);
     struct attr *attrs = arena_array(importer->arena, n, sizeof(*attrs));
     if (!attrs) return diag_no_memory(importer->diag);
-    struct messages protos =
-        messages_of(importer, &node->parts, NODE_ATTRIBUTE, &onnx__attribute_proto__descriptor);
+    struct decode_walk protos =
+        decode_each(&node->parts, NODE_ATTRIBUTE, &onnx__attribute_proto__descriptor,
+                    importer->decoding, importer->diag);
     for (n = 0;;) {
         const Onnx__AttributeProto *proto = NULL;
         bool found = false;
-        int status = messages_next(importer, &protos, &proto);
+        int status = decode_next(&protos, &proto);
         if (status == CM_OK && !proto) break;
         if (status == CM_OK)
             status = one_attribute(importer, proto, scope, node_id, &attrs[n], &found);

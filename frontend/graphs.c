@@ -23,13 +23,14 @@ static int add_input(struct importer *importer, struct scope *scope,
 static int add_inputs(struct importer *importer, struct scope *scope,
                       const struct message *parts) {
     size_t n = parts->of[GRAPH_INPUT].n;
-    struct messages protos =
-        messages_of(importer, parts, GRAPH_INPUT, &onnx__value_info_proto__descriptor);
+    struct decode_walk protos =
+        decode_each(parts, GRAPH_INPUT, &onnx__value_info_proto__descriptor, importer->decoding,
+                    importer->diag);
     uint32_t *inputs = arena_array(importer->arena, n, sizeof(*inputs));
     if (!inputs) return diag_no_memory(importer->diag);
     for (size_t i = 0;; i++) {
         const Onnx__ValueInfoProto *proto = NULL;
-        int status = messages_next(importer, &protos, &proto);
+        int status = decode_next(&protos, &proto);
         if (status == CM_OK && !proto) break;
         if (status == CM_OK) status = add_input(importer, scope, proto, &inputs[i]);
         if (status < 0) return status;
@@ -63,12 +64,13 @@ static int add_constant(struct importer *importer, struct scope *scope,
 
 static int add_initializers(struct importer *importer, struct scope *scope,
                             const struct message *parts) {
-    struct messages protos =
-        messages_of(importer, parts, GRAPH_INITIALIZER, &onnx__tensor_proto__descriptor);
+    struct decode_walk protos =
+        decode_each(parts, GRAPH_INITIALIZER, &onnx__tensor_proto__descriptor,
+                    importer->decoding, importer->diag);
     for (;;) {
         const struct constant *constant = NULL;
         const Onnx__TensorProto *proto = NULL;
-        int status = messages_next(importer, &protos, &proto);
+        int status = decode_next(&protos, &proto);
         if (status < 0 || !proto) return status;
         status = import_tensor(importer, proto, &constant);
         if (status == CM_OK) status = add_constant(importer, scope, &proto->name, constant);
@@ -78,12 +80,13 @@ static int add_initializers(struct importer *importer, struct scope *scope,
 
 static int add_sparse_initializers(struct importer *importer, struct scope *scope,
                                    const struct message *parts) {
-    struct messages protos = messages_of(importer, parts, GRAPH_SPARSE_INITIALIZER,
-                                         &onnx__sparse_tensor_proto__descriptor);
+    struct decode_walk protos =
+        decode_each(parts, GRAPH_SPARSE_INITIALIZER, &onnx__sparse_tensor_proto__descriptor,
+                    importer->decoding, importer->diag);
     for (;;) {
         const struct constant *constant = NULL;
         const Onnx__SparseTensorProto *proto = NULL;
-        int status = messages_next(importer, &protos, &proto);
+        int status = decode_next(&protos, &proto);
         if (status < 0 || !proto) return status;
         status = import_sparse(importer, proto, &constant);
         if (status == CM_OK)
@@ -115,11 +118,11 @@ static int resolve_outputs(struct importer *importer, struct scope *scope,
 /* Declared types of values that nodes make, and of outputs. */
 static int declare(struct importer *importer, const struct scope *scope,
                    const struct message *parts, uint32_t number) {
-    struct messages infos =
-        messages_of(importer, parts, number, &onnx__value_info_proto__descriptor);
+    struct decode_walk infos = decode_each(parts, number, &onnx__value_info_proto__descriptor,
+                                           importer->decoding, importer->diag);
     for (;;) {
         const Onnx__ValueInfoProto *info = NULL;
-        int status = messages_next(importer, &infos, &info);
+        int status = decode_next(&infos, &info);
         if (status < 0 || !info) return status;
         uint32_t id = scope_get(scope, span_of_bytes(&info->name));
         if (id == MAP_NONE || id == ID_OMITTED) continue;

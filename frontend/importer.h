@@ -7,7 +7,7 @@
 #define FRONTEND_IMPORTER_H
 
 #include "frontend/nodes.h"
-#include "frontend/wire/message_descriptors.h"
+#include "frontend/wire/decode.h"
 #include "frontend/wire/skim.h"
 #include "ir/graph.h"
 #include "onnx.pb-c.h"

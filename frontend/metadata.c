@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What PyTorch's current exporter notes of each node in its metadata_props: the modules around
- * it, `pkg.torch.onnx.name_scopes`, and their classes, `pkg.torch.onnx.class_hierarchy`, as
- * lists in Python's spelling, outermost first, the operation itself last; and both in one,
- * `namespace`, as "name: class/name: class". Nodes of one module share what is made of it, so
- * that the hundreds of bytes that each of them has in the file cost a pointer here.
+ * Reads the metadata_props of nodes. PyTorch's exporter writes the modules around each node,
+ * `pkg.torch.onnx.name_scopes`, and their classes, `pkg.torch.onnx.class_hierarchy`, as Python
+ * lists, outermost first, the operation itself last; and both in one, `namespace`, as
+ * "name: class/name: class". Nodes of one module share one struct place, so that hundreds of
+ * bytes per node in the file take one pointer in memory.
  */
-#include "frontend/metadata.h"
-
 #include <string.h>
 
 #include "frontend/importer.h"
@@ -15,74 +13,41 @@
 
 #include "support/banned.h"
 
-#define KEY_SCOPES    "pkg.torch.onnx.name_scopes"
-#define KEY_CLASSES   "pkg.torch.onnx.class_hierarchy"
-#define KEY_NAMESPACE "namespace"
-#define KEY_REWRITTEN "pkg.onnxscript.rewriter.rule_name"
-#define MARK_FUSED    "Fuse" /* begins or ends the names of the rules that do */
+/* Part of the names of onnxscript's fusion rules. */
+#define MARK_FUSED "Fuse"
 
-/* What stands for the modules of a node that was made outside all of them. */
+/* The only module of nodes that were created outside all modules. */
 #define NO_MODULES "_empty_nn_module_stack_from_metadata_hook"
 
-/* Longer ones are not read: no module is nested so deep. */
-#define MAX_METADATA 65536
-#define MAX_PARTS    64
+#define MAX_PARTS 64 /* modules around a node that are read */
 
-enum note { NOTE_SCOPES, NOTE_CLASSES, NOTE_NAMESPACE, NOTE_REWRITTEN, N_NOTES };
-
-static const char *const keys[N_NOTES] = {
-    [NOTE_SCOPES] = KEY_SCOPES,
-    [NOTE_CLASSES] = KEY_CLASSES,
-    [NOTE_NAMESPACE] = KEY_NAMESPACE,
-    [NOTE_REWRITTEN] = KEY_REWRITTEN,
-};
-
-/* N_NOTES: none of those. */
-static enum note note_of(struct span key) {
-    int note = 0;
-    while (note < N_NOTES && !span_equal(key, keys[note])) note++;
-    return (enum note)note;
-}
-
-bool metadata_is_read(struct span entry) {
-    bool read = false;
-    for (struct wire_field field; wire_next(&entry, &field);) {
-        if (field.number == ENTRY_KEY) read = note_of(field.bytes) != N_NOTES;
-        if (field.number == ENTRY_VALUE && span_size(field.bytes) > MAX_METADATA) return false;
-    }
-    return read;
-}
-
-/* What a node has of each; NULL: nothing. */
-struct notes {
-    const char *texts[N_NOTES];
-};
-
-/* Where there are two, the first counts. */
-static int read_notes(struct importer *importer, const struct file_node *node,
-                      struct notes *ret) {
+/* Reads the value of each key; NULL if missing. If a key occurs twice, the first counts. */
+static int read_values(struct importer *importer, const struct file_node *node,
+                       const char *ret[N_METADATA_KEYS]) {
     struct fields_walk walk = message_walk(&node->parts, NODE_METADATA_PROPS);
-    *ret = (struct notes){0};
+    for (int i = 0; i < N_METADATA_KEYS; i++) ret[i] = NULL;
     for (struct span one; fields_next(&walk, &one);) {
         struct entry entry;
-        enum note note = message_entry(one, &entry) ? note_of(entry.key) : N_NOTES;
-        if (note == N_NOTES || ret->texts[note]) continue;
-        ret->texts[note] = arena_strndup(importer->decoding, (const char *)entry.value.at,
-                                         span_size(entry.value));
-        if (!ret->texts[note]) return diag_no_memory(importer->diag);
+        if (!message_entry(one, &entry)) continue;
+        enum metadata_key key = skim_metadata_key(entry.key);
+        if (key == N_METADATA_KEYS || ret[key]) continue;
+        ret[key] = arena_strndup(importer->decoding, (const char *)entry.value.at,
+                                 span_size(entry.value));
+        if (!ret[key]) return diag_no_memory(importer->diag);
     }
     return CM_OK;
 }
 
-/* A text of several parts, the last of which is the operation. */
+/* A path of several parts, the last of which is the operation. */
 struct spelling {
-    const char *text; /* NULL: there is none, or it cannot be read */
+    const char *text; /* NULL if missing or malformed */
     size_t n;         /* parts before the last */
-    size_t cut;       /* where the last begins */
+    size_t cut;       /* offset of the last */
     bool is_list;
 };
 
-/* Past the quoted text that begins here; NULL where none does, or it does not end. */
+/* Returns the end of the quoted string at `at`; NULL if there is none or it is not terminated.
+ */
 static const char *skip_quoted(const char *at) {
     char quote = *at;
     if (quote != '\'' && quote != '"') return NULL;
@@ -122,7 +87,7 @@ static struct spelling spell_namespace(const char *text) {
     }
 }
 
-/* What an escaped character is does not matter to a name, only that it ends none. */
+/* Copies the next quoted string and removes the backslashes. */
 static const char *copy_quoted(struct importer *importer, const char **at) {
     const char *from = *at + strspn(*at, " ,[");
     const char *end = skip_quoted(from);
@@ -138,7 +103,7 @@ static const char *copy_quoted(struct importer *importer, const char **at) {
     return copy;
 }
 
-/* "torch.nn.modules.conv.Conv2d" is a Conv2d. */
+/* "torch.nn.modules.conv.Conv2d" -> "Conv2d" */
 static const char *class_of(const char *qualified) {
     const char *dot = strrchr(qualified, '.');
     return dot ? dot + 1 : qualified;
@@ -170,45 +135,27 @@ static int read_namespace(struct importer *importer, const char *at, size_t n,
     return CM_OK;
 }
 
-static int grow(struct importer *importer) {
-    size_t capacity = importer->place_capacity ? importer->place_capacity * 2 : 64;
-    const struct place **list = arena_array(importer->scratch, capacity, sizeof(*list));
-    if (!list) return CM_NO_MEMORY;
-    for (size_t i = 0; i < importer->n_places; i++) list[i] = importer->place_list[i];
-    importer->place_list = list;
-    importer->place_capacity = capacity;
-    return CM_OK;
-}
-
 static int add_place(struct importer *importer, const char *key, const struct place *place) {
-    if (importer->n_places == importer->place_capacity && grow(importer) < 0)
-        return CM_NO_MEMORY;
+    if (importer->n_places == importer->place_capacity) {
+        size_t capacity = importer->place_capacity ? importer->place_capacity * 2 : 64;
+        const struct place **list = arena_array(importer->scratch, capacity, sizeof(*list));
+        if (!list) return CM_NO_MEMORY;
+        for (size_t i = 0; i < importer->n_places; i++) list[i] = importer->place_list[i];
+        importer->place_list = list;
+        importer->place_capacity = capacity;
+    }
     importer->place_list[importer->n_places] = place;
     return map_set(&importer->places, key, (uint32_t)importer->n_places++);
 }
 
-/* The spellings without the operation: equal for all nodes of one module. */
-static const char *place_key(struct importer *importer, const struct spelling *scopes,
-                             const struct spelling *classes) {
-    return arena_printf(importer->scratch, "%.*s\n%.*s", (int)scopes->cut, scopes->text,
-                        (int)classes->cut, classes->text ? classes->text : "");
-}
-
-static int read_place(struct importer *importer, const struct spelling *scopes,
-                      const struct spelling *classes, struct place *place) {
-    size_t n = scopes->n < MAX_PARTS ? scopes->n : MAX_PARTS;
-    struct place_part *parts = arena_array(importer->arena, n, sizeof(*parts));
-    if (!parts) return CM_NO_MEMORY;
-    place->n_parts = n;
-    place->parts = parts;
-    return scopes->is_list ? read_lists(importer, scopes->text, classes->text, n, parts)
-                           : read_namespace(importer, scopes->text, n, parts);
-}
-
+/* Finds or adds the place. Its key is the text without the operation, equal for all nodes of
+ * one module. */
 static int find_place(struct importer *importer, const struct spelling *scopes,
                       const struct spelling *classes, const struct place **ret) {
     struct arena_mark mark = arena_save(importer->scratch);
-    const char *key = place_key(importer, scopes, classes);
+    const char *key =
+        arena_printf(importer->scratch, "%.*s\n%.*s", (int)scopes->cut, scopes->text,
+                     (int)classes->cut, classes->text ? classes->text : "");
     if (!key) return CM_NO_MEMORY;
     uint32_t known = map_get(&importer->places, key);
     if (known != MAP_NONE) {
@@ -216,34 +163,37 @@ static int find_place(struct importer *importer, const struct spelling *scopes,
         *ret = importer->place_list[known];
         return CM_OK;
     }
+    size_t n = scopes->n < MAX_PARTS ? scopes->n : MAX_PARTS;
     struct place *place = arena_alloc(importer->arena, sizeof(*place));
-    if (!place || read_place(importer, scopes, classes, place) < 0) return CM_NO_MEMORY;
+    struct place_part *parts = arena_array(importer->arena, n, sizeof(*parts));
+    if (!place || !parts) return CM_NO_MEMORY;
+    int status = scopes->is_list ? read_lists(importer, scopes->text, classes->text, n, parts)
+                                 : read_namespace(importer, scopes->text, n, parts);
+    if (status < 0) return status;
+    *place = (struct place){.n_parts = n, .parts = parts};
     *ret = place;
     return add_place(importer, key, place);
 }
 
-static int import_notes(struct importer *importer, const struct notes *notes,
-                        const struct place **ret_place, bool *ret_fused) {
-    const char *rewritten = notes->texts[NOTE_REWRITTEN];
-    struct spelling scopes = spell_list(notes->texts[NOTE_SCOPES]);
-    struct spelling classes = spell_list(notes->texts[NOTE_CLASSES]);
-    *ret_fused = rewritten && strstr(rewritten, MARK_FUSED);
-    if (!scopes.text) scopes = spell_namespace(notes->texts[NOTE_NAMESPACE]);
-    if (!scopes.text || scopes.n == 0 || strstr(scopes.text, NO_MODULES)) return CM_OK;
-    if (!scopes.is_list || classes.n != scopes.n) classes = (struct spelling){0};
-    if (find_place(importer, &scopes, &classes, ret_place) == CM_OK) return CM_OK;
-    return diag_no_memory(importer->diag);
-}
-
 int import_metadata(struct importer *importer, const struct file_node *node,
                     const struct place **ret_place, bool *ret_fused) {
-    struct notes notes;
+    const char *values[N_METADATA_KEYS];
     *ret_place = NULL;
     *ret_fused = false;
     if (node->parts.of[NODE_METADATA_PROPS].n == 0) return CM_OK;
     struct arena_mark mark = arena_save(importer->decoding);
-    int status = read_notes(importer, node, &notes);
-    if (status == CM_OK) status = import_notes(importer, &notes, ret_place, ret_fused);
+    int status = read_values(importer, node, values);
+    if (status < 0) return status;
+    const char *rewritten = values[METADATA_REWRITTEN];
+    struct spelling scopes = spell_list(values[METADATA_SCOPES]);
+    struct spelling classes = spell_list(values[METADATA_CLASSES]);
+    *ret_fused = rewritten && strstr(rewritten, MARK_FUSED);
+    if (!scopes.text) scopes = spell_namespace(values[METADATA_NAMESPACE]);
+    if (scopes.text && scopes.n > 0 && !strstr(scopes.text, NO_MODULES)) {
+        if (!scopes.is_list || classes.n != scopes.n) classes = (struct spelling){0};
+        if (find_place(importer, &scopes, &classes, ret_place) < 0)
+            status = diag_no_memory(importer->diag);
+    }
     arena_restore(importer->decoding, mark);
     return status;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From skimmed bytes to the structures that protoc-c made of onnx.proto, in an arena.
+ * Decodes skimmed bytes into the structures that protoc-c generates from onnx.proto, in an
+ * arena.
  *
- * By the tables of protobuf-c, and not by its own reader: that one allocates every string and
- * list by itself and keeps what it does not know, which took four times as long and as much
+ * Uses the descriptors of protobuf-c but not its unpacker, which allocates every string and
+ * list separately and keeps unknown fields: it took four times as long and four times the
  * memory.
  */
 #ifndef FRONTEND_WIRE_DECODE_H
@@ -11,14 +12,32 @@
 
 #include "frontend/wire/message.h"
 #include "onnx.pb-c.h"
+#include "support/arena.h"
 
-struct arena;
 struct cm_diagnostics;
 
-/* One message, of all its pieces. *ret lives in `arena`; what it holds as `bytes` is borrowed
- * from the pieces. CM_OK, CM_REFUSED, CM_NO_MEMORY. */
+/* Decodes one message, given as pieces. *ret is in `arena`; fields of type `bytes` point into
+ * the pieces. Returns CM_OK, CM_REFUSED or CM_NO_MEMORY. */
 int decode(const ProtobufCMessageDescriptor *type, const struct fields *fields,
            struct arena *arena, struct cm_diagnostics *diag, void *ret)
     __attribute__((warn_unused_result));
+
+/* Iterates over the repeated submessages of one field and decodes them one at a time, so that
+ * at most one of each list is in memory. */
+struct decode_walk {
+    const ProtobufCMessageDescriptor *type;
+    struct fields_walk fields; /* those that are left */
+    struct arena *arena;
+    struct arena_mark mark; /* of the arena before the first */
+    struct cm_diagnostics *diag;
+};
+
+struct decode_walk decode_each(const struct message *message, uint32_t number,
+                               const ProtobufCMessageDescriptor *type, struct arena *arena,
+                               struct cm_diagnostics *diag);
+
+/* Sets *ret to the next message, or to NULL at the end; it is valid until the next call. Walks
+ * nest in one arena: the walk over a submessage ends before the outer walk continues. */
+int decode_next(struct decode_walk *walk, void *ret) __attribute__((warn_unused_result));
 
 #endif

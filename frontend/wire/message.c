@@ -4,24 +4,19 @@
 
 #include "support/banned.h"
 
-static void note_field(struct message *message, const struct wire_field *field,
-                       const uint8_t *at) {
-    if (field->wire != WIRE_BYTES || field->number >= MESSAGE_FIELDS) {
-        if (field->wire == WIRE_VARINT && field->number == FIELD_ORDINAL)
-            message->ordinal = (uint32_t)field->value;
-        return;
-    }
-    struct fields_of *of = &message->of[field->number];
-    if (of->n++ > 0) return;
-    of->piece = &message->whole;
-    of->at = at;
-}
-
 void message_index(struct span bytes, struct message *ret) {
     struct wire_field field;
     *ret = (struct message){.whole = {.data = bytes.at, .size = span_size(bytes)}};
-    for (const uint8_t *at = bytes.at; wire_next(&bytes, &field); at = bytes.at)
-        note_field(ret, &field, at);
+    for (const uint8_t *at = bytes.at; wire_next(&bytes, &field); at = bytes.at) {
+        if (field.wire == WIRE_BYTES && field.number < MESSAGE_FIELDS) {
+            struct fields_of *of = &ret->of[field.number];
+            if (of->n++ > 0) continue;
+            of->piece = &ret->whole;
+            of->at = at;
+        } else if (field.wire == WIRE_VARINT && field.number == FIELD_ORDINAL) {
+            ret->ordinal = (uint32_t)field.value;
+        }
+    }
 }
 
 struct fields_walk message_walk(const struct message *message, uint32_t number) {
@@ -47,7 +42,7 @@ bool fields_search(struct fields_walk *walk, struct span *ret) {
     return false;
 }
 
-/* Nearly always there is one, and it stands where the first does. */
+/* Usually there is exactly one. */
 struct span message_text(const struct message *message, uint32_t number) {
     static const uint8_t nothing[1] = {0};
     const struct fields_of *of = &message->of[number];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A message read where it lies: an index says where the fields of each number begin and how
- * many there are, and a walk gives their bytes. GraphProto, NodeProto and the nodes of
- * FunctionProto are read so: nothing of a graph is ever decoded but what is looked at just now
+ * A message that is read in place: an index holds the position of the first field of each
+ * number and their count, and a walk returns their bytes. GraphProto, NodeProto and the nodes
+ * of FunctionProto are read this way, so that no graph is ever decoded as a whole
  * (docs/decisions/nodes-in-place.md).
  */
 #ifndef FRONTEND_WIRE_MESSAGE_H
@@ -10,33 +10,33 @@
 
 #include "frontend/wire/wire.h"
 
-/* Whole fields of one message, one after another as they stand on the wire. */
+/* A run of whole fields of one message, in wire format. */
 struct fields {
     const uint8_t *data;
     size_t size;
-    const struct fields *next; /* more of the same message, or NULL */
+    const struct fields *next; /* more fields of the same message, or NULL */
 };
 
-/* Those of one number: where the first begins, and how many there are. */
+/* The fields of one number. */
 struct fields_of {
-    const struct fields *piece;
-    const uint8_t *at;
+    const struct fields *piece; /* of the first */
+    const uint8_t *at;          /* of the first */
     size_t n;
 };
 
-/* Numbers of the fields that an index knows are below it. */
+/* Fields with smaller numbers are indexed. */
 #define MESSAGE_FIELDS 16
 
-/* Ours, see onnx.proto; no field of the standard has the number. */
+/* A private field, see onnx.proto; the standard does not use the number. */
 #define FIELD_ORDINAL 60004
 
 struct message {
-    struct fields whole;                 /* of a message in one piece */
-    struct fields_of of[MESSAGE_FIELDS]; /* texts and messages, by number */
-    uint32_t ordinal;                    /* what FIELD_ORDINAL says, 0 where it is missing */
+    struct fields whole;                 /* if the message is in one piece */
+    struct fields_of of[MESSAGE_FIELDS]; /* strings and messages, by number */
+    uint32_t ordinal;                    /* value of FIELD_ORDINAL, 0 if missing */
 };
 
-/* Those that we read, of GraphProto, */
+/* Field numbers that are read in place. */
 enum {
     GRAPH_NODE = 1,
     GRAPH_NAME = 2,
@@ -45,10 +45,7 @@ enum {
     GRAPH_OUTPUT = 12,
     GRAPH_VALUE_INFO = 13,
     GRAPH_SPARSE_INITIALIZER = 15,
-};
 
-/* of NodeProto, */
-enum {
     NODE_INPUT = 1,
     NODE_OUTPUT = 2,
     NODE_NAME = 3,
@@ -57,20 +54,14 @@ enum {
     NODE_DOMAIN = 7,
     NODE_OVERLOAD = 8,
     NODE_METADATA_PROPS = 9,
-};
 
-/* of FunctionProto, */
-enum {
     FUNCTION_NAME = 1,
     FUNCTION_INPUT = 4,
     FUNCTION_OUTPUT = 5,
     FUNCTION_NODE = 7,
     FUNCTION_DOMAIN = 10,
     FUNCTION_OVERLOAD = 13,
-};
 
-/* and of others, what is looked for without decoding them. */
-enum {
     VALUE_INFO_NAME = 1,
     SPARSE_TENSOR_VALUES = 1,
     TENSOR_NAME = 8,
@@ -80,19 +71,20 @@ enum {
     ENTRY_VALUE = 2,
 };
 
-/* Of bytes that skim has looked through. What they lie in, and *ret itself, stay where they
- * are as long as it is used. */
+/* Indexes bytes that skim has checked. The bytes and *ret must outlive the use of the index and
+ * must not move. */
 void message_index(struct span bytes, struct message *ret);
 
-/* The text of that number, the last where there are several; empty where there is none. */
+/* Returns the string of that number, the last if there are several; empty if there is none. */
 struct span message_text(const struct message *message, uint32_t number);
 
-/* Of StringStringEntryProto; false: it lacks the one or the other. */
+/* A StringStringEntryProto. */
 struct entry {
     struct span key;
     struct span value;
 };
 
+/* Returns false if the key or the value is missing. */
 bool message_entry(struct span bytes, struct entry *ret);
 
 /* The fields of one number of a message, in order. */
@@ -102,12 +94,12 @@ struct fields_walk {
 };
 
 struct fields_walk message_walk(const struct message *message, uint32_t number);
-/* The bytes of the next one, borrowed; false: there is none. */
+/* Returns the bytes of the next field, borrowed; false at the end. */
 static inline bool fields_next(struct fields_walk *walk, struct span *ret);
-/* The same where it may stand behind others, or in another piece. */
+/* The same if the next field may be after other fields, or in another piece. */
 bool fields_search(struct fields_walk *walk, struct span *ret);
 
-/* Mostly the next one stands right behind the last. */
+/* Usually the next field of a number directly follows the previous one. */
 static inline bool fields_next(struct fields_walk *walk, struct span *ret) {
     struct fields_of *left = &walk->left;
     struct wire_field field;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One walk over the wire format of a model that keeps its structure and steps over its weights.
+ * First reading of a model file: keeps its structure and skips its weights.
  *
- * What comes out is the same protobuf message without the payloads of large tensors, without
- * documentation and without fields that we do not read: a few KB for a model of any size. Each
- * payload left out is noted in its tensor by the private fields skipped_* of onnx.proto, and
- * how nodes are counted by its fields `ordinal`.
+ * The result is the same protobuf message without the payloads of large tensors, without
+ * documentation and without fields that are not read: a few KB for a model of any size. The
+ * private fields skipped_* of onnx.proto record where a skipped payload is in the file, and its
+ * fields `ordinal` the number of nodes before and inside a body.
  */
 #ifndef FRONTEND_WIRE_SKIM_H
 #define FRONTEND_WIRE_SKIM_H
@@ -16,20 +16,38 @@ struct arena;
 struct cm_diagnostics;
 struct source;
 
-/* Payloads up to this many bytes stay: shapes and axes do, weights do not. */
+/* Payloads up to this many bytes are kept: shapes and axes fit, weights do not. */
 #define SKIM_KEPT_PAYLOAD 1024
 
-/* In the arena. The main graph stands apart from the model around it, in pieces of moderate
- * size, so that it is never in one piece. */
+/* The main graph is separate from the rest of the model, in pieces of moderate size, so that it
+ * is never contiguous. All in the arena. */
 struct skimmed {
-    const struct fields *model; /* of ModelProto, all but the graph */
+    const struct fields *model; /* ModelProto without its graph */
     struct message graph;       /* GraphProto */
     bool has_graph;
-    size_t size; /* of both */
+    size_t size; /* bytes of both */
 };
 
-/* Reads `source` to its end. CM_OK, CM_REFUSED, CM_IO, CM_NO_MEMORY. */
+/* Reads `source` to its end. Returns CM_OK, CM_REFUSED, CM_IO or CM_NO_MEMORY. */
 int skim(struct source *source, struct arena *arena, struct cm_diagnostics *diag,
          struct skimmed *ret) __attribute__((warn_unused_result));
+
+/* The entries of a node's metadata_props that are read (frontend/metadata.c). */
+enum metadata_key {
+    METADATA_SCOPES,
+    METADATA_CLASSES,
+    METADATA_NAMESPACE,
+    METADATA_REWRITTEN,
+    N_METADATA_KEYS
+};
+
+/* Bytes; longer values are not read. */
+#define MAX_METADATA 65536
+
+/* Returns N_METADATA_KEYS if the key is not read. */
+enum metadata_key skim_metadata_key(struct span key);
+
+/* Returns true if the entry (StringStringEntryProto) is read. */
+bool skim_reads_metadata(struct span entry);
 
 #endif

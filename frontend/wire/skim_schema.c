@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of skim_schema.h, rows by field number. A field that is not here is dropped;
- * onnx.proto has the same list. */
+/* Tables of skim_schema.h by field number. Other fields are dropped; onnx.proto has the same
+ * list. */
 #include "frontend/wire/skim_schema.h"
 
 #include "frontend/wire/wire.h"
@@ -59,7 +59,7 @@ static const struct skim_field node_fields[] = {
     [5]  = MESSAGE(MESSAGE_ATTRIBUTE, "attribute"),
     [7]  = TEXT("domain"),
     [8]  = TEXT("overload"),
-    [9]  = MESSAGE(MESSAGE_NOTE, "metadata_props"),
+    [9]  = MESSAGE(MESSAGE_METADATA, "metadata_props"),
 };
 
 static const struct skim_field attribute_fields[] = {
@@ -176,7 +176,7 @@ const struct skim_message skim_messages[MESSAGE_N] = {
     [MESSAGE_SHAPE]         = {"shape",         FIELDS(shape_fields), false, 64},
     [MESSAGE_DIMENSION]     = {"dimension",     FIELDS(dimension_fields), false, 0},
     [MESSAGE_ENTRY]         = {"entry",         FIELDS(entry_fields), false, 0},
-    [MESSAGE_NOTE]          = {"entry",         FIELDS(entry_fields), false, 0},
+    [MESSAGE_METADATA]      = {"entry",         FIELDS(entry_fields), false, 0},
     [MESSAGE_OPSET]         = {"opset",         FIELDS(opset_fields), false, 0},
 };
 /* clang-format on */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages and fields of onnx.proto as skim sees them: which to enter, keep, or step over.
- */
+/* The messages and fields of onnx.proto for skim: which to enter, keep or skip. */
 #ifndef FRONTEND_WIRE_SKIM_SCHEMA_H
 #define FRONTEND_WIRE_SKIM_SCHEMA_H
 
@@ -25,7 +24,7 @@ enum message_kind {
     MESSAGE_SHAPE,
     MESSAGE_DIMENSION,
     MESSAGE_ENTRY,
-    MESSAGE_NOTE, /* an entry that is dropped again if its key is not one that is read */
+    MESSAGE_METADATA, /* an entry of a node; kept only if skim_reads_metadata */
     MESSAGE_OPSET,
     MESSAGE_N
 };
@@ -33,31 +32,31 @@ enum message_kind {
 enum field_kind {
     FIELD_NUMBER,  /* a varint, or packed varints */
     FIELD_FLOAT,   /* 4 bytes each, or packed */
-    FIELD_TEXT,    /* bytes that are kept whole */
+    FIELD_TEXT,    /* a string or bytes, kept */
     FIELD_MESSAGE, /* entered */
-    FIELD_PAYLOAD, /* contents of a tensor: kept when small, else noted and stepped over */
+    FIELD_PAYLOAD, /* contents of a tensor: kept if small, else skipped */
 };
 
 struct skim_field {
-    const char *name; /* NULL: we do not read it */
+    const char *name; /* NULL if the field is not read */
     enum field_kind kind;
-    enum message_kind child; /* of FIELD_MESSAGE */
-    bool once;               /* of FIELD_MESSAGE: protobuf would merge a second */
-    uint8_t element; /* wire type of one element of what may be packed; else WIRE_BYTES */
-    uint8_t wires;   /* bit w: it may come with wire type w */
+    enum message_kind child; /* if FIELD_MESSAGE */
+    bool once;               /* may occur once, if FIELD_MESSAGE */
+    uint8_t element;         /* wire type of an element that may be packed, else WIRE_BYTES */
+    uint8_t wires;           /* bit w: wire type w is valid */
 };
 
 struct skim_message {
     const char *name;
     const struct skim_field *fields; /* by number */
     uint32_t n_fields;
-    bool not_empty; /* an empty one means nothing, and costs a hundred times its bytes */
-    uint32_t most_children; /* messages inside it; 0: no limit */
+    bool not_empty; /* an empty one is refused: it means nothing and takes much memory */
+    uint32_t most_children; /* messages inside it; 0 if there is no limit */
 };
 
 extern const struct skim_message skim_messages[MESSAGE_N];
 
-/* NULL: not one that we read. */
+/* Returns NULL if the field is not read. */
 static inline const struct skim_field *skim_find_field(const struct skim_message *message,
                                                        uint64_t number) {
     if (number >= message->n_fields || !message->fields[number].name) return NULL;

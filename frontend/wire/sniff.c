@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Magic bytes of what people hand over by mistake: one row each. */
+/* Magic bytes of formats that users pass by mistake. */
 #include "frontend/wire/sniff.h"
 
 #include <string.h>
@@ -20,20 +20,21 @@ struct magic {
 
 /* clang-format off */
 static const struct magic magics[] = {
-    {0, "PK\x03\x04",         4, "a zip archive: a PyTorch checkpoint, perhaps; export it to ONNX first"},
-    {0, "\x80\x02",           2, "a Python pickle: a PyTorch checkpoint, perhaps; export it to ONNX first"},
-    {0, "\x1f\x8b",           2, "gzip: unpack it first"},
-    {0, "\xfd" "7zXZ",        5, "xz: unpack it first"},
-    {0, "BZh",                3, "bzip2: unpack it first"},
-    {0, "version https://git-lfs", 16, "a Git LFS pointer: fetch the file that it stands for"},
-    {0, "<!DOCTYPE",          9, "a web page: the download went wrong, perhaps"},
-    {0, "<html",              5, "a web page: the download went wrong, perhaps"},
-    {0, "\x89HDF",            4, "HDF5: a Keras model, perhaps; convert it to ONNX first"},
+    {0, "PK\x03\x04",         4, "a zip archive, possibly a PyTorch checkpoint; export it to ONNX first"},
+    {0, "\x80\x02",           2, "a Python pickle, possibly a PyTorch checkpoint; export it to ONNX first"},
+    {0, "\x1f\x8b",           2, "gzip; decompress it first"},
+    {0, "\xfd" "7zXZ",        5, "xz; decompress it first"},
+    {0, "BZh",                3, "bzip2; decompress it first"},
+    {0, "version https://git-lfs", 16, "a Git LFS pointer; run 'git lfs pull' first"},
+    {0, "<!DOCTYPE",          9, "a web page; the download probably failed"},
+    {0, "<html",              5, "a web page; the download probably failed"},
+    {0, "\x89HDF",            4, "HDF5, possibly a Keras model; convert it to ONNX first"},
     {4, "ORTM",               4, "ONNX Runtime's own format; give the ONNX file"},
     {0, "{",                  1, "JSON; give the ONNX file"},
 };
 /* clang-format on */
 
+/* Returns NULL if no row matches. */
 static const char *look_up(const char *bytes) {
     for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
         if (memcmp(bytes + magics[i].offset, magics[i].bytes, magics[i].length) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See wire.h. Nothing is read past the end of a span, whatever the bytes say. */
+/* See wire.h. No function reads past the end of a span, even if the bytes are malformed. */
 #include "frontend/wire/wire.h"
 
 #include <string.h>
@@ -23,9 +23,10 @@ bool wire_long_varint(struct span *from, uint64_t *ret) {
     return false;
 }
 
-/* Little-endian, whatever this machine is. */
-static bool take_fixed(struct span *from, size_t width, uint64_t *ret) {
+bool wire_number(struct span *from, enum wire wire, uint64_t *ret) {
     uint64_t value = 0;
+    size_t width = wire == WIRE_FIXED64 ? 8 : 4;
+    if (wire == WIRE_VARINT) return wire_varint(from, ret);
     if (span_size(*from) < width) return false;
     for (size_t i = 0; i < width; i++) value |= (uint64_t)from->at[i] << (8 * i);
     from->at += width;
@@ -33,27 +34,18 @@ static bool take_fixed(struct span *from, size_t width, uint64_t *ret) {
     return true;
 }
 
-bool wire_number(struct span *from, enum wire wire, uint64_t *ret) {
-    if (wire == WIRE_VARINT) return wire_varint(from, ret);
-    return take_fixed(from, wire == WIRE_FIXED64 ? 8 : 4, ret);
-}
-
-static bool take_bytes(struct span *from, struct span *ret) {
-    uint64_t length = 0;
-    if (!wire_varint(from, &length) || length > span_size(*from)) return false;
-    *ret = (struct span){from->at, from->at + length};
-    from->at += length;
-    return true;
-}
-
 bool wire_any_field(struct span *from, struct wire_field *ret) {
     uint64_t key = 0;
+    uint64_t length = 0;
     if (!wire_varint(from, &key)) return false;
     ret->number = (uint32_t)(key >> 3);
     ret->wire = (enum wire)(key & 7);
     switch (ret->wire) {
     case WIRE_BYTES:
-        return take_bytes(from, &ret->bytes);
+        if (!wire_varint(from, &length) || length > span_size(*from)) return false;
+        ret->bytes = (struct span){from->at, from->at + length};
+        from->at += length;
+        return true;
     case WIRE_VARINT:
     case WIRE_FIXED64:
     case WIRE_FIXED32:

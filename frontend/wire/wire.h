@@ -15,19 +15,19 @@ enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 
 /* Bytes of the longest varint, which holds 64 bits. */
 #define WIRE_LONGEST_VARINT 10
 
-/* Bytes in memory, borrowed; a reader moves `at` on. */
+/* Bytes in memory, borrowed; reading advances `at`. */
 struct span {
     const uint8_t *at;
     const uint8_t *end;
 };
 
-/* A field as it stands on the wire: the number of one element, or the bytes of a text, of a
- * message or of packed elements. */
+/* An encoded field: the value of one element, or the bytes of a string, a message or packed
+ * elements. */
 struct wire_field {
     uint32_t number; /* of the field */
     enum wire wire;
-    uint64_t value;    /* of WIRE_VARINT, WIRE_FIXED64, WIRE_FIXED32 */
-    struct span bytes; /* of WIRE_BYTES */
+    uint64_t value;    /* if WIRE_VARINT, WIRE_FIXED64 or WIRE_FIXED32 */
+    struct span bytes; /* if WIRE_BYTES */
 };
 
 static inline size_t span_size(struct span span) {
@@ -36,13 +36,14 @@ static inline size_t span_size(struct span span) {
 
 bool span_equal(struct span span, const char *text);
 
-/* Each takes what it reads from the front; false: it does not stand there. */
+/* Each removes what it reads from the front; returns false if the bytes are malformed or too
+ * few. */
 bool wire_long_varint(struct span *from, uint64_t *ret);
-/* One element of that wire type, which is not WIRE_BYTES. */
+/* Reads one element of that wire type, which is not WIRE_BYTES. */
 bool wire_number(struct span *from, enum wire wire, uint64_t *ret);
 bool wire_any_field(struct span *from, struct wire_field *ret);
 
-/* Nearly all are one byte. The copies leave the caller's variables in registers. */
+/* Most varints are one byte. The copies let the caller's variables stay in registers. */
 static inline bool wire_varint(struct span *from, uint64_t *ret) {
     if (from->at == from->end || *from->at > 127) {
         struct span rest = *from;
@@ -56,7 +57,7 @@ static inline bool wire_varint(struct span *from, uint64_t *ret) {
     return true;
 }
 
-/* A whole field. Groups, which ONNX has none of, are no fields. Nearly all are short texts. */
+/* Reads a whole field; false for groups, which ONNX does not use. Most are short strings. */
 static inline bool wire_next(struct span *from, struct wire_field *ret) {
     const uint8_t *at = from->at;
     if (span_size(*from) < 2 || (at[0] | at[1]) > 127 || (at[0] & 7) != WIRE_BYTES ||
@@ -73,14 +74,14 @@ static inline bool wire_next(struct span *from, struct wire_field *ret) {
     return true;
 }
 
-/* Whether these are packed elements of that wire type: they end with a whole one, and no varint
- * is longer than 64 bits. */
+/* Returns true if the bytes are whole packed elements of that wire type, no varint longer than
+ * 64 bits. */
 bool wire_is_packed(uint32_t wire, struct span bytes);
 
 size_t wire_varint_size(uint64_t value);
-/* Into at least WIRE_LONGEST_VARINT bytes; how many it took. */
+/* Writes a varint to at least WIRE_LONGEST_VARINT bytes; returns its size. */
 size_t wire_encode(uint64_t value, uint8_t *to);
-/* The same in `size` bytes, which may be more than it takes. */
+/* Writes a varint of exactly `size` bytes, at least wire_varint_size(value). */
 void wire_encode_padded(uint64_t value, size_t size, uint8_t *to);
 
 #endif

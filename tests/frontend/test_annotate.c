@@ -246,7 +246,7 @@ static void what_protobuf_could_not_read_is_refused(void **state) {
     put_varint(&model, beside);
     refuse_large(
         model, beside, rest,
-        "annotated, the model would take 2147483678 bytes, and protobuf takes 2147483647");
+        "the annotated model would take 2147483678 bytes, protobuf allows at most 2147483647");
     put_varint(&inside, 7 << 3 | 2);
     put_varint(&inside, most);
     put_raw(&inside, graph.data, graph.size);

@@ -66,7 +66,7 @@ static void bytes_that_protobuf_does_not_read_are_refused(void **state) {
             CM_REFUSED);
         assert_null(tensor);
         assert_string_equal(cm_diagnostics_get(diag, 0)->message,
-                            "the bytes are no ONNX model");
+                            "not a valid ONNX model");
         cm_diagnostics_free(diag);
     }
 }
@@ -137,7 +137,7 @@ static void messages_nested_too_deep_are_refused(void **state) {
     struct bench *bench = *state;
     assert_int_equal(decode_nested(bench, 128), CM_OK);
     assert_int_equal(decode_nested(bench, 129), CM_REFUSED);
-    assert_said(bench, "the bytes are no ONNX model");
+    assert_said(bench, "not a valid ONNX model");
 }
 
 static void more_nodes_than_have_ids_are_refused(void **state) {
