@@ -74,15 +74,15 @@ static void take_untimed(struct assembly *assembly, struct cm_measure *ret) {
     ret->untimed = list;
 }
 
-static void take_bounds(struct assembly *assembly, struct cm_measure *ret) {
+static void take_limiters(struct assembly *assembly, struct cm_measure *ret) {
     const struct roofline_bounds_table *table = &assembly->analysis->bounds;
-    struct cm_bound_share *bounds = assembly_array(assembly, N_BOUNDS, sizeof(*bounds));
-    for (int i = 0; bounds && i < N_BOUNDS; i++)
+    struct cm_limiter_share *limiters = assembly_array(assembly, N_BOUNDS, sizeof(*limiters));
+    for (int i = 0; limiters && i < N_BOUNDS; i++)
         if (table->totals[i].nodes > 0)
-            bounds[ret->n_bounds++] = (struct cm_bound_share){
+            limiters[ret->n_limiters++] = (struct cm_limiter_share){
                 roofline_bounds_name((enum bound)i), table->totals[i].nodes,
                 assembly_count(table->totals[i].latency_ps)};
-    ret->bounds = bounds;
+    ret->limiters = limiters;
 }
 
 static void take_facts(struct assembly *assembly, struct cm_measure *ret) {
@@ -143,7 +143,7 @@ static void take_times(struct assembly *assembly, struct cm_measure *ret) {
     take_nodes(assembly, list);
     take_untimed(assembly, ret);
     take_states(assembly, ret);
-    take_bounds(assembly, ret);
+    take_limiters(assembly, ret);
     take_facts(assembly, ret);
     take_kernels(assembly, ret);
     ret->n_primitives = n;

@@ -36,7 +36,7 @@ const struct cm_achieved *assembly_achieved(struct assembly *assembly,
     *achieved = (struct cm_achieved){.flops_per_s = assembly_rounded(from->flops_per_s),
                                      .bytes_per_s = assembly_rounded(from->bytes_per_s),
                                      .roofline = assembly_ratio(from->roofline),
-                                     .bound = roofline_bounds_name(from->bound)};
+                                     .limited_by = roofline_bounds_name(from->bound)};
     return achieved;
 }
 

@@ -15,7 +15,7 @@ bool change_is_none(const struct cm_change *change);
 struct change_look {
     enum cm_units units;
     enum cm_unit unit;
-    const char *upper_bound; /* what stands before an upper bound: CELL_AT_MOST */
+    const char *upper_bound; /* what stands before an upper bound: CELL_UPPER_BOUND */
 };
 
 /* "14.07 GMACs", "<= 3.0 k", "?" not known, "-" not there. */

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "report/names.h"
 #include "report/table/columns.h"
 #include "support/text.h"
 
@@ -57,7 +58,7 @@ static const struct extra extras[] = {
      IN_RESULT(training.backward_flops), NOWHERE, NOWHERE, NOWHERE, false, true},
     {"training.iteration_flops", "iteration flops", CM_UNIT_FLOPS, STEP_ALONE,
      IN_RESULT(training.iteration_flops), NOWHERE, NOWHERE, NOWHERE, false, true},
-    {"training.kept_bytes", "kept for backward", CM_UNIT_BYTES, STEP_ALONE,
+    {"training.saved_bytes", "saved activations", CM_UNIT_BYTES, STEP_ALONE,
      IN_RESULT(training.saved_bytes), NOWHERE, IN_STEP(saved_bytes), NOWHERE, true, true},
     {"training.gradient_bytes", "gradients", CM_UNIT_BYTES, STEP_ALONE,
      IN_RESULT(training.gradient_bytes), NOWHERE, NOWHERE, NOWHERE, false, true},
@@ -115,7 +116,7 @@ bool cm_metric_at(size_t metric, struct cm_metric *ret) {
 size_t cm_metric_find(const char *key) {
     struct cm_metric metric;
     for (size_t i = 0; cm_metric_at(i, &metric); i++)
-        if (text_equal(metric.key, key)) return i;
+        if (is_name(metric.key, key, strlen(key))) return i;
     return CM_NO_INDEX;
 }
 
@@ -133,7 +134,7 @@ bool cm_metric_is_of_step(size_t metric, const struct cm_result *result) {
 
 static struct cm_figure column_figure(const struct column *column,
                                       const struct cm_costs *costs) {
-    return (struct cm_figure){column_get(column, costs), column_is_at_most(column, costs)};
+    return (struct cm_figure){column_get(column, costs), column_is_upper_bound(column, costs)};
 }
 
 /* A step leaves out what has only a bound, which makes no bound of the rest. */

@@ -74,7 +74,7 @@ struct cm_baseline_change {
     const struct cm_named_size *changes; /* metric and by how much it changed */
 };
 
-/* Schema "costmodel/baseline/1". */
+/* Schema "costmodel/baseline/2". */
 struct cm_baseline {
     const char *model; /* name of the file, without its folder */
     size_t n_profiles;
@@ -146,7 +146,7 @@ struct cm_check_case {
     int64_t more_blame; /* how many are not listed */
 };
 
-/* Schema "costmodel/check/1". */
+/* Schema "costmodel/check/2". */
 struct cm_verdict {
     const char *model; /* path */
     const char *state; /* the worst of the cases: "pass", "regression", "ambiguous",

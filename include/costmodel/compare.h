@@ -183,7 +183,7 @@ CM_API void cm_diff_options_init(struct cm_diff_options *options);
 CM_API int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options *options,
                               FILE *out) CM_MUST_CHECK;
 
-/* One JSON object, schema "costmodel/diff/1" (docs/json.md), every row and all figures exact;
+/* One JSON object, schema "costmodel/diff/2" (docs/json.md), every row and all figures exact;
  * of the options only `depth` and the order matter. */
 CM_API int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
                               FILE *out) CM_MUST_CHECK;

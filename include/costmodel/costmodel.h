@@ -414,7 +414,7 @@ CM_API const char *cm_schema_at(size_t index);
  * such name), CM_IO. */
 CM_API int cm_schema_write(const char *name, bool as_markdown, FILE *out) CM_MUST_CHECK;
 
-/* One JSON object, schema "costmodel/profile/1" (docs/json.md). CM_OK, CM_IO, CM_NO_MEMORY. */
+/* One JSON object, schema "costmodel/profile/2" (docs/json.md). CM_OK, CM_IO, CM_NO_MEMORY. */
 CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
 /*
@@ -449,7 +449,7 @@ CM_API int cm_sweep_write_markdown(const struct cm_sweep *sweep,
                                    const struct cm_table_options *options,
                                    struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
-/* One JSON object, schema "costmodel/sweep/1" (docs/json.md), and back. */
+/* One JSON object, schema "costmodel/sweep/2" (docs/json.md), and back. */
 CM_API int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) CM_MUST_CHECK;
 CM_API int cm_sweep_read_json(const char *text, size_t size, const char *name,
                               struct cm_diagnostics *diagnostics,

@@ -84,8 +84,10 @@ struct cm_step {
 struct cm_achieved {
     int64_t flops_per_s; /* of these three CM_UNKNOWN what is not known */
     int64_t bytes_per_s;
-    int64_t roofline;  /* ratio: the least time that the device's ceilings allow, by the time */
-    const char *bound; /* "compute", "memory", "launch", "occupancy", "mixed", "unknown" */
+    int64_t roofline; /* ratio: the least time that the device's ceilings allow, by the time */
+    /* the resource that limits the speed: "compute", "memory", "launch", "occupancy", "mixed",
+     * "unknown" */
+    const char *limited_by;
 };
 
 struct cm_node {
@@ -423,9 +425,9 @@ struct cm_untimed {
     int64_t macs;
 };
 
-/* What bounds how much of the time. */
-struct cm_bound_share {
-    const char *bound; /* as in cm_achieved */
+/* Latency of the nodes that one resource limits. */
+struct cm_limiter_share {
+    const char *limited_by; /* as in cm_achieved */
     int64_t nodes;
     int64_t latency_ps;
 };
@@ -505,8 +507,8 @@ struct cm_measure {
     const struct cm_state_share *states; /* those that there are, what has a time first */
     size_t n_untimed;
     const struct cm_untimed *untimed; /* what has no time, the most work first */
-    size_t n_bounds;
-    const struct cm_bound_share *bounds; /* those that there are */
+    size_t n_limiters;
+    const struct cm_limiter_share *limiters; /* one per limiting resource that occurs */
     size_t n_primitives;
     const struct cm_timed *primitives;
     size_t n_kernels;

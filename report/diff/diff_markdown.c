@@ -53,7 +53,7 @@ static bool flush(struct writer *writer, size_t room) {
 }
 
 static struct change_look look_of(const struct writer *writer, enum cm_unit unit) {
-    return (struct change_look){writer->options->units, unit, CELL_AT_MOST_UTF8};
+    return (struct change_look){writer->options->units, unit, CELL_UPPER_BOUND_UTF8};
 }
 
 /* "| 4.09 GMACs | 5.2 GMACs | +1.11 GMACs | +27.1% " */

@@ -79,7 +79,7 @@ static void write_head(struct writer *writer) {
 }
 
 static struct change_look look_of(const struct writer *writer, enum cm_unit unit) {
-    return (struct change_look){writer->options->units, unit, CELL_AT_MOST};
+    return (struct change_look){writer->options->units, unit, CELL_UPPER_BOUND};
 }
 
 /* Old, new, change, percent. */

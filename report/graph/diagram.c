@@ -34,7 +34,7 @@ static void append_cell(struct text *label, const struct diagram_language *langu
     struct text figure;
     text_init(&figure, arena);
     text_printf(&figure, "%s ", field->heading);
-    cell_append_shown(&figure, cell, units, CELL_AT_MOST);
+    cell_append_shown(&figure, cell, units, CELL_UPPER_BOUND);
     append_words(label, language, text_string(&figure), arena);
 }
 

@@ -126,7 +126,7 @@ static void close_module(struct tracer *tracer, size_t depth) {
     add_text(tracer, args, "path", module->path);
     add_text(tracer, args, "class", module->type);
     add_integer(tracer, args, "macs", module->costs.macs);
-    if (module->achieved) add_text(tracer, args, "bound", module->achieved->bound);
+    if (module->achieved) add_text(tracer, args, "limited_by", module->achieved->limited_by);
     add(tracer, event, "args", args);
     put(tracer, event);
 }
@@ -176,7 +176,8 @@ static void write_layer(struct tracer *tracer, const struct cm_node *node, size_
     add_text(tracer, args, "op", node->op);
     add_text(tracer, args, "state", timed ? timed->state : "unsupported");
     if (timed) add_text(tracer, args, "primitive", timed->primitive);
-    if (timed && timed->achieved) add_text(tracer, args, "bound", timed->achieved->bound);
+    if (timed && timed->achieved)
+        add_text(tracer, args, "limited_by", timed->achieved->limited_by);
     add_integer(tracer, args, "macs", node->costs.macs);
     add_integer(tracer, args, "node", (int64_t)index);
     add(tracer, event, "args", args);

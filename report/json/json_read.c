@@ -17,9 +17,11 @@
 #include "report/json/json_numbers.h"
 #include "report/json/json_reader.h"
 #include "report/json/json_schema.h"
+#include "report/names.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/file.h"
+#include "support/text.h"
 
 #include "support/banned.h"
 
@@ -359,6 +361,9 @@ static const cJSON missing = {.type = cJSON_NULL};
 static int find_key(struct json_reader *reader, const struct json_place *place,
                     const cJSON *object, bool optional, const cJSON **ret) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, place->key);
+    const char *old = NULL;
+    for (size_t i = 0; item == NULL && (old = old_name(place->key, i)) != NULL; i++)
+        item = cJSON_GetObjectItemCaseSensitive(object, old);
     if (item == NULL && !optional) return reader_fault(reader, place, "a value", "no such key");
     *ret = item == NULL ? &missing : item;
     return CM_OK;
@@ -405,7 +410,9 @@ static int check_schema(const struct json_document *document, struct cm_diagnost
     if (!cJSON_IsObject(root) || !is_string(schema))
         return diag_error(diag, DIAG_FORMAT, "this is no %s: it names no schema",
                           document->what);
-    if (strcmp(schema->valuestring, document->schema) == 0) return CM_OK;
+    if (text_equal(schema->valuestring, document->schema) ||
+        (document->old_schema && text_equal(schema->valuestring, document->old_schema)))
+        return CM_OK;
     return diag_error(diag, DIAG_FORMAT, "schema is \"%.60s\", this program reads \"%s\"",
                       schema->valuestring, document->schema);
 }

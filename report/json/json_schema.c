@@ -20,7 +20,7 @@ _Static_assert(sizeof(struct cm_named_size) == sizeof(struct cm_name_count) &&
 static const struct json_field type_fields[] = {
     {"dtype", JSON_DTYPE, false, 0, 0, NULL, NULL, "ONNX's lower-case name (`float`, `int64`); an object for what is no plain tensor; `null` unknown"},
     {"shape", JSON_SHAPE, false, 0, 0, NULL, NULL, "dims, each an integer or `null` (unknown); `[]` is a scalar; `null` an unknown rank, or no plain tensor"},
-    {"shape_at_most", JSON_MOST, true, 0, 0, NULL, NULL, "where dims are `null` because only data decide them: the same list, no dim larger than it says"},
+    {"shape_upper_bound", JSON_MOST, true, 0, 0, NULL, NULL, "where dims are `null` because only data decide them: the same list, no dim larger than it says"},
 };
 
 const struct json_record json_type = RECORD(struct cm_type, type_fields, "type", "A type");
@@ -29,8 +29,8 @@ static const struct json_field value_fields[] = {
     VALUE("name", JSON_TEXT, struct cm_value, name, "empty for an optional output that is left out"),
     VALUE("dtype", JSON_DTYPE, struct cm_value, type, "ONNX's lower-case name (`float`, `int64`); an object for what is no plain tensor; `null` unknown"),
     VALUE("shape", JSON_SHAPE, struct cm_value, type, "dims, each an integer or `null` (unknown); `[]` is a scalar; `null` an unknown rank, or no plain tensor"),
-    OPTIONAL("shape_at_most", JSON_MOST, struct cm_value, type, "where dims are `null` because only data decide them: the same list, no dim larger than it says"),
-    OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes, "as stored: packed 4-bit elements take half a byte; of shape_at_most where that is there; `null` where a dim is unknown"),
+    OPTIONAL("shape_upper_bound", JSON_MOST, struct cm_value, type, "where dims are `null` because only data decide them: the same list, no dim larger than it says"),
+    OPTIONAL("bytes", JSON_COUNT, struct cm_value, bytes, "as stored: packed 4-bit elements take half a byte; of shape_upper_bound where that is there; `null` where a dim is unknown"),
 };
 
 const struct json_record json_value = RECORD(struct cm_value, value_fields, "value", "A tensor, or another value");
@@ -69,14 +69,14 @@ static const struct json_field totals_fields[] = {
     {NULL, JSON_OTHERS, false, offsetof(struct cm_result, totals), 0, NULL, no_columns, NULL},
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_result, memory.peak_activation_bytes, "the most that is alive at once; as in memory"),
     OPTIONAL("arena_bytes", JSON_COUNT, struct cm_result, memory.arena_bytes, "one arena in which all of it has a place; as in memory"),
-    OPTIONAL("at_most", JSON_BOUNDS, struct cm_result, totals.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_result, totals.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
 };
 
 const struct json_record json_totals = RECORD(struct cm_result, totals_fields, "totals", "Figures of the whole model");
 
 static const struct json_field step_fields[] = {
     VALUE("backward_macs", JSON_COUNT, struct cm_step, backward_macs, "of all gradients that are wanted"),
-    VALUE("kept_bytes", JSON_COUNT, struct cm_step, saved_bytes, "what it made that stays from forward to backward; `null` where the operator is not known"),
+    VALUE("saved_bytes", JSON_COUNT, struct cm_step, saved_bytes, "what it made that stays from forward to backward; `null` where the operator is not known"),
 };
 
 const struct json_record json_step = RECORD(struct cm_step, step_fields, "step", "A share of a training step");
@@ -98,7 +98,7 @@ static const struct json_field module_fields[] = {
     MANY("children", JSON_INDICES, struct cm_module, children, n_children, "indices into modules, in order of first use"),
     COSTS(JSON_OTHERS, struct cm_module, costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_module, peak_activation_bytes, "the most bytes alive at once of what its nodes made; the root's are the model's, inputs included"),
-    OPTIONAL("at_most", JSON_BOUNDS, struct cm_module, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_module, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
     POINTER("training", struct cm_module, training, json_step, "its share of a training step, children included"),
     POINTER("achieved", struct cm_module, achieved, json_achieved, "what its time makes of its work, where something inside has a time"),
 };
@@ -118,7 +118,7 @@ static const struct json_field node_fields[] = {
     LIST("outputs", struct cm_node, outputs, n_outputs, json_value, "what it makes"),
     COSTS(JSON_FIRST, struct cm_node, costs, node_columns),
     COSTS(JSON_OTHERS, struct cm_node, costs, node_columns),
-    OPTIONAL("at_most", JSON_BOUNDS, struct cm_node, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_node, costs.upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
     POINTER("training", struct cm_node, training, json_step, "its share of a training step"),
 };
 
@@ -133,7 +133,7 @@ static const struct json_field fused_pattern_fields[] = {
     VALUE("foldable", JSON_FLAG, struct cm_fused_pattern, foldable, "`false`: it is one operation, whose flops stand at last, and 0 at its other nodes (unless the convention sees nodes: onnx-tool). `true`: its nodes are operations of their own and are counted so, but a runtime may make one of them"),
 };
 
-static const struct json_record fused_pattern_record = RECORD(struct cm_fused_pattern, fused_pattern_fields, "composite", "Nodes that an exporter made of one operation");
+static const struct json_record fused_pattern_record = RECORD(struct cm_fused_pattern, fused_pattern_fields, "fused_pattern", "Nodes that an exporter made of one operation");
 
 static const struct json_field description_fields[] = {
     VALUE("op", JSON_TEXT, struct cm_description, op, "`domain::Type`"),
@@ -146,11 +146,11 @@ static const struct json_record description_record = RECORD(struct cm_descriptio
 static const struct json_field coverage_fields[] = {
     VALUE("nodes", JSON_COUNT, struct cm_coverage, nodes, "how many the profile holds"),
     MANY("unknown_ops", JSON_SIZES, struct cm_coverage, unknown_ops, n_unknown_ops, "`domain::Type` to count, in order of first use; what they cost is in no figure"),
-    OPTIONAL_MANY("described_ops", JSON_SIZES, struct cm_coverage, custom_ops, n_custom_ops, NULL, "the same of operators that a file of --op-costs describes: their shapes and costs are what it says"),
+    OPTIONAL_MANY("custom_ops", JSON_SIZES, struct cm_coverage, custom_ops, n_custom_ops, NULL, "the same of operators that a file of --op-costs describes: their shapes and costs are what it says"),
     OPTIONAL_MANY("descriptions", JSON_LIST, struct cm_coverage, descriptions, n_descriptions, &description_record, "of these: two profiles are compared where they are the same"),
     OPTIONAL_MANY("unknown_gradients", JSON_SIZES, struct cm_coverage, unknown_gradients, n_unknown_gradients, NULL, "the same of operators of which no gradient is known, though a training step was asked for: what it keeps and computes for them is in no figure"),
     VALUE("unknown_shapes", JSON_COUNT, struct cm_coverage, unknown_shapes, "node outputs with an unknown rank or dim"),
-    OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "of these, those of which every dim has an upper bound: what hangs on them is in the figures, which are marked at_most; what hangs on the others is in none"),
+    OPTIONAL("bounded_shapes", JSON_COUNT, struct cm_coverage, bounded_shapes, "of these, those of which every dim has an upper bound: what hangs on them is in the figures, which are marked upper_bound; what hangs on the others is in none"),
 };
 
 const struct json_record json_coverage = RECORD(struct cm_coverage, coverage_fields, "coverage", "What was not understood");
@@ -210,8 +210,8 @@ static const struct json_field memory_fields[] = {
     OPTIONAL("arena_in_place_bytes", JSON_COUNT, struct cm_memory, arena_in_place_bytes, "the same where elementwise nodes write over; never below peak_in_place_bytes"),
     OPTIONAL("alignment", JSON_COUNT, struct cm_memory, alignment, "places in the arena are multiples of it"),
     OPTIONAL("required_bytes", JSON_COUNT, struct cm_memory, required_bytes, "weights (but those of storage `input`, which are in the arena) and arena_bytes; with an optimizer the peak_bytes of training instead; workspace of kernels is not in it"),
-    OPTIONAL("at_most", JSON_FLAG, struct cm_memory, upper_bound, "tensors are counted of which only the largest size is known: arena_bytes, required_bytes and the peaks of modules whose activation_bytes are at_most are upper bounds"),
-    OPTIONAL("peak_at_most", JSON_FLAG, struct cm_memory, peak_upper_bound, "one of these is alive at the peak, which is then an upper bound too"),
+    OPTIONAL("upper_bound", JSON_FLAG, struct cm_memory, upper_bound, "tensors are counted of which only the largest size is known: arena_bytes, required_bytes and the peaks of modules whose activation_bytes are upper_bound are upper bounds"),
+    OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_memory, peak_upper_bound, "one of these is alive at the peak, which is then an upper bound too"),
     POINTER("fit", struct cm_memory, fit, fit_record, "with --memory-limit: does it fit"),
     OPTIONAL_MANY("weights", JSON_LIST, struct cm_memory, weights, n_weights, &weights_record, "all that stands in the file and is read or handed out, be it a parameter or not"),
     OPTIONAL_MANY("planners", JSON_SIZES, struct cm_memory, planners, n_planners, NULL, "arena size of each planner alone: `greedy_by_size`, `two_ends`; `null` if it did not run"),
@@ -246,7 +246,7 @@ static const struct json_field training_fields[] = {
     FIGURE(gradient_bytes, "gradients of params"),
     FIGURE(optimizer_bytes, "states of the optimizer"),
     FIGURE(master_bytes, "4-byte copies of params, in mixed precision"),
-    VALUE("kept_bytes", JSON_COUNT, struct cm_training, saved_bytes, "activations, inputs and statistics kept from forward to backward"),
+    VALUE("saved_bytes", JSON_COUNT, struct cm_training, saved_bytes, "activations, inputs and statistics kept from forward to backward"),
     FIGURE(peak_bytes, "the most of all that at once"),
     VALUE("peak_phase", JSON_TEXT, struct cm_training, peak_phase, "when that is: `forward`, `recompute`, `backward` or `step`"),
     VALUE("peak_node", JSON_INDEX, struct cm_training, peak_node, "index of the node that runs then; `null` during `step`"),
@@ -324,7 +324,7 @@ static const struct json_field result_fields[] = {
     {"totals", JSON_OBJECT, false, 0, 0, &json_totals, NULL, "the figures of the whole model"},
     LIST("modules", struct cm_result, modules, n_modules, module_record, "the module tree as a list, parents before children; the first is the root"),
     LIST("nodes", struct cm_result, nodes, n_nodes, node_record, "every node in the file's order, bodies of control flow after their node"),
-    OPTIONAL_MANY("composites", JSON_LIST, struct cm_result, fused_patterns, n_fused_patterns, &fused_pattern_record, "nodes that the exporter made of one operation, in the order of the results"),
+    OPTIONAL_MANY("fused_patterns", JSON_LIST, struct cm_result, fused_patterns, n_fused_patterns, &fused_pattern_record, "nodes that the exporter made of one operation, in the order of the results"),
     OBJECT("coverage", struct cm_result, coverage, json_coverage, "what was not understood"),
     LIST("rebatched", struct cm_result, rebatched, n_rebatched, rebatched_record, "constants that held the file's own batch, and what they became"),
     LIST("diagnostics", struct cm_result, diagnostics, n_diagnostics, diagnostic_record, "notes and warnings"),
@@ -355,9 +355,9 @@ static const struct json_field sweep_row_fields[] = {
     VALUE("timed_macs", JSON_COUNT, struct cm_sweep_row, timed_macs, "of nodes that have a time"),
     OPTIONAL("untimed_nodes", JSON_COUNT, struct cm_sweep_row, untimed_nodes, "how many have work and no time, so that latency_ps leaves them out; `null` without times"),
     VALUE("cached", JSON_COUNT, struct cm_sweep_row, cached, "how many primitives were measured in earlier runs"),
-    OPTIONAL("at_most", JSON_BOUNDS, struct cm_sweep_row, upper_bound, "keys of those of macs, int_macs, flops and int_ops that are upper bounds; missing where all are exact"),
-    OPTIONAL("peak_at_most", JSON_FLAG, struct cm_sweep_row, peak_upper_bound, "peak_activation_bytes is an upper bound"),
-    OPTIONAL("memory_at_most", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_sweep_row, upper_bound, "keys of those of macs, int_macs, flops and int_ops that are upper bounds; missing where all are exact"),
+    OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_sweep_row, peak_upper_bound, "peak_activation_bytes is an upper bound"),
+    OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_sweep_row, memory_upper_bound, "arena_bytes and required_bytes are upper bounds"),
 };
 
 static const struct json_record sweep_row_record = RECORD(struct cm_sweep_row, sweep_row_fields, "sweep_row", "A model at one batch; what is `null` is not known");
@@ -369,15 +369,15 @@ static const struct json_field sweep_fields[] = {
     VALUE("device", JSON_TEXT, struct cm_sweep, device, "of the times"),
     VALUE("times", JSON_TEXT, struct cm_sweep, times, "what they are: `measured`, `proxy`, `modelled`, `invented`; empty: none"),
     VALUE("memory_limit", JSON_COUNT, struct cm_sweep, memory_limit, "bytes; `null`: not asked"),
-    OPTIONAL_MANY("described_ops", JSON_SIZES, struct cm_sweep, custom_ops, n_custom_ops, NULL, "as in `coverage` of a profile, of the first batch that has some"),
+    OPTIONAL_MANY("custom_ops", JSON_SIZES, struct cm_sweep, custom_ops, n_custom_ops, NULL, "as in `coverage` of a profile, of the first batch that has some"),
     OPTIONAL_MANY("diagnostics", JSON_LIST, struct cm_sweep, diagnostics, n_diagnostics, &diagnostic_record, "notes and warnings, of all batches, each once, but those that a row has as its problem"),
     LIST("sweep", struct cm_sweep, rows, n_rows, sweep_row_record, "a row a batch, in the order that was asked for"),
 };
 
 static const struct json_record sweep_record = RECORD(struct cm_sweep, sweep_fields, "sweep", "What an ONNX model costs at several batches");
 
-const struct json_document json_profile = {"costmodel/profile/1", "profile", &json_result, offsetof(struct cm_result, arena)};
-const struct json_document json_sweep = {"costmodel/sweep/1", "sweep", &sweep_record, offsetof(struct cm_sweep, arena)};
+const struct json_document json_profile = {"costmodel/profile/2", "costmodel/profile/1", "profile", &json_result, offsetof(struct cm_result, arena)};
+const struct json_document json_sweep = {"costmodel/sweep/2", "costmodel/sweep/1", "sweep", &sweep_record, offsetof(struct cm_sweep, arena)};
 /* clang-format on */
 
 static const char *const wrappers[] = {

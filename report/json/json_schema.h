@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schema "costmodel/profile/1" as tables: each struct of the result is a record, each key a
+ * The schema "costmodel/profile/2" as tables: each struct of the result is a record, each key a
  * row that says where its value stands and what kind it is. Writer and reader walk the same
  * rows, which is why what one writes the other reads; the published schema and the tables of
  * docs/json.md are printed from them, too.
@@ -70,8 +70,9 @@ struct json_record {
 
 /* A whole file: behind `schema` and `tool` the keys of the record. */
 struct json_document {
-    const char *schema;
-    const char *what; /* the name of the schema, and for messages */
+    const char *schema;     /* written, and read */
+    const char *old_schema; /* read too; NULL: none */
+    const char *what;       /* the name of the schema, and for messages */
     const struct json_record *record;
     size_t arena_offset; /* of the arena in the struct of the record */
 };

@@ -14,7 +14,7 @@ static const struct json_field side_fields[] = {
     VALUE("mode", JSON_TEXT, struct diff_side, mode, "`model`, `training` or `inference`"),
     VALUE("modules", JSON_COUNT, struct diff_side, modules, "how many there are"),
     VALUE("nodes", JSON_COUNT, struct diff_side, nodes, "how many there are"),
-    OPTIONAL_MANY("described_ops", JSON_SIZES, struct diff_side, custom_ops, n_custom_ops, NULL,
+    OPTIONAL_MANY("custom_ops", JSON_SIZES, struct diff_side, custom_ops, n_custom_ops, NULL,
                   "as in `coverage` of a profile"),
 };
 
@@ -41,9 +41,9 @@ static const struct json_field metric_fields[] = {
     GIVEN("new", struct diff_metric, new_value, in_new, "what it is; the same"),
     VALUE("change", JSON_COUNT, struct diff_metric, change,
           "new less old, what is missing counting 0; `null` where one is not known"),
-    OPTIONAL("old_at_most", JSON_FLAG, struct diff_metric, old_upper_bound,
+    OPTIONAL("old_upper_bound", JSON_FLAG, struct diff_metric, old_upper_bound,
              "`old` is an upper bound, and `change` is that of the bounds"),
-    OPTIONAL("new_at_most", JSON_FLAG, struct diff_metric, new_upper_bound,
+    OPTIONAL("new_upper_bound", JSON_FLAG, struct diff_metric, new_upper_bound,
              "the same of `new`"),
 };
 
@@ -107,5 +107,5 @@ static const struct json_field diff_fields[] = {
 static const struct json_record diff_record =
     RECORD(struct diff_document, diff_fields, "diff", "What changed between two models");
 
-const struct json_document json_diff = {"costmodel/diff/1", "diff", &diff_record,
+const struct json_document json_diff = {"costmodel/diff/2", NULL, "diff", &diff_record,
                                         offsetof(struct diff_document, arena)};

@@ -104,8 +104,8 @@ static const struct json_record formula_record =
     RECORD(struct cm_formula, formula_fields, "formula",
            "What an ONNX model costs as formulas in the batch and its free dims");
 
-const struct json_document json_formula = {"costmodel/formula/1", "formula", &formula_record,
-                                           offsetof(struct cm_formula, arena)};
+const struct json_document json_formula = {"costmodel/formula/1", NULL, "formula",
+                                           &formula_record, offsetof(struct cm_formula, arena)};
 
 int cm_formula_read_json(const char *text, size_t size, const char *name,
                          struct cm_diagnostics *diagnostics, struct cm_formula **ret_formula) {

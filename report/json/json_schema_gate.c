@@ -59,10 +59,10 @@ static const struct json_field profile_fields[] = {
     OPTIONAL("required_bytes", JSON_COUNT, struct cm_baseline_profile,
              figures.memory.required_bytes,
              "weights and arena, or the peak of a training step"),
-    OPTIONAL("memory_at_most", JSON_FLAG, struct cm_baseline_profile,
+    OPTIONAL("memory_upper_bound", JSON_FLAG, struct cm_baseline_profile,
              figures.memory.upper_bound,
              "arena, required_bytes and peak_in_place_bytes are upper bounds"),
-    OPTIONAL("peak_at_most", JSON_FLAG, struct cm_baseline_profile,
+    OPTIONAL("peak_upper_bound", JSON_FLAG, struct cm_baseline_profile,
              figures.memory.peak_upper_bound, "peak_activation_bytes is an upper bound"),
     OPTIONAL_MANY("inputs", JSON_LIST, struct cm_baseline_profile, figures.model.inputs,
                   figures.model.n_inputs, &json_value, "as in `model` of a profile"),
@@ -75,8 +75,8 @@ static const struct json_field profile_fields[] = {
     PART("times", struct cm_baseline_profile, times, times_record, "where a backend gave some"),
 };
 
-static const struct json_record profile_record =
-    RECORD(struct cm_baseline_profile, profile_fields, "kept_profile", "A model at one batch");
+static const struct json_record profile_record = RECORD(
+    struct cm_baseline_profile, profile_fields, "baseline_profile", "A model at one batch");
 
 static const struct json_field spread_fields[] = {
     VALUE("low_ps", JSON_COUNT, struct cm_baseline_spread, low_ps,
@@ -106,7 +106,7 @@ static const struct json_field module_fields[] = {
     COSTS(JSON_OTHERS, struct cm_baseline_module, module.costs, module_columns),
     OPTIONAL("peak_activation_bytes", JSON_COUNT, struct cm_baseline_module,
              module.peak_activation_bytes, "most alive at once of what is made inside"),
-    OPTIONAL("at_most", JSON_BOUNDS, struct cm_baseline_module, module.costs.upper_bound,
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_baseline_module, module.costs.upper_bound,
              "keys of those of these figures that are upper bounds; the peak is one where "
              "activation_bytes is"),
     POINTER("training", struct cm_baseline_module, module.training, json_step,
@@ -114,8 +114,8 @@ static const struct json_field module_fields[] = {
     PART("times", struct cm_baseline_module, times, spread_record, "where a backend gave some"),
 };
 
-static const struct json_record module_record =
-    RECORD(struct cm_baseline_module, module_fields, "kept_module", "A module at one batch");
+static const struct json_record module_record = RECORD(
+    struct cm_baseline_module, module_fields, "baseline_module", "A module at one batch");
 
 static const struct json_field change_fields[] = {
     VALUE("reason", JSON_TEXT, struct cm_baseline_change, reason, "as it was given"),
@@ -149,11 +149,11 @@ static const struct json_field finding_fields[] = {
     VALUE("new", JSON_COUNT, struct cm_check_finding, value, "what it is; `null` not known"),
     VALUE("old", JSON_COUNT, struct cm_check_finding, old,
           "the baseline's; `null`: there is none"),
-    OPTIONAL("new_at_most", JSON_FLAG, struct cm_check_finding, upper_bound,
+    OPTIONAL("new_upper_bound", JSON_FLAG, struct cm_check_finding, upper_bound,
              "`new` is an upper bound"),
-    OPTIONAL("old_at_most", JSON_FLAG, struct cm_check_finding, old_upper_bound,
+    OPTIONAL("old_upper_bound", JSON_FLAG, struct cm_check_finding, old_upper_bound,
              "`old` is an upper bound"),
-    VALUE("bound", JSON_COUNT, struct cm_check_finding, bound,
+    VALUE("allowed", JSON_COUNT, struct cm_check_finding, bound,
           "the most that the limit allows; `null`: not known"),
     VALUE("over", JSON_COUNT, struct cm_check_finding, over,
           "how much more than that, of a regression"),
@@ -175,9 +175,9 @@ static const struct json_field blame_fields[] = {
           "what it costs, its children included; 0 of one that was removed"),
     VALUE("old", JSON_COUNT, struct cm_check_blame, old,
           "what it cost; 0 of one that was added"),
-    OPTIONAL("new_at_most", JSON_FLAG, struct cm_check_blame, upper_bound,
+    OPTIONAL("new_upper_bound", JSON_FLAG, struct cm_check_blame, upper_bound,
              "`new` is an upper bound"),
-    OPTIONAL("old_at_most", JSON_FLAG, struct cm_check_blame, old_upper_bound,
+    OPTIONAL("old_upper_bound", JSON_FLAG, struct cm_check_blame, old_upper_bound,
              "`old` is an upper bound"),
     VALUE("by", JSON_COUNT, struct cm_check_blame, by,
           "its part of the change: what no module inside it accounts for"),
@@ -240,11 +240,12 @@ static const struct json_field verdict_fields[] = {
 static const struct json_record verdict_record =
     RECORD(struct cm_verdict, verdict_fields, "check", "What `costmodel check` found");
 
-const struct json_document json_budget = {"costmodel/budget/1", "budget", &budget_record,
+const struct json_document json_budget = {"costmodel/budget/1", NULL, "budget", &budget_record,
                                           offsetof(struct cm_budget, arena)};
-const struct json_document json_baseline = {
-    "costmodel/baseline/1", "baseline", &baseline_record, offsetof(struct cm_baseline, arena)};
-const struct json_document json_verdict = {"costmodel/check/1", "check", &verdict_record,
+const struct json_document json_baseline = {"costmodel/baseline/2", "costmodel/baseline/1",
+                                            "baseline", &baseline_record,
+                                            offsetof(struct cm_baseline, arena)};
+const struct json_document json_verdict = {"costmodel/check/2", NULL, "check", &verdict_record,
                                            offsetof(struct cm_verdict, arena)};
 
 int cm_budget_read_json(const char *text, size_t size, const char *name,

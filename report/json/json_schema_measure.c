@@ -9,7 +9,7 @@ static const struct json_field achieved_fields[] = {
     VALUE("flops_per_s", JSON_COUNT, struct cm_achieved, flops_per_s, "operations by the exact convention"),
     VALUE("bytes_per_s", JSON_COUNT, struct cm_achieved, bytes_per_s, "read and written"),
     VALUE("roofline", JSON_RATIO, struct cm_achieved, roofline, "the least time that the device's ceilings allow, by the time that it took; `null` where they are not known"),
-    VALUE("bound", JSON_TEXT, struct cm_achieved, bound, "`compute`, `memory`, `launch`, `occupancy`, `mixed` or `unknown`"),
+    VALUE("limited_by", JSON_TEXT, struct cm_achieved, limited_by, "the limiting resource: `compute`, `memory`, `launch`, `occupancy`, `mixed` or `unknown`"),
 };
 
 const struct json_record json_achieved = RECORD(struct cm_achieved, achieved_fields, "achieved", "Work by time; of a module the sums of what is inside");
@@ -95,13 +95,13 @@ static const struct json_field untimed_fields[] = {
 
 static const struct json_record untimed_record = RECORD(struct cm_untimed, untimed_fields, "untimed", "Nodes of one operator that have no time, for one reason");
 
-static const struct json_field bound_fields[] = {
-    VALUE("bound", JSON_TEXT, struct cm_bound_share, bound, "as in achieved"),
-    VALUE("nodes", JSON_COUNT, struct cm_bound_share, nodes, "how many"),
-    VALUE("latency_ps", JSON_COUNT, struct cm_bound_share, latency_ps, "of them"),
+static const struct json_field limiter_fields[] = {
+    VALUE("limited_by", JSON_TEXT, struct cm_limiter_share, limited_by, "as in achieved"),
+    VALUE("nodes", JSON_COUNT, struct cm_limiter_share, nodes, "how many"),
+    VALUE("latency_ps", JSON_COUNT, struct cm_limiter_share, latency_ps, "of them"),
 };
 
-static const struct json_record bound_record = RECORD(struct cm_bound_share, bound_fields, "bound", "Nodes by what bounds them");
+static const struct json_record limiter_record = RECORD(struct cm_limiter_share, limiter_fields, "limiter", "Nodes by the resource that limits their speed");
 
 static const struct json_field kernel_row_fields[] = {
     VALUE("name", JSON_TEXT, struct cm_kernel_row, name, "of the kernel; or the line of a primitive"),
@@ -170,7 +170,7 @@ static const struct json_field measure_fields[] = {
     VALUE("cached_since", JSON_TEXT, struct cm_measure, cached_since, "when the first of them was: `2026-11-21T23:07:08Z`"),
     LIST("states", struct cm_measure, states, n_states, state_record, "how many nodes, and how much of the work, has a time of which sort"),
     LIST("untimed", struct cm_measure, untimed, n_untimed, untimed_record, "what has no time, and why; what does most of the work first"),
-    LIST("bounds", struct cm_measure, bounds, n_bounds, bound_record, "what bounds how much of the latency"),
+    LIST("limiters", struct cm_measure, limiters, n_limiters, limiter_record, "latency by limiting resource"),
     LIST("primitives", struct cm_measure, primitives, n_primitives, timed_record, "each distinct piece of work once"),
     OPTIONAL_MANY("kernels", JSON_LIST, struct cm_measure, kernels, n_kernels, &kernel_row_record, "the kernel table, the largest total first"),
 };
@@ -187,7 +187,7 @@ static const struct json_field operator_fields[] = {
     VALUE("bytes_read", JSON_COUNT, struct cm_operator, bytes_read, "operands"),
     VALUE("bytes_written", JSON_COUNT, struct cm_operator, bytes_written, "outputs"),
     VALUE("latency_ps", JSON_COUNT, struct cm_operator, latency_ps, "`null` without times"),
-    OPTIONAL("at_most", JSON_BOUNDS, struct cm_operator, upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
+    OPTIONAL("upper_bound", JSON_BOUNDS, struct cm_operator, upper_bound, "keys of those of these figures that are upper bounds; missing where all are exact"),
     OPTIONAL_MANY("states", JSON_LIST, struct cm_operator, states, n_states, &state_record, "as in measure; only with times"),
 };
 

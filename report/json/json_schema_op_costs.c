@@ -61,7 +61,8 @@ static const struct json_record file_record =
     CLOSED_RECORD(struct op_costs_file, file_fields, "op_costs",
                   "Operators that costmodel does not know, described (docs/op-costs.md)");
 
-const struct json_document json_op_costs = {"costmodel/op-costs/1", "op-costs", &file_record,
+const struct json_document json_op_costs = {"costmodel/op-costs/1", NULL, "op-costs",
+                                            &file_record,
                                             offsetof(struct op_costs_file, arena)};
 
 int op_costs_file_read(const char *text, size_t size, const char *name,

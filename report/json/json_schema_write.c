@@ -273,7 +273,7 @@ static void put_markdown(const struct json_document *document, FILE *out) {
     }
 }
 
-/* "profile" of "costmodel/profile/1". */
+/* "profile" of "costmodel/profile/2". */
 static bool is_called(const struct json_document *document, const char *name) {
     return text_equal(document->what, name);
 }

@@ -41,11 +41,11 @@ double cell_real(const struct cell *cell);
 /* A known figure in these units; nothing of a text, and where there is none. */
 void cell_append(struct text *text, const struct cell *cell, enum number_units units);
 
-/* The same for people: "?" is not known, and an upper bound has CELL_AT_MOST, or in Markdown
- * CELL_AT_MOST_UTF8, before it. */
+/* The same for people: "?" is not known, and an upper bound has CELL_UPPER_BOUND, or in
+ * Markdown CELL_UPPER_BOUND_UTF8, before it. */
 void cell_append_shown(struct text *text, const struct cell *cell, enum number_units units,
                        const char *upper_bound);
-#define CELL_AT_MOST      "<= "
-#define CELL_AT_MOST_UTF8 "≤ "
+#define CELL_UPPER_BOUND      "<= "
+#define CELL_UPPER_BOUND_UTF8 "≤ "
 
 #endif

@@ -48,7 +48,7 @@ uint32_t column_bit(const struct column *column) {
     return UINT32_C(1) << (column->offset / sizeof(int64_t));
 }
 
-bool column_is_at_most(const struct column *column, const struct cm_costs *costs) {
+bool column_is_upper_bound(const struct column *column, const struct cm_costs *costs) {
     return (costs->upper_bound & column_bit(column)) != 0;
 }
 

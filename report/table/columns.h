@@ -42,7 +42,7 @@ bool column_is_there(const struct column *column, const struct cm_result *result
 int64_t column_get(const struct column *column, const struct cm_costs *costs);
 void column_set(const struct column *column, struct cm_costs *costs, int64_t value);
 /* Whether the figure is an upper bound. */
-bool column_is_at_most(const struct column *column, const struct cm_costs *costs);
+bool column_is_upper_bound(const struct column *column, const struct cm_costs *costs);
 /* The bit that says so. */
 uint32_t column_bit(const struct column *column);
 /* All operations that the result's convention counts, on whatever numbers. */

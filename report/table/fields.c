@@ -207,7 +207,7 @@ GETTER(get_intensity) {
 }
 
 /* What a module has alive is bounded where what it makes is. */
-static bool is_peak_at_most(const struct rows_of *of, size_t row) {
+static bool is_peak_upper_bound(const struct rows_of *of, size_t row) {
     if (of->rows == ROWS_BATCHES) return batch_at(of, row)->peak_upper_bound;
     return (module_at(of, row)->costs.upper_bound & CM_COST_BIT(activation_bytes)) != 0;
 }
@@ -217,7 +217,7 @@ GETTER(get_peak) {
     set_figure(cell, NUMBER_BYTES,
                of->rows == ROWS_MODULES ? module_at(of, row)->peak_activation_bytes
                                         : batch_at(of, row)->peak_activation_bytes);
-    cell->upper_bound = is_peak_at_most(of, row);
+    cell->upper_bound = is_peak_upper_bound(of, row);
 }
 
 static const struct cm_step *step_of(const struct rows_of *of, size_t row) {
@@ -230,7 +230,7 @@ GETTER(get_backward_macs) {
     if (step) set_figure(cell, NUMBER_MACS, step->backward_macs);
 }
 
-GETTER(get_kept_bytes) {
+GETTER(get_saved_bytes) {
     const struct cm_step *step = step_of(of, row);
     (void)field;
     if (step) set_figure(cell, NUMBER_BYTES, step->saved_bytes);
@@ -254,10 +254,10 @@ GETTER(get_roofline) {
     if (achieved) set_share(cell, achieved->roofline, CM_RATIO_ONE);
 }
 
-GETTER(get_bound) {
+GETTER(get_limited_by) {
     const struct cm_achieved *achieved = module_at(of, row)->achieved;
     (void)field;
-    set_text(cell, achieved ? achieved->bound : "");
+    set_text(cell, achieved ? achieved->limited_by : "");
 }
 
 GETTER(get_batch) {
@@ -302,14 +302,14 @@ static void add_word(struct text *words, const char *word) {
 }
 
 /* Keys, for formats whose figures are numbers alone. */
-GETTER(get_at_most) {
+GETTER(get_upper_bound) {
     const bool is_batch = of->rows == ROWS_BATCHES;
     const uint32_t bounds = bounds_of(of, row);
     (void)field;
     set_text(cell, "");
     for (size_t i = 0; i < n_columns; i++)
         if ((bounds & column_bit(&columns[i])) != 0) add_word(cell->words, columns[i].key);
-    if ((is_batch || of->rows == ROWS_MODULES) && is_peak_at_most(of, row))
+    if ((is_batch || of->rows == ROWS_MODULES) && is_peak_upper_bound(of, row))
         add_word(cell->words, "peak_activation_bytes");
     if (is_batch && batch_at(of, row)->memory_upper_bound)
         add_word(cell->words, "arena_bytes required_bytes");
@@ -379,14 +379,14 @@ static const struct field after_metrics[] = {
     {"arena_bytes",           "arena",           BATCHES,                     false, NULL, NULL,        NULL,         get_arena, NULL, false},
     {"required_bytes",        "required",        BATCHES,                     false, NULL, NULL,        NULL,         get_required, NULL, false},
     {"fits",                  "fits",            BATCHES,                     true,  NULL, of_limit,    has_limit,    get_fits, NULL, false},
-    {"intensity",             "ops a byte",      MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_intensity, NULL, false},
-    {"at_most",               "at most",         MODULES | NODES | OPERATORS | BATCHES, true, NULL, NULL, NULL,      get_at_most, NULL, false},
+    {"intensity",             "FLOP/byte",       MODULES | NODES | OPERATORS, false, NULL, NULL,        NULL,         get_intensity, NULL, false},
+    {"upper_bound",           "upper bound",     MODULES | NODES | OPERATORS | BATCHES, true, NULL, NULL, NULL,      get_upper_bound, NULL, false},
     {"backward_macs",         "backward MACs",   MODULES | NODES,             false, NULL, of_training, has_training, get_backward_macs, NULL, false},
-    {"kept_bytes",            "kept",            MODULES | NODES,             false, NULL, of_training, has_training, get_kept_bytes, NULL, false},
+    {"saved_bytes",           "saved",           MODULES | NODES,             false, NULL, of_training, has_training, get_saved_bytes, NULL, false},
     {"flops_per_s",           "FLOPS",           MODULES,                     false, NULL, of_times,    has_times,    get_flops_rate, NULL, false},
     {"bytes_per_s",           "bandwidth",       MODULES,                     false, NULL, of_times,    has_times,    get_bytes_rate, NULL, false},
     {"roofline",              "roofline",        MODULES,                     false, NULL, of_times,    has_times,    get_roofline, NULL, true},
-    {"bound",                 "bound",           MODULES,                     true,  NULL, of_times,    has_times,    get_bound, NULL, false},
+    {"limited_by",            "limited by",      MODULES,                     true,  NULL, of_times,    has_times,    get_limited_by, NULL, false},
     {"samples_per_second",    "samples/second",  BATCHES,                     false, NULL, of_times,    has_times,    get_speed, NULL, false},
     {"timed_macs_share",      "MACs timed",      BATCHES,                     false, NULL, of_times,    has_times,    get_timed_share, NULL, true},
     {"cached",                "cached",          BATCHES,                     false, NULL, of_times,    has_times,    get_cached, NULL, false},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "costmodel/costmodel.h"
+#include "report/names.h"
 #include "report/table/columns.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -43,7 +44,7 @@ int filter_find_field(const char *key, size_t length, enum rows rows, struct are
                       struct cm_diagnostics *diag, struct field *ret) {
     struct field field;
     for (size_t i = 0; field_at(rows, i, arena, &field); i++) {
-        if (strlen(field.key) != length || memcmp(field.key, key, length) != 0) continue;
+        if (!is_name(field.key, key, length)) continue;
         *ret = field;
         return CM_OK;
     }

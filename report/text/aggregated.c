@@ -128,7 +128,7 @@ static void write_ranking(struct page *page, const struct cm_result *result,
         text_append(item, "'");
         text_append_name(item, groups->items[ranks[i].order].type);
         text_append(item, "': '");
-        if (column_is_at_most(column, &groups->items[ranks[i].order].costs))
+        if (column_is_upper_bound(column, &groups->items[ranks[i].order].costs))
             text_append(item, "<= ");
         if (column->timed)
             times_append(item, page->units, ranks[i].value);

@@ -25,7 +25,7 @@
 static void add_bounded(struct table *table, enum number_unit unit, int64_t value,
                         bool upper_bound) {
     struct text *cell = table_cell(table);
-    if (upper_bound && is_known(value)) text_append(cell, CELL_AT_MOST);
+    if (upper_bound && is_known(value)) text_append(cell, CELL_UPPER_BOUND);
     if (value == CM_UNKNOWN)
         text_append(cell, "-");
     else
@@ -161,7 +161,7 @@ static void add_achieved(struct table *table, const struct cm_achieved *achieved
     add_number(table, NUMBER_RATE, achieved ? achieved->flops_per_s : CM_UNKNOWN);
     add_number(table, NUMBER_TRAFFIC, achieved ? achieved->bytes_per_s : CM_UNKNOWN);
     add_percent(table, achieved ? achieved->roofline : CM_UNKNOWN, CM_RATIO_ONE);
-    add_name(table, achieved ? achieved->bound : "-");
+    add_name(table, achieved ? achieved->limited_by : "-");
 }
 
 static void add_layer(struct table *table, const struct cm_result *result,
@@ -187,9 +187,9 @@ static void add_layer(struct table *table, const struct cm_result *result,
 }
 
 void layers_write(struct page *page, const struct cm_result *result) {
-    static const char *const headings[] = {"total", "share", "nodes",     "each",
-                                           "warm",  "FLOPS", "bandwidth", "roofline",
-                                           "bound", "state", "layer"};
+    static const char *const headings[] = {"total",      "share", "nodes",     "each",
+                                           "warm",       "FLOPS", "bandwidth", "roofline",
+                                           "limited by", "state", "layer"};
     const size_t n = result->measure->n_primitives;
     struct table table;
     struct layer *layers = arena_array(page->arena, n, sizeof *layers);

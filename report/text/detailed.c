@@ -92,9 +92,9 @@ static void write_achieved(struct page *page, const struct cm_result *result,
         text_append(share, " roofline");
         page_item_end(page, STYLE_SHARE);
     }
-    if (text_equal(achieved->bound, "unknown")) return;
+    if (text_equal(achieved->limited_by, "unknown")) return;
     struct text *bound = page_item(page);
-    text_append_name(bound, achieved->bound);
+    text_append_name(bound, achieved->limited_by);
     text_append(bound, " bound");
     page_item_end(page, STYLE_PLAIN);
 }

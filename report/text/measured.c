@@ -178,22 +178,22 @@ static void write_achieved(struct page *page, const struct cm_result *result) {
     page_end_line(page);
 }
 
-/* `bound by:  memory 81.20% of latency (40 nodes), launch 18.80% (9)` */
+/* `limited by:  memory 81.20% of latency (40 nodes), launch 18.80% (9)` */
 static void write_bounds(struct page *page, const struct cm_result *result) {
     const struct cm_measure *measure = result->measure;
     const bool nothing =
-        measure->n_bounds == 1 && text_equal(measure->bounds[0].bound, "unknown");
-    if (measure->n_bounds == 0 || nothing) return;
-    label_write(page, "bound by");
+        measure->n_limiters == 1 && text_equal(measure->limiters[0].limited_by, "unknown");
+    if (measure->n_limiters == 0 || nothing) return;
+    label_write(page, "limited by");
     page_list(page, ", ", LABEL_WIDTH);
-    for (size_t i = 0; i < measure->n_bounds; i++) {
+    for (size_t i = 0; i < measure->n_limiters; i++) {
         struct text *item = page_item(page);
-        text_append_name(item, measure->bounds[i].bound);
+        text_append_name(item, measure->limiters[i].limited_by);
         text_append(item, " ");
-        number_append_percent(item, measure->bounds[i].latency_ps, result->totals.latency_ps);
+        number_append_percent(item, measure->limiters[i].latency_ps, result->totals.latency_ps);
         text_printf(item, "%s (%" PRId64, i == 0 ? " of latency" : "",
-                    measure->bounds[i].nodes);
-        if (i == 0) text_printf(item, " node%s", text_plural(measure->bounds[i].nodes));
+                    measure->limiters[i].nodes);
+        if (i == 0) text_printf(item, " node%s", text_plural(measure->limiters[i].nodes));
         text_append(item, ")");
         page_item_end(page, STYLE_PLAIN);
     }

@@ -138,7 +138,7 @@ static void write_options(struct page *page, const struct cm_result *result) {
     page_end_line(page);
     write_name(page, "mode", result->options.mode);
     write_module_sources(page, result);
-    write_composites(page, result, "composites", false);
+    write_composites(page, result, "fused patterns", false);
     write_composites(page, result, "foldable", true);
     write_name(page, "group", result->options.group);
 }
@@ -149,7 +149,7 @@ static void write_totals(struct page *page, const struct cm_result *result) {
         if (!column_says(&columns[i], &result->totals)) continue;
         label_figure(page, columns[i].heading, columns[i].unit,
                      column_get(&columns[i], &result->totals));
-        if (column_is_at_most(&columns[i], &result->totals))
+        if (column_is_upper_bound(&columns[i], &result->totals))
             page_print(page, STYLE_PLAIN, ", at most");
         if (columns[i].timed) {
             const char *kind = times_kind(result);

@@ -48,7 +48,7 @@ static void fill_cell(struct table *table, size_t row, size_t column) {
     if (cell.kind == CELL_TEXT)
         text_append_name(&table->cell, text_string(cell.words));
     else
-        cell_append_shown(&table->cell, &cell, table->page->units, CELL_AT_MOST);
+        cell_append_shown(&table->cell, &cell, table->page->units, CELL_UPPER_BOUND);
 }
 
 static void measure_columns(struct table *table) {

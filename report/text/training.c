@@ -58,7 +58,7 @@ void training_write(struct page *page, const struct cm_result *result) {
     if (training->amp) write_line(page, "master weights", NUMBER_BYTES, training->master_bytes);
     write_line(page, "gradients", NUMBER_BYTES, training->gradient_bytes);
     write_line(page, "optimizer states", NUMBER_BYTES, training->optimizer_bytes);
-    write_line(page, "kept activations", NUMBER_BYTES, training->saved_bytes);
+    write_line(page, "saved activations", NUMBER_BYTES, training->saved_bytes);
     write_line(page, "peak of a step", NUMBER_BYTES, training->peak_bytes);
     write_training_peak(page, result);
 }

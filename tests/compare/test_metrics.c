@@ -69,7 +69,7 @@ static void what_a_result_has_not_is_not_there(void **state) {
     struct cm_figure figure = {42, false};
     const struct cm_result trained = {
         .training = {.present = true}, .n_modules = 1, .modules = &module};
-    const size_t kept = cm_metric_find("training.kept_bytes");
+    const size_t kept = cm_metric_find("training.saved_bytes");
     (void)state;
     assert_false(cm_metric_of_module(kept, &result, 0, &figure));
     assert_false(cm_metric_of_module(kept, &trained, 0, &figure));

@@ -462,7 +462,7 @@ static const struct cm_kernel_run kernel_runs[] = {
 };
 static const struct cm_untimed untimed[] = {{"NonZero", "the data decides its size", 3, 0},
                                             {ESCAPE, FORGERY, INT64_MAX, CM_UNKNOWN}};
-static const struct cm_bound_share bounds[] = {{"memory", 1, INT64_MAX}, {ESCAPE, 0, 0}};
+static const struct cm_limiter_share limiters[] = {{"memory", 1, INT64_MAX}, {ESCAPE, 0, 0}};
 static const struct cm_kernel_row kernel_rows[] = {
     {"a", CM_NO_INDEX, "yes", "name", 1, INT64_MAX, 1, 2, 3, 250000, CM_UNKNOWN},
     {"gemm" ESCAPE, 1, "unknown", "", INT64_MAX, CM_UNKNOWN, CM_UNKNOWN, 0, 0, CM_UNKNOWN,
@@ -561,8 +561,8 @@ static const struct cm_measure odd_measure = {
     .measured_macs_share = CM_UNKNOWN,
     .n_untimed = N(untimed),
     .untimed = untimed,
-    .n_bounds = N(bounds),
-    .bounds = bounds,
+    .n_limiters = N(limiters),
+    .limiters = limiters,
     .n_kernels = N(kernel_rows),
     .kernels = kernel_rows,
     .n_states = N(states),
@@ -706,18 +706,21 @@ char *fixture_json(const struct cm_result *result) {
     return text;
 }
 
-static void rewrite(const char *path, const char *text) {
+static void rewrite(const char *name, const char *text) {
+    char path[8192];
+    snprintf(path, sizeof(path), "%s/%s", TEST_SOURCE_DIR, name);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
 }
 
-/* "" where there is none. */
-static char *read_whole(const char *path) {
+char *fixture_file(const char *name) {
+    char path[8192];
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memory(&text, &size);
+    snprintf(path, sizeof(path), "%s/%s", TEST_SOURCE_DIR, name);
     FILE *file = fopen(path, "rb");
     for (int c = 0; file != NULL && (c = fgetc(file)) != EOF;) fputc(c, out);
     if (file != NULL) fclose(file);
@@ -726,11 +729,11 @@ static char *read_whole(const char *path) {
 }
 
 void fixture_expect_golden(const char *name, const char *actual) {
-    char path[4096];
+    char path[1024];
     const char *update = getenv("UPDATE_GOLDEN");
-    snprintf(path, sizeof(path), "%s/tests/report/golden/%s", TEST_SOURCE_DIR, name);
+    snprintf(path, sizeof(path), "tests/report/golden/%s", name);
     if (update != NULL && strcmp(update, "1") == 0) rewrite(path, actual);
-    char *expected = read_whole(path);
+    char *expected = fixture_file(path);
     assert_string_equal(actual, expected);
     free(expected);
 }

@@ -18,6 +18,10 @@ extern const struct cm_result fixture_hostile;
 char *fixture_text(const struct cm_result *result, const struct cm_text_options *options);
 char *fixture_json(const struct cm_result *result);
 
+/* Returns the text of a file of the source tree, "" if it does not exist; the caller frees it.
+ */
+char *fixture_file(const char *path);
+
 char *fixture_explanations(const struct cm_result *result,
                            const struct cm_text_options *options);
 

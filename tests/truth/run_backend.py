@@ -43,7 +43,7 @@ def type_of(output):
     """(type, dims) of the program's report, as cases.json has them: None is unknown."""
     dtype = output["dtype"]
     if not isinstance(dtype, dict):
-        return {"dtype": dtype, "dims": output["shape"], "most": output.get("shape_at_most")}
+        return {"dtype": dtype, "dims": output["shape"], "most": output.get("shape_upper_bound")}
     kind, element = next(iter(dtype.items()))
     return {kind: type_of(element) if element else None}
 

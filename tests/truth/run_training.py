@@ -83,8 +83,8 @@ def kept(found, case):
     """By the operator that made it; what no node made is an input."""
     counts = Counter()
     for node in found["nodes"]:
-        counts[node["op"]] += node["training"]["kept_bytes"]
-    counts["input"] = found["training"]["kept_bytes"] - sum(counts.values())
+        counts[node["op"]] += node["training"]["saved_bytes"]
+    counts["input"] = found["training"]["saved_bytes"] - sum(counts.values())
     return renamed(counts, case)
 
 
@@ -142,9 +142,9 @@ def check(program, case, truth, failures):
     bytes_kept = kept(found, case)
     total = sum(bytes_kept.values())
     for op, n, why in DIFFERENCES.get(case, ()):
-        print(f"{case}, kept_bytes, {op}, {n:+} in PyTorch: {why}")
+        print(f"{case}, saved_bytes, {op}, {n:+} in PyTorch: {why}")
         bytes_kept[op] += n
-    compare(case, "kept_bytes", bytes_kept, truth["kept_bytes"], failures)
+    compare(case, "saved_bytes", bytes_kept, truth["saved_bytes"], failures)
     compare(case, "forward_flops", forward_flops(found, case), truth["forward_flops"], failures)
     compare(case, "backward_flops", backward_flops(found, case), truth["backward_flops"], failures)
     compare_peak(case, found, truth["peak_bytes"][""], failures)
@@ -153,7 +153,7 @@ def check(program, case, truth, failures):
     states = Counter({name: profile(program, case, name)["training"]["optimizer_bytes"]
                       for name in OPTIMIZERS})
     compare(case, "optimizer_bytes", states, truth["optimizer_bytes"], failures)
-    print(f"{case}: {total} bytes kept, {sum(truth['kept_bytes'].values())} in PyTorch")
+    print(f"{case}: {total} bytes saved, {sum(truth['saved_bytes'].values())} in PyTorch")
 
 
 def read_truth():

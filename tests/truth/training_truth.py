@@ -224,7 +224,7 @@ def measure(case):
         parameter.requires_grad_(not any(fnmatchcase(name, pattern) for pattern in frozen))
     with sdpa_kernel(SDPBackend.MATH):
         for writer, size in sorted(kept(module, sample(batch)).items()):
-            yield "kept_bytes", writer, size
+            yield "saved_bytes", writer, size
         for phase, counts in zip(("forward", "backward"), flops(module, sample(batch))):
             for op, n in sorted(counts.items()):
                 yield f"{phase}_flops", op, n

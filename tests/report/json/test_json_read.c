@@ -143,8 +143,8 @@ static const struct {
     const char *to;
     const char *message;
 } changes[] = {
-    {"costmodel/profile/1", "costmodel/profile/9",
-     "schema is \"costmodel/profile/9\", this program reads \"costmodel/profile/1\""},
+    {"costmodel/profile/2", "costmodel/profile/9",
+     "schema is \"costmodel/profile/9\", this program reads \"costmodel/profile/2\""},
     {"\"schema\"", "\"scheme\"", "this is no profile: it names no schema"},
     {"\"macs\":14068146176,", "", "totals.macs: expected a value, have no such key"},
     {"\"macs\":14068146176", "\"macs\":\"14068146176\"",
@@ -195,12 +195,12 @@ static const struct {
      "model.inputs[0].dtype: expected one of sequence, optional, map, sparse_tensor, have an "
      "object without it"},
     {"\"arena_bytes\":510000000}",
-     "\"arena_bytes\":510000000,\"at_most\":[\"macs\",\"speed\"]}",
-     "totals.at_most[1]: expected the key of a figure, have another value"},
-    {"\"arena_bytes\":510000000}", "\"arena_bytes\":510000000,\"at_most\":true}",
-     "totals.at_most: expected an array, have true or false"},
-    {"\"shape\":[32,3,1024]", "\"shape\":[32,null,1024],\"shape_at_most\":[32,3]",
-     "model.inputs[0].shape_at_most: expected as many dims as the shape has, have another "
+     "\"arena_bytes\":510000000,\"upper_bound\":[\"macs\",\"speed\"]}",
+     "totals.upper_bound[1]: expected the key of a figure, have another value"},
+    {"\"arena_bytes\":510000000}", "\"arena_bytes\":510000000,\"upper_bound\":true}",
+     "totals.upper_bound: expected an array, have true or false"},
+    {"\"shape\":[32,3,1024]", "\"shape\":[32,null,1024],\"shape_upper_bound\":[32,3]",
+     "model.inputs[0].shape_upper_bound: expected as many dims as the shape has, have another "
      "number"},
     {"\"depth\":2", "\"depth\":-1", "modules[2].depth: expected a depth, have -1"},
     {"\"depth\":2", "\"depth\":3", "modules[2].depth: expected 2, have 3"},
@@ -301,7 +301,7 @@ static const struct {
     {"[]", "this is no profile: it names no schema"},
     {"7", "this is no profile: it names no schema"},
     {"{\"schema\":7}", "this is no profile: it names no schema"},
-    {"{\"schema\":\"costmodel/profile/1\"}", "model: expected a value, have no such key"},
+    {"{\"schema\":\"costmodel/profile/2\"}", "model: expected a value, have no such key"},
     {"\"open", "not JSON: a broken string in line 1"},
     {"{}\n\n{}", "not JSON: line 3 cannot be understood"},
 };

@@ -77,8 +77,8 @@ static void another_document_is_refused(void **state) {
         const char *text;
         const char *message;
     } cases[] = {
-        {"{\"schema\":\"costmodel/profile/1\"}",
-         "schema is \"costmodel/profile/1\", this program reads \"costmodel/sweep/1\""},
+        {"{\"schema\":\"costmodel/profile/2\"}",
+         "schema is \"costmodel/profile/2\", this program reads \"costmodel/sweep/2\""},
         {"{}", "this is no sweep: it names no schema"},
     };
     (void)state;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/names.h"
+
+#include <string.h>
+
+#include "support/text.h"
+
+#include "support/banned.h"
+
+static const struct {
+    const char *name;
+    const char *old;
+} renamed[] = {
+    /* costmodel/profile/1, sweep/1, baseline/1, diff/1, check/1 */
+    {"upper_bound", "at_most"},
+    {"shape_upper_bound", "shape_at_most"},
+    {"peak_upper_bound", "peak_at_most"},
+    {"memory_upper_bound", "memory_at_most"},
+    {"saved_bytes", "kept_bytes"},
+    {"training.saved_bytes", "training.kept_bytes"},
+    {"fused_patterns", "composites"},
+    {"custom_ops", "described_ops"},
+    {"limited_by", "bound"},
+    {"limiters", "bounds"},
+};
+
+#define N_RENAMED (sizeof(renamed) / sizeof(renamed[0]))
+
+const char *old_name(const char *name, size_t i) {
+    for (size_t k = 0; k < N_RENAMED; k++)
+        if (text_equal(renamed[k].name, name) && i-- == 0) return renamed[k].old;
+    return NULL;
+}
+
+bool is_name(const char *name, const char *given, size_t length) {
+    const char *candidate = name;
+    for (size_t i = 0; candidate != NULL; i++) {
+        if (strlen(candidate) == length && memcmp(candidate, given, length) == 0) return true;
+        candidate = old_name(name, i);
+    }
+    return false;
+}

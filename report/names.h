@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Former names of JSON keys, columns and metrics. Readers accept them; writers use the current
+ * names only.
+ */
+#ifndef REPORT_NAMES_H
+#define REPORT_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Returns the i-th former name of `name`; NULL if there are no more. */
+const char *old_name(const char *name, size_t i);
+
+/* Returns true if the first `length` bytes of `given` are `name` or one of its former names. */
+bool is_name(const char *name, const char *given, size_t length);
+
+#endif
