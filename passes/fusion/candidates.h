@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which formulas (ops/onnx/patterns.h) are worth the work of the matcher, and at which nodes,
- * as far as the operators alone tell. What is told of a node here is that a formula may end
- * there; where it is not told, it cannot.
+ * Finds which patterns (ops/onnx/patterns.h) may match, and at which nodes, from the operators
+ * alone: a cheap filter before the matcher. It never drops a match.
  */
 #ifndef PASSES_FUSION_CANDIDATES_H
 #define PASSES_FUSION_CANDIDATES_H
@@ -16,12 +15,12 @@
 
 struct analysis;
 
-/* Of patterns, the i-th in bit i modulo 64: those that share a bit are told together. */
+/* Set of patterns: pattern i is bit i modulo 64, so patterns may share a bit. */
 typedef uint64_t pattern_set;
 
 struct candidates {
-    struct match_patterns patterns; /* that may occur, of the analysis' arena */
-    const pattern_set *ends_at;     /* by node, in scratch: whose result it may make */
+    struct match_patterns patterns; /* that may occur, in the analysis' arena */
+    const pattern_set *ends_at; /* by node, in scratch: patterns whose result it may produce */
 };
 
 int candidates_find(const struct analysis *analysis, struct candidates *ret) CM_MUST_CHECK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass composites: which nodes are one operation that the exporter took apart, by the formulas
- * of ops/onnx/patterns.c. Nodes are looked at from the last to the first, so that the longest
- * form is found: a LayerNorm with scale and shift before the bare one inside of it. The nodes
- * stay; readers count, name and describe the operation by its row.
+ * Pass fuse_patterns: finds the nodes into which an exporter decomposed one operation, by the
+ * patterns of ops/onnx/patterns.c. Nodes are visited from last to first, so that the longest
+ * form matches: a LayerNorm with scale and shift before the bare one inside it. The nodes stay
+ * in the graph; readers count, name and describe the operation by its row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct finder {
     struct op_source source; /* of the match */
 };
 
-/* Words of a row, separated by blanks. */
+/* Returns the next word of a row's blank-separated list. NULL: out of memory. */
 static const char *next_word(const char **at, struct arena *arena) {
     *at += strspn(*at, " ");
     size_t length = strcspn(*at, " ");
@@ -46,11 +46,11 @@ static size_t n_words(const char *text) {
     return n;
 }
 
-static int take_operands(struct finder *finder, struct node *node) {
+static int bind_operands(struct finder *finder, struct node *node) {
     const char *at = finder->match.pattern->row->operands;
     struct arena *arena = finder->analysis->arena;
-    uint32_t *inputs = arena_array(arena, n_words(at), sizeof *inputs);
     size_t n = n_words(at);
+    uint32_t *inputs = arena_array(arena, n, sizeof *inputs);
     if (!inputs) return CM_NO_MEMORY;
     node->inputs = inputs;
     for (size_t i = 0; i < n; i++) {
@@ -63,7 +63,7 @@ static int take_operands(struct finder *finder, struct node *node) {
     return CM_OK;
 }
 
-/* Dim `axis` of what the name stands for, as text says: "g.1". */
+/* Returns a dim of a bound value: dim 1 of g for "g.1". */
 static int64_t named_dim(const struct finder *finder, const char *source, const char *dot) {
     char name[16] = {0};
     const size_t length = (size_t)(dot - source);
@@ -76,7 +76,8 @@ static int64_t named_dim(const struct finder *finder, const char *source, const 
     return axis < shape->rank ? shape->dims[axis] : DIM_UNKNOWN;
 }
 
-/* What "name=source" says (ops/onnx/patterns.h). */
+/* Sets the attribute from the source in "name=source" (ops/onnx/patterns.h). Returns false if
+ * the match does not determine it. */
 static bool set_attr(const struct finder *finder, const char *source, struct attr *attr) {
     const char *dot = strchr(source, '.');
     attr->n = 1;
@@ -96,49 +97,37 @@ static bool set_attr(const struct finder *finder, const char *source, struct att
     return found != NULL;
 }
 
-static int take_attr(const struct finder *finder, const char *word, struct node *node,
-                     struct attr *attrs) {
-    struct arena *arena = finder->analysis->arena;
-    const size_t length = strcspn(word, "=");
-    struct attr *attr = &attrs[node->n_attrs];
-    attr->name = arena_strndup(arena, word, length);
-    const char *source = arena_strdup(arena, word + length + 1);
-    if (!attr->name || !source) return CM_NO_MEMORY;
-    if (set_attr(finder, source, attr)) node->n_attrs++;
-    return CM_OK;
-}
-
-/* Those of the node whose type is the operation's. */
-static void copy_attrs(const struct finder *finder, struct node *node) {
+static int bind_attrs(const struct finder *finder, struct node *node) {
     const struct match *match = &finder->match;
-    for (size_t i = 0; i < match->n_nodes; i++) {
-        const struct node *from = &finder->analysis->model->nodes[match->nodes[i]];
-        if (!text_equal(from->type, match->pattern->row->op)) continue;
-        node->n_attrs = from->n_attrs;
-        node->attrs = from->attrs;
-    }
-}
-
-static int take_attrs(const struct finder *finder, struct node *node) {
-    const char *at = finder->match.pattern->row->attributes;
+    struct arena *arena = finder->analysis->arena;
+    const char *at = match->pattern->row->attributes;
     if (text_equal(at, "*")) {
-        copy_attrs(finder, node);
+        for (size_t i = 0; i < match->n_nodes; i++) {
+            const struct node *from = &finder->analysis->model->nodes[match->nodes[i]];
+            if (!text_equal(from->type, match->pattern->row->op)) continue;
+            node->n_attrs = from->n_attrs;
+            node->attrs = from->attrs;
+        }
         return CM_OK;
     }
-    struct arena *arena = finder->analysis->arena;
     const size_t n = at ? n_words(at) : 0;
     struct attr *attrs = arena_array(arena, n, sizeof *attrs);
     if (!attrs) return CM_NO_MEMORY;
     node->attrs = attrs;
     for (size_t i = 0; i < n; i++) {
         const char *word = next_word(&at, arena);
-        if (!word || take_attr(finder, word, node, attrs) < 0) return CM_NO_MEMORY;
+        if (!word) return CM_NO_MEMORY;
+        const size_t length = strcspn(word, "=");
+        struct attr *attr = &attrs[node->n_attrs];
+        attr->name = arena_strndup(arena, word, length);
+        if (!attr->name) return CM_NO_MEMORY;
+        if (set_attr(finder, word + length + 1, attr)) node->n_attrs++;
     }
     return CM_OK;
 }
 
-/* The operation as one node, in the place of the last of its nodes. */
-static const struct node *whole_node(struct finder *finder, uint32_t last) {
+/* Makes the operation as one node, in the place of `last`. NULL: out of memory. */
+static const struct node *make_node(struct finder *finder, uint32_t last) {
     struct node *node = arena_alloc(finder->analysis->arena, sizeof *node);
     if (!node) return NULL;
     *node = finder->analysis->model->nodes[last];
@@ -146,7 +135,7 @@ static const struct node *whole_node(struct finder *finder, uint32_t last) {
     node->type = finder->match.pattern->op->type;
     node->opset = finder->match.pattern->op->since;
     node->n_inputs = node->n_attrs = 0;
-    if (take_operands(finder, node) < 0 || take_attrs(finder, node) < 0) return NULL;
+    if (bind_operands(finder, node) < 0 || bind_attrs(finder, node) < 0) return NULL;
     return node;
 }
 
@@ -156,32 +145,11 @@ static int compare_ids(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static const uint32_t *sorted_nodes(const struct finder *finder) {
-    const struct match *match = &finder->match;
-    uint32_t *nodes =
-        arena_copy(finder->analysis->arena, match->nodes, match->n_nodes * sizeof *nodes);
-    if (nodes) qsort(nodes, match->n_nodes, sizeof *nodes, compare_ids);
-    return nodes;
-}
-
-static int grow(struct finder *finder) {
-    struct fused_patterns_table *table = finder->table;
-    if (table->n < finder->capacity) return CM_OK;
-    const size_t capacity = finder->capacity ? finder->capacity * 2 : 64;
-    struct fused_pattern *items = arena_array(finder->analysis->arena, capacity, sizeof *items);
-    if (!items) return CM_NO_MEMORY;
-    if (table->n) memcpy(items, table->items, table->n * sizeof *items);
-    table->items = items;
-    finder->capacity = capacity;
-    return CM_OK;
-}
-
-static int64_t macs_of_nodes(const struct finder *finder,
-                             const struct fused_pattern *fused_pattern) {
+static int64_t macs_of_nodes(const struct finder *finder, const struct fused_pattern *fused) {
     int64_t macs = 0;
-    for (size_t i = 0; i < fused_pattern->n_nodes; i++) {
+    for (size_t i = 0; i < fused->n_nodes; i++) {
         struct op_context context;
-        if (context_make_inferred(finder->match.source, fused_pattern->nodes[i], &context) < 0)
+        if (context_make_inferred(finder->match.source, fused->nodes[i], &context) < 0)
             return DIM_UNKNOWN;
         macs = checked_add(macs, product_macs(&context));
     }
@@ -189,42 +157,51 @@ static int64_t macs_of_nodes(const struct finder *finder,
 }
 
 /*
- * Whether what the row multiplies is what the nodes do. It is not where a mask or a value
+ * Returns true if the row counts as many MACs as the nodes. It does not if a mask or a value
  * repeats the product by broadcasting, or an operand is a vector.
  */
-static bool multiplies_the_same(const struct finder *finder,
-                                const struct fused_pattern *fused_pattern) {
+static bool has_same_macs(const struct finder *finder, const struct fused_pattern *fused) {
     struct arena *arena = finder->analysis->arena;
     struct op_context whole;
-    if (fused_pattern->foldable || !fused_pattern->op->cost.macs) return true;
+    if (fused->foldable || !fused->op->cost.macs) return true;
     struct arena_mark mark = arena_save(arena);
-    bool same = context_make_fused(finder->match.source, fused_pattern, &whole) == CM_OK &&
-                product_macs(&whole) == macs_of_nodes(finder, fused_pattern);
+    bool same = context_make_fused(finder->match.source, fused, &whole) == CM_OK &&
+                product_macs(&whole) == macs_of_nodes(finder, fused);
     arena_restore(arena, mark);
     return same;
 }
 
-static int keep(struct finder *finder, uint32_t last) {
-    const struct pattern_row *row = finder->match.pattern->row;
-    const struct fused_pattern fused_pattern = {
-        .name = row->name,
-        .op = finder->match.pattern->op,
-        .node = whole_node(finder, last),
+static int add_fused(struct finder *finder, uint32_t last) {
+    struct arena *arena = finder->analysis->arena;
+    struct fused_patterns_table *table = finder->table;
+    const struct match *match = &finder->match;
+    uint32_t *nodes = arena_copy(arena, match->nodes, match->n_nodes * sizeof *nodes);
+    const struct fused_pattern fused = {
+        .name = match->pattern->row->name,
+        .op = match->pattern->op,
+        .node = make_node(finder, last),
         .last = last,
-        .n_nodes = finder->match.n_nodes,
-        .nodes = sorted_nodes(finder),
-        .foldable = row->foldable,
+        .n_nodes = match->n_nodes,
+        .nodes = nodes,
+        .foldable = match->pattern->row->foldable,
     };
-    if (!fused_pattern.node || !fused_pattern.nodes) return CM_NO_MEMORY;
-    if (!multiplies_the_same(finder, &fused_pattern)) return CM_OK;
-    if (grow(finder) < 0) return CM_NO_MEMORY;
-    for (size_t i = 0; i < fused_pattern.n_nodes; i++)
-        finder->table->of_node[fused_pattern.nodes[i]] = (uint32_t)finder->table->n;
-    finder->table->items[finder->table->n++] = fused_pattern;
+    if (!fused.node || !nodes) return CM_NO_MEMORY;
+    qsort(nodes, fused.n_nodes, sizeof *nodes, compare_ids);
+    if (!has_same_macs(finder, &fused)) return CM_OK;
+    if (table->n == finder->capacity) {
+        finder->capacity = finder->capacity ? finder->capacity * 2 : 64;
+        struct fused_pattern *items = arena_array(arena, finder->capacity, sizeof *items);
+        if (!items) return CM_NO_MEMORY;
+        if (table->n) memcpy(items, table->items, table->n * sizeof *items);
+        table->items = items;
+    }
+    for (size_t i = 0; i < fused.n_nodes; i++) table->of_node[nodes[i]] = (uint32_t)table->n;
+    table->items[table->n++] = fused;
     return CM_OK;
 }
 
-/* A BatchNormalization that trains has no statistics to fold. */
+/* Returns false for foldable patterns in training mode: a BatchNormalization that trains has no
+ * statistics to fold. */
 static bool may_be_folded(const struct finder *finder) {
     const struct match *match = &finder->match;
     if (!match->pattern->row->foldable) return true;
@@ -236,27 +213,24 @@ static bool may_be_folded(const struct finder *finder) {
     return true;
 }
 
-/* Whether the node's first output may be what one of its candidates makes. */
-static bool is_open(const struct finder *finder, uint32_t id) {
-    const struct node *node = &finder->analysis->model->nodes[id];
-    if (finder->candidates.ends_at[id] == 0 || finder->table->of_node[id] != ID_NONE)
-        return false;
-    return node->n_outputs > 0 && node->outputs[0] != ID_NONE &&
-           !finder->analysis->infer.facts[node->outputs[0]].is_constant;
-}
-
+/* Looks for a pattern whose result is the node's first output. */
 static int find_at(struct finder *finder, uint32_t id) {
+    const struct node *node = &finder->analysis->model->nodes[id];
     const struct match_patterns *patterns = &finder->candidates.patterns;
-    if (!is_open(finder, id)) return CM_OK;
-    const uint32_t result = finder->analysis->model->nodes[id].outputs[0];
+    const pattern_set ends_here = finder->candidates.ends_at[id];
+    if (ends_here == 0 || finder->table->of_node[id] != ID_NONE || node->n_outputs == 0 ||
+        node->outputs[0] == ID_NONE ||
+        finder->analysis->infer.facts[node->outputs[0]].is_constant)
+        return CM_OK;
     for (size_t i = 0; i < patterns->n; i++)
-        if ((finder->candidates.ends_at[id] & pattern_bit(i)) &&
-            match_value(&finder->match, &patterns->items[i], result) && may_be_folded(finder))
-            return keep(finder, id);
+        if ((ends_here & pattern_bit(i)) &&
+            match_value(&finder->match, &patterns->items[i], node->outputs[0]) &&
+            may_be_folded(finder))
+            return add_fused(finder, id);
     return CM_OK;
 }
 
-/* In the order of their results; those that are only listed let go of their nodes. */
+/* Sorts by result; releases the nodes of foldable patterns. */
 static void finish(struct fused_patterns_table *table) {
     for (size_t i = 0; i < table->n / 2; i++) {
         struct fused_pattern swapped = table->items[i];
@@ -269,25 +243,20 @@ static void finish(struct fused_patterns_table *table) {
                 table->items[i].foldable ? ID_NONE : (uint32_t)i;
 }
 
-/* Backwards, so that the longest form is found. */
-static int find_all(struct finder *finder) {
-    finder->source = context_source(finder->analysis);
-    finder->match.source = &finder->source;
-    finder->match.patterns = &finder->candidates.patterns;
-    finder->match.taken = finder->table->of_node;
-    for (size_t i = finder->analysis->model->n_nodes; i-- > 0;)
-        if (find_at(finder, (uint32_t)i) < 0) return diag_no_memory(finder->analysis->diag);
-    finish(finder->table);
-    return CM_OK;
-}
-
 int pass_fuse_patterns(const struct analysis *analysis, void *own) {
     const size_t n = analysis->model->n_nodes;
-    struct finder finder = {.analysis = analysis, .table = own};
+    struct finder finder = {
+        .analysis = analysis, .table = own, .source = context_source(analysis)};
     finder.table->of_node = arena_array_raw(analysis->arena, n, sizeof *finder.table->of_node);
     if (!finder.table->of_node) return diag_no_memory(analysis->diag);
     for (size_t i = 0; i < n; i++) finder.table->of_node[i] = ID_NONE;
     int status = candidates_find(analysis, &finder.candidates);
     if (status < 0 || finder.candidates.patterns.n == 0) return status;
-    return find_all(&finder);
+    finder.match.source = &finder.source;
+    finder.match.patterns = &finder.candidates.patterns;
+    finder.match.taken = finder.table->of_node;
+    for (size_t i = n; i-- > 0;) /* backwards, so that the longest form is found */
+        if (find_at(&finder, (uint32_t)i) < 0) return diag_no_memory(analysis->diag);
+    finish(finder.table);
+    return CM_OK;
 }

@@ -1,38 +1,336 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matches formulas by backtracking: see match.h. A failed attempt at one term takes back what
- * it noted; a term that was matched is not tried another way when a later one fails, so that
- * the search stays small. Formulas nest a few levels deep, and so does the recursion.
+ * Matches patterns by backtracking: see match.h. A failed attempt at a term undoes its
+ * bindings; a term that matched is not retried another way when a later one fails, which keeps
+ * the search small. Patterns nest a few levels deep, and so does the recursion.
  */
-#include "passes/fusion/match_inner.h"
+#include "passes/fusion/match.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ir/constant.h"
 #include "support/text.h"
 
 #include "support/banned.h"
 
-#define MAX_STEPS 2000 /* of one attempt */
-#define MAX_TERMS 8
-#define MAX_SAME  4 /* casts in a row */
+#define MAX_STEPS            2000 /* of one attempt */
+#define MAX_TERMS            8
+#define MAX_CASTS            4    /* in a row */
+#define TOLERANCE            4e-3 /* relative; half floats have three digits */
+#define MAX_EPSILON          0.1
+#define MAX_UNIFORM_ELEMENTS 1024 /* compared one by one */
 
-/* A term of a sum or a factor of a product as the file has it. */
+/* --- Nodes and values. --- */
+
+static const struct node *node_of(const struct match *match, uint32_t node) {
+    return &match->source->model->nodes[node];
+}
+
+static const struct value_info *info_of(const struct match *match, uint32_t value) {
+    return &match->source->facts[value];
+}
+
+/* Returns the node whose first output is the value, if a match may take it; else ID_NONE. */
+static uint32_t producer(const struct match *match, uint32_t value) {
+    if (value == ID_NONE) return ID_NONE;
+    const struct value *at = &match->source->model->values[value];
+    bool fits = at->origin == VALUE_OUTPUT && at->slot == 0 && at->node != ID_NONE &&
+                node_of(match, at->node)->graph == match->graph &&
+                match->taken[at->node] == ID_NONE;
+    return fits ? at->node : ID_NONE;
+}
+
+static enum op_algebra algebra_of(const struct match *match, uint32_t node) {
+    return node == ID_NONE ? ALGEBRA_NONE : match->source->ops[node]->algebra;
+}
+
+static bool is_inside(const struct match *match, uint32_t node) {
+    for (size_t i = 0; i < match->n_nodes; i++)
+        if (match->nodes[i] == node) return true;
+    return false;
+}
+
+/* Makes the node part of the match. Returns false past MATCH_MAX_NODES. */
+static bool take(struct match *match, uint32_t node) {
+    if (is_inside(match, node)) return true;
+    if (match->n_nodes == MATCH_MAX_NODES) return false;
+    match->nodes[match->n_nodes++] = node;
+    return true;
+}
+
+/* Returns operand `slot`, ID_NONE if it is omitted. */
+static uint32_t input(const struct match *match, uint32_t node, size_t slot) {
+    const struct node *at = node_of(match, node);
+    return slot < at->n_inputs ? at->inputs[slot] : ID_NONE;
+}
+
+/* Returns dim i from the back, 1 in front of the first. */
+static int64_t dim_from_back(const struct shape *shape, int i) {
+    return i < shape->rank ? shape->dims[shape->rank - 1 - i] : 1;
+}
+
+static bool may_be_equal(int64_t a, int64_t b) {
+    return a == b || !is_known(a) || !is_known(b);
+}
+
+static bool may_keep_last_dim(const struct shape *from, const struct shape *to) {
+    if (from->rank < 1 || to->rank < 1) return from->rank != 0 && to->rank != 0;
+    return may_be_equal(dim_from_back(from, 0), dim_from_back(to, 0));
+}
+
+/* Returns true if the node is a cast between floats, an Identity, or a view that keeps the last
+ * dim in a pattern that allows views. */
+static bool is_transparent(const struct match *match, uint32_t node) {
+    if (node == ID_NONE || input(match, node, 0) == ID_NONE) return false;
+    const struct op *op = match->source->ops[node];
+    const struct value_info *from = info_of(match, input(match, node, 0));
+    const struct value_info *to = info_of(match, node_of(match, node)->outputs[0]);
+    if (op->algebra == ALGEBRA_IDENTITY) /* a cast to integers and back rounds */
+        return from->dtype == to->dtype ||
+               (dtype_is_float(from->dtype) && dtype_is_float(to->dtype));
+    return match->pattern->row->views && op->memory == MEMORY_VIEW &&
+           may_keep_last_dim(&from->shape, &to->shape);
+}
+
+/* Returns the operand of the value's transparent producer, which becomes part of the match; the
+ * value itself if it has none. */
+static uint32_t skip_transparent(struct match *match, uint32_t value) {
+    uint32_t node = producer(match, value);
+    if (!is_transparent(match, node) || !take(match, node)) return value;
+    return input(match, node, 0);
+}
+
+/* Returns true if no node outside the match reads an inner value. */
+static bool is_closed(const struct match *match, uint32_t result) {
+    const struct model *model = match->source->model;
+    for (size_t i = 0; i < match->n_nodes; i++) {
+        const struct node *node = node_of(match, match->nodes[i]);
+        for (size_t k = 0; k < node->n_outputs; k++) {
+            if (node->outputs[k] == ID_NONE || node->outputs[k] == result) continue;
+            const struct value *value = &model->values[node->outputs[k]];
+            if (value->is_graph_output || value->n_uses > MATCH_MAX_NODES) return false;
+            for (uint32_t use = 0; use < value->n_uses; use++)
+                if (!is_inside(match, value->uses[use].node)) return false;
+        }
+    }
+    return true;
+}
+
+/* --- Numbers and attributes. --- */
+
+/* Returns the constant with its elements in memory, or NULL if they are not available. */
+static const struct constant *loaded(const struct match *match,
+                                     const struct constant *constant) {
+    const struct op_source *source = match->source;
+    return constant_loaded(constant, &source->model->reader, source->arena);
+}
+
+static bool element(const struct constant *constant, int64_t i, double *ret) {
+    if (constant_has_reals(constant))
+        *ret = constant_real_at(constant, i);
+    else if (constant_has_ints(constant))
+        *ret = (double)constant_int_at(constant, i);
+    else
+        return false;
+    return true;
+}
+
+/* Reads a constant whose elements are all the same number. Messages are dropped. */
+static bool number_of(const struct match *match, uint32_t value, double *ret) {
+    const struct constant *constant = value == ID_NONE ? NULL : info_of(match, value)->value;
+    if (!constant || constant->n_elements < 1) return false;
+    constant = loaded(match, constant);
+    if (!constant || !element(constant, 0, ret)) return false;
+    if (constant->place == CONSTANT_SPLAT) return true;
+    if (constant->n_elements > MAX_UNIFORM_ELEMENTS) return false;
+    for (int64_t i = 1; i < constant->n_elements; i++) {
+        double other = 0;
+        if (!element(constant, i, &other) || other != *ret) return false;
+    }
+    return true;
+}
+
+static bool is_close(double have, double want) {
+    return fabs(have - want) <= TOLERANCE * fabs(want);
+}
+
+/* Every float type represents integers and halves exactly; other numbers are rounded. */
+static bool is_number(double have, double want) {
+    return want * 2 == floor(want * 2) ? have == want : is_close(have, want);
+}
+
+/* Reads attribute `name`, or its default. */
+static bool attr_number(const struct match *match, uint32_t node, const char *name,
+                        double *ret) {
+    const struct attr *attr = name ? node_attr(node_of(match, node), name) : NULL;
+    const struct op_attr *row = name ? match->source->ops[node]->attrs : NULL;
+    if (attr) {
+        *ret = attr->kind == ATTR_FLOAT ? attr->f : (double)attr->i;
+        return attr->kind == ATTR_FLOAT || attr->kind == ATTR_INT;
+    }
+    while (row && row->name && !text_equal(row->name, name)) row++;
+    if (!row || !row->name || !row->has_default) return false;
+    *ret = row->kind == ATTR_FLOAT ? row->f : (double)row->i;
+    return row->kind == ATTR_FLOAT || row->kind == ATTR_INT;
+}
+
+/* --- Reduction axes. --- */
+
+/* Reads the axes from the attribute or from input 1. Returns false if they are unknown. */
+static bool read_axes(const struct match *match, uint32_t node, int64_t *axes, size_t *ret_n) {
+    const struct attr *attr = node_attr(node_of(match, node), "axes");
+    const uint32_t operand = input(match, node, 1);
+    const struct constant *list = operand == ID_NONE ? NULL : info_of(match, operand)->value;
+    if (attr && attr->kind == ATTR_INTS && attr->n <= SHAPE_MAX_RANK) {
+        *ret_n = attr->n;
+        if (attr->n > 0) memcpy(axes, attr->ints, attr->n * sizeof *axes);
+        return true;
+    }
+    if (!list || list->n_elements > SHAPE_MAX_RANK) return false;
+    list = loaded(match, list);
+    if (!list || !constant_has_ints(list)) return false;
+    *ret_n = (size_t)list->n_elements;
+    for (size_t i = 0; i < *ret_n; i++) axes[i] = constant_int_at(list, (int64_t)i);
+    return true;
+}
+
+/* Records the axes of the first reduction; returns false if another one's axes differ. */
+static bool record_axes(struct match *match, size_t n, const int64_t *axes, int rank) {
+    bool seen[SHAPE_MAX_RANK] = {false};
+    int sorted[SHAPE_MAX_RANK];
+    size_t n_sorted = 0;
+    if (rank < 0) return false;
+    for (size_t i = 0; i < n; i++) {
+        int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+        if (axis < 0 || axis >= rank || seen[axis]) return false;
+        seen[axis] = true;
+    }
+    for (int axis = 0; axis < rank; axis++)
+        if (seen[axis]) sorted[n_sorted++] = axis;
+    if (match->n_axes > 0)
+        return match->rank == rank && match->n_axes == n_sorted &&
+               memcmp(match->axes, sorted, n_sorted * sizeof *sorted) == 0;
+    memcpy(match->axes, sorted, n_sorted * sizeof *sorted);
+    match->n_axes = n_sorted;
+    match->rank = rank;
+    return n_sorted > 0;
+}
+
+/* Records the axes of a reduction or a softmax. */
+static bool match_axes(struct match *match, uint32_t node) {
+    double axis = 0;
+    double keeps = 1;
+    uint32_t operand = input(match, node, 0);
+    int rank = operand == ID_NONE ? RANK_UNKNOWN : info_of(match, operand)->shape.rank;
+    if (match->pattern->row->axes == AXES_NONE) return true;
+    if (algebra_of(match, node) == ALGEBRA_REDUCTION) {
+        int64_t axes[SHAPE_MAX_RANK];
+        size_t n = 0;
+        bool kept = attr_number(match, node, "keepdims", &keeps) && keeps != 0;
+        return kept && read_axes(match, node, axes, &n) && record_axes(match, n, axes, rank);
+    }
+    if (!attr_number(match, node, "axis", &axis)) return true;
+    if (!(fabs(axis) <= SHAPE_MAX_RANK)) return false;
+    const int64_t one = (int64_t)axis;
+    return record_axes(match, 1, &one, rank);
+}
+
+/* --- Names. --- */
+
+const struct match_name *match_name(const struct match *match, const char *name) {
+    for (size_t i = match->first_name; i < match->n_names; i++)
+        if (text_equal(match->names[i].name, name)) return &match->names[i];
+    return NULL;
+}
+
+/* Adds a binding. Returns false past MATCH_MAX_NAMES. */
+static bool add_name(struct match *match, const char *name, uint32_t value, double number) {
+    if (match->n_names == MATCH_MAX_NAMES) return false;
+    match->names[match->n_names++] = (struct match_name){name, value, number};
+    return true;
+}
+
+/* Returns true if a scale has elements along that axis of x: a reduced axis, or the channels if
+ * the pattern has no reductions. */
+static bool is_scaled(const struct match *match, int axis) {
+    if (match->n_axes == 0) return axis == 1;
+    for (size_t i = 0; i < match->n_axes; i++)
+        if (match->axes[i] == axis) return true;
+    return false;
+}
+
+/* Returns true if the constant has one element per scaled element of x, along the same axes.
+ * Also true if x is not bound yet: parameters_fit checks again at the end. */
+static bool may_be_parameter(const struct match *match, const struct value_info *info) {
+    const struct match_name *name = match_name(match, "x");
+    if (info->kind != CM_TYPE_TENSOR || !info->is_constant) return false;
+    if (!name) return true;
+    const struct shape *x = &info_of(match, name->value)->shape;
+    if (x->rank < 1 || !shape_has_rank(&info->shape) || info->shape.rank > x->rank)
+        return false;
+    for (int i = 0; i < x->rank; i++) {
+        const int axis = x->rank - 1 - i;
+        const int64_t want = is_scaled(match, axis) ? x->dims[axis] : 1;
+        if (!is_known(want) || dim_from_back(&info->shape, i) != want) return false;
+    }
+    return true;
+}
+
+static bool may_have_role(const struct match *match, enum pattern_role role, uint32_t value,
+                          double *number) {
+    const struct value_info *info = info_of(match, value);
+    *number = 0;
+    switch (role) {
+    case ROLE_EPSILON:
+        return number_of(match, value, number) && *number > 0 && *number <= MAX_EPSILON;
+    case ROLE_FACTOR:
+        return value_info_is_complete(info) && shape_elements(&info->shape) == 1;
+    case ROLE_PARAMETER:
+        return may_be_parameter(match, info);
+    case ROLE_CONSTANT:
+        return info->kind == CM_TYPE_TENSOR && info->is_constant;
+    case ROLE_KEYS:
+        return info->kind == CM_TYPE_TENSOR && !(info->is_constant && info->shape.rank == 2);
+    default:
+        return info->kind == CM_TYPE_TENSOR;
+    }
+}
+
+/* Binds the name to the value. A name is the same value at each occurrence, casts aside. */
+static bool match_bind(struct match *match, const struct pattern *pattern, uint32_t value) {
+    double number = 0;
+    if (pattern->role == ROLE_IGNORED) return true;
+    if (value == ID_NONE) return false;
+    const struct match_name *known = match_name(match, pattern->name);
+    if (!known)
+        return may_have_role(match, pattern->role, value, &number) &&
+               add_name(match, pattern->name, value, number);
+    for (int i = 0; i < MAX_CASTS && value != known->value; i++)
+        value = skip_transparent(match, value);
+    return value == known->value;
+}
+
+/* --- Sums, products and powers. --- */
+
+/* A term of a sum or a factor of a product in the graph. */
 struct item {
     uint32_t value;
     bool inverse;
 };
 
 struct items {
-    enum pattern_kind kind; /* of a sum or of a product */
+    enum pattern_kind kind; /* PATTERN_SUM or PATTERN_PRODUCT */
     size_t n;
     struct item at[MAX_TERMS];
 };
 
-/* How far a match has come. */
+/* State of a match to return to. */
 struct mark {
     size_t n_names;
     size_t n_nodes;
     size_t n_axes;
 };
-
-static bool match_formula(struct match *match, const struct pattern *formula, uint32_t value);
 
 static struct mark save(const struct match *match) {
     return (struct mark){match->n_names, match->n_nodes, match->n_axes};
@@ -45,7 +343,7 @@ static bool restore(struct match *match, struct mark mark) {
     return false;
 }
 
-/* One item against one term of the formula. */
+static bool match_pattern(struct match *match, const struct pattern *pattern, uint32_t value);
 static bool match_term(struct match *match, enum pattern_kind kind,
                        const struct pattern_term *term, const struct item *item);
 
@@ -63,36 +361,33 @@ static bool match_any_order(struct match *match, const struct pattern_term *cons
     return false;
 }
 
-static bool is_sole_reader(const struct match *match, uint32_t value) {
-    return match->source->model->values[value].n_uses == 1;
-}
-
-/* The two operands of a sum or product in place of item i; false where it is none. */
+/* Replaces item i by the two operands of its sum or product. Returns false if it is neither. */
 static bool split(struct match *match, struct items *items, size_t i) {
     struct item item = items->at[i];
-    uint32_t node = match_producer(match, item.value);
-    for (int same = 0; same < MAX_SAME && match_hands_on(match, node); same++) {
-        item.value = match_before(match, item.value);
-        node = match_producer(match, item.value);
+    uint32_t node = producer(match, item.value);
+    for (int casts = 0; casts < MAX_CASTS && is_transparent(match, node); casts++) {
+        item.value = skip_transparent(match, item.value);
+        node = producer(match, item.value);
     }
-    enum op_algebra algebra = match_algebra(match, node);
+    enum op_algebra algebra = algebra_of(match, node);
     const bool sum = items->kind == PATTERN_SUM;
     enum op_algebra plain = sum ? ALGEBRA_SUM : ALGEBRA_PRODUCT;
-    enum op_algebra turned = sum ? ALGEBRA_DIFFERENCE : ALGEBRA_QUOTIENT;
-    if ((algebra != plain && algebra != turned) || items->n == MAX_TERMS) return false;
-    if (match->strict && item.value != match->result && !is_sole_reader(match, item.value))
+    enum op_algebra inverted = sum ? ALGEBRA_DIFFERENCE : ALGEBRA_QUOTIENT;
+    if ((algebra != plain && algebra != inverted) || items->n == MAX_TERMS) return false;
+    if (match->strict && item.value != match->result &&
+        match->source->model->values[item.value].n_uses != 1)
         return false;
-    if (match_node(match, node)->n_inputs != 2 || !match_take(match, node)) return false;
-    items->at[i] = (struct item){match_input(match, node, 0), item.inverse};
+    if (node_of(match, node)->n_inputs != 2 || !take(match, node)) return false;
+    items->at[i] = (struct item){input(match, node, 0), item.inverse};
     items->at[items->n++] =
-        (struct item){match_input(match, node, 1), item.inverse != (algebra == turned)};
+        (struct item){input(match, node, 1), item.inverse != (algebra == inverted)};
     return true;
 }
 
 /*
- * Takes sums of sums apart until there are as many items as terms, in every way. Items in front
- * of `from` stay whole: halves are put behind, so that each way is gone once, not in every
- * order of its steps.
+ * Splits nested sums until there are as many items as terms, in every way. Items before `from`
+ * stay whole: halves are appended, so that each way is tried once, not in every order of its
+ * steps.
  */
 static bool match_items(struct match *match, const struct pattern_term *const *terms, size_t n,
                         const struct items *items, size_t from) {
@@ -108,26 +403,25 @@ static bool match_items(struct match *match, const struct pattern_term *const *t
     return false;
 }
 
-static bool match_terms_alone(struct match *match, enum pattern_kind kind,
-                              const struct pattern_term *const *terms, size_t n,
-                              uint32_t value) {
+static bool match_all_terms(struct match *match, enum pattern_kind kind,
+                            const struct pattern_term *const *terms, size_t n, uint32_t value) {
     struct items items = {.kind = kind, .n = 1, .at = {{value, false}}};
     if (n == 1) return match_term(match, kind, terms[0], &items.at[0]);
     return match_items(match, terms, n, &items, 0);
 }
 
-/* Bit i of `left_out`: the optional term i is not there. */
-static bool match_without(struct match *match, const struct pattern *formula, uint32_t value,
+/* Matches all terms but those whose bits are set in `left_out`, which must be optional. */
+static bool match_without(struct match *match, const struct pattern *pattern, uint32_t value,
                           unsigned left_out) {
     const struct pattern_term *terms[MAX_TERMS];
     size_t n = 0;
-    for (size_t i = 0; i < formula->n; i++) {
+    for (size_t i = 0; i < pattern->n; i++) {
         bool out = (left_out & 1U << i) != 0;
-        if (out && !formula->terms[i].optional) return false;
-        if (!out) terms[n++] = &formula->terms[i];
+        if (out && !pattern->terms[i].optional) return false;
+        if (!out) terms[n++] = &pattern->terms[i];
     }
     struct mark mark = save(match);
-    return (n > 0 && match_terms_alone(match, formula->kind, terms, n, value)) ||
+    return (n > 0 && match_all_terms(match, pattern->kind, terms, n, value)) ||
            restore(match, mark);
 }
 
@@ -137,178 +431,212 @@ static size_t n_bits(unsigned bits) {
     return n;
 }
 
-/* As many of its terms as can be found. */
-static bool match_terms(struct match *match, const struct pattern *formula, uint32_t value) {
+/* Matches a sum or product with as many of its optional terms as possible. */
+static bool match_terms(struct match *match, const struct pattern *pattern, uint32_t value) {
     size_t n_optional = 0;
-    for (size_t i = 0; i < formula->n; i++) n_optional += formula->terms[i].optional;
+    for (size_t i = 0; i < pattern->n; i++) n_optional += pattern->terms[i].optional;
     for (size_t out = 0; out <= n_optional; out++)
-        for (unsigned left_out = 0; left_out < 1U << formula->n; left_out++)
-            if (n_bits(left_out) == out && match_without(match, formula, value, left_out))
+        for (unsigned left_out = 0; left_out < 1U << pattern->n; left_out++)
+            if (n_bits(left_out) == out && match_without(match, pattern, value, left_out))
                 return true;
     return false;
 }
 
-/* value = a ^ exponent for the formula a. */
+/* Matches value = base ^ exponent: a Pow, a Sqrt, or a product of 2 or 3 equal factors. */
 static bool match_power(struct match *match, const struct pattern *base, double exponent,
                         uint32_t value) {
-    uint32_t node = match_producer(match, value);
-    enum op_algebra algebra = match_algebra(match, node);
+    uint32_t node = producer(match, value);
+    enum op_algebra algebra = algebra_of(match, node);
     double have = 0;
     if (algebra == ALGEBRA_POWER)
-        return match_number(match, match_input(match, node, 1), &have) &&
-               match_is_number(have, exponent) && match_take(match, node) &&
-               match_formula(match, base, match_input(match, node, 0));
+        return number_of(match, input(match, node, 1), &have) && is_number(have, exponent) &&
+               take(match, node) && match_pattern(match, base, input(match, node, 0));
     if (algebra == ALGEBRA_ROOT && exponent == 0.5)
-        return match_take(match, node) &&
-               match_formula(match, base, match_input(match, node, 0));
-    if (exponent == 2 || exponent == 3) {
-        const struct pattern_term one = {.of = base};
-        const struct pattern_term *const terms[] = {&one, &one, &one};
-        return match_terms_alone(match, PATTERN_PRODUCT, terms, (size_t)exponent, value);
-    }
-    return false;
+        return take(match, node) && match_pattern(match, base, input(match, node, 0));
+    if (exponent != 2 && exponent != 3) return false;
+    const struct pattern_term one = {.of = base};
+    const struct pattern_term *const terms[] = {&one, &one, &one};
+    return match_all_terms(match, PATTERN_PRODUCT, terms, (size_t)exponent, value);
 }
 
-/* The operand where the value is - operand in a sum, 1 / operand in a product, as a node of its
- * own says. */
-static uint32_t undone(struct match *match, enum pattern_kind kind, uint32_t value) {
-    uint32_t node = match_producer(match, value);
-    enum op_algebra algebra = match_algebra(match, node);
+/* Returns a if the value is Neg(a) in a sum, Reciprocal(a) or 1 / a in a product; else ID_NONE.
+ */
+static uint32_t inverse_operand(struct match *match, enum pattern_kind kind, uint32_t value) {
+    uint32_t node = producer(match, value);
+    enum op_algebra algebra = algebra_of(match, node);
     double one = 0;
     if (algebra == (kind == PATTERN_SUM ? ALGEBRA_NEGATIVE : ALGEBRA_RECIPROCAL))
-        return match_take(match, node) ? match_input(match, node, 0) : ID_NONE;
+        return take(match, node) ? input(match, node, 0) : ID_NONE;
     if (kind == PATTERN_SUM || algebra != ALGEBRA_QUOTIENT) return ID_NONE;
-    if (!match_number(match, match_input(match, node, 0), &one) || one != 1) return ID_NONE;
-    return match_take(match, node) ? match_input(match, node, 1) : ID_NONE;
+    if (!number_of(match, input(match, node, 0), &one) || one != 1) return ID_NONE;
+    return take(match, node) ? input(match, node, 1) : ID_NONE;
 }
 
-/* x - (-3) is x + 3, and x * 0.7071 is x / 1.4142. */
-static bool match_turned_number(const struct match *match, enum pattern_kind kind, double want,
-                                uint32_t value) {
-    double have = 0;
-    if (!match_number(match, value, &have)) return false;
-    return kind == PATTERN_SUM ? match_is_number(-have, want) : match_is_close(have * want, 1);
-}
-
-/* A factor may stand on either side; else a node must turn it round. */
-static bool match_turned(struct match *match, enum pattern_kind kind,
-                         const struct pattern *formula, uint32_t value) {
+/* Matches the pattern with the negative or reciprocal of the value: x - (-3) is x + 3, and
+ * x * 0.7071 is x / 1.4142. A ROLE_FACTOR may be on either side. */
+static bool match_inverse(struct match *match, enum pattern_kind kind,
+                          const struct pattern *pattern, uint32_t value) {
     struct mark mark = save(match);
-    if (formula->kind == PATTERN_NUMBER)
-        return match_turned_number(match, kind, formula->number, value);
-    if (formula->role == ROLE_FACTOR) return match_bind(match, formula, value);
-    if (kind == PATTERN_PRODUCT && formula->kind == PATTERN_POWER &&
-        match_power(match, formula->terms[0].of, -formula->number, value))
+    if (pattern->kind == PATTERN_NUMBER) {
+        double have = 0;
+        if (!number_of(match, value, &have)) return false;
+        return kind == PATTERN_SUM ? is_number(-have, pattern->number)
+                                   : is_close(have * pattern->number, 1);
+    }
+    if (pattern->role == ROLE_FACTOR) return match_bind(match, pattern, value);
+    if (kind == PATTERN_PRODUCT && pattern->kind == PATTERN_POWER &&
+        match_power(match, pattern->terms[0].of, -pattern->number, value))
         return true;
     restore(match, mark);
-    uint32_t operand = undone(match, kind, value);
-    return operand != ID_NONE && match_formula(match, formula, operand);
+    uint32_t operand = inverse_operand(match, kind, value);
+    return operand != ID_NONE && match_pattern(match, pattern, operand);
 }
 
 static bool match_term(struct match *match, enum pattern_kind kind,
                        const struct pattern_term *term, const struct item *item) {
     struct mark mark = save(match);
     bool found = term->inverse == item->inverse
-                     ? match_formula(match, term->of, item->value)
-                     : match_turned(match, kind, term->of, item->value);
+                     ? match_pattern(match, term->of, item->value)
+                     : match_inverse(match, kind, term->of, item->value);
     return found || restore(match, mark);
 }
 
-/* An argument that an attribute holds. */
-static bool match_attr(struct match *match, const struct pattern *formula, uint32_t node,
+/* --- Operators. --- */
+
+/* Matches an argument that is an attribute in this opset: min of Clip before opset 11. */
+static bool match_attr(struct match *match, const struct pattern *pattern, uint32_t node,
                        size_t slot) {
     double have = 0;
-    const char *name = patterns_operand_attr(match_node(match, node)->type, slot);
-    if (!match_attr_number(match, node, name, &have)) return false;
-    if (formula->kind == PATTERN_NUMBER) return match_is_number(have, formula->number);
-    return formula->role == ROLE_EPSILON && match_note(match, formula->name, ID_NONE, have);
+    const char *name = patterns_operand_attr(node_of(match, node)->type, slot);
+    if (!attr_number(match, node, name, &have)) return false;
+    if (pattern->kind == PATTERN_NUMBER) return is_number(have, pattern->number);
+    return pattern->role == ROLE_EPSILON && add_name(match, pattern->name, ID_NONE, have);
 }
 
-static bool match_argument(struct match *match, const struct pattern_term *term, uint32_t node,
-                           size_t slot) {
-    uint32_t value = match_input(match, node, slot);
-    struct mark mark = save(match);
-    if (value == ID_NONE) return match_attr(match, term->of, node, slot) || term->optional;
-    return match_formula(match, term->of, value) || restore(match, mark);
-}
-
-static bool match_arguments(struct match *match, const struct pattern *formula, uint32_t node) {
-    if (!match_take(match, node) || !match_axes(match, node)) return false;
-    for (size_t i = 0; i < formula->n; i++)
-        if (!match_argument(match, &formula->terms[i], node, i)) return false;
+static bool match_arguments(struct match *match, const struct pattern *pattern, uint32_t node) {
+    if (!take(match, node) || !match_axes(match, node)) return false;
+    for (size_t i = 0; i < pattern->n; i++) {
+        const struct pattern_term *term = &pattern->terms[i];
+        uint32_t value = input(match, node, i);
+        if (value != ID_NONE ? !match_pattern(match, term->of, value)
+                             : !match_attr(match, term->of, node, i) && !term->optional)
+            return false;
+    }
     return true;
 }
 
-/* What an operator of one operand was taken apart into may stand for it. */
-static bool match_nested(struct match *match, const struct pattern *formula, uint32_t value) {
+/* Matches an operator of one operand that is itself a fused pattern. */
+static bool match_nested(struct match *match, const struct pattern *pattern, uint32_t value) {
     const size_t first_name = match->first_name;
-    if (match->nested == MATCH_DEEPEST_NEST || formula->n != 1) return false;
+    if (match->nested == MATCH_MAX_NESTED || pattern->n != 1) return false;
     for (size_t i = 0; i < match->patterns->n; i++) {
         const struct match_pattern *inner = &match->patterns->items[i];
         struct mark mark = save(match);
-        if (!text_equal(inner->row->op, formula->name)) continue;
+        if (!text_equal(inner->row->op, pattern->name)) continue;
         match->nested++;
         match->first_name = match->n_names;
-        bool found = match_formula(match, inner->formula, value);
+        bool found = match_pattern(match, inner->tree, value);
         const struct match_name *operand = match_name(match, inner->row->operands);
         uint32_t from = found && operand ? operand->value : ID_NONE;
         match->first_name = first_name;
         match->n_names = mark.n_names;
         match->nested--;
-        if (from != ID_NONE && match_formula(match, formula->terms[0].of, from)) return true;
+        if (from != ID_NONE && match_pattern(match, pattern->terms[0].of, from)) return true;
         restore(match, mark);
     }
     return false;
 }
 
-static bool match_call(struct match *match, const struct pattern *formula, uint32_t value) {
-    uint32_t node = match_producer(match, value);
+static bool match_call(struct match *match, const struct pattern *pattern, uint32_t value) {
+    uint32_t node = producer(match, value);
     const struct op *op = node == ID_NONE ? NULL : match->source->ops[node];
-    if (op && op->infer && op->domain[0] == '\0' && text_equal(op->type, formula->name))
-        return match_arguments(match, formula, node);
-    return match_nested(match, formula, value);
+    if (op && op->infer && op->domain[0] == '\0' && text_equal(op->type, pattern->name))
+        return match_arguments(match, pattern, node);
+    return match_nested(match, pattern, value);
 }
 
-static bool match_here(struct match *match, const struct pattern *formula, uint32_t value) {
-    switch (formula->kind) {
-    case PATTERN_CALL:
-        return match_call(match, formula, value);
-    case PATTERN_POWER:
-        return match_power(match, formula->terms[0].of, formula->number, value);
-    default:
-        return match_terms(match, formula, value);
-    }
+/* Matches the value's producer, not what precedes its casts. */
+static bool match_producer(struct match *match, const struct pattern *pattern, uint32_t value) {
+    if (pattern->kind == PATTERN_CALL) return match_call(match, pattern, value);
+    if (pattern->kind == PATTERN_POWER)
+        return match_power(match, pattern->terms[0].of, pattern->number, value);
+    return match_terms(match, pattern, value);
 }
 
-static bool match_number_at(const struct match *match, const struct pattern *formula,
-                            uint32_t value) {
+static bool match_pattern(struct match *match, const struct pattern *pattern, uint32_t value) {
     double have = 0;
-    return match_number(match, value, &have) && match_is_number(have, formula->number);
-}
-
-static bool match_formula(struct match *match, const struct pattern *formula, uint32_t value) {
     if (match->steps == 0) return false;
     match->steps--;
-    switch (formula->kind) {
+    switch (pattern->kind) {
     case PATTERN_NUMBER:
-        return match_number_at(match, formula, value);
+        return number_of(match, value, &have) && is_number(have, pattern->number);
     case PATTERN_NAME:
-        return match_bind(match, formula, value);
+        return match_bind(match, pattern, value);
     case PATTERN_LABEL:
-        return match_formula(match, formula->terms[0].of, value) &&
-               match_note(match, formula->name, value, 0);
+        return match_pattern(match, pattern->terms[0].of, value) &&
+               add_name(match, pattern->name, value, 0);
     default:
         break;
     }
-    for (int i = 0; i <= MAX_SAME; i++) {
+    for (int i = 0; i <= MAX_CASTS; i++) {
         struct mark mark = save(match);
-        if (match_here(match, formula, value)) return true;
+        if (match_producer(match, pattern, value)) return true;
         restore(match, mark);
-        uint32_t earlier = match_before(match, value);
+        uint32_t earlier = skip_transparent(match, value);
         if (earlier == value) return false;
         value = earlier;
     }
     return false;
+}
+
+/* --- Checks of a whole match. --- */
+
+static const struct shape *named_shape(const struct match *match, const char *name) {
+    const struct match_name *found = match_name(match, name);
+    return found && found->value != ID_NONE ? &info_of(match, found->value)->shape : NULL;
+}
+
+/* Returns true if "g" may be "x" with its channels split into equal groups. */
+static bool groups_fit(const struct match *match) {
+    const struct shape *x = named_shape(match, "x");
+    const struct shape *g = named_shape(match, "g");
+    if (!x || !g || x->rank < 2 || g->rank < 3) return false;
+    if (!may_be_equal(x->dims[0], g->dims[0])) return false;
+    if (!is_known(x->dims[1]) || !is_known(g->dims[1])) return true;
+    return g->dims[1] > 0 && x->dims[1] % g->dims[1] == 0;
+}
+
+static bool axes_fit(const struct match *match) {
+    switch (match->pattern->row->axes) {
+    case AXES_TRAILING:
+        return match->n_axes > 0 && match->axes[0] == match->rank - (int)match->n_axes;
+    case AXES_LAST:
+        return match->n_axes == 1 && match->axes[0] == match->rank - 1;
+    case AXES_ONE:
+        return match->n_axes == 1;
+    case AXES_GROUPS:
+        return groups_fit(match);
+    default:
+        return true;
+    }
+}
+
+static bool parameters_fit(const struct match *match) {
+    const struct match_name *scale = match_name(match, "scale");
+    const struct match_name *shift = match_name(match, "shift");
+    return (!scale || may_be_parameter(match, info_of(match, scale->value))) &&
+           (!shift || may_be_parameter(match, info_of(match, shift->value)));
+}
+
+/* Returns false if the result is larger than "x": an operand broadcasts it. */
+static bool result_fits(const struct match *match) {
+    const struct shape *x = named_shape(match, "x");
+    const struct shape *result = &info_of(match, match->result)->shape;
+    if (!x || match->pattern->row->foldable) return true;
+    if (x->rank == RANK_UNKNOWN || result->rank == RANK_UNKNOWN) return true;
+    for (int i = 0; i < x->rank || i < result->rank; i++)
+        if (!may_be_equal(dim_from_back(x, i), dim_from_back(result, i))) return false;
+    return true;
 }
 
 static bool match_once(struct match *match, uint32_t value, bool strict) {
@@ -316,8 +644,8 @@ static bool match_once(struct match *match, uint32_t value, bool strict) {
     match->first_name = match->nested = 0;
     match->strict = strict;
     match->steps = MAX_STEPS;
-    return match_formula(match, match->pattern->formula, value) && match_axes_fit(match) &&
-           match_parameters_fit(match) && match_result_fits(match);
+    return match_pattern(match, match->pattern->tree, value) && axes_fit(match) &&
+           parameters_fit(match) && result_fits(match);
 }
 
 bool match_value(struct match *match, const struct match_pattern *pattern, uint32_t value) {
@@ -326,6 +654,6 @@ bool match_value(struct match *match, const struct match_pattern *pattern, uint3
     match->result = value;
     match->graph = model->nodes[model->values[value].node].graph;
     if (!match_once(match, value, false)) return false;
-    if (match_is_closed(match, value)) return true;
-    return match_once(match, value, true) && match_is_closed(match, value);
+    if (is_closed(match, value)) return true;
+    return match_once(match, value, true) && is_closed(match, value);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a value is what a formula says: the nodes between it and the values that the
- * formula's names stand for, in whatever order and form an exporter wrote them. Terms of a sum
- * and factors of a product are taken in any order and however they are bracketed; a - b is a +
- * (-b), a / b is a * (1 / b), x^2 is x * x, a square root is a power. One attempt takes bounded
- * time whatever the graph is.
+ * Decides whether a value is the result of a pattern: finds the nodes between it and the values
+ * that the pattern's names bind to, in whatever order and form an exporter wrote them. Terms of
+ * sums and factors of products match in any order and bracketing; a - b is a + (-b), a / b is
+ * a * (1 / b), x^2 is x * x, a square root is a power. One attempt takes bounded time on any
+ * graph.
  */
 #ifndef PASSES_FUSION_MATCH_H
 #define PASSES_FUSION_MATCH_H
@@ -17,15 +17,14 @@
 #include "passes/fusion/pattern_parse.h"
 #include "passes/infer/context.h"
 
-#define MATCH_MAX_NODES    48
-#define MATCH_MAX_NAMES    16
-#define MATCH_DEEPEST_NEST 2 /* composites inside of composites */
+#define MATCH_MAX_NODES  48
+#define MATCH_MAX_NAMES  16
+#define MATCH_MAX_NESTED 2 /* depth of fused patterns inside fused patterns */
 
-/* A pattern with its formula read and its operator found. */
 struct match_pattern {
     const struct pattern_row *row;
     const struct op *op;
-    const struct pattern *formula;
+    const struct pattern *tree; /* row->pattern, parsed */
 };
 
 struct match_patterns {
@@ -33,42 +32,40 @@ struct match_patterns {
     struct match_pattern *items;
 };
 
-/* What a name of the formula stands for: a value, or a number that stood in an attribute. */
+/* Binding of a name of the pattern to a value, or to a number that is an attribute. */
 struct match_name {
     const char *name;
-    uint32_t value; /* ID_NONE: `number` alone */
+    uint32_t value; /* ID_NONE if it is an attribute: `number` only */
     double number;
 };
 
 struct match {
     const struct op_source *source;
     const struct match_patterns *patterns;
-    const uint32_t *taken; /* by node: ID_NONE where it may be part of a match */
+    const uint32_t *taken; /* by node: ID_NONE if it may be part of a match */
     const struct match_pattern *pattern;
-    uint32_t result; /* the value that is matched */
-    uint32_t graph;  /* in which all of its nodes stand */
+    uint32_t result; /* the matched value */
+    uint32_t graph;  /* that contains all nodes of the match */
 
     size_t n_names;
     struct match_name names[MATCH_MAX_NAMES];
     size_t n_nodes;
-    uint32_t nodes[MATCH_MAX_NODES]; /* the result's first, each once */
-    size_t n_axes;                   /* of its reductions; 0: none seen yet */
+    uint32_t nodes[MATCH_MAX_NODES]; /* the result's producer first, without duplicates */
+    size_t n_axes;                   /* reduction axes; 0 if no reduction is matched yet */
     int axes[SHAPE_MAX_RANK];        /* ascending */
-    int rank;                        /* of what is reduced */
+    int rank;                        /* of the reduced tensor */
 
-    bool strict; /* inner sums and products are taken apart only where nobody else reads them */
-    size_t nested;     /* patterns inside of patterns */
-    size_t first_name; /* of the formula that is being matched */
-    size_t steps;      /* left */
+    bool strict;       /* split inner sums and products only if they have one use */
+    size_t nested;     /* current depth of nested patterns */
+    size_t first_name; /* of the innermost pattern */
+    size_t steps;      /* remaining */
 };
 
-/* Whether `value` is what the pattern's formula says, with nobody else reading what lies
- * between; *match is then filled. Messages of constants that cannot be read are dropped. */
+/* Returns true if `value` matches the pattern and no node outside the match reads an inner
+ * value; *match then has names, nodes and axes. */
 bool match_value(struct match *match, const struct match_pattern *pattern, uint32_t value);
 
-/* What the name stands for, or NULL. */
+/* Returns the binding of the name, or NULL. */
 const struct match_name *match_name(const struct match *match, const char *name);
-/* The number that all elements of a constant are. */
-bool match_number(const struct match *match, uint32_t value, double *ret);
 
 #endif

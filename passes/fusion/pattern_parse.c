@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads formulas by recursive descent. They are ours, a line long and nested a few levels deep:
- * what does not parse is a bug.
+ * Recursive-descent parser of fused patterns. They are built in, a line long and nested a few
+ * levels deep: a syntax error is a bug.
  */
 #include "passes/fusion/pattern_parse.h"
 
@@ -51,51 +51,51 @@ static bool add_term(struct terms *terms, const struct pattern *of, bool inverse
     return true;
 }
 
-/* What can be told at a glance is looked for first, what fits anything last. */
-static enum pattern_kind turn_of(const struct pattern *formula) {
-    return formula->role == ROLE_EPSILON ? PATTERN_NUMBER : formula->kind;
+/* Order in which terms are matched: cheap and specific ones first. */
+static enum pattern_kind rank_of(const struct pattern *pattern) {
+    return pattern->role == ROLE_EPSILON ? PATTERN_NUMBER : pattern->kind;
 }
 
-static void sort_by_turn(struct terms *terms) {
+static void sort_terms(struct terms *terms) {
     for (size_t i = 1; i < terms->n; i++)
         for (size_t k = i;
-             k > 0 && turn_of(terms->items[k].of) < turn_of(terms->items[k - 1].of); k--) {
+             k > 0 && rank_of(terms->items[k].of) < rank_of(terms->items[k - 1].of); k--) {
             struct pattern_term swapped = terms->items[k];
             terms->items[k] = terms->items[k - 1];
             terms->items[k - 1] = swapped;
         }
 }
 
-static struct pattern *new_formula(struct parser *parser, enum pattern_kind kind,
+static struct pattern *new_pattern(struct parser *parser, enum pattern_kind kind,
                                    const struct terms *terms) {
-    struct pattern *formula = arena_alloc(parser->arena, sizeof *formula);
+    struct pattern *pattern = arena_alloc(parser->arena, sizeof *pattern);
     size_t n = terms ? terms->n : 0;
-    if (!formula) return NULL;
-    formula->kind = kind;
-    formula->n = n;
+    if (!pattern) return NULL;
+    pattern->kind = kind;
+    pattern->n = n;
     if (n > 0)
-        formula->terms = arena_copy(parser->arena, terms->items, n * sizeof *terms->items);
-    return n == 0 || formula->terms ? formula : NULL;
+        pattern->terms = arena_copy(parser->arena, terms->items, n * sizeof *terms->items);
+    return n == 0 || pattern->terms ? pattern : NULL;
 }
 
-/* One term alone is no sum. */
+/* Makes a sum or product; a single term is itself. */
 static const struct pattern *join(struct parser *parser, enum pattern_kind kind,
                                   struct terms *terms) {
     if (terms->n == 1 && !terms->items[0].inverse) return terms->items[0].of;
-    sort_by_turn(terms);
-    return new_formula(parser, kind, terms);
+    sort_terms(terms);
+    return new_pattern(parser, kind, terms);
 }
 
 static const struct pattern *wrap(struct parser *parser, enum pattern_kind kind,
                                   const struct pattern *of, double number) {
     struct terms terms = {0};
     if (!add_term(&terms, of, false, false)) return NULL;
-    struct pattern *formula = new_formula(parser, kind, &terms);
-    if (formula) formula->number = number;
-    return formula;
+    struct pattern *pattern = new_pattern(parser, kind, &terms);
+    if (pattern) pattern->number = number;
+    return pattern;
 }
 
-/* Not by strtod: its decimal point is the locale's. */
+/* strtod would use the decimal point of the locale. */
 static double parse_digits(struct parser *parser) {
     double number = 0;
     double place = 1;
@@ -111,10 +111,10 @@ static double parse_digits(struct parser *parser) {
 }
 
 static const struct pattern *parse_number(struct parser *parser) {
-    struct pattern *formula = new_formula(parser, PATTERN_NUMBER, NULL);
+    struct pattern *pattern = new_pattern(parser, PATTERN_NUMBER, NULL);
     double number = parse_digits(parser);
-    if (formula) formula->number = number;
-    return formula;
+    if (pattern) pattern->number = number;
+    return pattern;
 }
 
 static enum pattern_role role_of(const char *name) {
@@ -143,7 +143,7 @@ static const struct pattern *parse_call(struct parser *parser, const char *name)
     } while (take(parser, ','));
     expect(parser, ')');
     if (text_equal(name, "sqrt")) return wrap(parser, PATTERN_POWER, terms.items[0].of, 0.5);
-    struct pattern *call = new_formula(parser, PATTERN_CALL, &terms);
+    struct pattern *call = new_pattern(parser, PATTERN_CALL, &terms);
     if (call) call->name = name;
     return call;
 }
@@ -154,25 +154,25 @@ static const struct pattern *parse_named(struct parser *parser) {
     const char *name = parse_word(parser);
     if (!name) return NULL;
     if (take(parser, '(')) return parse_call(parser, name);
-    struct pattern *formula = NULL;
+    struct pattern *pattern = NULL;
     if (take(parser, ':')) {
         struct terms terms = {0};
         if (add_term(&terms, parse_atom(parser), false, false))
-            formula = new_formula(parser, PATTERN_LABEL, &terms);
+            pattern = new_pattern(parser, PATTERN_LABEL, &terms);
     } else {
-        formula = new_formula(parser, PATTERN_NAME, NULL);
+        pattern = new_pattern(parser, PATTERN_NAME, NULL);
     }
-    if (!formula) return NULL;
-    formula->name = name;
-    formula->role = role_of(name);
-    return formula;
+    if (!pattern) return NULL;
+    pattern->name = name;
+    pattern->role = role_of(name);
+    return pattern;
 }
 
 static const struct pattern *parse_atom(struct parser *parser) {
     if (isdigit((unsigned char)next(parser))) return parse_number(parser);
     if (!take(parser, '(')) return parse_named(parser);
     const struct pattern *inside = parse_sum(parser);
-    if (inside) expect(parser, ')'); /* without memory it stops in the middle */
+    if (inside) expect(parser, ')'); /* out of memory stops in the middle */
     return inside;
 }
 
@@ -182,41 +182,34 @@ static const struct pattern *parse_power(struct parser *parser) {
     return wrap(parser, PATTERN_POWER, base, parse_digits(parser));
 }
 
-static const struct pattern *parse_product(struct parser *parser) {
+/* Parses "a * b / c [* d]" or "a + b - c [+ d]". */
+static const struct pattern *parse_terms(struct parser *parser, enum pattern_kind kind) {
+    const bool sum = kind == PATTERN_SUM;
     struct terms terms = {0};
-    if (!add_term(&terms, parse_power(parser), false, false)) return NULL;
+    bool inverse = false;
+    bool optional = false;
     for (;;) {
-        const char *start = parser->at;
-        bool optional = take(parser, '[');
-        bool inverse = take(parser, '/');
-        if (!inverse && !take(parser, '*')) {
-            parser->at = start; /* the bracket of a sum, or the end */
-            return join(parser, PATTERN_PRODUCT, &terms);
-        }
-        if (!add_term(&terms, parse_power(parser), inverse, optional)) return NULL;
+        const struct pattern *term =
+            sum ? parse_terms(parser, PATTERN_PRODUCT) : parse_power(parser);
+        if (!add_term(&terms, term, inverse, optional)) return NULL;
         if (optional) expect(parser, ']');
+        const char *start = parser->at;
+        optional = take(parser, '[');
+        inverse = take(parser, sum ? '-' : '/');
+        if (!inverse && !take(parser, sum ? '+' : '*')) {
+            parser->at = start; /* the bracket of an outer sum, or the end */
+            return join(parser, kind, &terms);
+        }
     }
 }
 
 static const struct pattern *parse_sum(struct parser *parser) {
-    struct terms terms = {0};
-    if (!add_term(&terms, parse_product(parser), false, false)) return NULL;
-    for (;;) {
-        const char *start = parser->at;
-        bool optional = take(parser, '[');
-        bool inverse = take(parser, '-');
-        if (!inverse && !take(parser, '+')) {
-            parser->at = start;
-            return join(parser, PATTERN_SUM, &terms);
-        }
-        if (!add_term(&terms, parse_product(parser), inverse, optional)) return NULL;
-        if (optional) expect(parser, ']');
-    }
+    return parse_terms(parser, PATTERN_SUM);
 }
 
 const struct pattern *pattern_parse(const char *text, struct arena *arena) {
     struct parser parser = {text, arena};
-    const struct pattern *formula = parse_sum(&parser);
-    BUG_ON(formula && next(&parser) != '\0');
-    return formula;
+    const struct pattern *pattern = parse_sum(&parser);
+    BUG_ON(pattern && next(&parser) != '\0');
+    return pattern;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formula of a composite (ops/onnx/patterns.h) as a tree. */
+/* Parses the text of a fused pattern (ops/onnx/patterns.h) into a tree. */
 #ifndef PASSES_FUSION_PATTERN_PARSE_H
 #define PASSES_FUSION_PATTERN_PARSE_H
 
@@ -10,15 +10,15 @@ struct arena;
 
 enum pattern_kind {
     PATTERN_NUMBER,
-    PATTERN_CALL,    /* operator `name` of its terms, in order */
-    PATTERN_POWER,   /* its one term to the power `number` */
-    PATTERN_PRODUCT, /* of its terms, or of their inverses */
-    PATTERN_SUM,     /* of its terms, or of their negatives */
-    PATTERN_LABEL,   /* its one term, named */
+    PATTERN_CALL,    /* operator `name` applied to its terms, in order */
+    PATTERN_POWER,   /* its only term to the power `number` */
+    PATTERN_PRODUCT, /* of its terms or their reciprocals */
+    PATTERN_SUM,     /* of its terms or their negatives */
+    PATTERN_LABEL,   /* its only term, which gets a name */
     PATTERN_NAME,
 };
 
-/* What a name may stand for. */
+/* What a name may bind to. */
 enum pattern_role {
     ROLE_ANY,
     ROLE_IGNORED,
@@ -33,7 +33,7 @@ struct pattern;
 
 struct pattern_term {
     const struct pattern *of;
-    bool inverse; /* 1 / it, - it */
+    bool inverse; /* reciprocal of a factor, negative of a term */
     bool optional;
 };
 
@@ -46,7 +46,7 @@ struct pattern {
     const struct pattern_term *terms;
 };
 
-/* BUG where the text is no formula: it is ours. NULL: no memory. */
+/* Returns NULL if out of memory. A syntax error is a BUG: the texts are built in. */
 const struct pattern *pattern_parse(const char *text, struct arena *arena);
 
 #endif
