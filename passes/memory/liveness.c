@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass lifetime: which values own bytes at run time, from which step to which step each is
- * alive, and the step at which the most bytes are. A view lives in the bytes of its root; what
- * is computed from the file alone (or folded) is no activation, since every runtime does it
- * once.
+ * Pass liveness: which values own bytes at run time, from which step to which step each is
+ * alive, and the step with the most live bytes. A view shares the bytes of its root. Values
+ * that are computed from the file alone (or folded) are not activations: a runtime computes
+ * them once.
  */
 #include "passes/memory/liveness.h"
 
 #include "passes/infer/context.h"
-#include "passes/memory/schedule.h"
+#include "passes/memory/min_memory.h"
 #include "passes/pass.h"
 #include "support/arena.h"
 #include "support/checked.h"
 #include "support/diag.h"
 
 #include "support/banned.h"
-
-/* Whether output 0 is operand 0 under another shape. */
-static bool is_view(enum op_memory memory, bool training) {
-    return memory == MEMORY_VIEW || (memory == MEMORY_VIEW_UNLESS_TRAINING && !training);
-}
-
-static bool is_elementwise(enum op_memory memory, bool training) {
-    return memory == MEMORY_IN_PLACE ||
-           (memory == MEMORY_IN_PLACE_UNLESS_TRAINING && !training);
-}
 
 static enum storage storage_of_output(const struct value_info *info, enum op_memory memory,
                                       bool views) {
@@ -42,34 +32,18 @@ static int store_outputs(const struct analysis *analysis, struct liveness_table 
     bool training = false;
     int status = context_trains(source, node_id, &training);
     if (status < 0) return status;
-    table->elementwise[node_id] = is_elementwise(memory, training);
+    const bool is_view =
+        memory == MEMORY_VIEW || (memory == MEMORY_VIEW_UNLESS_TRAINING && !training);
+    table->elementwise[node_id] =
+        memory == MEMORY_IN_PLACE || (memory == MEMORY_IN_PLACE_UNLESS_TRAINING && !training);
     for (size_t i = 0; i < node->n_outputs; i++) {
         uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
-        const bool views = i == 0 && operand != ID_NONE && is_view(memory, training);
+        const bool views = i == 0 && operand != ID_NONE && is_view;
         table->storage[value] = storage_of_output(&analysis->infer.facts[value], memory, views);
         if (table->storage[value] == STORAGE_VIEW) table->root[value] = table->root[operand];
     }
     return CM_OK;
-}
-
-static void store_sources(const struct analysis *analysis, struct liveness_table *table) {
-    const struct model *model = analysis->model;
-    for (uint32_t id = 0; id < model->n_values; id++) {
-        const struct value *value = &model->values[id];
-        table->root[id] = id;
-        table->storage[id] = STORAGE_NONE;
-        if (value->constant) table->storage[id] = STORAGE_WEIGHT;
-        if (analysis->batch.inputs[id]) table->storage[id] = STORAGE_INPUT;
-    }
-}
-
-static void find_bytes(const struct analysis *analysis, struct liveness_table *table) {
-    for (uint32_t id = 0; id < analysis->model->n_values; id++) {
-        enum storage storage = table->storage[id];
-        bool owns = storage == STORAGE_ACTIVATION || storage == STORAGE_INPUT;
-        table->bytes[id] = owns ? liveness_bytes(&analysis->infer.upper->facts[id]) : 0;
-    }
 }
 
 static void number_graph(const struct model *model, uint32_t graph_id,
@@ -84,7 +58,7 @@ static void number_bodies(const struct model *model, const struct node *node,
     }
 }
 
-/* The bodies first. */
+/* Bodies run before their node. */
 static void number_node(const struct model *model, uint32_t id, struct liveness_table *table) {
     const struct node *node = &model->nodes[id];
     if (node->n_attrs > 0) number_bodies(model, node, table);
@@ -97,15 +71,6 @@ static void number_graph(const struct model *model, uint32_t graph_id,
                          struct liveness_table *table) {
     const struct graph *graph = &model->graphs[graph_id];
     for (size_t i = 0; i < graph->n_nodes; i++) number_node(model, graph->nodes[i], table);
-}
-
-/* Steps of the main graph's nodes in an order of their places; NULL: that of the file. */
-static void number_steps(const struct model *model, const uint32_t *order,
-                         struct liveness_table *table) {
-    const struct graph *main = &model->graphs[0];
-    table->n_steps = 0;
-    for (uint32_t i = 0; i < main->n_nodes; i++)
-        number_node(model, main->nodes[order ? order[i] : i], table);
 }
 
 static void extend(struct liveness_table *table, uint32_t value, uint32_t step) {
@@ -124,47 +89,37 @@ uint32_t liveness_use_ends(const struct model *model, const struct liveness_tabl
     return table->step_of[node];
 }
 
-/* Results stay: those of the model to the end, those of a body until its node hands them on. */
-static void keep_result(const struct model *model, struct liveness_table *table, uint32_t id) {
-    const struct value *value = &model->values[id];
-    uint32_t owner = model->graphs[value->graph].owner;
-    if (!value->is_graph_output || table->n_steps == 0) return;
-    extend(table, id, owner == ID_NONE ? table->n_steps - 1 : table->step_of[owner]);
-}
-
-static void live_from_to(const struct model *model, struct liveness_table *table) {
+/* Graph outputs of the model are alive to the end, those of a body until its node has run. */
+static void find_lifetimes(const struct model *model, struct liveness_table *table) {
     for (uint32_t id = 0; id < model->n_values; id++) table->last[id] = 0;
     for (uint32_t id = 0; id < model->n_values; id++) {
         const struct value *value = &model->values[id];
-        uint32_t made = value->node == ID_NONE ? 0 : table->step_of[value->node];
-        table->first[id] = made;
-        extend(table, id, made);
+        const uint32_t owner = model->graphs[value->graph].owner;
+        table->first[id] = value->node == ID_NONE ? 0 : table->step_of[value->node];
+        extend(table, id, table->first[id]);
         for (uint32_t i = 0; i < value->n_uses; i++)
             extend(table, id,
                    liveness_use_ends(model, table, value->uses[i].node, value->graph));
-        keep_result(model, table, id);
+        if (value->is_graph_output && table->n_steps > 0)
+            extend(table, id, owner == ID_NONE ? table->n_steps - 1 : table->step_of[owner]);
     }
 }
 
-/* Whether the value owns bytes of which only the largest number is known. */
-static bool is_bound(const struct analysis *analysis, uint32_t value) {
-    const struct value_info *most = &analysis->infer.upper->facts[value];
-    return most->is_upper_bound && is_known(liveness_counted(analysis, value)) &&
-           liveness_counted(analysis, value) > 0;
-}
-
-static void note_bounds(const struct analysis *analysis, struct liveness_table *table) {
+/* Sets upper_bound and peak_upper_bound. */
+static void note_upper_bounds(const struct analysis *analysis, struct liveness_table *table) {
+    const struct infer_table *upper = analysis->infer.upper;
     table->upper_bound = table->peak_upper_bound = false;
-    if (analysis->infer.upper == &analysis->infer || table->peak_node == ID_NONE) return;
+    if (upper == &analysis->infer || table->peak_node == ID_NONE) return;
     const uint32_t peak = table->step_of[table->peak_node];
     for (uint32_t id = 0; id < analysis->model->n_values; id++) {
-        if (!is_bound(analysis, id)) continue;
+        const int64_t bytes = liveness_counted(analysis, id);
+        if (!upper->facts[id].is_upper_bound || !is_known(bytes) || bytes == 0) continue;
         table->upper_bound = true;
         if (table->first[id] <= peak && peak <= table->last[id]) table->peak_upper_bound = true;
     }
 }
 
-/* Sums of live bytes over the steps, and the largest; unknown sizes are left out. */
+/* Computes the live bytes of each step and the peak. Unknown sizes are not included. */
 static int find_peak(const struct analysis *analysis, struct liveness_table *table) {
     const struct model *model = analysis->model;
     int64_t *change =
@@ -187,62 +142,68 @@ static int find_peak(const struct analysis *analysis, struct liveness_table *tab
         table->peak_node = table->node_at[step];
     }
     if (is_overflow(live)) table->peak_bytes = DIM_OVERFLOW;
-    note_bounds(analysis, table);
+    note_upper_bounds(analysis, table);
     return CM_OK;
 }
 
-static int allocate(const struct analysis *analysis, struct liveness_table *table) {
-    size_t n_values = analysis->model->n_values;
-    size_t n_nodes = analysis->model->n_nodes;
-    table->storage = arena_array_raw(analysis->arena, n_values, sizeof(*table->storage));
-    table->bytes = arena_array_raw(analysis->arena, n_values, sizeof(*table->bytes));
-    table->root = arena_array_raw(analysis->arena, n_values, sizeof(*table->root));
-    table->elementwise = arena_array(analysis->arena, n_nodes, sizeof(*table->elementwise));
-    table->first = arena_array_raw(analysis->arena, n_values, sizeof(*table->first));
-    table->last = arena_array_raw(analysis->arena, n_values, sizeof(*table->last));
-    table->step_of = arena_array(analysis->arena, n_nodes, sizeof(*table->step_of));
-    table->node_at = arena_array_raw(analysis->arena, n_nodes, sizeof(*table->node_at));
-    table->live = arena_array_raw(analysis->arena, n_nodes, sizeof(*table->live));
-    if (!table->storage || !table->bytes || !table->root || !table->first || !table->last ||
-        !table->step_of || !table->node_at || !table->live || !table->elementwise)
-        return diag_no_memory(analysis->diag);
-    return CM_OK;
-}
-
-/* Steps in that order, and all that follows from them. */
+/* Numbers the steps with the main graph's nodes in that order (NULL: the file's order), then
+ * computes lifetimes and peak. */
 static int live_in_order(const struct analysis *analysis, const uint32_t *order,
                          struct liveness_table *table) {
-    number_steps(analysis->model, order, table);
-    live_from_to(analysis->model, table);
+    const struct graph *main = &analysis->model->graphs[0];
+    table->n_steps = 0;
+    for (uint32_t i = 0; i < main->n_nodes; i++)
+        number_node(analysis->model, main->nodes[order ? order[i] : i], table);
+    find_lifetimes(analysis->model, table);
     return find_peak(analysis, table);
 }
 
 static int reschedule(const struct analysis *analysis, struct liveness_table *table) {
-    struct schedule schedule;
-    int status = schedule_find(analysis, &schedule);
-    if (status == CM_OK && schedule.order) {
-        status = live_in_order(analysis, schedule.order, table);
-        if (status == CM_OK && table->peak_bytes >= table->file_peak_bytes)
-            status = live_in_order(analysis, NULL, table);
-    }
-    table->is_optimal =
-        schedule.optimal && table->peak_bytes == schedule.peak && !table->upper_bound;
+    struct min_memory_order found;
+    int status = min_memory_find(analysis, &found);
+    if (status < 0) return status;
+    if (found.order) status = live_in_order(analysis, found.order, table);
+    if (status == CM_OK && found.order && table->peak_bytes >= table->file_peak_bytes)
+        status = live_in_order(analysis, NULL, table);
+    table->is_optimal = found.optimal && table->peak_bytes == found.peak && !table->upper_bound;
     return status;
 }
 
 int pass_liveness(const struct analysis *analysis, void *own) {
     struct liveness_table *table = own;
+    const struct model *model = analysis->model;
     const struct op_source source = context_source(analysis);
-    int status = allocate(analysis, table);
-    if (status < 0) return status;
-    store_sources(analysis, table);
-    number_steps(analysis->model, NULL, table);
+    const size_t n_values = model->n_values;
+    const size_t n_nodes = model->n_nodes;
+    *table = (struct liveness_table){
+        .storage = arena_array_raw(analysis->arena, n_values, sizeof(*table->storage)),
+        .bytes = arena_array_raw(analysis->arena, n_values, sizeof(*table->bytes)),
+        .root = arena_array_raw(analysis->arena, n_values, sizeof(*table->root)),
+        .elementwise = arena_array(analysis->arena, n_nodes, sizeof(*table->elementwise)),
+        .first = arena_array_raw(analysis->arena, n_values, sizeof(*table->first)),
+        .last = arena_array_raw(analysis->arena, n_values, sizeof(*table->last)),
+        .step_of = arena_array(analysis->arena, n_nodes, sizeof(*table->step_of)),
+        .node_at = arena_array_raw(analysis->arena, n_nodes, sizeof(*table->node_at)),
+        .live = arena_array_raw(analysis->arena, n_nodes, sizeof(*table->live)),
+    };
+    if (arena_failed(analysis->arena)) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < n_values; id++) {
+        table->root[id] = id;
+        table->storage[id] = STORAGE_NONE;
+        if (model->values[id].constant) table->storage[id] = STORAGE_WEIGHT;
+        if (analysis->batch.inputs[id]) table->storage[id] = STORAGE_INPUT;
+    }
+    number_graph(model, 0, table);
     for (uint32_t step = 0; step < table->n_steps; step++) {
-        status = store_outputs(analysis, table, &source, table->node_at[step]);
+        int status = store_outputs(analysis, table, &source, table->node_at[step]);
         if (status < 0) return status;
     }
-    find_bytes(analysis, table);
-    status = live_in_order(analysis, NULL, table);
+    for (uint32_t id = 0; id < n_values; id++) {
+        enum storage storage = table->storage[id];
+        bool owns = storage == STORAGE_ACTIVATION || storage == STORAGE_INPUT;
+        table->bytes[id] = owns ? liveness_bytes(&analysis->infer.upper->facts[id]) : 0;
+    }
+    int status = live_in_order(analysis, NULL, table);
     table->file_peak_bytes = table->peak_bytes;
     if (status < 0 || analysis->options->schedule != CM_SCHEDULE_MIN_MEMORY) return status;
     return reschedule(analysis, table);

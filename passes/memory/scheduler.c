@@ -1,109 +1,583 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The search in both directions. Turned round a problem is one of the same kind: a tensor is
- * alive from its first to its last member whichever way one looks. What is hard in one
- * direction may be narrow in the other. Where neither is exact, what was found is bettered
- * around its peak.
+ * Beam search, level by level, over the sets of tasks that can have run: level k holds sets of
+ * k tasks, each with the order of the lowest peak that leads to it. A set is stored as its
+ * border: the ready tasks, and the tensors and successors that are partly done. So the size of
+ * a state depends on the width of the graph, not on its length.
+ *
+ * A task that leaves no more bytes alive than it found and does not raise the peak so far is
+ * run at once: running it earlier never costs more. That is why a chain needs one state per
+ * level. If more sets remain than the work budget allows, those with the lowest peak and the
+ * fewest live bytes are kept, and the result is not proved optimal.
+ *
+ * The search runs forward and backward: in the reversed graph a tensor is still alive from its
+ * first to its last member, and a graph that is wide from one end may be narrow from the other.
+ * If neither run is exact, windows around the peak are reordered by the same search.
+ *
+ * Ahn et al., "Ordering Chaos" (MLSys 2020), search the same sets; running a task at once is
+ * the part of Liu's (1987) rule for trees that holds for any graph.
  */
 #include "passes/memory/scheduler.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "passes/memory/scheduler_beam.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
 
-/* First and last place of a tensor's members in an order. */
-static void span_of(const struct scheduler_problem *problem,
-                    const struct scheduler_tensor *tensor, const uint32_t *places,
-                    uint32_t *ret_first, uint32_t *ret_last) {
-    uint32_t first = problem->n_tasks - 1;
-    uint32_t last = 0;
-    for (uint32_t i = 0; i < tensor->n_members; i++) {
-        uint32_t place = places[problem->members[tensor->members + i]];
-        if (place < first) first = place;
-        if (place > last) last = place;
+#define MAX_WIDTH     2048               /* states of one level */
+#define BUDGET        ((int64_t)1 << 24) /* entries visited or copied, about 0.3 s */
+#define WINDOW_BUDGET ((int64_t)1 << 20) /* of the search in one window */
+#define MAX_WINDOWS   48
+
+static const uint32_t window_widths[] = {24, 96, 384};
+
+/* A problem in one direction: backward, edges are reversed and inputs are outputs. */
+struct view {
+    struct arena *arena;
+    const struct scheduler_problem *problem;
+    bool backward;
+    uint32_t *n_before;  /* by task: edges that lead to it */
+    uint32_t *after;     /* by task: index of its first successor; one more at the end */
+    uint32_t *followers; /* successors */
+    uint32_t *holds;     /* by task: index of its first tensor in `held`; one more at the end */
+    uint32_t *held;      /* tensors */
+    int64_t least;       /* lower bound on the peak of every order */
+    int64_t budget;
+};
+
+/* A partly done item: a task with edges, or a tensor with members, that have not run. */
+struct open {
+    uint32_t id; /* a task, or n_tasks + a tensor */
+    uint32_t left;
+};
+
+struct state {
+    int64_t live; /* bytes alive after the tasks of the set */
+    int64_t peak; /* so far; at least view.least */
+    uint32_t n_ready, n_open;
+    uint32_t *ready;   /* ascending */
+    struct open *open; /* ascending by id */
+    uint64_t hash;     /* of the set */
+};
+
+/* A state plus one more task. */
+struct choice {
+    int64_t peak;
+    int64_t live;
+    uint64_t hash;
+    uint32_t parent; /* index in its level */
+    uint32_t task;
+};
+
+struct step {
+    uint32_t parent;
+    uint32_t task;
+};
+
+struct level {
+    struct arena *arena; /* reset for each level */
+    struct arena_mark mark;
+    struct state *states;
+    uint32_t n;
+};
+
+struct beam {
+    const struct view *view;
+    int64_t limit;          /* orders with this peak or more are dropped */
+    struct level levels[2]; /* previous and next, alternating */
+    struct step **steps;    /* by level */
+    int64_t work;           /* entries visited so far */
+    bool complete;          /* no choice was dropped */
+};
+
+/* Lists the successors and the tensors of each task, and computes view->least: the most bytes
+ * that one task needs in any order, or that the inputs or the outputs take. */
+static int view_open(struct view *view, struct arena *arena,
+                     const struct scheduler_problem *problem, bool backward) {
+    const uint32_t n = problem->n_tasks;
+    *view = (struct view){
+        .arena = arena, .problem = problem, .backward = backward, .budget = BUDGET};
+    uint32_t *fill = arena_array(arena, 2 * (size_t)n, sizeof *fill);
+    view->n_before = arena_array(arena, n, sizeof *view->n_before);
+    view->after = arena_array(arena, (size_t)n + 1, sizeof *view->after);
+    view->followers = arena_array(arena, problem->n_edges, sizeof *view->followers);
+    view->holds = arena_array(arena, (size_t)n + 1, sizeof *view->holds);
+    view->held = arena_array(arena, problem->n_members, sizeof *view->held);
+    if (!fill || !view->n_before || !view->after || !view->followers || !view->holds ||
+        !view->held)
+        return CM_NO_MEMORY;
+    for (size_t i = 0; i < problem->n_edges; i++)
+        view->after[(backward ? problem->edges[i].after : problem->edges[i].before) + 1]++;
+    for (size_t i = 0; i < problem->n_members; i++) view->holds[problem->members[i] + 1]++;
+    for (uint32_t task = 0; task < n; task++) {
+        view->after[task + 1] += view->after[task];
+        view->holds[task + 1] += view->holds[task];
     }
-    *ret_first = tensor->from_start ? 0 : first;
-    *ret_last = tensor->to_end ? problem->n_tasks - 1 : last;
+    for (size_t i = 0; i < problem->n_edges; i++) {
+        const struct scheduler_edge *edge = &problem->edges[i];
+        const uint32_t task = backward ? edge->after : edge->before;
+        const uint32_t follower = backward ? edge->before : edge->after;
+        view->followers[view->after[task] + fill[task]++] = follower;
+        view->n_before[follower]++;
+    }
+    int64_t inputs = 0, results = 0;
+    for (uint32_t id = 0; id < problem->n_tensors; id++) {
+        const struct scheduler_tensor *tensor = &problem->tensors[id];
+        for (uint32_t i = 0; i < tensor->n_members; i++) {
+            const uint32_t task = problem->members[tensor->members + i];
+            view->held[view->holds[task] + fill[n + task]++] = id;
+        }
+        if (tensor->from_start) inputs += tensor->bytes;
+        if (tensor->to_end) results += tensor->bytes;
+    }
+    view->least = inputs > results ? inputs : results;
+    for (uint32_t task = 0; task < n; task++) {
+        int64_t bytes = problem->work[task];
+        for (uint32_t i = view->holds[task]; i < view->holds[task + 1]; i++)
+            bytes += problem->tensors[view->held[i]].bytes;
+        if (bytes > view->least) view->least = bytes;
+    }
+    return CM_OK;
 }
 
-static int64_t sweep(const struct scheduler_problem *problem, const uint32_t *order,
-                     uint32_t *places, int64_t *change, uint32_t *ret_place) {
-    int64_t live = 0;
-    int64_t peak = 0;
-    for (uint32_t i = 0; i < problem->n_tasks; i++) places[order[i]] = i;
+static uint64_t hash_of(uint32_t task) {
+    uint64_t x = (task + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* Returns the index of `id` in the open list, or the index at which to insert it. */
+static uint32_t find_open(const struct state *state, uint32_t id, bool *ret_found) {
+    uint32_t low = 0;
+    uint32_t high = state->n_open;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (state->open[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *ret_found = low < state->n_open && state->open[low].id == id;
+    return low;
+}
+
+/* Computes the bytes and the peak after running a task of the state next. */
+static struct choice weigh(struct beam *beam, const struct state *state, uint32_t task) {
+    const struct view *view = beam->view;
+    int64_t started = 0;
+    int64_t ended = 0;
+    for (uint32_t i = view->holds[task]; i < view->holds[task + 1]; i++) {
+        const struct scheduler_tensor *tensor = &view->problem->tensors[view->held[i]];
+        const bool at_last = view->backward ? tensor->from_start : tensor->to_end;
+        bool open = false;
+        const uint32_t at = find_open(state, view->problem->n_tasks + view->held[i], &open);
+        const uint32_t left = open ? state->open[at].left : tensor->n_members;
+        if (!open) started += tensor->bytes;
+        if (left == 1 && !at_last) ended += tensor->bytes;
+    }
+    beam->work += 1 + view->holds[task + 1] - view->holds[task];
+    int64_t peak = state->live + started + view->problem->work[task];
+    return (struct choice){
+        .peak = peak > state->peak ? peak : state->peak,
+        .live = state->live + started - ended,
+        .hash = state->hash ^ hash_of(task),
+        .task = task,
+    };
+}
+
+/* Lists the tasks that may run next: only one if it costs nothing to run it at once. */
+static uint32_t choose(struct beam *beam, const struct state *state, uint32_t parent,
+                       struct choice *ret) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < state->n_ready; i++) {
+        struct choice choice = weigh(beam, state, state->ready[i]);
+        choice.parent = parent;
+        if (choice.live <= state->live && choice.peak == state->peak) {
+            ret[0] = choice;
+            return 1;
+        }
+        if (choice.peak < beam->limit) ret[n++] = choice;
+    }
+    return n;
+}
+
+static int compare_sets(const void *a, const void *b) {
+    const struct choice *left = a;
+    const struct choice *right = b;
+    if (left->hash != right->hash) return left->hash < right->hash ? -1 : 1;
+    if (left->peak != right->peak) return left->peak < right->peak ? -1 : 1;
+    return left->parent < right->parent ? -1 : left->parent > right->parent;
+}
+
+static int compare_choices(const void *a, const void *b) {
+    const struct choice *left = a;
+    const struct choice *right = b;
+    if (left->peak != right->peak) return left->peak < right->peak ? -1 : 1;
+    if (left->live != right->live) return left->live < right->live ? -1 : 1;
+    if (left->parent != right->parent) return left->parent < right->parent ? -1 : 1;
+    return left->task < right->task ? -1 : left->task > right->task;
+}
+
+/* Keeps the best choice of each set, the best first. Returns their number. */
+static uint32_t sort_choices(struct choice *choices, uint32_t n) {
+    uint32_t kept = 0;
+    if (n < 2) return n;
+    qsort(choices, n, sizeof *choices, compare_sets);
+    for (uint32_t i = 0; i < n; i++)
+        if (kept == 0 || choices[i].hash != choices[kept - 1].hash)
+            choices[kept++] = choices[i];
+    qsort(choices, kept, sizeof *choices, compare_choices);
+    return kept;
+}
+
+/* Decrements what is left of an item; an item that is not open has `total` left. Returns true
+ * if nothing is left. */
+static bool count_down(struct state *state, uint32_t id, uint32_t total) {
+    bool open = false;
+    const uint32_t at = find_open(state, id, &open);
+    const size_t behind = (state->n_open - at) * sizeof *state->open;
+    if (!open && total == 1) return true;
+    if (!open) {
+        memmove(&state->open[at + 1], &state->open[at], behind);
+        state->open[at] = (struct open){id, total - 1};
+        state->n_open++;
+        return false;
+    }
+    if (--state->open[at].left > 0) return false;
+    memmove(&state->open[at], &state->open[at + 1], behind - sizeof *state->open);
+    state->n_open--;
+    return true;
+}
+
+static void run_task(const struct view *view, struct state *state, uint32_t task) {
+    const struct scheduler_problem *problem = view->problem;
+    uint32_t at = 0;
+    while (state->ready[at] != task) at++;
+    memmove(&state->ready[at], &state->ready[at + 1],
+            (--state->n_ready - at) * sizeof *state->ready);
+    for (uint32_t i = view->after[task]; i < view->after[task + 1]; i++) {
+        const uint32_t follower = view->followers[i];
+        if (!count_down(state, follower, view->n_before[follower])) continue;
+        for (at = state->n_ready++; at > 0 && state->ready[at - 1] > follower; at--)
+            state->ready[at] = state->ready[at - 1];
+        state->ready[at] = follower;
+    }
+    for (uint32_t i = view->holds[task]; i < view->holds[task + 1]; i++)
+        (void)count_down(state, problem->n_tasks + view->held[i],
+                         problem->tensors[view->held[i]].n_members);
+}
+
+/* Upper bound on the growth of the lists of a state when the task runs. */
+static size_t growth(const struct view *view, uint32_t task) {
+    return (size_t)(view->after[task + 1] - view->after[task]) +
+           (view->holds[task + 1] - view->holds[task]);
+}
+
+static int make_level(struct beam *beam, const struct level *before,
+                      const struct choice *choices, uint32_t n, struct level *ret) {
+    size_t n_ready = 0;
+    size_t n_open = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct state *parent = &before->states[choices[i].parent];
+        n_ready += parent->n_ready + growth(beam->view, choices[i].task);
+        n_open += parent->n_open + growth(beam->view, choices[i].task);
+    }
+    ret->states = arena_array(ret->arena, n, sizeof *ret->states);
+    uint32_t *ready = arena_array(ret->arena, n_ready, sizeof *ready);
+    struct open *open = arena_array(ret->arena, n_open, sizeof *open);
+    if (!ret->states || !ready || !open) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct state *parent = &before->states[choices[i].parent];
+        struct state *state = &ret->states[i];
+        *state = *parent;
+        state->peak = choices[i].peak;
+        state->live = choices[i].live;
+        state->hash = choices[i].hash;
+        state->ready = ready;
+        state->open = open;
+        memcpy(ready, parent->ready, parent->n_ready * sizeof *ready);
+        memcpy(open, parent->open, parent->n_open * sizeof *open);
+        run_task(beam->view, state, choices[i].task);
+        ready += parent->n_ready + growth(beam->view, choices[i].task);
+        open += parent->n_open + growth(beam->view, choices[i].task);
+    }
+    ret->n = n;
+    beam->work += (int64_t)(n_ready + n_open);
+    return CM_OK;
+}
+
+/* Returns the number of states that the next level may have so that the budget lasts for all
+ * levels. `spent`: work on this one. */
+static uint32_t next_width(const struct beam *beam, int64_t spent, uint32_t n_states,
+                           uint32_t n_left) {
+    int64_t each = spent / n_states + 1;
+    int64_t width = (beam->view->budget - beam->work) / n_left / each;
+    if (width > MAX_WIDTH) return MAX_WIDTH;
+    return width < 1 ? 1 : (uint32_t)width;
+}
+
+static int advance(struct beam *beam, uint32_t k) {
+    struct level *before = &beam->levels[k % 2];
+    struct level *next = &beam->levels[(k + 1) % 2];
+    const int64_t begun = beam->work;
+    size_t most = 0;
+    uint32_t n = 0;
+    arena_restore(next->arena, next->mark);
+    for (uint32_t i = 0; i < before->n; i++) most += before->states[i].n_ready;
+    struct choice *choices = arena_array(next->arena, most, sizeof *choices);
+    if (!choices) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < before->n; i++)
+        n += choose(beam, &before->states[i], i, &choices[n]);
+    n = sort_choices(choices, n);
+    const uint32_t width =
+        next_width(beam, beam->work - begun, before->n, beam->view->problem->n_tasks - k);
+    if (n > width) {
+        beam->complete = false;
+        n = width;
+    }
+    beam->steps[k] = arena_array(beam->view->arena, n, sizeof **beam->steps);
+    if (!beam->steps[k]) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++)
+        beam->steps[k][i] = (struct step){choices[i].parent, choices[i].task};
+    return make_level(beam, before, choices, n, next);
+}
+
+/* Makes the state in which no task has run. */
+static int make_first(const struct beam *beam, struct level *level) {
+    const struct view *view = beam->view;
+    const struct scheduler_problem *problem = view->problem;
+    struct state *state = arena_array(level->arena, 1, sizeof *state);
+    uint32_t *ready = arena_array(level->arena, problem->n_tasks, sizeof *ready);
+    struct open *open = arena_array(level->arena, problem->n_tensors, sizeof *open);
+    if (!state || !ready || !open) return CM_NO_MEMORY;
+    *state = (struct state){.peak = view->least, .ready = ready, .open = open};
+    for (uint32_t task = 0; task < problem->n_tasks; task++)
+        if (view->n_before[task] == 0) ready[state->n_ready++] = task;
     for (uint32_t i = 0; i < problem->n_tensors; i++) {
-        uint32_t first = 0;
-        uint32_t last = 0;
-        span_of(problem, &problem->tensors[i], places, &first, &last);
-        change[first] += problem->tensors[i].bytes;
-        change[last + 1] -= problem->tensors[i].bytes;
+        const struct scheduler_tensor *tensor = &problem->tensors[i];
+        if (!(view->backward ? tensor->to_end : tensor->from_start)) continue;
+        state->live += tensor->bytes;
+        open[state->n_open++] = (struct open){problem->n_tasks + i, tensor->n_members};
     }
-    for (uint32_t i = 0; i < problem->n_tasks; i++) {
-        live += change[i];
-        if (live + problem->work[order[i]] <= peak) continue;
-        peak = live + problem->work[order[i]];
-        *ret_place = i;
+    level->states = state;
+    level->n = 1;
+    return CM_OK;
+}
+
+static int search(struct beam *beam, uint32_t *ret_order, bool *ret_found) {
+    const uint32_t n_tasks = beam->view->problem->n_tasks;
+    beam->steps = arena_array(beam->view->arena, n_tasks, sizeof *beam->steps);
+    if (!beam->steps || make_first(beam, &beam->levels[0]) < 0) return CM_NO_MEMORY;
+    for (uint32_t k = 0; k < n_tasks; k++) {
+        if (beam->work >= beam->view->budget) {
+            beam->complete = false;
+            return CM_OK;
+        }
+        if (advance(beam, k) < 0) return CM_NO_MEMORY;
+        if (beam->levels[(k + 1) % 2].n == 0) return CM_OK;
     }
-    return peak;
+    for (uint32_t k = n_tasks, at = 0; k-- > 0;) {
+        ret_order[beam->view->backward ? n_tasks - 1 - k : k] = beam->steps[k][at].task;
+        at = beam->steps[k][at].parent;
+    }
+    *ret_found = true;
+    return CM_OK;
+}
+
+/*
+ * Searches for an order with a peak below `limit`. *ret_found is false if there is none or none
+ * was found. *ret_complete: no choice was dropped, so the result is optimal.
+ */
+static int beam_search(const struct view *view, int64_t limit, uint32_t *ret_order,
+                       bool *ret_found, bool *ret_complete) {
+    struct beam beam = {.view = view, .limit = limit, .complete = true};
+    struct level *levels = beam.levels;
+    int status = CM_NO_MEMORY;
+    *ret_found = false;
+    levels[0].arena = arena_new("level", 0);
+    levels[1].arena = arena_new("level", 0);
+    if (levels[0].arena && levels[1].arena) {
+        levels[0].mark = arena_save(levels[0].arena);
+        levels[1].mark = arena_save(levels[1].arena);
+        status = search(&beam, ret_order, ret_found);
+    }
+    arena_free(levels[0].arena);
+    arena_free(levels[1].arena);
+    *ret_complete = beam.complete;
+    return status;
 }
 
 int scheduler_peak(struct arena *arena, const struct scheduler_problem *problem,
                    const uint32_t *order, int64_t *ret_peak, uint32_t *ret_place) {
     struct arena_mark mark = arena_save(arena);
-    size_t n = problem->n_tasks;
+    const uint32_t n = problem->n_tasks;
     uint32_t *places = arena_array(arena, n, sizeof *places);
-    int64_t *change = arena_array(arena, n + 1, sizeof *change);
+    int64_t *change = arena_array(arena, (size_t)n + 1, sizeof *change);
+    int64_t live = 0;
     if (!places || !change) return CM_NO_MEMORY;
     *ret_place = 0;
-    *ret_peak = n == 0 ? 0 : sweep(problem, order, places, change, ret_place);
+    *ret_peak = 0;
+    for (uint32_t i = 0; i < n; i++) places[order[i]] = i;
+    for (uint32_t id = 0; n > 0 && id < problem->n_tensors; id++) {
+        const struct scheduler_tensor *tensor = &problem->tensors[id];
+        uint32_t first = tensor->from_start ? 0 : n - 1;
+        uint32_t last = tensor->to_end ? n - 1 : 0;
+        for (uint32_t i = 0; i < tensor->n_members; i++) {
+            const uint32_t place = places[problem->members[tensor->members + i]];
+            if (place < first) first = place;
+            if (place > last) last = place;
+        }
+        change[first] += tensor->bytes;
+        change[last + 1] -= tensor->bytes;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        live += change[i];
+        if (live + problem->work[order[i]] <= *ret_peak) continue;
+        *ret_peak = live + problem->work[order[i]];
+        *ret_place = i;
+    }
     arena_restore(arena, mark);
     return CM_OK;
 }
 
-static void turn_round(uint32_t *order, uint32_t n) {
-    for (uint32_t i = 0; i < n / 2; i++) {
-        uint32_t task = order[i];
-        order[i] = order[n - 1 - i];
-        order[n - 1 - i] = task;
+/* The tasks order[from] to order[to - 1] as a problem of their own. */
+struct window {
+    const struct scheduler_problem *whole;
+    const uint32_t *places; /* by task of the whole: index in the order */
+    uint32_t from;
+    uint32_t to;
+    struct scheduler_problem problem;
+    struct scheduler_tensor *tensors;
+    uint32_t *members;
+};
+
+/* Adds the part of a tensor inside the window; a tensor that is alive throughout the window has
+ * no members there. */
+static void cut_tensor(struct window *window, const struct scheduler_tensor *tensor) {
+    struct scheduler_tensor cut = *tensor;
+    cut.members = (uint32_t)window->problem.n_members;
+    cut.n_members = 0;
+    for (uint32_t i = 0; i < tensor->n_members; i++) {
+        const uint32_t place = window->places[window->whole->members[tensor->members + i]];
+        if (place < window->from) {
+            cut.from_start = true;
+        } else if (place >= window->to) {
+            cut.to_end = true;
+        } else {
+            window->members[window->problem.n_members++] = place - window->from;
+            cut.n_members++;
+        }
     }
+    if (cut.n_members > 0 || (cut.from_start && cut.to_end))
+        window->tensors[window->problem.n_tensors++] = cut;
 }
 
-/* One direction; `order` is scratch. */
-static int look(struct arena *arena, const struct scheduler_problem *problem, bool backwards,
-                uint32_t *order, struct scheduler_result *result) {
-    struct scheduler_view view;
-    bool found = false;
+static int cut_out(struct window *window, struct arena *arena, const uint32_t *order) {
+    const struct scheduler_problem *whole = window->whole;
+    const uint32_t n = window->to - window->from;
+    int64_t *work = arena_array(arena, n, sizeof *work);
+    struct scheduler_edge *edges = arena_array(arena, whole->n_edges, sizeof *edges);
+    window->tensors = arena_array(arena, whole->n_tensors, sizeof *window->tensors);
+    window->members = arena_array(arena, whole->n_members, sizeof *window->members);
+    if (!work || !edges || !window->tensors || !window->members) return CM_NO_MEMORY;
+    window->problem = (struct scheduler_problem){.n_tasks = n,
+                                                 .work = work,
+                                                 .edges = edges,
+                                                 .tensors = window->tensors,
+                                                 .members = window->members};
+    for (uint32_t i = 0; i < n; i++) work[i] = whole->work[order[window->from + i]];
+    for (size_t i = 0; i < whole->n_edges; i++) {
+        const uint32_t before = window->places[whole->edges[i].before];
+        const uint32_t after = window->places[whole->edges[i].after];
+        if (before >= window->from && after < window->to && before < window->to &&
+            after >= window->from)
+            edges[window->problem.n_edges++] =
+                (struct scheduler_edge){before - window->from, after - window->from};
+    }
+    for (uint32_t i = 0; i < whole->n_tensors; i++) cut_tensor(window, &whole->tensors[i]);
+    return CM_OK;
+}
+
+/* Searches for a better order of the `width` tasks around a place of the order. */
+static int improve_window(struct arena *arena, const struct scheduler_problem *whole,
+                          uint32_t place, uint32_t width, struct scheduler_result *result,
+                          bool *ret_found) {
+    const uint32_t from = place > width / 2 ? place - width / 2 : 0;
+    const uint32_t n = whole->n_tasks - from < width ? whole->n_tasks - from : width;
+    uint32_t *order = result->order + from;
+    uint32_t *places = arena_array(arena, whole->n_tasks, sizeof *places);
+    uint32_t *found = arena_array(arena, n, sizeof *found);
+    uint32_t *tasks = arena_copy(arena, order, n * sizeof *tasks);
     bool complete = false;
-    if (scheduler_view_open(&view, arena, problem, backwards) < 0) return CM_NO_MEMORY;
+    if (!places || !found || !tasks) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < whole->n_tasks; i++) places[result->order[i]] = i;
+    struct window window = {.whole = whole, .places = places, .from = from, .to = from + n};
+    if (cut_out(&window, arena, result->order) < 0) return CM_NO_MEMORY;
+    for (int backward = 0; backward < 2 && !*ret_found && !complete; backward++) {
+        struct view view;
+        if (view_open(&view, arena, &window.problem, backward == 1) < 0) return CM_NO_MEMORY;
+        view.budget = WINDOW_BUDGET;
+        if (view.least >= result->peak) return CM_OK;
+        if (beam_search(&view, result->peak, found, ret_found, &complete) < 0)
+            return CM_NO_MEMORY;
+        for (uint32_t i = 0; *ret_found && i < n; i++) order[i] = tasks[found[i]];
+    }
+    return CM_OK;
+}
+
+/* Improves result->order around its peak, in windows of growing width, until none helps. */
+static int improve_windows(struct arena *arena, const struct scheduler_problem *problem,
+                           struct scheduler_result *result) {
+    uint32_t place = 0;
+    for (int round = 0; round < MAX_WINDOWS; round++) {
+        bool found = false;
+        if (scheduler_peak(arena, problem, result->order, &result->peak, &place) < 0)
+            return CM_NO_MEMORY;
+        for (size_t i = 0; i < sizeof window_widths / sizeof *window_widths && !found; i++) {
+            struct arena_mark mark = arena_save(arena);
+            if (improve_window(arena, problem, place, window_widths[i], result, &found) < 0)
+                return CM_NO_MEMORY;
+            arena_restore(arena, mark);
+        }
+        if (!found) return CM_OK;
+    }
+    return scheduler_peak(arena, problem, result->order, &result->peak, &place);
+}
+
+/* Searches the whole problem in one direction. */
+static int improve_whole(struct arena *arena, const struct scheduler_problem *problem,
+                         bool backward, struct scheduler_result *result) {
+    struct view view;
+    bool found = false;
+    uint32_t place = 0;
+    uint32_t *order = arena_array(arena, problem->n_tasks, sizeof *order);
+    if (!order || view_open(&view, arena, problem, backward) < 0) return CM_NO_MEMORY;
     if (result->peak <= view.least) result->optimal = true;
     if (result->optimal) return CM_OK;
-    if (scheduler_beam(&view, result->peak, order, &found, &complete) < 0) return CM_NO_MEMORY;
-    result->optimal = complete;
+    if (beam_search(&view, result->peak, order, &found, &result->optimal) < 0)
+        return CM_NO_MEMORY;
     if (!found) return CM_OK;
-    if (backwards) turn_round(order, problem->n_tasks);
     memcpy(result->order, order, problem->n_tasks * sizeof *order);
-    uint32_t place = 0;
     return scheduler_peak(arena, problem, order, &result->peak, &place);
 }
 
 int scheduler_find(struct arena *arena, const struct scheduler_problem *problem,
                    struct scheduler_result *ret) {
-    uint32_t n = problem->n_tasks;
-    uint32_t *order = arena_array(arena, n, sizeof *order);
-    *ret = (struct scheduler_result){.order = arena_array(arena, n, sizeof *ret->order)};
-    if (!order || !ret->order) return CM_NO_MEMORY;
-    for (uint32_t i = 0; i < n; i++) ret->order[i] = i;
+    const uint32_t n = problem->n_tasks;
     uint32_t place = 0;
+    *ret = (struct scheduler_result){.order = arena_array(arena, n, sizeof *ret->order)};
+    if (!ret->order) return CM_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++) ret->order[i] = i;
     if (scheduler_peak(arena, problem, ret->order, &ret->given_peak, &place) < 0)
         return CM_NO_MEMORY;
     ret->peak = ret->given_peak;
-    for (int backwards = 0; backwards < 2; backwards++) {
+    for (int backward = 0; backward < 2; backward++) {
         struct arena_mark mark = arena_save(arena);
-        if (look(arena, problem, backwards == 1, order, ret) < 0) return CM_NO_MEMORY;
+        if (improve_whole(arena, problem, backward == 1, ret) < 0) return CM_NO_MEMORY;
         arena_restore(arena, mark);
     }
-    return ret->optimal ? CM_OK : scheduler_windows(arena, problem, ret);
+    return ret->optimal ? CM_OK : improve_windows(arena, problem, ret);
 }

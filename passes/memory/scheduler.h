@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An order of tasks in which as little as possible is alive at once. Tasks have to come after
- * others; tensors are alive from the first to the last of the tasks that they are members of.
- * Minimizing the largest sum is NP-hard (one-shot black pebbling with weights); here is a
- * search that is exact where the graph is narrow and a beam where it is not. Nothing here knows
- * of models; the same problem always gives the same order.
+ * Finds an order of tasks with a low peak: tasks have predecessors, and a tensor is alive from
+ * the first to the last of the tasks that use it. Minimizing the peak is NP-hard (one-shot
+ * black pebbling with weights). The search is exact if the graph is narrow, a beam search
+ * otherwise. Independent of the model and deterministic: the same problem always gives the same
+ * order.
  */
 #ifndef PASSES_MEMORY_SCHEDULER_H
 #define PASSES_MEMORY_SCHEDULER_H
@@ -22,19 +22,19 @@ struct scheduler_edge {
     uint32_t after;
 };
 
-/* The maker and all readers, each once, in any order. */
+/* Members: the producer and all readers, each once, in any order. */
 struct scheduler_tensor {
     int64_t bytes;    /* > 0; the sum over all tensors and all work fits into int64 */
     bool from_start;  /* alive before the first member: an input */
-    bool to_end;      /* alive after the last: a result */
-    uint32_t members; /* first of them in scheduler_problem.members */
+    bool to_end;      /* alive after the last member: a graph output */
+    uint32_t members; /* index of the first one in scheduler_problem.members */
     uint32_t n_members;
 };
 
 struct scheduler_problem {
     uint32_t n_tasks;    /* 0, 1, … is a valid order */
-    const int64_t *work; /* by task: bytes wanted besides, while it runs alone */
-    size_t n_edges;      /* the same one may stand there twice */
+    const int64_t *work; /* by task: additional bytes while it runs */
+    size_t n_edges;      /* duplicates are allowed */
     const struct scheduler_edge *edges;
     uint32_t n_tensors;
     const struct scheduler_tensor *tensors;
@@ -43,18 +43,18 @@ struct scheduler_problem {
 };
 
 struct scheduler_result {
-    uint32_t *order;    /* tasks; of the arena */
-    int64_t peak;       /* most bytes at one task in that order */
-    int64_t given_peak; /* the same in the order 0, 1, … */
-    bool optimal;       /* no order needs less */
+    uint32_t *order;    /* tasks; in the arena */
+    int64_t peak;       /* bytes, in that order */
+    int64_t given_peak; /* bytes, in the order 0, 1, … */
+    bool optimal;       /* no order has a lower peak */
 };
 
-/* Never worse than 0, 1, …, which is given where nothing better is found. */
+/* Returns CM_OK or CM_NO_MEMORY. The peak is at most that of 0, 1, … */
 int scheduler_find(struct arena *arena, const struct scheduler_problem *problem,
                    struct scheduler_result *ret) CM_MUST_CHECK;
 
-/* The most bytes alive at one task in that order, and the place of the first such task, by a
- * plain sweep. CM_NO_MEMORY. */
+/* Computes the peak of an order and the index in it of the first task at the peak. Returns
+ * CM_OK or CM_NO_MEMORY. */
 int scheduler_peak(struct arena *arena, const struct scheduler_problem *problem,
                    const uint32_t *order, int64_t *ret_peak, uint32_t *ret_place) CM_MUST_CHECK;
 

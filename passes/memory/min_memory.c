@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tasks are the nodes of the main graph. A node reads what its bodies read; the values of its
+ * bodies are additional bytes while it runs. Tensors are the values that own bytes; a reader of
+ * a view reads the root of the view.
+ */
+#include "passes/memory/min_memory.h"
+
+#include "passes/memory/liveness.h"
+#include "passes/memory/scheduler.h"
+#include "passes/pass.h"
+#include "support/arena.h"
+#include "support/checked.h"
+#include "support/diag.h"
+
+#include "support/banned.h"
+
+struct builder {
+    const struct analysis *analysis;
+    uint32_t *task_of;   /* by node: its task, or that of the main graph's node around it */
+    uint32_t *seen;      /* by task: the last tensor it was added to, plus one */
+    uint32_t *next_use;  /* by value: another value of the same root, ID_NONE */
+    uint32_t *first_use; /* by root: a value of that root */
+    struct scheduler_tensor *tensors;
+    uint32_t *members;
+    struct scheduler_edge *edges;
+    int64_t *work;
+    struct scheduler_problem problem;
+};
+
+static int builder_open(struct builder *builder, const struct analysis *analysis) {
+    const struct model *model = analysis->model;
+    struct arena *arena = analysis->arena;
+    size_t n_uses = 0;
+    for (uint32_t id = 0; id < model->n_values; id++) n_uses += model->values[id].n_uses;
+    for (uint32_t id = 1; id < model->n_graphs; id++) n_uses += model->graphs[id].n_outputs;
+    *builder = (struct builder){
+        .analysis = analysis,
+        .task_of = arena_array(arena, model->n_nodes, sizeof(uint32_t)),
+        .seen = arena_array(arena, model->n_nodes, sizeof(uint32_t)),
+        .next_use = arena_array(arena, model->n_values, sizeof(uint32_t)),
+        .first_use = arena_array(arena, model->n_values, sizeof(uint32_t)),
+        .tensors = arena_array(arena, model->n_values, sizeof(struct scheduler_tensor)),
+        .members = arena_array(arena, n_uses + model->n_values, sizeof(uint32_t)),
+        .edges = arena_array(arena, n_uses, sizeof(struct scheduler_edge)),
+        .work = arena_array(arena, model->n_nodes, sizeof(int64_t)),
+    };
+    if (arena_failed(arena)) return diag_no_memory(analysis->diag);
+    builder->problem = (struct scheduler_problem){.n_tasks = (uint32_t)model->graphs[0].n_nodes,
+                                                  .work = builder->work,
+                                                  .edges = builder->edges,
+                                                  .tensors = builder->tensors,
+                                                  .members = builder->members};
+    return CM_OK;
+}
+
+static void find_tasks(struct builder *builder) {
+    const struct model *model = builder->analysis->model;
+    const struct graph *main = &model->graphs[0];
+    for (uint32_t i = 0; i < main->n_nodes; i++) builder->task_of[main->nodes[i]] = i;
+    for (uint32_t id = 0; id < model->n_nodes; id++) {
+        uint32_t at = id;
+        while (model->nodes[at].graph != 0) at = model->graphs[model->nodes[at].graph].owner;
+        builder->task_of[id] = builder->task_of[at];
+    }
+}
+
+static void add_edge(struct builder *builder, uint32_t value, uint32_t task) {
+    uint32_t node = builder->analysis->model->values[value].node;
+    if (node == ID_NONE || builder->task_of[node] == task) return;
+    builder->edges[builder->problem.n_edges++] =
+        (struct scheduler_edge){builder->task_of[node], task};
+}
+
+/* A body may output a value of the main graph: the node that owns the body reads it. */
+static void add_edges(struct builder *builder) {
+    const struct model *model = builder->analysis->model;
+    for (uint32_t id = 0; id < model->n_values; id++)
+        for (uint32_t i = 0; i < model->values[id].n_uses; i++)
+            add_edge(builder, id, builder->task_of[model->values[id].uses[i].node]);
+    for (uint32_t id = 1; id < model->n_graphs; id++)
+        for (size_t i = 0; i < model->graphs[id].n_outputs; i++)
+            add_edge(builder, model->graphs[id].outputs[i],
+                     builder->task_of[model->graphs[id].owner]);
+}
+
+static void add_member(struct builder *builder, uint32_t tensor, uint32_t task) {
+    if (builder->seen[task] == tensor + 1) return;
+    builder->seen[task] = tensor + 1;
+    builder->members[builder->problem.n_members++] = task;
+    builder->tensors[tensor].n_members++;
+}
+
+/* Adds the root with the tasks that produce or read it or a view of it. */
+static void add_tensor(struct builder *builder, uint32_t root, int64_t bytes) {
+    const struct model *model = builder->analysis->model;
+    uint32_t id = builder->problem.n_tensors++;
+    builder->tensors[id] = (struct scheduler_tensor){
+        .bytes = bytes,
+        .from_start = model->values[root].node == ID_NONE,
+        .members = (uint32_t)builder->problem.n_members,
+    };
+    for (uint32_t at = builder->first_use[root]; at != ID_NONE; at = builder->next_use[at]) {
+        const struct value *value = &model->values[at];
+        if (value->node != ID_NONE) add_member(builder, id, builder->task_of[value->node]);
+        for (uint32_t i = 0; i < value->n_uses; i++)
+            add_member(builder, id, builder->task_of[value->uses[i].node]);
+        if (value->is_graph_output && value->graph == 0) builder->tensors[id].to_end = true;
+    }
+}
+
+/* Leaves out inputs without readers: they are alive at the first step of any order. */
+static void add_tensors(struct builder *builder) {
+    const struct analysis *analysis = builder->analysis;
+    const struct model *model = analysis->model;
+    for (uint32_t id = 0; id < model->n_values; id++) builder->first_use[id] = ID_NONE;
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        uint32_t root = analysis->liveness.root[id];
+        builder->next_use[id] = builder->first_use[root];
+        builder->first_use[root] = id;
+    }
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        const struct value *value = &model->values[id];
+        bool matters = value->node != ID_NONE || value->n_uses > 0 || value->is_graph_output;
+        int64_t bytes = liveness_counted(analysis, id);
+        if (value->graph == 0 && bytes > 0 && matters) add_tensor(builder, id, bytes);
+    }
+}
+
+/* Sets the work of each task: the peak of the values of its bodies, which is charged on top of
+ * its outputs. While a body runs the outputs do not exist yet, so their bytes are subtracted.
+ */
+static int add_work(struct builder *builder) {
+    const struct analysis *analysis = builder->analysis;
+    const struct model *model = analysis->model;
+    const struct liveness_table *liveness = &analysis->liveness;
+    int64_t *change =
+        arena_array(analysis->arena, (size_t)liveness->n_steps + 1, sizeof *change);
+    int64_t inside = 0;
+    if (!change) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        if (model->values[id].graph == 0) continue;
+        change[liveness->first[id]] += liveness_counted(analysis, id);
+        change[liveness->last[id] + 1] -= liveness_counted(analysis, id);
+    }
+    for (uint32_t step = 0; step < liveness->n_steps; step++) {
+        const uint32_t id = liveness->node_at[step];
+        const uint32_t task = builder->task_of[id];
+        inside += change[step];
+        int64_t work = inside;
+        const struct node *owner = &model->nodes[model->graphs[0].nodes[task]];
+        for (size_t i = 0; model->nodes[id].graph != 0 && i < owner->n_outputs; i++)
+            if (owner->outputs[i] != ID_NONE)
+                work -= liveness_counted(analysis, owner->outputs[i]);
+        if (work > builder->work[task]) builder->work[task] = work;
+    }
+    return CM_OK;
+}
+
+int min_memory_find(const struct analysis *analysis, struct min_memory_order *ret) {
+    const size_t n_values = analysis->model->n_values;
+    struct builder builder;
+    struct scheduler_result found;
+    int64_t total = 0;
+    bool all_known = true;
+    *ret = (struct min_memory_order){0};
+    for (uint32_t id = 0; id < n_values; id++) {
+        total = checked_add(total, liveness_counted(analysis, id));
+        if (liveness_owned(analysis, id) == DIM_UNKNOWN) all_known = false;
+    }
+    if (!is_known(checked_mul(total, 2))) return CM_OK; /* the scheduler does not check sums */
+    int status = builder_open(&builder, analysis);
+    if (status < 0) return status;
+    find_tasks(&builder);
+    add_edges(&builder);
+    add_tensors(&builder);
+    status = add_work(&builder);
+    if (status < 0) return status;
+    if (scheduler_find(analysis->arena, &builder.problem, &found) < 0)
+        return diag_no_memory(analysis->diag);
+    ret->optimal = found.optimal && all_known;
+    ret->peak = found.peak;
+    if (found.peak < found.given_peak) ret->order = found.order;
+    return CM_OK;
+}
