@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What rows of described operators do: find what the names of the description stand for at a
- * node, and evaluate it. Both the shape rule and the costs begin from there.
+ * The callbacks of custom operators: bind the names of the description to values at a node,
+ * then evaluate its expressions. Both shape inference and costs start this way.
  */
 #include "ops/custom/custom_op.h"
 
@@ -15,12 +15,12 @@
 
 #define MOST_SLOTS (CUSTOM_OP_MOST_NAMES + 2 * CUSTOM_OP_MOST_ITEMS)
 
-/* A description at a node. */
+/* A description bound to a node. */
 struct evaluation {
     const struct custom *custom;
     const struct op_context *context;
-    int64_t values[MOST_SLOTS]; /* by name */
-    struct shape rest;          /* "..."; RANK_UNKNOWN: not bound */
+    int64_t values[MOST_SLOTS]; /* by slot */
+    struct shape rest;          /* dims of "..."; RANK_UNKNOWN if not bound */
     int64_t rest_dims[SHAPE_MAX_RANK];
 };
 
@@ -33,30 +33,26 @@ bool custom_op_has_costs(const struct op *op) {
 }
 
 const struct custom *custom_op_of_op(const struct op *op) {
-    return (const struct custom *)op; /* its first member */
+    return (const struct custom *)op; /* `op` is its first member */
 }
 
-static const struct custom *custom_op_of(const struct op_context *context) {
-    return custom_op_of_op(context->op);
-}
-
-static int find_value(const struct evaluation *evaluation, const struct expression *is,
-                      int64_t *ret) {
+static int evaluate(const struct evaluation *evaluation, const struct expression *is,
+                    int64_t *ret) {
     bool by_zero = false;
     *ret = expression_value(is, evaluation->values, &by_zero);
     if (!by_zero) return CM_OK;
     return op_fail(evaluation->context, DIAG_VALUE, "'%s' divides by 0", is->text);
 }
 
-static int take_attribute(const struct evaluation *evaluation,
+static int bind_attribute(const struct evaluation *evaluation,
                           const struct custom_op_name *name, int64_t *ret) {
     const struct op_context *context = evaluation->context;
     const struct attr *attr = node_attr(context->node, name->attribute);
     const enum attr_kind want = name->is_element ? ATTR_INTS : ATTR_INT;
     *ret = name->otherwise;
     if (attr && attr->kind != want)
-        return op_fail(context, DIAG_ATTRIBUTE, "attribute '%s' is of kind %s, %s wanted",
-                       name->attribute, attr_kind_name(attr->kind), attr_kind_name(want));
+        return op_fail(context, DIAG_ATTRIBUTE, "attribute '%s' must be of kind %s, got %s",
+                       name->attribute, attr_kind_name(want), attr_kind_name(attr->kind));
     if (attr && name->is_element && name->index < attr->n)
         *ret = attr->ints[name->index];
     else if (attr && !name->is_element)
@@ -66,8 +62,8 @@ static int take_attribute(const struct evaluation *evaluation,
     return CM_OK;
 }
 
-/* What stands at the node itself. Of an operand that is omitted there are no elements. */
-static int take_operands(struct evaluation *evaluation) {
+/* Binds attributes and the elements of inputs; an omitted input has 0 elements. */
+static int bind_operands(struct evaluation *evaluation) {
     const struct op_context *context = evaluation->context;
     for (size_t i = 0; i < evaluation->custom->n_names; i++) {
         const struct custom_op_name *name = &evaluation->custom->names[i];
@@ -75,7 +71,7 @@ static int take_operands(struct evaluation *evaluation) {
         int status = CM_OK;
         *value = DIM_UNKNOWN;
         if (name->kind == CUSTOM_OP_ATTRIBUTE)
-            status = take_attribute(evaluation, name, value);
+            status = bind_attribute(evaluation, name, value);
         else if (name->kind == CUSTOM_OP_INPUT)
             *value = op_has_input(context, name->index) ? op_elements(context, name->index) : 0;
         if (status != CM_OK) return status;
@@ -83,18 +79,19 @@ static int take_operands(struct evaluation *evaluation) {
     return CM_OK;
 }
 
-/* Of two that should be one, what is known; both may be unknown. False: they differ. */
+/* Sets *a to the known one of two dims that must be equal; both may be unknown. Returns false
+ * if they differ. */
 static bool join_dims(int64_t *a, int64_t b) {
     if (!is_known(*a)) *a = b;
     return !is_known(b) || *a == b;
 }
 
-static int misfit(const struct evaluation *evaluation, size_t input) {
+static int mismatch(const struct evaluation *evaluation, size_t input) {
     const struct op_context *context = evaluation->context;
     return op_fail(context, DIAG_SHAPE,
-                   "input %zu has the shape %s, which its description '%s' does not fit", input,
-                   op_shape_text(context, op_shape(context, input)),
-                   evaluation->custom->inputs[input].text);
+                   "input %zu must have the dims '%s' of its description, got %s", input,
+                   evaluation->custom->inputs[input].text,
+                   op_shape_text(context, op_shape(context, input)));
 }
 
 static int bind_dim(struct evaluation *evaluation, size_t input,
@@ -102,14 +99,14 @@ static int bind_dim(struct evaluation *evaluation, size_t input,
     int64_t wanted = DIM_UNKNOWN;
     if (dim->kind == DIM_NAMED)
         return join_dims(&evaluation->values[dim->slot], is) ? CM_OK
-                                                             : misfit(evaluation, input);
+                                                             : mismatch(evaluation, input);
     const int status =
-        dim->kind == DIM_COMPUTED ? find_value(evaluation, &dim->is, &wanted) : CM_OK;
+        dim->kind == DIM_COMPUTED ? evaluate(evaluation, &dim->is, &wanted) : CM_OK;
     if (status != CM_OK || join_dims(&wanted, is)) return status;
-    return misfit(evaluation, input);
+    return mismatch(evaluation, input);
 }
 
-/* `n` dims stand for "...". */
+/* Binds "..." to `n` dims. */
 static int bind_rest(struct evaluation *evaluation, size_t input, const int64_t *dims, int n) {
     struct shape *rest = &evaluation->rest;
     if (!shape_has_rank(rest)) {
@@ -119,7 +116,7 @@ static int bind_rest(struct evaluation *evaluation, size_t input, const int64_t 
     }
     bool fits = rest->rank == n;
     for (int i = 0; i < n && fits; i++) fits = join_dims(&rest->dims[i], dims[i]);
-    return fits ? CM_OK : misfit(evaluation, input);
+    return fits ? CM_OK : mismatch(evaluation, input);
 }
 
 static int bind_input(struct evaluation *evaluation, size_t input) {
@@ -128,7 +125,7 @@ static int bind_input(struct evaluation *evaluation, size_t input) {
     const int n_rest = shape->rank - (int)dims->n + 1;
     int axis = 0;
     if (!shape_has_rank(shape)) return CM_OK;
-    if (dims->has_rest ? n_rest < 0 : n_rest != 1) return misfit(evaluation, input);
+    if (dims->has_rest ? n_rest < 0 : n_rest != 1) return mismatch(evaluation, input);
     for (size_t i = 0; i < dims->n; i++) {
         const struct custom_op_dim *dim = &dims->items[i];
         const bool is_rest = dim->kind == DIM_REST;
@@ -140,27 +137,23 @@ static int bind_input(struct evaluation *evaluation, size_t input) {
     return CM_OK;
 }
 
-static int find_where(struct evaluation *evaluation) {
-    int status = CM_OK;
+static int bind_names(struct evaluation *evaluation, const struct op_context *context) {
+    evaluation->custom = custom_op_of_op(context->op);
+    evaluation->context = context;
+    evaluation->rest = (struct shape){RANK_UNKNOWN, evaluation->rest_dims};
+    int status = bind_operands(evaluation);
+    for (size_t i = 0; i < evaluation->custom->n_inputs && status == CM_OK; i++)
+        status = bind_input(evaluation, i);
     for (size_t i = 0; i < evaluation->custom->n_names && status == CM_OK; i++) {
         const struct custom_op_name *name = &evaluation->custom->names[i];
         if (name->kind == CUSTOM_OP_WHERE)
-            status = find_value(evaluation, &name->is, &evaluation->values[i]);
+            status = evaluate(evaluation, &name->is, &evaluation->values[i]);
     }
     return status;
 }
 
-static int begin(struct evaluation *evaluation, const struct op_context *context) {
-    evaluation->custom = custom_op_of(context);
-    evaluation->context = context;
-    evaluation->rest = (struct shape){RANK_UNKNOWN, evaluation->rest_dims};
-    int status = take_operands(evaluation);
-    for (size_t i = 0; i < evaluation->custom->n_inputs && status == CM_OK; i++)
-        status = bind_input(evaluation, i);
-    return status == CM_OK ? find_where(evaluation) : status;
-}
-
-/* Expressions may fall where dims rise: of bounds they make nothing that is one. */
+/* Returns true if an input shape is only an upper bound. Expressions need not be monotone, so
+ * their values would not be bounds. */
 static bool is_loose(const struct op_context *context) {
     for (size_t i = 0; i < context->n_inputs; i++)
         if (op_is_loose(context, i)) return true;
@@ -176,11 +169,11 @@ static int append_dim(const struct evaluation *evaluation, const struct custom_o
     }
     int64_t *next = &dims[(*rank)++];
     *next = DIM_UNKNOWN;
-    return dim->kind == DIM_COMPUTED ? find_value(evaluation, &dim->is, next) : CM_OK;
+    return dim->kind == DIM_COMPUTED ? evaluate(evaluation, &dim->is, next) : CM_OK;
 }
 
-/* Of unknown rank where nobody knows what "..." is. */
-static int state_output(const struct evaluation *evaluation, struct op_context *context,
+/* The output has unknown rank if "..." is not bound. */
+static int infer_output(const struct evaluation *evaluation, struct op_context *context,
                         size_t index) {
     const struct custom_op_output *output = &evaluation->custom->outputs[index];
     const bool is_open = output->dims.has_rest && !shape_has_rank(&evaluation->rest);
@@ -195,16 +188,8 @@ static int state_output(const struct evaluation *evaluation, struct op_context *
     return op_output_dims(context, index, dtype, is_open ? RANK_UNKNOWN : rank, dims);
 }
 
-static int state_outputs(const struct evaluation *evaluation, struct op_context *context) {
-    const struct custom *custom = evaluation->custom;
-    int status = CM_OK;
-    if (custom->like) return custom->like->infer(context);
-    for (size_t i = 0; i < custom->n_outputs && status == CM_OK; i++)
-        status = state_output(evaluation, context, i);
-    return status;
-}
-
-static int find_cost(struct evaluation *evaluation, const struct expression *is, int64_t *ret) {
+static int evaluate_cost(struct evaluation *evaluation, const struct expression *is,
+                         int64_t *ret) {
     const struct op_context *context = evaluation->context;
     for (size_t i = 0; i < evaluation->custom->n_names; i++) {
         const struct custom_op_name *name = &evaluation->custom->names[i];
@@ -212,51 +197,44 @@ static int find_cost(struct evaluation *evaluation, const struct expression *is,
         const bool is_there = op_has_output(context, name->index);
         evaluation->values[i] = is_there ? op_output_elements(context, name->index) : 0;
     }
-    const int status = find_value(evaluation, is, ret);
+    const int status = evaluate(evaluation, is, ret);
     if (status != CM_OK || !is_known(*ret) || *ret >= 0) return status;
-    return op_fail(context, DIAG_VALUE, "'%s' is %lld, a cost is at least 0", is->text,
+    return op_fail(context, DIAG_VALUE, "'%s' must be >= 0, got %lld", is->text,
                    (long long)*ret);
 }
 
-/* Here, where a fault has its node: what counts has no way to tell it. */
-static int check_costs(struct evaluation *evaluation) {
-    const struct custom *custom = evaluation->custom;
-    int64_t cost = 0;
-    if (!custom->has_costs) return CM_OK;
-    const int status = find_cost(evaluation, &custom->macs, &cost);
-    return status == CM_OK ? find_cost(evaluation, &custom->other_flops, &cost) : status;
-}
-
+/* Evaluates the costs too: the callbacks of costs cannot report errors. */
 int custom_op_infer(struct op_context *context) {
-    const struct custom *custom = custom_op_of(context);
+    const struct custom *custom = custom_op_of_op(context->op);
     struct evaluation evaluation;
     if (is_loose(context)) return custom->like ? custom->like->infer(context) : CM_OK;
-    int status = begin(&evaluation, context);
-    if (status == CM_OK) status = state_outputs(&evaluation, context);
-    return status == CM_OK ? check_costs(&evaluation) : status;
+    int64_t cost = 0;
+    int status = bind_names(&evaluation, context);
+    if (status == CM_OK && custom->like) status = custom->like->infer(context);
+    for (size_t i = 0; i < custom->n_outputs && status == CM_OK; i++)
+        status = infer_output(&evaluation, context, i);
+    if (status != CM_OK || !custom->has_costs) return status;
+    status = evaluate_cost(&evaluation, &custom->macs, &cost);
+    return status == CM_OK ? evaluate_cost(&evaluation, &custom->other_flops, &cost) : status;
 }
 
-/* Faults were told by the shape rule. */
+/* Returns DIM_UNKNOWN on errors, which custom_op_infer has reported. */
 static int64_t cost_of(const struct op_context *context, const struct expression *is) {
     struct op_context quiet = *context;
     struct evaluation evaluation;
     int64_t cost = DIM_UNKNOWN;
     quiet.diag = NULL;
-    if (is_loose(context) || begin(&evaluation, &quiet) != CM_OK) return DIM_UNKNOWN;
-    return find_cost(&evaluation, is, &cost) == CM_OK ? cost : DIM_UNKNOWN;
+    if (is_loose(context) || bind_names(&evaluation, &quiet) != CM_OK) return DIM_UNKNOWN;
+    return evaluate_cost(&evaluation, is, &cost) == CM_OK ? cost : DIM_UNKNOWN;
 }
 
 void custom_op_macs(const struct op_context *context, struct product *ret) {
-    const struct custom *custom = custom_op_of(context);
+    const struct custom *custom = custom_op_of_op(context->op);
     product_add(ret, custom->op.cost.macs_formula, cost_of(context, &custom->macs));
 }
 
 int64_t custom_op_other_flops(const struct op_context *context) {
-    return cost_of(context, &custom_op_of(context)->other_flops);
-}
-
-static bool is_newer(const struct custom *a, const struct custom *b) {
-    return b == NULL || a->since > b->since;
+    return cost_of(context, &custom_op_of_op(context->op)->other_flops);
 }
 
 static const struct custom *find_in(const struct cm_op_costs *costs, const char *domain,
@@ -265,7 +243,7 @@ static const struct custom *find_in(const struct cm_op_costs *costs, const char 
     for (size_t i = 0; i < costs->n; i++) {
         const struct custom *row = &costs->items[i];
         if (row->since <= opset && text_equal(row->type, type) &&
-            text_equal(row->domain, domain) && is_newer(row, best))
+            text_equal(row->domain, domain) && (!best || row->since > best->since))
             best = row;
     }
     return best;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a description, whose texts anybody may have written, to a row. Texts are read in the
- * order in which their names may use each other: attributes, inputs, where, outputs, costs.
+ * Reads a description into a row. The texts are untrusted. They are read in the order in which
+ * their names may use each other: attributes, inputs, where, outputs, costs.
  */
 #include "ops/custom/custom_op.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "ops/custom/custom_op_names.h"
 #include "ops/registry.h"
 #include "support/arena.h"
 #include "support/checked.h"
@@ -17,16 +16,24 @@
 
 #include "support/banned.h"
 
+#define NOT_FOUND (-1)
+
 struct reading {
     const struct cm_op_description *from;
-    const char *place;
+    const char *place; /* "operators[0]", for messages */
     struct arena *arena;
     struct cm_diagnostics *diag;
-    struct custom_op_names names;
     struct custom *ret;
+    size_t most_inputs;  /* "in0" .. may be used up to this number */
+    size_t most_outputs; /* "out0" likewise; 0 until the outputs have been read */
+    size_t n_steps;      /* of the expressions so far */
+    /* Names are searched linearly: descriptions are short. */
+    size_t n_names;
+    size_t n_operands; /* of the names: elements of operands, added when first used */
+    struct custom_op_name names[CUSTOM_OP_MOST_NAMES + 2 * CUSTOM_OP_MOST_ITEMS];
 };
 
-/* "operators[0].inputs[2]"; "" where memory is short, which the next allocation tells. */
+/* Returns "operators[0].inputs[2]"; "" if memory ran out, which the arena remembers. */
 static const char *place_of(const struct reading *reading, const char *key, size_t index) {
     const char *place =
         index == CM_NO_INDEX
@@ -37,8 +44,8 @@ static const char *place_of(const struct reading *reading, const char *key, size
 
 static int check_items(const struct reading *reading, const char *key, size_t n) {
     if (n <= CUSTOM_OP_MOST_ITEMS) return CM_OK;
-    return diag_error(reading->diag, DIAG_LIMIT, "%s: %zu, at most %d are read",
-                      place_of(reading, key, CM_NO_INDEX), n, CUSTOM_OP_MOST_ITEMS);
+    return diag_error(reading->diag, DIAG_LIMIT, "%s must have at most %d items, got %zu",
+                      place_of(reading, key, CM_NO_INDEX), CUSTOM_OP_MOST_ITEMS, n);
 }
 
 static int begin(const struct reading *reading, const char *key, size_t index, const char *text,
@@ -46,39 +53,169 @@ static int begin(const struct reading *reading, const char *key, size_t index, c
     return expression_begin(text, place_of(reading, key, index), reading->diag, ret);
 }
 
-static int want_end(struct expression_cursor *cursor) {
+static int check_end(struct expression_cursor *cursor) {
     if (expression_at_end(cursor)) return CM_OK;
-    return expression_fault(cursor, "want nothing more");
+    return expression_fault(cursor, "expected the end of the text");
 }
 
-static int read_whole(struct reading *reading, const char *key, const char *text,
-                      struct expression *ret) {
-    struct expression_cursor cursor;
-    int status = begin(reading, key, CM_NO_INDEX, text, &cursor);
-    if (status == CM_OK) status = custom_op_expression(&reading->names, &cursor, ret);
-    return status == CM_OK ? want_end(&cursor) : status;
+/* Returns the slot of the name, or NOT_FOUND. */
+static int find_name(const struct reading *reading, const char *name, size_t length) {
+    for (size_t i = 0; i < reading->n_names; i++)
+        if (strlen(reading->names[i].name) == length &&
+            memcmp(reading->names[i].name, name, length) == 0)
+            return (int)i;
+    return NOT_FOUND;
+}
+
+/* Reads "in0" or "out12", the elements of an operand. Leading zeros are refused, so that the
+ * number of such names is limited. */
+static bool is_operand(const char *name, size_t length, enum custom_op_kind *ret_kind,
+                       size_t *ret_index) {
+    const bool is_input = length > 2 && memcmp(name, "in", 2) == 0;
+    const bool is_output = length > 3 && memcmp(name, "out", 3) == 0;
+    const size_t prefix = is_input ? 2 : 3;
+    int64_t index = 0;
+    if (!is_input && !is_output) return false;
+    if (name[prefix] == '-' || (name[prefix] == '0' && length - prefix > 1)) return false;
+    if (!text_to_int64(name + prefix, length - prefix, &index)) return false;
+    *ret_kind = is_input ? CUSTOM_OP_INPUT : CUSTOM_OP_OUTPUT;
+    *ret_index = (size_t)index;
+    return true;
+}
+
+/* Adds the name; returns its slot, or NOT_FOUND if memory ran out. */
+static int append_name(struct reading *reading, const char *name, size_t length,
+                       struct custom_op_name is) {
+    BUG_ON(reading->n_names == sizeof(reading->names) / sizeof(reading->names[0]));
+    is.name = arena_strndup(reading->arena, name, length);
+    if (!is.name) return NOT_FOUND;
+    reading->names[reading->n_names] = is;
+    return (int)reading->n_names++;
+}
+
+/* Finds a name of an expression; adds "in0" and "out0" when they are first used. */
+static int find_or_add(void *context, const char *name, size_t length) {
+    struct reading *reading = context;
+    struct custom_op_name is = {.kind = CUSTOM_OP_INPUT};
+    const int found = find_name(reading, name, length);
+    if (found != NOT_FOUND) return found;
+    if (!is_operand(name, length, &is.kind, &is.index)) return NOT_FOUND;
+    const size_t most =
+        is.kind == CUSTOM_OP_INPUT ? reading->most_inputs : reading->most_outputs;
+    if (is.index >= most || is.index >= CUSTOM_OP_MOST_ITEMS) return NOT_FOUND;
+    reading->n_operands++;
+    return append_name(reading, name, length, is);
+}
+
+static int read_expression(struct reading *reading, struct expression_cursor *cursor,
+                           struct expression *ret) {
+    const struct expression_names lookup = {find_or_add, reading};
+    const int status = expression_read(cursor, &lookup, reading->arena, ret);
+    if (status != CM_OK) return status;
+    reading->n_steps += ret->n;
+    if (reading->n_steps <= CUSTOM_OP_MOST_STEPS) return CM_OK;
+    return expression_fault(cursor, "more than %d steps in one description",
+                            CUSTOM_OP_MOST_STEPS);
+}
+
+/* Reads the name at the cursor and defines it in the next slot. */
+static int define(struct reading *reading, struct expression_cursor *cursor,
+                  struct custom_op_name is) {
+    enum custom_op_kind kind = CUSTOM_OP_INPUT;
+    size_t index = 0;
+    size_t length = 0;
+    const char *name = expression_peek_name(cursor, &length);
+    if (length == 0) return expression_fault(cursor, "expected a name");
+    if (is_operand(name, length, &kind, &index) || expression_is_function(name, length))
+        return expression_fault(cursor, "the name is reserved");
+    if (find_name(reading, name, length) != NOT_FOUND)
+        return expression_fault(cursor, "the name is defined twice");
+    if (reading->n_names - reading->n_operands == CUSTOM_OP_MOST_NAMES)
+        return expression_fault(cursor, "more than %d names", CUSTOM_OP_MOST_NAMES);
+    if (append_name(reading, name, length, is) == NOT_FOUND)
+        return diag_no_memory(cursor->diag);
+    cursor->at += length;
+    return CM_OK;
+}
+
+/* Returns true if a name is the whole dim. */
+static bool is_name_alone(struct expression_cursor cursor, size_t *ret_length) {
+    const char *name = expression_peek_name(&cursor, ret_length);
+    cursor.at = name + *ret_length;
+    return *ret_length > 0 && !expression_is_function(name, *ret_length) &&
+           (expression_at_end(&cursor) || *cursor.at == ',');
+}
+
+/* dim = "..." | "?" | sum. `binds`: a dim of an input, which defines a name that is new. */
+static int read_dim(struct reading *reading, struct expression_cursor *cursor, bool binds,
+                    struct custom_op_dim *ret) {
+    size_t length = 0;
+    *ret = (struct custom_op_dim){.kind = DIM_REST};
+    if (expression_take(cursor, "...")) return CM_OK;
+    ret->kind = DIM_ANY;
+    if (expression_take(cursor, "?")) return CM_OK;
+    if (binds && is_name_alone(*cursor, &length)) {
+        const char *name = expression_peek_name(cursor, &length);
+        const int slot = find_name(reading, name, length);
+        ret->kind = DIM_NAMED;
+        ret->slot = slot < 0 ? reading->n_names : (size_t)slot;
+        if (slot < 0)
+            return define(reading, cursor, (struct custom_op_name){.kind = CUSTOM_OP_DIM});
+        if (reading->names[slot].kind == CUSTOM_OP_DIM) {
+            cursor->at += length;
+            return CM_OK;
+        }
+    }
+    ret->kind = DIM_COMPUTED; /* a name of another kind, such as an attribute, too */
+    return read_expression(reading, cursor, &ret->is);
+}
+
+/* dims = [ dim { "," dim } ], up to the end. */
+static int read_dims(struct reading *reading, struct expression_cursor *cursor, bool binds,
+                     struct custom_op_dims *ret) {
+    struct custom_op_dim items[CUSTOM_OP_MOST_DIMS];
+    struct custom_op_dims dims = {.text = arena_strdup(reading->arena, cursor->text)};
+    while (!expression_at_end(cursor)) {
+        if (dims.n == CUSTOM_OP_MOST_DIMS)
+            return expression_fault(cursor, "more than %d dims", CUSTOM_OP_MOST_DIMS);
+        struct custom_op_dim *dim = &items[dims.n++];
+        const int status = read_dim(reading, cursor, binds, dim);
+        if (status != CM_OK) return status;
+        if (dim->kind == DIM_REST && dims.has_rest)
+            return expression_fault(cursor, "a second '...'");
+        dims.has_rest = dims.has_rest || dim->kind == DIM_REST;
+        if (expression_at_end(cursor)) break;
+        if (!expression_take(cursor, ",")) return expression_fault(cursor, "expected ','");
+        if (expression_at_end(cursor))
+            return expression_fault(cursor, "expected a dim after ','");
+    }
+    dims.items = arena_copy(reading->arena, items, dims.n * sizeof(items[0]));
+    if (!dims.text || !dims.items) return diag_no_memory(cursor->diag);
+    *ret = dims;
+    return CM_OK;
 }
 
 /* "strides[0]" is element 0 of "strides". */
 static int read_attribute(struct reading *reading, const struct cm_named_size *from) {
     struct expression_cursor cursor;
-    struct custom_op_name is = {.kind = CUSTOM_OP_ATTRIBUTE, .otherwise = from->size};
     const char *bracket = strchr(from->name, '[');
     const size_t length =
         bracket ? (size_t)(bracket - from->name) : strnlen(from->name, EXPRESSION_LONGEST);
+    struct custom_op_name is = {.kind = CUSTOM_OP_ATTRIBUTE,
+                                .attribute = arena_strndup(reading->arena, from->name, length),
+                                .is_element = bracket != NULL,
+                                .otherwise = from->size};
     int64_t index = 0;
-    is.attribute = arena_strndup(reading->arena, from->name, length);
     if (!is.attribute) return diag_no_memory(reading->diag);
-    is.is_element = bracket != NULL;
     int status = begin(reading, "attributes", CM_NO_INDEX, from->name, &cursor);
-    if (status == CM_OK && strpbrk(from->name, " \t"))
-        return expression_fault(&cursor, "a name has no blanks");
-    if (status == CM_OK && bracket &&
-        !text_to_int64(bracket + 1, strcspn(bracket + 1, "]"), &index))
-        return expression_fault(&cursor, "want a name, as stride or strides[0]");
+    if (status != CM_OK) return status;
+    if (strpbrk(from->name, " \t"))
+        return expression_fault(&cursor, "a name must not contain blanks");
+    if (bracket && !text_to_int64(bracket + 1, strcspn(bracket + 1, "]"), &index))
+        return expression_fault(&cursor, "expected a name such as stride or strides[0]");
     is.index = (size_t)index;
-    if (status == CM_OK) status = custom_op_add(&reading->names, &cursor, is);
-    return status == CM_OK ? want_end(&cursor) : status;
+    status = define(reading, &cursor, is);
+    return status == CM_OK ? check_end(&cursor) : status;
 }
 
 static int read_attributes(struct reading *reading) {
@@ -88,40 +225,35 @@ static int read_attributes(struct reading *reading) {
     return status;
 }
 
-/* What may be omitted must not be what alone says how large something is. */
+/* An optional input must not define a dim: its size would be unknown if it is omitted. */
 static int read_input(struct reading *reading, size_t index, bool is_required,
                       struct custom_op_dims *ret) {
     struct expression_cursor cursor;
-    const size_t before = custom_op_n_own(&reading->names);
+    const size_t before = reading->n_names - reading->n_operands;
     int status = begin(reading, "inputs", index, reading->from->inputs[index], &cursor);
-    if (status == CM_OK) status = custom_op_dims(&reading->names, &cursor, true, ret);
+    if (status == CM_OK) status = read_dims(reading, &cursor, true, ret);
     if (status != CM_OK || is_required) return status;
-    if (custom_op_n_own(&reading->names) == before) return CM_OK;
-    return expression_fault(&cursor,
-                            "an input that may be omitted cannot be the first to name a dim");
-}
-
-/* Where none is listed. */
-static int32_t most_inputs(const struct op *like) {
-    return like ? like->max_inputs : VARIADIC;
+    if (reading->n_names - reading->n_operands == before) return CM_OK;
+    return expression_fault(&cursor, "an optional input must not be the first to name a dim");
 }
 
 static int read_inputs(struct reading *reading) {
     const struct cm_op_description *from = reading->from;
+    const struct op *like = reading->ret->like;
     const size_t n = from->n_inputs;
-    const bool all = from->required_inputs == CM_UNKNOWN;
-    const int64_t required = all ? (int64_t)n : from->required_inputs;
-    const int32_t max_inputs = n == 0 ? most_inputs(reading->ret->like) : (int32_t)n;
-    struct custom_op_dims *inputs = NULL;
+    const int64_t required =
+        from->required_inputs == CM_UNKNOWN ? (int64_t)n : from->required_inputs;
+    int32_t max_inputs = (int32_t)n;
+    if (n == 0) max_inputs = like ? like->max_inputs : VARIADIC;
     int status = check_items(reading, "inputs", n);
     if (status != CM_OK) return status;
     if (required < 0 || required > (int64_t)n)
-        return diag_error(reading->diag, DIAG_FORMAT, "%s: %lld, there are %zu inputs",
-                          place_of(reading, "required_inputs", CM_NO_INDEX),
-                          (long long)required, n);
-    inputs = arena_array(reading->arena, n, sizeof(*inputs));
+        return diag_error(reading->diag, DIAG_FORMAT, "%s must be 0 to %zu, got %lld",
+                          place_of(reading, "required_inputs", CM_NO_INDEX), n,
+                          (long long)required);
+    struct custom_op_dims *inputs = arena_array(reading->arena, n, sizeof(*inputs));
     if (!inputs) return diag_no_memory(reading->diag);
-    reading->names.most_inputs = (size_t)max_inputs;
+    reading->most_inputs = (size_t)max_inputs;
     for (size_t i = 0; i < n && status == CM_OK; i++)
         status = read_input(reading, i, (int64_t)i < required, &inputs[i]);
     reading->ret->n_inputs = n;
@@ -131,7 +263,7 @@ static int read_inputs(struct reading *reading) {
     return status;
 }
 
-/* NAME = sum. The name is known behind it, not in it. */
+/* NAME = sum. The sum must not use the name itself. */
 static int read_definition(struct reading *reading, size_t index) {
     struct expression_cursor cursor;
     struct custom_op_name is = {.kind = CUSTOM_OP_WHERE};
@@ -140,10 +272,10 @@ static int read_definition(struct reading *reading, size_t index) {
     struct expression_cursor name = cursor;
     size_t length = 0;
     cursor.at = expression_peek_name(&cursor, &length) + length;
-    if (!expression_take(&cursor, "=")) return expression_fault(&cursor, "want NAME = ...");
-    status = custom_op_expression(&reading->names, &cursor, &is.is);
-    if (status == CM_OK) status = want_end(&cursor);
-    return status == CM_OK ? custom_op_add(&reading->names, &name, is) : status;
+    if (!expression_take(&cursor, "=")) return expression_fault(&cursor, "expected NAME = ...");
+    status = read_expression(reading, &cursor, &is.is);
+    if (status == CM_OK) status = check_end(&cursor);
+    return status == CM_OK ? define(reading, &name, is) : status;
 }
 
 static int read_where(struct reading *reading) {
@@ -153,31 +285,22 @@ static int read_where(struct reading *reading) {
     return status;
 }
 
-static bool any_rest(const struct reading *reading) {
-    for (size_t i = 0; i < reading->ret->n_inputs; i++)
-        if (reading->ret->inputs[i].has_rest) return true;
-    return false;
-}
-
-/* "input 1", of those that the description lists, or of any number. */
-static bool is_input(const struct reading *reading, const char *text, size_t *ret) {
+/* type = "float16" | "input 1"; "" is "input 0". */
+static int read_type(const struct reading *reading, const char *text,
+                     struct custom_op_output *ret) {
     static const char prefix[] = "input ";
     const char *number = text + sizeof(prefix) - 1;
     int64_t from = 0;
-    if (!text_starts_with(text, prefix) || !text_to_int64(number, strlen(number), &from))
-        return false;
-    *ret = (size_t)from;
-    return from >= 0 && from < CUSTOM_OP_MOST_ITEMS && from < reading->ret->op.max_inputs;
-}
-
-/* "float16", or that of an input. */
-static int read_type(const struct reading *reading, const char *text,
-                     struct custom_op_output *ret) {
     ret->dtype = dtype_from_name(text);
     if (ret->dtype != DTYPE_UNDEFINED || text[0] == '\0') return CM_OK;
-    if (is_input(reading, text, &ret->from)) return CM_OK;
+    if (text_starts_with(text, prefix) && text_to_int64(number, strlen(number), &from) &&
+        from >= 0 && from < CUSTOM_OP_MOST_ITEMS && from < reading->ret->op.max_inputs) {
+        ret->from = (size_t)from;
+        return CM_OK;
+    }
     return diag_error(reading->diag, DIAG_FORMAT,
-                      "%s: want a type, as float16, or that of an input, as 'input 0'",
+                      "%s must be an element type such as float16, or that of an input, such "
+                      "as 'input 0'",
                       place_of(reading, "type", CM_NO_INDEX));
 }
 
@@ -186,18 +309,19 @@ static int read_output(struct reading *reading, const struct cm_op_output *from,
     struct expression_cursor cursor;
     int status = read_type(reading, from->type, ret);
     if (status == CM_OK) status = begin(reading, "dims", CM_NO_INDEX, from->dims, &cursor);
-    if (status == CM_OK) status = custom_op_dims(&reading->names, &cursor, false, &ret->dims);
-    if (status != CM_OK || !ret->dims.has_rest || any_rest(reading)) return status;
+    if (status == CM_OK) status = read_dims(reading, &cursor, false, &ret->dims);
+    if (status != CM_OK || !ret->dims.has_rest) return status;
+    for (size_t i = 0; i < reading->ret->n_inputs; i++)
+        if (reading->ret->inputs[i].has_rest) return CM_OK;
     return expression_fault(&cursor, "no input has a '...'");
 }
 
 static int read_outputs(struct reading *reading) {
     const size_t n = reading->from->n_outputs;
     const char *outer = reading->place;
-    struct custom_op_output *outputs = NULL;
     int status = check_items(reading, "outputs", n);
     if (status != CM_OK) return status;
-    outputs = arena_array(reading->arena, n, sizeof(*outputs));
+    struct custom_op_output *outputs = arena_array(reading->arena, n, sizeof(*outputs));
     if (!outputs) return diag_no_memory(reading->diag);
     for (size_t i = 0; i < n && status == CM_OK; i++) {
         reading->place = place_of(reading, "outputs", i);
@@ -206,11 +330,19 @@ static int read_outputs(struct reading *reading) {
     }
     reading->ret->n_outputs = n;
     reading->ret->outputs = outputs;
-    reading->names.most_outputs = n == 0 ? (size_t)reading->ret->like->max_outputs : n;
+    reading->most_outputs = n == 0 ? (size_t)reading->ret->like->max_outputs : n;
     return status;
 }
 
-/* Nothing is nought because it was not said: "0" says it. */
+static int read_cost(struct reading *reading, const char *key, const char *text,
+                     struct expression *ret) {
+    struct expression_cursor cursor;
+    int status = begin(reading, key, CM_NO_INDEX, text, &cursor);
+    if (status == CM_OK) status = read_expression(reading, &cursor, ret);
+    return status == CM_OK ? check_end(&cursor) : status;
+}
+
+/* A missing cost is never 0 by default. */
 static int read_costs(struct reading *reading) {
     const struct cm_op_description *from = reading->from;
     struct custom *ret = reading->ret;
@@ -219,81 +351,123 @@ static int read_costs(struct reading *reading) {
     ret->has_costs = has_macs && has_flops;
     if (has_macs != has_flops || (!ret->has_costs && from->n_outputs > 0))
         return diag_error(reading->diag, DIAG_FORMAT,
-                          "%s: want both macs and other_flops, of which each may be \"0\"",
+                          "%s: macs and other_flops are both required, \"0\" if none",
                           reading->place);
     if (!ret->has_costs) return CM_OK;
-    const int status = read_whole(reading, "macs", from->macs, &ret->macs);
+    const int status = read_cost(reading, "macs", from->macs, &ret->macs);
     if (status != CM_OK) return status;
-    return read_whole(reading, "other_flops", from->other_flops, &ret->other_flops);
+    return read_cost(reading, "other_flops", from->other_flops, &ret->other_flops);
 }
 
-/* CM_UNKNOWN is any. */
+/* CM_UNKNOWN is any opset. */
 static int check_opset(const struct reading *reading, const char *key, int64_t opset,
                        int64_t first) {
     if (opset == CM_UNKNOWN || opset >= first) return CM_OK;
-    return diag_error(reading->diag, DIAG_FORMAT, "%s: %" PRId64 " is no opset",
-                      place_of(reading, key, CM_NO_INDEX), opset);
+    return diag_error(reading->diag, DIAG_FORMAT,
+                      "%s must be an opset >= %" PRId64 ", got %" PRId64,
+                      place_of(reading, key, CM_NO_INDEX), first, opset);
 }
 
-/* "com.microsoft::Gelu", "Conv". */
-static int find_like(const struct reading *reading, const struct op **ret) {
+/* The cost of control flow is that of its bodies, so it cannot be described. */
+static int check_not_control(const struct reading *reading, const char *place,
+                             const struct op *op) {
+    if (op->memory != MEMORY_CONTROL) return CM_OK;
+    return diag_error(reading->diag, DIAG_FORMAT,
+                      "%s must not be control flow: its cost is that of its bodies", place);
+}
+
+/* "com.microsoft::Gelu" or "Conv". */
+static int read_like(struct reading *reading) {
     const struct cm_op_description *from = reading->from;
+    const char *place = place_of(reading, "like", CM_NO_INDEX);
     const char *colons = strstr(from->like, "::");
     const char *type = colons ? colons + 2 : from->like;
     const char *domain =
         colons ? arena_strndup(reading->arena, from->like, (size_t)(colons - from->like)) : "";
     const int64_t opset = from->like_opset == CM_UNKNOWN ? INT32_MAX : from->like_opset;
     if (!domain) return diag_no_memory(reading->diag);
-    *ret = registry_find(domain, type, opset);
-    return CM_OK;
-}
-
-/* What it costs is what its bodies do, and those are the model's. */
-static int refuse_control(const struct reading *reading, const char *place,
-                          const struct op *op) {
-    if (op->memory != MEMORY_CONTROL) return CM_OK;
-    return diag_error(reading->diag, DIAG_FORMAT, "%s: control flow is known by its name alone",
-                      place);
-}
-
-static int read_like(struct reading *reading) {
-    const char *place = place_of(reading, "like", CM_NO_INDEX);
-    const struct op *like = NULL;
-    int status = check_opset(reading, "like_opset", reading->from->like_opset, 1);
-    if (status == CM_OK) status = find_like(reading, &like);
+    int status = check_opset(reading, "like_opset", from->like_opset, 1);
     if (status != CM_OK) return status;
-    if (!like) {
-        status = diag_error(reading->diag, DIAG_FORMAT,
-                            "%s: no operator of that name is built in", place);
-        diag_hint(reading->diag, "`costmodel ops` lists those that are");
-        return status;
+    reading->ret->like = registry_find(domain, type, opset);
+    if (reading->ret->like) return check_not_control(reading, place, reading->ret->like);
+    status = diag_error(reading->diag, DIAG_FORMAT, "%s: no operator of that name is built in",
+                        place);
+    diag_hint(reading->diag, "`costmodel ops` lists the built-in operators");
+    return status;
+}
+
+/* FNV-1a, with the end of the text so that ("ab", "c") differs from ("a", "bc"). Blanks are not
+ * significant. */
+static void hash_text(uint64_t *hash, const char *text) {
+    const uint64_t prime = UINT64_C(0x100000001b3);
+    for (; *text != '\0'; text++)
+        if (*text != ' ' && *text != '\t') *hash = (*hash ^ (unsigned char)*text) * prime;
+    *hash *= prime;
+}
+
+static void hash_number(uint64_t *hash, int64_t number) {
+    for (unsigned i = 0; i < 8; i++)
+        *hash = (*hash ^ ((uint64_t)number >> (8 * i) & 0xff)) * UINT64_C(0x100000001b3);
+}
+
+static void hash_texts(uint64_t *hash, const char *const *texts, size_t n) {
+    hash_number(hash, (int64_t)n);
+    for (size_t i = 0; i < n; i++) hash_text(hash, texts[i]);
+}
+
+/* Returns a hash of everything that affects outputs and costs. It is stored in profiles: what
+ * it covers must not change. */
+static const char *digest_of(const struct cm_op_description *from, struct arena *arena) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    hash_text(&hash, from->like);
+    hash_number(&hash, from->like_opset);
+    hash_number(&hash, (int64_t)from->n_attributes);
+    for (size_t i = 0; i < from->n_attributes; i++) {
+        hash_text(&hash, from->attributes[i].name);
+        hash_number(&hash, from->attributes[i].size);
     }
-    reading->ret->like = like;
-    return refuse_control(reading, place, like);
+    hash_texts(&hash, from->inputs, from->n_inputs);
+    hash_number(&hash, from->required_inputs);
+    hash_texts(&hash, from->where, from->n_where);
+    hash_number(&hash, (int64_t)from->n_outputs);
+    for (size_t i = 0; i < from->n_outputs; i++) {
+        hash_text(&hash, from->outputs[i].type);
+        hash_text(&hash, from->outputs[i].dims);
+    }
+    hash_text(&hash, from->macs);
+    hash_text(&hash, from->other_flops);
+    return arena_printf(arena, "%016" PRIx64, hash);
 }
 
-/*
- * A type and a domain that no operator has: of tables over them (conventions, lowering,
- * bounds) none is about this one.
- */
-static void be_nobody(struct op *op) {
-    op->domain = "";
-    op->type = "";
+static int read_identity(struct reading *reading) {
+    const struct cm_op_description *from = reading->from;
+    struct custom *ret = reading->ret;
+    const struct op *built_in = registry_find(from->domain, from->op, INT32_MAX);
+    if (from->op[0] == '\0')
+        return diag_error(reading->diag, DIAG_FORMAT, "%s.operator must not be empty",
+                          reading->place);
+    if (built_in && !from->replace)
+        return diag_error(reading->diag, DIAG_FORMAT,
+                          "%s: the operator is built in; \"replace\": true replaces it",
+                          reading->place);
+    if ((from->like[0] == '\0') == (from->n_outputs == 0))
+        return diag_error(reading->diag, DIAG_FORMAT,
+                          "%s must have either like or outputs, got %s", reading->place,
+                          from->n_outputs == 0 ? "neither" : "both");
+    int status = check_opset(reading, "since", from->since, 0);
+    if (status == CM_OK && built_in)
+        status = check_not_control(reading, reading->place, built_in);
+    if (status != CM_OK) return status;
+    ret->domain = arena_strdup(reading->arena, registry_domain(from->domain));
+    ret->type = arena_strdup(reading->arena, from->op);
+    ret->since = from->since;
+    ret->replaces = built_in != NULL;
+    ret->digest = digest_of(from, reading->arena);
+    return ret->domain && ret->type && ret->digest ? CM_OK : diag_no_memory(reading->diag);
 }
 
-static int state_costs(const struct reading *reading, struct custom *ret) {
-    be_nobody(&ret->op);
-    ret->op.cost = (struct op_cost){
-        .macs = custom_op_macs,
-        .macs_formula = arena_printf(reading->arena, "by '%s'", ret->macs.text),
-        .extra = custom_op_other_flops,
-        .extra_description = arena_printf(reading->arena, "by '%s'", ret->other_flops.text)};
-    const bool failed = !ret->op.cost.macs_formula || !ret->op.cost.extra_description;
-    return failed ? diag_no_memory(reading->diag) : CM_OK;
-}
-
-/* A row of `like` with as many inputs as both allow: its callbacks rely on their number. */
-static int narrow_inputs(const struct reading *reading, struct custom *ret) {
+/* Copies the row of `like` with the narrower number of inputs: its callbacks rely on it. */
+static int inherit_row(const struct reading *reading, struct custom *ret) {
     const struct op *like = ret->like;
     const char *place = place_of(reading, "inputs", CM_NO_INDEX);
     const int32_t least = ret->op.min_inputs;
@@ -312,67 +486,45 @@ static int narrow_inputs(const struct reading *reading, struct custom *ret) {
 
 static int make_row(const struct reading *reading, struct custom *ret) {
     if (ret->like) {
-        const int status = narrow_inputs(reading, ret);
+        const int status = inherit_row(reading, ret);
         if (status != CM_OK) return status;
     } else {
-        be_nobody(&ret->op);
         ret->op.param_roles = "e";
         ret->op.min_outputs = 1;
         ret->op.max_outputs = (int32_t)ret->n_outputs;
     }
     ret->op.infer = custom_op_infer;
-    return ret->has_costs ? state_costs(reading, ret) : CM_OK;
+    if (ret->has_costs)
+        ret->op.cost = (struct op_cost){
+            .macs = custom_op_macs,
+            .macs_formula = arena_printf(reading->arena, "by '%s'", ret->macs.text),
+            .extra = custom_op_other_flops,
+            .extra_description =
+                arena_printf(reading->arena, "by '%s'", ret->other_flops.text)};
+    /* No operator has an empty type: tables by name (conventions, lowering) do not apply to
+     * costs of its own. */
+    if (ret->has_costs || !ret->like) ret->op.domain = ret->op.type = "";
+    return CM_OK;
 }
 
-static int read_identity(struct reading *reading) {
-    const struct cm_op_description *from = reading->from;
+static int read_description(struct reading *reading) {
     struct custom *ret = reading->ret;
-    const struct op *built_in = registry_find(from->domain, from->op, INT32_MAX);
-    if (from->op[0] == '\0')
-        return diag_error(reading->diag, DIAG_FORMAT, "%s.operator: the name is empty",
-                          reading->place);
-    if (built_in && !from->replace)
-        return diag_error(reading->diag, DIAG_FORMAT,
-                          "%s: the operator is built in, \"replace\": true describes it anew",
-                          reading->place);
-    if ((from->like[0] == '\0') == (from->n_outputs == 0))
-        return diag_error(reading->diag, DIAG_FORMAT,
-                          "%s: want either like or outputs, %s given", reading->place,
-                          from->n_outputs == 0 ? "none is" : "both are");
-    int status = check_opset(reading, "since", from->since, 0);
-    if (status == CM_OK && built_in) status = refuse_control(reading, reading->place, built_in);
-    if (status != CM_OK) return status;
-    ret->domain = arena_strdup(reading->arena, registry_domain(from->domain));
-    ret->type = arena_strdup(reading->arena, from->op);
-    ret->since = from->since;
-    ret->replaces = built_in != NULL;
-    ret->digest = custom_op_digest_of(from, reading->arena);
-    return ret->domain && ret->type && ret->digest ? CM_OK : diag_no_memory(reading->diag);
-}
-
-static int read_parts(struct reading *reading) {
     int status = read_identity(reading);
     if (status == CM_OK && reading->from->like[0]) status = read_like(reading);
     if (status == CM_OK) status = read_attributes(reading);
     if (status == CM_OK) status = read_inputs(reading);
     if (status == CM_OK) status = read_where(reading);
     if (status == CM_OK) status = read_outputs(reading);
-    return status == CM_OK ? read_costs(reading) : status;
+    if (status == CM_OK) status = read_costs(reading);
+    if (status == CM_OK) status = make_row(reading, ret);
+    ret->n_names = reading->n_names;
+    ret->names = arena_copy(reading->arena, reading->names,
+                            reading->n_names * sizeof(reading->names[0]));
+    return arena_failed(reading->arena) ? diag_no_memory(reading->diag) : status;
 }
 
-static int read_one(struct reading *reading) {
-    struct custom *ret = reading->ret;
-    const struct custom_op_names *names = &reading->names;
-    const int status = read_parts(reading);
-    if (status != CM_OK) return reading->names.failed ? diag_no_memory(reading->diag) : status;
-    ret->n_names = names->n;
-    ret->names = arena_copy(reading->arena, names->items, names->n * sizeof(names->items[0]));
-    if (!ret->names || names->failed) return diag_no_memory(reading->diag);
-    return make_row(reading, ret);
-}
-
-static int check_once(const struct custom *items, size_t index, const char *place,
-                      struct cm_diagnostics *diag) {
+static int check_unique(const struct custom *items, size_t index, const char *place,
+                        struct cm_diagnostics *diag) {
     for (size_t i = 0; i < index; i++)
         if (text_equal(items[i].type, items[index].type) &&
             text_equal(items[i].domain, items[index].domain) &&
@@ -385,17 +537,19 @@ int custom_op_read(const struct cm_op_description *from, size_t n, struct arena 
                    struct cm_diagnostics *diag, struct cm_op_costs *ret) {
     int status = CM_OK;
     if (n > CUSTOM_OP_MOST)
-        return diag_error(diag, DIAG_LIMIT, "operators: %zu, at most %d are read", n,
-                          CUSTOM_OP_MOST);
+        return diag_error(diag, DIAG_LIMIT, "operators must have at most %d items, got %zu",
+                          CUSTOM_OP_MOST, n);
     struct custom *items = arena_array(arena, n, sizeof(*items));
     if (!items) return diag_no_memory(diag);
     for (size_t i = 0; i < n && status == CM_OK; i++) {
-        struct reading reading = {
-            &from[i], arena_printf(arena, "operators[%zu]", i), arena, diag, {.arena = arena},
-            &items[i]};
+        struct reading reading = {.from = &from[i],
+                                  .place = arena_printf(arena, "operators[%zu]", i),
+                                  .arena = arena,
+                                  .diag = diag,
+                                  .ret = &items[i]};
         if (!reading.place) return diag_no_memory(diag);
-        status = read_one(&reading);
-        if (status == CM_OK) status = check_once(items, i, reading.place, diag);
+        status = read_description(&reading);
+        if (status == CM_OK) status = check_unique(items, i, reading.place, diag);
     }
     if (status == CM_OK) *ret = (struct cm_op_costs){arena, n, items};
     return status;

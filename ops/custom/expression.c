@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recursive descent, as deep as EXPRESSION_DEEPEST: see expression.h. */
+/* See expression.h. Recursive descent, at most EXPRESSION_DEEPEST levels. */
 #include "ops/custom/expression.h"
 
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 enum step_kind {
     STEP_NUMBER, /* pushes `value` */
     STEP_NAME,   /* pushes the value in slot `value` */
-    STEP_ADD,    /* these take two values, and push one */
+    STEP_ADD,    /* this and the next pop two values and push one */
     STEP_SUBTRACT,
     STEP_MULTIPLY,
     STEP_DIVIDE,
@@ -41,13 +41,13 @@ int expression_begin(const char *text, const char *place, struct cm_diagnostics 
                      struct expression_cursor *ret) {
     *ret = (struct expression_cursor){text, text, place, diag};
     if (strlen(text) <= EXPRESSION_LONGEST) return CM_OK;
-    return diag_error(diag, DIAG_LIMIT, "%s: %zu bytes, at most %d are read", place,
-                      strlen(text), EXPRESSION_LONGEST);
+    return diag_error(diag, DIAG_LIMIT, "%s must be at most %d bytes, got %zu", place,
+                      EXPRESSION_LONGEST, strlen(text));
 }
 
-#define AROUND 24 /* bytes of the text that a message shows before and behind its place */
+#define AROUND 24 /* bytes of the text that a message shows before and after the column */
 
-/* Names and signs alone: anything else of the text is shown as '?'. */
+/* Replaces unprintable bytes by '?'. */
 static void copy_plain(char *to, const char *from, size_t length) {
     for (size_t i = 0; i < length; i++)
         to[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
@@ -94,7 +94,7 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Bytes of "[0]" at `at`; 0 where no index stands there. */
+/* Returns the length of an index "[0]" at `at`, 0 if there is none. */
 static size_t index_length(const char *at) {
     size_t n = 1;
     if (at[0] != '[') return 0;
@@ -121,14 +121,15 @@ static int add_step(struct reading *reading, enum step_kind kind, int64_t value)
 
 static int read_sum(struct reading *reading);
 
+/* Limits the recursion. */
 static int enter(struct reading *reading) {
     if (reading->depth++ < EXPRESSION_DEEPEST) return CM_OK;
     return expression_fault(reading->cursor, "nested deeper than %d", EXPRESSION_DEEPEST);
 }
 
-static int want_sign(struct reading *reading, const char *sign) {
+static int expect_sign(struct reading *reading, const char *sign) {
     if (expression_take(reading->cursor, sign)) return CM_OK;
-    return expression_fault(reading->cursor, "want '%s'", sign);
+    return expression_fault(reading->cursor, "expected '%s'", sign);
 }
 
 static int read_number(struct reading *reading) {
@@ -137,16 +138,15 @@ static int read_number(struct reading *reading) {
     int64_t value = 0;
     while (is_digit(cursor->at[n])) n++;
     if (!text_to_int64(cursor->at, n, &value))
-        return expression_fault(cursor, "the number is past 2^63");
+        return expression_fault(cursor, "the number must be < 2^63");
     cursor->at += n;
     return add_step(reading, STEP_NUMBER, value);
 }
 
-/* How many values a function takes, and what it makes of the first two and of each further. */
 struct function {
     const char *name;
-    enum step_kind kind;
-    size_t least, most;
+    enum step_kind kind; /* step that combines the first two values, and each further value */
+    size_t least, most;  /* values */
 };
 
 static const struct function functions[] = {
@@ -166,7 +166,7 @@ bool expression_is_function(const char *name, size_t length) {
     return find_function(name, length) != NULL;
 }
 
-/* Behind the opening parenthesis. */
+/* Reads the arguments after the opening parenthesis. */
 static int read_arguments(struct reading *reading, const struct function *function) {
     size_t n = 0;
     do {
@@ -180,45 +180,26 @@ static int read_arguments(struct reading *reading, const struct function *functi
     if (n < function->least)
         return expression_fault(reading->cursor, "%s takes at least %zu values", function->name,
                                 function->least);
-    return want_sign(reading, ")");
+    return expect_sign(reading, ")");
 }
 
-static int read_call(struct reading *reading, const struct function *function) {
-    reading->cursor->at += strlen(function->name);
-    int status = enter(reading);
-    if (status == CM_OK) status = want_sign(reading, "(");
-    if (status == CM_OK) status = read_arguments(reading, function);
-    reading->depth--;
-    return status;
-}
-
+/* Reads a name or a function call. */
 static int read_name(struct reading *reading, const char *name, size_t length) {
     const struct function *function = find_function(name, length);
-    if (function) return read_call(reading, function);
+    if (function) {
+        reading->cursor->at += length;
+        int status = enter(reading);
+        if (status == CM_OK) status = expect_sign(reading, "(");
+        if (status == CM_OK) status = read_arguments(reading, function);
+        reading->depth--;
+        return status;
+    }
     const int slot = reading->names->find(reading->names->context, name, length);
     if (slot < 0)
-        return expression_fault(reading->cursor, "nothing before it says what '%.*s' is",
+        return expression_fault(reading->cursor, "undefined name '%.*s'",
                                 (int)(length < AROUND ? length : AROUND), name);
     reading->cursor->at += length;
     return add_step(reading, STEP_NAME, slot);
-}
-
-static int read_factor(struct reading *reading);
-
-/* As 0 - factor. */
-static int read_negative(struct reading *reading) {
-    int status = enter(reading);
-    if (status == CM_OK) status = add_step(reading, STEP_NUMBER, 0);
-    if (status == CM_OK) status = read_factor(reading);
-    reading->depth--;
-    return status == CM_OK ? add_step(reading, STEP_SUBTRACT, 0) : status;
-}
-
-static int read_parentheses(struct reading *reading) {
-    int status = enter(reading);
-    if (status == CM_OK) status = read_sum(reading);
-    reading->depth--;
-    return status == CM_OK ? want_sign(reading, ")") : status;
 }
 
 static int read_factor(struct reading *reading) {
@@ -227,9 +208,15 @@ static int read_factor(struct reading *reading) {
     const char *name = expression_peek_name(cursor, &length);
     if (length > 0) return read_name(reading, name, length);
     if (is_digit(*cursor->at)) return read_number(reading);
-    if (expression_take(cursor, "-")) return read_negative(reading);
-    if (expression_take(cursor, "(")) return read_parentheses(reading);
-    return expression_fault(cursor, "want a number, a name or '('");
+    const bool is_negative = expression_take(cursor, "-"); /* compiled as 0 - factor */
+    if (!is_negative && !expression_take(cursor, "("))
+        return expression_fault(cursor, "expected a number, a name or '('");
+    int status = enter(reading);
+    if (status == CM_OK && is_negative) status = add_step(reading, STEP_NUMBER, 0);
+    if (status == CM_OK) status = is_negative ? read_factor(reading) : read_sum(reading);
+    reading->depth--;
+    if (status != CM_OK) return status;
+    return is_negative ? add_step(reading, STEP_SUBTRACT, 0) : expect_sign(reading, ")");
 }
 
 static int read_product(struct reading *reading) {
@@ -277,26 +264,20 @@ int expression_read(struct expression_cursor *cursor, const struct expression_na
     return CM_OK;
 }
 
-/* Unknown unless both are known: the lesser of 3 and what nobody knows may be either. */
-static int64_t chosen(int64_t a, int64_t b, bool least) {
+/* The result is unknown unless both are known. */
+static int64_t min_or_max(int64_t a, int64_t b, bool least) {
     if (!is_known(a) || !is_known(b)) return checked_worse(a, b);
     return (a < b) == least ? a : b;
-}
-
-static int64_t divided(enum step_kind kind, int64_t a, int64_t b, bool *by_zero) {
-    if (b == 0) {
-        *by_zero = true;
-        return DIM_UNKNOWN;
-    }
-    return kind == STEP_DIVIDE ? checked_div_floor(a, b) : checked_div_ceil(a, b);
 }
 
 static int64_t apply(enum step_kind kind, int64_t a, int64_t b, bool *by_zero) {
     if (kind == STEP_ADD) return checked_add(a, b);
     if (kind == STEP_SUBTRACT) return checked_sub(a, b);
     if (kind == STEP_MULTIPLY) return checked_mul(a, b);
-    if (kind == STEP_LEAST || kind == STEP_MOST) return chosen(a, b, kind == STEP_LEAST);
-    return divided(kind, a, b, by_zero);
+    if (kind == STEP_LEAST || kind == STEP_MOST) return min_or_max(a, b, kind == STEP_LEAST);
+    if (b != 0) return kind == STEP_DIVIDE ? checked_div_floor(a, b) : checked_div_ceil(a, b);
+    *by_zero = true;
+    return DIM_UNKNOWN;
 }
 
 int64_t expression_value(const struct expression *expression, const int64_t *values,
@@ -309,7 +290,7 @@ int64_t expression_value(const struct expression *expression, const int64_t *val
             stack[n++] = step->kind == STEP_NAME ? values[step->value] : step->value;
             continue;
         }
-        BUG_ON(n < 2); /* the reader wrote two values before each step that takes them */
+        BUG_ON(n < 2); /* the compiler emits two values before each such step */
         n--;
         stack[n - 1] = apply(step->kind, stack[n - 1], stack[n], by_zero);
     }

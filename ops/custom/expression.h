@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole-number formulas over named sizes, as people write them into a file:
+ * Integer expressions over named sizes, as users write them in a file:
  *     sum     = product { ("+" | "-") product }
  *     product = factor { ("*" | "/") factor }
  *     factor  = number | name | "-" factor | "(" sum ")" | function "(" sum { "," sum } ")"
  * "/" rounds down; functions are min, max and ceildiv. A name is letters, digits and "_",
- * perhaps with a number in brackets: "strides[0]". Read once into steps of a stack machine, so
- * that evaluating neither recurses nor allocates.
+ * optionally with an index: "strides[0]". Expressions are compiled into steps of a stack
+ * machine, so that evaluation neither recurses nor allocates.
  */
 #ifndef OPS_CUSTOM_EXPRESSION_H
 #define OPS_CUSTOM_EXPRESSION_H
@@ -20,19 +20,19 @@ struct cm_diagnostics;
 
 #define EXPRESSION_LONGEST    1000 /* bytes */
 #define EXPRESSION_MOST_STEPS 256
-#define EXPRESSION_DEEPEST    32 /* parentheses, calls and signs around each other */
+#define EXPRESSION_DEEPEST    32 /* nested parentheses, calls and signs */
 
-/* Where the next word of a text is. */
+/* A position in a text. */
 struct expression_cursor {
     const char *text; /* at most EXPRESSION_LONGEST bytes */
     const char *at;
-    const char *place; /* of the text in its file, for messages: "operators[0].macs" */
+    const char *place; /* key of the text in its file, for messages: "operators[0].macs" */
     struct cm_diagnostics *diag;
 };
 
-/* Which names there are. */
+/* Resolves names. */
 struct expression_names {
-    /* The slot that holds the value of the name; -1: there is none of that name. */
+    /* Returns the slot of the name's value; -1 if the name is not defined. */
     int (*find)(void *context, const char *name, size_t length);
     void *context;
 };
@@ -40,35 +40,35 @@ struct expression_names {
 struct expression_step;
 
 struct expression {
-    const char *text; /* as it was written; in the arena */
+    const char *text; /* as written; in the arena */
     size_t n;
     const struct expression_step *steps;
 };
 
-/* CM_OK, or CM_REFUSED with a message: the text is too long. */
+/* Returns CM_OK, or CM_REFUSED if the text is too long. */
 int expression_begin(const char *text, const char *place, struct cm_diagnostics *diag,
                      struct expression_cursor *ret) __attribute__((warn_unused_result));
-/* Whether `sign` comes next, which is then taken. */
+/* Skips `sign` if it comes next; returns false if it does not. */
 bool expression_take(struct expression_cursor *cursor, const char *sign);
-/* The name that comes next, *ret_length bytes of it, which is not taken; 0: none does. */
+/* Returns the name that comes next without skipping it; *ret_length is 0 if there is none. */
 const char *expression_peek_name(struct expression_cursor *cursor, size_t *ret_length);
-/* Whether it is "min", "max" or "ceildiv". */
+/* Returns true for "min", "max" and "ceildiv". */
 bool expression_is_function(const char *name, size_t length);
-/* Nothing is left but blanks. */
+/* Returns true if only blanks are left. */
 bool expression_at_end(struct expression_cursor *cursor);
-/* CM_REFUSED, with the place, the column and the text around what is said. */
+/* Reports an error with the place, the column and the text around it; returns CM_REFUSED. */
 int expression_fault(const struct expression_cursor *cursor, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A sum, as far as it goes: what follows is left to the caller. CM_OK, CM_REFUSED (told),
- * CM_NO_MEMORY. */
+/* Reads a sum and leaves the cursor after it. Returns CM_OK, CM_REFUSED or CM_NO_MEMORY. */
 int expression_read(struct expression_cursor *cursor, const struct expression_names *names,
                     struct arena *arena, struct expression *ret)
     __attribute__((warn_unused_result));
 
 /*
- * Over the values by slot: DIM_UNKNOWN and DIM_OVERFLOW pass, as in support/checked.h. *by_zero
- * is set, and never cleared, where something is divided by 0; the value is then DIM_UNKNOWN.
+ * Evaluates the expression over the values by slot. DIM_UNKNOWN and DIM_OVERFLOW propagate as
+ * in support/checked.h. A division by 0 sets *by_zero, which is never cleared, and yields
+ * DIM_UNKNOWN.
  */
 int64_t expression_value(const struct expression *expression, const int64_t *values,
                          bool *by_zero);

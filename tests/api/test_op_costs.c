@@ -42,93 +42,99 @@ static void a_fault_is_told_with_its_place_in_the_file(void **state) {
         {"\"like\": \"Conv\", \"mac\": \"3\"",
          "operators[0].mac: expected a key of the schema, have another"},
         /* like, or outputs, and costs */
-        {"\"note\": \"\"", "operators[0]: want either like or outputs, none is given"},
-        {"\"like\": \"Conv\", " ANY,
-         "operators[0]: want either like or outputs, both are given"},
+        {"\"note\": \"\"", "operators[0] must have either like or outputs, got neither"},
+        {"\"like\": \"Conv\", " ANY, "operators[0] must have either like or outputs, got both"},
         {"\"like\": \"Convolve\"", "operators[0].like: no operator of that name is built in"},
         {"\"like\": \"Attention\", \"like_opset\": 22",
          "operators[0].like: no operator of that name is built in"},
-        {"\"like\": \"Conv\", \"like_opset\": 0", "operators[0].like_opset: 0 is no opset"},
-        {"\"since\": -5, " ANY, "operators[0].since: -5 is no opset"},
-        {"\"like\": \"Loop\"", "operators[0].like: control flow is known by its name alone"},
+        {"\"like\": \"Conv\", \"like_opset\": 0",
+         "operators[0].like_opset must be an opset >= 1, got 0"},
+        {"\"since\": -5, " ANY, "operators[0].since must be an opset >= 0, got -5"},
+        {"\"like\": \"Loop\"",
+         "operators[0].like must not be control flow: its cost is that of its bodies"},
         {"\"like\": \"Conv\", \"macs\": \"3\"",
-         "operators[0]: want both macs and other_flops, of which each may be \"0\""},
+         "operators[0]: macs and other_flops are both required, \"0\" if none"},
         {"\"outputs\": [{\"dims\": \"\"}]",
-         "operators[0]: want both macs and other_flops, of which each may be \"0\""},
+         "operators[0]: macs and other_flops are both required, \"0\" if none"},
         {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"1 2\", \"other_flops\": \"0\"",
-         "operators[0].macs: column 3 of '1 2': want nothing more"},
+         "operators[0].macs: column 3 of '1 2': expected the end of the text"},
         /* attributes */
         {"\"attributes\": {\"a-b\": 1}, " ANY,
-         "operators[0].attributes: column 2 of 'a-b': want nothing more"},
-        {"\"attributes\": {\"a[x]\": 1}, " ANY,
-         "operators[0].attributes: column 1 of 'a[x]': want a name, as stride or strides[0]"},
+         "operators[0].attributes: column 2 of 'a-b': expected the end of the text"},
+        {"\"attributes\": {\"a[x]\": 1}, " ANY, "operators[0].attributes: column 1 of 'a[x]': "
+                                                "expected a name such as stride or strides[0]"},
         {"\"attributes\": {\"2\": 1}, " ANY,
-         "operators[0].attributes: column 1 of '2': want a name"},
+         "operators[0].attributes: column 1 of '2': expected a name"},
         {"\"attributes\": {\"in0\": 1}, " ANY,
-         "operators[0].attributes: column 1 of 'in0': the name has a meaning"},
+         "operators[0].attributes: column 1 of 'in0': the name is reserved"},
         {"\"attributes\": {\"min\": 1}, " ANY,
-         "operators[0].attributes: column 1 of 'min': the name has a meaning"},
+         "operators[0].attributes: column 1 of 'min': the name is reserved"},
         {"\"attributes\": {\" stride\": 1}, " ANY,
-         "operators[0].attributes: column 1 of ' stride': a name has no blanks"},
+         "operators[0].attributes: column 1 of ' stride': a name must not contain blanks"},
         {"\"attributes\": {\"stride \": 1}, " ANY,
-         "operators[0].attributes: column 1 of 'stride ': a name has no blanks"},
+         "operators[0].attributes: column 1 of 'stride ': a name must not contain blanks"},
         {"\"attributes\": {\"pads [0]\": 1}, " ANY,
-         "operators[0].attributes: column 1 of 'pads [0]': a name has no blanks"},
+         "operators[0].attributes: column 1 of 'pads [0]': a name must not contain blanks"},
         /* inputs */
         {"\"inputs\": [\"N, C + 1\"], " ANY,
-         "operators[0].inputs[0]: column 4 of 'N, C + 1': nothing before it says what 'C' is"},
-        {"\"inputs\": [\"2 N\"], " ANY, "operators[0].inputs[0]: column 3 of '2 N': want ','"},
+         "operators[0].inputs[0]: column 4 of 'N, C + 1': undefined name 'C'"},
+        {"\"inputs\": [\"2 N\"], " ANY,
+         "operators[0].inputs[0]: column 3 of '2 N': expected ','"},
         {"\"inputs\": [\"N,\"], " ANY,
-         "operators[0].inputs[0]: column 3 of 'N,': want a dim behind ','"},
+         "operators[0].inputs[0]: column 3 of 'N,': expected a dim after ','"},
         {"\"inputs\": [\"..., N, ...\"], " ANY,
          "operators[0].inputs[0]: column 12 of '..., N, ...': a second '...'"},
         {"\"inputs\": [\"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\"], " ANY,
          "operators[0].inputs[0]: column 33 of '...1,1,1,1,1,1,1,1,1,1,1,1,1': "
          "more than 16 dims"},
         {"\"inputs\": [\"N\"], \"required_inputs\": 2, " ANY,
-         "operators[0].required_inputs: 2, there are 1 inputs"},
+         "operators[0].required_inputs must be 0 to 1, got 2"},
         {"\"inputs\": [\"N\", \"K\"], \"required_inputs\": 1, " ANY,
-         "operators[0].inputs[1]: column 2 of 'K': an input that may be omitted cannot be the "
+         "operators[0].inputs[1]: column 2 of 'K': an optional input must not be the "
          "first to name a dim"},
         {"\"like\": \"Equal\", \"inputs\": [\"...\"], \"required_inputs\": 0",
          "operators[0].inputs: at most 1, 'Equal' has at least 2"},
         {"\"like\": \"Relu\", \"inputs\": [\"N\", \"N\"]",
          "operators[0].inputs: at least 2, 'Relu' has at most 1"},
         /* where */
-        {"\"where\": [\"P\"], " ANY, "operators[0].where[0]: column 2 of 'P': want NAME = ..."},
+        {"\"where\": [\"P\"], " ANY,
+         "operators[0].where[0]: column 2 of 'P': expected NAME = ..."},
         {"\"where\": [\"P = P + 1\"], " ANY,
-         "operators[0].where[0]: column 5 of 'P = P + 1': nothing before it says what 'P' is"},
+         "operators[0].where[0]: column 5 of 'P = P + 1': undefined name 'P'"},
         {"\"where\": [\"P = 1\", \"P = 2\"], " ANY,
-         "operators[0].where[1]: column 1 of 'P = 2': the name is given twice"},
+         "operators[0].where[1]: column 1 of 'P = 2': the name is defined twice"},
         {"\"where\": [\"P = out0\"], " ANY, "operators[0].where[0]: column 5 of 'P = out0': "
-                                            "nothing before it says what 'out0' is"},
+                                            "undefined name 'out0'"},
         /* outputs */
         {"\"outputs\": [{\"dims\": \"N\"}], " COSTS,
-         "operators[0].outputs[0].dims: column 1 of 'N': nothing before it says what 'N' is"},
+         "operators[0].outputs[0].dims: column 1 of 'N': undefined name 'N'"},
         {"\"outputs\": [{\"dims\": \"...\"}], " COSTS,
          "operators[0].outputs[0].dims: column 4 of '...': no input has a '...'"},
         {"\"outputs\": [{\"dims\": \"\", \"type\": \"float17\"}], " COSTS,
-         "operators[0].outputs[0].type: want a type, as float16, or that of an input, as "
+         "operators[0].outputs[0].type must be an element type such as float16, or that of an "
+         "input, such as "
          "'input 0'"},
         {"\"outputs\": [{\"dims\": \"\", \"type\": \"input -1\"}], " COSTS,
-         "operators[0].outputs[0].type: want a type, as float16, or that of an input, as "
+         "operators[0].outputs[0].type must be an element type such as float16, or that of an "
+         "input, such as "
          "'input 0'"},
         {"\"inputs\": [\"N\"], \"outputs\": [{\"dims\": \"N\", \"type\": \"input 1\"}], " COSTS,
-         "operators[0].outputs[0].type: want a type, as float16, or that of an input, as "
+         "operators[0].outputs[0].type must be an element type such as float16, or that of an "
+         "input, such as "
          "'input 0'"},
         {"\"inputs\": [\"N\"], \"outputs\": [{\"dims\": \"N\"}], \"macs\": \"in0 + in1\", "
          "\"other_flops\": \"0\"",
-         "operators[0].macs: column 7 of 'in0 + in1': nothing before it says what 'in1' is"},
+         "operators[0].macs: column 7 of 'in0 + in1': undefined name 'in1'"},
         {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"out0 * out1\", \"other_flops\": \"0\"",
-         "operators[0].macs: column 8 of 'out0 * out1': nothing before it says what 'out1' is"},
+         "operators[0].macs: column 8 of 'out0 * out1': undefined name 'out1'"},
         {"\"like\": \"Relu\", \"macs\": \"in1\", \"other_flops\": \"0\"",
-         "operators[0].macs: column 1 of 'in1': nothing before it says what 'in1' is"},
+         "operators[0].macs: column 1 of 'in1': undefined name 'in1'"},
         {"\"like\": \"Relu\", \"macs\": \"0\", \"other_flops\": \"out1\"",
-         "operators[0].other_flops: column 1 of 'out1': nothing before it says what 'out1' is"},
+         "operators[0].other_flops: column 1 of 'out1': undefined name 'out1'"},
         {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"in64\", \"other_flops\": \"0\"",
-         "operators[0].macs: column 1 of 'in64': nothing before it says what 'in64' is"},
+         "operators[0].macs: column 1 of 'in64': undefined name 'in64'"},
         {"\"outputs\": [{\"dims\": \"\"}], \"macs\": \"in0 + in00\", \"other_flops\": \"0\"",
-         "operators[0].macs: column 7 of 'in0 + in00': nothing before it says what 'in00' is"},
+         "operators[0].macs: column 7 of 'in0 + in00': undefined name 'in00'"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -147,14 +153,18 @@ static void what_is_no_description_at_all_is_refused(void **state) {
          "schema is \"costmodel/op-costs/2\", this program reads \"costmodel/op-costs/1\""},
         {"{\"schema\": \"costmodel/op-costs/1\", \"operators\": "
          "[{\"domain\": \"d\", \"operator\": \"\", \"like\": \"Conv\"}]}",
-         "operators[0].operator: the name is empty"},
+         "operators[0].operator must not be empty"},
         {"{\"schema\": \"costmodel/op-costs/1\", \"operators\": "
          "[{\"domain\": \"ai.onnx\", \"operator\": \"Gelu\", \"like\": \"Erf\"}]}",
-         "operators[0]: the operator is built in, \"replace\": true describes it anew"},
-        {REPLACE("If"), "operators[0]: control flow is known by its name alone"},
-        {REPLACE("Loop"), "operators[0]: control flow is known by its name alone"},
-        {REPLACE("Scan"), "operators[0]: control flow is known by its name alone"},
-        {REPLACE("SequenceMap"), "operators[0]: control flow is known by its name alone"},
+         "operators[0]: the operator is built in; \"replace\": true replaces it"},
+        {REPLACE("If"),
+         "operators[0] must not be control flow: its cost is that of its bodies"},
+        {REPLACE("Loop"),
+         "operators[0] must not be control flow: its cost is that of its bodies"},
+        {REPLACE("Scan"),
+         "operators[0] must not be control flow: its cost is that of its bodies"},
+        {REPLACE("SequenceMap"),
+         "operators[0] must not be control flow: its cost is that of its bodies"},
         {"{\"schema\": \"costmodel/op-costs/1\", \"operators\": "
          "[{\"domain\": \"d\", \"operator\": \"O\", \"like\": \"Conv\"},"
          " {\"domain\": \"d\", \"operator\": \"O\", \"like\": \"Conv\", \"since\": 2},"
@@ -208,10 +218,10 @@ static void lists_have_an_end(void **state) {
     cm_op_costs_free(costs);
     assert_int_equal(make_wide(65, diag, &costs), CM_REFUSED);
     assert_string_equal(cm_diagnostics_get(diag, 0)->message,
-                        "operators[0].inputs: 65, at most 64 are read");
+                        "operators[0].inputs must have at most 64 items, got 65");
     assert_int_equal(cm_op_costs_make(many, 1025, diag, &costs), CM_REFUSED);
     assert_string_equal(cm_diagnostics_get(diag, 1)->message,
-                        "operators: 1025, at most 1024 are read");
+                        "operators must have at most 1024 items, got 1025");
     cm_diagnostics_free(diag);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What formulas come to, and what is wrong with those that are none. */
+/* Values of expressions, and messages of syntax errors. */
 #include "ops/custom/expression.h"
 
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static int find(void *context, const char *name, size_t length) {
 static const char *const items[] = {"N", "C", "kernel[1]", "unknown", "past", NULL};
 static const int64_t values[] = {2, 3, 5, DIM_UNKNOWN, DIM_OVERFLOW};
 
-/* Reads all of the text; the message of a failure, else NULL. */
+/* Reads all of the text; returns the error message, or NULL. */
 static const char *read_text(const char *text, struct arena *arena, struct cm_diagnostics *diag,
                              struct expression *ret) {
     struct names list = {items};
@@ -39,7 +39,7 @@ static const char *read_text(const char *text, struct arena *arena, struct cm_di
     return status == CM_OK ? NULL : cm_diagnostics_get(diag, 0)->message;
 }
 
-static void what_is_written_is_what_is_computed(void **state) {
+static void evaluates_expressions(void **state) {
     static const struct {
         const char *text;
         int64_t value;
@@ -88,23 +88,22 @@ static void what_is_written_is_what_is_computed(void **state) {
     }
 }
 
-static void what_is_no_formula_is_told_with_its_column(void **state) {
+static void reports_syntax_errors_with_their_column(void **state) {
     static const char *const cases[][2] = {
-        {"", "f.macs: column 1 of '': want a number, a name or '('"},
-        {"N *", "f.macs: column 4 of 'N *': want a number, a name or '('"},
-        {"(N + C", "f.macs: column 7 of '(N + C': want ')'"},
-        {"N + Q", "f.macs: column 5 of 'N + Q': nothing before it says what 'Q' is"},
-        {"kernel[0]",
-         "f.macs: column 1 of 'kernel[0]': nothing before it says what 'kernel[0]' is"},
-        {"min N", "f.macs: column 5 of 'min N': want '('"},
+        {"", "f.macs: column 1 of '': expected a number, a name or '('"},
+        {"N *", "f.macs: column 4 of 'N *': expected a number, a name or '('"},
+        {"(N + C", "f.macs: column 7 of '(N + C': expected ')'"},
+        {"N + Q", "f.macs: column 5 of 'N + Q': undefined name 'Q'"},
+        {"kernel[0]", "f.macs: column 1 of 'kernel[0]': undefined name 'kernel[0]'"},
+        {"min N", "f.macs: column 5 of 'min N': expected '('"},
         {"max(N)", "f.macs: column 6 of 'max(N)': max takes at least 2 values"},
         {"ceildiv(N, 2, 3)", "f.macs: column 14 of 'ceildiv(N, 2, 3)': ceildiv takes 2 values"},
         {"9223372036854775808",
-         "f.macs: column 1 of '9223372036854775808': the number is past 2^63"},
-        {"N + \x1b[31m", "f.macs: column 5 of 'N + ?[31m': want a number, a name or '('"},
+         "f.macs: column 1 of '9223372036854775808': the number must be < 2^63"},
+        {"N + \x1b[31m", "f.macs: column 5 of 'N + ?[31m': expected a number, a name or '('"},
         {"1 + 2 + 3 + 4 + 5 + 6 + 7 + Z + 1 + 2 + 3 + 4 + 5 + 6 + 7",
          "f.macs: column 29 of '...2 + 3 + 4 + 5 + 6 + 7 + Z + 1 + 2 + 3 + 4 + 5 + ...': "
-         "nothing before it says what 'Z' is"},
+         "undefined name 'Z'"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -128,12 +127,12 @@ static char *repeated(struct arena *arena, const char *unit, size_t n, const cha
     return text;
 }
 
-static void what_would_take_a_machine_down_is_refused(void **state) {
+static void limits_length_steps_and_nesting(void **state) {
     static const struct {
         const char *unit;
         size_t n;
         const char *end;
-        const char *message; /* NULL: it is read */
+        const char *message; /* NULL if it is valid */
     } cases[] = {
         {"(", EXPRESSION_DEEPEST + 1, "1",
          "f.macs: column 34 of '...((((((((((((((((((((((((1': nested deeper than 32"},
@@ -145,7 +144,7 @@ static void what_would_take_a_machine_down_is_refused(void **state) {
          "f.macs: column 258 of '...+1+1+1+1+1+1+1+1+1+1+1+1': more than 256 numbers, names "
          "and signs"},
         {" ", EXPRESSION_LONGEST - 1, "1", NULL},
-        {" ", EXPRESSION_LONGEST, "1", "f.macs: 1001 bytes, at most 1000 are read"},
+        {" ", EXPRESSION_LONGEST, "1", "f.macs must be at most 1000 bytes, got 1001"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -164,9 +163,9 @@ static void what_would_take_a_machine_down_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_what_is_computed),
-        cmocka_unit_test(what_is_no_formula_is_told_with_its_column),
-        cmocka_unit_test(what_would_take_a_machine_down_is_refused),
+        cmocka_unit_test(evaluates_expressions),
+        cmocka_unit_test(reports_syntax_errors_with_their_column),
+        cmocka_unit_test(limits_length_steps_and_nesting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

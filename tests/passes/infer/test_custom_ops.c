@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators that a user describes, at nodes: what they give and cost, and what does not fit. */
+/* Custom operators at nodes: outputs, costs and errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ static void check_nodes(const struct node_case *rows, size_t n) {
 #define XW  X "init w float[4,3,2,2]\n"
 #define END "out y\n"
 
-static void test_dims_are_named_and_computed_with(void **state) {
+static void test_binds_dims_and_evaluates_expressions(void **state) {
     static const struct node_case rows[] = {
         /* a convolution: 2 * 4 * 4 * 3 places, 3 * 2 * 2 multiply-adds at each */
         {{.inputs = {"N, C, H, W", "K, C, R, S"},
@@ -192,7 +192,7 @@ static void test_dims_are_named_and_computed_with(void **state) {
     CHECK_NODES(rows);
 }
 
-static void test_what_is_not_known_costs_an_unknown_amount(void **state) {
+static void test_unknown_sizes_make_costs_unknown(void **state) {
     static const struct node_case rows[] = {
         {{.inputs = {"N, C"}, .outputs = {{"", "N, ?"}}, .macs = "C", .other_flops = "out0"},
          "in a float[3,4]\nnode n com.me::Op a -> y\n" END,
@@ -225,7 +225,7 @@ static void test_what_is_not_known_costs_an_unknown_amount(void **state) {
 }
 
 /* What a file of a known operator gives and costs, the same file with another gives, too. */
-static void test_like_another_it_is_that_one(void **state) {
+static void test_like_inherits_all_facets_of_the_operator(void **state) {
     static const struct {
         struct said said;
         const char *lines, *twin;
@@ -276,7 +276,7 @@ static void test_like_another_it_is_that_one(void **state) {
         }
 }
 
-static void test_what_does_not_fit_is_refused_at_the_node(void **state) {
+static void test_refuses_nodes_that_violate_the_description(void **state) {
     static const struct said square = {.inputs = {"N, N", "N"},
                                        .required = 1,
                                        .attributes = {{"k", CM_UNKNOWN}, {"by[1]", 2}},
@@ -300,27 +300,24 @@ static void test_what_does_not_fit_is_refused_at_the_node(void **state) {
         {&conv, XW "init b float[4]\nnode n com.me::Op x w b -> y\n" END,
          "error[arity] at n: 3 inputs, at most 2 wanted"},
         {&square, "in a float[3,3,3]\nnode n com.me::Op a -> y k=2\n" END,
-         "error[shape] at n: input 0 has the shape [3,3,3], which its description 'N, N' does "
-         "not fit"},
+         "error[shape] at n: input 0 must have the dims 'N, N' of its description, got "
+         "[3,3,3]"},
         {&square, "in a float[3,4]\nnode n com.me::Op a -> y k=2\n" END,
-         "error[shape] at n: input 0 has the shape [3,4], which its description 'N, N' does "
-         "not "
-         "fit"},
+         "error[shape] at n: input 0 must have the dims 'N, N' of its description, got [3,4]"},
         {&square, "in a float[3,3]\nin b float[4]\nnode n com.me::Op a b -> y k=2\n" END,
-         "error[shape] at n: input 1 has the shape [4], which its description 'N' does not "
-         "fit"},
+         "error[shape] at n: input 1 must have the dims 'N' of its description, got [4]"},
         {&square, "in a float[3,3]\nnode n com.me::Op a -> y\n" END,
          "error[attribute] at n: attribute 'k' is missing"},
         {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=0.5\n" END,
-         "error[attribute] at n: attribute 'k' is of kind float, int wanted"},
+         "error[attribute] at n: attribute 'k' must be of kind int, got float"},
         {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=2 by=2\n" END,
-         "error[attribute] at n: attribute 'by' is of kind int, ints wanted"},
+         "error[attribute] at n: attribute 'by' must be of kind ints, got int"},
         {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=4\n" END,
          "error[shape] at n: output 0 would have the shape [-1]"},
         {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=1\n" END,
          "error[value] at n: 'N / (k - 1)' divides by 0"},
         {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=3\n" END,
-         "error[value] at n: 'by[1] - k' is -1, a cost is at least 0"},
+         "error[value] at n: 'by[1] - k' must be >= 0, got -1"},
         {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=-9223372036854775807\n" END,
          "error[overflow] at n: dim 0 of output 0 is past 2^63"},
         {&square, "in a float[3,3]\nnode n com.me::Op -> y k=2\n" END,
@@ -330,16 +327,13 @@ static void test_what_does_not_fit_is_refused_at_the_node(void **state) {
         {&square, "in a float[3,3]\nnode n com.me::Op a -> y z k=2\n" END,
          "error[arity] at n: 2 outputs, at most 1 wanted"},
         {&rest, "in a float[5,2]\nin b float[4]\nnode n com.me::Op a b b -> y\n" END,
-         "error[shape] at n: input 1 has the shape [4], which its description '...' does not "
-         "fit"},
+         "error[shape] at n: input 1 must have the dims '...' of its description, got [4]"},
         {&rest, "in a float[]\nin b float[4]\nnode n com.me::Op a b b -> y\n" END,
-         "error[shape] at n: input 0 has the shape [], which its description '..., 2' does not "
-         "fit"},
+         "error[shape] at n: input 0 must have the dims '..., 2' of its description, got []"},
         {&rest,
          "in a float[5,2]\nin b float[5]\nin c float[3,5]\nnode n com.me::Op a b c -> y\n" END,
-         "error[shape] at n: input 2 has the shape [3,5], which its description 'C, C * 2' "
-         "does "
-         "not fit"},
+         "error[shape] at n: input 2 must have the dims 'C, C * 2' of its description, got "
+         "[3,5]"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -352,7 +346,7 @@ static void test_what_does_not_fit_is_refused_at_the_node(void **state) {
     }
 }
 
-static void test_a_cost_past_2_63_is_told_like_any(void **state) {
+static void test_reports_costs_that_overflow(void **state) {
     static const struct said said = {.inputs = {"N"},
                                      .outputs = {{"", "N"}},
                                      .macs = "4294967296 * 4294967296 * N",
@@ -367,7 +361,7 @@ static void test_a_cost_past_2_63_is_told_like_any(void **state) {
 }
 
 /* What a training step does with it nobody said; like another it is known. */
-static void test_its_gradient_is_that_of_what_it_is_like(void **state) {
+static void test_like_inherits_the_gradient(void **state) {
     static const struct said alone = {.inputs = {"N, C, H, W", "?, ?, ?, ?"},
                                       .outputs = {{"", "N, C, H, W"}},
                                       .macs = "in0",
@@ -386,7 +380,7 @@ static void test_its_gradient_is_that_of_what_it_is_like(void **state) {
 }
 
 /* The row that holds for an opset is the newest that is not above it. */
-static void test_a_description_holds_from_its_opset_on(void **state) {
+static void test_a_description_is_valid_from_its_opset_on(void **state) {
     struct arena *arena = arena_new("described", 0);
     struct cm_diagnostics *diag = cm_diagnostics_new();
     struct cm_op_costs costs;
@@ -410,7 +404,7 @@ static void test_a_description_holds_from_its_opset_on(void **state) {
 }
 
 /* What is built in is replaced only where the file says so, and then by every spelling. */
-static void test_what_is_built_in_can_be_replaced(void **state) {
+static void test_replaces_built_in_operators(void **state) {
     static const struct cm_op_output output = {"", "..."};
     static const char *const inputs[] = {"..."};
     struct arena *arena = arena_new("described", 0);
@@ -449,14 +443,14 @@ static void test_what_is_built_in_can_be_replaced(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dims_are_named_and_computed_with),
-        cmocka_unit_test(test_what_is_not_known_costs_an_unknown_amount),
-        cmocka_unit_test(test_like_another_it_is_that_one),
-        cmocka_unit_test(test_what_does_not_fit_is_refused_at_the_node),
-        cmocka_unit_test(test_a_cost_past_2_63_is_told_like_any),
-        cmocka_unit_test(test_its_gradient_is_that_of_what_it_is_like),
-        cmocka_unit_test(test_a_description_holds_from_its_opset_on),
-        cmocka_unit_test(test_what_is_built_in_can_be_replaced),
+        cmocka_unit_test(test_binds_dims_and_evaluates_expressions),
+        cmocka_unit_test(test_unknown_sizes_make_costs_unknown),
+        cmocka_unit_test(test_like_inherits_all_facets_of_the_operator),
+        cmocka_unit_test(test_refuses_nodes_that_violate_the_description),
+        cmocka_unit_test(test_reports_costs_that_overflow),
+        cmocka_unit_test(test_like_inherits_the_gradient),
+        cmocka_unit_test(test_a_description_is_valid_from_its_opset_on),
+        cmocka_unit_test(test_replaces_built_in_operators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
