@@ -19,7 +19,7 @@
 
 #define PREFIX       "costmodel-"
 #define SUFFIX       ".so"
-#define MOST_MODULES 64 /* in one place */
+#define MAX_MODULES  64 /* in one place */
 #define LONGEST_NAME 64
 
 static const struct cm_backend *const built_in[] = {&roofline_backend, &fake_backend};
@@ -65,7 +65,7 @@ static int read_place(struct module_place *place, struct arena *arena, const cha
         return CM_OK;
     }
     int status = CM_OK;
-    for (const struct dirent *file; status == CM_OK && n < MOST_MODULES;) {
+    for (const struct dirent *file; status == CM_OK && n < MAX_MODULES;) {
         file = readdir(folder);
         if (file == NULL) break;
         status = module_name(file->d_name, arena, &ret[n]);
@@ -102,7 +102,7 @@ static int add_module(const struct module_place *place, const char *name, struct
 
 static int add_place(struct module_place *place, struct arena *arena,
                      struct backends_list *list) {
-    const char *names[MOST_MODULES];
+    const char *names[MAX_MODULES];
     size_t n = 0;
     int status = read_place(place, arena, names, &n);
     for (size_t i = 0; status == CM_OK && i < n; i++)
@@ -112,7 +112,7 @@ static int add_place(struct module_place *place, struct arena *arena,
 
 int backends_list(const struct places *places, struct arena *arena, struct backends_list *ret) {
     struct backends_list list = {0, NULL};
-    list.items = arena_array(arena, N_BUILT_IN + places->n * MOST_MODULES, sizeof(*list.items));
+    list.items = arena_array(arena, N_BUILT_IN + places->n * MAX_MODULES, sizeof(*list.items));
     if (list.items == NULL) return CM_NO_MEMORY;
     for (size_t i = 0; i < N_BUILT_IN; i++) {
         list.items[i].name = built_in[i]->name;

@@ -16,7 +16,7 @@ static bool take_axis(const struct cm_tensor *operand, const struct cm_tensor *s
 }
 
 /* Whether the axis at the end and the next one lie behind each other in every operand. */
-static bool can_merge(const struct collapsed *sum, int n, const int64_t *strides, int64_t dim) {
+static bool can_merge(const struct coalesced *sum, int n, const int64_t *strides, int64_t dim) {
     for (int i = 0; i < n; i++) {
         const int64_t outer = sum->strides[i][sum->rank - 1];
         if (outer == 0 && strides[i] == 0) continue;
@@ -25,7 +25,7 @@ static bool can_merge(const struct collapsed *sum, int n, const int64_t *strides
     return true;
 }
 
-static void add_axis(struct collapsed *sum, int n, const int64_t *strides, int64_t dim) {
+static void add_axis(struct coalesced *sum, int n, const int64_t *strides, int64_t dim) {
     if (sum->rank > 0 && can_merge(sum, n, strides, dim))
         sum->dims[sum->rank - 1] *= dim;
     else
@@ -34,7 +34,7 @@ static void add_axis(struct collapsed *sum, int n, const int64_t *strides, int64
 }
 
 /* What repeats itself has one element there, and the stride of a packed tensor. */
-static void settle(struct collapsed *sum, int n) {
+static void settle(struct coalesced *sum, int n) {
     for (int i = 0; i < n; i++) {
         int64_t packed = 1;
         for (int axis = sum->rank - 1; axis >= 0; axis--) {
@@ -47,8 +47,8 @@ static void settle(struct collapsed *sum, int n) {
 }
 
 bool coalesce_dims(const struct cm_tensor *const *operands, int n,
-                   const struct cm_tensor *shape, struct collapsed *ret) {
-    struct collapsed sum;
+                   const struct cm_tensor *shape, struct coalesced *ret) {
+    struct coalesced sum;
     memset(&sum, 0, sizeof(sum));
     for (int axis = 0; axis < shape->rank; axis++) {
         int64_t strides[COLLAPSE_OPERANDS] = {0};

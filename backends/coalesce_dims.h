@@ -14,7 +14,7 @@
 
 #define COLLAPSE_OPERANDS (CM_MAX_INPUTS + 1)
 
-struct collapsed {
+struct coalesced {
     int rank;                  /* >= 1 */
     int64_t dims[CM_MAX_RANK]; /* of what all operands are broadcast to */
     /* Each operand's own dims: 1 where it repeats itself; strides as they are. */
@@ -28,6 +28,6 @@ struct collapsed {
  * does not broadcast to it.
  */
 bool coalesce_dims(const struct cm_tensor *const *operands, int n,
-                   const struct cm_tensor *shape, struct collapsed *ret);
+                   const struct cm_tensor *shape, struct coalesced *ret);
 
 #endif

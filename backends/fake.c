@@ -33,9 +33,9 @@
 
 #include "support/banned.h"
 
-#define MOST_BYTES ((size_t)65536)
-#define MOST_ROWS  256
-#define MOST_TIMES 32
+#define MAX_BYTES ((size_t)65536)
+#define MAX_ROWS  256
+#define MAX_TIMES 32
 
 enum fake_action {
     FAKE_TIMES,
@@ -57,7 +57,7 @@ static const char *const action_words[N_FAKE_ACTIONS] = {
 
 struct fake_times {
     size_t n;
-    double seconds[MOST_TIMES];
+    double seconds[MAX_TIMES];
 };
 
 struct fake_row {
@@ -123,7 +123,7 @@ static bool take_times(char *at, struct fake_times *ret) {
     while (*at != '\0') {
         char *end = at;
         const double seconds = strtod(at, &end);
-        if (end == at || !(seconds > 0) || ret->n == MOST_TIMES) return false;
+        if (end == at || !(seconds > 0) || ret->n == MAX_TIMES) return false;
         ret->seconds[ret->n++] = seconds;
         at = trim(end);
     }
@@ -157,9 +157,10 @@ static int read_rows(char *text, struct cm_device *device, struct cm_reason *rea
         text = next;
         number++;
         if (line[0] == '\0' || line[0] == '#') continue;
-        if (device->n_rows == MOST_ROWS || !read_row(line, &device->rows[device->n_rows]))
+        if (device->n_rows == MAX_ROWS || !read_row(line, &device->rows[device->n_rows]))
             return reason_fail(reason, CM_BACKEND_REFUSED,
-                               "line %zu of the table is not 'primitive: seconds...'", number);
+                               "line %zu of the table: expected 'primitive: seconds...'",
+                               number);
         device->n_rows++;
     }
     return CM_BACKEND_OK;
@@ -168,12 +169,12 @@ static int read_rows(char *text, struct cm_device *device, struct cm_reason *rea
 static int read_table(const char *path, struct cm_device *device, struct cm_reason *reason) {
     struct source *source = NULL;
     size_t got = 0;
-    char *text = arena_alloc(device->arena, MOST_BYTES + 1);
-    device->rows = arena_array(device->arena, MOST_ROWS, sizeof(*device->rows));
+    char *text = arena_alloc(device->arena, MAX_BYTES + 1);
+    device->rows = arena_array(device->arena, MAX_ROWS, sizeof(*device->rows));
     if (text == NULL || device->rows == NULL)
         return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     int status = source_open(path, NULL, &source);
-    if (status == CM_OK) status = source_read(source, text, MOST_BYTES, &got, NULL);
+    if (status == CM_OK) status = source_read(source, text, MAX_BYTES, &got, NULL);
     source_close(source);
     if (status == CM_NO_MEMORY)
         return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
@@ -201,7 +202,7 @@ static int fake_open(const struct cm_settings *settings, struct cm_device **ret,
     int status = settings_check(settings, &fake_backend, reason);
     if (status != CM_BACKEND_OK) return status;
     if (table == NULL)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "wants a table: fake:table=FILE");
+        return reason_fail(reason, CM_BACKEND_REFUSED, "a table is required: fake:table=FILE");
     struct arena *arena = arena_new("device", 0);
     struct cm_device *device = arena ? arena_alloc(arena, sizeof(*device)) : NULL;
     status = CM_BACKEND_NO_MEMORY;
@@ -319,7 +320,7 @@ static void fake_plan_facts(const struct cm_plan *plan, struct cm_plan_facts *re
     if (plan->row->action == FAKE_VIEW) ret->state = CM_VIEW;
     if (plan->row->action == FAKE_PROXY) {
         ret->state = CM_PROXY;
-        (void)reason_fail(&ret->reason, 0, "a row of the table in its place");
+        (void)reason_fail(&ret->reason, 0, "a row of the table instead");
     }
     ret->how.workspace_bytes = 4096;
     (void)snprintf(ret->how.kernels[0].name, sizeof(ret->how.kernels[0].name), "fake_%s",

@@ -139,7 +139,7 @@ static int plan_alone(const struct cm_backend *backend, struct cm_device *device
     struct planned planned = {backend, device, NULL};
     if (backend->estimate != NULL)
         return reason_fail(&ret->reason, CM_BACKEND_REFUSED,
-                           "it computes times, and makes no plans");
+                           "a backend that models has no plans");
     const int status = backend->plan(device, primitive, &planned.plan, &ret->reason);
     if (status != CM_BACKEND_OK) return status;
     take_facts(&planned, ret);

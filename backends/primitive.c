@@ -209,13 +209,14 @@ static int check_tensor(const struct cm_tensor *tensor, struct cm_reason *reason
         if (tensor->dims[i] < 0)
             return reason_fail(reason, CM_BACKEND_REFUSED, "an operand has an unknown dim");
     if (!is_known(checked_mul(primitive_elements(tensor), CM_MAX_RANK)))
-        return reason_fail(reason, CM_BACKEND_REFUSED, "an operand is past 2^60 elements");
+        return reason_fail(reason, CM_BACKEND_REFUSED,
+                           "an operand has more than 2^60 elements");
     return CM_BACKEND_OK;
 }
 
 static int check_counts(const struct cm_primitive *primitive, struct cm_reason *reason) {
     if (primitive->kind <= CM_PRIMITIVE_NONE || primitive->kind >= CM_N_PRIMITIVES)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "there is no primitive of kind %d",
+        return reason_fail(reason, CM_BACKEND_REFUSED, "unknown primitive kind %d",
                            (int)primitive->kind);
     if (primitive->n_inputs < operands[primitive->kind].fewest ||
         primitive->n_inputs > operands[primitive->kind].most || primitive->n_outputs < 1 ||

@@ -71,8 +71,8 @@ static int run_job(const struct timing_job *job, uint32_t n, enum cm_cache cache
     const int status = job->run(job->context, n, cache, &seconds, reason);
     if (status != CM_BACKEND_OK) return status;
     if (!isfinite(seconds) || seconds <= 0)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "%u runs took %g s, which is no time",
-                           (unsigned)n, seconds);
+        return reason_fail(reason, CM_BACKEND_REFUSED,
+                           "%u runs took %g s: the clock must advance", (unsigned)n, seconds);
     *ret = seconds / n;
     return CM_BACKEND_OK;
 }

@@ -26,7 +26,7 @@
 #define MAGIC         "cmtimes\n"
 #define SUFFIX        ".times"
 #define FORMAT        1
-#define MOST_KEY      65536
+#define MAX_KEY       65536
 #define LOCK_ATTEMPTS 200 /* of 10 ms: another writer is done long before */
 
 struct head {

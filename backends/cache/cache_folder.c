@@ -15,7 +15,7 @@
 
 #include "support/banned.h"
 
-#define MOST_PRUNED 1000 /* in one call: an end, whatever the folder does meanwhile */
+#define MAX_PRUNED 1000 /* in one call: an end, whatever the folder does meanwhile */
 
 const char *cache_folder_doubt(const struct stat *status) {
     if (status->st_uid != geteuid()) return "it belongs to another user";
@@ -25,12 +25,12 @@ const char *cache_folder_doubt(const struct stat *status) {
 int cache_folder_check(const char *folder, struct cm_reason *reason) {
     struct stat status;
     if (folder[0] != '/')
-        return reason_fail(reason, CM_BACKEND_REFUSED, "its path is not absolute");
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the path is not absolute");
     if (stat(folder, &status) != 0 && errno == ENOENT) return CM_BACKEND_OK;
     if (stat(folder, &status) != 0)
         return reason_fail(reason, CM_BACKEND_REFUSED, "%s", strerror(errno));
     if (!S_ISDIR(status.st_mode))
-        return reason_fail(reason, CM_BACKEND_REFUSED, "it is no folder");
+        return reason_fail(reason, CM_BACKEND_REFUSED, "not a directory");
     const char *doubt = cache_folder_doubt(&status);
     return doubt ? reason_fail(reason, CM_BACKEND_REFUSED, "%s", doubt) : CM_BACKEND_OK;
 }
@@ -79,7 +79,7 @@ static int find_oldest(const char *folder, const char *suffix, char *ret, size_t
 
 void cache_folder_prune(const char *folder, const char *suffix, int most) {
     char path[CACHE_LONGEST_PATH];
-    for (int i = 0; i < MOST_PRUNED; i++) {
+    for (int i = 0; i < MAX_PRUNED; i++) {
         if (find_oldest(folder, suffix, path, sizeof(path)) <= most) return;
         if (unlink(path) != 0) return;
     }

@@ -15,9 +15,9 @@
 
 #include "support/banned.h"
 
-#define MOST_RESULTS   16
-#define MOST_WORKSPACE ((int64_t)32 << 20) /* what NVIDIA asks for on sm_90 */
-#define ALIGNED_CALLS  16                  /* bytes, of the parts of a loop */
+#define MAX_RESULTS   16
+#define MAX_WORKSPACE ((int64_t)32 << 20) /* what NVIDIA asks for on sm_90 */
+#define ALIGNED_CALLS 16                  /* bytes, of the parts of a loop */
 
 /* What cuBLASLt is told of elements; the result decides where it may be of several. */
 struct products {
@@ -119,7 +119,7 @@ static int launch(void *own, const struct cuda_operands *operands, CUstream stre
     for (int64_t i = 0; i < lt->gemm.n_calls && status == CUBLAS_STATUS_SUCCESS; i++)
         status = launch_call(lt, operands, i, stream);
     if (status == CUBLAS_STATUS_SUCCESS) return CM_BACKEND_OK;
-    return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuBLASLt cannot run it: status %d",
+    return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuBLASLt cannot run the product: status %d",
                        (int)status);
 }
 
@@ -148,7 +148,7 @@ static cublasStatus_t set_desc(struct cublaslt *lt, cublasLtMatmulDescAttributes
 
 static cublasStatus_t make_desc(struct cublaslt *lt) {
     const bool tf32 =
-        lt->kind->a == CM_F32 && lt->device->wishes.precision == CM_PRECISION_TF32;
+        lt->kind->a == CM_F32 && lt->device->options.precision == CM_PRECISION_TF32;
     const bool bias = lt->gemm.addend == GEMM_BIAS;
     cublasStatus_t status = lt->device->cublaslt.cublasLtMatmulDescCreate(
         &lt->desc, tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : lt->kind->compute, lt->kind->scale);
@@ -201,8 +201,8 @@ static cublasStatus_t prefer(const struct cublaslt *lt, cublasLtMatmulPreference
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
     const struct cuda_cublaslt *api = &lt->device->cublaslt;
-    const int64_t wished = lt->device->wishes.workspace_bytes;
-    const uint64_t most = (uint64_t)(wished < MOST_WORKSPACE ? wished : MOST_WORKSPACE);
+    const int64_t wished = lt->device->options.workspace_bytes;
+    const uint64_t most = (uint64_t)(wished < MAX_WORKSPACE ? wished : MAX_WORKSPACE);
     const uint32_t alignment = ALIGNED_CALLS;
     cublasStatus_t status = api->cublasLtMatmulPreferenceSetAttribute(
         preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof(most));
@@ -226,7 +226,7 @@ static bool take_result(struct cublaslt *lt, const cublasLtMatmulHeuristicResult
 
 static int search(struct cublaslt *lt, int32_t candidate, struct cm_reason *reason) {
     const struct cuda_cublaslt *api = &lt->device->cublaslt;
-    cublasLtMatmulHeuristicResult_t results[MOST_RESULTS];
+    cublasLtMatmulHeuristicResult_t results[MAX_RESULTS];
     cublasLtMatmulPreference_t preference = NULL;
     int n = 0;
     const bool adds = lt->gemm.addend == GEMM_MATRIX;
@@ -235,7 +235,7 @@ static int search(struct cublaslt *lt, int32_t candidate, struct cm_reason *reas
     if (status == CUBLAS_STATUS_SUCCESS)
         status = api->cublasLtMatmulAlgoGetHeuristic(lt->device->cublaslt_handle, lt->desc,
                                                      lt->b, lt->a, adds ? lt->c : lt->y, lt->y,
-                                                     preference, MOST_RESULTS, results, &n);
+                                                     preference, MAX_RESULTS, results, &n);
     if (preference != NULL) (void)api->cublasLtMatmulPreferenceDestroy(preference);
     if (status != CUBLAS_STATUS_SUCCESS)
         return cuda_refuse(reason, CM_BACKEND_REFUSED, "no algorithm: status %d", (int)status);
@@ -273,16 +273,16 @@ static void facts(const void *own, struct cm_how *ret) {
 
 static int build(struct cublaslt *lt, const struct cm_primitive *primitive, int32_t candidate,
                  struct cm_reason *reason) {
-    if (!lt->device->has_cublaslt.here) {
-        *reason = lt->device->has_cublaslt.why;
+    if (!lt->device->has_cublaslt.available) {
+        *reason = lt->device->has_cublaslt.reason;
         return CM_BACKEND_REFUSED;
     }
     lt->kind = find_products(primitive);
     if (lt->kind == NULL)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no product of these elements");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "data types not supported by cuBLASLt");
     if (!gemm_read(primitive, &lt->gemm, reason)) return CM_BACKEND_REFUSED;
     if (lt->gemm.batch > INT32_MAX)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "more matrices than 2^31");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "the batch must be below 2^31");
     if (lt->kind->along_k) lay_along_k(&lt->gemm);
     for (int i = 0; i < 4; i++)
         lt->sizes[i] = operands_element_size(primitive->outputs[0].element);
@@ -290,8 +290,8 @@ static int build(struct cublaslt *lt, const struct cm_primitive *primitive, int3
     cublasStatus_t status = make_desc(lt);
     if (status == CUBLAS_STATUS_SUCCESS) status = make_layouts(lt);
     if (status != CUBLAS_STATUS_SUCCESS)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuBLASLt cannot describe it: status %d",
-                           (int)status);
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "cuBLASLt cannot describe the product: status %d", (int)status);
     return search(lt, candidate, reason);
 }
 

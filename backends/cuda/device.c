@@ -51,18 +51,18 @@ static int find_device(struct cm_device *device, struct cm_reason *reason) {
     const struct cuda_driver *driver = &device->driver;
     const CUresult begun = driver->cuInit(0);
     if (begun != CUDA_SUCCESS)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no device: the driver says %s",
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no device: cuInit failed with %s",
                            cuda_error_name(device, begun));
     (void)driver->cuDriverGetVersion(&device->driver_version);
     if (device->driver_version < OLDEST_DRIVER)
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
-                           "the driver is for CUDA %d.%d, at least 12.0 is needed",
+                           "the driver must support CUDA 12.0 or later, got %d.%d",
                            device->driver_version / 1000, device->driver_version % 1000 / 10);
     (void)driver->cuDeviceGetCount(&n);
-    if (device->wishes.ordinal >= n)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no device %d: the driver has %d",
-                           device->wishes.ordinal, n);
-    return cuda_check(device, driver->cuDeviceGet(&device->ordinal, device->wishes.ordinal),
+    if (device->options.ordinal >= n)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "device must be below %d, got %d", n,
+                           device->options.ordinal);
+    return cuda_check(device, driver->cuDeviceGet(&device->ordinal, device->options.ordinal),
                       "take the device", reason);
 }
 
@@ -93,34 +93,36 @@ static int take_device(struct cm_device *device, struct cm_reason *reason) {
 /* What cuDNN itself loads by soname comes first, so that it takes the same copies. */
 static void load_libraries(struct cm_device *device, const struct library_folders *folders) {
     const int major = device->driver_version / 1000;
-    device->has_nvrtc.here =
-        api_load_nvrtc(folders, major, &device->nvrtc, &device->has_nvrtc.why) == CM_BACKEND_OK;
-    device->has_cublaslt.here = api_load_cublaslt(folders, major, &device->cublaslt,
-                                                  &device->has_cublaslt.why) == CM_BACKEND_OK;
-    device->has_cudnn.here =
-        api_load_cudnn(folders, &device->cudnn, &device->has_cudnn.why) == CM_BACKEND_OK;
+    device->has_nvrtc.available = api_load_nvrtc(folders, major, &device->nvrtc,
+                                                 &device->has_nvrtc.reason) == CM_BACKEND_OK;
+    device->has_cublaslt.available =
+        api_load_cublaslt(folders, major, &device->cublaslt, &device->has_cublaslt.reason) ==
+        CM_BACKEND_OK;
+    device->has_cudnn.available =
+        api_load_cudnn(folders, &device->cudnn, &device->has_cudnn.reason) == CM_BACKEND_OK;
 }
 
 static void begin_cudnn(struct cm_device *device) {
-    struct cuda_absent *has = &device->has_cudnn;
+    struct cuda_availability *has = &device->has_cudnn;
     cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
-    if (!has->here || !device->has_driver) return;
+    if (!has->available || !device->has_driver) return;
     status = device->cudnn.cudnnCreate(&device->cudnn_handle);
     if (status == CUDNN_STATUS_SUCCESS)
         status = device->cudnn.cudnnSetStream(device->cudnn_handle, device->stream);
     if (status == CUDNN_STATUS_SUCCESS) return;
-    has->here = false;
-    (void)cuda_refuse(&has->why, 0, "cuDNN cannot begin: %s",
+    has->available = false;
+    (void)cuda_refuse(&has->reason, 0, "cuDNN cannot be initialized: %s",
                       device->cudnn.cudnnGetErrorString(status));
 }
 
 static void begin_cublaslt(struct cm_device *device) {
-    struct cuda_absent *has = &device->has_cublaslt;
-    if (!has->here || !device->has_driver) return;
+    struct cuda_availability *has = &device->has_cublaslt;
+    if (!has->available || !device->has_driver) return;
     const cublasStatus_t status = device->cublaslt.cublasLtCreate(&device->cublaslt_handle);
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    has->here = false;
-    (void)cuda_refuse(&has->why, 0, "cuBLASLt cannot begin: status %d", (int)status);
+    has->available = false;
+    (void)cuda_refuse(&has->reason, 0, "cuBLASLt cannot be initialized: status %d",
+                      (int)status);
 }
 
 /* The driver comes first: all that is loaded after it takes the one that is there. */
@@ -129,12 +131,12 @@ static int take_target(struct cm_device *device, const struct library_folders *f
     int status = stub_driver_load(reason);
     if (status != CM_BACKEND_OK) return status;
     load_libraries(device, folders);
-    if (!device->has_cudnn.here) {
-        *reason = device->has_cudnn.why;
+    if (!device->has_cudnn.available) {
+        *reason = device->has_cudnn.reason;
         return CM_BACKEND_REFUSED;
     }
     const struct graph_target *target = &device->target;
-    status = graph_target_make(&device->cudnn, device->wishes.target, &device->target, reason);
+    status = graph_target_make(&device->cudnn, device->options.target, &device->target, reason);
     if (status != CM_BACKEND_OK) return status;
     device->sm = target->sm;
     (void)snprintf(device->name, sizeof(device->name), "%s", target->name);
@@ -143,15 +145,15 @@ static int take_target(struct cm_device *device, const struct library_folders *f
 
 static int open_parts(struct cm_device *device, const struct library_folders *folders,
                       struct cm_reason *reason) {
-    const struct cuda_wishes *wishes = &device->wishes;
+    const struct cuda_options *options = &device->options;
     int status = CM_BACKEND_REFUSED;
-    if (!wishes->plan_only || wishes->target == NULL) {
+    if (!options->plan_only || options->target == NULL) {
         status = api_load_driver(folders, &device->driver, reason);
         if (status == CM_BACKEND_OK) status = take_device(device, reason);
     }
     device->has_driver = status == CM_BACKEND_OK;
     if (!device->has_driver)
-        return wishes->plan_only ? take_target(device, folders, reason) : status;
+        return options->plan_only ? take_target(device, folders, reason) : status;
     load_libraries(device, folders);
     begin_cudnn(device);
     begin_cublaslt(device);
@@ -159,18 +161,18 @@ static int open_parts(struct cm_device *device, const struct library_folders *fo
     return CM_BACKEND_OK;
 }
 
-int device_open(const struct cuda_wishes *wishes, struct cm_device **ret,
+int device_open(const struct cuda_options *options, struct cm_device **ret,
                 struct cm_reason *reason) {
     struct cm_device *device = calloc(1, sizeof(*device));
     if (device == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     struct library_folders folders;
-    device->wishes = *wishes;
-    int status = library_find_folders(wishes->libraries, &folders, reason);
+    device->options = *options;
+    int status = library_find_folders(options->libraries, &folders, reason);
     if (status == CM_BACKEND_OK) {
         status = open_parts(device, &folders, reason);
         library_drop_folders(&folders);
     }
-    device->wishes.libraries = device->wishes.target = NULL;
+    device->options.libraries = device->options.target = NULL;
     if (status == CM_BACKEND_OK)
         *ret = device;
     else
@@ -187,8 +189,9 @@ static void add_text(char *ret, size_t size, const char *between, const char *te
 static void print_versions(const struct cm_device *device, char *ret, size_t size) {
     char text[CM_WORD_SIZE] = "";
     char driver[CM_WORD_SIZE] = "";
-    const size_t cudnn = device->has_cudnn.here ? device->cudnn.cudnnGetVersion() : 0;
-    const size_t lt = device->has_cublaslt.here ? device->cublaslt.cublasLtGetVersion() : 0;
+    const size_t cudnn = device->has_cudnn.available ? device->cudnn.cudnnGetVersion() : 0;
+    const size_t lt =
+        device->has_cublaslt.available ? device->cublaslt.cublasLtGetVersion() : 0;
     if (cudnn > 0)
         (void)snprintf(text, sizeof(text), "cuDNN %zu.%zu.%zu", cudnn / 10000,
                        cudnn / 100 % 100, cudnn % 100);
@@ -222,7 +225,7 @@ static void print_warning(const struct cm_device *device, char *ret, size_t size
         add_text(ret, size, "; ", "this is a part of a device (MIG)");
     if (getenv("CUDA_MPS_PIPE_DIRECTORY") != NULL)
         add_text(ret, size, "; ", "the device is shared by MPS");
-    if (!device->has_cudnn.here) add_text(ret, size, "; ", device->has_cudnn.why.text);
+    if (!device->has_cudnn.available) add_text(ret, size, "; ", device->has_cudnn.reason.text);
 }
 
 void device_facts(const struct cm_device *device, struct cm_device_facts *ret) {

@@ -15,7 +15,7 @@
 #include "backends/cuda/nvml.h"
 
 /* What the user asked for; texts are borrowed for as long as `open` runs. */
-struct cuda_wishes {
+struct cuda_options {
     int32_t precision; /* enum cm_precision */
     int32_t layout;    /* enum cm_layout */
     int32_t autotune;
@@ -29,13 +29,13 @@ struct cuda_wishes {
 };
 
 /* A library that a provider can do without. */
-struct cuda_absent {
-    bool here;
-    struct cm_reason why; /* it is not */
+struct cuda_availability {
+    bool available;
+    struct cm_reason reason; /* if not available */
 };
 
 struct cm_device {
-    struct cuda_wishes wishes;
+    struct cuda_options options;
     struct cuda_driver driver;
     struct cuda_cudnn cudnn;
     struct cuda_cublaslt cublaslt;
@@ -43,7 +43,7 @@ struct cm_device {
     struct graph_target target; /* what is planned for, where the device is not here */
     struct nvml nvml;
     bool has_driver; /* always but with plan_only; without it the members below are zero */
-    struct cuda_absent has_cudnn, has_cublaslt, has_nvrtc;
+    struct cuda_availability has_cudnn, has_cublaslt, has_nvrtc;
     int driver_version; /* 13000 */
     CUdevice ordinal;
     CUcontext context;
@@ -63,7 +63,7 @@ struct cm_device {
     char address[CM_WORD_SIZE];
 };
 
-int device_open(const struct cuda_wishes *wishes, struct cm_device **ret,
+int device_open(const struct cuda_options *options, struct cm_device **ret,
                 struct cm_reason *reason);
 void device_facts(const struct cm_device *device, struct cm_device_facts *ret);
 void device_clocks(struct cm_device *device, struct cm_clocks *ret);

@@ -6,7 +6,7 @@
 
 #include "support/banned.h"
 
-#define MOST_CALLS 1024
+#define MAX_CALLS 1024
 
 /* The last two dims of an operand of `rows` by `columns`. */
 static bool read_matrix(const struct cm_tensor *tensor, int64_t rows, int64_t columns,
@@ -81,7 +81,7 @@ static bool read_batch(const struct cm_primitive *primitive, struct gemm *gemm) 
             add_loop(gemm, y->dims[axis], strides);
         }
     }
-    return is_known(gemm->batch) && gemm->n_calls <= MOST_CALLS && is_known(gemm->n_calls);
+    return is_known(gemm->batch) && gemm->n_calls <= MAX_CALLS && is_known(gemm->n_calls);
 }
 
 static bool read_addend(const struct cm_primitive *primitive, struct gemm *gemm) {
@@ -111,7 +111,7 @@ bool gemm_read(const struct cm_primitive *primitive, struct gemm *ret,
     const struct cm_tensor *y = &primitive->outputs[0];
     struct gemm gemm = {.batch = 1, .n_calls = 1};
     if (a->rank < 2 || y->rank < 2 || primitive->inputs[1].rank < 2) {
-        (void)cuda_refuse(reason, 0, "an operand is no matrix");
+        (void)cuda_refuse(reason, 0, "an operand is not a matrix");
         return false;
     }
     gemm.m = y->dims[y->rank - 2];
@@ -121,16 +121,16 @@ bool gemm_read(const struct cm_primitive *primitive, struct gemm *ret,
                 read_matrix(&primitive->inputs[1], gemm.k, gemm.n, &gemm.b) &&
                 read_matrix(y, gemm.m, gemm.n, &gemm.y) && !gemm.y.column_major;
     if (!fits) {
-        (void)cuda_refuse(reason, 0, "the strides of a matrix are none that a BLAS takes");
+        (void)cuda_refuse(reason, 0, "one stride of each matrix must be 1");
         return false;
     }
     fits = read_addend(primitive, &gemm) && read_batch(primitive, &gemm);
     if (!fits) {
-        (void)cuda_refuse(reason, 0, "the batches or the addend do not fit together");
+        (void)cuda_refuse(reason, 0, "the batches or the addend do not match");
         return false;
     }
     if (gemm.m == 0 || gemm.n == 0 || gemm.k == 0 || gemm.batch == 0 || gemm.n_calls == 0) {
-        (void)cuda_refuse(reason, 0, "there are no elements");
+        (void)cuda_refuse(reason, 0, "an operand is empty");
         return false;
     }
     *ret = gemm;

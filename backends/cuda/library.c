@@ -18,7 +18,7 @@
 
 #include "support/banned.h"
 
-#define MOST_FOLDERS 128
+#define MAX_FOLDERS 128
 
 /* Where each way of installing puts them; a row with a variable is left out where that is not
  * set to an absolute path. */
@@ -45,7 +45,7 @@ static const struct {
 };
 
 static void add_folder(struct library_folders *folders, const char *folder, size_t length) {
-    if (folders->n == MOST_FOLDERS || length >= LIBRARY_PATH) return;
+    if (folders->n == MAX_FOLDERS || length >= LIBRARY_PATH) return;
     for (size_t i = 0; i < folders->n; i++)
         if (strlen(folders->items[i]) == length &&
             memcmp(folders->items[i], folder, length) == 0)
@@ -60,7 +60,7 @@ static int add_wished(struct library_folders *folders, const char *wished,
     while (wished != NULL && *wished != '\0') {
         const size_t length = strcspn(wished, ":");
         if (wished[0] != '/')
-            return cuda_refuse(reason, CM_BACKEND_REFUSED, "libraries wants absolute paths");
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "libraries must be absolute paths");
         add_folder(folders, wished, length);
         wished += length + (wished[length] == ':');
     }
@@ -83,7 +83,7 @@ static void add_place(struct library_folders *folders, const char *variable,
 
 int library_find_folders(const char *first, struct library_folders *ret,
                          struct cm_reason *reason) {
-    struct library_folders folders = {0, calloc(MOST_FOLDERS, LIBRARY_PATH)};
+    struct library_folders folders = {0, calloc(MAX_FOLDERS, LIBRARY_PATH)};
     if (folders.items == NULL)
         return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     const int status = add_wished(&folders, first, reason);
@@ -156,7 +156,7 @@ int library_bind(const struct library *library, const char *name,
         memcpy((char *)table + symbols[i].offset, &symbol, sizeof(symbol));
         if (symbol == NULL && !symbols[i].optional)
             return cuda_refuse(reason, CM_BACKEND_REFUSED,
-                               "%s (%.120s) has no function '%s': it is too old", name,
+                               "%s (%.120s) has no function '%s': version too old", name,
                                library->path, symbols[i].name);
     }
     return CM_BACKEND_OK;

@@ -7,7 +7,7 @@
 
 #include "support/banned.h"
 
-#define LEAST_BLOCK ((int64_t)1 << 20)
+#define MIN_BLOCK ((int64_t)1 << 20)
 
 int64_t memory_align(int64_t bytes) {
     const int64_t more = checked_add(bytes, MEMORY_ALIGNMENT - 1);
@@ -23,11 +23,11 @@ static void make_block(struct cm_device *device) {
     struct memory *memory = &device->memory;
     size_t free_bytes = 0;
     size_t total = 0;
-    int64_t bytes = device->wishes.memory_bytes;
+    int64_t bytes = device->options.memory_bytes;
     if (memory->base != 0) return;
     if (device->driver.cuMemGetInfo(&free_bytes, &total) != CUDA_SUCCESS) return;
     if (bytes == 0 || bytes > (int64_t)free_bytes) bytes = (int64_t)(free_bytes / 2);
-    for (; bytes >= LEAST_BLOCK; bytes /= 2) {
+    for (; bytes >= MIN_BLOCK; bytes /= 2) {
         bytes -= bytes % MEMORY_ALIGNMENT;
         if (allocate(device, bytes, &memory->base) != CUDA_SUCCESS) continue;
         memory->bytes = bytes;
@@ -47,7 +47,7 @@ static int take_own(struct cm_device *device, int64_t least, int64_t wish,
     }
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         return cuda_refuse(reason, CM_BACKEND_NO_MEMORY,
-                           "takes %lld bytes, the device has not as many", (long long)least);
+                           "needs %lld bytes, more than the device has free", (long long)least);
     const int status = cuda_check(device, result, "allocate memory", reason);
     if (status == CM_BACKEND_OK) *ret = block;
     return status;
@@ -56,11 +56,10 @@ static int take_own(struct cm_device *device, int64_t least, int64_t wish,
 int memory_take(struct cm_device *device, int64_t least, int64_t wish, struct memory_block *ret,
                 struct cm_reason *reason) {
     struct memory *memory = &device->memory;
-    const int64_t limit = device->wishes.memory_bytes;
+    const int64_t limit = device->options.memory_bytes;
     if (!is_known(least) || (limit > 0 && least > limit))
-        return cuda_refuse(reason, CM_BACKEND_NO_MEMORY,
-                           "takes %lld bytes, at most %lld may be taken", (long long)least,
-                           (long long)limit);
+        return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "needs %lld bytes, the limit is %lld",
+                           (long long)least, (long long)limit);
     if (!memory->taken) {
         make_block(device);
         if (memory->base != 0 && memory->bytes >= least) {

@@ -15,7 +15,7 @@
 static int make_part(struct cm_plan *plan, const struct cm_primitive *primitive,
                      struct plan_part *part, struct cm_reason *reason) {
     const struct cuda_provider *const *at = providers_for(primitive->kind);
-    int status = cuda_refuse(reason, CM_BACKEND_REFUSED, "no library here does this");
+    int status = cuda_refuse(reason, CM_BACKEND_REFUSED, "no provider supports this kind");
     for (; *at != NULL && status == CM_BACKEND_REFUSED; at++) {
         struct cuda_step step = {.own = NULL};
         status = (*at)->make(plan->device, primitive, 0, &step, reason);
@@ -70,14 +70,16 @@ static int place_step(struct cm_plan *plan, const struct cm_network *network, ui
     for (int32_t i = 0; i < primitive->n_inputs && status == CM_BACKEND_OK; i++) {
         const struct fill fill = fill_for(primitive, i);
         if (!fits(network, &step->inputs[i], &primitive->inputs[i]))
-            return cuda_refuse(reason, CM_BACKEND_REFUSED, "step %u reads outside", index);
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "step %u reads outside its block",
+                               index);
         launch->operands.inputs[i] = address(plan, network, &step->inputs[i]);
         status = sets_fill(plan->device, &fill, launch->operands.inputs[i],
                            operands_bytes(&primitive->inputs[i]), reason);
     }
     for (int32_t i = 0; i < primitive->n_outputs; i++) {
         if (!fits(network, &step->outputs[i], &primitive->outputs[i]))
-            return cuda_refuse(reason, CM_BACKEND_REFUSED, "step %u writes outside", index);
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "step %u writes outside its block",
+                               index);
         launch->operands.outputs[i] = address(plan, network, &step->outputs[i]);
     }
     return status;
@@ -101,16 +103,16 @@ static int place_all(struct cm_plan *plan, const struct cm_network *network, int
 int plan_network(struct cm_device *device, const struct cm_network *network,
                  struct cm_plan **ret, struct cm_reason *reason) {
     int64_t workspace = 0;
-    if (device->wishes.plan_only || network->n_steps == 0 || network->n_primitives == 0)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "there is no network to run");
+    if (device->options.plan_only || network->n_steps == 0 || network->n_primitives == 0)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "the network is empty");
     struct cm_plan *plan = plan_new(device, network->n_primitives, network->n_steps);
     if (plan == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
     const double begin = plan_now();
     plan->is_network = true;
     int status = make_parts(plan, network, &workspace, reason);
     if (status == CM_BACKEND_OK) status = place_all(plan, network, workspace, reason);
-    if (status == CM_BACKEND_OK) status = plan_try(plan, reason);
-    if (status == CM_BACKEND_OK) status = plan_learn(plan, reason);
+    if (status == CM_BACKEND_OK) status = plan_run_once(plan, reason);
+    if (status == CM_BACKEND_OK) status = plan_read_kernels(plan, reason);
     plan->plan_seconds = plan_now() - begin;
     if (status == CM_BACKEND_OK)
         *ret = plan;

@@ -52,7 +52,7 @@ static struct replay_job job_of(struct cm_plan *plan) {
     return (struct replay_job){launch_set, plan};
 }
 
-int plan_try(struct cm_plan *plan, struct cm_reason *reason) {
+int plan_run_once(struct cm_plan *plan, struct cm_reason *reason) {
     const struct cm_device *device = plan->device;
     struct cm_reason why = {""};
     const int status = launch_set(plan, 0, device->stream, reason);
@@ -65,7 +65,7 @@ int plan_try(struct cm_plan *plan, struct cm_reason *reason) {
     return ran;
 }
 
-int plan_learn(struct cm_plan *plan, struct cm_reason *reason) {
+int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason) {
     struct replay replay = {NULL, NULL};
     const struct replay_job job = job_of(plan);
     const int status = replay_capture(plan->device, &job, 1, 0, 1, &replay, reason);
@@ -126,8 +126,8 @@ static int run_launches(struct cm_plan *plan, uint32_t n, enum cm_cache cache,
 int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
              struct cm_reason *reason) {
     struct plan_series *series = &plan->series[cache];
-    if (plan->device->wishes.plan_only)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "only planned");
+    if (plan->device->options.plan_only)
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "the backend was opened for plans only");
     if (n == 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "no executions");
     if (!plan->no_graphs && series->n != n) {
         const int status = make_series(plan, n, cache, reason);
@@ -140,14 +140,14 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
     return replay_run(plan->device, replay, ret_seconds, reason);
 }
 
-void plan_forget(struct cm_plan *plan) {
+void plan_drop_graphs(struct cm_plan *plan) {
     drop_series(plan, &plan->series[CM_COLD]);
     drop_series(plan, &plan->series[CM_WARM]);
     plan->no_graphs = false;
 }
 
 void plan_drop(struct cm_plan *plan) {
-    plan_forget(plan);
+    plan_drop_graphs(plan);
     for (uint32_t i = 0; i < plan->n_parts; i++)
         if (plan->parts[i].step.drop != NULL) plan->parts[i].step.drop(plan->parts[i].step.own);
     sets_drop(plan->device, &plan->sets);

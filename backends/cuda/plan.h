@@ -54,10 +54,10 @@ void plan_drop(struct cm_plan *plan);
 /* What plan_make and plan_network share. */
 struct cm_plan *plan_new(struct cm_device *device, uint32_t n_parts, uint32_t n_launches);
 /* One execution on the first set, then how it is captured and which kernels it has. */
-int plan_try(struct cm_plan *plan, struct cm_reason *reason);
-int plan_learn(struct cm_plan *plan, struct cm_reason *reason);
+int plan_run_once(struct cm_plan *plan, struct cm_reason *reason);
+int plan_read_kernels(struct cm_plan *plan, struct cm_reason *reason);
 /* The graphs captured so far: the steps in them are to change. */
-void plan_forget(struct cm_plan *plan);
+void plan_drop_graphs(struct cm_plan *plan);
 double plan_now(void);
 
 #endif

@@ -20,9 +20,9 @@ static void decide_tensor_cores(const char *rule, struct cm_how *how) {
     }
 }
 
-static void tell_part(const struct plan_part *part, struct cm_plan_facts *ret) {
+static void set_part_facts(const struct plan_part *part, struct cm_plan_facts *ret) {
     ret->state = part->step.state;
-    ret->reason = part->step.instead;
+    ret->reason = part->step.proxy_note;
     (void)snprintf(ret->how.provider, sizeof(ret->how.provider), "%s", part->provider->name);
     ret->how.workspace_bytes = part->step.workspace_bytes;
     ret->how.plans_tried = part->tried;
@@ -30,13 +30,13 @@ static void tell_part(const struct plan_part *part, struct cm_plan_facts *ret) {
     decide_tensor_cores(part->provider->tensor_core_rule, &ret->how);
 }
 
-static void tell_network(const struct cm_plan *plan, struct cm_plan_facts *ret) {
+static void set_network_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
     uint32_t n_proxies = 0;
     for (uint32_t i = 0; i < plan->n_launches; i++)
         n_proxies += plan->parts[plan->launches[i].part].step.state == CM_PROXY;
     ret->state = n_proxies > 0 ? CM_PROXY : CM_MEASURED;
     if (n_proxies > 0)
-        (void)cuda_refuse(&ret->reason, 0, "%u of %u steps ran as something of the same size",
+        (void)cuda_refuse(&ret->reason, 0, "%u of %u steps ran as a proxy of the same size",
                           n_proxies, plan->n_launches);
     for (uint32_t i = 0; i < plan->n_parts; i++)
         if (plan->parts[i].step.workspace_bytes > ret->how.workspace_bytes)
@@ -50,10 +50,10 @@ void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
     memcpy(ret->how.kernels, plan->kernels.items, sizeof(ret->how.kernels));
     ret->how.plan_seconds = plan->plan_seconds;
     if (plan->is_network)
-        tell_network(plan, ret);
+        set_network_facts(plan, ret);
     else
-        tell_part(&plan->parts[0], ret);
-    if (plan->device->wishes.plan_only) return;
+        set_part_facts(&plan->parts[0], ret);
+    if (plan->device->options.plan_only) return;
     struct cm_clocks clocks;
     nvml_clocks(&plan->device->nvml, &clocks);
     if (clocks.throttle[0] != '\0') ret->flags |= CM_FLAG_THROTTLED;

@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-#define MOST_TRIALS    4 /* candidates of a provider until one runs */
+#define MAX_TRIALS     4 /* candidates of a provider until one runs */
 #define AUTOTUNE_RUNS  5
 #define AUTOTUNE_TAKES 3
 
@@ -40,9 +40,9 @@ static int make_candidate(struct cm_plan *plan, const struct cuda_provider *prov
     part->provider = provider;
     part->step = step;
     part->tried += step.plans_tried > 0 ? step.plans_tried : 1;
-    if (plan->device->wishes.plan_only) return CM_BACKEND_OK;
+    if (plan->device->options.plan_only) return CM_BACKEND_OK;
     status = sets_reserve(plan->device, &plan->sets, step.workspace_bytes, reason);
-    if (status == CM_BACKEND_OK) status = plan_try(plan, reason);
+    if (status == CM_BACKEND_OK) status = plan_run_once(plan, reason);
     if (status != CM_BACKEND_OK) drop_step(&part->step);
     return status;
 }
@@ -57,7 +57,7 @@ static int time_candidate(struct cm_plan *plan, double *ret_seconds, struct cm_r
         least = fmin(least, seconds);
     }
     /* Also of one that failed: the next would be timed by its graphs. */
-    plan_forget(plan);
+    plan_drop_graphs(plan);
     *ret_seconds = least;
     return status;
 }
@@ -86,16 +86,16 @@ static int find_fastest(struct cm_plan *plan, const struct cuda_provider *provid
 /* Without memory for one candidate another may do: it may take less workspace. */
 static int ask_provider(struct cm_plan *plan, const struct cuda_provider *provider,
                         const struct cm_primitive *primitive, struct cm_reason *reason) {
-    const struct cuda_wishes *wishes = &plan->device->wishes;
+    const struct cuda_options *options = &plan->device->options;
     int32_t first = 0;
     int status = CM_BACKEND_OK;
     bool made = true;
     if (!plan->device->has_driver && !provider->plans_only)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "makes no plan without a device");
-    if (wishes->autotune > 1 && !wishes->plan_only)
-        status = find_fastest(plan, provider, primitive, wishes->autotune, &first, reason);
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "cannot plan without a device");
+    if (options->autotune > 1 && !options->plan_only)
+        status = find_fastest(plan, provider, primitive, options->autotune, &first, reason);
     if (status != CM_BACKEND_OK) return status;
-    for (int32_t i = 0; i < MOST_TRIALS && made; i++) {
+    for (int32_t i = 0; i < MAX_TRIALS && made; i++) {
         struct cm_reason why = {""};
         const int tried = make_candidate(plan, provider, primitive, first + i, &made, &why);
         if (i == 0 || tried == CM_BACKEND_BROKEN) *reason = why;
@@ -111,7 +111,7 @@ static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
     int status = CM_BACKEND_REFUSED;
     const struct cuda_provider *const *at = providers_for(primitive->kind);
     if (*at == NULL)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no library here does this");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no provider supports this kind");
     for (; *at != NULL; at++) {
         struct cm_reason why = {""};
         const int asked = ask_provider(plan, *at, primitive, &why);
@@ -129,7 +129,7 @@ static int choose(struct cm_plan *plan, const struct cm_primitive *primitive,
 
 static int build(struct cm_plan *plan, const struct cm_primitive *primitive,
                  struct cm_reason *reason) {
-    const bool runs = !plan->device->wishes.plan_only;
+    const bool runs = !plan->device->options.plan_only;
     int status = CM_BACKEND_OK;
     if (runs)
         status = sets_make(plan->device, primitive, &plan->sets, &plan->launches[0].operands,
@@ -139,7 +139,7 @@ static int build(struct cm_plan *plan, const struct cm_primitive *primitive,
     plan->plan_seconds = plan_now() - begin;
     if (status == CM_BACKEND_OK && runs)
         status = sets_repeat(plan->device, &plan->sets, reason);
-    if (status == CM_BACKEND_OK && runs) status = plan_learn(plan, reason);
+    if (status == CM_BACKEND_OK && runs) status = plan_read_kernels(plan, reason);
     return status;
 }
 

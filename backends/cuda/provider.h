@@ -35,9 +35,9 @@ struct cuda_step {
     void (*facts)(const void *own, struct cm_how *ret);
     void (*drop)(void *own);
     int64_t workspace_bytes;
-    int32_t state;            /* CM_MEASURED, CM_PROXY or CM_VIEW */
-    int32_t plans_tried;      /* configurations of the library until this one; 0: 1 */
-    struct cm_reason instead; /* what stands for it, of a proxy */
+    int32_t state;               /* CM_MEASURED, CM_PROXY or CM_VIEW */
+    int32_t plans_tried;         /* configurations of the library until this one; 0: 1 */
+    struct cm_reason proxy_note; /* what stands for it, of a proxy */
 };
 
 struct cuda_provider {

@@ -9,7 +9,7 @@
 
 #include "support/banned.h"
 
-#define MOST_NODES 65536
+#define MAX_NODES 65536
 
 /*
  * Parts of names. The first lists are those of PyTorch's profiler plugin (tb_plugin,
@@ -158,7 +158,7 @@ void replay_kernels(const struct cm_device *device, const struct replay *replay,
     const struct cuda_driver *driver = &device->driver;
     memset(ret, 0, sizeof(*ret));
     if (driver->cuGraphGetNodes(replay->graph, NULL, &n) != CUDA_SUCCESS || n == 0 ||
-        n > MOST_NODES)
+        n > MAX_NODES)
         return;
     CUgraphNode *nodes = calloc(n, sizeof(*nodes));
     if (nodes != NULL && driver->cuGraphGetNodes(replay->graph, nodes, &n) == CUDA_SUCCESS)

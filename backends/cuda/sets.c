@@ -12,7 +12,7 @@
 /* Three times the cache, so that no way of replacing lines keeps it: the rule of CUTLASS's
  * profiler. */
 #define CACHES        3
-#define MOST_SETS     256
+#define MAX_SETS      256
 #define PATTERN_BYTES ((int64_t)1 << 20)
 
 /* Operand i of inputs and outputs after each other, and its address in `operands`. */
@@ -83,7 +83,7 @@ int sets_make(struct cm_device *device, const struct cm_primitive *primitive, st
     const int64_t all =
         checked_add(checked_mul(sets.bytes, 1 + CACHES * device->cache_bytes /
                                                     (is_known(sets.bytes) ? sets.bytes : 1)),
-                    memory_align(device->wishes.workspace_bytes));
+                    memory_align(device->options.workspace_bytes));
     int status = memory_take(device, sets.bytes, all, &sets.block, reason);
     if (status != CM_BACKEND_OK) return status;
     for (int32_t i = 0; i < primitive->n_inputs + primitive->n_outputs; i++)
@@ -104,12 +104,13 @@ int sets_reserve(const struct cm_device *device, struct sets *sets, int64_t work
     const int64_t end = sets->block.bytes - sets->block.bytes % MEMORY_ALIGNMENT;
     const int64_t room = end - sets->bytes;
     if (workspace_bytes < 0 || !is_known(workspace) || workspace > room)
-        return cuda_refuse(reason, CM_BACKEND_NO_MEMORY,
-                           "its workspace of %lld bytes has no room beside operands of %lld",
-                           (long long)workspace_bytes, (long long)sets->bytes);
+        return cuda_refuse(
+            reason, CM_BACKEND_NO_MEMORY,
+            "no room for a workspace of %lld bytes beside %lld bytes of operands",
+            (long long)workspace_bytes, (long long)sets->bytes);
     const int64_t want = 1 + CACHES * device->cache_bytes / sets->bytes;
     const int64_t most = (end - workspace) / sets->bytes;
-    sets->n = want < MOST_SETS ? want : MOST_SETS;
+    sets->n = want < MAX_SETS ? want : MAX_SETS;
     if (sets->n > most) sets->n = most;
     sets->cold = sets->n >= want;
     sets->workspace = sets->block.base + (CUdeviceptr)(end - workspace);

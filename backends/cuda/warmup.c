@@ -111,7 +111,7 @@ static int load(struct warmup *warmup, struct cm_reason *reason) {
 
 int warmup_device(struct cm_device *device, struct cm_reason *reason) {
     struct warmup warmup = {.device = device};
-    if (!device->has_nvrtc.here) return CM_BACKEND_OK;
+    if (!device->has_nvrtc.available) return CM_BACKEND_OK;
     int status = load(&warmup, reason);
     /* This NVRTC does not support the architecture: libraries still run. */
     if (status == CM_BACKEND_REFUSED && warmup.module == NULL) return CM_BACKEND_OK;

@@ -34,16 +34,16 @@ static void measure(void *context, const struct cm_primitive *primitive,
 static int survey(const struct subprocess_setup *setup, struct arena *arena, const bool *wanted,
                   struct cm_device_facts *ret_facts, struct ceilings *ret,
                   struct cm_reason *reason) {
-    struct subprocess *child = NULL;
-    const int status = subprocess_start(setup, arena, &child, reason);
+    struct subprocess *subprocess = NULL;
+    const int status = subprocess_start(setup, arena, &subprocess, reason);
     if (status != CM_BACKEND_OK) return status;
-    const struct ceilings_job job = {measure, child};
-    *ret_facts = *subprocess_facts(child);
+    const struct ceilings_job job = {measure, subprocess};
+    *ret_facts = *subprocess_facts(subprocess);
     if (!ret_facts->modelled) ceilings_measure(&job, ret_facts, wanted, ret);
-    subprocess_stop(child);
+    subprocess_stop(subprocess);
     if (ret_facts->modelled)
         return reason_fail(reason, CM_BACKEND_REFUSED,
-                           "it models a device: nothing of it can be measured");
+                           "a backend that models a device cannot be calibrated");
     return CM_BACKEND_OK;
 }
 

@@ -22,8 +22,8 @@
 
 #include "support/banned.h"
 
-#define MOST_BYTES  ((size_t)65536)
-#define MOST_FIGURE 1e18
+#define MAX_BYTES  ((size_t)65536)
+#define MAX_FIGURE 1e18
 
 struct reading {
     const char *path;
@@ -49,7 +49,7 @@ static int no_memory(const struct reading *reading) {
 
 static int check_text(const struct reading *reading, const cJSON *item) {
     if (cJSON_IsString(item) && item->valuestring[0] != '\0') return CM_BACKEND_OK;
-    return key_fault(reading, item, "is no text");
+    return key_fault(reading, item, "must be a non-empty string");
 }
 
 static int take_text(const struct reading *reading, const cJSON *item, const char **ret) {
@@ -61,9 +61,9 @@ static int take_text(const struct reading *reading, const cJSON *item, const cha
 
 static int check_number(const struct reading *reading, const cJSON *item) {
     if (cJSON_IsNumber(item) && isfinite(item->valuedouble) && item->valuedouble > 0 &&
-        item->valuedouble <= MOST_FIGURE)
+        item->valuedouble <= MAX_FIGURE)
         return CM_BACKEND_OK;
-    return key_fault(reading, item, "is no number above 0");
+    return key_fault(reading, item, "must be a number above 0");
 }
 
 /* JSON does not say which of two counts. */
@@ -79,7 +79,7 @@ static int check_texts(const struct reading *reading, const cJSON *object,
     cJSON_ArrayForEach(item, object) {
         size_t i = 0;
         while (keys[i] != NULL && !text_equal(keys[i], item->string)) i++;
-        if (keys[i] == NULL) return key_fault(reading, item, "is no known key");
+        if (keys[i] == NULL) return key_fault(reading, item, "is not a known key");
         const int status = check_text(reading, item);
         if (status != CM_BACKEND_OK) return status;
     }
@@ -90,10 +90,10 @@ static int take_sources(const struct reading *reading, const cJSON *sources) {
     static const char *const keys[] = {"document", "url", NULL};
     int status = CM_BACKEND_OK;
     const cJSON *item = NULL;
-    if (!cJSON_IsObject(sources)) return key_fault(reading, sources, "is no object");
+    if (!cJSON_IsObject(sources)) return key_fault(reading, sources, "must be an object");
     cJSON_ArrayForEach(item, sources) {
         if (status != CM_BACKEND_OK) break;
-        if (!cJSON_IsObject(item)) return key_fault(reading, item, "is no object");
+        if (!cJSON_IsObject(item)) return key_fault(reading, item, "must be an object");
         if (cJSON_GetObjectItemCaseSensitive(item, "document") == NULL)
             return key_fault(reading, item, "has no 'document'");
         status = check_texts(reading, item, keys);
@@ -112,13 +112,13 @@ static int check_part(const struct reading *reading, const cJSON *part) {
     size_t i = 0;
     if (text_equal(part->string, "value")) return check_number(reading, part);
     while (texts[i] != NULL && !text_equal(texts[i], part->string)) i++;
-    if (texts[i] == NULL) return key_fault(reading, part, "is no known key");
+    if (texts[i] == NULL) return key_fault(reading, part, "is not a known key");
     const int status = check_text(reading, part);
     if (status != CM_BACKEND_OK) return status;
     const bool names_source = i == 0 || text_equal(part->string, "checked");
     if (names_source && find_source(reading, part->valuestring) == NULL)
         return reason_fail(reading->reason, CM_BACKEND_REFUSED,
-                           "device file '%s': '%s' is none of its sources", reading->path,
+                           "device file '%s': '%s' is not listed in 'sources'", reading->path,
                            part->valuestring);
     return CM_BACKEND_OK;
 }
@@ -147,13 +147,13 @@ static int take_rate(const struct reading *reading, const cJSON *item) {
     for (int i = RATE_NONE + 1; i < N_RATES; i++)
         if (text_equal(device_rate_name((enum device_rate)i), item->string))
             return take_figure(reading, item, &reading->ret->rates[i]);
-    return key_fault(reading, item, "is no known key");
+    return key_fault(reading, item, "is not a known key");
 }
 
 static int take_rates(const struct reading *reading, const cJSON *rates) {
     int status = CM_BACKEND_OK;
     const cJSON *item = NULL;
-    if (!cJSON_IsObject(rates)) return key_fault(reading, rates, "is no object");
+    if (!cJSON_IsObject(rates)) return key_fault(reading, rates, "must be an object");
     cJSON_ArrayForEach(item, rates) {
         if (status == CM_BACKEND_OK) status = check_once(reading, rates, item);
         if (status == CM_BACKEND_OK) status = take_rate(reading, item);
@@ -165,7 +165,7 @@ static int take_count(const struct reading *reading, const cJSON *item, int32_t 
     double value = 0;
     const int status = take_figure(reading, item, &value);
     if (status != CM_BACKEND_OK) return status;
-    if (value > 1e6) return key_fault(reading, item, "is more than a million");
+    if (value > 1e6) return key_fault(reading, item, "must be <= 1000000");
     *ret = (int32_t)value;
     return CM_BACKEND_OK;
 }
@@ -180,7 +180,7 @@ static int take_bytes(const struct reading *reading, const cJSON *item, int64_t 
 static int take_schema(const struct reading *reading, const cJSON *item) {
     if (cJSON_IsString(item) && text_equal(item->valuestring, "costmodel/device/1"))
         return CM_BACKEND_OK;
-    return device_fault(reading, "want the schema \"costmodel/device/1\"");
+    return device_fault(reading, "schema must be \"costmodel/device/1\"");
 }
 
 static int take_member(const struct reading *reading, const cJSON *item) {
@@ -200,7 +200,7 @@ static int take_member(const struct reading *reading, const cJSON *item) {
     if (text_equal(key, "units")) return take_count(reading, item, &ret->n_units);
     if (text_equal(key, "threads_per_unit"))
         return take_count(reading, item, &ret->threads_a_unit);
-    return key_fault(reading, item, "is no known key");
+    return key_fault(reading, item, "is not a known key");
 }
 
 static bool figure_stands_in(const cJSON *figure, const char *source) {
@@ -252,9 +252,9 @@ static int check_whole(const struct reading *reading) {
 
 static int take_object(const struct reading *reading) {
     const cJSON *item = NULL;
-    if (!cJSON_IsObject(reading->root)) return device_fault(reading, "is no JSON object");
+    if (!cJSON_IsObject(reading->root)) return device_fault(reading, "is not a JSON object");
     if (cJSON_GetObjectItemCaseSensitive(reading->root, "schema") == NULL)
-        return device_fault(reading, "want the schema \"costmodel/device/1\"");
+        return device_fault(reading, "schema must be \"costmodel/device/1\"");
     cJSON_ArrayForEach(item, reading->root) {
         int status = check_once(reading, reading->root, item);
         if (status == CM_BACKEND_OK) status = take_member(reading, item);
@@ -281,10 +281,10 @@ static int read_text(const struct reading *reading, struct cm_diagnostics *diag,
                      const char **ret) {
     struct source *source = NULL;
     size_t got = 0;
-    char *text = arena_alloc(reading->arena, MOST_BYTES + 1);
+    char *text = arena_alloc(reading->arena, MAX_BYTES + 1);
     if (text == NULL) return no_memory(reading);
     int status = source_open(reading->path, diag, &source);
-    if (status == CM_OK) status = source_read(source, text, MOST_BYTES, &got, diag);
+    if (status == CM_OK) status = source_read(source, text, MAX_BYTES, &got, diag);
     source_close(source);
     if (status == CM_NO_MEMORY) return no_memory(reading);
     if (status != CM_OK) {
@@ -292,7 +292,7 @@ static int read_text(const struct reading *reading, struct cm_diagnostics *diag,
         return reason_fail(reading->reason, CM_BACKEND_REFUSED, "device file: %s",
                            told ? cm_diagnostics_get(diag, 0)->message : "cannot be read");
     }
-    if (got == MOST_BYTES) return device_fault(reading, "is larger than a description can be");
+    if (got == MAX_BYTES) return device_fault(reading, "is larger than 64 KiB");
     *ret = text;
     return CM_BACKEND_OK;
 }

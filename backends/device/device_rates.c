@@ -4,7 +4,7 @@
 
 #include "support/banned.h"
 
-#define MOST_CHOICES 5 /* the last is RATE_NONE */
+#define MAX_CHOICES 5 /* the last is RATE_NONE */
 
 static const char *const rate_names[N_RATES] = {
     [RATE_NONE] = "none",
@@ -22,7 +22,7 @@ static const char *const rate_names[N_RATES] = {
 };
 
 /* A device that cannot multiply an element does it in the next larger one. */
-static const enum device_rate product_rates[CM_N_ELEMENTS][MOST_CHOICES] = {
+static const enum device_rate product_rates[CM_N_ELEMENTS][MAX_CHOICES] = {
     [CM_F64] = {RATE_MATRIX_FP64, RATE_FP64},
     [CM_F32] = {RATE_MATRIX_FP32, RATE_FP32},
     [CM_F16] = {RATE_MATRIX_FP16, RATE_FP16, RATE_FP32},

@@ -23,7 +23,7 @@
 
 #include "support/banned.h"
 
-#define MOST_SECONDS 8.64e6 /* 100 days: in picoseconds, near what 63 bits hold */
+#define MAX_SECONDS 8.64e6 /* 100 days: in picoseconds, near what 63 bits hold */
 
 struct cm_device {
     struct arena *arena;
@@ -56,10 +56,10 @@ static int find_roofs(const struct cm_device *device, const struct cm_primitive 
     const int64_t bytes = checked_add(primitive->bytes_read, primitive->bytes_written);
     *ret = (struct roofs){.rate = RATE_NONE};
     if (!is_known(bytes) || !is_known(primitive->flops))
-        return reason_fail(reason, CM_BACKEND_REFUSED, "its work is not known");
+        return reason_fail(reason, CM_BACKEND_REFUSED, "its FLOPs or bytes are unknown");
     if (model->memory_bytes > 0 && bytes > model->memory_bytes)
         return reason_fail(reason, CM_BACKEND_NO_MEMORY,
-                           "takes %lld bytes, the device has %lld", (long long)bytes,
+                           "needs %lld bytes, the device has %lld", (long long)bytes,
                            (long long)model->memory_bytes);
     ret->memory = (double)bytes / model->bandwidth;
     if (primitive->flops == 0) return CM_BACKEND_OK;
@@ -70,14 +70,14 @@ static int find_roofs(const struct cm_device *device, const struct cm_primitive 
 }
 
 /* Which roof it is, and which rate was reckoned with even where that is not the roof. */
-static void tell_bound(const struct roofs *roofs, double floor, struct cm_measurement *ret) {
+static void set_limit(const struct roofs *roofs, double floor, struct cm_measurement *ret) {
     const char *rate = device_rate_name(roofs->rate);
     if (floor > fmax(roofs->compute, roofs->memory))
-        (void)reason_fail(&ret->reason, 0, "bound by the start of a kernel");
+        (void)reason_fail(&ret->reason, 0, "limited by kernel launch");
     else if (roofs->compute > roofs->memory)
-        (void)reason_fail(&ret->reason, 0, "bound by arithmetic at %s", rate);
+        (void)reason_fail(&ret->reason, 0, "limited by arithmetic at %s", rate);
     else
-        (void)reason_fail(&ret->reason, 0, "bound by memory");
+        (void)reason_fail(&ret->reason, 0, "limited by memory");
     if (roofs->rate == RATE_NONE) return;
     (void)snprintf(ret->how.algorithm, sizeof(ret->how.algorithm), "%s", rate);
     ret->how.tensor_cores =
@@ -90,12 +90,12 @@ static int roofline_estimate(struct cm_device *device, const struct cm_primitive
     const int status = find_roofs(device, primitive, &roofs, reason);
     if (status != CM_BACKEND_OK) return status;
     const double seconds = fmax(roofs.compute, roofs.memory) + device->model.floor;
-    if (!(seconds < MOST_SECONDS))
+    if (!(seconds < MAX_SECONDS))
         return reason_fail(reason, CM_BACKEND_REFUSED, "takes more than 100 days");
     ret->state = CM_MODELLED;
     ret->cold = (struct cm_timing){
         .median = seconds, .q1 = seconds, .q3 = seconds, .min = seconds, .max = seconds};
-    tell_bound(&roofs, device->model.floor, ret);
+    set_limit(&roofs, device->model.floor, ret);
     return CM_BACKEND_OK;
 }
 
@@ -112,7 +112,8 @@ static int roofline_open(const struct cm_settings *settings, struct cm_device **
     int status = settings_check(settings, &roofline_backend, reason);
     if (status != CM_BACKEND_OK) return status;
     if (name == NULL)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "wants a device: roofline:device=NAME");
+        return reason_fail(reason, CM_BACKEND_REFUSED,
+                           "a device is required: roofline:device=NAME");
     struct arena *arena = arena_new("device", 0);
     struct cm_device *device = arena ? arena_alloc(arena, sizeof(*device)) : NULL;
     status = CM_BACKEND_NO_MEMORY;

@@ -11,9 +11,9 @@
 #include "support/banned.h"
 
 /* Above this share of one processor others are at work, and times are theirs as well. */
-#define QUIET_LOAD   0.5
-#define MOST_THREADS 4096
-#define MOST_BYTES   ((int64_t)1 << 60)
+#define QUIET_LOAD  0.5
+#define MAX_THREADS 4096
+#define MAX_BYTES   ((int64_t)1 << 60)
 
 struct cm_device {
     struct onednn lib;
@@ -22,24 +22,24 @@ struct cm_device {
     struct plan_limits limits; /* 0: as the machine has it when a plan is made */
 };
 
-enum wish { WISH_LIBRARY, WISH_THREADS, WISH_CACHE, WISH_MEMORY, N_WISHES };
+enum setting { SETTING_LIBRARY, SETTING_THREADS, SETTING_CACHE, SETTING_MEMORY, N_SETTINGS };
 
-static const struct cm_backend_option options[N_WISHES + 1] = {
-    [WISH_LIBRARY] = {"library", "PATH",
-                      "instead of " ONEDNN_SONAME " where the system has it"},
-    [WISH_THREADS] = {"threads", "N", "instead of all processors that the program may use"},
-    [WISH_CACHE] = {"cache", "BYTES", "that a cold execution has to get past"},
-    [WISH_MEMORY] = {"memory", "BYTES", "that operands may take (half of what is free)"},
+static const struct cm_backend_option options[N_SETTINGS + 1] = {
+    [SETTING_LIBRARY] = {"library", "PATH",
+                         "instead of " ONEDNN_SONAME " where the system has it"},
+    [SETTING_THREADS] = {"threads", "N", "instead of all processors that the program may use"},
+    [SETTING_CACHE] = {"cache", "BYTES", "that a cold execution has to get past"},
+    [SETTING_MEMORY] = {"memory", "BYTES", "that operands may take (half of what is free)"},
 };
 
-/* What the user set, by enum wish; NULL: nothing. */
-struct wishes {
-    const char *items[N_WISHES];
+/* What the user set, by enum setting; NULL: nothing. */
+struct setting_values {
+    const char *items[N_SETTINGS];
 };
 
-static int read_wish(const struct cm_setting *setting, struct wishes *ret,
-                     struct cm_reason *reason) {
-    for (int i = 0; i < N_WISHES; i++) {
+static int read_setting(const struct cm_setting *setting, struct setting_values *ret,
+                        struct cm_reason *reason) {
+    for (int i = 0; i < N_SETTINGS; i++) {
         if (strcmp(setting->name, options[i].name) != 0) continue;
         ret->items[i] = setting->value;
         return CM_BACKEND_OK;
@@ -48,38 +48,38 @@ static int read_wish(const struct cm_setting *setting, struct wishes *ret,
                          setting->name);
 }
 
-static int read_wishes(const struct cm_settings *settings, struct wishes *ret,
-                       struct cm_reason *reason) {
+static int read_settings(const struct cm_settings *settings, struct setting_values *ret,
+                         struct cm_reason *reason) {
     memset(ret, 0, sizeof(*ret));
     for (size_t i = 0; i < settings->n; i++) {
-        const int status = read_wish(&settings->items[i], ret, reason);
+        const int status = read_setting(&settings->items[i], ret, reason);
         if (status != CM_BACKEND_OK) return status;
     }
-    const char *library = ret->items[WISH_LIBRARY];
+    const char *library = ret->items[SETTING_LIBRARY];
     if (library != NULL && library[0] != '/')
-        return onednn_refuse(reason, CM_BACKEND_REFUSED, "library wants an absolute path");
+        return onednn_refuse(reason, CM_BACKEND_REFUSED, "library must be an absolute path");
     return CM_BACKEND_OK;
 }
 
-/* A number from 1 to `most`; *ret stays where nothing is wished. */
-static int read_number(const struct wishes *wishes, enum wish wish, int64_t most, int64_t *ret,
-                       struct cm_reason *reason) {
-    const char *text = wishes->items[wish];
+/* A number from 1 to `most`; *ret stays where nothing is set. */
+static int read_number(const struct setting_values *values, enum setting setting, int64_t most,
+                       int64_t *ret, struct cm_reason *reason) {
+    const char *text = values->items[setting];
     char *end = NULL;
     if (text == NULL) return CM_BACKEND_OK;
     const long long number = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || number < 1 || number > most)
-        return onednn_refuse(reason, CM_BACKEND_REFUSED, "%s wants 1 to %lld",
-                             options[wish].name, (long long)most);
+        return onednn_refuse(reason, CM_BACKEND_REFUSED, "%s must be from 1 to %lld",
+                             options[setting].name, (long long)most);
     *ret = number;
     return CM_BACKEND_OK;
 }
 
 /* Before the library is loaded: OpenMP reads them once. What the user set stays. */
-static void set_threads(int n_threads, bool wished) {
+static void set_threads(int n_threads, bool set) {
     char text[16];
     (void)snprintf(text, sizeof(text), "%d", n_threads);
-    (void)setenv("OMP_NUM_THREADS", text, wished);
+    (void)setenv("OMP_NUM_THREADS", text, set);
     (void)setenv("OMP_PROC_BIND", "true", 0);
 }
 
@@ -89,7 +89,7 @@ static int begin_engine(struct onednn *lib, struct cm_reason *reason) {
         status =
             lib->api.dnnl_stream_create(&lib->stream, lib->engine, dnnl_stream_default_flags);
     if (status == dnnl_success) return CM_BACKEND_OK;
-    return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN has no processor here: status %d",
+    return onednn_refuse(reason, CM_BACKEND_REFUSED, "oneDNN found no CPU engine: status %d",
                          (int)status);
 }
 
@@ -100,30 +100,31 @@ static void close_device(struct cm_device *device) {
     free(device);
 }
 
-static int read_device(const struct wishes *wishes, struct cm_device *ret,
+static int read_device(const struct setting_values *values, struct cm_device *ret,
                        struct cm_reason *reason) {
     int64_t n_threads = machine_processors();
-    int status = read_number(wishes, WISH_THREADS, MOST_THREADS, &n_threads, reason);
-    if (status == CM_BACKEND_OK)
-        status = read_number(wishes, WISH_CACHE, MOST_BYTES, &ret->limits.cache_bytes, reason);
+    int status = read_number(values, SETTING_THREADS, MAX_THREADS, &n_threads, reason);
     if (status == CM_BACKEND_OK)
         status =
-            read_number(wishes, WISH_MEMORY, MOST_BYTES, &ret->limits.memory_bytes, reason);
+            read_number(values, SETTING_CACHE, MAX_BYTES, &ret->limits.cache_bytes, reason);
+    if (status == CM_BACKEND_OK)
+        status =
+            read_number(values, SETTING_MEMORY, MAX_BYTES, &ret->limits.memory_bytes, reason);
     ret->n_threads = (int)n_threads;
     return status;
 }
 
 static int open_device(const struct cm_settings *settings, struct cm_device **ret,
                        struct cm_reason *reason) {
-    struct wishes wishes;
+    struct setting_values values;
     struct cm_device *device = calloc(1, sizeof(*device));
     if (device == NULL) return onednn_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    int status = read_wishes(settings, &wishes, reason);
-    if (status == CM_BACKEND_OK) status = read_device(&wishes, device, reason);
+    int status = read_settings(settings, &values, reason);
+    if (status == CM_BACKEND_OK) status = read_device(&values, device, reason);
     device->plain = settings->layout != CM_LAYOUT_AUTO;
     if (status == CM_BACKEND_OK) {
-        set_threads(device->n_threads, wishes.items[WISH_THREADS] != NULL);
-        status = api_load(wishes.items[WISH_LIBRARY], &device->lib.api, reason);
+        set_threads(device->n_threads, values.items[SETTING_THREADS] != NULL);
+        status = api_load(values.items[SETTING_LIBRARY], &device->lib.api, reason);
     }
     if (status == CM_BACKEND_OK) status = begin_engine(&device->lib, reason);
     if (status == CM_BACKEND_OK)

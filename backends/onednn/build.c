@@ -8,31 +8,31 @@
 #include "support/banned.h"
 
 /* What stands in for a primitive that oneDNN has not. */
-enum otherwise {
-    OTHERWISE_REFUSE, /* of arithmetic a copy would say nothing */
-    OTHERWISE_COPY,   /* its time is that of its bytes */
+enum fallback {
+    FALLBACK_NONE, /* of arithmetic a copy would say nothing */
+    FALLBACK_COPY, /* its time is that of its bytes */
 };
 
 static const struct {
     dnnl_status_t (*build)(struct building *building);
-    enum otherwise otherwise;
+    enum fallback fallback;
     /* Instead of oneDNN's reference code. NULL: that is what there is. */
     dnnl_status_t (*replace)(struct building *building);
 } kinds[CM_N_PRIMITIVES] = {
-    [CM_CONV] = {build_products, OTHERWISE_REFUSE, NULL},
-    [CM_DECONV] = {build_products, OTHERWISE_REFUSE, NULL},
-    [CM_GEMM] = {build_products, OTHERWISE_REFUSE, NULL},
-    [CM_POOL] = {build_pool, OTHERWISE_REFUSE, NULL},
-    [CM_NORM] = {build_norm, OTHERWISE_REFUSE, NULL},
-    [CM_ELTWISE] = {build_eltwise, OTHERWISE_COPY, build_proxy},
-    [CM_SOFTMAX] = {build_softmax, OTHERWISE_REFUSE, build_softmax_rows},
-    [CM_REDUCE] = {build_reduce, OTHERWISE_REFUSE, build_sum},
-    [CM_COPY] = {build_copy, OTHERWISE_COPY, build_proxy},
-    [CM_RNN] = {build_rnn, OTHERWISE_REFUSE, NULL},
-    [CM_ATTENTION] = {build_attention, OTHERWISE_REFUSE, NULL},
-    [CM_GATHER] = {NULL, OTHERWISE_COPY, NULL},
-    [CM_SCATTER] = {NULL, OTHERWISE_COPY, NULL},
-    [CM_RESAMPLE] = {build_resample, OTHERWISE_REFUSE, NULL},
+    [CM_CONV] = {build_products, FALLBACK_NONE, NULL},
+    [CM_DECONV] = {build_products, FALLBACK_NONE, NULL},
+    [CM_GEMM] = {build_products, FALLBACK_NONE, NULL},
+    [CM_POOL] = {build_pool, FALLBACK_NONE, NULL},
+    [CM_NORM] = {build_norm, FALLBACK_NONE, NULL},
+    [CM_ELTWISE] = {build_eltwise, FALLBACK_COPY, build_proxy},
+    [CM_SOFTMAX] = {build_softmax, FALLBACK_NONE, build_softmax_rows},
+    [CM_REDUCE] = {build_reduce, FALLBACK_NONE, build_sum},
+    [CM_COPY] = {build_copy, FALLBACK_COPY, build_proxy},
+    [CM_RNN] = {build_rnn, FALLBACK_NONE, NULL},
+    [CM_ATTENTION] = {build_attention, FALLBACK_NONE, NULL},
+    [CM_GATHER] = {NULL, FALLBACK_COPY, NULL},
+    [CM_SCATTER] = {NULL, FALLBACK_COPY, NULL},
+    [CM_RESAMPLE] = {build_resample, FALLBACK_NONE, NULL},
 };
 
 static bool is_empty(const struct cm_primitive *primitive) {
@@ -45,12 +45,12 @@ static bool is_empty(const struct cm_primitive *primitive) {
 static int refuse(const struct building *building, dnnl_status_t status) {
     if (building->reason->text[0] != '\0') return CM_BACKEND_REFUSED;
     if (status == dnnl_out_of_memory)
-        return onednn_refuse(building->reason, CM_BACKEND_NO_MEMORY, "oneDNN has no memory");
+        return onednn_refuse(building->reason, CM_BACKEND_NO_MEMORY, "oneDNN is out of memory");
     if (status == dnnl_unimplemented)
         return onednn_refuse(building->reason, CM_BACKEND_REFUSED,
-                             "oneDNN has not implemented it for these operands");
-    return onednn_refuse(building->reason, CM_BACKEND_REFUSED,
-                         "oneDNN refuses it with status %d", (int)status);
+                             "oneDNN does not implement it for these operands");
+    return onednn_refuse(building->reason, CM_BACKEND_REFUSED, "oneDNN refused it: status %d",
+                         (int)status);
 }
 
 /* What no runtime would run so slowly is replaced by something of its size, or is told. */
@@ -60,7 +60,8 @@ static dnnl_status_t replace_reference(struct building *building) {
         build_start_over(building);
         return build(building);
     }
-    (void)onednn_refuse(&building->built->instead, 0, "the reference code of oneDNN ran");
+    (void)onednn_refuse(&building->built->proxy_note, 0,
+                        "ran oneDNN's slow reference implementation");
     return dnnl_success;
 }
 
@@ -79,7 +80,7 @@ int build_primitive(const struct onednn *lib, const struct cm_primitive *primiti
     if (is_empty(primitive))
         return onednn_refuse(reason, CM_BACKEND_REFUSED, "has no elements");
     dnnl_status_t status = build_it(&building);
-    if (status != dnnl_success && kinds[primitive->kind].otherwise == OTHERWISE_COPY) {
+    if (status != dnnl_success && kinds[primitive->kind].fallback == FALLBACK_COPY) {
         build_start_over(&building);
         memset(reason, 0, sizeof(*reason));
         status = build_proxy(&building);

@@ -5,16 +5,16 @@
 
 #include "backends/onednn/calls.h"
 
-#define MOST_ARGS     12
-#define MOST_PARTS    5
-#define MOST_OPERANDS 20
+#define MAX_ARGS     12
+#define MAX_PARTS    5
+#define MAX_OPERANDS 20
 
 /* Whose an operand is. Every BUILT_OWN is one more. */
 enum built_role {
-    BUILT_OWN = -1,     /* of nobody but the plan: what a proxy copies, initial states */
-    BUILT_INPUT = 0,    /* + i: of the primitive */
-    BUILT_OUTPUT = 16,  /* + i */
-    BUILT_BETWEEN = 32, /* + i: one part writes it, the next one reads it */
+    BUILT_OWN = -1,       /* of nobody but the plan: what a proxy copies, initial states */
+    BUILT_INPUT = 0,      /* + i: of the primitive */
+    BUILT_OUTPUT = 16,    /* + i */
+    BUILT_TEMPORARY = 32, /* + i: one part writes it, the next one reads it */
 };
 
 struct built_operand {
@@ -35,18 +35,18 @@ struct built_arg {
 struct built_part {
     dnnl_primitive_desc_t primitive;
     int n_args;
-    struct built_arg args[MOST_ARGS];
+    struct built_arg args[MAX_ARGS];
 };
 
 struct built {
     int n_parts; /* that run one after the other */
-    struct built_part parts[MOST_PARTS];
+    struct built_part parts[MAX_PARTS];
     int n_operands;
-    struct built_operand operands[MOST_OPERANDS];
+    struct built_operand operands[MAX_OPERANDS];
     struct onednn_descs descs;
-    const char *algorithm;    /* NULL: the name that oneDNN gives to the one part */
-    int32_t state;            /* CM_MEASURED, CM_PROXY or CM_VIEW */
-    struct cm_reason instead; /* what stands for it, of a proxy */
+    const char *algorithm;       /* NULL: the name that oneDNN gives to the one part */
+    int32_t state;               /* CM_MEASURED, CM_PROXY or CM_VIEW */
+    struct cm_reason proxy_note; /* what stands for it, of a proxy */
 };
 
 /*
@@ -101,7 +101,7 @@ void build_arg(struct building *building, int id, onednn_desc desc, int32_t elem
 void build_arg_any(struct building *building, int id, dnnl_query_t what, int index,
                    onednn_desc plain, int32_t element, int role);
 /* Says what a proxy stands for. */
-void build_instead(struct building *building, const char *what);
+void build_set_proxy(struct building *building, const char *what);
 struct onednn_window build_window(const struct cm_window *window);
 /* Elements of the axes from `axis` on. */
 int64_t build_elements_from(const struct cm_tensor *tensor, int axis);

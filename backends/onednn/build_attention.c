@@ -52,7 +52,7 @@ static void add_args(struct building *building, const struct heads *is, const in
 
 static dnnl_status_t scale_queries(struct building *building, const struct heads *is,
                                    onednn_desc q) {
-    const int roles[] = {BUILT_INPUT, BUILT_BETWEEN + SCALED};
+    const int roles[] = {BUILT_INPUT, BUILT_TEMPORARY + SCALED};
     const onednn_desc descs[] = {q, q};
     const double scale = building->primitive->scale;
     add_args(building, is, roles, descs, 2);
@@ -95,7 +95,7 @@ static dnnl_status_t describe_mask(struct building *building, const struct heads
 static dnnl_status_t add_mask(struct building *building, const struct heads *is) {
     const struct heads whole = {is->batch, is->heads, is->heads,  is->queries,
                                 is->keys,  is->depth, is->values, is->element};
-    int roles[] = {BUILT_BETWEEN + SCORES, BUILT_OWN, BUILT_BETWEEN + SCORES};
+    int roles[] = {BUILT_TEMPORARY + SCORES, BUILT_OWN, BUILT_TEMPORARY + SCORES};
     onednn_desc descs[3] = {NULL, NULL, NULL};
     build_next_part(building);
     dnnl_status_t status = describe(building, &whole, is->queries, is->keys, false, &descs[0]);
@@ -111,7 +111,7 @@ static dnnl_status_t add_mask(struct building *building, const struct heads *is)
 
 static dnnl_status_t take_softmax(struct building *building, const struct heads *is,
                                   onednn_desc scores) {
-    const int roles[] = {BUILT_BETWEEN + SCORES, BUILT_BETWEEN + WEIGHTS};
+    const int roles[] = {BUILT_TEMPORARY + SCORES, BUILT_TEMPORARY + WEIGHTS};
     const onednn_desc descs[] = {scores, scores};
     build_next_part(building);
     add_args(building, is, roles, descs, 2);
@@ -138,9 +138,9 @@ static dnnl_status_t describe_all(struct building *building, const struct heads 
 }
 
 dnnl_status_t build_attention(struct building *building) {
-    static const int first[] = {BUILT_BETWEEN + SCALED, BUILT_INPUT + 1,
-                                BUILT_BETWEEN + SCORES};
-    static const int second[] = {BUILT_BETWEEN + WEIGHTS, BUILT_INPUT + 2, BUILT_OUTPUT};
+    static const int first[] = {BUILT_TEMPORARY + SCALED, BUILT_INPUT + 1,
+                                BUILT_TEMPORARY + SCORES};
+    static const int second[] = {BUILT_TEMPORARY + WEIGHTS, BUILT_INPUT + 2, BUILT_OUTPUT};
     const struct cm_primitive *primitive = building->primitive;
     struct heads heads;
     struct shapes is;

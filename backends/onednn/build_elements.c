@@ -62,11 +62,11 @@ static const struct function functions[CM_N_FUNCTIONS] = {
 };
 /* clang-format on */
 
-static dnnl_status_t describe(struct building *building, const struct collapsed *less,
+static dnnl_status_t describe(struct building *building, const struct coalesced *coalesced,
                               int which, int32_t element, onednn_desc *ret) {
-    struct cm_tensor tensor = {.element = element, .rank = less->rank};
-    memcpy(tensor.dims, less->own[which], sizeof(tensor.dims));
-    memcpy(tensor.strides, less->strides[which], sizeof(tensor.strides));
+    struct cm_tensor tensor = {.element = element, .rank = coalesced->rank};
+    memcpy(tensor.dims, coalesced->own[which], sizeof(tensor.dims));
+    memcpy(tensor.strides, coalesced->strides[which], sizeof(tensor.strides));
     return build_desc(building, &tensor, ret);
 }
 
@@ -76,14 +76,15 @@ static dnnl_status_t build_unary(struct building *building, const struct functio
     const struct cm_tensor *const both[] = {&primitive->inputs[0], &primitive->outputs[0]};
     const float alpha = function->own_constants ? function->alpha : (float)step->alpha;
     const float beta = function->own_constants ? function->beta : (float)step->beta;
-    struct collapsed less;
+    struct coalesced coalesced;
     onednn_desc x = NULL;
     onednn_desc y = NULL;
-    if (both[0]->element != both[1]->element || !coalesce_dims(both, 2, both[1], &less) ||
-        memcmp(less.own[0], less.own[1], sizeof(less.own[0])) != 0)
+    if (both[0]->element != both[1]->element || !coalesce_dims(both, 2, both[1], &coalesced) ||
+        memcmp(coalesced.own[0], coalesced.own[1], sizeof(coalesced.own[0])) != 0)
         return dnnl_unimplemented;
-    dnnl_status_t status = describe(building, &less, 0, both[0]->element, &x);
-    if (status == dnnl_success) status = describe(building, &less, 1, both[1]->element, &y);
+    dnnl_status_t status = describe(building, &coalesced, 0, both[0]->element, &x);
+    if (status == dnnl_success)
+        status = describe(building, &coalesced, 1, both[1]->element, &y);
     if (status != dnnl_success) return status;
     build_arg(building, DNNL_ARG_SRC, x, both[0]->element, BUILT_INPUT);
     build_arg(building, DNNL_ARG_DST, y, both[1]->element, BUILT_OUTPUT);
@@ -97,14 +98,16 @@ static dnnl_status_t build_binary(struct building *building, const struct functi
     const struct cm_tensor *const three[] = {&primitive->inputs[0],
                                              &primitive->inputs[primitive->steps[0].operand],
                                              &primitive->outputs[0]};
-    struct collapsed less;
+    struct coalesced coalesced;
     onednn_desc descs[3] = {NULL, NULL, NULL};
-    if (!coalesce_dims(three, 3, three[2], &less)) return dnnl_unimplemented;
+    if (!coalesce_dims(three, 3, three[2], &coalesced)) return dnnl_unimplemented;
     for (int i = 0; i < 3; i++) {
-        const dnnl_status_t status = describe(building, &less, i, three[i]->element, &descs[i]);
+        const dnnl_status_t status =
+            describe(building, &coalesced, i, three[i]->element, &descs[i]);
         if (status != dnnl_success) return status;
     }
-    const bool whole = memcmp(less.own[0], less.own[2], sizeof(less.own[0])) == 0;
+    const bool whole =
+        memcmp(coalesced.own[0], coalesced.own[2], sizeof(coalesced.own[0])) == 0;
     const int first = whole ? 0 : 1;
     const int roles[] = {BUILT_INPUT, BUILT_INPUT + primitive->steps[0].operand};
     build_arg(building, DNNL_ARG_SRC_0, descs[first], three[first]->element, roles[first]);
@@ -122,20 +125,22 @@ static dnnl_status_t build_select(struct building *building) {
                                              &primitive->inputs[0]};
     static const int ids[] = {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1, DNNL_ARG_SRC_2};
     static const int roles[] = {BUILT_INPUT + 1, BUILT_INPUT + 2, BUILT_INPUT};
-    struct collapsed less;
+    struct coalesced coalesced;
     onednn_desc descs[3] = {NULL, NULL, NULL};
     onednn_desc whole = NULL;
-    if (primitive->n_inputs != 3 || !build_is_packed(y) || !coalesce_dims(three, 3, y, &less))
+    if (primitive->n_inputs != 3 || !build_is_packed(y) ||
+        !coalesce_dims(three, 3, y, &coalesced))
         return dnnl_unimplemented;
     for (int i = 0; i < 3; i++) {
         const int32_t element = i < 2 ? three[i]->element : CM_I8;
-        const dnnl_status_t status = describe(building, &less, i, element, &descs[i]);
+        const dnnl_status_t status = describe(building, &coalesced, i, element, &descs[i]);
         if (status != dnnl_success) return status;
         build_arg(building, ids[i], descs[i], element, roles[i]);
     }
-    struct cm_tensor packed = {.element = y->element, .rank = less.rank};
-    memcpy(packed.dims, less.dims, sizeof(packed.dims));
-    for (int i = 0; i < less.rank; i++) packed.strides[i] = build_elements_from(&packed, i + 1);
+    struct cm_tensor packed = {.element = y->element, .rank = coalesced.rank};
+    memcpy(packed.dims, coalesced.dims, sizeof(packed.dims));
+    for (int i = 0; i < coalesced.rank; i++)
+        packed.strides[i] = build_elements_from(&packed, i + 1);
     const dnnl_status_t status = build_desc(building, &packed, &whole);
     if (status != dnnl_success) return status;
     build_arg(building, DNNL_ARG_DST, whole, y->element, BUILT_OUTPUT);
@@ -151,7 +156,7 @@ dnnl_status_t build_eltwise(struct building *building) {
     if (step->function == CM_SELECT) return build_select(building);
     const struct function *function = &functions[step->function];
     if (function->algorithm == dnnl_alg_kind_undef) return dnnl_unimplemented;
-    if (function->instead != NULL) build_instead(building, function->instead);
+    if (function->proxy_note != NULL) build_set_proxy(building, function->proxy_note);
     return step->function < CM_FIRST_BINARY ? build_unary(building, function)
                                             : build_binary(building, function);
 }
@@ -185,14 +190,15 @@ static dnnl_status_t copy_one(struct building *building) {
     struct cm_tensor x = primitive->inputs[0];
     struct cm_tensor y = primitive->outputs[0];
     const struct cm_tensor *const both[] = {&x, &y};
-    struct collapsed less;
+    struct coalesced coalesced;
     onednn_desc descs[2] = {NULL, NULL};
     if (x.element == y.element &&
         (!as_bytes(&primitive->inputs[0], &x) || !as_bytes(&primitive->outputs[0], &y)))
         return dnnl_unimplemented;
-    if (!coalesce_dims(both, 2, &y, &less)) return dnnl_unimplemented;
+    if (!coalesce_dims(both, 2, &y, &coalesced)) return dnnl_unimplemented;
     for (int i = 0; i < 2; i++) {
-        const dnnl_status_t status = describe(building, &less, i, both[i]->element, &descs[i]);
+        const dnnl_status_t status =
+            describe(building, &coalesced, i, both[i]->element, &descs[i]);
         if (status != dnnl_success) return status;
     }
     build_arg(building, DNNL_ARG_FROM, descs[0], x.element, BUILT_INPUT);
@@ -236,6 +242,6 @@ dnnl_status_t build_proxy(struct building *building) {
     /* Not on the primitive's operands, which may be smaller. */
     build_arg(building, DNNL_ARG_FROM, descs[0], CM_F32, BUILT_OWN);
     build_arg(building, DNNL_ARG_TO, descs[1], CM_F32, BUILT_OWN);
-    build_instead(building, "a copy of as many bytes ran in its place");
+    build_set_proxy(building, "ran a copy of the same bytes instead");
     return reorder(building, descs[0], descs[1]);
 }

@@ -37,11 +37,12 @@ struct reduction {
     bool own_result;     /* that it does not leave where the primitive has its own */
 };
 
-static dnnl_status_t describe_reduced(struct building *building, const struct collapsed *less,
-                                      int which, int32_t element, onednn_desc *ret) {
-    struct cm_tensor tensor = {.element = element, .rank = less->rank};
-    memcpy(tensor.dims, less->own[which], sizeof(tensor.dims));
-    memcpy(tensor.strides, less->strides[which], sizeof(tensor.strides));
+static dnnl_status_t describe_reduced(struct building *building,
+                                      const struct coalesced *coalesced, int which,
+                                      int32_t element, onednn_desc *ret) {
+    struct cm_tensor tensor = {.element = element, .rank = coalesced->rank};
+    memcpy(tensor.dims, coalesced->own[which], sizeof(tensor.dims));
+    memcpy(tensor.strides, coalesced->strides[which], sizeof(tensor.strides));
     return build_desc(building, &tensor, ret);
 }
 
@@ -51,15 +52,16 @@ static dnnl_status_t reduce(struct building *building, const struct reduction *r
     const struct cm_tensor *const both[] = {&primitive->inputs[0], &y};
     static const int ids[] = {DNNL_ARG_SRC, DNNL_ARG_DST};
     const int roles[] = {BUILT_INPUT, reduction->own_result ? BUILT_OWN : BUILT_OUTPUT};
-    struct collapsed less;
+    struct coalesced coalesced;
     onednn_desc descs[2] = {NULL, NULL};
     if (reduction->own_result) y.element = primitive->inputs[0].element;
-    if (!coalesce_dims(both, 2, both[0], &less)) return dnnl_unimplemented;
+    if (!coalesce_dims(both, 2, both[0], &coalesced)) return dnnl_unimplemented;
     /* Nothing is reduced where every axis that is has one element. */
-    if (memcmp(less.own[0], less.own[1], sizeof(less.own[0])) == 0) return build_copy(building);
+    if (memcmp(coalesced.own[0], coalesced.own[1], sizeof(coalesced.own[0])) == 0)
+        return build_copy(building);
     for (int i = 0; i < 2; i++) {
         const dnnl_status_t status =
-            describe_reduced(building, &less, i, both[i]->element, &descs[i]);
+            describe_reduced(building, &coalesced, i, both[i]->element, &descs[i]);
         if (status != dnnl_success) return status;
         build_arg(building, ids[i], descs[i], both[i]->element, roles[i]);
     }
@@ -137,8 +139,8 @@ dnnl_status_t build_softmax(struct building *building) {
     const struct cm_tensor *x = &primitive->inputs[0];
     if (primitive->axis < 0 || primitive->axis >= x->rank) return dnnl_unimplemented;
     if (!build_is_packed(x)) return softmax_along(building, x, primitive->axis);
-    const struct cm_tensor less = around(x, primitive->axis);
-    return softmax_along(building, &less, 1);
+    const struct cm_tensor coalesced = around(x, primitive->axis);
+    return softmax_along(building, &coalesced, 1);
 }
 
 dnnl_status_t build_softmax_rows(struct building *building) {
@@ -148,11 +150,11 @@ dnnl_status_t build_softmax_rows(struct building *building) {
                                    .rank = 2,
                                    .dims = {build_elements_from(x, 0) / size, size},
                                    .strides = {size, 1}};
-    build_instead(building, "a softmax along the last axis ran in its place");
+    build_set_proxy(building, "ran a softmax along the last axis instead");
     return softmax_along(building, &rows, 1);
 }
 
-static const char a_sum[] = "a sum ran in its place";
+static const char a_sum[] = "ran a sum instead";
 
 dnnl_status_t build_reduce(struct building *building) {
     static const struct reduction reductions[CM_N_ALGORITHMS] = {
@@ -166,17 +168,17 @@ dnnl_status_t build_reduce(struct building *building) {
         [CM_REDUCE_SUM_SQUARE] = {dnnl_reduction_norm_lp_power_p_sum, 2, NULL, false},
         [CM_REDUCE_LOG_SUM] = {dnnl_reduction_sum, 0, a_sum, false},
         [CM_REDUCE_LOG_SUM_EXP] = {dnnl_reduction_sum, 0, a_sum, false},
-        [CM_REDUCE_ARG_MAX] = {dnnl_reduction_max, 0, "a maximum ran in its place", true},
-        [CM_REDUCE_ARG_MIN] = {dnnl_reduction_min, 0, "a minimum ran in its place", true},
+        [CM_REDUCE_ARG_MAX] = {dnnl_reduction_max, 0, "ran a maximum instead", true},
+        [CM_REDUCE_ARG_MIN] = {dnnl_reduction_min, 0, "ran a minimum instead", true},
     };
     const struct reduction *reduction = &reductions[building->primitive->algorithm];
     if (reduction->algorithm == dnnl_alg_kind_undef) return dnnl_unimplemented;
-    if (reduction->instead != NULL) build_instead(building, reduction->instead);
+    if (reduction->proxy_note != NULL) build_set_proxy(building, reduction->proxy_note);
     return reduce(building, reduction);
 }
 
 dnnl_status_t build_sum(struct building *building) {
     static const struct reduction sum = {dnnl_reduction_sum, 0, a_sum, true};
-    build_instead(building, a_sum);
+    build_set_proxy(building, a_sum);
     return reduce(building, &sum);
 }

@@ -110,7 +110,7 @@ static dnnl_status_t build_groups(struct building *building, int64_t groups) {
                              dnnl_use_scale | dnnl_use_shift, &build_part(building)->primitive);
     if (status == dnnl_success && !build_is_reference(building)) return status;
     build_start_over(building);
-    build_instead(building, "a layer norm of the same elements ran in its place");
+    build_set_proxy(building, "ran a layer norm of the same elements instead");
     return build_rows(building, build_elements_from(&primitive->inputs[0], 1) / groups, false);
 }
 
@@ -124,7 +124,7 @@ dnnl_status_t build_norm(struct building *building) {
     case CM_NORM_LAYER:
         return build_rows(building, build_elements_from(x, primitive->axis), true);
     case CM_NORM_RMS:
-        build_instead(building, "a layer norm of the same rows ran in its place");
+        build_set_proxy(building, "ran a layer norm of the same rows instead");
         return build_rows(building, build_elements_from(x, primitive->axis), true);
     case CM_NORM_INSTANCE:
         return build_groups(building, x->rank > 1 ? x->dims[1] : 0);

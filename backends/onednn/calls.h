@@ -7,12 +7,12 @@
 
 #include "backends/onednn/api.h"
 
-#define MOST_DESCS 32
+#define MAX_DESCS 32
 
 /* Descriptions of operands, kept as long as the plan that they belong to. */
 struct onednn_descs {
     int n;
-    dnnl_memory_desc_t items[MOST_DESCS];
+    dnnl_memory_desc_t items[MAX_DESCS];
 };
 
 struct onednn {

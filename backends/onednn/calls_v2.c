@@ -9,7 +9,7 @@
 dnnl_status_t calls_desc(const struct onednn *lib, struct onednn_descs *descs, int rank,
                          const dnnl_dim_t *dims, dnnl_data_type_t type,
                          const dnnl_dim_t *strides, onednn_desc *ret) {
-    if (descs->n == MOST_DESCS) return dnnl_out_of_memory;
+    if (descs->n == MAX_DESCS) return dnnl_out_of_memory;
     dnnl_memory_desc_t *desc = &descs->items[descs->n];
     const dnnl_status_t status =
         strides ? lib->api.dnnl_memory_desc_init_by_strides(desc, rank, dims, type, strides)
@@ -172,7 +172,7 @@ dnnl_status_t calls_reduction(const struct onednn *lib, dnnl_alg_kind_t algorith
 
 dnnl_status_t calls_concat(const struct onednn *lib, int n, const onednn_desc *srcs,
                            onednn_desc dst, int axis, dnnl_primitive_desc_t *ret) {
-    dnnl_memory_desc_t copies[MOST_DESCS];
+    dnnl_memory_desc_t copies[MAX_DESCS];
     for (int i = 0; i < n; i++) copies[i] = *srcs[i];
     return lib->api.dnnl_concat_primitive_desc_create(ret, dst, n, axis, copies, NULL,
                                                       lib->engine);

@@ -9,7 +9,7 @@
 dnnl_status_t calls_desc(const struct onednn *lib, struct onednn_descs *descs, int rank,
                          const dnnl_dim_t *dims, dnnl_data_type_t type,
                          const dnnl_dim_t *strides, onednn_desc *ret) {
-    if (descs->n == MOST_DESCS) return dnnl_out_of_memory;
+    if (descs->n == MAX_DESCS) return dnnl_out_of_memory;
     dnnl_memory_desc_t *desc = &descs->items[descs->n];
     const dnnl_status_t status =
         strides ? lib->api.dnnl_memory_desc_create_with_strides(desc, rank, dims, type, strides)

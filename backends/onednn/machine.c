@@ -11,13 +11,13 @@
 
 #include "support/banned.h"
 
-#define KIB             1024
-#define ASSUMED_CACHE   ((int64_t)32 << 20) /* of a machine that does not tell */
-#define LONGEST_LINE    512
-#define MOST_LINES      128
-#define MOST_LEVELS     8
-#define MOST_PROCESSORS 1024
-#define MOST_SENSORS    16
+#define KIB            1024
+#define ASSUMED_CACHE  ((int64_t)32 << 20) /* of a machine that does not tell */
+#define LONGEST_LINE   512
+#define MAX_LINES      128
+#define MAX_LEVELS     8
+#define MAX_PROCESSORS 1024
+#define MAX_SENSORS    16
 
 /* The rest of the first line of `path` that begins with `key`; false: there is none. */
 static bool find_line(const char *path, const char *key, char *ret, size_t size) {
@@ -25,7 +25,7 @@ static bool find_line(const char *path, const char *key, char *ret, size_t size)
     bool found = false;
     FILE *file = fopen(path, "r");
     if (file == NULL) return false;
-    for (int i = 0; i < MOST_LINES && !found && fgets(line, sizeof(line), file); i++) {
+    for (int i = 0; i < MAX_LINES && !found && fgets(line, sizeof(line), file); i++) {
         if (strncmp(line, key, strlen(key)) != 0) continue;
         const char *at = line + strlen(key);
         at += strspn(at, " \t:");
@@ -56,7 +56,7 @@ void machine_name(char *ret, size_t size) {
 
 int64_t machine_cache_bytes(void) {
     int64_t largest = 0;
-    for (int i = 0; i < MOST_LEVELS; i++) {
+    for (int i = 0; i < MAX_LEVELS; i++) {
         char path[96];
         char text[32];
         (void)snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/size",
@@ -121,12 +121,12 @@ void machine_clocks(struct cm_clocks *ret) {
     int64_t warmest = 0;
     int n = 0;
     memset(ret, 0, sizeof(*ret));
-    for (; n < MOST_PROCESSORS; n++) {
+    for (; n < MAX_PROCESSORS; n++) {
         const int64_t khz = read_number(processor, n, "cpufreq/scaling_cur_freq");
         if (khz <= 0) break;
         sum += khz;
     }
-    for (int i = 0; i < MOST_SENSORS; i++) {
+    for (int i = 0; i < MAX_SENSORS; i++) {
         const int64_t degrees = read_number(sensor, i, "temp") / 1000;
         warmest = degrees > warmest ? degrees : warmest;
     }

@@ -16,7 +16,7 @@
 /* What is built of one primitive: itself, and the reorders of up to three operands. */
 #define BUILT_A_PRIMITIVE 4
 
-struct weaving {
+struct network_build {
     struct cm_plan *plan;
     const struct cm_network *network;
     size_t n_calls;
@@ -24,12 +24,12 @@ struct weaving {
     struct cm_reason *reason;
 };
 
-static struct built *built_of(const struct weaving *weaving, uint32_t primitive) {
-    return &weaving->plan->built[(size_t)primitive * BUILT_A_PRIMITIVE];
+static struct built *built_of(const struct network_build *build, uint32_t primitive) {
+    return &build->plan->built[(size_t)primitive * BUILT_A_PRIMITIVE];
 }
 
 static bool is_output(const struct built_operand *operand) {
-    return operand->role >= BUILT_OUTPUT && operand->role < BUILT_BETWEEN;
+    return operand->role >= BUILT_OUTPUT && operand->role < BUILT_TEMPORARY;
 }
 
 static bool is_input(const struct built_operand *operand) {
@@ -44,20 +44,19 @@ static const struct cm_place *place_of(const struct cm_network_step *step,
     return NULL;
 }
 
-static char *bytes_at(const struct weaving *weaving, const struct cm_place *place) {
+static char *bytes_at(const struct network_build *build, const struct cm_place *place) {
     const int block = place->block == CM_BLOCK_WEIGHTS ? NETWORK_WEIGHTS : NETWORK_ARENA;
-    return (char *)weaving->plan->blocks[block] + place->offset;
+    return (char *)build->plan->blocks[block] + place->offset;
 }
 
-static int is_inside(const struct weaving *weaving, const struct cm_place *place,
+static int is_inside(const struct network_build *build, const struct cm_place *place,
                      size_t bytes) {
     const bool weights = place->block == CM_BLOCK_WEIGHTS;
-    const int64_t all =
-        weights ? weaving->network->weight_bytes : weaving->network->arena_bytes;
+    const int64_t all = weights ? build->network->weight_bytes : build->network->arena_bytes;
     if (place->offset >= 0 && place->offset <= all && bytes <= (size_t)(all - place->offset))
         return CM_BACKEND_OK;
-    return onednn_refuse(weaving->reason, CM_BACKEND_REFUSED,
-                         "an operand of the network lies outside of its block");
+    return onednn_refuse(build->reason, CM_BACKEND_REFUSED,
+                         "an operand of the network is outside its block");
 }
 
 /* The description of the operand as its parts take it. */
@@ -69,11 +68,11 @@ static onednn_desc own_desc(const struct built *built, int operand) {
 }
 
 /* The reorder to what the primitive takes, or from what it leaves. */
-static int build_reorder(const struct weaving *weaving, size_t at, const struct built *built,
-                         int operand) {
-    const struct onednn *lib = weaving->plan->lib;
+static int build_reorder(const struct network_build *build, size_t at,
+                         const struct built *built, int operand) {
+    const struct onednn *lib = build->plan->lib;
     const struct built_operand *what = &built->operands[operand];
-    struct built *reorder = &weaving->plan->built[at];
+    struct built *reorder = &build->plan->built[at];
     onednn_desc own = own_desc(built, operand);
     onednn_desc from = is_output(what) ? own : what->plain;
     onednn_desc to = is_output(what) ? what->plain : own;
@@ -81,33 +80,33 @@ static int build_reorder(const struct weaving *weaving, size_t at, const struct 
     const dnnl_status_t status = lib->api.dnnl_reorder_primitive_desc_create(
         &reorder->parts[0].primitive, from, lib->engine, to, lib->engine, NULL);
     if (status != dnnl_success)
-        return onednn_refuse(weaving->reason, CM_BACKEND_REFUSED,
+        return onednn_refuse(build->reason, CM_BACKEND_REFUSED,
                              "oneDNN cannot reorder an operand: status %d", (int)status);
     reorder->parts[0].args[0] = (struct built_arg){DNNL_ARG_FROM, operand, from};
     reorder->parts[0].args[1] = (struct built_arg){DNNL_ARG_TO, operand, to};
-    return plan_create(weaving->plan, at, weaving->reason);
+    return plan_create(build->plan, at, build->reason);
 }
 
-static int build_all_of(const struct weaving *weaving, uint32_t primitive, bool plain) {
-    struct cm_plan *plan = weaving->plan;
+static int build_all_of(const struct network_build *build, uint32_t primitive, bool plain) {
+    struct cm_plan *plan = build->plan;
     const size_t at = (size_t)primitive * BUILT_A_PRIMITIVE;
-    struct built *built = built_of(weaving, primitive);
+    struct built *built = built_of(build, primitive);
     int n = 0;
-    int status = build_primitive(plan->lib, &weaving->network->primitives[primitive], plain,
-                                 built, weaving->reason);
-    if (status == CM_BACKEND_OK) status = plan_create(plan, at, weaving->reason);
+    int status = build_primitive(plan->lib, &build->network->primitives[primitive], plain,
+                                 built, build->reason);
+    if (status == CM_BACKEND_OK) status = plan_create(plan, at, build->reason);
     if (status == CM_BACKEND_OK && built->state == CM_PROXY) {
         plan->state = CM_PROXY;
-        plan->instead = built->instead;
+        plan->proxy_note = built->proxy_note;
     }
     for (int i = 0; status == CM_BACKEND_OK && i < built->n_operands; i++)
         if (built->operands[i].plain != NULL && n < BUILT_A_PRIMITIVE - 1)
-            status = build_reorder(weaving, at + (size_t)(++n), built, i);
+            status = build_reorder(build, at + (size_t)(++n), built, i);
     return status;
 }
 
 /* Which of what was built of the primitive reorders the operand; 0: none. */
-static size_t scheduler_of(const struct built *built, int operand) {
+static size_t reorder_of(const struct built *built, int operand) {
     size_t n = 0;
     for (int i = 0; i <= operand; i++) n += built->operands[i].plain != NULL;
     return built->operands[operand].plain != NULL ? n : 0;
@@ -120,11 +119,11 @@ static bool is_constant(const struct cm_network_step *step,
 }
 
 /* Steps of the same primitive share what they hand to themselves, and no weights. */
-static size_t private_bytes(const struct weaving *weaving) {
-    const struct cm_network *network = weaving->network;
+static size_t private_bytes(const struct network_build *build) {
+    const struct cm_network *network = build->network;
     size_t bytes = 0;
     for (uint32_t i = 0; i < network->n_steps; i++) {
-        const struct built *built = built_of(weaving, network->steps[i].primitive);
+        const struct built *built = built_of(build, network->steps[i].primitive);
         for (int j = 0; j < built->n_operands; j++)
             if (built->operands[j].plain != NULL ||
                 place_of(&network->steps[i], &built->operands[j]) == NULL)
@@ -133,99 +132,98 @@ static size_t private_bytes(const struct weaving *weaving) {
     return bytes;
 }
 
-static char *take_private(struct weaving *weaving, const struct built_operand *operand) {
-    char *at = (char *)weaving->plan->blocks[NETWORK_PRIVATE] + weaving->private_bytes;
-    weaving->private_bytes += memory_aligned(operand->bytes);
+static char *take_private(struct network_build *build, const struct built_operand *operand) {
+    char *at = (char *)build->plan->blocks[NETWORK_PRIVATE] + build->private_bytes;
+    build->private_bytes += memory_aligned(operand->bytes);
     return at;
 }
 
 /* Where the step finds each operand in the layout that it takes. */
-static int place_operands(struct weaving *weaving, const struct cm_network_step *step,
+static int place_operands(struct network_build *build, const struct cm_network_step *step,
                           const struct built *built, char **ret) {
     for (int i = 0; i < built->n_operands; i++) {
         const struct built_operand *operand = &built->operands[i];
         const struct cm_place *place = place_of(step, operand);
         size_t bytes = operand->bytes;
         if (operand->plain != NULL)
-            bytes = weaving->plan->lib->api.dnnl_memory_desc_get_size(operand->plain);
+            bytes = build->plan->lib->api.dnnl_memory_desc_get_size(operand->plain);
         if (place != NULL) {
-            const int status = is_inside(weaving, place, bytes);
+            const int status = is_inside(build, place, bytes);
             if (status != CM_BACKEND_OK) return status;
         }
-        ret[i] = place != NULL && operand->plain == NULL ? bytes_at(weaving, place)
-                                                         : take_private(weaving, operand);
+        ret[i] = place != NULL && operand->plain == NULL ? bytes_at(build, place)
+                                                         : take_private(build, operand);
         if (place == NULL) memory_fill(ret[i], operand->bytes, operand->type, 1);
     }
     return CM_BACKEND_OK;
 }
 
-static int no_memory(const struct weaving *weaving) {
-    return onednn_refuse(weaving->reason, CM_BACKEND_NO_MEMORY, "out of memory");
+static int no_memory(const struct network_build *build) {
+    return onednn_refuse(build->reason, CM_BACKEND_NO_MEMORY, "out of memory");
 }
 
-static int add_reorder(struct weaving *weaving, const struct cm_network_step *step, int operand,
-                       char *own) {
-    struct cm_plan *plan = weaving->plan;
-    const struct built *built = built_of(weaving, step->primitive);
-    const size_t at =
-        (size_t)step->primitive * BUILT_A_PRIMITIVE + scheduler_of(built, operand);
+static int add_reorder(struct network_build *build, const struct cm_network_step *step,
+                       int operand, char *own) {
+    struct cm_plan *plan = build->plan;
+    const struct built *built = built_of(build, step->primitive);
+    const size_t at = (size_t)step->primitive * BUILT_A_PRIMITIVE + reorder_of(built, operand);
     const struct built_part *part = &plan->built[at].parts[0];
     const bool back = is_output(&built->operands[operand]);
-    char *plain = bytes_at(weaving, place_of(step, &built->operands[operand]));
-    struct call *call = &plan->calls[weaving->n_calls++];
-    call->primitive = plan->primitives[at * MOST_PARTS];
+    char *plain = bytes_at(build, place_of(step, &built->operands[operand]));
+    struct call *call = &plan->calls[build->n_calls++];
+    call->primitive = plan->primitives[at * MAX_PARTS];
     if (plan_add_arg(plan, call, DNNL_ARG_FROM, part->args[0].desc, back ? own : plain) !=
             dnnl_success ||
         plan_add_arg(plan, call, DNNL_ARG_TO, part->args[1].desc, back ? plain : own) !=
             dnnl_success)
-        return no_memory(weaving);
+        return no_memory(build);
     return CM_BACKEND_OK;
 }
 
-static int add_parts(struct weaving *weaving, const struct cm_network_step *step,
+static int add_parts(struct network_build *build, const struct cm_network_step *step,
                      char *const *bytes) {
-    struct cm_plan *plan = weaving->plan;
-    const struct built *built = built_of(weaving, step->primitive);
-    const size_t at = (size_t)step->primitive * BUILT_A_PRIMITIVE * MOST_PARTS;
+    struct cm_plan *plan = build->plan;
+    const struct built *built = built_of(build, step->primitive);
+    const size_t at = (size_t)step->primitive * BUILT_A_PRIMITIVE * MAX_PARTS;
     for (int i = 0; i < built->n_parts; i++) {
         const struct built_part *part = &built->parts[i];
-        struct call *call = &plan->calls[weaving->n_calls++];
+        struct call *call = &plan->calls[build->n_calls++];
         call->primitive = plan->primitives[at + (size_t)i];
         for (int j = 0; j < part->n_args; j++)
             if (plan_add_arg(plan, call, part->args[j].id, part->args[j].desc,
                              bytes[part->args[j].operand]) != dnnl_success)
-                return no_memory(weaving);
+                return no_memory(build);
     }
     return CM_BACKEND_OK;
 }
 
 /* Reorders before the step, its parts, reorders behind it; none of weights. */
-static int add_step(struct weaving *weaving, const struct cm_network_step *step,
+static int add_step(struct network_build *build, const struct cm_network_step *step,
                     char *const *bytes) {
-    const struct built *built = built_of(weaving, step->primitive);
+    const struct built *built = built_of(build, step->primitive);
     int status = CM_BACKEND_OK;
     for (int i = 0; status == CM_BACKEND_OK && i < built->n_operands; i++)
         if (built->operands[i].plain != NULL && is_input(&built->operands[i]) &&
             !is_constant(step, &built->operands[i]))
-            status = add_reorder(weaving, step, i, bytes[i]);
-    if (status == CM_BACKEND_OK) status = add_parts(weaving, step, bytes);
+            status = add_reorder(build, step, i, bytes[i]);
+    if (status == CM_BACKEND_OK) status = add_parts(build, step, bytes);
     for (int i = 0; status == CM_BACKEND_OK && i < built->n_operands; i++)
         if (built->operands[i].plain != NULL && is_output(&built->operands[i]))
-            status = add_reorder(weaving, step, i, bytes[i]);
+            status = add_reorder(build, step, i, bytes[i]);
     return status;
 }
 
 /* Runs the reorder at once, and forgets the call of it. */
-static int bring_weights(struct weaving *weaving, const struct cm_network_step *step,
+static int bring_weights(struct network_build *build, const struct cm_network_step *step,
                          char *const *bytes) {
-    struct cm_plan *plan = weaving->plan;
-    const struct built *built = built_of(weaving, step->primitive);
+    struct cm_plan *plan = build->plan;
+    const struct built *built = built_of(build, step->primitive);
     for (int i = 0; i < built->n_operands; i++) {
         if (built->operands[i].plain == NULL || !is_constant(step, &built->operands[i]))
             continue;
-        int status = add_reorder(weaving, step, i, bytes[i]);
+        int status = add_reorder(build, step, i, bytes[i]);
         if (status != CM_BACKEND_OK) return status;
-        status = plan_run_call(plan, --weaving->n_calls, weaving->reason);
+        status = plan_run_call(plan, --build->n_calls, build->reason);
         if (status != CM_BACKEND_OK) return status;
     }
     return CM_BACKEND_OK;
@@ -241,17 +239,18 @@ static int64_t count_summands(const struct cm_primitive *primitive, int operand)
     return build_elements_from(weights, 0) / (results > 0 ? results : 1);
 }
 
-static void fill_weights(const struct weaving *weaving, const struct cm_network_step *step) {
-    const struct cm_primitive *primitive = &weaving->network->primitives[step->primitive];
+static void fill_weights(const struct network_build *build,
+                         const struct cm_network_step *step) {
+    const struct cm_primitive *primitive = &build->network->primitives[step->primitive];
     for (int i = 0; i < primitive->n_inputs; i++) {
         const struct cm_tensor *tensor = &primitive->inputs[i];
         const int64_t summands = count_summands(primitive, i);
         const size_t bytes =
             (size_t)(build_elements_from(tensor, 0) * build_element_size(tensor->element));
         if (step->inputs[i].block != CM_BLOCK_WEIGHTS ||
-            is_inside(weaving, &step->inputs[i], bytes) != CM_BACKEND_OK)
+            is_inside(build, &step->inputs[i], bytes) != CM_BACKEND_OK)
             continue; /* what lies outside is refused where the step is added */
-        memory_fill(bytes_at(weaving, &step->inputs[i]), bytes, build_type(tensor->element),
+        memory_fill(bytes_at(build, &step->inputs[i]), bytes, build_type(tensor->element),
                     1.0 / (double)(summands > 0 ? summands : 1));
     }
 }
@@ -260,89 +259,88 @@ static void fill_weights(const struct weaving *weaving, const struct cm_network_
  * Weights of products are divided by the number of their summands, so that what goes through a
  * hundred layers neither vanishes nor grows past what 32 bits hold.
  */
-static void fill_at_random(const struct weaving *weaving) {
-    const struct cm_network *network = weaving->network;
-    memory_fill(weaving->plan->blocks[NETWORK_ARENA], (size_t)network->arena_bytes, dnnl_f32,
+static void fill_at_random(const struct network_build *build) {
+    const struct cm_network *network = build->network;
+    memory_fill(build->plan->blocks[NETWORK_ARENA], (size_t)network->arena_bytes, dnnl_f32, 1);
+    memory_fill(build->plan->blocks[NETWORK_WEIGHTS], (size_t)network->weight_bytes, dnnl_f32,
                 1);
-    memory_fill(weaving->plan->blocks[NETWORK_WEIGHTS], (size_t)network->weight_bytes, dnnl_f32,
-                1);
-    for (uint32_t i = 0; i < network->n_steps; i++) fill_weights(weaving, &network->steps[i]);
+    for (uint32_t i = 0; i < network->n_steps; i++) fill_weights(build, &network->steps[i]);
 }
 
-static int weave(struct weaving *weaving, const struct network_filling *filling) {
-    struct cm_plan *plan = weaving->plan;
-    const struct cm_network *network = weaving->network;
+static int make_calls(struct network_build *build, const struct network_filling *filling) {
+    struct cm_plan *plan = build->plan;
+    const struct cm_network *network = build->network;
     int status = CM_BACKEND_OK;
     if (filling != NULL)
         filling->fill(filling->context, network, plan->blocks[NETWORK_ARENA],
                       plan->blocks[NETWORK_WEIGHTS]);
     else
-        fill_at_random(weaving);
+        fill_at_random(build);
     for (uint32_t i = 0; status == CM_BACKEND_OK && i < network->n_steps; i++) {
         const struct cm_network_step *step = &network->steps[i];
-        char *bytes[MOST_OPERANDS];
-        status = place_operands(weaving, step, built_of(weaving, step->primitive), bytes);
-        if (status == CM_BACKEND_OK) status = bring_weights(weaving, step, bytes);
-        if (status == CM_BACKEND_OK) status = add_step(weaving, step, bytes);
+        char *bytes[MAX_OPERANDS];
+        status = place_operands(build, step, built_of(build, step->primitive), bytes);
+        if (status == CM_BACKEND_OK) status = bring_weights(build, step, bytes);
+        if (status == CM_BACKEND_OK) status = add_step(build, step, bytes);
     }
-    plan->n_calls = weaving->n_calls;
+    plan->n_calls = build->n_calls;
     return status;
 }
 
-static size_t most_calls(const struct weaving *weaving) {
+static size_t most_calls(const struct network_build *build) {
     size_t n = 1;
-    for (uint32_t i = 0; i < weaving->network->n_steps; i++) {
-        const struct built *built = built_of(weaving, weaving->network->steps[i].primitive);
+    for (uint32_t i = 0; i < build->network->n_steps; i++) {
+        const struct built *built = built_of(build, build->network->steps[i].primitive);
         n += (size_t)(built->n_parts + built->n_operands);
     }
     return n;
 }
 
-static int allocate(struct weaving *weaving, const struct plan_limits *limits) {
-    struct cm_plan *plan = weaving->plan;
-    const struct cm_network *network = weaving->network;
-    const size_t own = private_bytes(weaving);
+static int allocate(struct network_build *build, const struct plan_limits *limits) {
+    struct cm_plan *plan = build->plan;
+    const struct cm_network *network = build->network;
+    const size_t own = private_bytes(build);
     const int64_t all = network->arena_bytes + network->weight_bytes + (int64_t)own;
     if (limits->memory_bytes > 0 && all > limits->memory_bytes)
-        return onednn_refuse(weaving->reason, CM_BACKEND_NO_MEMORY,
-                             "takes %lld bytes, at most %lld may be taken", (long long)all,
+        return onednn_refuse(build->reason, CM_BACKEND_NO_MEMORY,
+                             "needs %lld bytes, the limit is %lld", (long long)all,
                              (long long)limits->memory_bytes);
     plan->blocks[NETWORK_ARENA] = memory_new((size_t)network->arena_bytes);
     plan->blocks[NETWORK_WEIGHTS] = memory_new((size_t)network->weight_bytes);
     plan->blocks[NETWORK_PRIVATE] = memory_new(own);
     for (int i = NETWORK_ARENA; i <= NETWORK_PRIVATE; i++)
-        if (plan->blocks[i] == NULL) return no_memory(weaving);
-    return plan_reserve(plan, most_calls(weaving)) ? CM_BACKEND_OK : no_memory(weaving);
+        if (plan->blocks[i] == NULL) return no_memory(build);
+    return plan_reserve(plan, most_calls(build)) ? CM_BACKEND_OK : no_memory(build);
 }
 
-static int check(const struct weaving *weaving) {
-    const struct cm_network *network = weaving->network;
+static int check(const struct network_build *build) {
+    const struct cm_network *network = build->network;
     for (uint32_t i = 0; i < network->n_steps; i++)
         if (network->steps[i].primitive >= network->n_primitives)
-            return onednn_refuse(weaving->reason, CM_BACKEND_REFUSED,
-                                 "step %u of the network is of no primitive", (unsigned)i);
+            return onednn_refuse(build->reason, CM_BACKEND_REFUSED,
+                                 "step %u of the network has no primitive", (unsigned)i);
     if (network->n_steps > 0 && network->arena_bytes >= 0 && network->weight_bytes >= 0)
         return CM_BACKEND_OK;
-    return onednn_refuse(weaving->reason, CM_BACKEND_REFUSED, "the network has no steps");
+    return onednn_refuse(build->reason, CM_BACKEND_REFUSED, "the network has no steps");
 }
 
 int network_make(const struct onednn *lib, const struct cm_network *network, bool plain,
                  const struct plan_limits *limits, const struct network_filling *filling,
                  struct cm_plan **ret, struct cm_reason *reason) {
-    struct weaving weaving = {.network = network, .reason = reason};
-    int status = check(&weaving);
+    struct network_build build = {.network = network, .reason = reason};
+    int status = check(&build);
     if (status != CM_BACKEND_OK) return status;
-    weaving.plan = plan_new(lib, (size_t)network->n_primitives * BUILT_A_PRIMITIVE);
-    if (weaving.plan == NULL) return no_memory(&weaving);
+    build.plan = plan_new(lib, (size_t)network->n_primitives * BUILT_A_PRIMITIVE);
+    if (build.plan == NULL) return no_memory(&build);
     for (uint32_t i = 0; status == CM_BACKEND_OK && i < network->n_primitives; i++)
-        status = build_all_of(&weaving, i, plain);
-    if (status == CM_BACKEND_OK) status = allocate(&weaving, limits);
-    if (status == CM_BACKEND_OK) status = weave(&weaving, filling);
-    weaving.plan->cold = true; /* it is run warm alone: nothing was promised */
-    weaving.plan->algorithm = "steps of oneDNN in their order";
+        status = build_all_of(&build, i, plain);
+    if (status == CM_BACKEND_OK) status = allocate(&build, limits);
+    if (status == CM_BACKEND_OK) status = make_calls(&build, filling);
+    build.plan->cold = true; /* it is run warm alone: nothing was promised */
+    build.plan->algorithm = "steps of oneDNN in their order";
     if (status == CM_BACKEND_OK)
-        *ret = weaving.plan;
+        *ret = build.plan;
     else
-        plan_drop(weaving.plan);
+        plan_drop(build.plan);
     return status;
 }

@@ -11,8 +11,8 @@
 
 #include "support/banned.h"
 
-#define CACHES    3
-#define MOST_SETS 4096
+#define CACHES   3
+#define MAX_SETS 4096
 
 struct operands {
     struct cm_plan *plan;
@@ -20,11 +20,11 @@ struct operands {
     bool cold;
     size_t set_bytes;
     size_t shared_bytes;
-    size_t offsets[MOST_OPERANDS]; /* in a set, or in what is shared */
+    size_t offsets[MAX_OPERANDS]; /* in a set, or in what is shared */
 };
 
 static bool is_shared(const struct built_operand *operand) {
-    return operand->role >= BUILT_BETWEEN;
+    return operand->role >= BUILT_TEMPORARY;
 }
 
 static void place(const struct built *built, struct operands *ret) {
@@ -39,15 +39,15 @@ static int count_sets(struct operands *operands, const struct plan_limits *limit
                       struct cm_reason *reason) {
     const int64_t set = (int64_t)operands->set_bytes;
     const int64_t want = 1 + CACHES * limits->cache_bytes / set;
-    int64_t most = MOST_SETS;
+    int64_t most = MAX_SETS;
     if (limits->memory_bytes > 0)
         most = (limits->memory_bytes - (int64_t)operands->shared_bytes) / set;
     const int64_t one = set + (int64_t)operands->shared_bytes;
     if (most < 1)
         return onednn_refuse(reason, CM_BACKEND_NO_MEMORY,
-                             "takes %lld bytes, at most %lld may be taken", (long long)one,
+                             "needs %lld bytes, the limit is %lld", (long long)one,
                              (long long)limits->memory_bytes);
-    operands->n_sets = want < MOST_SETS ? want : MOST_SETS;
+    operands->n_sets = want < MAX_SETS ? want : MAX_SETS;
     if (operands->n_sets > most) operands->n_sets = most;
     operands->cold = operands->n_sets >= want;
     return CM_BACKEND_OK;
@@ -119,7 +119,7 @@ int plan_make(const struct onednn *lib, const struct cm_primitive *primitive, bo
     if (status == CM_BACKEND_OK) status = make_sets(&operands, reason);
     plan->algorithm = plan->built->algorithm;
     plan->state = plan->built->state;
-    plan->instead = plan->built->instead;
+    plan->proxy_note = plan->built->proxy_note;
     if (status == CM_BACKEND_OK)
         *ret = plan;
     else

@@ -10,9 +10,9 @@
 
 #include "support/banned.h"
 
-#define MOST_TRIES   16
-#define MOST_SECONDS 0.1  /* in batches that others disturbed */
-#define MOST_WAITED  0.01 /* of the time of a batch: less is not worth another */
+#define MAX_TRIES   16
+#define MAX_SECONDS 0.1  /* in batches that others disturbed */
+#define MAX_WAITED  0.01 /* of the time of a batch: less is not worth another */
 
 struct cm_plan *plan_new(const struct onednn *lib, size_t n_built) {
     struct cm_plan *plan = calloc(1, sizeof(*plan));
@@ -22,7 +22,7 @@ struct cm_plan *plan_new(const struct onednn *lib, size_t n_built) {
     plan->state = CM_MEASURED;
     plan->n_built = n_built;
     plan->built = calloc(n_built, sizeof(*plan->built));
-    plan->primitives = calloc(n_built * MOST_PARTS, sizeof(*plan->primitives));
+    plan->primitives = calloc(n_built * MAX_PARTS, sizeof(*plan->primitives));
     if (plan->built != NULL && plan->primitives != NULL) return plan;
     plan_drop(plan);
     return NULL;
@@ -38,7 +38,7 @@ int plan_create(struct cm_plan *plan, size_t built, struct cm_reason *reason) {
     const struct built *from = &plan->built[built];
     for (int i = 0; i < from->n_parts; i++) {
         const dnnl_status_t status = plan->lib->api.dnnl_primitive_create(
-            &plan->primitives[built * MOST_PARTS + (size_t)i], from->parts[i].primitive);
+            &plan->primitives[built * MAX_PARTS + (size_t)i], from->parts[i].primitive);
         if (status != dnnl_success)
             return onednn_refuse(reason, CM_BACKEND_REFUSED,
                                  "oneDNN cannot create it: status %d", (int)status);
@@ -109,7 +109,7 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
              struct cm_reason *reason) {
     double least = 0;
     double spent = 0;
-    for (int i = 0; i < MOST_TRIES && spent < MOST_SECONDS; i++) {
+    for (int i = 0; i < MAX_TRIES && spent < MAX_SECONDS; i++) {
         double seconds = 0;
         const double before = machine_waited();
         const int status = plan_run_once(plan, n, cache, &seconds, reason);
@@ -119,7 +119,7 @@ int plan_run(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_
             least = waited;
             *ret_seconds = seconds;
         }
-        if (waited <= MOST_WAITED) break;
+        if (waited <= MAX_WAITED) break;
         spent += seconds;
     }
     return CM_BACKEND_OK;
@@ -146,7 +146,7 @@ void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
     memset(ret, 0, sizeof(*ret));
     ret->how.n_sets = (int32_t)plan->n_sets;
     ret->state = plan->state;
-    ret->reason = plan->instead;
+    ret->reason = plan->proxy_note;
     if (!plan->cold) ret->flags |= CM_FLAG_NOT_COLD;
     for (int i = 0; plan->n_built == 1 && i < plan->built->n_parts; i++)
         name_kernel(plan, &plan->built->parts[i], &ret->how);
@@ -159,11 +159,11 @@ void plan_facts(const struct cm_plan *plan, struct cm_plan_facts *ret) {
 void plan_drop(struct cm_plan *plan) {
     const struct onednn_api *api = &plan->lib->api;
     for (size_t i = 0; i < plan->most_calls; i++) forget(plan, &plan->calls[i]);
-    for (size_t i = 0; plan->primitives != NULL && i < plan->n_built * MOST_PARTS; i++)
+    for (size_t i = 0; plan->primitives != NULL && i < plan->n_built * MAX_PARTS; i++)
         if (plan->primitives[i] != NULL) (void)api->dnnl_primitive_destroy(plan->primitives[i]);
     for (size_t i = 0; plan->built != NULL && i < plan->n_built; i++)
         build_drop(plan->lib, &plan->built[i]);
-    for (int i = 0; i < MOST_BLOCKS; i++) free(plan->blocks[i]);
+    for (int i = 0; i < MAX_BLOCKS; i++) free(plan->blocks[i]);
     free(plan->calls);
     free(plan->primitives);
     free(plan->built);

@@ -17,25 +17,25 @@ struct plan_limits {
 struct call {
     dnnl_primitive_t primitive; /* borrowed of the plan */
     int n_args;
-    dnnl_exec_arg_t args[MOST_ARGS]; /* owned */
+    dnnl_exec_arg_t args[MAX_ARGS]; /* owned */
 };
 
-#define MOST_BLOCKS 4
+#define MAX_BLOCKS 4
 
 struct cm_plan {
     const struct onednn *lib;
     struct built *built; /* of one primitive, or of each of a network */
     size_t n_built;
-    dnnl_primitive_t *primitives; /* MOST_PARTS of each */
+    dnnl_primitive_t *primitives; /* MAX_PARTS of each */
     struct call *calls;           /* those of one set after the other */
     size_t n_calls;               /* of one set */
     size_t most_calls;            /* of all sets: what there is room for */
     int64_t n_sets;
     int64_t next; /* the set of the next cold execution */
     bool cold;    /* the sets are more than the cache holds */
-    void *blocks[MOST_BLOCKS];
+    void *blocks[MAX_BLOCKS];
     const char *algorithm; /* NULL: the name of the primitive */
-    struct cm_reason instead;
+    struct cm_reason proxy_note;
     int32_t state;
 };
 

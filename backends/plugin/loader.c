@@ -27,11 +27,11 @@ static const char *missing_slot(const struct cm_backend *backend) {
 
 static int check_backend(const struct cm_backend *backend, struct cm_reason *reason) {
     if (backend == NULL)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "the module does not speak version %d",
-                           CM_BACKEND_ABI);
+        return reason_fail(reason, CM_BACKEND_REFUSED,
+                           "the module does not support interface version %d", CM_BACKEND_ABI);
     if (backend->abi != CM_BACKEND_ABI)
         return reason_fail(reason, CM_BACKEND_REFUSED,
-                           "the module speaks version %u, this program speaks %d",
+                           "the module has interface version %u, this program has %d",
                            (unsigned)backend->abi, CM_BACKEND_ABI);
     if (backend->size != sizeof(*backend))
         return reason_fail(reason, CM_BACKEND_REFUSED,
@@ -39,7 +39,8 @@ static int check_backend(const struct cm_backend *backend, struct cm_reason *rea
                            (unsigned)backend->size, sizeof(*backend));
     const char *missing = missing_slot(backend);
     if (missing != NULL)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "the module leaves out '%s'", missing);
+        return reason_fail(reason, CM_BACKEND_REFUSED, "the module does not define '%s'",
+                           missing);
     return CM_BACKEND_OK;
 }
 
@@ -49,9 +50,9 @@ static int check_file(const char *path, struct cm_reason *reason) {
     if (path[0] != '/')
         return reason_fail(reason, CM_BACKEND_REFUSED, "the path '%s' is not absolute", path);
     if (stat(path, &status) != 0)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "there is no file '%s'", path);
+        return reason_fail(reason, CM_BACKEND_REFUSED, "file '%s' not found", path);
     if (!S_ISREG(status.st_mode))
-        return reason_fail(reason, CM_BACKEND_REFUSED, "'%s' is no file", path);
+        return reason_fail(reason, CM_BACKEND_REFUSED, "'%s' is not a file", path);
     return CM_BACKEND_OK;
 }
 

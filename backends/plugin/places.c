@@ -33,7 +33,7 @@ int places_from(const char *path, struct arena *arena, struct places *ret) {
             items[n].path = arena_strndup(arena, path, length);
             if (items[n].path == NULL) return CM_NO_MEMORY;
             if (path[0] != '/')
-                (void)reason_fail(&items[n].reason, 0, "is not absolute, so not searched");
+                (void)reason_fail(&items[n].reason, 0, "is not absolute: not searched");
             n++;
         }
         path += length + (path[length] == ':');

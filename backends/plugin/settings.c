@@ -25,7 +25,7 @@ static int parse_one(const char *text, size_t length, struct arena *arena,
                      struct cm_setting *ret, struct cm_reason *reason) {
     const char *equals = memchr(text, '=', length);
     if (equals == NULL || equals == text)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "want name=value, have '%.*s'",
+        return reason_fail(reason, CM_BACKEND_REFUSED, "expected name=value, got '%.*s'",
                            (int)length, text);
     const size_t n_name = (size_t)(equals - text);
     ret->name = arena_strndup(arena, text, n_name);

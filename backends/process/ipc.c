@@ -14,7 +14,7 @@
 
 #include "support/banned.h"
 
-#define FRAME_MAGIC 0x636d666d /* "cmfm" */
+#define IPC_MAGIC 0x636d666d /* "cmfm" */
 
 /* FNV-1a, 64 bits. */
 static uint64_t sum_of(const void *data, size_t size) {
@@ -29,19 +29,19 @@ static int send_all(int socket, const void *data, size_t size) {
     while (size > 0) {
         const ssize_t sent = send(socket, bytes, size, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
-        if (sent <= 0) return FRAME_CLOSED;
+        if (sent <= 0) return IPC_CLOSED;
         bytes += sent;
         size -= (size_t)sent;
     }
-    return FRAME_OK;
+    return IPC_OK;
 }
 
 int ipc_send(int socket, enum ipc_kind kind, uint64_t sequence, const void *payload,
              size_t size) {
-    const struct ipc_head head = {FRAME_MAGIC, (uint32_t)kind, sequence, size,
+    const struct ipc_head head = {IPC_MAGIC, (uint32_t)kind, sequence, size,
                                   sum_of(payload, size)};
     const int status = send_all(socket, &head, sizeof(head));
-    return status == FRAME_OK ? send_all(socket, payload, size) : status;
+    return status == IPC_OK ? send_all(socket, payload, size) : status;
 }
 
 static double now(void) {
@@ -52,13 +52,13 @@ static double now(void) {
 static int wait_readable(int socket, double deadline) {
     for (;;) {
         const double left = deadline - now();
-        if (left <= 0) return FRAME_TIMEOUT;
+        if (left <= 0) return IPC_TIMEOUT;
         struct pollfd readable = {.fd = socket, .events = POLLIN};
         /* Woken each minute: a poll takes no more than an int of milliseconds. */
         const int ms = left < 60 ? (int)ceil(left * 1e3) : 60000;
         const int n = poll(&readable, 1, ms);
-        if (n > 0) return FRAME_OK;
-        if (n < 0 && errno != EINTR) return FRAME_CLOSED;
+        if (n > 0) return IPC_OK;
+        if (n < 0 && errno != EINTR) return IPC_CLOSED;
     }
 }
 
@@ -66,14 +66,14 @@ static int receive_all(int socket, void *data, size_t size, double deadline) {
     char *bytes = data;
     while (size > 0) {
         const int status = wait_readable(socket, deadline);
-        if (status != FRAME_OK) return status;
+        if (status != IPC_OK) return status;
         const ssize_t got = recv(socket, bytes, size, 0);
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return FRAME_CLOSED;
+        if (got <= 0) return IPC_CLOSED;
         bytes += got;
         size -= (size_t)got;
     }
-    return FRAME_OK;
+    return IPC_OK;
 }
 
 static double deadline_of(double timeout_s) {
@@ -82,15 +82,15 @@ static double deadline_of(double timeout_s) {
 
 static int receive_head(int socket, uint64_t sequence, double deadline, struct ipc_head *ret) {
     const int status = receive_all(socket, ret, sizeof(*ret), deadline);
-    if (status != FRAME_OK) return status;
-    return ret->magic == FRAME_MAGIC && ret->sequence == sequence ? FRAME_OK : FRAME_BROKEN;
+    if (status != IPC_OK) return status;
+    return ret->magic == IPC_MAGIC && ret->sequence == sequence ? IPC_OK : IPC_BROKEN;
 }
 
 static int receive_payload(int socket, const struct ipc_head *head, double deadline,
                            void *payload) {
     const int status = receive_all(socket, payload, (size_t)head->size, deadline);
-    if (status != FRAME_OK) return status;
-    return sum_of(payload, (size_t)head->size) == head->sum ? FRAME_OK : FRAME_BROKEN;
+    if (status != IPC_OK) return status;
+    return sum_of(payload, (size_t)head->size) == head->sum ? IPC_OK : IPC_BROKEN;
 }
 
 int ipc_receive_head(int socket, uint64_t sequence, double timeout_s, struct ipc_head *ret) {
@@ -107,7 +107,7 @@ int ipc_receive(int socket, enum ipc_kind kind, uint64_t sequence, void *payload
     struct ipc_head head;
     const double deadline = deadline_of(timeout_s);
     const int status = receive_head(socket, sequence, deadline, &head);
-    if (status != FRAME_OK) return status;
-    if (head.kind != (uint32_t)kind || head.size != size) return FRAME_BROKEN;
+    if (status != IPC_OK) return status;
+    if (head.kind != (uint32_t)kind || head.size != size) return IPC_BROKEN;
     return receive_payload(socket, &head, deadline, payload);
 }

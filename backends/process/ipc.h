@@ -9,22 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ipc_kind { FRAME_OPENED = 1, FRAME_REQUEST, FRAME_RESULT, FRAME_NETWORK };
+enum ipc_kind { IPC_OPENED = 1, IPC_REQUEST, IPC_RESULT, IPC_NETWORK };
 
 enum ipc_status {
-    FRAME_OK = 0,
-    FRAME_CLOSED = -1,  /* nobody is on the other side any more */
-    FRAME_TIMEOUT = -2, /* nothing whole came in time */
-    FRAME_BROKEN = -3,  /* what came is not what was waited for */
+    IPC_OK = 0,
+    IPC_CLOSED = -1,  /* nobody is on the other side any more */
+    IPC_TIMEOUT = -2, /* nothing whole came in time */
+    IPC_BROKEN = -3,  /* what came is not what was waited for */
 };
 
-/* `socket` is one end of a socketpair. Never raises SIGPIPE. FRAME_OK or FRAME_CLOSED. */
+/* `socket` is one end of a socketpair. Never raises SIGPIPE. IPC_OK or IPC_CLOSED. */
 int ipc_send(int socket, enum ipc_kind kind, uint64_t sequence, const void *payload,
              size_t size) __attribute__((warn_unused_result));
 
 /*
  * Waits for a frame of this kind, number and size until `timeout_s` is over; < 0: for ever.
- * `payload` holds what came only on FRAME_OK.
+ * `payload` holds what came only on IPC_OK.
  */
 int ipc_receive(int socket, enum ipc_kind kind, uint64_t sequence, void *payload, size_t size,
                 double timeout_s) __attribute__((warn_unused_result));

@@ -58,104 +58,106 @@ static bool reap_within(pid_t pid, double seconds, int *ret_status) {
 }
 
 /* Ends the process, and gives its wait status, 0 where nobody knows. */
-static int end_process(struct subprocess *child, double patience_s) {
+static int end_process(struct subprocess *subprocess, double patience_s) {
     int status = 0;
-    if (child->pid == 0) return 0;
-    (void)close(child->socket);
-    child->socket = -1;
-    if (!reap_within(child->pid, patience_s, &status)) {
-        (void)kill(child->pid, SIGKILL);
-        while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR) continue;
+    if (subprocess->pid == 0) return 0;
+    (void)close(subprocess->socket);
+    subprocess->socket = -1;
+    if (!reap_within(subprocess->pid, patience_s, &status)) {
+        (void)kill(subprocess->pid, SIGKILL);
+        while (waitpid(subprocess->pid, &status, 0) < 0 && errno == EINTR) continue;
     }
-    child->pid = 0;
+    subprocess->pid = 0;
     return status;
 }
 
 static void describe_end(int status, struct cm_reason *reason) {
     if (WIFSIGNALED(status))
-        (void)reason_fail(reason, 0, "the measuring process was ended by signal %d",
+        (void)reason_fail(reason, 0, "the measuring process was killed by signal %d",
                           WTERMSIG(status));
     else
-        (void)reason_fail(reason, 0, "the measuring process ended with status %d",
+        (void)reason_fail(reason, 0, "the measuring process exited with status %d",
                           WIFEXITED(status) ? WEXITSTATUS(status) : 0);
 }
 
 /* How long a process that broke the connection gets to die of what made it do so. */
-#define DEATH_S 1.0
+#define EXIT_SECONDS 1.0
 
 /* What became of a process that did not answer. A state of cm_measure_state. */
-static enum cm_measure_state lose_process(struct subprocess *child, int ipc_status,
+static enum cm_measure_state lose_process(struct subprocess *subprocess, int ipc_status,
                                           double timeout_s, struct cm_reason *reason) {
-    if (ipc_status == FRAME_TIMEOUT) {
-        (void)end_process(child, 0);
+    if (ipc_status == IPC_TIMEOUT) {
+        (void)end_process(subprocess, 0);
         (void)reason_fail(reason, 0, "no answer within %g s", timeout_s);
         return CM_TIMED_OUT;
     }
-    if (ipc_status == FRAME_BROKEN) {
-        (void)end_process(child, 0);
-        (void)reason_fail(reason, 0, "the measuring process sent what is no result");
+    if (ipc_status == IPC_BROKEN) {
+        (void)end_process(subprocess, 0);
+        (void)reason_fail(reason, 0, "the measuring process sent an invalid message");
         return CM_CRASHED;
     }
-    describe_end(end_process(child, DEATH_S), reason);
+    describe_end(end_process(subprocess, EXIT_SECONDS), reason);
     return CM_CRASHED;
 }
 
-static int fork_process(struct subprocess *child, struct cm_reason *reason) {
+static int fork_process(struct subprocess *subprocess, struct cm_reason *reason) {
     int sockets[2];
     const pid_t self = getpid();
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0)
-        return reason_fail(reason, CM_BACKEND_REFUSED, "no socket: %s", strerror(errno));
+        return reason_fail(reason, CM_BACKEND_REFUSED, "cannot create a socket: %s",
+                           strerror(errno));
     const pid_t pid = fork();
     if (pid == 0) {
         (void)close(sockets[0]);
-        worker_main(&child->setup, sockets[1], self);
+        worker_main(&subprocess->setup, sockets[1], self);
     }
     const int error = errno;
     (void)close(sockets[1]);
     if (pid < 0) {
         (void)close(sockets[0]);
-        return reason_fail(reason, CM_BACKEND_REFUSED, "no process: %s", strerror(error));
+        return reason_fail(reason, CM_BACKEND_REFUSED, "cannot create a process: %s",
+                           strerror(error));
     }
-    child->pid = pid;
-    child->socket = sockets[0];
-    child->sequence = 0;
-    child->n_processes++;
+    subprocess->pid = pid;
+    subprocess->socket = sockets[0];
+    subprocess->sequence = 0;
+    subprocess->n_processes++;
     return CM_BACKEND_OK;
 }
 
-static int begin_process(struct subprocess *child, struct cm_reason *reason) {
-    const double timeout_s = child->setup.open_timeout_s;
-    int status = fork_process(child, reason);
+static int begin_process(struct subprocess *subprocess, struct cm_reason *reason) {
+    const double timeout_s = subprocess->setup.open_timeout_s;
+    int status = fork_process(subprocess, reason);
     if (status != CM_BACKEND_OK) return status;
-    const int frame = ipc_receive(child->socket, FRAME_OPENED, 0, &child->opened,
-                                  sizeof(child->opened), timeout_s);
-    if (frame != FRAME_OK) {
-        (void)lose_process(child, frame, timeout_s, reason);
+    const int frame = ipc_receive(subprocess->socket, IPC_OPENED, 0, &subprocess->opened,
+                                  sizeof(subprocess->opened), timeout_s);
+    if (frame != IPC_OK) {
+        (void)lose_process(subprocess, frame, timeout_s, reason);
         return CM_BACKEND_REFUSED;
     }
-    if (child->opened.status == CM_BACKEND_OK) return CM_BACKEND_OK;
-    (void)end_process(child, DEATH_S);
-    *reason = child->opened.reason;
-    return child->opened.status;
+    if (subprocess->opened.status == CM_BACKEND_OK) return CM_BACKEND_OK;
+    (void)end_process(subprocess, EXIT_SECONDS);
+    *reason = subprocess->opened.reason;
+    return subprocess->opened.status;
 }
 
 int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
                      struct subprocess **ret, struct cm_reason *reason) {
-    struct subprocess *child = arena_alloc(arena, sizeof(*child));
-    if (child == NULL) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    child->setup = *setup;
-    child->socket = -1;
-    const int status = begin_process(child, reason);
-    if (status == CM_BACKEND_OK) *ret = child;
+    struct subprocess *subprocess = arena_alloc(arena, sizeof(*subprocess));
+    if (subprocess == NULL) return reason_fail(reason, CM_BACKEND_NO_MEMORY, "out of memory");
+    subprocess->setup = *setup;
+    subprocess->socket = -1;
+    const int status = begin_process(subprocess, reason);
+    if (status == CM_BACKEND_OK) *ret = subprocess;
     return status;
 }
 
-const struct cm_device_facts *subprocess_facts(const struct subprocess *child) {
-    return &child->opened.facts;
+const struct cm_device_facts *subprocess_facts(const struct subprocess *subprocess) {
+    return &subprocess->opened.facts;
 }
 
-int subprocess_n_processes(const struct subprocess *child) {
-    return child->n_processes;
+int subprocess_n_processes(const struct subprocess *subprocess) {
+    return subprocess->n_processes;
 }
 
 /* What a process is asked. */
@@ -166,64 +168,66 @@ struct question {
     double timeout_s;
 };
 
-static int request(struct subprocess *child, const struct question *question,
+static int request(struct subprocess *subprocess, const struct question *question,
                    struct cm_measurement *ret) {
-    const int status = ipc_send(child->socket, question->kind, ++child->sequence,
+    const int status = ipc_send(subprocess->socket, question->kind, ++subprocess->sequence,
                                 question->payload, question->size);
-    if (status != FRAME_OK) return status;
-    return ipc_receive(child->socket, FRAME_RESULT, child->sequence, ret, sizeof(*ret),
+    if (status != IPC_OK) return status;
+    return ipc_receive(subprocess->socket, IPC_RESULT, subprocess->sequence, ret, sizeof(*ret),
                        question->timeout_s);
 }
 
-static void ask(struct subprocess *child, const struct question *question,
+static void ask(struct subprocess *subprocess, const struct question *question,
                 struct cm_measurement *ret) {
     struct cm_reason reason = {""};
     memset(ret, 0, sizeof(*ret));
-    if (child->pid == 0 && !child->gone)
-        child->gone = begin_process(child, &child->opened.reason) != CM_BACKEND_OK;
-    if (child->gone) {
+    if (subprocess->pid == 0 && !subprocess->gone)
+        subprocess->gone =
+            begin_process(subprocess, &subprocess->opened.reason) != CM_BACKEND_OK;
+    if (subprocess->gone) {
         (void)reason_fail(&ret->reason, 0, "the device could not be opened again: %s",
-                          child->opened.reason.text);
+                          subprocess->opened.reason.text);
         return;
     }
-    const int status = request(child, question, ret);
-    if (status == FRAME_OK && ret->state != CM_CRASHED) return;
-    if (status == FRAME_OK) { /* the device is lost, and its process ends by itself */
-        (void)end_process(child, DEATH_S);
+    const int status = request(subprocess, question, ret);
+    if (status == IPC_OK && ret->state != CM_CRASHED) return;
+    if (status == IPC_OK) { /* the device is lost, and its process ends by itself */
+        (void)end_process(subprocess, EXIT_SECONDS);
         return;
     }
     memset(ret, 0, sizeof(*ret));
-    ret->state = (int32_t)lose_process(child, status, question->timeout_s, &reason);
+    ret->state = (int32_t)lose_process(subprocess, status, question->timeout_s, &reason);
     ret->reason = reason;
 }
 
-void subprocess_measure(struct subprocess *child, const struct cm_primitive *primitive,
+void subprocess_measure(struct subprocess *subprocess, const struct cm_primitive *primitive,
                         struct cm_measurement *ret) {
-    const struct question question = {FRAME_REQUEST, primitive, sizeof(*primitive),
-                                      child->setup.measure_timeout_s};
-    ask(child, &question, ret);
+    const struct question question = {IPC_REQUEST, primitive, sizeof(*primitive),
+                                      subprocess->setup.measure_timeout_s};
+    ask(subprocess, &question, ret);
 }
 
-void subprocess_measure_network(struct subprocess *child, const struct cm_network *network,
+void subprocess_measure_network(struct subprocess *subprocess, const struct cm_network *network,
                                 struct cm_measurement *ret) {
     size_t size = 0;
     memset(ret, 0, sizeof(*ret));
-    if (network->n_steps > CHILD_MOST_STEPS || network->n_primitives > CHILD_MOST_STEPS) {
-        (void)reason_fail(&ret->reason, 0, "the network has %u steps, at most %d are run",
-                          (unsigned)network->n_steps, CHILD_MOST_STEPS);
+    if (network->n_steps > SUBPROCESS_MAX_STEPS ||
+        network->n_primitives > SUBPROCESS_MAX_STEPS) {
+        (void)reason_fail(&ret->reason, 0, "the network has %u steps, the limit is %d",
+                          (unsigned)network->n_steps, SUBPROCESS_MAX_STEPS);
         return;
     }
     struct arena *arena = arena_new("request", 0);
     const void *payload = arena ? worker_pack(network, arena, &size) : NULL;
-    const struct question question = {FRAME_NETWORK, payload, size,
-                                      child->setup.network_timeout_s};
+    const struct question question = {IPC_NETWORK, payload, size,
+                                      subprocess->setup.network_timeout_s};
     if (payload != NULL)
-        ask(child, &question, ret);
+        ask(subprocess, &question, ret);
     else
         (void)reason_fail(&ret->reason, 0, "out of memory");
     arena_free(arena);
 }
 
-void subprocess_stop(struct subprocess *child) {
-    if (child != NULL) (void)end_process(child, DEATH_S);
+void subprocess_stop(struct subprocess *subprocess) {
+    if (subprocess != NULL) (void)end_process(subprocess, EXIT_SECONDS);
 }

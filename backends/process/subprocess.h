@@ -15,7 +15,7 @@ struct subprocess;
 
 struct subprocess_setup {
     const struct cm_backend *backend;
-    struct cm_settings settings; /* borrowed as long as the child lives */
+    struct cm_settings settings; /* borrowed as long as the subprocess lives */
     struct timing_policy policy;
     double open_timeout_s;    /* for the backend's open */
     double measure_timeout_s; /* for one primitive */
@@ -35,21 +35,21 @@ int subprocess_start(const struct subprocess_setup *setup, struct arena *arena,
     __attribute__((warn_unused_result));
 
 /* What its device said of itself. */
-const struct cm_device_facts *subprocess_facts(const struct subprocess *child);
+const struct cm_device_facts *subprocess_facts(const struct subprocess *subprocess);
 
 /* How many processes it took so far. */
-int subprocess_n_processes(const struct subprocess *child);
+int subprocess_n_processes(const struct subprocess *subprocess);
 
 /* Fills *ret in any case: CM_CRASHED and CM_TIMED_OUT are states like any other. */
-void subprocess_measure(struct subprocess *child, const struct cm_primitive *primitive,
+void subprocess_measure(struct subprocess *subprocess, const struct cm_primitive *primitive,
                         struct cm_measurement *ret);
 
-/* The same for a whole network, of at most CHILD_MOST_STEPS steps and primitives. */
-#define CHILD_MOST_STEPS 16384
-void subprocess_measure_network(struct subprocess *child, const struct cm_network *network,
+/* The same for a whole network, of at most SUBPROCESS_MAX_STEPS steps and primitives. */
+#define SUBPROCESS_MAX_STEPS 16384
+void subprocess_measure_network(struct subprocess *subprocess, const struct cm_network *network,
                                 struct cm_measurement *ret);
 
 /* NULL is fine. */
-void subprocess_stop(struct subprocess *child);
+void subprocess_stop(struct subprocess *subprocess);
 
 #endif

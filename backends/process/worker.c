@@ -29,10 +29,10 @@ struct network_head {
     int64_t weight_bytes;
 };
 
-/* No more comes from the program (CHILD_MOST_STEPS). */
-#define MOST_NETWORK                                                                           \
+/* No more comes from the program (SUBPROCESS_MAX_STEPS). */
+#define MAX_NETWORK                                                                            \
     (sizeof(struct network_head) +                                                             \
-     CHILD_MOST_STEPS * (sizeof(struct cm_primitive) + sizeof(struct cm_network_step)))
+     SUBPROCESS_MAX_STEPS * (sizeof(struct cm_primitive) + sizeof(struct cm_network_step)))
 
 void *worker_pack(const struct cm_network *network, struct arena *arena, size_t *ret_size) {
     const struct network_head head = {network->n_primitives, network->n_steps,
@@ -57,7 +57,8 @@ bool worker_unpack(const void *bytes, size_t size, struct cm_network *ret) {
     const char *at = bytes;
     if (size < sizeof(head)) return false;
     memcpy(&head, at, sizeof(head));
-    if (head.n_primitives > CHILD_MOST_STEPS || head.n_steps > CHILD_MOST_STEPS) return false;
+    if (head.n_primitives > SUBPROCESS_MAX_STEPS || head.n_steps > SUBPROCESS_MAX_STEPS)
+        return false;
     const size_t primitives = head.n_primitives * sizeof(struct cm_primitive);
     const size_t steps = head.n_steps * sizeof(struct cm_network_step);
     if (size != sizeof(head) + primitives + steps) return false;
@@ -83,28 +84,28 @@ struct serving {
 static int answer_primitive(const struct serving *serving, const struct ipc_head *head,
                             struct cm_measurement *ret, int *ret_status) {
     struct cm_primitive primitive;
-    if (head->size != sizeof(primitive)) return FRAME_BROKEN;
+    if (head->size != sizeof(primitive)) return IPC_BROKEN;
     const int frame = ipc_receive_payload(serving->socket, head, -1, &primitive);
-    if (frame != FRAME_OK) return frame;
+    if (frame != IPC_OK) return frame;
     if (serving->setup->settings.plan_only != 0)
         *ret_status = measure_plan(serving->setup->backend, serving->device, &primitive, ret);
     else
         *ret_status = measure_primitive(serving->setup->backend, serving->device, &primitive,
                                         &serving->setup->policy, &timing_monotonic_clock, ret);
-    return FRAME_OK;
+    return IPC_OK;
 }
 
 static int answer_network(const struct serving *serving, const struct ipc_head *head,
                           struct cm_measurement *ret, int *ret_status) {
     struct cm_network network;
-    if (head->size > MOST_NETWORK) return FRAME_BROKEN;
+    if (head->size > MAX_NETWORK) return IPC_BROKEN;
     struct arena *arena = arena_new("network", 0);
     void *bytes = arena ? arena_alloc(arena, (size_t)head->size) : NULL;
-    int frame = FRAME_CLOSED;
+    int frame = IPC_CLOSED;
     if (bytes != NULL) frame = ipc_receive_payload(serving->socket, head, -1, bytes);
-    if (frame == FRAME_OK && !worker_unpack(bytes, (size_t)head->size, &network))
-        frame = FRAME_BROKEN;
-    if (frame == FRAME_OK)
+    if (frame == IPC_OK && !worker_unpack(bytes, (size_t)head->size, &network))
+        frame = IPC_BROKEN;
+    if (frame == IPC_OK)
         *ret_status = measure_network(serving->setup->backend, serving->device, &network,
                                       &serving->setup->policy, &timing_monotonic_clock, ret);
     arena_free(arena);
@@ -115,19 +116,19 @@ static int answer(const struct serving *serving, uint64_t sequence, struct cm_me
                   int *ret_status) {
     struct ipc_head head;
     const int frame = ipc_receive_head(serving->socket, sequence, -1, &head);
-    if (frame != FRAME_OK) return frame;
-    if (head.kind == FRAME_NETWORK) return answer_network(serving, &head, ret, ret_status);
-    if (head.kind == FRAME_REQUEST) return answer_primitive(serving, &head, ret, ret_status);
-    return FRAME_BROKEN;
+    if (frame != IPC_OK) return frame;
+    if (head.kind == IPC_NETWORK) return answer_network(serving, &head, ret, ret_status);
+    if (head.kind == IPC_REQUEST) return answer_primitive(serving, &head, ret, ret_status);
+    return IPC_BROKEN;
 }
 
 static void serve(const struct serving *serving) {
     struct cm_measurement measurement;
     int status = CM_BACKEND_OK;
     for (uint64_t sequence = 1; status != CM_BACKEND_BROKEN; sequence++) {
-        if (answer(serving, sequence, &measurement, &status) != FRAME_OK) return;
-        if (ipc_send(serving->socket, FRAME_RESULT, sequence, &measurement,
-                     sizeof(measurement)) != FRAME_OK)
+        if (answer(serving, sequence, &measurement, &status) != IPC_OK) return;
+        if (ipc_send(serving->socket, IPC_RESULT, sequence, &measurement,
+                     sizeof(measurement)) != IPC_OK)
             return;
     }
 }
@@ -147,7 +148,7 @@ _Noreturn void worker_main(const struct subprocess_setup *setup, int socket, pid
     memset(&opened, 0, sizeof(opened));
     opened.status = (int32_t)setup->backend->open(&setup->settings, &device, &opened.reason);
     if (opened.status == CM_BACKEND_OK) setup->backend->facts(device, &opened.facts);
-    if (ipc_send(socket, FRAME_OPENED, 0, &opened, sizeof(opened)) == FRAME_OK &&
+    if (ipc_send(socket, IPC_OPENED, 0, &opened, sizeof(opened)) == IPC_OK &&
         opened.status == CM_BACKEND_OK) {
         const struct serving serving = {setup, device, socket};
         serve(&serving);

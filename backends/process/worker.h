@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs in the process of a child (backends/process/subprocess.h): opens the device, and
- * serves. */
+/* What runs in the process of a subprocess (backends/process/subprocess.h): opens the device,
+ * and serves. */
 #ifndef BACKENDS_PROCESS_WORKER_H
 #define BACKENDS_PROCESS_WORKER_H
 

@@ -40,11 +40,11 @@ static struct places places_of(struct arena *arena, const char *path) {
 
 /* Modules that are not what they should be, and what is said of each. */
 static const char *const faulty[][2] = {
-    {"newer", "the module speaks version 999, this program speaks 2"},
+    {"newer", "the module has interface version 999, this program has 2"},
     {"larger", "the module's struct has 4096 bytes, this program's has 112"},
     {"nameless", "the module has no symbol 'costmodel_backend'"},
-    {"silent", "the module does not speak version 2"},
-    {"half", "the module leaves out 'plan'"},
+    {"silent", "the module does not support interface version 2"},
+    {"half", "the module does not define 'plan'"},
     {"text", "the module cannot be loaded: "},
 };
 
@@ -72,14 +72,14 @@ static void a_module_works_in_a_process_of_its_own(void **state) {
     const struct cm_backend *backend = NULL;
     struct cm_measurement got;
     struct subprocess_setup setup;
-    struct subprocess *child = NULL;
+    struct subprocess *subprocess = NULL;
     struct cm_reason reason = {""};
     assert_int_equal(backends_find(&places, "good", *state, &backend, &reason), CM_BACKEND_OK);
     subprocess_setup_init(&setup, backend);
-    assert_int_equal(subprocess_start(&setup, *state, &child, &reason), CM_BACKEND_OK);
-    assert_string_equal(subprocess_facts(child)->name, "a device in a module");
-    subprocess_measure(child, &relu, &got);
-    subprocess_stop(child);
+    assert_int_equal(subprocess_start(&setup, *state, &subprocess, &reason), CM_BACKEND_OK);
+    assert_string_equal(subprocess_facts(subprocess)->name, "a device in a module");
+    subprocess_measure(subprocess, &relu, &got);
+    subprocess_stop(subprocess);
     assert_int_equal(got.state, CM_MODELLED);
     assert_true(got.cold.median == 500 * 1e-9);
 }
@@ -88,12 +88,13 @@ static void a_module_without_its_device_says_so_when_it_is_opened(void **state) 
     const struct places places = places_of(*state, MODULES);
     const struct cm_backend *backend = NULL;
     struct subprocess_setup setup;
-    struct subprocess *child = NULL;
+    struct subprocess *subprocess = NULL;
     struct cm_reason reason = {""};
     assert_int_equal(backends_find(&places, "absent", *state, &backend, &reason),
                      CM_BACKEND_OK);
     subprocess_setup_init(&setup, backend);
-    assert_int_equal(subprocess_start(&setup, *state, &child, &reason), CM_BACKEND_REFUSED);
+    assert_int_equal(subprocess_start(&setup, *state, &subprocess, &reason),
+                     CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "there is no such device here");
 }
 
@@ -172,9 +173,9 @@ static void places_that_cannot_be_are_told(void **state) {
     struct backends_list list;
     assert_int_equal(places.n, 4);
     assert_int_equal(backends_list(&places, *state, &list), 0);
-    assert_string_equal(places.items[0].reason.text, "is not absolute, so not searched");
+    assert_string_equal(places.items[0].reason.text, "is not absolute: not searched");
     assert_string_equal(places.items[1].reason.text, "No such file or directory");
-    assert_string_equal(places.items[2].reason.text, "is not absolute, so not searched");
+    assert_string_equal(places.items[2].reason.text, "is not absolute: not searched");
     assert_string_equal(places.items[3].reason.text, "");
     assert_non_null(find(&list, "good", 0)->backend);
 }
@@ -216,9 +217,9 @@ static void what_is_no_file_is_not_loaded(void **state) {
     const struct cm_backend *backend = NULL;
     struct cm_reason reason = {""};
     assert_int_equal(loader_load("/nonexistent/a.so", &backend, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "there is no file '/nonexistent/a.so'");
+    assert_string_equal(reason.text, "file '/nonexistent/a.so' not found");
     assert_int_equal(loader_load("/tmp", &backend, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "'/tmp' is no file");
+    assert_string_equal(reason.text, "'/tmp' is not a file");
 }
 
 int main(void) {

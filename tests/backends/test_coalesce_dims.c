@@ -14,10 +14,10 @@
 
 #include "fixture.h"
 
-static struct collapsed expect(const struct cm_tensor *a, const struct cm_tensor *b,
+static struct coalesced expect(const struct cm_tensor *a, const struct cm_tensor *b,
                                const struct cm_tensor *shape, int rank, const int64_t *dims) {
     const struct cm_tensor *const both[] = {a, b};
-    struct collapsed got;
+    struct coalesced got;
     assert_true(coalesce_dims(both, 2, shape, &got));
     assert_int_equal(got.rank, rank);
     assert_memory_equal(got.dims, dims, (size_t)rank * sizeof(*dims));
@@ -27,7 +27,7 @@ static struct collapsed expect(const struct cm_tensor *a, const struct cm_tensor
 static void equal_packed_shapes_are_a_line(void **state) {
     (void)state;
     const struct cm_tensor x = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 64, 56, 1});
-    const struct collapsed got = expect(&x, &x, &x, 1, (const int64_t[]){7168});
+    const struct coalesced got = expect(&x, &x, &x, 1, (const int64_t[]){7168});
     assert_int_equal(got.own[0][0], 7168);
     assert_int_equal(got.strides[1][0], 1);
 }
@@ -36,7 +36,7 @@ static void a_bias_over_channels_has_three_dims(void **state) {
     (void)state;
     const struct cm_tensor x = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 64, 56, 56});
     const struct cm_tensor bias = fixture_tensor(CM_F32, 3, (const int64_t[]){64, 1, 1});
-    const struct collapsed got = expect(&x, &bias, &x, 3, (const int64_t[]){2, 64, 3136});
+    const struct coalesced got = expect(&x, &bias, &x, 3, (const int64_t[]){2, 64, 3136});
     assert_memory_equal(got.own[1], ((const int64_t[]){1, 64, 1}), 3 * sizeof(int64_t));
     assert_memory_equal(got.strides[0], ((const int64_t[]){200704, 3136, 1}),
                         3 * sizeof(int64_t));
@@ -55,7 +55,7 @@ static void a_transpose_keeps_what_it_turns(void **state) {
     const struct cm_tensor y = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 56, 56, 64});
     struct cm_tensor x = y;
     memcpy(x.strides, ((const int64_t[]){200704, 56, 1, 3136}), 4 * sizeof(int64_t));
-    const struct collapsed got = expect(&x, &y, &y, 3, (const int64_t[]){2, 3136, 64});
+    const struct coalesced got = expect(&x, &y, &y, 3, (const int64_t[]){2, 3136, 64});
     assert_memory_equal(got.strides[0], ((const int64_t[]){200704, 1, 3136}),
                         3 * sizeof(int64_t));
 }
@@ -72,7 +72,7 @@ static void what_does_not_broadcast_is_told(void **state) {
     const struct cm_tensor x = fixture_tensor(CM_F32, 2, (const int64_t[]){4, 6});
     const struct cm_tensor y = fixture_tensor(CM_F32, 1, (const int64_t[]){4});
     const struct cm_tensor *const both[] = {&x, &y};
-    struct collapsed got;
+    struct coalesced got;
     assert_false(coalesce_dims(both, 2, &x, &got));
 }
 

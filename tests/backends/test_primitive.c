@@ -198,7 +198,7 @@ static void too_many_elements(struct cm_primitive *p) {
 static void what_is_not_well_formed_is_refused(void **state) {
     (void)state;
     static const struct bad cases[] = {
-        {no_kind, "there is no primitive of kind 15"},
+        {no_kind, "unknown primitive kind 15"},
         {no_result, "conv with 3 operands and 0 results"},
         {too_many_operands, "conv with 4 operands and 1 results"},
         {no_such_algorithm, "an attribute of conv is out of range"},
@@ -207,7 +207,7 @@ static void what_is_not_well_formed_is_refused(void **state) {
         {no_element, "an operand has no element type"},
         {rank_too_large, "an operand has rank 9, at most 8"},
         {unknown_dim, "an operand has an unknown dim"},
-        {too_many_elements, "an operand is past 2^60 elements"},
+        {too_many_elements, "an operand has more than 2^60 elements"},
     };
     struct cm_reason reason = {""};
     const struct cm_primitive good = fixture_conv();

@@ -12,12 +12,12 @@
 
 #include "backends/repeat.h"
 
-#define N(array)    (sizeof(array) / sizeof((array)[0]))
-#define MOST_ROUNDS 3
+#define N(array)   (sizeof(array) / sizeof((array)[0]))
+#define MAX_ROUNDS 3
 
 /* What a primitive takes in each round, in ms; 0: it cannot be measured. */
 struct script {
-    double ms[4][MOST_ROUNDS];
+    double ms[4][MAX_ROUNDS];
     int round[4];
     size_t order[16];
     size_t n_order;
@@ -27,7 +27,7 @@ struct script {
 static void measure(void *context, size_t index, struct cm_measurement *ret) {
     struct script *script = context;
     const int round = script->round[index]++;
-    assert_true(round < MOST_ROUNDS);
+    assert_true(round < MAX_ROUNDS);
     const double ms = script->ms[index][round];
     memset(ret, 0, sizeof(*ret));
     script->order[script->n_order++] = index;
@@ -42,7 +42,7 @@ static void measure(void *context, size_t index, struct cm_measurement *ret) {
 
 static void progress(void *context, int round, size_t done, size_t total) {
     struct script *script = context;
-    assert_in_range(round, 1, MOST_ROUNDS);
+    assert_in_range(round, 1, MAX_ROUNDS);
     script->last_done = done;
     script->last_total = total;
 }
@@ -79,7 +79,7 @@ static void what_has_no_time_is_not_tried_again(void **state) {
 static void which_round_is_kept(void **state) {
     (void)state;
     static const struct {
-        double ms[MOST_ROUNDS];
+        double ms[MAX_ROUNDS];
         int rounds;
         int kept; /* the round */
         uint32_t flags;

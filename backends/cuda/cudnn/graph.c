@@ -117,14 +117,14 @@ void graph_finalize(struct graph *graph, cudnnBackendDescriptor_t descriptor,
 
 void graph_add(struct graph *graph, cudnnBackendDescriptor_t operation, const char *what) {
     graph_finalize(graph, operation, what);
-    if (graph->n_operations == GRAPH_MOST_OPERATIONS)
-        graph_fail(graph, CM_BACKEND_REFUSED, "more than %d operations", GRAPH_MOST_OPERATIONS);
+    if (graph->n_operations == GRAPH_MAX_OPERATIONS)
+        graph_fail(graph, CM_BACKEND_REFUSED, "more than %d operations", GRAPH_MAX_OPERATIONS);
     if (graph->status == CM_BACKEND_OK) graph->operations[graph->n_operations++] = operation;
 }
 
 static void note_operand(struct graph *graph, const struct graph_operand *operand) {
-    if (graph->n_operands == GRAPH_MOST_OPERANDS)
-        graph_fail(graph, CM_BACKEND_REFUSED, "more than %d operands", GRAPH_MOST_OPERANDS);
+    if (graph->n_operands == GRAPH_MAX_OPERANDS)
+        graph_fail(graph, CM_BACKEND_REFUSED, "more than %d operands", GRAPH_MAX_OPERANDS);
     else
         graph->operands[graph->n_operands++] = *operand;
 }
@@ -144,12 +144,12 @@ static cudnnBackendDescriptor_t make_tensor(struct graph *graph,
               shape->strides);
     graph_set(graph, tensor, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &operand->id);
     graph_set(graph, tensor, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment);
-    if (operand->role == GRAPH_BETWEEN)
+    if (operand->role == GRAPH_VIRTUAL)
         graph_set(graph, tensor, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &yes);
     if (operand->role == GRAPH_VALUE)
         graph_set(graph, tensor, CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, &yes);
     graph_finalize(graph, tensor, "a tensor");
-    if (operand->role != GRAPH_BETWEEN) note_operand(graph, operand);
+    if (operand->role != GRAPH_VIRTUAL) note_operand(graph, operand);
     return tensor;
 }
 
@@ -188,6 +188,6 @@ cudnnDataType_t graph_compute_type(int32_t element) {
     return element == CM_I8 || element == CM_U8 ? CUDNN_DATA_INT32 : CUDNN_DATA_FLOAT;
 }
 
-cudnnDataType_t graph_between_type(cudnnDataType_t compute) {
+cudnnDataType_t graph_virtual_type(cudnnDataType_t compute) {
     return compute == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
 }

@@ -17,15 +17,15 @@
 
 struct cuda_cudnn;
 
-#define GRAPH_MOST_OPERATIONS 12
-#define GRAPH_MOST_OPERANDS   12
+#define GRAPH_MAX_OPERATIONS 12
+#define GRAPH_MAX_OPERANDS   12
 
 /* What a tensor of the graph is for the one who runs it. */
 enum graph_role {
     GRAPH_INPUT,   /* an operand of the primitive */
     GRAPH_OUTPUT,  /* a result */
     GRAPH_VALUE,   /* one float of the host's */
-    GRAPH_BETWEEN, /* made and used inside: it needs no memory */
+    GRAPH_VIRTUAL, /* made and used inside: it needs no memory */
 };
 
 /* A tensor that wants an address at each execution. */
@@ -42,9 +42,9 @@ struct graph {
     size_t capacity;
     cudnnBackendDescriptor_t *all;
     int n_operations;
-    cudnnBackendDescriptor_t operations[GRAPH_MOST_OPERATIONS];
+    cudnnBackendDescriptor_t operations[GRAPH_MAX_OPERATIONS];
     int n_operands;
-    struct graph_operand operands[GRAPH_MOST_OPERANDS];
+    struct graph_operand operands[GRAPH_MAX_OPERANDS];
     int64_t next_id;
     int status;              /* CM_BACKEND_OK until something failed */
     struct cm_reason reason; /* of the first that did */
@@ -91,6 +91,6 @@ bool graph_type(int32_t element, cudnnDataType_t *ret);
 /* Returns the accumulator type of products of this element type. */
 cudnnDataType_t graph_compute_type(int32_t element);
 /* Returns the type of a virtual tensor between operations: at least as precise. */
-cudnnDataType_t graph_between_type(cudnnDataType_t compute);
+cudnnDataType_t graph_virtual_type(cudnnDataType_t compute);
 
 #endif

@@ -14,18 +14,18 @@ struct graph_job {
 /* Adds operations to the graph, or fails it with a reason. */
 typedef void graph_builder(struct graph *graph, const struct graph_job *job);
 
-#define GRAPH_MOST_PARTS 2
+#define GRAPH_MAX_PARTS 2
 
 /* Of which primitives it is a way: of all, of those with a bias (an addend), without one. */
-enum graph_fits { GRAPH_FITS_ALL, GRAPH_FITS_BIAS, GRAPH_FITS_NO_BIAS };
+enum graph_applies { GRAPH_ANY, GRAPH_WITH_BIAS, GRAPH_WITHOUT_BIAS };
 
 /*
  * One way to do it: graphs that are executed one after the other. A primitive is done in the
  * first way of which every part has a plan.
  */
-struct graph_way {
-    graph_builder *parts[GRAPH_MOST_PARTS];
-    enum graph_fits fits;
+struct graph_alternative {
+    graph_builder *parts[GRAPH_MAX_PARTS];
+    enum graph_applies applies_to;
     const char *remark; /* for people: "as a 1x1 convolution"; NULL: nothing to say */
 };
 

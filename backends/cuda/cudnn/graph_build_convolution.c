@@ -61,7 +61,7 @@ static bool read_biases(struct graph *graph, const struct graph_job *job,
         graph_shape_channels(&image->y, bias->dims[0], type, image->order, ret);
         return true;
     }
-    graph_fail(graph, CM_BACKEND_REFUSED, "the biases are not one a channel");
+    graph_fail(graph, CM_BACKEND_REFUSED, "the bias must have one element per channel");
     return false;
 }
 
@@ -74,8 +74,8 @@ void graph_build_convolution(struct graph *graph, const struct graph_job *job) {
     }
     if (!read_image(graph, job, &image) || !read_biases(graph, job, &image, &biases)) return;
     struct graph_shape between = image.y;
-    between.type = graph_between_type(graph_compute_type(job->primitive->inputs[0].element));
-    cudnnBackendDescriptor_t product = graph_tensor(graph, &between, GRAPH_BETWEEN, 0);
+    between.type = graph_virtual_type(graph_compute_type(job->primitive->inputs[0].element));
+    cudnnBackendDescriptor_t product = graph_tensor(graph, &between, GRAPH_VIRTUAL, 0);
     convolve(graph, job, &image, product);
     const struct graph_pointwise add = {
         .mode = CUDNN_POINTWISE_ADD,

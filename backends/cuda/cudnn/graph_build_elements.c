@@ -15,8 +15,8 @@
 
 #include "support/banned.h"
 
-#define MOST_DIMS         3
-#define MOST_INSTRUCTIONS 4
+#define MAX_DIMS         3
+#define MAX_INSTRUCTIONS 4
 
 /* What an instruction works with, besides the result of the one before. */
 enum source {
@@ -39,7 +39,7 @@ enum limits { LIMITS_NONE, LIMITS_ONE, LIMITS_ALPHA_BETA, LIMITS_SLOPE_ALPHA };
 
 struct program {
     int n;
-    struct instruction instructions[MOST_INSTRUCTIONS];
+    struct instruction instructions[MAX_INSTRUCTIONS];
     enum limits limits; /* of the relu in it */
     bool logic;         /* bytes of truth, not numbers */
 };
@@ -133,16 +133,16 @@ static bool align(const struct cm_tensor *operand, const struct cm_tensor *shape
     return true;
 }
 
-static bool take_shape(const struct cm_tensor *operand, const struct collapsed *less, int which,
-                       struct graph_shape *ret) {
-    const int more = MOST_DIMS - less->rank;
+static bool take_shape(const struct cm_tensor *operand, const struct coalesced *coalesced,
+                       int which, struct graph_shape *ret) {
+    const int more = MAX_DIMS - coalesced->rank;
     if (!graph_shape_of(operand, ret)) return false;
-    ret->rank = MOST_DIMS;
-    for (int i = 0; i < MOST_DIMS; i++)
-        ret->dims[i] = i < more ? 1 : less->own[which][i - more];
+    ret->rank = MAX_DIMS;
+    for (int i = 0; i < MAX_DIMS; i++)
+        ret->dims[i] = i < more ? 1 : coalesced->own[which][i - more];
     graph_shape_pack(ret, GRAPH_ROWS);
-    for (int i = more; i < MOST_DIMS; i++)
-        if (ret->dims[i] != 1 && ret->strides[i] != less->strides[which][i - more])
+    for (int i = more; i < MAX_DIMS; i++)
+        if (ret->dims[i] != 1 && ret->strides[i] != coalesced->strides[which][i - more])
             return false;
     return true;
 }
@@ -153,17 +153,17 @@ static bool read_shapes(struct chain *chain) {
     struct cm_tensor aligned[CM_MAX_INPUTS + 1];
     const struct cm_tensor *pointers[CM_MAX_INPUTS + 1];
     int order[CM_MAX_RANK];
-    struct collapsed less;
+    struct coalesced coalesced;
     order_axes(&primitive->outputs[0], order);
     for (int i = 0; i <= n; i++) {
         const struct cm_tensor *from = i < n ? &primitive->inputs[i] : &primitive->outputs[0];
         if (!align(from, &primitive->outputs[0], order, &aligned[i])) return false;
         pointers[i] = &aligned[i];
     }
-    if (!coalesce_dims(pointers, n + 1, &aligned[n], &less) || less.rank > MOST_DIMS)
+    if (!coalesce_dims(pointers, n + 1, &aligned[n], &coalesced) || coalesced.rank > MAX_DIMS)
         return false;
     for (int i = 0; i <= n; i++)
-        if (!take_shape(&aligned[i], &less, i, &chain->shapes[i])) return false;
+        if (!take_shape(&aligned[i], &coalesced, i, &chain->shapes[i])) return false;
     return true;
 }
 
@@ -180,7 +180,7 @@ static cudnnBackendDescriptor_t next_place(struct chain *chain, bool truth) {
     chain->left--;
     if (chain->left == 0) return graph_tensor(chain->graph, &shape, GRAPH_OUTPUT, 0);
     shape.type = truth ? CUDNN_DATA_BOOLEAN : CUDNN_DATA_FLOAT;
-    return graph_tensor(chain->graph, &shape, GRAPH_BETWEEN, 0);
+    return graph_tensor(chain->graph, &shape, GRAPH_VIRTUAL, 0);
 }
 
 static cudnnBackendDescriptor_t other_of(struct chain *chain,
@@ -193,11 +193,11 @@ static cudnnBackendDescriptor_t other_of(struct chain *chain,
     case SOURCE_OPERAND:
         return input(chain, step->operand);
     case SOURCE_ALPHA:
-        return graph_value(chain->graph, MOST_DIMS, (float)step->alpha);
+        return graph_value(chain->graph, MAX_DIMS, (float)step->alpha);
     case SOURCE_BETA:
-        return graph_value(chain->graph, MOST_DIMS, (float)step->beta);
+        return graph_value(chain->graph, MAX_DIMS, (float)step->beta);
     case SOURCE_VALUE:
-        return graph_value(chain->graph, MOST_DIMS, instruction->value);
+        return graph_value(chain->graph, MAX_DIMS, instruction->value);
     default:
         return NULL;
     }
@@ -237,7 +237,7 @@ static void run_program(struct chain *chain, const struct program *program,
 /* Condition, then, else are the first three operands. */
 static void run_select(struct chain *chain) {
     if (chain->primitive->n_inputs < 3) {
-        graph_fail(chain->graph, CM_BACKEND_REFUSED, "a selection wants three operands");
+        graph_fail(chain->graph, CM_BACKEND_REFUSED, "a selection must have three operands");
         return;
     }
     const struct graph_pointwise point = {
@@ -267,7 +267,7 @@ static bool count_instructions(struct chain *chain) {
 void graph_build_functions(struct graph *graph, const struct graph_job *job) {
     struct chain chain = {.graph = graph, .primitive = job->primitive};
     if (!count_instructions(&chain)) {
-        graph_fail(graph, CM_BACKEND_REFUSED, "cuDNN has not got this function");
+        graph_fail(graph, CM_BACKEND_REFUSED, "function not supported by cuDNN");
         return;
     }
     if (!read_shapes(&chain)) {

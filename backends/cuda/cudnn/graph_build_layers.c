@@ -11,8 +11,7 @@
 #include "support/banned.h"
 
 static void refuse_element(struct graph *graph) {
-    graph_fail(graph, CM_BACKEND_REFUSED,
-               "its shape or its element is nothing that cuDNN has got");
+    graph_fail(graph, CM_BACKEND_REFUSED, "shape or data type not supported by cuDNN");
 }
 
 void graph_build_pool(struct graph *graph, const struct graph_job *job) {
@@ -34,7 +33,7 @@ void graph_build_pool(struct graph *graph, const struct graph_job *job) {
     graph_shape_window(&primitive->window, &window);
     for (int i = 0; i < window.n_spatial; i++)
         if (window.dilations[i] != 1)
-            graph_fail(graph, CM_BACKEND_REFUSED, "cuDNN's pools have no dilation");
+            graph_fail(graph, CM_BACKEND_REFUSED, "cuDNN does not support dilated pools");
     if (!modes[primitive->algorithm].known ||
         primitive->window.n_spatial != primitive->inputs[0].rank - 2 ||
         primitive->inputs[0].rank != primitive->outputs[0].rank ||
@@ -74,7 +73,8 @@ static cudnnBackendDescriptor_t vector(struct graph *graph, const struct graph_j
     if (which >= primitive->n_inputs) return NULL;
     const struct cm_tensor *tensor = &primitive->inputs[which];
     if (product(tensor, 0, tensor->rank) != n || !graph_type(tensor->element, &type)) {
-        graph_fail(graph, CM_BACKEND_REFUSED, "an operand of the norm is not one a channel");
+        graph_fail(graph, CM_BACKEND_REFUSED,
+                   "an operand of the norm must have one element per channel");
         return NULL;
     }
     graph_shape_channels(like, n, type, order, &shape);
@@ -149,7 +149,7 @@ static cudnnBackendDescriptor_t apply(const struct statistics *from, cudnnPointw
         .mode = mode,
         .x = x,
         .b = b,
-        .y = y != NULL ? y : graph_tensor(from->graph, &from->between, GRAPH_BETWEEN, 0)};
+        .y = y != NULL ? y : graph_tensor(from->graph, &from->between, GRAPH_VIRTUAL, 0)};
     graph_point(from->graph, &point);
     return point.y;
 }
@@ -214,7 +214,7 @@ void graph_build_norm(struct graph *graph, const struct graph_job *job) {
         normalize_images(graph, job);
         break;
     default:
-        graph_fail(graph, CM_BACKEND_REFUSED, "cuDNN's engines take no such norm");
+        graph_fail(graph, CM_BACKEND_REFUSED, "no cuDNN engine supports this norm");
     }
 }
 
@@ -235,22 +235,21 @@ void graph_build_reduction(struct graph *graph, const struct graph_job *job) {
     const struct cm_tensor *const both[] = {&primitive->inputs[0], &primitive->outputs[0]};
     struct graph_shape x;
     struct graph_shape y;
-    struct collapsed less;
+    struct coalesced coalesced;
     if (!operators[primitive->algorithm].known || !graph_shape_of(both[0], &x) ||
         !graph_shape_of(both[1], &y) || graph_order_of(both[0], false) != GRAPH_ROWS ||
-        !coalesce_dims(both, 2, both[0], &less)) {
+        !coalesce_dims(both, 2, both[0], &coalesced)) {
         refuse_element(graph);
         return;
     }
-    const int last = less.rank - 1;
-    if (less.rank > 2 || less.own[1][last] != 1 ||
-        (less.rank == 2 && less.own[1][0] != less.dims[0])) {
-        graph_fail(graph, CM_BACKEND_REFUSED,
-                   "its engines reduce the last dims, and no others");
+    const int last = coalesced.rank - 1;
+    if (coalesced.rank > 2 || coalesced.own[1][last] != 1 ||
+        (coalesced.rank == 2 && coalesced.own[1][0] != coalesced.dims[0])) {
+        graph_fail(graph, CM_BACKEND_REFUSED, "the cuDNN engines reduce trailing dims only");
         return;
     }
-    rows_of(&x, less.rank == 2 ? less.dims[0] : 1, less.dims[last]);
-    rows_of(&y, less.rank == 2 ? less.dims[0] : 1, 1);
+    rows_of(&x, coalesced.rank == 2 ? coalesced.dims[0] : 1, coalesced.dims[last]);
+    rows_of(&y, coalesced.rank == 2 ? coalesced.dims[0] : 1, 1);
     cudnnBackendDescriptor_t from = graph_tensor(graph, &x, GRAPH_INPUT, 0);
     cudnnBackendDescriptor_t to = graph_tensor(graph, &y, GRAPH_OUTPUT, 0);
     graph_reduce(graph, operators[primitive->algorithm].operator, from, to);
@@ -263,8 +262,9 @@ void graph_build_softmax(struct graph *graph, const struct graph_job *job) {
     struct graph_shape to;
     if (primitive->algorithm != CM_SOFTMAX_PLAIN || primitive->axis < 0 ||
         primitive->axis >= x->rank || product(x, primitive->axis + 1, x->rank) != 1) {
-        graph_fail(graph, CM_BACKEND_REFUSED,
-                   "its engines know softmax of the last dim, and no logarithm of it");
+        graph_fail(
+            graph, CM_BACKEND_REFUSED,
+            "the cuDNN engines support softmax along the last dim only, without a logarithm");
         return;
     }
     if (!graph_shape_of(x, &from) || !graph_shape_of(&primitive->outputs[0], &to)) {
@@ -287,7 +287,8 @@ void graph_build_attention(struct graph *graph, const struct graph_job *job) {
                                             &primitive->inputs[2], &primitive->outputs[0]};
     cudnnBackendDescriptor_t tensors[4];
     if (primitive->n_inputs > 3 || primitive->causal != 0) {
-        graph_fail(graph, CM_BACKEND_REFUSED, "the attention node of cuDNN has no mask");
+        graph_fail(graph, CM_BACKEND_REFUSED,
+                   "the attention node of cuDNN does not support a mask");
         return;
     }
     for (int i = 0; i < 4; i++) {

@@ -45,7 +45,7 @@ static bool read_batches(const struct cm_primitive *primitive, int n_last, int n
     static const int all[N_OPERANDS] = {A, Y, ADDEND, B};
     struct cm_tensor batches[N_OPERANDS];
     const struct cm_tensor *pointers[N_OPERANDS];
-    struct collapsed less;
+    struct coalesced coalesced;
     const int n = n_last == 1 ? n_operands - 1 : n_operands;
     int used[N_OPERANDS];
     int n_used = 0;
@@ -57,11 +57,12 @@ static bool read_batches(const struct cm_primitive *primitive, int n_last, int n
         pointers[n_used] = &batches[n_used];
         n_used++;
     }
-    if (!coalesce_dims(pointers, n_used, &batches[1], &less) || less.rank != 1) return false;
+    if (!coalesce_dims(pointers, n_used, &batches[1], &coalesced) || coalesced.rank != 1)
+        return false;
     for (int i = 0; i < n_used; i++) {
         const int at = n_last == 1 ? 1 : 0;
-        ret->operands[used[i]].dims[at] = less.own[i][0];
-        ret->operands[used[i]].strides[at] = less.strides[i][0];
+        ret->operands[used[i]].dims[at] = coalesced.own[i][0];
+        ret->operands[used[i]].strides[at] = coalesced.strides[i][0];
     }
     return true;
 }
@@ -117,7 +118,7 @@ static bool read_product(struct graph *graph, const struct graph_job *job,
                          struct product *ret) {
     if (read_shapes(job->primitive, ret)) return true;
     graph_fail(graph, CM_BACKEND_REFUSED,
-               "its matrices do not lie evenly, or are of an element that cuDNN has not got");
+               "strides or data type of the matrices not supported by cuDNN");
     return false;
 }
 
@@ -142,8 +143,8 @@ void graph_build_product(struct graph *graph, const struct graph_job *job) {
     }
     if (!read_product(graph, job, &product)) return;
     struct graph_shape between = product.operands[Y];
-    between.type = graph_between_type(graph_compute_type(job->primitive->inputs[0].element));
-    cudnnBackendDescriptor_t made = graph_tensor(graph, &between, GRAPH_BETWEEN, 0);
+    between.type = graph_virtual_type(graph_compute_type(job->primitive->inputs[0].element));
+    cudnnBackendDescriptor_t made = graph_tensor(graph, &between, GRAPH_VIRTUAL, 0);
     multiply(graph, job, &product, made);
     const struct graph_pointwise add = {
         .mode = CUDNN_POINTWISE_ADD,
@@ -222,7 +223,8 @@ void graph_build_product_convolution(struct graph *graph, const struct graph_job
         convolution.x = graph_tensor(graph, &x, GRAPH_INPUT, 0);
         convolution.w = graph_tensor(graph, &w, GRAPH_INPUT, 1);
     } else {
-        graph_fail(graph, CM_BACKEND_REFUSED, "its matrices lie like no image");
+        graph_fail(graph, CM_BACKEND_REFUSED,
+                   "the strides of the matrices do not match an image");
         return;
     }
     convolution.y = graph_tensor(graph, &out, GRAPH_OUTPUT, 0);

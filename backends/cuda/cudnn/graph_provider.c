@@ -11,33 +11,33 @@
 
 #include "support/banned.h"
 
-#define MAX_WAYS 4
+#define MAX_ALTERNATIVES 4
 
 /* clang-format off */
-static const struct graph_way ways[CM_N_PRIMITIVES][MAX_WAYS + 1] = {
+static const struct graph_alternative alternatives[CM_N_PRIMITIVES][MAX_ALTERNATIVES + 1] = {
     [CM_CONV] = {
-        {{graph_build_convolution}, GRAPH_FITS_ALL, NULL},
-        {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_FITS_BIAS,
+        {{graph_build_convolution}, GRAPH_ANY, NULL},
+        {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_WITH_BIAS,
          "biases apart"},
     },
     [CM_DECONV] = {
-        {{graph_build_convolution}, GRAPH_FITS_ALL, NULL},
-        {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_FITS_BIAS,
+        {{graph_build_convolution}, GRAPH_ANY, NULL},
+        {{graph_build_convolution_alone, graph_build_channel_biases}, GRAPH_WITH_BIAS,
          "biases apart"},
     },
     [CM_GEMM] = {
-        {{graph_build_product}, GRAPH_FITS_ALL, NULL},
-        {{graph_build_product_alone, graph_build_addend}, GRAPH_FITS_BIAS, "addend apart"},
-        {{graph_build_product_convolution}, GRAPH_FITS_NO_BIAS, "as a 1x1 convolution"},
-        {{graph_build_product_convolution, graph_build_addend}, GRAPH_FITS_BIAS,
+        {{graph_build_product}, GRAPH_ANY, NULL},
+        {{graph_build_product_alone, graph_build_addend}, GRAPH_WITH_BIAS, "addend apart"},
+        {{graph_build_product_convolution}, GRAPH_WITHOUT_BIAS, "as a 1x1 convolution"},
+        {{graph_build_product_convolution, graph_build_addend}, GRAPH_WITH_BIAS,
          "as a 1x1 convolution, addend apart"},
     },
-    [CM_POOL] = {{{graph_build_pool}, GRAPH_FITS_ALL, NULL}},
-    [CM_NORM] = {{{graph_build_norm}, GRAPH_FITS_ALL, NULL}},
-    [CM_ELTWISE] = {{{graph_build_functions}, GRAPH_FITS_ALL, NULL}},
-    [CM_SOFTMAX] = {{{graph_build_softmax}, GRAPH_FITS_ALL, NULL}},
-    [CM_REDUCE] = {{{graph_build_reduction}, GRAPH_FITS_ALL, NULL}},
-    [CM_ATTENTION] = {{{graph_build_attention}, GRAPH_FITS_ALL, NULL}},
+    [CM_POOL] = {{{graph_build_pool}, GRAPH_ANY, NULL}},
+    [CM_NORM] = {{{graph_build_norm}, GRAPH_ANY, NULL}},
+    [CM_ELTWISE] = {{{graph_build_functions}, GRAPH_ANY, NULL}},
+    [CM_SOFTMAX] = {{{graph_build_softmax}, GRAPH_ANY, NULL}},
+    [CM_REDUCE] = {{{graph_build_reduction}, GRAPH_ANY, NULL}},
+    [CM_ATTENTION] = {{{graph_build_attention}, GRAPH_ANY, NULL}},
 };
 /* clang-format on */
 
@@ -49,10 +49,10 @@ struct part {
 struct graph_step {
     const struct cuda_cudnn *cudnn;
     cudnnHandle_t handle;
-    const struct graph_way *way;
+    const struct graph_alternative *way;
     bool multiplies; /* engines that have tensor cores have them for this */
     int n_parts;
-    struct part parts[GRAPH_MOST_PARTS];
+    struct part parts[GRAPH_MAX_PARTS];
 };
 
 static void drop(void *own) {
@@ -72,12 +72,12 @@ static bool is_product(int32_t kind) {
  */
 static bool prefers_last(const struct cm_device *device, const struct cm_primitive *primitive) {
     const int32_t element = primitive->inputs[0].element;
-    return device->wishes.layout == CM_LAYOUT_AUTO && element != CM_F32 && element != CM_F64;
+    return device->options.layout == CM_LAYOUT_AUTO && element != CM_F32 && element != CM_F64;
 }
 
 static bool is_strict(const struct cm_device *device, const struct cm_primitive *primitive) {
     const int32_t element = primitive->inputs[0].element;
-    return device->wishes.precision != CM_PRECISION_TF32 && is_product(primitive->kind) &&
+    return device->options.precision != CM_PRECISION_TF32 && is_product(primitive->kind) &&
            (element == CM_F32 || element == CM_F64);
 }
 
@@ -100,14 +100,15 @@ static int check(const struct cm_primitive *primitive, struct cm_reason *reason)
 
 /* The first part multiplies; what is added after it has nothing that could be rounded. */
 static int make_part(struct cm_device *device, const struct graph_job *job,
-                     const struct graph_way *way, int which, int candidate, struct part *ret) {
+                     const struct graph_alternative *way, int which, int candidate,
+                     struct part *ret) {
     const bool multiplies = which == 0;
     const struct graph_wanted wanted = {
         .handle = device->target.descriptor == NULL ? device->cudnn_handle : NULL,
         .target = device->target.descriptor,
         .no_tensor_cores = multiplies && is_strict(device, job->primitive),
-        .slow_heuristics = device->wishes.slow_heuristics,
-        .workspace_bytes = device->wishes.workspace_bytes,
+        .slow_heuristics = device->options.slow_heuristics,
+        .workspace_bytes = device->options.workspace_bytes,
         .candidate = multiplies ? candidate : 0,
     };
     graph_begin(&ret->graph, &device->cudnn);
@@ -116,13 +117,13 @@ static int make_part(struct cm_device *device, const struct graph_job *job,
 }
 
 /* The candidates are those of the first part: it does the work. */
-static int try_way(struct cm_device *device, const struct graph_job *job,
-                   const struct graph_way *way, int candidate, struct graph_step *step,
-                   struct cm_reason *reason) {
+static int try_alternative(struct cm_device *device, const struct graph_job *job,
+                           const struct graph_alternative *way, int candidate,
+                           struct graph_step *step, struct cm_reason *reason) {
     int status = CM_BACKEND_OK;
     step->way = way;
     step->n_parts = 0;
-    for (int i = 0; i < GRAPH_MOST_PARTS && way->parts[i] != NULL; i++) {
+    for (int i = 0; i < GRAPH_MAX_PARTS && way->parts[i] != NULL; i++) {
         struct part *part = &step->parts[step->n_parts++];
         status = make_part(device, job, way, i, candidate, part);
         if (status == CM_BACKEND_OK) continue;
@@ -135,18 +136,19 @@ static int try_way(struct cm_device *device, const struct graph_job *job,
 }
 
 /* The reason of the first way: the others are what else one could do. */
-static int try_ways(struct cm_device *device, const struct cm_primitive *primitive,
-                    int candidate, struct graph_step *step, struct cm_reason *reason) {
+static int try_alternatives(struct cm_device *device, const struct cm_primitive *primitive,
+                            int candidate, struct graph_step *step, struct cm_reason *reason) {
     const struct graph_job job = {primitive, prefers_last(device, primitive)};
-    const struct graph_way *way = ways[primitive->kind];
+    const struct graph_alternative *way = alternatives[primitive->kind];
     int status = CM_BACKEND_REFUSED;
     if (way->parts[0] == NULL)
-        return cuda_refuse(reason, status, "cuDNN's graphs do nothing of the kind");
-    for (const struct graph_way *at = way; at->parts[0] != NULL; at++) {
+        return cuda_refuse(reason, status, "the cuDNN graph API has no such operation");
+    for (const struct graph_alternative *at = way; at->parts[0] != NULL; at++) {
         struct cm_reason why = {""};
-        if (at->fits == (graph_has_bias(primitive) ? GRAPH_FITS_NO_BIAS : GRAPH_FITS_BIAS))
+        if (at->applies_to ==
+            (graph_has_bias(primitive) ? GRAPH_WITHOUT_BIAS : GRAPH_WITH_BIAS))
             continue;
-        status = try_way(device, &job, at, candidate, step, &why);
+        status = try_alternative(device, &job, at, candidate, step, &why);
         if (at == way || status == CM_BACKEND_NO_MEMORY) *reason = why;
         if (status != CM_BACKEND_REFUSED) break;
         if (step->parts[0].found.accepted > 0) break;
@@ -229,8 +231,8 @@ static void *address_of(struct graph_operand *operand, const struct cuda_operand
 static int execute(const struct graph_step *step, struct part *part,
                    const struct cuda_operands *operands, struct cm_reason *reason) {
     struct graph *graph = &part->graph;
-    int64_t ids[GRAPH_MOST_OPERANDS];
-    void *addresses[GRAPH_MOST_OPERANDS];
+    int64_t ids[GRAPH_MAX_OPERANDS];
+    void *addresses[GRAPH_MAX_OPERANDS];
     void *workspace = NULL;
     cudnnBackendDescriptor_t pack = NULL;
     const struct cuda_cudnn *cudnn = step->cudnn;
@@ -258,7 +260,7 @@ static int execute(const struct graph_step *step, struct part *part,
     if (status != CUDNN_STATUS_SUCCESS) graph_last_error(cudnn, status, words, sizeof(words));
     if (pack != NULL) (void)cudnn->cudnnBackendDestroyDescriptor(pack);
     if (status == CUDNN_STATUS_SUCCESS) return CM_BACKEND_OK;
-    return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuDNN does not execute it: %s", words);
+    return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuDNN cannot execute the plan: %s", words);
 }
 
 /* The stream is the handle's. */
@@ -274,8 +276,8 @@ static int launch(void *own, const struct cuda_operands *operands, CUstream stre
 
 static int make(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason) {
-    if (!device->has_cudnn.here) {
-        *reason = device->has_cudnn.why;
+    if (!device->has_cudnn.available) {
+        *reason = device->has_cudnn.reason;
         return CM_BACKEND_REFUSED;
     }
     int status = check(primitive, reason);
@@ -285,7 +287,7 @@ static int make(struct cm_device *device, const struct cm_primitive *primitive,
     step->cudnn = &device->cudnn;
     step->handle = device->cudnn_handle;
     step->multiplies = is_product(primitive->kind);
-    status = try_ways(device, primitive, candidate, step, reason);
+    status = try_alternatives(device, primitive, candidate, step, reason);
     if (status != CM_BACKEND_OK) {
         free(step);
         return status;

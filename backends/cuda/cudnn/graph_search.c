@@ -10,8 +10,8 @@
 #include "support/banned.h"
 
 /* Of one mode: mode B names up to about 90. */
-#define MOST_ENGINES 128
-#define MOST_NOTES   32
+#define MAX_ENGINES 128
+#define MAX_NOTES   32
 
 #define BIT(note) (UINT64_C(1) << (note))
 /* All that computes with less than the operands have, as tf32 does with fp32. */
@@ -79,7 +79,7 @@ static int64_t ask_heuristics(struct search *search, cudnnBackendHeurMode_t mode
         status = cudnn->cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
                                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &n, NULL);
     if (status == CUDNN_STATUS_SUCCESS && n > 0) {
-        if (n > MOST_ENGINES) n = MOST_ENGINES;
+        if (n > MAX_ENGINES) n = MAX_ENGINES;
         for (int64_t i = 0; i < n; i++)
             ret[i] = graph_make(graph, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
         if (graph->status != CM_BACKEND_OK) return 0;
@@ -93,13 +93,13 @@ static int64_t ask_heuristics(struct search *search, cudnnBackendHeurMode_t mode
 static uint64_t read_notes(const struct cuda_cudnn *cudnn, cudnnBackendDescriptor_t engine,
                            cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) {
     /* Both kinds of notes are enums of 32 bits. */
-    int32_t notes[MOST_NOTES] = {0};
+    int32_t notes[MAX_NOTES] = {0};
     int64_t n = 0;
     uint64_t bits = 0;
-    if (cudnn->cudnnBackendGetAttribute(engine, name, type, MOST_NOTES, &n, notes) !=
+    if (cudnn->cudnnBackendGetAttribute(engine, name, type, MAX_NOTES, &n, notes) !=
         CUDNN_STATUS_SUCCESS)
         return 0;
-    for (int64_t i = 0; i < n && i < MOST_NOTES; i++)
+    for (int64_t i = 0; i < n && i < MAX_NOTES; i++)
         if (notes[i] >= 0 && notes[i] < 64) bits |= BIT(notes[i]);
     return bits;
 }
@@ -166,7 +166,7 @@ static bool try_configuration(struct search *search, cudnnBackendDescriptor_t co
 }
 
 static bool try_mode(struct search *search, cudnnBackendHeurMode_t mode) {
-    cudnnBackendDescriptor_t *configurations = calloc(MOST_ENGINES, sizeof(*configurations));
+    cudnnBackendDescriptor_t *configurations = calloc(MAX_ENGINES, sizeof(*configurations));
     bool found = false;
     if (configurations == NULL) {
         graph_fail(search->graph, CM_BACKEND_NO_MEMORY, "out of memory");
@@ -183,18 +183,19 @@ static bool try_mode(struct search *search, cudnnBackendHeurMode_t mode) {
 static void refuse(struct search *search) {
     struct graph *graph = search->graph;
     if (search->accepted > 0)
-        graph_fail(graph, CM_BACKEND_REFUSED, "%d plans, no more", search->accepted);
+        graph_fail(graph, CM_BACKEND_REFUSED, "only %d plans", search->accepted);
     else if (search->least_bytes > 0)
         graph_fail(graph, CM_BACKEND_REFUSED,
-                   "every plan takes more workspace than %lld bytes, at least %lld",
+                   "workspace must be <= %lld bytes, every plan needs at least %lld",
                    (long long)search->wanted->workspace_bytes, (long long)search->least_bytes);
     else if (search->with_less > 0)
-        graph_fail(graph, CM_BACKEND_REFUSED,
-                   "no engine without tensor cores takes it, and fp32 is not to be rounded");
+        graph_fail(
+            graph, CM_BACKEND_REFUSED,
+            "no engine without tensor cores supports it, and fp32 must not be rounded to tf32");
     else if (search->why[0] != '\0')
-        graph_fail(graph, CM_BACKEND_REFUSED, "no engine takes it: %s", search->why);
+        graph_fail(graph, CM_BACKEND_REFUSED, "no engine supports it: %s", search->why);
     else
-        graph_fail(graph, CM_BACKEND_REFUSED, "no engine takes it");
+        graph_fail(graph, CM_BACKEND_REFUSED, "no engine supports it");
 }
 
 int graph_search(struct graph *graph, const struct graph_wanted *wanted,

@@ -5,7 +5,7 @@
 
 #include "support/banned.h"
 
-#define FEWEST_SPATIAL 2
+#define MIN_SPATIAL 2
 
 /* primitive_check has seen to it that a product of dims stays below 2^60. */
 void graph_shape_pack(struct graph_shape *shape, enum graph_order order) {
@@ -51,7 +51,7 @@ bool graph_shape_of(const struct cm_tensor *tensor, struct graph_shape *ret) {
 bool graph_shape_image(const struct cm_tensor *tensor, enum graph_order order,
                        struct graph_shape *ret) {
     const int n_spatial = tensor->rank - 2;
-    const int more = n_spatial < FEWEST_SPATIAL ? FEWEST_SPATIAL - n_spatial : 0;
+    const int more = n_spatial < MIN_SPATIAL ? MIN_SPATIAL - n_spatial : 0;
     if (n_spatial < 1 || n_spatial > CM_MAX_SPATIAL || !graph_shape_of(tensor, ret))
         return false;
     ret->rank = tensor->rank + more;
@@ -80,14 +80,14 @@ void graph_shape_channels(const struct graph_shape *like, int64_t n, cudnnDataTy
 }
 
 static void spread(const int64_t *from, int n, int64_t neutral, int64_t *ret) {
-    const int more = n < FEWEST_SPATIAL ? FEWEST_SPATIAL - n : 0;
+    const int more = n < MIN_SPATIAL ? MIN_SPATIAL - n : 0;
     for (int i = 0; i < n + more; i++) ret[i] = i < more ? neutral : from[i - more];
 }
 
 void graph_shape_window(const struct cm_window *window, struct cm_window *ret) {
     const int n = window->n_spatial;
     memset(ret, 0, sizeof(*ret));
-    ret->n_spatial = n < FEWEST_SPATIAL ? FEWEST_SPATIAL : n;
+    ret->n_spatial = n < MIN_SPATIAL ? MIN_SPATIAL : n;
     spread(window->kernel, n, 1, ret->kernel);
     spread(window->strides, n, 1, ret->strides);
     spread(window->dilations, n, 1, ret->dilations);

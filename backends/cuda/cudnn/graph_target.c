@@ -18,7 +18,7 @@
 #include "support/banned.h"
 
 #define OLDEST_CUDNN 90800
-#define MOST_BYTES   65536
+#define MAX_BYTES    65536
 #define KIB          INT64_C(1024)
 #define MIB          (KIB * KIB)
 #define GIB          (KIB * MIB)
@@ -104,26 +104,26 @@ static void describe(const struct custom *from, char *ret, size_t size) {
 static int read_file(const char *path, char *ret, size_t size, struct cm_reason *reason) {
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "the device '%s' cannot be read", path);
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "device file '%s' cannot be read", path);
     const size_t length = fread(ret, 1, size - 1, file);
     const bool whole = ferror(file) == 0 && feof(file) != 0;
     (void)fclose(file);
     ret[length] = '\0';
     if (whole && length > 0 && strlen(ret) == length) return CM_BACKEND_OK;
-    return cuda_refuse(reason, CM_BACKEND_REFUSED, "'%s' describes no device", path);
+    return cuda_refuse(reason, CM_BACKEND_REFUSED, "'%s' is not a device description", path);
 }
 
-static bool is_file(const char *wish) {
-    const size_t length = strlen(wish);
-    return length > 5 && strcmp(wish + length - 5, ".json") == 0;
+static bool is_file(const char *device) {
+    const size_t length = strlen(device);
+    return length > 5 && strcmp(device + length - 5, ".json") == 0;
 }
 
-static int find_text(const char *wish, char *ret, size_t size, struct cm_reason *reason) {
+static int find_text(const char *device, char *ret, size_t size, struct cm_reason *reason) {
     char names[CM_REASON_SIZE] = "";
     size_t used = 0;
-    if (is_file(wish)) return read_file(wish, ret, size, reason);
+    if (is_file(device)) return read_file(device, ret, size, reason);
     for (size_t i = 0; i < N_DEVICES; i++) {
-        if (strcmp(devices[i].name, wish) == 0) {
+        if (strcmp(devices[i].name, device) == 0) {
             describe(&devices[i], ret, size);
             return CM_BACKEND_OK;
         }
@@ -131,7 +131,7 @@ static int find_text(const char *wish, char *ret, size_t size, struct cm_reason 
                                  devices[i].name);
     }
     return cuda_refuse(reason, CM_BACKEND_REFUSED,
-                       "no device '%s' to plan for, have %s, or a file (.json)", wish, names);
+                       "unknown target '%s': expected %s, or a .json file", device, names);
 }
 
 /* Of a text that cuDNN has accepted: nothing here depends on finding them. */
@@ -169,21 +169,22 @@ static int make_descriptor(const char *text, struct graph_target *ret,
     if (status == CUDNN_STATUS_SUCCESS) return CM_BACKEND_OK;
     graph_last_error(cudnn, status, words, sizeof(words));
     graph_target_drop(ret);
-    return cuda_refuse(reason, CM_BACKEND_REFUSED,
-                       "cuDNN does not take this description of a device: %s", words);
+    return cuda_refuse(reason, CM_BACKEND_REFUSED, "cuDNN rejects the device description: %s",
+                       words);
 }
 
-int graph_target_make(const struct cuda_cudnn *cudnn, const char *wish,
+int graph_target_make(const struct cuda_cudnn *cudnn, const char *device,
                       struct graph_target *ret, struct cm_reason *reason) {
     const size_t version = cudnn->cudnnGetVersion();
     *ret = (struct graph_target){.cudnn = cudnn};
     if (version < OLDEST_CUDNN)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED,
-                           "cuDNN %zu.%zu.%zu makes no plan without a device, 9.8 does",
-                           version / 10000, version / 100 % 100, version % 100);
-    char *text = calloc(1, MOST_BYTES);
+        return cuda_refuse(
+            reason, CM_BACKEND_REFUSED,
+            "planning without a device requires cuDNN 9.8 or later, got %zu.%zu.%zu",
+            version / 10000, version / 100 % 100, version % 100);
+    char *text = calloc(1, MAX_BYTES);
     if (text == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
-    int status = find_text(wish != NULL ? wish : DEFAULT_NAME, text, MOST_BYTES, reason);
+    int status = find_text(device != NULL ? device : DEFAULT_NAME, text, MAX_BYTES, reason);
     if (status == CM_BACKEND_OK) status = make_descriptor(text, ret, reason);
     if (status == CM_BACKEND_OK) read_names(text, ret);
     free(text);

@@ -20,10 +20,10 @@ struct graph_target {
 };
 
 /*
- * `wish`: one of the devices described here, or the path of a file (.json); NULL: an H200.
+ * `device`: one of the devices described here, or the path of a file (.json); NULL: an H200.
  * CM_BACKEND_OK, or a status with its reason.
  */
-int graph_target_make(const struct cuda_cudnn *cudnn, const char *wish,
+int graph_target_make(const struct cuda_cudnn *cudnn, const char *device,
                       struct graph_target *ret, struct cm_reason *reason)
     __attribute__((warn_unused_result));
 void graph_target_drop(struct graph_target *target);

@@ -135,7 +135,7 @@ static cudnnStatus_t describe_cell(struct legacy *legacy, cudnnDataType_t type) 
     const struct cuda_cudnn *api = &legacy->device->cudnn;
     const struct cm_primitive *primitive = legacy->primitive;
     const bool strict =
-        type == CUDNN_DATA_FLOAT && legacy->device->wishes.precision != CM_PRECISION_TF32;
+        type == CUDNN_DATA_FLOAT && legacy->device->options.precision != CM_PRECISION_TF32;
     const bool with_bias = primitive->n_inputs > 3 && primitive->inputs[3].rank == 2;
     const int32_t hidden = (int32_t)primitive->hidden;
     size_t i = 0;
@@ -266,8 +266,8 @@ static int launch(void *own, const struct cuda_operands *operands, CUstream stre
 
 static int make(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason) {
-    if (!device->has_cudnn.here) {
-        *reason = device->has_cudnn.why;
+    if (!device->has_cudnn.available) {
+        *reason = device->has_cudnn.reason;
         return CM_BACKEND_REFUSED;
     }
     if (candidate > 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "no further candidate");

@@ -24,9 +24,9 @@ struct broadcast_index {
 bool broadcast_index_read(const struct cm_tensor *shape,
                           const struct cm_tensor *const *operands, int n,
                           struct broadcast_index *ret);
-int64_t broadcast_index_elements(const struct broadcast_index *lattice);
+int64_t broadcast_index_elements(const struct broadcast_index *index);
 /* Elements that can be read at once, `most` at most, a power of two: all operands have them
  * side by side, aligned, or repeat one. */
-int broadcast_index_vector(const struct broadcast_index *lattice, int most);
+int broadcast_index_vector(const struct broadcast_index *index, int most);
 
 #endif

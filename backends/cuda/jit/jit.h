@@ -25,7 +25,7 @@ struct jit {
     const struct cm_primitive *primitive;
     int n_kernels;
     struct jit_kernel kernels[JIT_KERNELS];
-    struct cm_reason instead; /* it is a proxy, if set */
+    struct cm_reason proxy_note; /* it is a proxy, if set */
 };
 
 void jit_add(struct jit *jit, const char *format, ...) __attribute__((format(printf, 2, 3)));

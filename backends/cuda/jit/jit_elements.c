@@ -94,19 +94,20 @@ static int check_steps(const struct cm_primitive *primitive, struct cm_reason *r
     for (int32_t i = 0; i < primitive->n_steps; i++) {
         const struct cm_eltwise *step = &primitive->steps[i];
         if (step->function == CM_SELECT && (i > 0 || primitive->n_inputs < 3))
-            return cuda_refuse(reason, CM_BACKEND_REFUSED, "a selection of fewer than three");
+            return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                               "a selection must have three operands");
         if (functions[step->function].text == NULL)
-            return cuda_refuse(reason, CM_BACKEND_REFUSED, "there is no such function");
+            return cuda_refuse(reason, CM_BACKEND_REFUSED, "unknown function");
     }
     return CM_BACKEND_OK;
 }
 
 /* The elements that a thread has, in a<operand>_; one for all where an operand repeats it. */
-static void load_operands(struct jit *jit, const struct broadcast_index *lattice, int vector) {
-    const int last = lattice->rank - 1;
-    for (int i = 0; i < lattice->n - 1; i++) {
+static void load_operands(struct jit *jit, const struct broadcast_index *index, int vector) {
+    const int last = index->rank - 1;
+    for (int i = 0; i < index->n - 1; i++) {
         const char *type = jit_type(jit->primitive->inputs[i].element);
-        if (lattice->strides[i][last] == 1 && vector > 1)
+        if (index->strides[i][last] == 1 && vector > 1)
             jit_add(jit, "    const auto a%d_ = *(const vec<%s, %d> *)(x%d + o%d);\n", i, type,
                     vector, i, i);
         else
@@ -114,10 +115,10 @@ static void load_operands(struct jit *jit, const struct broadcast_index *lattice
     }
 }
 
-static void name_elements(struct jit *jit, const struct broadcast_index *lattice, int vector) {
-    const int last = lattice->rank - 1;
-    for (int i = 0; i < lattice->n - 1 && vector > 1; i++)
-        if (lattice->strides[i][last] == 1)
+static void name_elements(struct jit *jit, const struct broadcast_index *index, int vector) {
+    const int last = index->rank - 1;
+    for (int i = 0; i < index->n - 1 && vector > 1; i++)
+        if (index->strides[i][last] == 1)
             jit_add(jit, "        const C a%d = get(a%d_.at[j]);\n", i, i);
 }
 
@@ -135,28 +136,28 @@ static void add_steps(struct jit *jit) {
 int jit_write_eltwise(const struct cm_primitive *primitive, struct jit *jit,
                       struct cm_reason *reason) {
     const struct cm_tensor *operands[LATTICE_OPERANDS];
-    struct broadcast_index lattice;
+    struct broadcast_index index;
     const int n = primitive->n_inputs;
     const int status = check_steps(primitive, reason);
     if (status != CM_BACKEND_OK) return status;
     for (int i = 0; i < n; i++) operands[i] = &primitive->inputs[i];
     operands[n] = &primitive->outputs[0];
     if (primitive->n_outputs != 1 ||
-        !broadcast_index_read(operands[n], operands, n + 1, &lattice))
+        !broadcast_index_read(operands[n], operands, n + 1, &index))
         return cuda_refuse(reason, CM_BACKEND_REFUSED,
-                           "operands do not broadcast to the result");
-    const int vector = jit_index_vector(&lattice, operands);
-    const bool whole = vector > 1 && lattice.strides[n][lattice.rank - 1] == 1;
+                           "the operands do not broadcast to the result");
+    const int vector = jit_index_vector(&index, operands);
+    const bool whole = vector > 1 && index.strides[n][index.rank - 1] == 1;
     jit_add(jit, "typedef %s C;\n%s", compute_type(primitive), jit_prelude);
-    jit_begin(jit, false, broadcast_index_elements(&lattice) / (whole ? vector : 1), JIT_BLOCK);
-    jit_index(jit, &lattice, whole ? vector : 1);
-    load_operands(jit, &lattice, whole ? vector : 1);
+    jit_begin(jit, false, broadcast_index_elements(&index) / (whole ? vector : 1), JIT_BLOCK);
+    jit_index(jit, &index, whole ? vector : 1);
+    load_operands(jit, &index, whole ? vector : 1);
     if (whole)
         jit_add(jit, "    vec<%s, %d> out;\n    for (int j = 0; j < %d; j++) {\n",
                 jit_type(operands[n]->element), vector, vector);
     else
         jit_add(jit, "    {\n");
-    name_elements(jit, &lattice, whole ? vector : 1);
+    name_elements(jit, &index, whole ? vector : 1);
     add_steps(jit);
     if (whole)
         jit_add(jit,
@@ -173,21 +174,23 @@ static int copy_part(const struct cm_primitive *primitive, struct jit *jit, int 
     struct cm_tensor part = primitive->outputs[0];
     const struct cm_tensor *const operands[] = {&primitive->inputs[input], &part};
     const char *type = jit_bits(part.element);
-    struct broadcast_index lattice;
+    struct broadcast_index index;
     if (primitive->n_inputs > 1) {
         if (operands[0]->rank != part.rank)
-            return cuda_refuse(reason, CM_BACKEND_REFUSED, "parts of another rank");
+            return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                               "all operands must have the rank of the result");
         part.dims[primitive->axis] = operands[0]->dims[primitive->axis];
     }
     if (operands[0]->element != part.element ||
-        !broadcast_index_read(&part, operands, 2, &lattice))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is no part of the result");
-    int vector = jit_index_vector(&lattice, operands);
+        !broadcast_index_read(&part, operands, 2, &index))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "an operand is not a part of the result");
+    int vector = jit_index_vector(&index, operands);
     while (offset % vector != 0) vector /= 2;
-    const bool repeats = lattice.strides[0][lattice.rank - 1] == 0;
+    const bool repeats = index.strides[0][index.rank - 1] == 0;
     if (repeats) vector = 1;
-    jit_begin(jit, true, broadcast_index_elements(&lattice) / vector, JIT_BLOCK);
-    jit_index(jit, &lattice, vector);
+    jit_begin(jit, true, broadcast_index_elements(&index) / vector, JIT_BLOCK);
+    jit_index(jit, &index, vector);
     jit_add(jit,
             "    *(vec<%s, %d> *)(y0 + o1 + %lldull) = *(const vec<%s, %d> *)(x%d + o0);\n}\n",
             type, vector, (long long)offset, type, vector, input);
@@ -200,7 +203,8 @@ int jit_write_copy(const struct cm_primitive *primitive, struct jit *jit,
     int64_t at = 0;
     int status = CM_BACKEND_OK;
     if (primitive->n_outputs != 1 || (primitive->n_inputs > 1 && primitive->axis >= y->rank))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "parts along no axis");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "the concat axis must be an axis of the result");
     jit_add(jit, "typedef float C;\n%s", jit_prelude);
     for (int i = 0; i < primitive->n_inputs && status == CM_BACKEND_OK; i++) {
         const int64_t offset =
@@ -209,6 +213,7 @@ int jit_write_copy(const struct cm_primitive *primitive, struct jit *jit,
         status = copy_part(primitive, jit, i, offset, reason);
     }
     if (status == CM_BACKEND_OK && primitive->n_inputs > 1 && at != y->dims[primitive->axis])
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "parts do not make up the result");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "the operands do not add up to the result");
     return status;
 }

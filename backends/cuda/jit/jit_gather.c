@@ -107,7 +107,8 @@ static void write_in_order(struct jit *jit) {
     begin(jit, n / vector);
     jit_add(jit, "    const u64 from = i %% %lldull;\n", (long long)(all / vector));
     move(jit, vector);
-    (void)cuda_refuse(&jit->instead, 0, "as many elements were copied in their order");
+    (void)cuda_refuse(&jit->proxy_note, 0,
+                      "copied the same number of elements in order instead");
 }
 
 int jit_write_gather(const struct cm_primitive *primitive, struct jit *jit,
@@ -118,7 +119,7 @@ int jit_write_gather(const struct cm_primitive *primitive, struct jit *jit,
     const int32_t axis = primitive->axis;
     if (primitive->n_outputs != 1 || x->element != y->element || axis < 0 ||
         axis >= (x->rank > 0 ? x->rank : 1) || !operands_packed(x) || !operands_packed(y))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a gather of strided operands");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "gather operands must be contiguous");
     jit_add(jit, "typedef float C;\n%s", jit_prelude);
     if (primitive->n_inputs < 2) {
         write_in_order(jit);
@@ -129,12 +130,13 @@ int jit_write_gather(const struct cm_primitive *primitive, struct jit *jit,
     const int64_t n_indices = operands_elements(indices, 0, indices->rank);
     const int64_t n = operands_elements(y, 0, y->rank);
     if (!operands_packed(indices))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a gather by strided indices");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "gather indices must be contiguous");
     if (checked_mul(checked_mul(before, n_indices), after) == n && x->rank > 0)
         write_rows(jit, before, x->dims[axis], n_indices, after);
     else if (n == n_indices && x->rank == y->rank)
         write_elements(jit);
     else if (!write_runs(jit))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "indices of another shape");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "the shape of the indices does not match the result");
     return CM_BACKEND_OK;
 }

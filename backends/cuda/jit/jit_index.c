@@ -8,46 +8,46 @@
 
 #define VECTOR_BYTES 16
 
-const char *jit_index_type(const struct broadcast_index *lattice) {
-    int64_t most = broadcast_index_elements(lattice);
-    for (int i = 0; i < lattice->n; i++) {
+const char *jit_index_type(const struct broadcast_index *index) {
+    int64_t most = broadcast_index_elements(index);
+    for (int i = 0; i < index->n; i++) {
         int64_t last = 0;
-        for (int axis = 0; axis < lattice->rank; axis++)
-            last = checked_add(last,
-                               checked_mul(lattice->dims[axis] - 1, lattice->strides[i][axis]));
+        for (int axis = 0; axis < index->rank; axis++)
+            last =
+                checked_add(last, checked_mul(index->dims[axis] - 1, index->strides[i][axis]));
         if (!is_known(last) || last > most) most = last;
     }
     return is_known(most) && most <= INT32_MAX ? "unsigned" : "u64";
 }
 
-int jit_index_vector(const struct broadcast_index *lattice,
+int jit_index_vector(const struct broadcast_index *index,
                      const struct cm_tensor *const *operands) {
     int64_t largest = 1;
-    for (int i = 0; i < lattice->n; i++) {
+    for (int i = 0; i < index->n; i++) {
         const int64_t size = operands_element_size(operands[i]->element);
         largest = size > largest ? size : largest;
     }
-    return broadcast_index_vector(lattice, (int)(VECTOR_BYTES / largest));
+    return broadcast_index_vector(index, (int)(VECTOR_BYTES / largest));
 }
 
-void jit_index(struct jit *jit, const struct broadcast_index *lattice, int vector) {
-    const char *type = jit_index_type(lattice);
-    const int last = lattice->rank - 1;
+void jit_index(struct jit *jit, const struct broadcast_index *index, int vector) {
+    const char *type = jit_index_type(index);
+    const int last = index->rank - 1;
     jit_add(jit, "    const %s i = blockIdx.x * (%s)%d + threadIdx.x;\n", type, type,
             JIT_BLOCK);
     jit_add(jit, "    if (i >= %lldull) return;\n    %s r = i, c = 0;\n",
-            (long long)(broadcast_index_elements(lattice) / vector), type);
-    for (int i = 0; i < lattice->n; i++) jit_add(jit, "    %s o%d = 0;\n", type, i);
+            (long long)(broadcast_index_elements(index) / vector), type);
+    for (int i = 0; i < index->n; i++) jit_add(jit, "    %s o%d = 0;\n", type, i);
     for (int axis = last; axis >= 0; axis--) {
         const int step = axis == last ? vector : 1;
-        const long long dim = (long long)(lattice->dims[axis] / step);
+        const long long dim = (long long)(index->dims[axis] / step);
         if (axis > 0)
             jit_add(jit, "    c = r %% %lldull; r /= %lldull;\n", dim, dim);
         else
             jit_add(jit, "    c = r;\n");
-        for (int i = 0; i < lattice->n; i++)
-            if (lattice->strides[i][axis] != 0)
+        for (int i = 0; i < index->n; i++)
+            if (index->strides[i][axis] != 0)
                 jit_add(jit, "    o%d += c * %lldull;\n", i,
-                        (long long)lattice->strides[i][axis] * step);
+                        (long long)index->strides[i][axis] * step);
     }
 }

@@ -162,22 +162,24 @@ static int write_given(struct jit *jit, struct cm_reason *reason) {
     const struct cm_tensor *x = &primitive->inputs[0];
     const struct cm_tensor *operands[6] = {x};
     struct cm_tensor channels = {.element = CM_F32, .rank = x->rank};
-    struct broadcast_index lattice;
+    struct broadcast_index index;
     if (primitive->n_inputs != 5 || x->rank < 2)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a batch norm without its statistics");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "a batch norm must have its statistics as operands");
     for (int32_t i = 0; i < x->rank; i++) channels.dims[i] = i == 1 ? x->dims[1] : 1;
     channels.strides[1] = 1;
     for (int i = 1; i < 5; i++) operands[i] = &channels;
     operands[5] = &primitive->outputs[0];
-    if (!broadcast_index_read(operands[5], operands, 6, &lattice))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a result of another shape");
+    if (!broadcast_index_read(operands[5], operands, 6, &index))
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "the shape of the result does not match");
     /* One channel a vector, and x and y without gaps: else one by one. */
     int vector = 4;
-    while (vector > 1 && (lattice.strides[1][lattice.rank - 1] != 0 ||
-                          broadcast_index_vector(&lattice, vector) != vector))
+    while (vector > 1 && (index.strides[1][index.rank - 1] != 0 ||
+                          broadcast_index_vector(&index, vector) != vector))
         vector /= 2;
-    jit_begin(jit, false, broadcast_index_elements(&lattice) / vector, JIT_BLOCK);
-    jit_index(jit, &lattice, vector);
+    jit_begin(jit, false, broadcast_index_elements(&index) / vector, JIT_BLOCK);
+    jit_index(jit, &index, vector);
     jit_add(jit,
             "    const C scale = get(x1[o1]) * rsqrt(get(x4[o4]) + (C)%.17g);\n"
             "    const C shift = get(x2[o2]) - get(x3[o3]) * scale;\n"
@@ -200,7 +202,7 @@ int jit_write_norm(const struct cm_primitive *primitive, struct jit *jit,
     if (!same_strides(&primitive->inputs[0], &primitive->outputs[0]) ||
         !(last ? read_last_dims(primitive, &rows) : read_images(primitive, &rows)) ||
         !is_known(rows.n) || !is_known(rows.length))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a norm of strided operands");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "norm operands must be contiguous");
     write_rows(jit, &rows);
     return CM_BACKEND_OK;
 }

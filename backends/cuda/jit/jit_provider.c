@@ -41,9 +41,9 @@ int jit_write(const struct cm_primitive *primitive, struct jit *ret, struct cm_r
     struct jit jit = {.primitive = primitive};
     if (primitive->kind <= 0 || primitive->kind >= CM_N_PRIMITIVES ||
         writers[primitive->kind].write == NULL)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "there is no kernel of this kind");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no kernel for this kind");
     if (!has_elements(primitive))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "there are no elements");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "an operand is empty");
     jit.what = writers[primitive->kind].name;
     jit.text = malloc(JIT_SOURCE);
     if (jit.text == NULL) return cuda_refuse(reason, CM_BACKEND_NO_MEMORY, "out of memory");
@@ -118,8 +118,8 @@ static int build(struct jit_step *step, const struct cm_primitive *primitive,
     step->n_kernels = jit.n_kernels;
     if (status == CM_BACKEND_OK && step->device->has_driver)
         status = load(step, &jit, cubin, reason);
-    ret->state = jit.instead.text[0] != '\0' ? CM_PROXY : CM_MEASURED;
-    ret->instead = jit.instead;
+    ret->state = jit.proxy_note.text[0] != '\0' ? CM_PROXY : CM_MEASURED;
+    ret->proxy_note = jit.proxy_note;
     free(cubin);
     free(jit.text);
     return status;
@@ -134,8 +134,8 @@ static void facts(const void *own, struct cm_how *ret) {
 
 static int make(struct cm_device *device, const struct cm_primitive *primitive,
                 int32_t candidate, struct cuda_step *ret, struct cm_reason *reason) {
-    if (!device->has_nvrtc.here) {
-        *reason = device->has_nvrtc.why;
+    if (!device->has_nvrtc.available) {
+        *reason = device->has_nvrtc.reason;
         return CM_BACKEND_REFUSED;
     }
     if (candidate > 0) return cuda_refuse(reason, CM_BACKEND_REFUSED, "no further candidate");

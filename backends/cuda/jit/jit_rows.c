@@ -81,7 +81,7 @@ int jit_write_softmax(const struct cm_primitive *primitive, struct jit *jit,
     const bool is_log = primitive->algorithm == CM_SOFTMAX_LOG;
     if (axis < 0 || axis >= x->rank || !operands_packed(x) ||
         !operands_packed(&primitive->outputs[0]))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a softmax of strided operands");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "softmax operands must be contiguous");
     const int64_t outer = operands_elements(x, 0, axis);
     const int64_t inner = operands_elements(x, axis + 1, x->rank);
     jit_add(jit, "typedef %s C;\n%s", float_type(primitive), jit_prelude);
@@ -193,12 +193,14 @@ int jit_write_reduce(const struct cm_primitive *primitive, struct jit *jit,
     struct reduction reduction;
     if (primitive->n_inputs != 1 || x->rank != y->rank || !operands_packed(y) ||
         reductions[primitive->algorithm].begin == NULL)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no such reduction");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "unknown reduction");
     for (int32_t i = 0; i < x->rank; i++)
         if (y->dims[i] != 1 && y->dims[i] != x->dims[i])
-            return cuda_refuse(reason, CM_BACKEND_REFUSED, "a result of another shape");
+            return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                               "the shape of the result does not match");
     if (primitive->algorithm == CM_REDUCE_ARG_MAX || primitive->algorithm == CM_REDUCE_ARG_MIN)
-        (void)cuda_refuse(&jit->instead, 0, "the extremes themselves were found in its place");
+        (void)cuda_refuse(&jit->proxy_note, 0,
+                          "computed the extreme values instead of their indices");
     read_reduction(primitive, &reduction);
     jit_add(jit, "typedef %s C;\n%s", float_type(primitive), jit_prelude);
     write_reduction(jit, &reduction);

@@ -59,7 +59,7 @@ int jit_write_scatter(const struct cm_primitive *primitive, struct jit *jit,
         x->element != y->element || updates->element != y->element || x->rank != y->rank ||
         operands_elements(x, 0, x->rank) != operands_elements(y, 0, y->rank) ||
         indices->rank < 1)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a scatter of strided operands");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED, "scatter operands must be contiguous");
     const int64_t n = operands_elements(updates, 0, updates->rank);
     const int64_t width = indices->dims[indices->rank - 1];
     jit_add(jit, "typedef float C;\n%s", jit_prelude);
@@ -74,7 +74,8 @@ int jit_write_scatter(const struct cm_primitive *primitive, struct jit *jit,
     const int64_t n_rows = operands_elements(indices, 0, indices->rank - 1);
     if (width < 1 || width > y->rank ||
         n != checked_mul(n_rows, operands_elements(y, (int32_t)width, y->rank)))
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "updates of another shape");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "the shape of the updates does not match the indices");
     write_runs(jit, width, operands_elements(y, (int32_t)width, y->rank));
     return CM_BACKEND_OK;
 }

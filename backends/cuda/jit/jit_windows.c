@@ -13,7 +13,8 @@ static int begin(struct jit *jit, struct cm_reason *reason) {
     int64_t n = 1;
     if (x->rank != y->rank || x->rank < 3 || x->rank > 2 + CM_MAX_SPATIAL ||
         primitive->n_outputs != 1)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "no image of one to three dims");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "an image must have 1 to 3 spatial dims");
     jit_add(jit, "typedef %s C;\n%s", x->element == CM_F64 ? "double" : "float", jit_prelude);
     for (int32_t i = 0; i < y->rank; i++) n = checked_mul(n, y->dims[i]);
     jit_begin(jit, false, n, JIT_BLOCK);
@@ -59,7 +60,8 @@ int jit_write_pool(const struct cm_primitive *primitive, struct jit *jit,
     const int status = begin(jit, reason);
     if (status != CM_BACKEND_OK) return status;
     if (window->n_spatial != x->rank - 2)
-        return cuda_refuse(reason, CM_BACKEND_REFUSED, "a window of other dims than the image");
+        return cuda_refuse(reason, CM_BACKEND_REFUSED,
+                           "the window must have the spatial dims of the image");
     places(jit);
     jit_add(jit, "    C s = %s;\n    int n = 0;\n", most ? "-3e38f" : "0");
     for (int i = 0; i < window->n_spatial; i++) {

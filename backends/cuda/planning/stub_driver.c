@@ -10,7 +10,7 @@
 #include "support/banned.h"
 
 #define FILE_NAME "libcostmodel-planning.so"
-#define MOST_PATH 4096
+#define MAX_PATH  4096
 
 /* By the place of the module, wherever it was installed or moved to. */
 static int find_path(char *ret, size_t size) {
@@ -24,9 +24,10 @@ static int find_path(char *ret, size_t size) {
 }
 
 int stub_driver_load(struct cm_reason *reason) {
-    char path[MOST_PATH];
+    char path[MAX_PATH];
     if (find_path(path, sizeof(path)) == 0 && dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL)
         return CM_BACKEND_OK;
     return cuda_refuse(reason, CM_BACKEND_REFUSED,
-                       FILE_NAME " is not beside the module: no driver to plan with");
+                       FILE_NAME
+                       " not found in the folder of the module: cannot plan without a driver");
 }

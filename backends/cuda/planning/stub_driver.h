@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver that stands for a real one while plans are made: standin/driver.c. */
+/* The driver that stands for a real one while plans are made (planning/driver.c). */
 #ifndef BACKENDS_CUDA_PLANNING_STUB_DRIVER_H
 #define BACKENDS_CUDA_PLANNING_STUB_DRIVER_H
 

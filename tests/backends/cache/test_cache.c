@@ -301,10 +301,10 @@ static void a_folder_that_cannot_be_used_says_why(void **state) {
     const struct cm_measurement measurement = measured(1);
     snprintf(f->folder, sizeof(f->folder), "not/absolute");
     (void)open_cache(f);
-    assert_string_equal(f->note.text, "its path is not absolute");
+    assert_string_equal(f->note.text, "the path is not absolute");
     snprintf(f->folder, sizeof(f->folder), "/dev/null");
     (void)open_cache(f);
-    assert_string_equal(f->note.text, "it is no folder");
+    assert_string_equal(f->note.text, "not a directory");
     snprintf(f->folder, sizeof(f->folder), "/dev/null/below");
     struct cache *cache = open_cache(f);
     assert_string_equal(f->note.text, "Not a directory");

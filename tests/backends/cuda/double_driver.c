@@ -8,9 +8,9 @@
 
 #include "double.h"
 
-#define ALIGNMENT  256
-#define MOST_NODES 4096
-#define EXPORT     __attribute__((visibility("default")))
+#define ALIGNMENT 256
+#define MAX_NODES 4096
+#define EXPORT    __attribute__((visibility("default")))
 
 struct node {
     CUgraphNodeType type;
@@ -20,7 +20,7 @@ struct node {
 
 struct CUgraph_st {
     size_t n;
-    struct node nodes[MOST_NODES];
+    struct node nodes[MAX_NODES];
 };
 
 struct CUfunc_st {
@@ -75,7 +75,7 @@ static CUresult add_node(CUgraphNodeType type, const struct double_launch *launc
         return CUDA_SUCCESS;
     }
     if (double_state.refuse_capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (capture->n == MOST_NODES) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (capture->n == MAX_NODES) return CUDA_ERROR_OUT_OF_MEMORY;
     capture->nodes[capture->n++] = (struct node){type, *launch, function};
     return CUDA_SUCCESS;
 }

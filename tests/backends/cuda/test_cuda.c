@@ -123,11 +123,11 @@ static void what_cannot_be_opened_says_why(void **state) {
         struct cm_setting setting;
         const char *reason;
     } cases[] = {
-        {{"libraries", "lib"}, "libraries wants absolute paths"},
-        {{"device", "-1"}, "device wants 0 to 1024"},
-        {{"device", "x"}, "device wants 0 to 1024"},
-        {{"memory", "0"}, "memory wants 1 to 1152921504606846976"},
-        {{"workspace", "1k"}, "workspace wants 0 to 1152921504606846976"},
+        {{"libraries", "lib"}, "libraries must be absolute paths"},
+        {{"device", "-1"}, "device must be from 0 to 1024"},
+        {{"device", "x"}, "device must be from 0 to 1024"},
+        {{"memory", "0"}, "memory must be from 1 to 1152921504606846976"},
+        {{"workspace", "1k"}, "workspace must be from 0 to 1152921504606846976"},
         {{"threads", "2"}, "cuda has no option 'threads'"},
         {{"libraries", TEST_CUDA_DOUBLES "/half"},
          "NVIDIA driver (" TEST_CUDA_DOUBLES "/half/libcuda.so.1) has no function 'cuInit': "
@@ -138,7 +138,7 @@ static void what_cannot_be_opened_says_why(void **state) {
                 cases[i].reason);
     const struct cm_setting second[] = {doubles, {"device", "1"}};
     refuses(f, (struct cm_settings){.n = 2, .items = second}, CM_BACKEND_REFUSED,
-            "no device 1: the driver has 1");
+            "device must be below 1, got 1");
 }
 
 static void a_device_that_fails_says_how(void **state) {
@@ -146,14 +146,14 @@ static void a_device_that_fails_says_how(void **state) {
     const struct cm_settings none = {.n = 0};
     f->seen->fail = "cuInit";
     f->seen->fail_with = CUDA_ERROR_NO_DEVICE;
-    refuses(f, none, CM_BACKEND_REFUSED, "no device: the driver says CUDA_ERROR_NO_DEVICE");
+    refuses(f, none, CM_BACKEND_REFUSED, "no device: cuInit failed with CUDA_ERROR_NO_DEVICE");
     f->seen->fail = "cuDevicePrimaryCtxRetain";
     f->seen->fail_with = CUDA_ERROR_OUT_OF_MEMORY;
     refuses(f, none, CM_BACKEND_NO_MEMORY, "cannot take the device: CUDA_ERROR_OUT_OF_MEMORY");
     f->seen->fail = NULL;
     f->seen->driver_version = 11080;
     refuses(f, none, CM_BACKEND_REFUSED,
-            "the driver is for CUDA 11.8, at least 12.0 is needed");
+            "the driver must support CUDA 12.0 or later, got 11.8");
 }
 
 static void the_device_is_described(void **state) {
@@ -388,7 +388,8 @@ static void a_candidate_that_fails_makes_room_for_the_next(void **state) {
     f->seen->fail = "cublasLtMatmul";
     f->seen->fail_with = 13;
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
-    assert_non_null(strstr(reason.text, "cublaslt: cuBLASLt cannot run it: status 13"));
+    assert_non_null(
+        strstr(reason.text, "cublaslt: cuBLASLt cannot run the product: status 13"));
     f->seen->loses = true; /* which cuBLASLt has no number for */
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_BROKEN);
     assert_string_equal(reason.text, "cannot run it: CUDA_ERROR_ILLEGAL_ADDRESS");
@@ -402,7 +403,7 @@ static void what_is_larger_than_the_device_is_said(void **state) {
     struct cm_plan *made = NULL;
     struct cm_reason reason;
     assert_int_equal(f->backend->plan(device, &relu, &made, &reason), CM_BACKEND_NO_MEMORY);
-    assert_string_equal(reason.text, "takes 8589934592 bytes, the device has not as many");
+    assert_string_equal(reason.text, "needs 8589934592 bytes, more than the device has free");
     const struct cm_primitive less = fixture_relu(1024);
     made = plan(f, device, &less); /* and the next one runs */
     f->backend->drop(made);
@@ -482,7 +483,7 @@ static void without_a_compiler_bytes_are_copied(void **state) {
     struct cm_plan_facts facts;
     f->backend->plan_facts(made, &facts);
     assert_int_equal(facts.state, CM_PROXY);
-    assert_string_equal(facts.reason.text, "a copy of 65536 bytes");
+    assert_string_equal(facts.reason.text, "ran a copy of 65536 bytes instead");
     assert_string_equal(facts.how.provider, "copy proxy");
     assert_string_equal(facts.how.kernels[0].name, "memcpy");
     assert_int_equal(facts.how.kernels[0].tensor_cores, CM_TENSOR_CORES_NO);
@@ -497,11 +498,11 @@ static void what_nobody_does_says_why(void **state) {
     struct cm_reason reason;
     struct cm_primitive gemm = fixture_gemm(CM_I64, 8, 8, 8);
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
-    assert_non_null(strstr(reason.text, "cublaslt: no product of these elements"));
+    assert_non_null(strstr(reason.text, "cublaslt: data types not supported by cuBLASLt"));
     gemm = fixture_gemm(CM_F32, 8, 8, 8);
     gemm.inputs[0].strides[0] = gemm.inputs[0].strides[1] = 3;
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
-    assert_non_null(strstr(reason.text, "the strides of a matrix are none that a BLAS takes"));
+    assert_non_null(strstr(reason.text, "one stride of each matrix must be 1"));
     f->backend->close(device);
 }
 
@@ -541,10 +542,10 @@ static void networks_run_all_steps_in_order(void **state) {
     f->backend->drop(made);
     network.arena_bytes = 4096;
     assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "step 0 writes outside");
+    assert_string_equal(reason.text, "step 0 writes outside its block");
     network.n_steps = 0;
     assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "there is no network to run");
+    assert_string_equal(reason.text, "the network is empty");
     f->backend->close(device);
 }
 
@@ -561,7 +562,7 @@ static void plans_only_run_nothing(void **state) {
     assert_int_equal(f->seen->n_launches, 0);
     assert_int_equal(f->seen->n_allocations, 0);
     assert_int_equal(f->backend->run(made, 1, CM_COLD, &seconds, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "only planned");
+    assert_string_equal(reason.text, "the backend was opened for plans only");
     f->backend->drop(made);
     f->backend->close(device);
 }
@@ -597,12 +598,12 @@ static void libraries_that_cannot_begin_are_told(void **state) {
     f->seen->fail = "cudnnCreate";
     struct cm_device *device = open_device(f);
     f->backend->facts(device, &facts);
-    assert_string_equal(facts.warning, "cuDNN cannot begin: CUDNN_STATUS_DOUBLE");
+    assert_string_equal(facts.warning, "cuDNN cannot be initialized: CUDNN_STATUS_DOUBLE");
     f->backend->close(device);
     f->seen->fail = "cublasLtCreate";
     device = open_device(f);
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
-    assert_non_null(strstr(reason.text, "cuBLASLt cannot begin: status 1"));
+    assert_non_null(strstr(reason.text, "cuBLASLt cannot be initialized: status 1"));
     f->backend->close(device);
 }
 
@@ -644,7 +645,7 @@ static void calls_that_fail_while_planning_are_told(void **state) {
     f->seen->fail_with = 6; /* of the libraries' own numbers */
     static const struct fault products[] = {
         {"cublasLtMatmulAlgoGetHeuristic", "no algorithm: status 6"},
-        {"cublasLtMatrixLayoutCreate", "cuBLASLt cannot describe it: status 6"},
+        {"cublasLtMatrixLayoutCreate", "cuBLASLt cannot describe the product: status 6"},
     };
     for (size_t i = 0; i < N(products); i++) says(f, &gemm, CM_BACKEND_REFUSED, &products[i]);
     static const struct fault kernels[] = {
@@ -693,8 +694,9 @@ static void no_room_for_a_workspace_is_said(void **state) {
     struct cm_reason reason;
     f->seen->memory = f->seen->n_allocated + 114688;
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_NO_MEMORY);
-    assert_non_null(strstr(reason.text, "its workspace of 1048576 bytes has no room beside "
-                                        "operands of 114688"));
+    assert_non_null(
+        strstr(reason.text,
+               "no room for a workspace of 1048576 bytes beside 114688 bytes of operands"));
     f->backend->close(device);
 }
 
@@ -708,14 +710,15 @@ static void without_a_device_only_plans_are_made(void **state) {
     f->seen->fail = "cuInit";
     f->seen->fail_with = CUDA_ERROR_NO_DEVICE;
     assert_int_equal(open_with(f, settings, &device, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "cuDNN 9.1.0 makes no plan without a device, 9.8 does");
+    assert_string_equal(reason.text,
+                        "planning without a device requires cuDNN 9.8 or later, got 9.1.0");
     f->seen->fail = NULL;
     assert_int_equal(open_with(f, settings, &device, &reason), CM_BACKEND_OK);
     const int64_t many[] = {(int64_t)1 << 31, 8, 8};
     for (int i = 0; i < 2; i++) gemm.inputs[i] = fixture_tensor(CM_F32, 3, many);
     gemm.outputs[0] = fixture_tensor(CM_F32, 3, many);
     assert_int_equal(f->backend->plan(device, &gemm, &made, &reason), CM_BACKEND_REFUSED);
-    assert_non_null(strstr(reason.text, "more matrices than 2^31"));
+    assert_non_null(strstr(reason.text, "the batch must be below 2^31"));
     f->backend->close(device);
 }
 
@@ -737,20 +740,21 @@ static void elements_in_order_stand_for_what_has_a_formula(void **state) {
     double seconds = 0;
     f->backend->plan_facts(made, &facts);
     assert_int_equal(facts.state, CM_PROXY);
-    assert_string_equal(facts.reason.text, "as many elements were copied in their order");
+    assert_string_equal(facts.reason.text,
+                        "copied the same number of elements in order instead");
     assert_int_equal(f->backend->run(made, 0, CM_COLD, &seconds, &reason), CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "no executions");
     f->backend->drop(made);
     assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_OK);
     f->backend->plan_facts(made, &facts);
-    assert_string_equal(facts.reason.text, "1 of 1 steps ran as something of the same size");
+    assert_string_equal(facts.reason.text, "1 of 1 steps ran as a proxy of the same size");
     f->backend->drop(made);
     network.n_steps = 2;
     assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_REFUSED);
     assert_string_equal(reason.text, "step 1 has no primitive");
     network.arena_bytes = 0;
     assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "step 0 reads outside");
+    assert_string_equal(reason.text, "step 0 reads outside its block");
     const struct cm_primitive integers = fixture_gemm(CM_I64, 8, 8, 8);
     network.primitives = &integers;
     assert_int_equal(f->backend->network(device, &network, &made, &reason), CM_BACKEND_REFUSED);

@@ -115,8 +115,8 @@ static struct cm_device *begin(void) {
     struct cm_reason reason = {""};
     assert_non_null(device);
     counts = usual;
-    device->wishes.workspace_bytes = 1024;
-    device->wishes.plan_only = true;
+    device->options.workspace_bytes = 1024;
+    device->options.plan_only = true;
     device->cudnn = (struct cuda_cudnn){
         .cudnnGetVersion = version,
         .cudnnGetErrorString = error_string,
@@ -127,7 +127,7 @@ static struct cm_device *begin(void) {
         .cudnnBackendGetAttribute = get,
         .cudnnBackendFinalize = finalize,
     };
-    device->has_cudnn.here = true;
+    device->has_cudnn.available = true;
     assert_int_equal(graph_target_make(&device->cudnn, NULL, &device->target, &reason),
                      CM_BACKEND_OK);
     return device;
@@ -187,7 +187,7 @@ static void a_candidate_is_one_of_those_that_accept(void **state) {
     assert_int_equal(how.plans_tried, 3);
     counts.plans = 0;
     assert_int_equal(make(device, &conv, 9, &how, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "5 plans, no more"); /* two modes of three engines */
+    assert_string_equal(reason.text, "only 5 plans"); /* two modes of three engines */
     end(device);
 }
 
@@ -198,9 +198,10 @@ static void fp32_is_not_rounded_unless_asked(void **state) {
     struct cm_reason reason = {""};
     const struct cm_primitive conv = fixture_conv();
     counts.note = CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
-    expect_refused(device, &conv,
-                   "no engine without tensor cores takes it, and fp32 is not to be rounded");
-    device->wishes.precision = CM_PRECISION_TF32;
+    expect_refused(
+        device, &conv,
+        "no engine without tensor cores supports it, and fp32 must not be rounded to tf32");
+    device->options.precision = CM_PRECISION_TF32;
     assert_int_equal(make(device, &conv, 0, &how, &reason), CM_BACKEND_OK);
     assert_int_equal(how.tensor_cores, CM_TENSOR_CORES_YES);
     const struct cm_primitive relu = fixture_relu(4096);
@@ -215,11 +216,11 @@ static void refusals_have_their_words(void **state) {
     struct cm_primitive conv = fixture_conv();
     counts.workspace = 4096;
     expect_refused(device, &conv,
-                   "every plan takes more workspace than 1024 bytes, at least 4096");
+                   "workspace must be <= 1024 bytes, every plan needs at least 4096");
     counts.n_refused = 1000;
-    expect_refused(device, &conv, "no engine takes it: NOT_SUPPORTED, is_NHWC");
+    expect_refused(device, &conv, "no engine supports it: NOT_SUPPORTED, is_NHWC");
     counts.n_engines = 0;
-    expect_refused(device, &conv, "no engine takes it");
+    expect_refused(device, &conv, "no engine supports it");
     counts.fail_at = counts.calls + 2;
     conv.n_inputs = 2;
     expect_refused(device, &conv, "attribute 901: NOT_SUPPORTED, is_NHWC");
@@ -286,18 +287,17 @@ static void hostile_primitives_are_refused(void **state) {
     expect_refused(device, &unknown,
                    "its operands are not three dims in rows, or of an element that cuDNN has "
                    "not got");
-    expect_refused(device, &round, "cuDNN has not got this function");
+    expect_refused(device, &round, "function not supported by cuDNN");
     conv.inputs[2].dims[0] = 3;
-    expect_refused(device, &conv, "the biases are not one a channel");
+    expect_refused(device, &conv, "the bias must have one element per channel");
     conv.inputs[0].rank = conv.inputs[1].rank = conv.outputs[0].rank = 2;
     expect_refused(device, &conv,
                    "no image of 1 to 3 dims, or of an element that cuDNN has not got");
     gemm.inputs[0].rank = 1;
     expect_refused(device, &gemm,
-                   "its matrices do not lie evenly, or are of an element that cuDNN has not "
-                   "got");
+                   "strides or data type of the matrices not supported by cuDNN");
     rnn.kind = CM_RNN;
-    expect_refused(device, &rnn, "cuDNN's graphs do nothing of the kind");
+    expect_refused(device, &rnn, "the cuDNN graph API has no such operation");
     end(device);
 }
 
@@ -325,32 +325,33 @@ static void what_no_engine_has_is_said(void **state) {
     struct cm_primitive pool = layer(CM_POOL, CM_POOL_MAX, 4, image, half);
     pool.window = (struct cm_window){
         .n_spatial = 2, .kernel = {2, 2}, .strides = {2, 2}, .dilations = {2, 2}};
-    expect_refused(device, &pool, "cuDNN's pools have no dilation");
+    expect_refused(device, &pool, "cuDNN does not support dilated pools");
     pool.window.n_spatial = 1;
     pool.window.dilations[0] = 1;
-    expect_refused(device, &pool, "its shape or its element is nothing that cuDNN has got");
+    expect_refused(device, &pool, "shape or data type not supported by cuDNN");
     struct cm_primitive norm = layer(CM_NORM, CM_NORM_GROUP, 4, image, image);
-    expect_refused(device, &norm, "cuDNN's engines take no such norm");
+    expect_refused(device, &norm, "no cuDNN engine supports this norm");
     norm.algorithm = CM_NORM_INSTANCE;
     norm.n_inputs = 2;
     norm.inputs[1] = fixture_tensor(CM_F32, 1, (const int64_t[]){3});
-    expect_refused(device, &norm, "an operand of the norm is not one a channel");
+    expect_refused(device, &norm, "an operand of the norm must have one element per channel");
     const struct cm_primitive reduce = layer(CM_REDUCE, CM_REDUCE_SUM, 4, image, column);
-    expect_refused(device, &reduce, "its engines reduce the last dims, and no others");
+    expect_refused(device, &reduce, "the cuDNN engines reduce trailing dims only");
     const struct cm_primitive nothing = layer(CM_REDUCE, CM_REDUCE_SUM, 4, image, none);
     expect_refused(device, &nothing, "the result is empty");
     struct cm_primitive softmax = layer(CM_SOFTMAX, CM_SOFTMAX_LOG, 4, image, image);
-    expect_refused(device, &softmax,
-                   "its engines know softmax of the last dim, and no logarithm of it");
+    expect_refused(
+        device, &softmax,
+        "the cuDNN engines support softmax along the last dim only, without a logarithm");
     struct cm_primitive attention = layer(CM_ATTENTION, 0, 4, image, image);
     attention.n_inputs = 3;
     attention.causal = 1;
     attention.inputs[1] = attention.inputs[2] = attention.inputs[0];
-    expect_refused(device, &attention, "the attention node of cuDNN has no mask");
+    expect_refused(device, &attention, "the attention node of cuDNN does not support a mask");
     struct cm_primitive select = layer(CM_ELTWISE, 0, 3, cube, cube);
     select.n_steps = 1;
     select.steps[0].function = CM_SELECT;
-    expect_refused(device, &select, "a selection wants three operands");
+    expect_refused(device, &select, "a selection must have three operands");
     struct cm_primitive chain = layer(CM_ELTWISE, 0, 3, cube, cube);
     chain.n_steps = CM_MAX_STEPS;
     for (int i = 0; i < CM_MAX_STEPS; i++) chain.steps[i].function = CM_HARD_SWISH;
@@ -371,7 +372,7 @@ static void a_product_of_columns_is_no_image(void **state) {
     gemm.inputs[0].strides[0] = 1; /* a of columns */
     gemm.inputs[0].strides[1] = 4;
     counts.plans = 0;
-    expect_refused(device, &gemm, "no engine takes it: NOT_SUPPORTED, is_NHWC");
+    expect_refused(device, &gemm, "no engine supports it: NOT_SUPPORTED, is_NHWC");
     end(device);
 }
 
@@ -400,12 +401,12 @@ static void a_target_is_named_or_a_file(void **state) {
     assert_int_equal(graph_target_make(&device->cudnn, "h20", &target, &reason),
                      CM_BACKEND_REFUSED);
     assert_string_equal(reason.text,
-                        "no device 'h20' to plan for, have t4, a100-40gb, a100-80gb, a10, "
+                        "unknown target 'h20': expected t4, a100-40gb, a100-80gb, a10, "
                         "rtx-3090, l4, l40s, rtx-4090, h100-pcie, h100-sxm, h200, b200, "
-                        "rtx-5090, or a file (.json)");
+                        "rtx-5090, or a .json file");
     assert_int_equal(graph_target_make(&device->cudnn, "/nowhere.json", &target, &reason),
                      CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "the device '/nowhere.json' cannot be read");
+    assert_string_equal(reason.text, "device file '/nowhere.json' cannot be read");
     char path[FIXTURE_PATH + 8];
     fixture_write("", path);
     char named[sizeof(path) + 8];
@@ -413,14 +414,13 @@ static void a_target_is_named_or_a_file(void **state) {
     assert_int_equal(rename(path, named), 0);
     assert_int_equal(graph_target_make(&device->cudnn, named, &target, &reason),
                      CM_BACKEND_REFUSED);
-    assert_non_null(strstr(reason.text, "' describes no device"));
+    assert_non_null(strstr(reason.text, "' is not a device description"));
     assert_int_equal(remove(named), 0);
     counts.fail_at = counts.calls + 3;
     assert_int_equal(graph_target_make(&device->cudnn, "t4", &target, &reason),
                      CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text,
-                        "cuDNN does not take this description of a device: NOT_SUPPORTED, "
-                        "is_NHWC");
+    assert_string_equal(reason.text, "cuDNN rejects the device description: NOT_SUPPORTED, "
+                                     "is_NHWC");
     end(device);
 }
 
@@ -436,7 +436,8 @@ static void an_older_cudnn_wants_the_device(void **state) {
     device->cudnn.cudnnGetVersion = old_version;
     assert_int_equal(graph_target_make(&device->cudnn, "h200", &target, &reason),
                      CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "cuDNN 9.5.0 makes no plan without a device, 9.8 does");
+    assert_string_equal(reason.text,
+                        "planning without a device requires cuDNN 9.8 or later, got 9.5.0");
     end(device);
 }
 

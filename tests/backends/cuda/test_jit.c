@@ -165,7 +165,8 @@ static void where_the_extremes_are_is_not_looked_for(void **state) {
         works_of(CM_REDUCE, CM_REDUCE_ARG_MAX, works_line(CM_F32, 64), works_line(CM_I64, 1));
     (void)state;
     assert_int_equal(jit_write(&work, &jit, &reason), CM_BACKEND_OK);
-    assert_string_equal(jit.instead.text, "the extremes themselves were found in its place");
+    assert_string_equal(jit.proxy_note.text,
+                        "computed the extreme values instead of their indices");
     free(jit.text);
 }
 
@@ -223,52 +224,54 @@ static void what_has_no_kernel_says_why(void **state) {
     const struct cm_tensor x = works_line(CM_F32, 8);
     struct cm_primitive work = works_of(CM_RNN, CM_RNN_LSTM, x, x);
     (void)state;
-    refuses(work, "there is no kernel of this kind");
+    refuses(work, "no kernel for this kind");
     refuses(works_step(CM_RELU, works_line(CM_F32, 0), works_line(CM_F32, 0)),
-            "there are no elements");
-    refuses(works_binary(CM_SELECT, x, x, x), "a selection of fewer than three");
-    refuses(works_step(CM_FUNCTION_NONE, x, x), "there is no such function");
+            "an operand is empty");
+    refuses(works_binary(CM_SELECT, x, x, x), "a selection must have three operands");
+    refuses(works_step(CM_FUNCTION_NONE, x, x), "unknown function");
     refuses(works_step(CM_RELU, works_line(CM_F32, 3), x),
-            "operands do not broadcast to the result");
+            "the operands do not broadcast to the result");
     work = works_of(CM_COPY, 0, x, works_image(CM_F32, 1, 1, 2, 8));
     work.n_inputs = 2;
     work.inputs[1] = x;
     work.axis = 3;
-    refuses(work, "parts of another rank");
+    refuses(work, "all operands must have the rank of the result");
     work.axis = 4;
-    refuses(work, "parts along no axis");
+    refuses(work, "the concat axis must be an axis of the result");
     work = works_of(CM_COPY, 0, x, works_line(CM_F32, 20));
     work.n_inputs = 2;
     work.inputs[1] = x;
-    refuses(work, "parts do not make up the result");
+    refuses(work, "the operands do not add up to the result");
     refuses(works_of(CM_COPY, 0, x, works_line(CM_I8, 8)),
-            "an operand is no part of the result");
+            "an operand is not a part of the result");
     struct cm_tensor gaps = x;
     gaps.strides[0] = 2;
-    refuses(works_of(CM_GATHER, 0, gaps, x), "a gather of strided operands");
+    refuses(works_of(CM_GATHER, 0, gaps, x), "gather operands must be contiguous");
     work = works_of(CM_GATHER, 0, works_image(CM_F32, 2, 2, 2, 2), x);
     work.n_inputs = 2;
     work.inputs[1] = works_line(CM_I64, 3);
-    refuses(work, "indices of another shape");
+    refuses(work, "the shape of the indices does not match the result");
     work.inputs[1].strides[0] = 2;
-    refuses(work, "a gather by strided indices");
+    refuses(work, "gather indices must be contiguous");
     work.kind = CM_SCATTER;
-    refuses(work, "a scatter of strided operands");
+    refuses(work, "scatter operands must be contiguous");
     work = works_of(CM_SCATTER, 0, x, x);
     work.n_inputs = 3;
     work.inputs[1] = works_line(CM_I64, 3);
     work.inputs[2] = works_line(CM_F32, 2);
-    refuses(work, "updates of another shape");
-    refuses(works_of(CM_SOFTMAX, CM_SOFTMAX_PLAIN, gaps, x), "a softmax of strided operands");
-    refuses(works_of(CM_REDUCE, CM_REDUCE_SUM, x, gaps), "no such reduction");
+    refuses(work, "the shape of the updates does not match the indices");
+    refuses(works_of(CM_SOFTMAX, CM_SOFTMAX_PLAIN, gaps, x),
+            "softmax operands must be contiguous");
+    refuses(works_of(CM_REDUCE, CM_REDUCE_SUM, x, gaps), "unknown reduction");
     refuses(works_of(CM_REDUCE, CM_REDUCE_SUM, x, works_line(CM_F32, 4)),
-            "a result of another shape");
-    refuses(works_of(CM_NORM, CM_NORM_LAYER, gaps, gaps), "a norm of strided operands");
-    refuses(works_of(CM_NORM, CM_NORM_BATCH, x, x), "a batch norm without its statistics");
-    refuses(works_of(CM_POOL, CM_POOL_MAX, x, x), "no image of one to three dims");
+            "the shape of the result does not match");
+    refuses(works_of(CM_NORM, CM_NORM_LAYER, gaps, gaps), "norm operands must be contiguous");
+    refuses(works_of(CM_NORM, CM_NORM_BATCH, x, x),
+            "a batch norm must have its statistics as operands");
+    refuses(works_of(CM_POOL, CM_POOL_MAX, x, x), "an image must have 1 to 3 spatial dims");
     work = works_of(CM_POOL, CM_POOL_MAX, works_image(CM_F32, 1, 1, 2, 2),
                     works_image(CM_F32, 1, 1, 2, 2));
-    refuses(work, "a window of other dims than the image");
+    refuses(work, "the window must have the spatial dims of the image");
 }
 
 int main(void) {

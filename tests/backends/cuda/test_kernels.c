@@ -21,7 +21,7 @@
 #include "kernel_truth.h"
 #include "works.h"
 
-#define MOST_ARGS 6
+#define MAX_ARGS 6
 
 typedef void kernel(void *, void *, void *, void *, void *, void *);
 typedef void emulator(kernel *, unsigned, unsigned, int, void **);
@@ -113,7 +113,7 @@ static void run_kernels(const struct jit *jit, void **args) {
 static void computes_indexed(const char *name, const struct cm_primitive *work, int64_t axis) {
     struct jit jit;
     struct cm_reason reason = {""};
-    void *args[MOST_ARGS] = {NULL};
+    void *args[MAX_ARGS] = {NULL};
     if (system("g++ --version >/dev/null 2>&1") != 0) skip();
     if (jit_write(work, &jit, &reason) != CM_BACKEND_OK) fail_msg("%s: %s", name, reason.text);
     for (int32_t i = 0; i < work->n_inputs; i++) args[i] = fill(&work->inputs[i], i, axis);
@@ -121,7 +121,7 @@ static void computes_indexed(const char *name, const struct cm_primitive *work, 
     run_kernels(&jit, args);
     const double have = sum_of(&work->outputs[0], args[work->n_inputs]);
     const double want = truth(name);
-    for (int i = 0; i < MOST_ARGS; i++) free(args[i]);
+    for (int i = 0; i < MAX_ARGS; i++) free(args[i]);
     free(jit.text);
     if (!(fabs(have - want) <= 2e-5 * fmax(1, fabs(want))))
         fail_msg("%s: have %.9g, want %.9g", name, have, want);

@@ -369,7 +369,7 @@ static void a_plan_does_not_run(void **state) {
         CM_BACKEND_OK);
     assert_int_equal(backend->plan(device, &work, &plan, &reason), CM_BACKEND_OK);
     assert_int_equal(backend->run(plan, 1, CM_COLD, &seconds, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "only planned");
+    assert_string_equal(reason.text, "the backend was opened for plans only");
     backend->drop(plan);
     backend->close(device);
 }
@@ -381,7 +381,7 @@ static void settings_are_looked_at(void **state) {
     struct cm_reason reason = {""};
     (void)state;
     assert_int_equal(backend->open(&settings, &device, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "heuristics wants a or b");
+    assert_string_equal(reason.text, "heuristics must be a or b");
 }
 
 int main(void) {

@@ -150,18 +150,18 @@ static void a_figure_that_is_wrong_says_what(void **state) {
          "device file 'x.json': 'fp32' has no 'value'"},
         {FIGURES("\"fp32\": {\"value\": 1}"), "device file 'x.json': 'fp32' has no 'source'"},
         {FIGURES("\"fp32\": {\"value\": \"1\", \"source\": \"m\"}"),
-         "device file 'x.json': 'value' is no number above 0"},
+         "device file 'x.json': 'value' must be a number above 0"},
         {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"n\"}"),
-         "device file 'x.json': 'n' is none of its sources"},
+         "device file 'x.json': 'n' is not listed in 'sources'"},
         {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"m\", \"checked\": \"n\"}"),
-         "device file 'x.json': 'n' is none of its sources"},
+         "device file 'x.json': 'n' is not listed in 'sources'"},
         {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"m\", \"where\": 3}"),
-         "device file 'x.json': 'where' is no text"},
+         "device file 'x.json': 'where' must be a non-empty string"},
         {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"m\", \"unit\": \"T\"}"),
-         "device file 'x.json': 'unit' is no known key"},
+         "device file 'x.json': 'unit' is not a known key"},
         {FIGURES("\"fp32\": {\"value\": 1, \"source\": \"m\", \"value\": 2}"),
          "device file 'x.json': 'value' is given twice"},
-        {FIGURES("\"fp32\": [1]"), "device file 'x.json': 'fp32' is no number above 0"},
+        {FIGURES("\"fp32\": [1]"), "device file 'x.json': 'fp32' must be a number above 0"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct device_model model;
@@ -175,41 +175,43 @@ static void a_figure_that_is_wrong_says_what(void **state) {
 
 static void a_file_that_is_wrong_says_where(void **state) {
     static const char *const cases[][2] = {
-        {"[]", "device file 'x.json': is no JSON object"},
-        {"{\"name\": 1", "device file 'x.json': is no JSON object"},
-        {"{\"name\": \"a\"}", "device file 'x.json': want the schema \"costmodel/device/1\""},
+        {"[]", "device file 'x.json': is not a JSON object"},
+        {"{\"name\": 1", "device file 'x.json': is not a JSON object"},
+        {"{\"name\": \"a\"}", "device file 'x.json': schema must be \"costmodel/device/1\""},
         {"{\"schema\": \"costmodel/device/2\"}",
-         "device file 'x.json': want the schema \"costmodel/device/1\""},
-        {"{\"schema\": 1}", "device file 'x.json': want the schema \"costmodel/device/1\""},
+         "device file 'x.json': schema must be \"costmodel/device/1\""},
+        {"{\"schema\": 1}", "device file 'x.json': schema must be \"costmodel/device/1\""},
         {"{\"schema\": \"costmodel/device/1\", \"bandwidth\": 1e9, \"rates\": {\"fp32\": 1}}",
          "device file 'x.json': has no 'name'"},
         {"{\"schema\": \"costmodel/device/1\", \"name\": 5}",
-         "device file 'x.json': 'name' is no text"},
+         "device file 'x.json': 'name' must be a non-empty string"},
         {HEAD "\"rates\": {\"fp32\": 1}}", "device file 'x.json': has no 'bandwidth'"},
         {HEAD "\"bandwidth\": 1e9}", "device file 'x.json': has no rate"},
-        {HEAD "\"bandwidth\": -1}", "device file 'x.json': 'bandwidth' is no number above 0"},
+        {HEAD "\"bandwidth\": -1}",
+         "device file 'x.json': 'bandwidth' must be a number above 0"},
         {HEAD "\"bandwidth\": 1e999}",
-         "device file 'x.json': 'bandwidth' is no number above 0"},
+         "device file 'x.json': 'bandwidth' must be a number above 0"},
         {HEAD "\"bandwidth\": \"1e9\"}",
-         "device file 'x.json': 'bandwidth' is no number above 0"},
-        {HEAD "\"rates\": 5}", "device file 'x.json': 'rates' is no object"},
-        {HEAD "\"rates\": {\"fp33\": 1}}", "device file 'x.json': 'fp33' is no known key"},
-        {HEAD "\"rates\": {\"none\": 1}}", "device file 'x.json': 'none' is no known key"},
+         "device file 'x.json': 'bandwidth' must be a number above 0"},
+        {HEAD "\"rates\": 5}", "device file 'x.json': 'rates' must be an object"},
+        {HEAD "\"rates\": {\"fp33\": 1}}", "device file 'x.json': 'fp33' is not a known key"},
+        {HEAD "\"rates\": {\"none\": 1}}", "device file 'x.json': 'none' is not a known key"},
         {HEAD "\"rates\": {\"fp32\": 1, \"fp32\": 2}}",
          "device file 'x.json': 'fp32' is given twice"},
         {HEAD "\"bandwidth\": 1, \"bandwidth\": 1e9}",
          "device file 'x.json': 'bandwidth' is given twice"},
-        {HEAD "\"bandwith\": 1e9}", "device file 'x.json': 'bandwith' is no known key"},
-        {HEAD "\"sources\": []}", "device file 'x.json': 'sources' is no object"},
-        {HEAD "\"sources\": {\"m\": 1}}", "device file 'x.json': 'm' is no object"},
+        {HEAD "\"bandwith\": 1e9}", "device file 'x.json': 'bandwith' is not a known key"},
+        {HEAD "\"sources\": []}", "device file 'x.json': 'sources' must be an object"},
+        {HEAD "\"sources\": {\"m\": 1}}", "device file 'x.json': 'm' must be an object"},
         {HEAD "\"sources\": {\"m\": {}}}", "device file 'x.json': 'm' has no 'document'"},
         {HEAD "\"sources\": {\"m\": {\"document\": 1}}}",
-         "device file 'x.json': 'document' is no text"},
+         "device file 'x.json': 'document' must be a non-empty string"},
         {HEAD "\"sources\": {\"m\": {\"document\": \"a\", \"page\": \"3\"}}}",
-         "device file 'x.json': 'page' is no known key"},
-        {HEAD "\"units\": 2e6}", "device file 'x.json': 'units' is more than a million"},
-        {HEAD "\"note\": 1}", "device file 'x.json': 'note' is no text"},
-        {HEAD "\"architecture\": \"\"}", "device file 'x.json': 'architecture' is no text"},
+         "device file 'x.json': 'page' is not a known key"},
+        {HEAD "\"units\": 2e6}", "device file 'x.json': 'units' must be <= 1000000"},
+        {HEAD "\"note\": 1}", "device file 'x.json': 'note' must be a non-empty string"},
+        {HEAD "\"architecture\": \"\"}",
+         "device file 'x.json': 'architecture' must be a non-empty string"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct device_model model = {.name = "untouched"};
@@ -232,8 +234,7 @@ static void a_file_that_cannot_be_read_says_why(void **state) {
     memset(large, ' ', 70000);
     large[69999] = '\0';
     assert_int_equal(read_text(large, *state, &model, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text,
-                        "device file 'x.json': is larger than a description can be");
+    assert_string_equal(reason.text, "device file 'x.json': is larger than 64 KiB");
     free(large);
 }
 

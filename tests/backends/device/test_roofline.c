@@ -52,7 +52,7 @@ static void a_model_makes_no_plan(void **state) {
                      CM_BACKEND_REFUSED);
     roofline_backend.close(device);
     assert_int_equal(measurement.state, CM_UNSUPPORTED);
-    assert_string_equal(measurement.reason.text, "it computes times, and makes no plans");
+    assert_string_equal(measurement.reason.text, "a backend that models has no plans");
 }
 
 static void expect_near(double have, double want) {
@@ -66,11 +66,11 @@ static void the_first_convolution_of_resnet50(void **state) {
     const struct cm_measurement fp32 = estimate("h200", CM_PRECISION_AS_STORED, &conv);
     assert_int_equal(fp32.state, CM_MODELLED);
     expect_near(fp32.cold.median, 236830720 / 67e12);
-    assert_string_equal(fp32.reason.text, "bound by arithmetic at fp32");
+    assert_string_equal(fp32.reason.text, "limited by arithmetic at fp32");
     assert_int_equal(fp32.cold.n_samples, 0); /* nothing ran */
     const struct cm_measurement tf32 = estimate("h200", CM_PRECISION_TF32, &conv);
     expect_near(tf32.cold.median, 3851264 / 4.8e12);
-    assert_string_equal(tf32.reason.text, "bound by memory");
+    assert_string_equal(tf32.reason.text, "limited by memory");
 }
 
 /* 4096^3 products: arithmetic on every device, at the rate that the element has there. */
@@ -102,7 +102,7 @@ static void products_run_at_the_rate_of_their_element(void **state) {
         const struct cm_primitive gemm = fixture_gemm(cases[i].element, 4096, 4096, 4096);
         const struct cm_measurement have = estimate(cases[i].device, cases[i].precision, &gemm);
         char want[CM_REASON_SIZE];
-        snprintf(want, sizeof(want), "bound by arithmetic at %s", cases[i].name);
+        snprintf(want, sizeof(want), "limited by arithmetic at %s", cases[i].name);
         assert_string_equal(have.reason.text, want);
         expect_near(have.cold.median, 2.0 * 4096 * 4096 * 4096 / cases[i].rate);
         assert_string_equal(have.how.algorithm, cases[i].name);
@@ -137,7 +137,7 @@ static void what_does_not_fit_has_no_time(void **state) {
     const struct cm_primitive relu = fixture_relu(1500000000);
     const struct cm_measurement have = estimate("gtx-1080", 0, &relu);
     assert_int_equal(have.state, CM_OUT_OF_MEMORY);
-    assert_string_equal(have.reason.text, "takes 12000000000 bytes, the device has 8000000000");
+    assert_string_equal(have.reason.text, "needs 12000000000 bytes, the device has 8000000000");
     assert_true(have.cold.median == 0);
 }
 
@@ -147,7 +147,7 @@ static void work_that_is_not_known_has_no_time(void **state) {
     relu.flops = INT64_MIN;
     const struct cm_measurement have = estimate("h200", 0, &relu);
     assert_int_equal(have.state, CM_UNSUPPORTED);
-    assert_string_equal(have.reason.text, "its work is not known");
+    assert_string_equal(have.reason.text, "its FLOPs or bytes are unknown");
 }
 
 static struct cm_measurement estimate_by_file(const char *text,
@@ -194,18 +194,18 @@ static void the_floor_comes_on_top_of_the_roofs(void **state) {
     struct cm_primitive relu = fixture_relu(16);
     const struct cm_measurement tiny = estimate_with_floor(&relu);
     expect_near(tiny.cold.median, 2e-6 + 2 * 16 * 4 / 1e11);
-    assert_string_equal(tiny.reason.text, "bound by the start of a kernel");
+    assert_string_equal(tiny.reason.text, "limited by kernel launch");
     relu = fixture_relu(1 << 20);
     const struct cm_measurement large = estimate_with_floor(&relu);
     expect_near(large.cold.median, 2e-6 + 2.0 * (1 << 20) * 4 / 1e11);
-    assert_string_equal(large.reason.text, "bound by memory");
+    assert_string_equal(large.reason.text, "limited by memory");
 }
 
 static void a_memory_bound_layer_names_its_rate_too(void **state) {
     (void)state;
     const struct cm_primitive relu = fixture_relu(1 << 20);
     const struct cm_measurement have = estimate("h200", 0, &relu);
-    assert_string_equal(have.reason.text, "bound by memory");
+    assert_string_equal(have.reason.text, "limited by memory");
     assert_string_equal(have.how.algorithm, "fp32");
     assert_int_equal(have.how.tensor_cores, CM_TENSOR_CORES_NO);
     struct cm_primitive copy = relu;
@@ -220,7 +220,7 @@ static void a_device_must_be_named(void **state) {
     struct cm_device *device = NULL;
     struct cm_reason reason = {""};
     assert_int_equal(open_device(NULL, 0, &device, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "wants a device: roofline:device=NAME");
+    assert_string_equal(reason.text, "a device is required: roofline:device=NAME");
     assert_int_equal(open_device("h2000", 0, &device, &reason), CM_BACKEND_REFUSED);
     assert_string_equal(reason.text,
                         "there is no device 'h2000', want one of the built-in names or a file "

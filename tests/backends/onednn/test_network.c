@@ -224,13 +224,13 @@ static void what_does_not_hold_together_is_refused(void **state) {
     assert_int_equal(
         network_make(*state, &example.network, false, &limits, NULL, &plan, &reason),
         CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "an operand of the network lies outside of its block");
+    assert_string_equal(reason.text, "an operand of the network is outside its block");
     make_example(false, &example);
     example.steps[1].primitive = 2;
     assert_int_equal(
         network_make(*state, &example.network, false, &limits, NULL, &plan, &reason),
         CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "step 1 of the network is of no primitive");
+    assert_string_equal(reason.text, "step 1 of the network has no primitive");
     make_example(false, &example);
     example.network.n_steps = 0;
     assert_int_equal(

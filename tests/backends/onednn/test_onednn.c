@@ -30,7 +30,7 @@
 struct fixture {
     struct arena *arena;
     const struct cm_backend *backend;
-    struct subprocess *child; /* NULL: the library is not here */
+    struct subprocess *subprocess; /* NULL: the library is not here */
     struct subprocess_setup setup;
     struct cm_setting settings[4];
 };
@@ -66,14 +66,14 @@ static int make(void **state) {
     f->setup.policy = hasty();
     f->setup.settings.n = library != NULL ? 4 : 3;
     f->setup.settings.items = f->settings;
-    if (subprocess_start(&f->setup, f->arena, &f->child, &reason) != CM_BACKEND_OK)
+    if (subprocess_start(&f->setup, f->arena, &f->subprocess, &reason) != CM_BACKEND_OK)
         print_message("oneDNN is not here: %s\n", reason.text);
     return 0;
 }
 
 static int end(void **state) {
     struct fixture *f = *state;
-    subprocess_stop(f->child);
+    subprocess_stop(f->subprocess);
     arena_free(f->arena);
     free(f);
     return 0;
@@ -82,8 +82,8 @@ static int end(void **state) {
 static struct cm_measurement measure(const struct fixture *f,
                                      const struct cm_primitive *primitive) {
     struct cm_measurement measurement;
-    if (f->child == NULL) skip();
-    subprocess_measure(f->child, primitive, &measurement);
+    if (f->subprocess == NULL) skip();
+    subprocess_measure(f->subprocess, primitive, &measurement);
     return measurement;
 }
 
@@ -108,23 +108,23 @@ static void what_cannot_be_opened_says_why(void **state) {
         const char *reason;
     } cases[] = {
         {{"library", "/nonexistent/libdnnl.so"}, "oneDNN cannot be loaded: /nonexistent"},
-        {{"library", "libdnnl.so"}, "library wants an absolute path"},
+        {{"library", "libdnnl.so"}, "library must be an absolute path"},
         {{"library", TEST_BINARY_DIR "/modules/costmodel-good.so"},
          "the library has no function 'dnnl_"},
         {{"library", TEST_ONEDNN_STUB},
          "the library is oneDNN 99.1, this module was built for "},
-        {{"threads", "0"}, "threads wants 1 to 4096"},
-        {{"threads", "2x"}, "threads wants 1 to 4096"},
-        {{"cache", "0"}, "cache wants 1 to 1152921504606846976"},
-        {{"memory", "1GB"}, "memory wants 1 to 1152921504606846976"},
+        {{"threads", "0"}, "threads must be from 1 to 4096"},
+        {{"threads", "2x"}, "threads must be from 1 to 4096"},
+        {{"cache", "0"}, "cache must be from 1 to 1152921504606846976"},
+        {{"memory", "1GB"}, "memory must be from 1 to 1152921504606846976"},
         {{"thread", "2"}, "onednn has no option 'thread'"},
     };
     for (size_t i = 0; i < N(cases); i++) {
         struct subprocess_setup setup = f->setup;
-        struct subprocess *child = NULL;
+        struct subprocess *subprocess = NULL;
         struct cm_reason reason = {""};
         setup.settings = (struct cm_settings){.n = 1, .items = &cases[i].setting};
-        assert_int_equal(subprocess_start(&setup, f->arena, &child, &reason),
+        assert_int_equal(subprocess_start(&setup, f->arena, &subprocess, &reason),
                          CM_BACKEND_REFUSED);
         if (strncmp(reason.text, cases[i].reason, strlen(cases[i].reason)) != 0)
             fail_msg("have \"%s\", want \"%s\"", reason.text, cases[i].reason);
@@ -133,8 +133,8 @@ static void what_cannot_be_opened_says_why(void **state) {
 
 static void the_machine_is_described(void **state) {
     const struct fixture *f = *state;
-    if (f->child == NULL) skip();
-    const struct cm_device_facts *facts = subprocess_facts(f->child);
+    if (f->subprocess == NULL) skip();
+    const struct cm_device_facts *facts = subprocess_facts(f->subprocess);
     assert_int_equal(facts->n_units, 1);
     assert_int_equal(facts->modelled, 0);
     assert_non_null(strstr(facts->version, "oneDNN "));
@@ -195,10 +195,10 @@ static void convolutions_of_all_sorts_run(void **state) {
 static void what_does_not_fit_together_is_refused(void **state) {
     struct cm_primitive conv = fixture_conv();
     conv.outputs[0] = fixture_tensor(CM_F32, 4, (const int64_t[]){1, 64, 111, 112});
-    expect_state(*state, &conv, CM_UNSUPPORTED, "oneDNN refuses it with status 2");
+    expect_state(*state, &conv, CM_UNSUPPORTED, "oneDNN refused it: status 2");
     struct cm_primitive gemm = fixture_gemm(CM_I64, 4, 4, 4);
     expect_state(*state, &gemm, CM_UNSUPPORTED,
-                 "oneDNN has not implemented it for these operands");
+                 "oneDNN does not implement it for these operands");
     struct cm_primitive empty = fixture_relu(0);
     expect_state(*state, &empty, CM_UNSUPPORTED, "has no elements");
 }
@@ -206,7 +206,7 @@ static void what_does_not_fit_together_is_refused(void **state) {
 static void what_is_larger_than_the_memory_is_told(void **state) {
     const struct cm_primitive relu = fixture_relu(INT64_C(1) << 42);
     expect_state(*state, &relu, CM_OUT_OF_MEMORY,
-                 "takes 35184372088832 bytes, at most 100000000 may be taken");
+                 "needs 35184372088832 bytes, the limit is 100000000");
 }
 
 static void products_broadcast_and_have_a_bias(void **state) {
@@ -258,7 +258,7 @@ static void what_only_the_reference_does_is_told(void **state) {
     pool.outputs[0] = fixture_tensor(CM_I32, 3, (const int64_t[]){2, 16, 6});
     pool.window =
         (struct cm_window){.n_spatial = 1, .kernel = {2}, .strides = {2}, .dilations = {1}};
-    expect_state(*state, &pool, CM_MEASURED, "the reference code of oneDNN ran");
+    expect_state(*state, &pool, CM_MEASURED, "ran oneDNN's slow reference implementation");
 }
 
 static void norms_run(void **state) {
@@ -272,7 +272,7 @@ static void norms_run(void **state) {
         {CM_NORM_BATCH_TRAINING, 0, CM_MEASURED, ""},
         {CM_NORM_LAYER, 3, CM_MEASURED, ""},
         {CM_NORM_LAYER, 2, CM_MEASURED, ""},
-        {CM_NORM_RMS, 3, CM_PROXY, "a layer norm of the same rows ran in its place"},
+        {CM_NORM_RMS, 3, CM_PROXY, "ran a layer norm of the same rows instead"},
     };
     for (size_t i = 0; i < N(cases); i++) {
         struct cm_primitive norm =
@@ -296,7 +296,7 @@ static void norms_of_groups_run(void **state) {
             norm.epsilon = 1e-5;
             norm.groups = algorithm == CM_NORM_GROUP ? 4 : 0;
             expect_proxy_or_none(*state, &norm,
-                                 "a layer norm of the same elements ran in its place");
+                                 "ran a layer norm of the same elements instead");
         }
     }
 }
@@ -391,8 +391,7 @@ static void narrow_elements_run_or_are_refused(void **state) {
             const struct cm_measurement got = measure(*state, both[j]);
             const bool refused =
                 got.state == CM_UNSUPPORTED &&
-                strcmp(got.reason.text, "oneDNN has not implemented it for these operands") ==
-                    0;
+                strcmp(got.reason.text, "oneDNN does not implement it for these operands") == 0;
             if (got.state != CM_MEASURED && !refused)
                 fail_msg("%s to %s: %s", primitive_element_name(cases[i].from),
                          primitive_element_name(cases[i].to), got.reason.text);
@@ -405,22 +404,22 @@ static void narrow_elements_run_or_are_refused(void **state) {
 /* Channels last: the primitive's strides, which the convolution keeps. */
 static void channels_may_stand_last(void **state) {
     const struct fixture *f = *state;
-    if (f->child == NULL) skip();
+    if (f->subprocess == NULL) skip();
     struct subprocess_setup setup = f->setup;
-    struct subprocess *child = NULL;
+    struct subprocess *subprocess = NULL;
     struct cm_reason reason = {""};
     struct cm_measurement got;
     setup.settings.layout = CM_LAYOUT_NHWC;
     struct cm_primitive conv = conv_of(CM_CONV, 2, 1);
     memcpy(conv.inputs[0].strides, ((const int64_t[]){1024, 1, 128, 16}), 4 * sizeof(int64_t));
     memcpy(conv.outputs[0].strides, ((const int64_t[]){2048, 1, 256, 32}), 4 * sizeof(int64_t));
-    assert_int_equal(subprocess_start(&setup, f->arena, &child, &reason), CM_BACKEND_OK);
-    subprocess_measure(child, &conv, &got);
+    assert_int_equal(subprocess_start(&setup, f->arena, &subprocess, &reason), CM_BACKEND_OK);
+    subprocess_measure(subprocess, &conv, &got);
     if (got.state != CM_MEASURED) fail_msg("%s", got.reason.text);
-    subprocess_stop(child);
+    subprocess_stop(subprocess);
 }
 
-/* From 3.7 on; a copy of as many bytes before. */
+/* From 3.7 on; ran a copy of as many bytes instead before. */
 static void selections_have_a_time(void **state) {
     struct cm_primitive select =
         plain_of(CM_ELTWISE, CM_ALGORITHM_NONE, 2, (const int64_t[]){64, 32});
@@ -430,7 +429,7 @@ static void selections_have_a_time(void **state) {
     select.inputs[1] = select.inputs[0];
     select.inputs[2] = select.inputs[0];
     select.inputs[0].element = CM_BOOL;
-    expect_proxy_or_none(*state, &select, "a copy of as many bytes ran in its place");
+    expect_proxy_or_none(*state, &select, "ran a copy of the same bytes instead");
 }
 
 /* Where one version has only reference code another may have its own. */
@@ -449,15 +448,14 @@ static void softmax_and_reductions_run(void **state) {
             struct cm_primitive softmax =
                 plain_of(CM_SOFTMAX, CM_SOFTMAX_PLAIN + log, 3, (const int64_t[]){4, 8, 32});
             softmax.axis = axis;
-            expect_proxy_or_none(*state, &softmax,
-                                 "a softmax along the last axis ran in its place");
+            expect_proxy_or_none(*state, &softmax, "ran a softmax along the last axis instead");
         }
     }
     for (int32_t algorithm = CM_REDUCE_SUM; algorithm <= CM_REDUCE_SUM_SQUARE; algorithm++) {
         struct cm_primitive reduce =
             plain_of(CM_REDUCE, algorithm, 4, (const int64_t[]){2, 16, 6, 6});
         reduce.outputs[0] = fixture_tensor(CM_F32, 4, (const int64_t[]){2, 16, 1, 1});
-        expect_proxy_or_none(*state, &reduce, "a sum ran in its place");
+        expect_proxy_or_none(*state, &reduce, "ran a sum instead");
         reduce.outputs[0] = reduce.inputs[0]; /* nothing to reduce: a copy */
         expect_state(*state, &reduce, CM_MEASURED, "");
     }
@@ -470,8 +468,8 @@ static void indices_of_extremes_have_a_proxy(void **state) {
             plain_of(CM_REDUCE, algorithm, 2, (const int64_t[]){16, 64});
         reduce.outputs[0] = fixture_tensor(CM_I64, 2, (const int64_t[]){16, 1});
         expect_state(*state, &reduce, CM_PROXY,
-                     algorithm == CM_REDUCE_ARG_MAX ? "a maximum ran in its place"
-                                                    : "a minimum ran in its place");
+                     algorithm == CM_REDUCE_ARG_MAX ? "ran a maximum instead"
+                                                    : "ran a minimum instead");
     }
 }
 
@@ -521,7 +519,7 @@ static void copies_run_whatever_the_element(void **state) {
 }
 
 static void what_has_no_code_is_a_copy_of_its_bytes(void **state) {
-    static const char because[] = "a copy of as many bytes ran in its place";
+    static const char because[] = "ran a copy of the same bytes instead";
     struct cm_primitive gather = fixture_gemm(CM_F32, 64, 8, 8);
     gather.kind = CM_GATHER;
     expect_state(*state, &gather, CM_PROXY, because);
@@ -542,20 +540,20 @@ static void what_has_no_code_is_a_copy_of_its_bytes(void **state) {
 /* Of 128 bytes no 4096 sets fill a cache of a megabyte three times; of 512 kB seven do. */
 static void what_cannot_be_made_cold_is_flagged(void **state) {
     struct fixture *f = *state;
-    if (f->child == NULL) skip();
+    if (f->subprocess == NULL) skip();
     struct subprocess_setup setup = f->setup;
-    struct subprocess *child = NULL;
+    struct subprocess *subprocess = NULL;
     struct cm_reason reason = {""};
     struct cm_measurement got;
     const struct cm_primitive tiny = fixture_relu(16);
     const struct cm_primitive large = fixture_relu(1 << 16);
     f->settings[1].value = "1048576";
-    assert_int_equal(subprocess_start(&setup, f->arena, &child, &reason), CM_BACKEND_OK);
-    subprocess_measure(child, &tiny, &got);
+    assert_int_equal(subprocess_start(&setup, f->arena, &subprocess, &reason), CM_BACKEND_OK);
+    subprocess_measure(subprocess, &tiny, &got);
     assert_int_equal(got.flags & CM_FLAG_NOT_COLD, CM_FLAG_NOT_COLD);
-    subprocess_measure(child, &large, &got);
+    subprocess_measure(subprocess, &large, &got);
     assert_int_equal(got.flags & CM_FLAG_NOT_COLD, 0);
-    subprocess_stop(child);
+    subprocess_stop(subprocess);
 }
 
 int main(void) {

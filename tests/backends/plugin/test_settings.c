@@ -52,9 +52,9 @@ static void values_may_hold_anything_but_a_comma(void **state) {
 
 static void what_is_no_setting_is_refused(void **state) {
     static const char *const cases[][2] = {
-        {"a:device", "want name=value, have 'device'"},
-        {"a:=5", "want name=value, have '=5'"},
-        {"a:x=1,,y=2", "want name=value, have ''"},
+        {"a:device", "expected name=value, got 'device'"},
+        {"a:=5", "expected name=value, got '=5'"},
+        {"a:x=1,,y=2", "expected name=value, got ''"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cm_settings settings;

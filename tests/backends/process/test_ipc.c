@@ -39,9 +39,8 @@ static void what_is_sent_arrives(void **state) {
     const struct pair *pair = *state;
     const char sent[] = "a result";
     char got[sizeof(sent)] = "";
-    assert_int_equal(ipc_send(pair->sockets[0], FRAME_RESULT, 7, sent, sizeof(sent)), FRAME_OK);
-    assert_int_equal(ipc_receive(pair->sockets[1], FRAME_RESULT, 7, got, sizeof(got), 5),
-                     FRAME_OK);
+    assert_int_equal(ipc_send(pair->sockets[0], IPC_RESULT, 7, sent, sizeof(sent)), IPC_OK);
+    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 7, got, sizeof(got), 5), IPC_OK);
     assert_string_equal(got, sent);
 }
 
@@ -51,9 +50,9 @@ static void what_was_not_waited_for_is_broken(void **state) {
         uint64_t sequence;
         size_t size;
     } wants[] = {
-        {FRAME_OPENED, 7, 8}, /* another kind */
-        {FRAME_RESULT, 8, 8}, /* an answer to another question */
-        {FRAME_RESULT, 7, 9}, /* another size */
+        {IPC_OPENED, 7, 8}, /* another kind */
+        {IPC_RESULT, 8, 8}, /* an answer to another question */
+        {IPC_RESULT, 7, 9}, /* another size */
     };
     (void)state;
     for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
@@ -61,10 +60,10 @@ static void what_was_not_waited_for_is_broken(void **state) {
         char got[16];
         assert_int_equal(open_pair(&own), 0);
         const struct pair *pair = own;
-        assert_int_equal(ipc_send(pair->sockets[0], FRAME_RESULT, 7, "1234567", 8), FRAME_OK);
+        assert_int_equal(ipc_send(pair->sockets[0], IPC_RESULT, 7, "1234567", 8), IPC_OK);
         assert_int_equal(ipc_receive(pair->sockets[1], wants[i].kind, wants[i].sequence, got,
                                      wants[i].size, 5),
-                         FRAME_BROKEN);
+                         IPC_BROKEN);
         close_pair(&own);
     }
 }
@@ -75,38 +74,36 @@ static void noise_is_broken(void **state) {
     char got[8];
     memset(noise, 'x', sizeof(noise));
     assert_int_equal(write(pair->sockets[0], noise, sizeof(noise)), sizeof(noise));
-    assert_int_equal(ipc_receive(pair->sockets[1], FRAME_RESULT, 1, got, 8, 5), FRAME_BROKEN);
+    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 5), IPC_BROKEN);
 }
 
 static void a_bit_that_turned_is_broken(void **state) {
     const struct pair *pair = *state;
     char frame[256];
     char got[8];
-    assert_int_equal(ipc_send(pair->sockets[0], FRAME_RESULT, 1, "1234567", 8), FRAME_OK);
+    assert_int_equal(ipc_send(pair->sockets[0], IPC_RESULT, 1, "1234567", 8), IPC_OK);
     const ssize_t n = read(pair->sockets[1], frame, sizeof(frame));
     assert_true(n > 8);
     frame[n - 3] ^= 1;
     assert_int_equal(write(pair->sockets[0], frame, (size_t)n), n);
-    assert_int_equal(ipc_receive(pair->sockets[1], FRAME_RESULT, 1, got, 8, 5), FRAME_BROKEN);
+    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 5), IPC_BROKEN);
 }
 
 static void nothing_in_time_is_a_timeout(void **state) {
     const struct pair *pair = *state;
     char got[8];
-    assert_int_equal(ipc_receive(pair->sockets[1], FRAME_RESULT, 1, got, 8, 0.02),
-                     FRAME_TIMEOUT);
+    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 0.02), IPC_TIMEOUT);
     /* Half of one is nothing. */
     assert_int_equal(write(pair->sockets[0], "cm", 2), 2);
-    assert_int_equal(ipc_receive(pair->sockets[1], FRAME_RESULT, 1, got, 8, 0.02),
-                     FRAME_TIMEOUT);
+    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, 8, 0.02), IPC_TIMEOUT);
 }
 
 static void an_end_that_is_closed_is_told_without_a_signal(void **state) {
     struct pair *pair = *state;
     char got[8];
     close(pair->sockets[1]);
-    assert_int_equal(ipc_send(pair->sockets[0], FRAME_RESULT, 1, "1234567", 8), FRAME_CLOSED);
-    assert_int_equal(ipc_receive(pair->sockets[0], FRAME_RESULT, 1, got, 8, 5), FRAME_CLOSED);
+    assert_int_equal(ipc_send(pair->sockets[0], IPC_RESULT, 1, "1234567", 8), IPC_CLOSED);
+    assert_int_equal(ipc_receive(pair->sockets[0], IPC_RESULT, 1, got, 8, 5), IPC_CLOSED);
     assert_true(socketpair(AF_UNIX, SOCK_STREAM, 0, pair->sockets) == 0);
 }
 
@@ -119,8 +116,8 @@ static void more_than_a_socket_holds_goes_through(void **state) {
     for (size_t i = 0; i < size; i++) sent[i] = (char)(i * 7);
     const pid_t sender = fork();
     if (sender == 0)
-        _exit(ipc_send(pair->sockets[0], FRAME_RESULT, 1, sent, size) == FRAME_OK ? 0 : 1);
-    assert_int_equal(ipc_receive(pair->sockets[1], FRAME_RESULT, 1, got, size, 30), FRAME_OK);
+        _exit(ipc_send(pair->sockets[0], IPC_RESULT, 1, sent, size) == IPC_OK ? 0 : 1);
+    assert_int_equal(ipc_receive(pair->sockets[1], IPC_RESULT, 1, got, size, 30), IPC_OK);
     assert_memory_equal(sent, got, size);
     assert_int_equal(waitpid(sender, NULL, 0), sender);
     free(sent);

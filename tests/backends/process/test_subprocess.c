@@ -25,13 +25,13 @@
 #include "backends/process/subprocess.h"
 #include "support/arena.h"
 
-/* A child over the fake backend, with its table in a file. */
+/* A subprocess over the fake backend, with its table in a file. */
 struct fixture {
     struct arena *arena;
     char table[FIXTURE_PATH];
     struct cm_setting setting;
     struct subprocess_setup setup;
-    struct subprocess *child;
+    struct subprocess *subprocess;
     struct cm_reason reason;
 };
 
@@ -45,18 +45,18 @@ static int prepare(struct fixture *f, const char *table) {
     f->setup.settings.n = 1;
     f->setup.settings.items = &f->setting;
     f->setup.measure_timeout_s = 10;
-    return subprocess_start(&f->setup, f->arena, &f->child, &f->reason);
+    return subprocess_start(&f->setup, f->arena, &f->subprocess, &f->reason);
 }
 
 static void finish(struct fixture *f) {
-    subprocess_stop(f->child);
+    subprocess_stop(f->subprocess);
     unlink(f->table);
     arena_free(f->arena);
 }
 
 static struct cm_measurement measure(struct fixture *f, const struct cm_primitive *primitive) {
     struct cm_measurement measurement;
-    subprocess_measure(f->child, primitive, &measurement);
+    subprocess_measure(f->subprocess, primitive, &measurement);
     return measurement;
 }
 
@@ -88,8 +88,8 @@ static void times_come_back(void **state) {
     assert_int_equal(got.how.workspace_bytes, 4096);
     assert_string_equal(got.how.kernels[0].name, "fake_conv f32 1x3");
     assert_string_equal(got.reason.text, "");
-    assert_string_equal(subprocess_facts(f.child)->name, "a table of 2 rows");
-    assert_int_equal(subprocess_n_processes(f.child), 1);
+    assert_string_equal(subprocess_facts(f.subprocess)->name, "a table of 2 rows");
+    assert_int_equal(subprocess_n_processes(f.subprocess), 1);
     finish(&f);
     expect_no_children();
 }
@@ -103,7 +103,7 @@ static void a_fault_costs_one_primitive(void **state) {
         const char *reason;
         int processes;
     } cases[] = {
-        {"crash", CM_CRASHED, "the measuring process was ended by signal 9", 2},
+        {"crash", CM_CRASHED, "the measuring process was killed by signal 9", 2},
         {"lost", CM_CRASHED, "the table loses the device", 2},
         {"hang", CM_TIMED_OUT, "no answer within 0.3 s", 2},
         {"refuse", CM_UNSUPPORTED, "the table refuses it", 1},
@@ -117,9 +117,9 @@ static void a_fault_costs_one_primitive(void **state) {
         char table[128];
         snprintf(table, sizeof(table), "conv: %s\neltwise relu: 0.003\n", cases[i].action);
         assert_int_equal(prepare(&f, table), CM_BACKEND_OK);
-        subprocess_stop(f.child);
+        subprocess_stop(f.subprocess);
         f.setup.measure_timeout_s = cases[i].state == CM_TIMED_OUT ? 0.3 : 10;
-        assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason),
+        assert_int_equal(subprocess_start(&f.setup, f.arena, &f.subprocess, &f.reason),
                          CM_BACKEND_OK);
         const struct cm_measurement bad = measure(&f, &conv);
         assert_int_equal(bad.state, cases[i].state);
@@ -128,7 +128,7 @@ static void a_fault_costs_one_primitive(void **state) {
         const struct cm_measurement good = measure(&f, &relu);
         assert_int_equal(good.state, CM_INVENTED);
         assert_true(good.cold.median == 0.003);
-        assert_int_equal(subprocess_n_processes(f.child), cases[i].processes);
+        assert_int_equal(subprocess_n_processes(f.subprocess), cases[i].processes);
         finish(&f);
         expect_no_children();
     }
@@ -144,7 +144,7 @@ static void proxies_and_views_are_called_so(void **state) {
     const struct cm_measurement proxy = measure(&f, &conv);
     assert_int_equal(proxy.state, CM_PROXY);
     assert_true(proxy.cold.median == 0.004);
-    assert_string_equal(proxy.reason.text, "a row of the table in its place");
+    assert_string_equal(proxy.reason.text, "a row of the table instead");
     const struct cm_measurement view = measure(&f, &relu);
     assert_int_equal(view.state, CM_VIEW);
     assert_true(view.cold.median == 0 && view.cold.n_samples == 0);
@@ -177,7 +177,7 @@ static void what_no_row_fits_and_what_is_malformed_is_refused(void **state) {
     const struct cm_measurement malformed = measure(&f, &bad);
     assert_int_equal(malformed.state, CM_UNSUPPORTED);
     assert_string_equal(malformed.reason.text, "conv with 1 operands and 1 results");
-    assert_int_equal(subprocess_n_processes(f.child), 1);
+    assert_int_equal(subprocess_n_processes(f.subprocess), 1);
     finish(&f);
 }
 
@@ -188,18 +188,18 @@ static void a_device_that_does_not_open_says_why(void **state) {
         const char *reason;
     } cases[] = {
         {"open: refuse\n", "the table refuses it"},
-        {"open: crash\n", "the measuring process was ended by signal 9"},
-        {"conv 0.1\n", "line 1 of the table is not 'primitive: seconds...'"},
-        {"\nconv: 0.1\nconv:\n", "line 3 of the table is not 'primitive: seconds...'"},
-        {"conv: -1\n", "line 1 of the table is not 'primitive: seconds...'"},
-        {"conv: hang 5\n", "line 1 of the table is not 'primitive: seconds...'"},
-        {"conv: 1 /\n", "line 1 of the table is not 'primitive: seconds...'"},
+        {"open: crash\n", "the measuring process was killed by signal 9"},
+        {"conv 0.1\n", "line 1 of the table: expected 'primitive: seconds...'"},
+        {"\nconv: 0.1\nconv:\n", "line 3 of the table: expected 'primitive: seconds...'"},
+        {"conv: -1\n", "line 1 of the table: expected 'primitive: seconds...'"},
+        {"conv: hang 5\n", "line 1 of the table: expected 'primitive: seconds...'"},
+        {"conv: 1 /\n", "line 1 of the table: expected 'primitive: seconds...'"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct fixture f;
         assert_int_equal(prepare(&f, cases[i].table), CM_BACKEND_REFUSED);
         assert_string_equal(f.reason.text, cases[i].reason);
-        assert_null(f.child);
+        assert_null(f.subprocess);
         finish(&f);
         expect_no_children();
     }
@@ -209,12 +209,12 @@ static void a_device_that_hangs_while_it_opens_is_given_up(void **state) {
     (void)state;
     struct fixture f;
     (void)prepare(&f, "conv: 1\n");
-    subprocess_stop(f.child);
-    f.child = NULL;
+    subprocess_stop(f.subprocess);
+    f.subprocess = NULL;
     unlink(f.table);
     fixture_write("open: hang\n", f.table);
     f.setup.open_timeout_s = 0.2;
-    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason),
+    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.subprocess, &f.reason),
                      CM_BACKEND_REFUSED);
     assert_string_equal(f.reason.text, "no answer within 0.2 s");
     finish(&f);
@@ -226,16 +226,16 @@ static void settings_are_checked(void **state) {
     struct fixture f;
     const struct cm_setting missing = {"table", "/nonexistent"};
     (void)prepare(&f, "conv: 1\n");
-    subprocess_stop(f.child);
-    f.child = NULL;
+    subprocess_stop(f.subprocess);
+    f.subprocess = NULL;
     f.setup.settings.items = &missing;
-    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason),
+    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.subprocess, &f.reason),
                      CM_BACKEND_REFUSED);
     assert_string_equal(f.reason.text, "the table '/nonexistent' cannot be read");
     f.setup.settings.n = 0;
-    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason),
+    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.subprocess, &f.reason),
                      CM_BACKEND_REFUSED);
-    assert_string_equal(f.reason.text, "wants a table: fake:table=FILE");
+    assert_string_equal(f.reason.text, "a table is required: fake:table=FILE");
     finish(&f);
 }
 
@@ -252,7 +252,7 @@ static void a_device_that_is_gone_for_good_is_asked_once(void **state) {
         assert_non_null(strstr(got.reason.text, "the device could not be opened again: "));
         assert_non_null(strstr(got.reason.text, "cannot be read"));
     }
-    assert_int_equal(subprocess_n_processes(f.child), 2);
+    assert_int_equal(subprocess_n_processes(f.subprocess), 2);
     finish(&f);
     expect_no_children();
 }
@@ -270,7 +270,7 @@ static void whoever_ignores_its_children_is_served_as_well(void **state) {
     assert_int_equal(prepare(&f, "conv: crash\n"), CM_BACKEND_OK);
     const struct cm_measurement got = measure(&f, &conv);
     assert_int_equal(got.state, CM_CRASHED);
-    assert_string_equal(got.reason.text, "the measuring process ended with status 0");
+    assert_string_equal(got.reason.text, "the measuring process exited with status 0");
     finish(&f);
     assert_int_equal(sigaction(SIGCHLD, &before, NULL), 0);
 }
@@ -296,12 +296,12 @@ static void what_is_no_result_is_not_taken_for_one(void **state) {
     struct cm_backend scribbler = fake_backend;
     struct arena *arena = arena_new("test", 0);
     struct subprocess_setup setup;
-    struct subprocess *child = NULL;
+    struct subprocess *subprocess = NULL;
     struct cm_reason reason = {""};
     scribbler.open = open_and_scribble;
     subprocess_setup_init(&setup, &scribbler);
-    assert_int_equal(subprocess_start(&setup, arena, &child, &reason), CM_BACKEND_REFUSED);
-    assert_string_equal(reason.text, "the measuring process sent what is no result");
+    assert_int_equal(subprocess_start(&setup, arena, &subprocess, &reason), CM_BACKEND_REFUSED);
+    assert_string_equal(reason.text, "the measuring process sent an invalid message");
     arena_free(arena);
     expect_no_children();
 }
@@ -315,7 +315,7 @@ static struct cm_measurement measure_twice(struct fixture *f, uint32_t n_steps) 
     };
     const struct cm_network network = {1, n_steps, &relu, steps, 512, 0};
     struct cm_measurement measurement;
-    subprocess_measure_network(f->child, &network, &measurement);
+    subprocess_measure_network(f->subprocess, &network, &measurement);
     return measurement;
 }
 
@@ -329,10 +329,10 @@ static void a_network_is_timed_warm(void **state) {
     assert_true(got.cold.median == 0 && got.warm.n_samples > 0);
     const struct cm_primitive relu = fixture_relu(8);
     assert_int_equal(measure(&f, &relu).state, CM_INVENTED); /* the process is still there */
-    assert_int_equal(subprocess_n_processes(f.child), 1);
-    got = measure_twice(&f, CHILD_MOST_STEPS + 1);
+    assert_int_equal(subprocess_n_processes(f.subprocess), 1);
+    got = measure_twice(&f, SUBPROCESS_MAX_STEPS + 1);
     assert_int_equal(got.state, CM_UNSUPPORTED);
-    assert_string_equal(got.reason.text, "the network has 16385 steps, at most 16384 are run");
+    assert_string_equal(got.reason.text, "the network has 16385 steps, the limit is 16384");
     finish(&f);
 }
 
@@ -343,7 +343,7 @@ static void a_network_may_fail_as_a_primitive_may(void **state) {
         const char *reason;
     } cases[] = {
         {"network: hang\n", CM_TIMED_OUT, "no answer within 0.3 s"},
-        {"network: crash\n", CM_CRASHED, "the measuring process was ended by signal 9"},
+        {"network: crash\n", CM_CRASHED, "the measuring process was killed by signal 9"},
         {"network: lost\n", CM_CRASHED, "the table loses the device"},
         {"network: memory\n", CM_OUT_OF_MEMORY, "the table has no memory for it"},
         {"conv: 1\n", CM_UNSUPPORTED, "the table has no row for a network"},
@@ -354,9 +354,9 @@ static void a_network_may_fail_as_a_primitive_may(void **state) {
         char table[64];
         snprintf(table, sizeof(table), "%seltwise: 1\n", cases[i].table);
         assert_int_equal(prepare(&f, table), CM_BACKEND_OK);
-        subprocess_stop(f.child);
+        subprocess_stop(f.subprocess);
         f.setup.network_timeout_s = 0.3;
-        assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason),
+        assert_int_equal(subprocess_start(&f.setup, f.arena, &f.subprocess, &f.reason),
                          CM_BACKEND_OK);
         const struct cm_measurement got = measure_twice(&f, 2);
         assert_int_equal(got.state, cases[i].state);
@@ -372,11 +372,12 @@ static void a_backend_without_the_slot_says_so(void **state) {
     (void)state;
     struct fixture f;
     assert_int_equal(prepare(&f, "network: 1\n"), CM_BACKEND_OK);
-    subprocess_stop(f.child);
+    subprocess_stop(f.subprocess);
     struct cm_backend without = fake_backend;
     without.network = NULL;
     f.setup.backend = &without;
-    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.child, &f.reason), CM_BACKEND_OK);
+    assert_int_equal(subprocess_start(&f.setup, f.arena, &f.subprocess, &f.reason),
+                     CM_BACKEND_OK);
     assert_string_equal(measure_twice(&f, 2).reason.text,
                         "the backend does not run whole networks");
     finish(&f);
@@ -387,15 +388,15 @@ static void a_program_without_descriptors_says_so(void **state) {
     struct arena *arena = arena_new("test", 0);
     struct rlimit before;
     struct subprocess_setup setup;
-    struct subprocess *child = NULL;
+    struct subprocess *subprocess = NULL;
     struct cm_reason reason = {""};
     subprocess_setup_init(&setup, &fake_backend);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     const struct rlimit none = {3, before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    assert_int_equal(subprocess_start(&setup, arena, &child, &reason), CM_BACKEND_REFUSED);
+    assert_int_equal(subprocess_start(&setup, arena, &subprocess, &reason), CM_BACKEND_REFUSED);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_string_equal(reason.text, "no socket: Too many open files");
+    assert_string_equal(reason.text, "cannot create a socket: Too many open files");
     arena_free(arena);
 }
 

@@ -110,9 +110,10 @@ static void a_backend_that_cannot_be_used_is_a_warning(void **state) {
     (void)state;
     assert_int_equal(bench->status, CM_OK);
     assert_string_equal(bench_messages(bench),
-                        "warning[backend]: backend fake cannot be used: wants a table: "
+                        "warning[backend]: backend fake cannot be used: a table is required: "
                         "fake:table=FILE; hint: costmodel backends lists what there is");
-    assert_string_equal(bench->analysis.estimate.problem, "wants a table: fake:table=FILE");
+    assert_string_equal(bench->analysis.estimate.problem,
+                        "a table is required: fake:table=FILE");
     bench_close(bench);
 }
 
