@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which outputs grow with which operands: what makes of upper bounds of operands upper bounds
- * of outputs (passes/infer/upper_bounds.h). An operator that is not in the table promises
+ * of outputs (passes/infer/walk.h). An operator that is not in the table promises
  * nothing, which is never wrong. It says of shapes and contents; costs grow with both.
  */
 #ifndef OPS_MONOTONE_H

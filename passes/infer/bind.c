@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pass bind: gives each node its operator row and checks the node against the row's signature,
- * so that no rule ever meets an attribute of the wrong kind or a missing operand. A type that
- * nobody knows gets the row of unknown operators: it is counted and named, never silently zero.
+ * so that operator functions never see an attribute of the wrong kind or a missing operand. An
+ * unknown type gets the row of unknown operators: reports list it; its cost is unknown, not 0.
  */
 #include "passes/infer/bind.h"
 
@@ -19,11 +19,10 @@
 #include "support/banned.h"
 
 static int infer_unknown(struct op_context *context) {
-    (void)context; /* the outputs stay unknown, as context_make left them */
+    (void)context; /* the outputs stay unknown */
     return CM_OK;
 }
 
-/* Not 0: nobody knows. */
 static void macs_unknown(const struct op_context *context, struct product *ret) {
     (void)context;
     product_add(ret, "of an unknown operator", DIM_UNKNOWN);
@@ -55,9 +54,11 @@ static size_t n_given(const uint32_t *ids, size_t n) {
 static int check_count(struct cm_diagnostics *diag, const char *what, size_t have, int32_t min,
                        int32_t max) {
     if (have < (size_t)min)
-        return diag_error(diag, DIAG_ARITY, "%zu %s, at least %d wanted", have, what, min);
+        return diag_error(diag, DIAG_ARITY, "number of %s must be >= %d, got %zu", what, min,
+                          have);
     if (have > (size_t)max)
-        return diag_error(diag, DIAG_ARITY, "%zu %s, at most %d wanted", have, what, max);
+        return diag_error(diag, DIAG_ARITY, "number of %s must be <= %d, got %zu", what, max,
+                          have);
     return CM_OK;
 }
 
@@ -68,20 +69,11 @@ static int check_attrs(const struct node *node, const struct op *op,
         if (!have && want->required)
             return diag_error(diag, DIAG_ATTRIBUTE, "attribute '%s' is missing", want->name);
         if (have && have->kind != want->kind)
-            return diag_error(diag, DIAG_ATTRIBUTE, "attribute '%s' is of kind %s, %s wanted",
-                              want->name, attr_kind_name(have->kind),
-                              attr_kind_name(want->kind));
+            return diag_error(diag, DIAG_ATTRIBUTE, "attribute '%s' must be of kind %s, got %s",
+                              want->name, attr_kind_name(want->kind),
+                              attr_kind_name(have->kind));
     }
     return CM_OK;
-}
-
-/* Outputs may be omitted by an empty name; with no name at all a node does nothing. */
-static int check_outputs(const struct node *node, const struct op *op,
-                         struct cm_diagnostics *diag) {
-    if (node->n_outputs == 0 && op->min_outputs > 0)
-        return diag_error(diag, DIAG_ARITY, "0 outputs, at least %d wanted", op->min_outputs);
-    return check_count(diag, "outputs", n_given(node->outputs, node->n_outputs), 0,
-                       op->max_outputs);
 }
 
 static int check_node(const struct model *model, uint32_t id, const struct op *op,
@@ -91,18 +83,20 @@ static int check_node(const struct model *model, uint32_t id, const struct op *o
     struct node_place place = {.model = model, .op = op, .pass = "bind", .node = id};
     node_place_push(&place, diag);
     int status = check_count(diag, "inputs", n_inputs, op->min_inputs, op->max_inputs);
-    if (status == CM_OK) status = check_outputs(node, op, diag);
+    /* an output may be omitted by an empty name, but not all of them */
+    if (status == CM_OK)
+        status = check_count(diag, "outputs", n_given(node->outputs, node->n_outputs),
+                             node->n_outputs == 0 ? op->min_outputs : 0, op->max_outputs);
     if (status == CM_OK) status = check_attrs(node, op, diag);
     node_place_pop(&place, diag);
     return status;
 }
 
-/* Rows that were looked for, so that a node costs one look-up whatever the registry's size.
- * Those of one type, which differ in domain and opset, are a list. */
+/* Cache of row look-ups. Rows of one type, which differ in domain and opset, form a list. */
 struct cached_row {
-    const struct node *node; /* the first that it was looked for by */
+    const struct node *node; /* the first one of this row */
     const struct op *op;
-    uint32_t next;
+    uint32_t next; /* row of the same type, MAP_NONE */
 };
 
 #define N_RECENT 64
@@ -111,11 +105,10 @@ struct row_cache {
     struct map index; /* by type */
     struct cached_row *rows;
     uint32_t n_rows;
-    uint32_t recent[N_RECENT]; /* rows by where their type stands in memory */
+    uint32_t recent[N_RECENT]; /* rows, by a hash of the address of their type */
 };
 
-/* The importer keeps one copy of each type: what stands where nodes before had it is the same.
- */
+/* The importer keeps one copy of each type, so equal addresses mean equal types. */
 static uint32_t *recent_row(struct row_cache *cache, const struct node *node) {
     const uintptr_t place = (uintptr_t)node->type;
     return &cache->recent[(place ^ place / N_RECENT) % N_RECENT];
@@ -126,37 +119,27 @@ static bool is_row_of(const struct cached_row *row, const struct node *node) {
            (row->node->domain == node->domain || text_equal(row->node->domain, node->domain));
 }
 
-/* What the user describes comes first: it replaces what is built in only where it says so. */
-static const struct op *look_up(const struct cm_options *options, const struct node *node) {
-    const struct op *op = custom_op_find(options->op_costs, options->n_op_costs, node->domain,
-                                         node->type, node->opset);
-    if (!op) op = registry_find(node->domain, node->type, node->opset);
-    return op ? op : &op_unknown;
-}
-
-static bool is_recent(const struct row_cache *cache, uint32_t row, const struct node *node) {
-    return row < cache->n_rows && cache->rows[row].node->type == node->type &&
-           is_row_of(&cache->rows[row], node);
-}
-
-/* The row of the node's operator, added on first sight. */
-static int cache_row(struct row_cache *cache, const struct cm_options *options,
-                     const struct node *node, uint32_t *ret) {
-    const uint32_t first = map_get(&cache->index, node->type);
-    for (*ret = first; *ret != MAP_NONE; *ret = cache->rows[*ret].next)
-        if (is_row_of(&cache->rows[*ret], node)) return CM_OK;
-    *ret = cache->n_rows++;
-    cache->rows[*ret] = (struct cached_row){node, look_up(options, node), first};
-    return map_set(&cache->index, node->type, *ret);
-}
-
+/* Finds the row of the node's operator. Operators of --op-costs come first. */
 static int find_row(struct row_cache *cache, const struct cm_options *options,
                     const struct node *node, uint32_t *ret) {
     uint32_t *recent = recent_row(cache, node);
-    if (!is_recent(cache, *recent, node) && cache_row(cache, options, node, recent) < 0)
-        return CM_NO_MEMORY;
     *ret = *recent;
-    return CM_OK;
+    if (*ret < cache->n_rows && cache->rows[*ret].node->type == node->type &&
+        is_row_of(&cache->rows[*ret], node))
+        return CM_OK;
+    const uint32_t first = map_get(&cache->index, node->type);
+    for (*ret = first; *ret != MAP_NONE; *ret = cache->rows[*ret].next)
+        if (is_row_of(&cache->rows[*ret], node)) break;
+    if (*ret != MAP_NONE) {
+        *recent = *ret;
+        return CM_OK;
+    }
+    const struct op *op = custom_op_find(options->op_costs, options->n_op_costs, node->domain,
+                                         node->type, node->opset);
+    if (!op) op = registry_find(node->domain, node->type, node->opset);
+    *ret = *recent = cache->n_rows++;
+    cache->rows[*ret] = (struct cached_row){node, op ? op : &op_unknown, first};
+    return map_set(&cache->index, node->type, *ret);
 }
 
 static int bind_node(const struct analysis *analysis, struct bind_table *table,
@@ -171,35 +154,25 @@ static int bind_node(const struct analysis *analysis, struct bind_table *table,
     return check_node(analysis->model, id, op, analysis->diag);
 }
 
-static int list_kinds(const struct analysis *analysis, const struct row_cache *cache,
-                      struct bind_table *table) {
-    table->n_kinds = cache->n_rows;
-    table->kinds = arena_array_raw(analysis->arena, table->n_kinds, sizeof(*table->kinds));
-    if (!table->kinds) return diag_no_memory(analysis->diag);
-    for (size_t i = 0; i < table->n_kinds; i++) table->kinds[i] = cache->rows[i].op;
-    return CM_OK;
-}
-
-static int start(const struct analysis *analysis, struct bind_table *table,
-                 struct row_cache *cache) {
-    const size_t n = analysis->model->n_nodes;
-    map_init(&cache->index, analysis->scratch);
-    cache->rows = arena_array_raw(analysis->scratch, n, sizeof(*cache->rows));
-    table->ops = arena_array_raw(analysis->arena, n, sizeof(*table->ops));
-    table->kind_of = arena_array_raw(analysis->arena, n, sizeof(*table->kind_of));
-    return cache->rows && table->ops && table->kind_of ? CM_OK : diag_no_memory(analysis->diag);
-}
-
 int pass_bind(const struct analysis *analysis, void *own) {
     struct bind_table *table = own;
     struct row_cache cache = {0};
-    int worst = start(analysis, table, &cache);
-    if (worst < 0) return worst;
-    for (uint32_t id = 0; id < analysis->model->n_nodes; id++) {
+    const size_t n = analysis->model->n_nodes;
+    int worst = CM_OK;
+    map_init(&cache.index, analysis->scratch);
+    cache.rows = arena_array_raw(analysis->scratch, n, sizeof(*cache.rows));
+    table->ops = arena_array_raw(analysis->arena, n, sizeof(*table->ops));
+    table->kind_of = arena_array_raw(analysis->arena, n, sizeof(*table->kind_of));
+    if (!cache.rows || !table->ops || !table->kind_of) return diag_no_memory(analysis->diag);
+    for (uint32_t id = 0; id < n; id++) {
         int status = bind_node(analysis, table, &cache, id);
         if (status == CM_NO_MEMORY) return status;
-        if (status < 0) worst = status; /* go on: report as many faults as there are */
+        if (status < 0) worst = status; /* continue, to report all errors */
     }
-    if (worst == CM_OK) worst = list_kinds(analysis, &cache, table);
-    return worst < 0 ? worst : trips_find(analysis, &table->trips);
+    if (worst < 0) return worst;
+    table->n_kinds = cache.n_rows;
+    table->kinds = arena_array_raw(analysis->arena, table->n_kinds, sizeof(*table->kinds));
+    if (!table->kinds) return diag_no_memory(analysis->diag);
+    for (size_t i = 0; i < table->n_kinds; i++) table->kinds[i] = cache.rows[i].op;
+    return trips_find(analysis, &table->trips);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What other passes ask about operators that nobody knows. */
+/* Queries about nodes of unknown operators. */
 #ifndef PASSES_INFER_BIND_H
 #define PASSES_INFER_BIND_H
 
@@ -7,11 +7,11 @@
 
 struct op;
 
-/* Whether this is the row that bind gives to nodes of unknown operators. */
+/* Returns true for the row of unknown operators. */
 bool bind_is_unknown(const struct op *op);
 
-/* Whether nobody knows what a training step keeps of it and what its gradient costs: of unknown
- * operators, and of those whose outputs a user describes. */
+/* Returns true if the operator's saved tensors and gradient cost are unknown: unknown
+ * operators, and custom operators without a backward description. */
 bool bind_hides_gradient(const struct op *op);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes rules and places of nodes: see rules.h. It is the one file that knows how a node's
- * operands become facts, overrides included.
- */
+/* Makes op_contexts and message frames: see context.h. Only this file applies overrides. */
 #include "passes/infer/context.h"
 
 #include "ir/print.h"
@@ -11,19 +8,14 @@
 
 #include "support/banned.h"
 
-/* As the file says. */
-static const struct value_info *given(const struct op_source *source, const struct node *node,
-                                      size_t slot) {
-    uint32_t value = node->inputs[slot];
-    return value == ID_NONE ? NULL : &source->facts[value];
-}
-
+/* Returns the operand's info, overrides included; NULL if it is omitted. */
 static const struct value_info *operand(const struct op_source *source, uint32_t node,
                                         size_t slot) {
+    const uint32_t value = source->model->nodes[node].inputs[slot];
     const struct override *override = source->overrides ? source->overrides[node] : NULL;
     for (; override; override = override->next)
         if (override->slot == slot) return override->info;
-    return given(source, &source->model->nodes[node], slot);
+    return value == ID_NONE ? NULL : &source->facts[value];
 }
 
 static bool trains(const struct op_source *source, const struct op_context *context) {
@@ -45,56 +37,37 @@ struct op_source context_source(const struct analysis *analysis) {
     };
 }
 
-struct lists {
-    const struct value_info **inputs;
-    struct value_info *outputs;
-};
-
-static int take_lists(const struct op_source *source, const struct node *node,
-                      struct lists *ret) {
-    struct op_room *room = source->room;
-    struct arena *arena = source->scratch ? source->scratch : source->arena;
-    if (room && node->n_inputs <= sizeof room->inputs / sizeof *room->inputs &&
-        node->n_outputs <= sizeof room->outputs / sizeof *room->outputs) {
-        *ret = (struct lists){room->inputs, room->outputs};
-        return CM_OK;
-    }
-    ret->inputs = arena_array_raw(arena, node->n_inputs, sizeof(*ret->inputs));
-    ret->outputs = arena_array_raw(arena, node->n_outputs, sizeof(*ret->outputs));
-    return ret->inputs && ret->outputs ? CM_OK : diag_no_memory(source->diag);
-}
-
-/* A rule of that node by that row: its inputs and outputs are to be set. */
+/* Makes a context of `op` at `node` whose inputs, *ret_inputs, and outputs are not set yet. */
 static int make(const struct op_source *source, const struct node *node, const struct op *op,
                 struct op_context *ret, const struct value_info ***ret_inputs) {
-    struct lists lists;
-    int status = take_lists(source, node, &lists);
-    if (status < 0) return status;
+    struct op_room *room = source->room;
+    struct arena *arena = source->scratch ? source->scratch : source->arena;
+    const bool fits = room && node->n_inputs <= sizeof room->inputs / sizeof *room->inputs &&
+                      node->n_outputs <= sizeof room->outputs / sizeof *room->outputs;
+    *ret_inputs =
+        fits ? room->inputs : arena_array_raw(arena, node->n_inputs, sizeof **ret_inputs);
     *ret = (struct op_context){
         .model = source->model,
         .node = node,
         .op = op,
         .n_inputs = node->n_inputs,
-        .inputs = lists.inputs,
+        .inputs = *ret_inputs,
         .n_outputs = node->n_outputs,
-        .outputs = lists.outputs,
+        .outputs = fits ? room->outputs
+                        : arena_array_raw(arena, node->n_outputs, sizeof *ret->outputs),
         .arena = source->arena,
         .diag = source->diag,
     };
-    *ret_inputs = lists.inputs;
-    return CM_OK;
+    return ret->inputs && ret->outputs ? CM_OK : diag_no_memory(source->diag);
 }
 
-/* One whose inputs are what the node reads. */
 static int make_of_node(const struct op_source *source, uint32_t node_id,
                         struct op_context *ret) {
     const struct node *node = &source->model->nodes[node_id];
     const struct value_info **inputs = NULL;
     int status = make(source, node, source->ops[node_id], ret, &inputs);
     if (status < 0) return status;
-    const bool has_overrides = source->overrides && source->overrides[node_id];
-    for (size_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = has_overrides ? operand(source, node_id, i) : given(source, node, i);
+    for (size_t i = 0; i < node->n_inputs; i++) inputs[i] = operand(source, node_id, i);
     ret->node_id = node_id;
     ret->training = trains(source, ret);
     return CM_OK;
@@ -134,29 +107,28 @@ int context_trains(const struct op_source *source, uint32_t node_id, bool *ret) 
     return status;
 }
 
-/* As the node of the composite that reads it sees the value, overrides included. */
-static const struct value_info *operand_of_composite(const struct op_source *source,
-                                                     const struct fused_pattern *fused_pattern,
-                                                     uint32_t value) {
-    for (size_t i = 0; value != ID_NONE && i < fused_pattern->n_nodes; i++) {
-        const struct node *node = &source->model->nodes[fused_pattern->nodes[i]];
+/* Returns the info of an operand as the node inside the pattern that reads it sees it. */
+static const struct value_info *fused_operand(const struct op_source *source,
+                                              const struct fused_pattern *fused,
+                                              uint32_t value) {
+    for (size_t i = 0; value != ID_NONE && i < fused->n_nodes; i++) {
+        const struct node *node = &source->model->nodes[fused->nodes[i]];
         for (size_t slot = 0; slot < node->n_inputs; slot++)
-            if (node->inputs[slot] == value)
-                return operand(source, fused_pattern->nodes[i], slot);
+            if (node->inputs[slot] == value) return operand(source, fused->nodes[i], slot);
     }
     return value == ID_NONE ? NULL : &source->facts[value];
 }
 
-int context_make_fused(const struct op_source *source,
-                       const struct fused_pattern *fused_pattern, struct op_context *ret) {
-    const struct node *node = fused_pattern->node;
+int context_make_fused(const struct op_source *source, const struct fused_pattern *fused,
+                       struct op_context *ret) {
+    const struct node *node = fused->node;
     const struct value_info **inputs = NULL;
-    int status = make(source, node, fused_pattern->op, ret, &inputs);
+    int status = make(source, node, fused->op, ret, &inputs);
     if (status < 0) return status;
     for (size_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = operand_of_composite(source, fused_pattern, node->inputs[i]);
+        inputs[i] = fused_operand(source, fused, node->inputs[i]);
     take_outputs(source, ret);
-    ret->node_id = fused_pattern->last;
+    ret->node_id = fused->last;
     ret->training = trains(source, ret);
     return CM_OK;
 }

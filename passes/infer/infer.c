@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass infer: the type of every value, and the contents of those that are shape arithmetic, at
- * the shapes and with the overrides that pass batch decided.
+ * Pass infer: infers the type of every value and folds shape arithmetic, at the input shapes
+ * and with the overrides that pass batch chose.
  */
 #include "passes/infer/trip_counts.h"
-#include "passes/infer/upper_bounds.h"
 #include "passes/infer/walk.h"
 #include "passes/pass.h"
 
 #include "support/banned.h"
 
-/* Whether the inputs have the shapes that the file declares, its free dims aside. */
+/* Returns true if the inputs have their declared shapes, apart from symbolic dims. */
 static bool is_as_declared(const struct analysis *analysis) {
     const struct model *model = analysis->model;
     const struct graph *graph = &model->graphs[0];
     for (size_t i = 0; i < graph->n_inputs; i++) {
         const struct shape *declared = &model->values[graph->inputs[i]].type->shape;
         const struct value_info *info = analysis->batch.inputs[graph->inputs[i]];
-        /* no option gives a sparse tensor its dims: nothing is known of them */
+        /* the dims of a sparse tensor are unknown: no option sets them */
         if (!info || !shape_has_rank(declared) || !shape_has_rank(&info->shape)) continue;
         for (int axis = 0; axis < declared->rank; axis++)
             if (is_known(declared->dims[axis]) &&
@@ -47,5 +46,5 @@ int pass_infer(const struct analysis *analysis, void *own) {
     if (status == CM_OK) status = walk_graph(&walk, 0);
     table->upper = table;
     if (status == CM_OK && walk.trips) status = trips_check(analysis, walk.trip_uses);
-    return status < 0 ? status : most_walk(&walk, &table->upper);
+    return status < 0 ? status : walk_upper_bounds(&walk, &table->upper);
 }

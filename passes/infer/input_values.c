@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contents of inputs, from texts: see values.h. */
+/* Contents of inputs from --value: see input_values.h. */
 #include "passes/infer/input_values.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #include "support/banned.h"
 
-/* A note that lists more elements says nothing to a reader. */
+/* Elements listed in a note. */
 #define MAX_LISTED 12
 
 const struct cm_value_option *values_option(const struct analysis *analysis, const char *name) {
@@ -39,7 +39,7 @@ int values_check(const struct analysis *analysis) {
         if (!input) return shapes_unknown_input(analysis, name);
         if (!input->constant) continue;
         return diag_error(analysis->diag, DIAG_USAGE,
-                          "--value names '%s', whose contents stand in the file", name);
+                          "--value names '%s', whose contents are stored in the file", name);
     }
     return CM_OK;
 }
@@ -50,7 +50,7 @@ static bool read_bool(const char *text, int64_t *ret) {
     return is_true || text_equal(text, "false") || text_equal(text, "0");
 }
 
-/* False where the type has no such element. */
+/* Returns false if the text is not an element of the type. */
 static bool read_element(enum dtype dtype, const char *text, struct number *ret) {
     *ret = (struct number){.given = true, .real = dtype_is_float(dtype)};
     bool is_read = false;
@@ -63,12 +63,6 @@ static bool read_element(enum dtype dtype, const char *text, struct number *ret)
     return is_read && fold_store(dtype, ret);
 }
 
-static int refuse_element(const struct analysis *analysis, const struct value *input,
-                          const char *element) {
-    return diag_error(analysis->diag, DIAG_USAGE, "--value gives '%s' '%s', which is no %s",
-                      input->name, element, dtype_name(input->type->dtype));
-}
-
 static int make_numbers(const struct analysis *analysis, const struct value *input,
                         const struct cm_value_option *option, struct value_info *info) {
     const enum dtype dtype = info->dtype;
@@ -78,7 +72,9 @@ static int make_numbers(const struct analysis *analysis, const struct value *inp
     for (size_t i = 0; i < option->n; i++) {
         struct number number;
         if (!read_element(dtype, option->elements[i], &number))
-            return refuse_element(analysis, input, option->elements[i]);
+            return diag_error(analysis->diag, DIAG_USAGE,
+                              "--value for '%s' must have elements of type %s, got '%s'",
+                              input->name, dtype_name(input->type->dtype), option->elements[i]);
         ints[i] = number.i;
         reals[i] = number.r;
     }
@@ -93,17 +89,15 @@ static int make_texts(const struct analysis *analysis, const struct cm_value_opt
     struct constant *constant = constant_new(analysis->arena, DTYPE_STRING, &info->shape);
     const char **texts = arena_array(analysis->arena, option->n, sizeof *texts);
     if (!constant || !texts) return diag_no_memory(analysis->diag);
-    for (size_t i = 0; i < option->n; i++) {
+    for (size_t i = 0; i < option->n; i++)
         texts[i] = arena_strdup(analysis->arena, option->elements[i]);
-        if (!texts[i]) return diag_no_memory(analysis->diag);
-    }
     constant->texts = texts;
     info->value = constant;
-    return CM_OK;
+    return arena_failed(analysis->arena) ? diag_no_memory(analysis->diag) : CM_OK;
 }
 
-static int tell(const struct analysis *analysis, const struct value *input,
-                const struct cm_value_option *option) {
+static int note_assumption(const struct analysis *analysis, const struct value *input,
+                           const struct cm_value_option *option) {
     struct text list;
     text_init(&list, analysis->arena);
     for (size_t i = 0; i < option->n && i < MAX_LISTED; i++) {
@@ -112,8 +106,8 @@ static int tell(const struct analysis *analysis, const struct value *input,
     }
     if (option->n > MAX_LISTED) text_append(&list, ",...");
     if (list.failed) return diag_no_memory(analysis->diag);
-    diag_note(analysis->diag, DIAG_ASSUMPTION, "input '%s' is taken to hold %s", input->name,
-              option->n > 0 ? text_string(&list) : "nothing");
+    diag_note(analysis->diag, DIAG_ASSUMPTION, "assuming that input '%s' holds %s", input->name,
+              option->n > 0 ? text_string(&list) : "no elements");
     return CM_OK;
 }
 
@@ -138,18 +132,19 @@ int values_give(const struct analysis *analysis, const struct value *input,
     const int64_t elements = shape_elements(&info->shape);
     if (info->kind != CM_TYPE_TENSOR || !has_values(info->dtype))
         return diag_error(analysis->diag, DIAG_USAGE,
-                          "--value names '%s', of which no contents are read", input->name);
-    /* nothing is also a text */
+                          "--value for '%s' requires a tensor of a supported dtype",
+                          input->name);
+    /* an empty --value is one empty string */
     if (elements == 1 && option->n == 0 && info->dtype == DTYPE_STRING) option = &one;
     if (elements != (int64_t)option->n)
         return diag_error(analysis->diag, DIAG_USAGE,
-                          "--value gives '%s' %s %zu elements, %lld wanted", input->name,
-                          shapes_text(analysis, &info->shape), option->n, (long long)elements);
+                          "--value for '%s' %s must have %lld elements, got %zu", input->name,
+                          shapes_text(analysis, &info->shape), (long long)elements, option->n);
     if (elements > CONSTANT_MAX_ELEMENTS)
         return diag_error(analysis->diag, DIAG_LIMIT,
-                          "--value gives '%s' %zu elements, at most %d are read", input->name,
-                          option->n, CONSTANT_MAX_ELEMENTS);
+                          "--value for '%s' must have at most %d elements, got %zu",
+                          input->name, CONSTANT_MAX_ELEMENTS, option->n);
     int status = info->dtype == DTYPE_STRING ? make_texts(analysis, option, info)
                                              : make_numbers(analysis, input, option, info);
-    return status < 0 ? status : tell(analysis, input, option);
+    return status < 0 ? status : note_assumption(analysis, input, option);
 }

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --value: contents of inputs, so that what hangs on them (a Reshape's shape, a Resize's
- * scales) is known. */
+/* --value sets the contents of inputs, so that shapes that depend on them (a Reshape's shape, a
+ * Resize's scales) are known. */
 #ifndef PASSES_INFER_INPUT_VALUES_H
 #define PASSES_INFER_INPUT_VALUES_H
 
 #include "passes/pass.h"
 
-/* What the caller gave for the input of that name; NULL: nothing. */
+/* Returns the option for the input of that name, or NULL. */
 const struct cm_value_option *values_option(const struct analysis *analysis, const char *name);
-/* Refuses a name that no input has, and an input whose contents stand in the file. */
+/* Refuses names that no input has, and inputs whose contents are stored in the file. */
 int values_check(const struct analysis *analysis) CM_MUST_CHECK;
-/*
- * Sets fact->value of the input, whose type and dims are known by now, from the option. A note
- * tells that it is assumed.
- */
+/* Sets info->value of the input, whose type and dims are known, and emits a note. */
 int values_give(const struct analysis *analysis, const struct value *input,
                 const struct cm_value_option *option, struct value_info *info) CM_MUST_CHECK;
 

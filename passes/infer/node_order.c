@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of all nodes: see order.h. Bodies are entered from a stack of our own, so that
- * their nesting costs no stack of C. */
+/* The order of all nodes: see node_order.h. An explicit stack of bodies avoids C recursion. */
 #include "passes/infer/node_order.h"
 
 #include "ir/graph.h"
@@ -9,17 +8,17 @@
 
 #include "support/banned.h"
 
-/* The bodies of each node, as lists threaded through the graphs. */
+/* Bodies of each node, as linked lists. */
 struct bodies {
     uint32_t *first; /* by node: graph or ID_NONE */
     uint32_t *next;  /* by graph */
 };
 
-/* A graph that is being listed. */
+/* A graph being listed. */
 struct level {
     uint32_t graph;
     size_t n_done;
-    uint32_t body; /* next body of the node listed last, or ID_NONE */
+    uint32_t body; /* next body of the last listed node, or ID_NONE */
 };
 
 static int find_bodies(const struct model *model, struct arena *arena, struct bodies *ret) {
@@ -37,12 +36,6 @@ static int find_bodies(const struct model *model, struct arena *arena, struct bo
     return CM_OK;
 }
 
-static void enter(struct level *level, uint32_t graph) {
-    level->graph = graph;
-    level->n_done = 0;
-    level->body = ID_NONE;
-}
-
 int order_nodes(const struct model *model, struct arena *arena, size_t *ret_n,
                 const uint32_t **ret_nodes) {
     struct bodies bodies;
@@ -51,14 +44,14 @@ int order_nodes(const struct model *model, struct arena *arena, size_t *ret_n,
     size_t n = 0;
     size_t depth = 1;
     if (!nodes || !stack || find_bodies(model, arena, &bodies) < 0) return CM_NO_MEMORY;
-    enter(&stack[0], 0);
+    stack[0] = (struct level){.graph = 0, .body = ID_NONE};
     while (depth > 0) {
         struct level *top = &stack[depth - 1];
         const struct graph *graph = &model->graphs[top->graph];
         if (top->body != ID_NONE) {
             uint32_t body = top->body;
             top->body = bodies.next[body];
-            enter(&stack[depth++], body);
+            stack[depth++] = (struct level){.graph = body, .body = ID_NONE};
         } else if (top->n_done < graph->n_nodes) {
             uint32_t node = graph->nodes[top->n_done++];
             nodes[n++] = node;

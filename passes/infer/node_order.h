@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All nodes of a model in one order: that of the file, the bodies of a node right after it. */
+/* All nodes of a model in file order, the bodies of a node right after it. */
 #ifndef PASSES_INFER_NODE_ORDER_H
 #define PASSES_INFER_NODE_ORDER_H
 
@@ -11,10 +11,8 @@
 struct arena;
 struct model;
 
-/*
- * A value is made before every node that uses it, in this order, be the user in a body or not.
- * CM_OK or CM_NO_MEMORY.
- */
+/* Lists the nodes so that producers precede all uses of their values, also uses in bodies.
+ * Returns CM_OK or CM_NO_MEMORY. */
 int order_nodes(const struct model *model, struct arena *arena, size_t *ret_n,
                 const uint32_t **ret_nodes) CM_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages about inputs and their dims: see shapes.h. */
+/* Messages about inputs and their dims: see shape_messages.h. */
 #include "passes/infer/shape_messages.h"
 
 #include "support/arena.h"
@@ -8,7 +8,7 @@
 
 #include "support/banned.h"
 
-/* A list longer than this says nothing to a reader. */
+/* Names listed in a hint. */
 #define MAX_LISTED 12
 
 const char *shapes_text(const struct analysis *analysis, const struct shape *shape) {
@@ -59,16 +59,16 @@ int shapes_unknown_dim(const struct analysis *analysis, const struct batch_table
     for (size_t i = 0; i < table->n_symbols; i++) list_name(&names, i, table->symbols[i].name);
     int status = diag_error(analysis->diag, DIAG_USAGE, "no input has a dim named '%s'", name);
     if (table->n_symbols)
-        diag_hint(analysis->diag, "the free dims are: %s", text_string(&names));
+        diag_hint(analysis->diag, "the symbolic dims are: %s", text_string(&names));
     else
-        diag_hint(analysis->diag, "no input of this model has a free dim with a name");
+        diag_hint(analysis->diag, "no input of this model has a named symbolic dim");
     return status;
 }
 
 int shapes_no_rank(const struct analysis *analysis, const struct value *value) {
-    int status = diag_error(analysis->diag, DIAG_UNBOUND,
-                            "input '%s' declares no shape and nothing gives one", value->name);
-    diag_hint(analysis->diag, "give --input %s=1x3x224x224, with the model's own sizes",
-              value->name);
+    int status =
+        diag_error(analysis->diag, DIAG_UNBOUND,
+                   "input '%s' must declare a shape or get one from --input", value->name);
+    diag_hint(analysis->diag, "for example --input %s=1x3x224x224", value->name);
     return status;
 }

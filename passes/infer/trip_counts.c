@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trip counts that the caller gives: see trips.h. */
+/* Trip counts from --trip-count: see trip_counts.h. */
 #include "passes/infer/trip_counts.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #include "support/banned.h"
 
-/* By its name, the name of an output, or its number, as messages tell it: "#17". */
+/* Returns true if `name` is the node's name, the name of an output, or its number: "#17". */
 static bool is_called(const struct model *model, uint32_t id, const char *name) {
     const struct node *node = &model->nodes[id];
     const char *digits = *name == '#' ? name + 1 : name;
@@ -40,13 +40,14 @@ int trips_find(const struct analysis *analysis, const int64_t **ret) {
         }
         if (!found)
             return diag_error(analysis->diag, DIAG_USAGE,
-                              "--trip-count names '%s', as no node is called", asked->name);
+                              "--trip-count names '%s', but no node has this name",
+                              asked->name);
     }
     *ret = trips;
     return CM_OK;
 }
 
-/* What became of all nodes of that name: of a Loop that was inlined often, the best. */
+/* Returns the best outcome of all nodes of that name: a Loop may be inlined several times. */
 static enum trip_use use_of(const struct analysis *analysis, const char *name,
                             const enum trip_use *uses) {
     enum trip_use best = TRIPS_NO_LOOP;
@@ -60,19 +61,19 @@ static int check_one(const struct analysis *analysis, const struct cm_dim_option
     struct cm_diagnostics *diag = analysis->diag;
     switch (use) {
     case TRIPS_TAKEN:
-        diag_note(diag, DIAG_ASSUMPTION, "the body of '%s' is taken to run %lld times",
+        diag_note(diag, DIAG_ASSUMPTION, "assuming that the body of '%s' runs %lld times",
                   asked->name, (long long)asked->size);
         return CM_OK;
     case TRIPS_KNOWN:
-        return diag_error(diag, DIAG_USAGE, "--trip-count names '%s', whose count is known",
-                          asked->name);
+        return diag_error(diag, DIAG_USAGE,
+                          "--trip-count names '%s', whose trip count is static", asked->name);
     case TRIPS_TOO_MANY:
         return diag_error(diag, DIAG_USAGE,
-                          "--trip-count gives '%s' %lld rounds, the file allows fewer",
+                          "--trip-count for '%s' exceeds the maximum in the file, got %lld",
                           asked->name, (long long)asked->size);
     default:
-        return diag_error(diag, DIAG_USAGE,
-                          "--trip-count names '%s', which is no Loop that runs", asked->name);
+        return diag_error(diag, DIAG_USAGE, "--trip-count must name a Loop that runs, got '%s'",
+                          asked->name);
     }
 }
 

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --trip-count: how often the body of a Loop runs where only data decide. */
+/* --trip-count sets the trip count of a Loop with a data-dependent exit. */
 #ifndef PASSES_INFER_TRIP_COUNTS_H
 #define PASSES_INFER_TRIP_COUNTS_H
 
 #include "passes/pass.h"
 
-/* *ret: by node what was asked for, DIM_UNKNOWN for others; NULL: nothing. Refuses a name that
- * no node, and no output of one, has. */
+/* Sets *ret to the requested counts by node, DIM_UNKNOWN for others; NULL if none is requested.
+ * Refuses names that no node and no output has. */
 int trips_find(const struct analysis *analysis, const int64_t **ret) CM_MUST_CHECK;
-/*
- * Behind the walk, which left by node what became of it. Refuses what is no Loop, or one whose
- * count is known; a note tells of each other that it is assumed.
- */
+/* Checks the outcomes (by node) after the walk: refuses nodes that are not Loops or have a
+ * static count, and emits a note for each assumed count. */
 int trips_check(const struct analysis *analysis, const enum trip_use *uses) CM_MUST_CHECK;
 
 #endif

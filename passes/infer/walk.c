@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk of shape inference and folding: see walk.h. */
+/* Infers types and folds shape arithmetic in one walk, exactly and as upper bounds: see walk.h.
+ */
 #include "passes/infer/walk.h"
 
+#include "ops/monotone.h"
 #include "passes/infer/bind.h"
 #include "passes/infer/context.h"
-#include "passes/infer/upper_bounds.h"
 #include "support/arena.h"
 
 #include "support/banned.h"
 
-/* Bodies inside bodies; deeper nesting is refused (each level is a C call). */
-#define MAX_BODY_DEPTH 64
+#define MAX_BODY_DEPTH 64 /* each level is a C call */
 
-/*
- * Floats are folded only when there are few: scales and sizes are, weights are not, and a
- * weight must never be read. Integers and bools are shape arithmetic at any size a fold
- * accepts.
- */
+/* Larger floats are not folded: scales and sizes are small, and weights must never be read.
+ * Integers and bools are shape arithmetic up to CONSTANT_MAX_ELEMENTS. */
 #define MAX_FOLDED_FLOATS 64
 
-/*
- * What the rules of a walk get. A model has a few tables, and shapes of a few elements at its
- * nodes; a file that folds a table at each of them would take gigabytes.
- */
+/* Elements that folds of one walk may produce. A model has a few tables, and shapes of a few
+ * elements at its nodes; a file that folds a table at each of them would take gigabytes. */
 #define LONG_ELEMENTS           ((int64_t)1 << 21)
 #define SHORT_ELEMENTS_PER_NODE 256
 
-/* Loops inside loops are walked again and again until their state holds: so often at most, on
- * average. */
+/* Nested Loops are walked until their state is stable, at most this often on average. */
 #define WALKS_PER_NODE 8
-#define FEWEST_WALKS   4096
+#define MIN_WALKS      4096
+
+/* Larger upper bounds are dropped: no machine holds such a tensor, and sums would overflow. */
+#define MAX_BOUND ((int64_t)1 << 48)
 
 static bool worth_folding(const struct constant *constant) {
     switch (dtype_class(constant->dtype)) {
@@ -53,20 +50,9 @@ static struct value_info value_info_of_constant(const struct constant *constant)
     return info;
 }
 
-static void start_value(struct walk *walk, uint32_t id) {
-    const struct value *value = &walk->model->values[id];
-    struct value_info *info = &walk->table->facts[id];
-    if (walk->inputs[id])
-        *info = *walk->inputs[id];
-    else if (value->constant)
-        *info = value_info_of_constant(value->constant);
-    else
-        *info = value_info_unknown();
-}
-
 void walk_renew_search(struct walk *walk) {
-    walk->most_searched =
-        walk->n_walked + FEWEST_WALKS + WALKS_PER_NODE * (int64_t)walk->model->n_nodes;
+    walk->walks_limit =
+        walk->n_walked + MIN_WALKS + WALKS_PER_NODE * (int64_t)walk->model->n_nodes;
 }
 
 int walk_start(struct walk *walk) {
@@ -78,16 +64,59 @@ int walk_start(struct walk *walk) {
     walk->has_assumed = arena_array(walk->arena, model->n_nodes, sizeof(*walk->has_assumed));
     walk->trip_uses =
         arena_array(walk->arena, walk->trips ? model->n_nodes : 0, sizeof(*walk->trip_uses));
-    if (!walk->trip_uses) return diag_no_memory(walk->diag);
-    if (!table->facts || !table->runs || !table->alternative || !walk->has_assumed)
+    if (!table->facts || !table->runs || !table->alternative || !walk->has_assumed ||
+        !walk->trip_uses)
         return diag_no_memory(walk->diag);
     walk->n_walked = 0;
     walk_renew_search(walk);
     walk->budget = (struct op_budget){LONG_ELEMENTS,
                                       SHORT_ELEMENTS_PER_NODE * ((int64_t)model->n_nodes + 1)};
     for (uint32_t graph = 0; graph < model->n_graphs; graph++) table->runs[graph] = 1;
-    for (uint32_t id = 0; id < model->n_values; id++) start_value(walk, id);
+    for (uint32_t id = 0; id < model->n_values; id++) {
+        const struct constant *constant = model->values[id].constant;
+        table->facts[id] = walk->inputs[id] ? *walk->inputs[id]
+                           : constant       ? value_info_of_constant(constant)
+                                            : value_info_unknown();
+    }
     return CM_OK;
+}
+
+/* --- What operators with bodies may ask of the walk. --- */
+
+/* Replaces the unknown dims of `exact` by those of `bound`. Returns false if there are none. */
+static bool bound_shape(struct arena *arena, const struct shape *exact,
+                        const struct shape *bounds, struct shape *ret) {
+    bool is_bounded = false;
+    if (!shape_has_rank(exact) || exact->rank != bounds->rank) return false;
+    if (shape_make(arena, exact->rank, exact->dims, ret) < 0) return false;
+    for (int axis = 0; axis < ret->rank; axis++) {
+        const int64_t bound = bounds->dims[axis];
+        if (is_known(ret->dims[axis]) || !is_known(bound) || bound > MAX_BOUND) continue;
+        ret->dims[axis] = bound;
+        is_bounded = true;
+    }
+    return is_bounded;
+}
+
+/* Returns the value's info with unknown dims bounded by those of `info`. */
+static struct value_info upper_bound_of_value(const struct walk *walk, uint32_t value,
+                                              const struct value_info *info) {
+    struct value_info upper = walk->exact->facts[value];
+    struct shape bounded;
+    if (value_info_is_settled(&upper) || upper.kind != info->kind) return upper;
+    if (upper.kind == CM_TYPE_SEQUENCE || upper.kind == CM_TYPE_OPTIONAL) {
+        upper = *info; /* its elements are bounded themselves */
+        upper.is_upper_bound = true;
+        return upper;
+    }
+    if (upper.kind != CM_TYPE_TENSOR ||
+        !bound_shape(walk->arena, &upper.shape, &info->shape, &bounded))
+        return upper;
+    const int64_t elements = shape_elements(&bounded);
+    if (elements != DIM_UNKNOWN && !(is_known(elements) && elements <= MAX_BOUND)) return upper;
+    upper.shape = bounded;
+    upper.is_upper_bound = true;
+    return upper;
 }
 
 static int walk_body(void *context, uint32_t graph_id, size_t n_inputs,
@@ -95,16 +124,16 @@ static int walk_body(void *context, uint32_t graph_id, size_t n_inputs,
     struct walk *walk = context;
     const struct graph *graph = &walk->model->graphs[graph_id];
     if (n_inputs != graph->n_inputs)
-        return diag_error(walk->diag, DIAG_ARITY, "the body has %zu inputs, %zu are fed to it",
-                          graph->n_inputs, n_inputs);
+        return diag_error(walk->diag, DIAG_ARITY, "the body must have %zu inputs, got %zu",
+                          n_inputs, graph->n_inputs);
     if (walk->depth >= MAX_BODY_DEPTH)
-        return diag_error(walk->diag, DIAG_LIMIT, "bodies are nested deeper than %d",
+        return diag_error(walk->diag, DIAG_LIMIT, "bodies must be nested at most %d deep",
                           MAX_BODY_DEPTH);
     struct value_info *outputs = arena_array(walk->arena, graph->n_outputs, sizeof(*outputs));
     if (!outputs) return diag_no_memory(walk->diag);
     for (size_t i = 0; i < n_inputs; i++)
         walk->table->facts[graph->inputs[i]] =
-            walk->exact ? most_of_value(walk, graph->inputs[i], &inputs[i]) : inputs[i];
+            walk->exact ? upper_bound_of_value(walk, graph->inputs[i], &inputs[i]) : inputs[i];
     walk->depth++;
     int status = walk_graph(walk, graph_id);
     walk->depth--;
@@ -122,14 +151,13 @@ static int body_runs(void *context, uint32_t graph, int64_t times, const char *a
     walk->table->runs[graph] = known ? times : 1;
     walk->table->alternative[graph] = known && assumption;
     uint32_t owner = walk->model->graphs[graph].owner;
-    if (!assumption || walk->has_assumed[owner])
-        return CM_OK; /* bodies are walked repeatedly */
+    if (!assumption || walk->has_assumed[owner]) return CM_OK;
     walk->has_assumed[owner] = true;
     diag_note(walk->diag, DIAG_ASSUMPTION, "%s", assumption);
     return CM_OK;
 }
 
-static int64_t asked_trips(void *context, uint32_t node, int64_t rounds, int64_t most) {
+static int64_t requested_trips(void *context, uint32_t node, int64_t rounds, int64_t most) {
     const struct walk *walk = context;
     if (!walk->trips || !is_known(walk->trips[node])) return rounds;
     const bool too_many = is_known(most) && walk->trips[node] > most;
@@ -146,7 +174,24 @@ static const struct value_info *value_info_of(void *context, uint32_t value) {
 
 static bool may_search(void *context) {
     const struct walk *walk = context;
-    return walk->n_walked < walk->most_searched;
+    return walk->n_walked < walk->walks_limit;
+}
+
+/* --- The exact walk. --- */
+
+/* Infers the types of the outputs. */
+static int infer_types(struct walk *walk, struct op_context *context) {
+    const struct op_walker walker = {.walk = walk_body,
+                                     .runs = body_runs,
+                                     .context = walk,
+                                     .may_search = may_search,
+                                     .trips = requested_trips,
+                                     .info = value_info_of};
+    context->walker = &walker;
+    context->budget = &walk->budget;
+    int status = context->op->infer(context);
+    context->walker = NULL;
+    return status;
 }
 
 static bool inputs_are_constant(const struct op_context *context) {
@@ -161,7 +206,7 @@ static bool inputs_are_valued(const struct op_context *context) {
     return true;
 }
 
-/* What the fold would write; a Constant's contents stand in the file as they are. */
+/* Takes the fold's outputs from the budget; a Constant without operands is free. */
 static bool affords_outputs(const struct op_context *context) {
     int64_t elements = 0;
     for (size_t i = 0; i < context->n_outputs; i++)
@@ -170,35 +215,31 @@ static bool affords_outputs(const struct op_context *context) {
     return context->n_inputs == 0 || !is_folded || op_affords(context, elements);
 }
 
-int walk_fold(struct walk *walk, struct op_context *context) {
+static int fold_contents(struct walk *walk, struct op_context *context) {
     context->budget = &walk->budget;
     if (!context->op->fold) return CM_OK;
     if (!context->op->fold_partial && !inputs_are_valued(context)) return CM_OK;
     return affords_outputs(context) ? context->op->fold(context) : CM_OK;
 }
 
-/* A node without operands whose value stands in its attributes: Constant. */
-static bool is_file_constant(const struct op_context *context) {
-    return context->n_inputs == 0 && context->op->fold && context->op->memory != MEMORY_CONTROL;
-}
-
-/* Only a row that could fold, or that has operands, gives the same contents each time. */
+/* Marks outputs that do not depend on the model's inputs. A node without operands is
+ * deterministic only if its row folds: Constant, not RandomNormal. */
 static void mark_constant(const struct op_context *context, struct value_info *output) {
     bool deterministic = context->n_inputs > 0 || context->op->fold;
     bool computed = deterministic && context->op->memory != MEMORY_CONTROL &&
                     !bind_is_unknown(context->op) && inputs_are_constant(context);
     output->is_constant = output->is_constant || computed || output->value;
-    output->is_weight = is_file_constant(context);
+    output->is_weight = context->n_inputs == 0 && context->op->fold &&
+                        context->op->memory != MEMORY_CONTROL; /* Constant */
     if (output->is_weight && output->value && output->value->place != CONSTANT_SPLAT &&
         !worth_folding(output->value))
         output->value = NULL;
 }
 
-/*
- * Where the rules leave something open, the file's own declaration closes it: the output of an
- * unknown operator, a dim that data decide but the exporter knew.
- */
-static int close_gaps(const struct walk *walk, uint32_t value, struct value_info *info) {
+/* Takes what inference leaves unknown from the file's declared type: the output of an unknown
+ * operator, a data-dependent dim that the exporter knew. */
+static int apply_declared_type(const struct walk *walk, uint32_t value,
+                               struct value_info *info) {
     const struct type *type = walk->model->values[value].type;
     const struct shape *declared = &type->shape;
     if (!walk->declared || type->kind == CM_TYPE_UNKNOWN) return CM_OK;
@@ -222,7 +263,7 @@ static int keep_outputs(struct walk *walk, const struct op_context *context) {
         uint32_t value = node->outputs[i];
         if (value == ID_NONE) continue;
         struct value_info *info = &context->outputs[i];
-        int status = close_gaps(walk, value, info);
+        int status = apply_declared_type(walk, value, info);
         if (status < 0) return status;
         mark_constant(context, info);
         walk->table->is_open = walk->table->is_open || !value_info_is_settled(info);
@@ -231,27 +272,172 @@ static int keep_outputs(struct walk *walk, const struct op_context *context) {
     return CM_OK;
 }
 
-static void forget_outputs(struct walk *walk, const struct node *node) {
+/* --- Upper bounds. --- */
+
+/* Returns true if the second walk may learn more about the node than the first. */
+static bool may_improve(const struct walk *walk, const struct op_context *context) {
+    if (context->op->memory == MEMORY_CONTROL) return true;
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        const uint32_t value = context->node->inputs[i];
+        if (value == ID_NONE) continue;
+        const bool is_new = op_input(context, i)->value && !walk->exact->facts[value].value;
+        if (is_new || op_is_loose(context, i)) return true;
+    }
+    for (size_t i = 0; i < context->n_outputs; i++)
+        if (op_has_output(context, i) &&
+            !value_info_is_settled(&walk->exact->facts[context->node->outputs[i]]))
+            return true;
+    return false;
+}
+
+/* Sets unknown dims to 0, their lower bound. */
+static int lower_bound_dims(struct arena *arena, const struct value_info *exact,
+                            struct value_info *ret) {
+    if (shape_make(arena, exact->shape.rank, exact->shape.dims, &ret->shape) < 0)
+        return CM_NO_MEMORY;
+    for (int axis = 0; axis < ret->shape.rank; axis++)
+        if (!is_known(ret->shape.dims[axis])) ret->shape.dims[axis] = 0;
+    return CM_OK;
+}
+
+/* Makes a loose operand that may only vary as the operator allows, at its bound `end`. */
+static int operand_at_bound(struct walk *walk, const struct op_context *context, size_t slot,
+                            enum op_end end, struct value_info *ret) {
+    const char letter = monotone_letter(context->op, slot);
+    const struct value_info *exact = &walk->exact->facts[context->node->inputs[slot]];
+    *ret = *context->inputs[slot];
+    if (context->op->memory == MEMORY_CONTROL) return CM_OK;
+    if (letter == MONOTONE_NOT) *ret = *exact;
+    if (letter == MONOTONE_DIMS) ret->value = ret->least = NULL;
+    const bool falls = letter == MONOTONE_FALLING;
+    if (ret->least && (end == RULE_LEAST) != falls) ret->value = ret->least;
+    if (end == RULE_LEAST && ret->is_upper_bound && ret->kind == CM_TYPE_TENSOR)
+        return lower_bound_dims(walk->arena, exact, ret);
+    return CM_OK;
+}
+
+/* Copies the context with its operands at the bound `end` and its outputs unknown. */
+static int context_at_bound(struct walk *walk, const struct op_context *context,
+                            enum op_end end, struct op_context *ret) {
+    const struct value_info **inputs =
+        arena_array(walk->arena, context->n_inputs, sizeof *inputs);
+    struct value_info *outputs = arena_array(walk->arena, context->n_outputs, sizeof *outputs);
+    if (!inputs || !outputs) return CM_NO_MEMORY;
+    for (size_t i = 0; i < context->n_outputs; i++) outputs[i] = value_info_unknown();
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        inputs[i] = context->inputs[i];
+        if (!op_is_loose(context, i)) continue;
+        struct value_info *info = arena_array(walk->arena, 1, sizeof *info);
+        if (!info || operand_at_bound(walk, context, i, end, info) < 0) return CM_NO_MEMORY;
+        inputs[i] = info;
+    }
+    *ret = *context;
+    ret->inputs = inputs;
+    ret->outputs = outputs;
+    ret->end = end;
+    return CM_OK;
+}
+
+static bool is_nonnegative(const struct constant *value) {
+    const int64_t n = value->place == CONSTANT_SPLAT ? 1 : value->n_elements;
+    const bool ints = constant_has_ints(value);
+    if (!ints && !constant_has_reals(value)) return false;
+    for (int64_t i = 0; i < n; i++)
+        if (ints ? constant_int_at(value, i) < 0 : !(constant_real_at(value, i) >= 0))
+            return false;
+    return true;
+}
+
+/* Operators that are monotone only on non-negative operands are not folded on others. */
+static bool is_monotone_here(const struct op_context *context) {
+    if (monotone_letter(context->op, 0) != MONOTONE_POSITIVE) return true;
+    for (size_t i = 0; i < context->n_inputs; i++) {
+        const struct value_info *info = op_input(context, i);
+        const struct constant *least = info->least ? info->least : info->value;
+        if (least && !is_nonnegative(least)) return false;
+    }
+    return true;
+}
+
+/* Folds the outputs, whose shapes are known, with operands at the bound `end`. */
+static int fold_at_bound(struct walk *walk, const struct op_context *context, enum op_end end,
+                         struct op_context *ret) {
+    int status = context_at_bound(walk, context, end, ret);
+    for (size_t i = 0; i < context->n_outputs && status == CM_OK; i++) {
+        if (!op_has_output(context, i)) continue;
+        ret->outputs[i] = walk->exact->facts[context->node->outputs[i]];
+        ret->outputs[i].value = NULL;
+    }
+    return status < 0 ? status : fold_contents(walk, ret);
+}
+
+/* Returns true if no element of `a` exceeds that of `b`; *ret_same if all are equal. */
+static bool is_at_most(const struct constant *a, const struct constant *b, bool *ret_same) {
+    const bool ints = constant_has_ints(a) && constant_has_ints(b);
+    *ret_same = true;
+    if (!ints && !(constant_has_reals(a) && constant_has_reals(b))) return false;
+    for (int64_t i = 0; i < a->n_elements; i++) {
+        const double x = ints ? 0 : constant_real_at(a, i);
+        const double y = ints ? 0 : constant_real_at(b, i);
+        const int64_t n = ints ? constant_int_at(a, i) : 0;
+        const int64_t m = ints ? constant_int_at(b, i) : 0;
+        if (n > m || !(x <= y)) return false;
+        *ret_same = *ret_same && n == m && !(x < y);
+    }
+    return true;
+}
+
+/* Stores lower and upper bounds of the contents. */
+static void keep_contents(const struct value_info *least, const struct value_info *most,
+                          struct value_info *ret) {
+    bool same = false;
+    if (ret->value || !least->value || !most->value) return;
+    if (most->value->n_elements > CONSTANT_MAX_ELEMENTS) return;
+    if (!is_at_most(least->value, most->value, &same)) return;
+    ret->value = most->value;
+    ret->least = same ? NULL : least->value;
+}
+
+static int fold_upper_bounds(struct walk *walk, const struct op_context *context) {
+    struct op_context least, most;
+    if (!context->op->fold || context->op->memory == MEMORY_CONTROL) return CM_OK;
+    for (size_t i = 0; i < context->n_outputs; i++)
+        if (op_has_output(context, i) &&
+            !value_info_is_complete(&walk->exact->facts[context->node->outputs[i]]))
+            return CM_OK;
+    if (!is_monotone_here(context)) return CM_OK;
+    int status = fold_at_bound(walk, context, RULE_MOST, &most);
+    if (status == CM_OK) status = fold_at_bound(walk, context, RULE_LEAST, &least);
+    if (status < 0) return status;
+    for (size_t i = 0; i < context->n_outputs; i++)
+        if (op_has_output(context, i))
+            keep_contents(&least.outputs[i], &most.outputs[i],
+                          &walk->table->facts[context->node->outputs[i]]);
+    return CM_OK;
+}
+
+static int upper_bound_of_node(struct walk *walk, const struct op_context *context) {
+    const struct node *node = context->node;
+    struct op_context most;
     for (size_t i = 0; i < node->n_outputs; i++)
         if (node->outputs[i] != ID_NONE)
-            walk->table->facts[node->outputs[i]] = value_info_unknown();
+            walk->table->facts[node->outputs[i]] = walk->exact->facts[node->outputs[i]];
+    if (!may_improve(walk, context)) return CM_OK;
+    int status = context_at_bound(walk, context, RULE_MOST, &most);
+    if (status == CM_OK) status = infer_types(walk, &most);
+    for (size_t i = 0; i < node->n_outputs && status == CM_OK; i++)
+        if (node->outputs[i] != ID_NONE)
+            walk->table->facts[node->outputs[i]] =
+                upper_bound_of_value(walk, node->outputs[i], &most.outputs[i]);
+    if (status == CM_OK) status = fold_upper_bounds(walk, context);
+    /* if the maxima contradict each other, the outputs stay unknown */
+    return status == CM_NO_MEMORY ? status : CM_OK;
 }
 
-int walk_infer(struct walk *walk, struct op_context *context) {
-    const struct op_walker walker = {.walk = walk_body,
-                                     .runs = body_runs,
-                                     .context = walk,
-                                     .may_search = may_search,
-                                     .trips = asked_trips,
-                                     .info = value_info_of};
-    context->walker = &walker;
-    context->budget = &walk->budget;
-    int status = context->op->infer(context);
-    context->walker = NULL;
-    return status;
-}
+/* --- Nodes and graphs. --- */
 
 int walk_node(struct walk *walk, uint32_t id) {
+    const struct node *node = &walk->model->nodes[id];
     struct op_room room;
     const struct op_source source = {
         .model = walk->model,
@@ -266,27 +452,29 @@ int walk_node(struct walk *walk, uint32_t id) {
     };
     struct arena_mark mark = arena_save(walk->scratch);
     struct op_context context;
+    int status = context_make(&source, id, &context);
+    if (status < 0) return status;
+    walk->n_walked++;
+    if (walk->exact) {
+        status = upper_bound_of_node(walk, &context);
+        arena_restore(walk->scratch, mark);
+        return status;
+    }
     struct node_place place = {.model = walk->model,
                                .op = walk->ops[id],
                                .facts = walk->table->facts,
                                .pass = walk->pass,
                                .node = id};
-    int status = context_make(&source, id, &context);
-    if (status < 0) return status;
-    walk->n_walked++;
-    if (walk->exact) {
-        status = most_of_node(walk, &context);
-        arena_restore(walk->scratch, mark);
-        return status;
-    }
     node_place_push(&place, walk->diag);
-    status = walk_infer(walk, &context);
-    if (status == CM_OK) status = walk_fold(walk, &context);
+    status = infer_types(walk, &context);
+    if (status == CM_OK) status = fold_contents(walk, &context);
     node_place_pop(&place, walk->diag);
     if (status == CM_OK)
         status = keep_outputs(walk, &context);
     else
-        forget_outputs(walk, context.node);
+        for (size_t i = 0; i < node->n_outputs; i++)
+            if (node->outputs[i] != ID_NONE)
+                walk->table->facts[node->outputs[i]] = value_info_unknown();
     arena_restore(walk->scratch, mark);
     return status;
 }
@@ -300,4 +488,19 @@ int walk_graph(struct walk *walk, uint32_t graph_id) {
         if (status < 0) worst = status;
     }
     return worst;
+}
+
+int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) {
+    struct walk walk = *exact;
+    *ret = exact->table;
+    if (!exact->table->is_open) return CM_OK;
+    walk.exact = exact->table;
+    walk.table = arena_array(walk.arena, 1, sizeof *walk.table);
+    walk.diag = NULL;
+    if (!walk.table) return diag_no_memory(exact->diag);
+    int status = walk_start(&walk);
+    if (status == CM_OK) status = walk_graph(&walk, 0);
+    *ret = walk.table;
+    walk.table->upper = walk.table;
+    return status < 0 ? diag_no_memory(exact->diag) : CM_OK;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One walk over a model that infers the type of every value and folds what is shape arithmetic.
- * Shape inference and folding are one walk, because a Reshape's shape is a folded constant.
- * Pass infer walks once; pass batch walks at the file's own batch and at another to see what
- * moves.
+ * One walk over a model that infers the type of every value and folds shape arithmetic. Shape
+ * inference and folding are one walk because a Reshape's shape is a folded constant. Pass infer
+ * walks once; pass batch walks at the file's own batch and at another one to compare them.
  */
 #ifndef PASSES_INFER_WALK_H
 #define PASSES_INFER_WALK_H
@@ -14,36 +13,44 @@
 struct walk {
     const struct model *model;
     const struct op *const *ops;             /* by node */
-    const struct value_info *const *inputs;  /* by value: facts of the main graph's inputs */
+    const struct value_info *const *inputs;  /* by value: inputs of the main graph */
     const struct override *const *overrides; /* by node, or NULL */
-    const int64_t *trips; /* by node: how often a Loop runs that the file does not tell; NULL */
+    const int64_t *trips; /* by node: --trip-count of data-dependent Loops, or NULL */
     enum cm_mode mode;
-    bool declared;    /* the file's declared types hold for the shapes that are walked */
-    const char *pass; /* for places */
+    bool declared;    /* the file's declared types hold at the shapes of this walk */
+    const char *pass; /* name in messages */
     struct arena *arena;
-    struct arena *scratch;           /* emptied of what a node took when it is done */
-    struct cm_diagnostics *diag;     /* NULL: messages are dropped, statuses stay */
-    struct infer_table *table;       /* to fill */
-    const struct infer_table *exact; /* of the first walk, in the second (walk_most.h); NULL */
-    int depth;                       /* bodies around */
-    enum trip_use *trip_uses;        /* by node: what became of `trips`; by walk_start */
-    bool *has_assumed;               /* by node: its assumption was told; by walk_start */
-    struct op_budget budget;         /* of its rules; by walk_start */
-    int64_t n_walked;      /* nodes, those of bodies each time that they were walked */
-    int64_t most_searched; /* n_walked from which on no body is walked again; by walk_start */
+    struct arena *scratch;       /* restored after each node */
+    struct cm_diagnostics *diag; /* NULL drops messages; statuses stay */
+    struct infer_table *table;   /* to fill */
+    const struct infer_table
+        *exact; /* of the first walk, during walk_upper_bounds; else NULL */
+    int depth;  /* of nested bodies */
+    /* Set by walk_start: */
+    enum trip_use *trip_uses; /* by node: outcome of `trips` */
+    bool *has_assumed;        /* by node: the note about its assumption is emitted */
+    struct op_budget budget;
+    int64_t n_walked;    /* nodes, counting those of bodies at each walk */
+    int64_t walks_limit; /* n_walked from which on bodies are not walked again */
 };
 
-/* Allocates the table and sets the facts of inputs and initializers. */
+/* Allocates the table and sets the inputs and initializers. */
 int walk_start(struct walk *walk) CM_MUST_CHECK;
-/* From here on bodies may be walked again as often as from the start. */
+/* Resets walks_limit, as if the walk started here. */
 void walk_renew_search(struct walk *walk);
-/* Infers one node whose operands are known; a fault leaves its outputs unknown. */
+/* Infers one node whose operands are known; leaves its outputs unknown after an error. */
 int walk_node(struct walk *walk, uint32_t node) CM_MUST_CHECK;
-/* The types of the outputs, then their contents, of a rule with operands; for walk_most.c. */
-int walk_infer(struct walk *walk, struct op_context *context) CM_MUST_CHECK;
-int walk_fold(struct walk *walk, struct op_context *context) CM_MUST_CHECK;
-/* Every node of a graph in order, past faults; the worst status. CM_NO_MEMORY ends it at once.
- */
+/* Walks every node of a graph, also after errors. Returns the worst status; stops at
+ * CM_NO_MEMORY. */
 int walk_graph(struct walk *walk, uint32_t graph) CM_MUST_CHECK;
+
+/*
+ * Second walk, with data-dependent dims at their maximum (how many boxes a detector keeps) and
+ * propagated through operators whose outputs do not shrink when an operand grows
+ * (ops/monotone.h). Other results stay unknown. Its dims, and the contents of shape arithmetic,
+ * are never below those of a run; values that the first walk knows are the same.
+ * Sets *ret to the first walk's table if that has no unknowns.
+ */
+int walk_upper_bounds(const struct walk *exact, const struct infer_table **ret) CM_MUST_CHECK;
 
 #endif

@@ -188,8 +188,8 @@ static void test_an_unbound_dim_names_its_input_its_axis_and_the_option(void **s
          "error[unbound]: axis 0 of input 'z' is free and has no name; "
          "hint: give the whole shape: --input z=Nx3"},
         {"in x float\nnode - Relu x -> y\nout y\n", "",
-         "error[unbound]: input 'x' declares no shape and nothing gives one; "
-         "hint: give --input x=1x3x224x224, with the model's own sizes"},
+         "error[unbound]: input 'x' must declare a shape or get one from --input; "
+         "hint: for example --input x=1x3x224x224"},
     };
     (void)state;
     CHECK_USAGE(rows);
@@ -198,16 +198,17 @@ static void test_an_unbound_dim_names_its_input_its_axis_and_the_option(void **s
 static void test_names_that_the_model_does_not_have_are_usage(void **state) {
     static const struct usage_case rows[] = {
         {PAIR, "--dim length=3",
-         "error[usage]: no input has a dim named 'length'; hint: the free dims are: n, seq"},
+         "error[usage]: no input has a dim named 'length'; hint: the symbolic dims are: n, "
+         "seq"},
         /* a long list is cut */
         {"in x float[?a,?b,?c,?d,?e,?f,?g]\nin y float[?h,?i,?j,?k,?l,?m,?o]\n"
          "node - Relu x -> z\nout z\n",
          "--dim p=3",
          "error[usage]: no input has a dim named 'p'; "
-         "hint: the free dims are: a, b, c, d, e, f, g, h, i, j, k, l, ..."},
+         "hint: the symbolic dims are: a, b, c, d, e, f, g, h, i, j, k, l, ..."},
         {"in x float[1,3]\nnode - Relu x -> y\nout y\n", "--dim n=3",
          "error[usage]: no input has a dim named 'n'; "
-         "hint: no input of this model has a free dim with a name"},
+         "hint: no input of this model has a named symbolic dim"},
         {PAIR, "--input image=1x3",
          "error[usage]: the model has no input named 'image'; hint: its inputs are: x, m, t"},
     };

@@ -30,20 +30,20 @@ static void check_cases(const struct bind_case *rows, size_t n) {
 static void test_too_few_and_too_many_operands_are_refused(void **state) {
     static const struct bind_case rows[] = {
         {"in x float[2]\nnode a Add x -> y\nout y\n", CM_REFUSED,
-         "error[arity] at a: 1 inputs, at least 2 wanted"},
+         "error[arity] at a: number of inputs must be >= 2, got 1"},
         {"in x float[2]\nnode r Relu x x -> y\nout y\n", CM_REFUSED,
-         "error[arity] at r: 2 inputs, at most 1 wanted"},
+         "error[arity] at r: number of inputs must be <= 1, got 2"},
         {"in x float[2]\nnode r Relu x -> y z\nout y\n", CM_REFUSED,
-         "error[arity] at r: 2 outputs, at most 1 wanted"},
+         "error[arity] at r: number of outputs must be <= 1, got 2"},
         {"in x float[2]\nnode r Relu x ->\nout x\n", CM_REFUSED,
-         "error[arity] at r: 0 outputs, at least 1 wanted"},
+         "error[arity] at r: number of outputs must be >= 1, got 0"},
         /* what is omitted at the end is not given */
         {"in x float[2]\nnode a Add x - -> y\nout y\n", CM_REFUSED,
-         "error[arity] at a: 1 inputs, at least 2 wanted"},
+         "error[arity] at a: number of inputs must be >= 2, got 1"},
         {"in x float[2]\nnode r Relu x - - -> y -\nout y\n", CM_OK, ""},
         /* a node without a name is told by its number */
         {"in x float[2]\nnode - Relu x -> y\nnode - Relu y y -> z\nout z\n", CM_REFUSED,
-         "error[arity] at #1: 2 inputs, at most 1 wanted"},
+         "error[arity] at #1: number of inputs must be <= 1, got 2"},
     };
     (void)state;
     CHECK(rows);
@@ -54,11 +54,11 @@ static void test_attributes_are_checked_by_the_row(void **state) {
         {"in x float[1,4,4]\nnode p MaxPool x -> y\nout y\n", CM_REFUSED,
          "error[attribute] at p: attribute 'kernel_shape' is missing"},
         {"in x float[1,4,4]\nnode p MaxPool x -> y kernel_shape=2\nout y\n", CM_REFUSED,
-         "error[attribute] at p: attribute 'kernel_shape' is of kind int, ints wanted"},
+         "error[attribute] at p: attribute 'kernel_shape' must be of kind ints, got int"},
         {"in x float[2,3]\nnode c Concat x x -> y axis=last\nout y\n", CM_REFUSED,
-         "error[attribute] at c: attribute 'axis' is of kind string, int wanted"},
+         "error[attribute] at c: attribute 'axis' must be of kind int, got string"},
         {"in x float[2,3]\nnode l LeakyRelu x -> y alpha=1\nout y\n", CM_REFUSED,
-         "error[attribute] at l: attribute 'alpha' is of kind int, float wanted"},
+         "error[attribute] at l: attribute 'alpha' must be of kind float, got int"},
         /* what the row does not know is let by */
         {"in x float[2,3]\nnode r Relu x -> y colour=blue\nout y\n", CM_OK, ""},
     };
@@ -69,8 +69,8 @@ static void test_attributes_are_checked_by_the_row(void **state) {
 static void test_every_fault_is_told(void **state) {
     static const struct bind_case rows[] = {
         {"in x float[2]\nnode a Add x -> y\nnode r Relu y y -> z\nout z\n", CM_REFUSED,
-         "error[arity] at a: 1 inputs, at least 2 wanted\n"
-         "error[arity] at r: 2 inputs, at most 1 wanted"},
+         "error[arity] at a: number of inputs must be >= 2, got 1\n"
+         "error[arity] at r: number of inputs must be <= 1, got 2"},
     };
     (void)state;
     CHECK(rows);

@@ -296,9 +296,9 @@ static void test_refuses_nodes_that_violate_the_description(void **state) {
         const char *message;
     } rows[] = {
         {&equal, "in a float[3]\nnode n com.me::Op a -> y\n" END,
-         "error[arity] at n: 1 inputs, at least 2 wanted"},
+         "error[arity] at n: number of inputs must be >= 2, got 1"},
         {&conv, XW "init b float[4]\nnode n com.me::Op x w b -> y\n" END,
-         "error[arity] at n: 3 inputs, at most 2 wanted"},
+         "error[arity] at n: number of inputs must be <= 2, got 3"},
         {&square, "in a float[3,3,3]\nnode n com.me::Op a -> y k=2\n" END,
          "error[shape] at n: input 0 must have the dims 'N, N' of its description, got "
          "[3,3,3]"},
@@ -321,11 +321,11 @@ static void test_refuses_nodes_that_violate_the_description(void **state) {
         {&square, "in a float[3,3]\nnode n com.me::Op a -> y k=-9223372036854775807\n" END,
          "error[overflow] at n: dim 0 of output 0 is past 2^63"},
         {&square, "in a float[3,3]\nnode n com.me::Op -> y k=2\n" END,
-         "error[arity] at n: 0 inputs, at least 1 wanted"},
+         "error[arity] at n: number of inputs must be >= 1, got 0"},
         {&square, "in a float[3,3]\nnode n com.me::Op a - a -> y k=2\n" END,
-         "error[arity] at n: 3 inputs, at most 2 wanted"},
+         "error[arity] at n: number of inputs must be <= 2, got 3"},
         {&square, "in a float[3,3]\nnode n com.me::Op a -> y z k=2\n" END,
-         "error[arity] at n: 2 outputs, at most 1 wanted"},
+         "error[arity] at n: number of outputs must be <= 1, got 2"},
         {&rest, "in a float[5,2]\nin b float[4]\nnode n com.me::Op a b b -> y\n" END,
          "error[shape] at n: input 1 must have the dims '...' of its description, got [4]"},
         {&rest, "in a float[]\nin b float[4]\nnode n com.me::Op a b b -> y\n" END,

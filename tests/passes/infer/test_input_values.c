@@ -50,7 +50,7 @@ static void check_row(const struct values_case *row, size_t number) {
     for (size_t i = 0; i < sizeof(rows) / sizeof *(rows); i++) check_row(&(rows)[i], i)
 
 #define RESHAPE     "in x float[2,6]\nin v int64[3]\nnode - Reshape x v -> y\nout y\n"
-#define HOLDS(list) "note[assumption]: input 'v' is taken to hold " list
+#define HOLDS(list) "note[assumption]: assuming that input 'v' holds " list
 
 static void shapes_resolve_by_the_contents_of_an_input(void **state) {
     static const struct values_case rows[] = {
@@ -61,9 +61,10 @@ static void shapes_resolve_by_the_contents_of_an_input(void **state) {
         {"in x float[5,2]\nin v bool[5]\nnode - Compress x v -> y axis=0\nout y\n",
          "true/false/1/0/true", NULL, 0, HOLDS("true,false,1,0,true"), "f32[3,2]"},
         {"in x float[5]\nin v int64[]\nin w int64[]\nnode - Range v w v -> y\nout y\n", "1",
-         "6", 0, HOLDS("1") "\nnote[assumption]: input 'w' is taken to hold 6", "i64[5]"},
+         "6", 0, HOLDS("1") "\nnote[assumption]: assuming that input 'w' holds 6", "i64[5]"},
         {"opset 20\nin v string[3]\nnode - StringSplit v -> y z delimiter=x\nout y\n",
-         "a/bxcxd", NULL, 0, "error[usage]: --value gives 'v' [3] 2 elements, 3 wanted", NULL},
+         "a/bxcxd", NULL, 0, "error[usage]: --value for 'v' [3] must have 3 elements, got 2",
+         NULL},
         {"opset 20\nin v string[2]\nnode - StringSplit v -> y z delimiter=x\nout y\n",
          "a/bxcxd", NULL, 0, HOLDS("a,bxcxd"), "str[2,3]"},
         {"opset 20\nin v string[2]\nnode - StringSplit v -> y z\nout y\n", " a  b /c", NULL, 0,
@@ -96,7 +97,7 @@ static void the_number_of_contents_binds_a_free_dim(void **state) {
         {"in x float[2,6]\nin v int64\nnode - Reshape x v -> y\nout y\n", "3/4", NULL, 0,
          HOLDS("3,4"), "f32[3,4]"},
         {"in x float[]\nin v int64[0]\nnode - Reshape x v -> y\nout y\n", "", NULL, 0,
-         HOLDS("nothing"), "f32[]"},
+         HOLDS("no elements"), "f32[]"},
         /* more than a reader looks at are not listed */
         {"in x float[2]\nin v int64[?]\nnode - Identity v -> y\nout y\n",
          "1/2/3/4/5/6/7/8/9/10/11/12/13", NULL, 0, HOLDS("1,2,3,4,5,6,7,8,9,10,11,12,..."),
@@ -120,20 +121,20 @@ static void an_input_with_contents_has_no_batch(void **state) {
 
 static void contents_that_do_not_fit_are_refused(void **state) {
     static const struct values_case rows[] = {
-        {RESHAPE, "2/6", NULL, 0, "error[usage]: --value gives 'v' [3] 2 elements, 3 wanted",
-         NULL},
-        {RESHAPE, "2/x/3", NULL, 0, "error[usage]: --value gives 'v' 'x', which is no int64",
-         NULL},
+        {RESHAPE, "2/6", NULL, 0,
+         "error[usage]: --value for 'v' [3] must have 3 elements, got 2", NULL},
+        {RESHAPE, "2/x/3", NULL, 0,
+         "error[usage]: --value for 'v' must have elements of type int64, got 'x'", NULL},
         {RESHAPE, "2/1.5/3", NULL, 0,
-         "error[usage]: --value gives 'v' '1.5', which is no int64", NULL},
+         "error[usage]: --value for 'v' must have elements of type int64, got '1.5'", NULL},
         {"in x float[2]\nin v int8[1]\nnode - Identity v -> y\nout y\n", "300", NULL, 0,
-         "error[usage]: --value gives 'v' '300', which is no int8", NULL},
+         "error[usage]: --value for 'v' must have elements of type int8, got '300'", NULL},
         {"in x float[2]\nin v bool[1]\nnode - Identity v -> y\nout y\n", "yes", NULL, 0,
-         "error[usage]: --value gives 'v' 'yes', which is no bool", NULL},
+         "error[usage]: --value for 'v' must have elements of type bool, got 'yes'", NULL},
         {"in x float[2]\nin v complex64[1]\nnode - Identity v -> y\nout y\n", "1", NULL, 0,
-         "error[usage]: --value names 'v', of which no contents are read", NULL},
+         "error[usage]: --value for 'v' requires a tensor of a supported dtype", NULL},
         {"in x float[2]\nin v float[1] =7\nnode - Mul x v -> y\nout y\n", "1", NULL, 0,
-         "error[usage]: --value names 'v', whose contents stand in the file", NULL},
+         "error[usage]: --value names 'v', whose contents are stored in the file", NULL},
         {"in x float[2]\nnode - Identity x -> y\nout y\n", "1", NULL, 0,
          "error[usage]: the model has no input named 'v'; hint: its inputs are: x", NULL},
     };
@@ -153,7 +154,7 @@ static void more_contents_than_are_folded_are_refused(void **state) {
         bench_open_with("in v int64[?]\nnode - Identity v -> y\nout y\n", &options);
     assert_string_equal(
         bench_messages(bench),
-        "error[limit]: --value gives 'v' 65537 elements, at most 65536 are read");
+        "error[limit]: --value for 'v' must have at most 65536 elements, got 65537");
     bench_close(bench);
     arena_free(arena);
 }
