@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a backend is: something that says how long a primitive takes on a device, by measuring
- * it there or from a model of the device. Backends are built in or modules, loaded at run time
- * (docs/backends.md says how to write one).
+ * Interface of backends. A backend returns the time of a primitive on a device: it measures the
+ * primitive there, or models the device. Backends are built in or loaded at run time as modules
+ * (docs/backends.md explains how to write one).
  *
- * A backend sees primitives, plain data with shapes and dtypes; it never sees ONNX, a graph or
- * a file. It does not time itself: it makes a plan and runs it as often as it is told; how
- * often, and what is made of the times, is the same for all (docs/measuring.md).
+ * A backend receives primitives: plain data with shapes and dtypes. It never sees ONNX, a graph
+ * or a file. It makes a plan and runs it a given number of times; the caller chooses that
+ * number and evaluates the times in the same way for all backends (docs/measuring.md).
  *
- * Every struct here is plain data of a fixed layout that may be copied byte by byte. A change
- * of any of them changes CM_BACKEND_ABI.
+ * Every struct is plain data with a fixed layout that may be copied byte by byte. Any change of
+ * a struct changes CM_BACKEND_ABI.
  */
 #ifndef COSTMODEL_BACKEND_H
 #define COSTMODEL_BACKEND_H
@@ -23,7 +23,7 @@ extern "C" {
 
 #define CM_BACKEND_ABI 2
 
-/* What a module exports, and its type. */
+/* Name of the symbol that a module exports; its type is cm_backend_entry. */
 #define CM_BACKEND_ENTRY "costmodel_backend"
 
 #define CM_MAX_RANK    8
@@ -33,7 +33,7 @@ extern "C" {
 #define CM_MAX_STEPS   4
 #define CM_MAX_KERNELS 8
 
-/* Elements as they stand in memory. */
+/* Element types as stored in memory. */
 enum cm_element {
     CM_ELEMENT_NONE,
     CM_F64,
@@ -54,7 +54,8 @@ enum cm_element {
     CM_N_ELEMENTS
 };
 
-/* Strides are in elements, 0 where an axis repeats itself; the layout stands in them alone. */
+/* A strided tensor. Strides are in elements; 0 broadcasts an axis. Only the strides encode the
+ * layout. */
 struct cm_tensor {
     int32_t element; /* enum cm_element */
     int32_t rank;    /* 0 .. CM_MAX_RANK */
@@ -63,8 +64,8 @@ struct cm_tensor {
 };
 
 /*
- * Operands in their order, in brackets those that n_inputs may leave out. N C S.. is batch,
- * channels, spatial dims: always in this order, whatever the layout.
+ * Operands in order; those in brackets are optional (n_inputs). NCS.. is batch, channels and
+ * spatial dims: dims are always in this order, in every layout.
  */
 enum cm_primitive_kind {
     CM_PRIMITIVE_NONE,
@@ -73,32 +74,32 @@ enum cm_primitive_kind {
     CM_GEMM,      /* a [batch.., M, K], b [batch.., K, N], (addend) -> [batch.., M, N] */
     CM_POOL,      /* x NCS.. -> y NCS.. */
     CM_NORM,      /* x, (scale, shift, mean, variance) -> y */
-    CM_ELTWISE,   /* up to CM_MAX_STEPS functions, one after the other -> y */
+    CM_ELTWISE,   /* a chain of up to CM_MAX_STEPS functions -> y */
     CM_SOFTMAX,   /* x -> y, along `axis` */
     CM_REDUCE,    /* x -> y of the same rank, 1 where an axis is reduced */
     CM_RNN,       /* x [T, N, I], weight, recurrent weight, (bias of rank 2), (states of rank 3)
                      -> y [T, D, N, H], (states) */
     CM_ATTENTION, /* q [N, H, S, D], k and v [N, G, L, D], (mask) -> y [N, H, S, D] */
-    CM_COPY,      /* inputs -> y, laid side by side along `axis`: transpose, slice, concat */
+    CM_COPY,      /* inputs -> y, concatenated along `axis`: transpose, slice, concat */
     CM_GATHER,    /* x, (indices) -> y: each element of y is some element of x */
-    CM_RESAMPLE,  /* x NCS.. -> y NCS..: another size of the spatial dims */
+    CM_RESAMPLE,  /* x NCS.. -> y NCS.. with other spatial sizes */
     CM_SCATTER,   /* x, indices, updates -> y: x with some elements replaced */
     CM_N_PRIMITIVES
 };
 
-/* Which of its kind, in cm_primitive.algorithm. */
+/* Variant of a primitive kind: cm_primitive.algorithm. */
 enum cm_algorithm {
     CM_ALGORITHM_NONE,
     CM_POOL_MAX,
-    CM_POOL_AVERAGE,         /* of what lies inside */
-    CM_POOL_AVERAGE_PADDING, /* the padding counts as zeros */
-    CM_NORM_BATCH,           /* with the statistics given */
-    CM_NORM_BATCH_TRAINING,  /* with the batch's own */
-    CM_NORM_LAYER,           /* over the dims from `axis` on */
-    CM_NORM_RMS,             /* the same without the mean */
+    CM_POOL_AVERAGE,         /* excludes the padding */
+    CM_POOL_AVERAGE_PADDING, /* includes the padding as zeros */
+    CM_NORM_BATCH,           /* with given statistics */
+    CM_NORM_BATCH_TRAINING,  /* with the statistics of the batch */
+    CM_NORM_LAYER,           /* over the dims from `axis` to the last */
+    CM_NORM_RMS,             /* as CM_NORM_LAYER, without the mean */
     CM_NORM_INSTANCE,
-    CM_NORM_GROUP, /* of `groups` */
-    CM_NORM_LRN,   /* by the squares of window.kernel[0] channels around */
+    CM_NORM_GROUP, /* `groups` groups */
+    CM_NORM_LRN,   /* over window.kernel[0] neighbouring channels */
     CM_SOFTMAX_PLAIN,
     CM_SOFTMAX_LOG,
     CM_REDUCE_SUM,
@@ -111,7 +112,7 @@ enum cm_algorithm {
     CM_REDUCE_SUM_SQUARE,
     CM_REDUCE_LOG_SUM,
     CM_REDUCE_LOG_SUM_EXP,
-    CM_REDUCE_ARG_MAX, /* indices of them */
+    CM_REDUCE_ARG_MAX, /* index of the maximum */
     CM_REDUCE_ARG_MIN,
     CM_RNN_TANH,
     CM_RNN_RELU,
@@ -122,7 +123,7 @@ enum cm_algorithm {
     CM_N_ALGORITHMS
 };
 
-/* Of one tensor, or of it and one more: cm_eltwise.operand. */
+/* Unary and, from CM_FIRST_BINARY, binary functions: cm_eltwise.function. */
 enum cm_function {
     CM_FUNCTION_NONE,
     CM_ABS,
@@ -164,7 +165,7 @@ enum cm_function {
     CM_SWISH, /* x sigmoid(alpha x) */
     CM_TAN,
     CM_TANH,
-    CM_THRESHOLD, /* x above alpha, else 0 */
+    CM_THRESHOLD, /* x if x > alpha, else 0 */
     CM_FIRST_BINARY,
     CM_ADD = CM_FIRST_BINARY,
     CM_SUBTRACT,
@@ -174,35 +175,35 @@ enum cm_function {
     CM_MINIMUM,
     CM_MODULO,
     CM_POWER,
-    CM_COMPARE, /* of any sort: they cost the same */
-    CM_LOGIC,   /* of any sort, of bits too */
+    CM_COMPARE, /* any comparison: all cost the same */
+    CM_LOGIC,   /* any logical or bitwise function */
     CM_PRELU,
-    CM_SELECT, /* condition, then, else: three operands, the first step only */
+    CM_SELECT, /* three operands: condition, then, else; only as the first step */
     CM_N_FUNCTIONS
 };
 
-/* The running value is inputs[0], or the result of the step before. */
+/* One function of an elementwise chain. Its first operand is the result of the previous step;
+ * for the first step, inputs[0]. */
 struct cm_eltwise {
     int32_t function; /* enum cm_function */
-    int32_t operand;  /* the other operand of two: index into inputs, 0 being inputs[0] once
-                         more; 0 of a function of one */
+    int32_t operand;  /* second operand of a binary function: index into inputs; 0 if unary */
     double alpha, beta;
 };
 
-/* Of convolutions and pools, one entry a spatial dim. */
+/* Window of convolutions and pools; one entry per spatial dim. */
 struct cm_window {
     int32_t n_spatial; /* 0 .. CM_MAX_SPATIAL */
     int32_t reserved;
     int64_t kernel[CM_MAX_SPATIAL];
     int64_t strides[CM_MAX_SPATIAL];
     int64_t dilations[CM_MAX_SPATIAL];
-    int64_t pads_begin[CM_MAX_SPATIAL]; /* may be negative: what a pad takes away */
+    int64_t pads_begin[CM_MAX_SPATIAL]; /* negative: cropping */
     int64_t pads_end[CM_MAX_SPATIAL];
 };
 
 /*
- * One piece of work. Two primitives of equal bytes are the same work, so what does not apply
- * is zero.
+ * One unit of work. Two primitives with equal bytes are the same work, so unused members must
+ * be zero.
  */
 struct cm_primitive {
     int32_t kind;      /* enum cm_primitive_kind */
@@ -212,69 +213,69 @@ struct cm_primitive {
     struct cm_tensor inputs[CM_MAX_INPUTS];
     struct cm_tensor outputs[CM_MAX_OUTPUTS];
     struct cm_window window;
-    int64_t groups; /* 1 where there is one */
+    int64_t groups; /* >= 1 */
     int32_t axis;
     int32_t n_steps;
     struct cm_eltwise steps[CM_MAX_STEPS];
-    double epsilon;     /* of norms */
-    double scale;       /* of attention: what q k^T is multiplied by; 0: 1 / sqrt(D) */
-    int32_t causal;     /* attention: 1: keys after the query are masked */
+    double epsilon;     /* norms */
+    double scale;       /* attention: factor of q k^T; 0: 1 / sqrt(D) */
+    int32_t causal;     /* attention: 1 masks keys after the query */
     int32_t directions; /* rnn: 1 or 2 */
-    int64_t hidden;     /* rnn: states of one direction */
-    /* The work by the exact convention, and the bytes of operands and results, each once. */
+    int64_t hidden;     /* rnn: hidden size per direction */
+    /* FLOPs by the exact convention; bytes of operands and results, each counted once. */
     int64_t flops;
     int64_t bytes_read;
     int64_t bytes_written;
 };
 
 /*
- * What elements are computed in. From CM_PRECISION_FP16 on the primitives have those elements
- * already, and a backend looks at nothing but them; of fp32 it has to know whether it may
- * round.
+ * Compute precision. From CM_PRECISION_FP16 on, the primitives already have these element types
+ * and a backend needs nothing else; for fp32 tensors the precision decides whether a backend
+ * may use TF32.
  */
 enum cm_precision {
-    CM_PRECISION_AS_STORED, /* fp32 tensors are multiplied as fp32 */
-    CM_PRECISION_TF32,      /* fp32 tensors may be rounded to 10 bits of mantissa */
+    CM_PRECISION_AS_STORED, /* multiply fp32 tensors in fp32 */
+    CM_PRECISION_TF32,      /* fp32 tensors may be rounded to a 10-bit mantissa */
     CM_PRECISION_FP16,
     CM_PRECISION_BF16,
-    CM_PRECISION_INT8, /* operands of products; they add up in 32 bits */
-    CM_PRECISION_FP8,  /* the same, e4m3 */
+    CM_PRECISION_INT8, /* operands of products; 32-bit accumulators */
+    CM_PRECISION_FP8,  /* operands of products, e4m3; 32-bit accumulators */
     CM_N_PRECISIONS
 };
 
-/* Where the channels of images stand. The strides of the primitives say the same. */
+/* Position of the channels of images. The strides of the primitives agree with it. */
 enum cm_layout {
-    CM_LAYOUT_AUTO, /* strides are row-major; where it does better with others, a backend may */
+    CM_LAYOUT_AUTO, /* row-major strides; a backend may use another layout if it is faster */
     CM_LAYOUT_NCHW,
     CM_LAYOUT_NHWC, /* channels last */
     CM_N_LAYOUTS
 };
 
-/* What a time stands for. */
+/* Origin of a time, or why there is none. */
 enum cm_measure_state {
-    CM_UNSUPPORTED,   /* no time: the backend does not do it, the reason says why */
-    CM_MEASURED,      /* it ran */
-    CM_MODELLED,      /* computed from a description of the device; it did not run */
-    CM_PROXY,         /* something of the same size ran in its place: the reason says what */
-    CM_VIEW,          /* nothing to do */
-    CM_OUT_OF_MEMORY, /* no time: the device has not enough */
-    CM_CRASHED,       /* no time: the process that measured died */
-    CM_TIMED_OUT,     /* no time: it was stopped */
-    CM_PLANNED,       /* no time: it could run like this, nothing was asked to */
-    CM_INVENTED,      /* from a table, for tests: it stands for nothing */
+    CM_UNSUPPORTED,   /* no time: the backend does not support it; see reason */
+    CM_MEASURED,      /* the primitive ran */
+    CM_MODELLED,      /* computed from a description of the device */
+    CM_PROXY,         /* other work of the same size ran; see reason */
+    CM_VIEW,          /* no work */
+    CM_OUT_OF_MEMORY, /* no time: out of device memory */
+    CM_CRASHED,       /* no time: the measuring process crashed */
+    CM_TIMED_OUT,     /* no time: the measurement was stopped */
+    CM_PLANNED,       /* no time: planned only (plan_only) */
+    CM_INVENTED,      /* from a table for tests; meaningless as a time */
     CM_N_MEASURE_STATES
 };
 
 enum cm_measure_flags {
-    CM_FLAG_UNSTABLE = 1,    /* the samples or the rounds do not agree */
-    CM_FLAG_FEW_SAMPLES = 2, /* the time was over before there were enough */
-    CM_FLAG_NOT_COLD = 4,    /* the caches may still have held the operands of the cold runs */
-    CM_FLAG_THROTTLED = 8,   /* the device held its clock back meanwhile */
-    CM_FLAG_LAUNCHES = 16,   /* each execution was launched by the host: overheads are in it */
-    CM_FLAG_CACHED = 32      /* set by the program: it ran in an earlier call of it */
+    CM_FLAG_UNSTABLE = 1,    /* samples or rounds disagree */
+    CM_FLAG_FEW_SAMPLES = 2, /* the time budget ended before enough samples */
+    CM_FLAG_NOT_COLD = 4,    /* caches may hold operands of the cold runs */
+    CM_FLAG_THROTTLED = 8,   /* the device throttled during the measurement */
+    CM_FLAG_LAUNCHES = 16,   /* every execution is a host launch: includes launch overhead */
+    CM_FLAG_CACHED = 32      /* set by the program: measured in an earlier call */
 };
 
-/* Seconds of one execution. */
+/* Time per execution, in seconds. */
 struct cm_timing {
     double median, q1, q3, min, max;
     int32_t n_samples;  /* 0: not timed */
@@ -286,90 +287,88 @@ struct cm_timing {
 #define CM_NAME_SIZE   128
 #define CM_WORD_SIZE   32
 
-/* Why not, in one sentence for people, without the name of the backend. */
+/* Reason for a failure: one English sentence without the name of the backend. */
 struct cm_reason {
     char text[CM_REASON_SIZE];
 };
 
-/* Whether units that only multiply matrices did it. */
+/* Use of tensor cores (matrix units). */
 enum cm_tensor_cores { CM_TENSOR_CORES_UNKNOWN, CM_TENSOR_CORES_NO, CM_TENSOR_CORES_YES };
 
-/* One function that runs on the device; 0 and "" where not known. */
+/* A kernel on the device; 0 and "" if unknown. */
 struct cm_kernel {
     char name[CM_KERNEL_SIZE];
-    int32_t calls; /* in one execution */
+    int32_t calls; /* launches per execution */
     int32_t grid[3];
     int32_t block[3];
-    int32_t registers;       /* of a thread */
-    int32_t shared_bytes;    /* of a block */
+    int32_t registers;       /* per thread */
+    int32_t shared_bytes;    /* per block */
     int32_t tensor_cores;    /* enum cm_tensor_cores */
-    char rule[CM_WORD_SIZE]; /* by what that was decided: "cublaslt flags", "name" */
-    double blocks_per_unit;  /* blocks of the grid by multiprocessors */
-    double occupancy; /* resident threads by those there is room for, of a grid of this size */
+    char rule[CM_WORD_SIZE]; /* evidence for tensor_cores: "cublaslt flags", "name" */
+    double blocks_per_unit;  /* blocks of the grid / multiprocessors */
+    double occupancy;        /* resident threads / maximum, for a grid of this size */
 };
 
-/* How a primitive runs; 0 and "" where not known. */
+/* How a primitive runs; 0 and "" if unknown. */
 struct cm_how {
     char provider[CM_WORD_SIZE];  /* part of the backend: "cudnn graph", "cublaslt" */
     char algorithm[CM_NAME_SIZE]; /* "engine 62", "brgconv:avx512_core" */
-    int32_t tensor_cores;         /* of the algorithm; its kernels say it one by one */
-    int32_t plans_tried;          /* until one was accepted */
-    int32_t n_sets;               /* of operands that cold executions go round */
-    int32_t n_kernels; /* 0: not known; more than CM_MAX_KERNELS: those are left out */
+    int32_t tensor_cores;         /* of the algorithm; enum cm_tensor_cores */
+    int32_t plans_tried;          /* plans tried until one was accepted */
+    int32_t n_sets;               /* operand sets that cold executions cycle through */
+    int32_t n_kernels; /* 0: unknown; may exceed CM_MAX_KERNELS, the rest is not listed */
     int64_t workspace_bytes;
-    double plan_seconds; /* to find and compile it; no part of any time */
+    double plan_seconds; /* time to find and compile the plan; not part of any time */
     struct cm_kernel kernels[CM_MAX_KERNELS];
 };
 
-/* The device's own state at one moment; 0 and "" where not known. */
+/* State of the device at one moment; 0 and "" if unknown. */
 struct cm_clocks {
     int32_t unit_mhz;
-    int32_t unit_most_mhz; /* that it can reach */
+    int32_t unit_most_mhz; /* maximum of unit_mhz */
     int32_t memory_mhz;
     int32_t temperature_c;
     double power_w;
-    char throttle[CM_WORD_SIZE *
-                  2]; /* why it holds its clock back: "power cap"; "": it does not */
+    char throttle[CM_WORD_SIZE * 2]; /* reason: "power cap"; "": not throttled */
 };
 
 struct cm_measurement {
     int32_t state; /* enum cm_measure_state */
     uint32_t flags;
-    struct cm_timing cold; /* operands come from memory; of a modelled time the only one */
-    struct cm_timing warm; /* operands are where the execution before left them */
+    struct cm_timing cold; /* operands come from memory; the only one if modelled */
+    struct cm_timing warm; /* operands may be in the caches */
     double drift; /* |later round / first round - 1| of the cold median; 0: one round */
     struct cm_how how;
     struct cm_clocks clocks; /* right after the cold runs */
     struct cm_reason reason;
 };
 
-/* What a plan turned out to be. */
+/* Facts about a plan. */
 struct cm_plan_facts {
-    int32_t state;  /* CM_MEASURED, CM_PROXY or CM_VIEW; CM_INVENTED of a table */
-    uint32_t flags; /* what the backend knows of enum cm_measure_flags */
+    int32_t state;  /* CM_MEASURED, CM_PROXY, CM_VIEW; CM_INVENTED if from a table */
+    uint32_t flags; /* enum cm_measure_flags that the backend knows */
     struct cm_how how;
-    struct cm_reason reason; /* what ran in its place, of a proxy */
+    struct cm_reason reason; /* proxy: what runs instead */
 };
 
-/* Facts that a report may print; 0 and "" where not known. */
+/* Facts about a device, for reports; 0 and "" if unknown. */
 struct cm_device_facts {
     char name[CM_NAME_SIZE];    /* "NVIDIA H200" */
-    char version[CM_NAME_SIZE]; /* "cuDNN 9.19.0, driver 580.65"; of a model: where its figures
-                                   stand */
+    char version[CM_NAME_SIZE]; /* "cuDNN 9.19.0, driver 580.65"; model: source of its rates */
     char architecture[CM_WORD_SIZE]; /* "sm_90" */
-    char address[CM_WORD_SIZE];      /* of the device in its machine: "0000:1b:00.0" */
+    char address[CM_WORD_SIZE];      /* in the machine: "0000:1b:00.0" */
     int64_t memory_bytes;
-    int64_t cache_bytes;    /* the last level: what a cold time has to get past */
-    int32_t n_units;        /* multiprocessors, threads */
-    int32_t threads_a_unit; /* that are resident at once */
+    int64_t cache_bytes;    /* last-level cache, to be evicted before a cold execution */
+    int32_t n_units;        /* multiprocessors or threads */
+    int32_t threads_a_unit; /* maximum of resident threads per unit */
     int32_t has_tensor_cores;
-    int32_t modelled;             /* 1: a description, nothing that runs */
-    double bandwidth;             /* bytes a second */
-    double floor;                 /* seconds that even an empty primitive takes */
-    char warning[CM_REASON_SIZE]; /* what makes its times doubtful: a busy machine */
+    int32_t modelled;             /* 1: a device model that cannot run anything */
+    double bandwidth;             /* bytes/s */
+    double floor;                 /* seconds: time of an empty primitive */
+    char warning[CM_REASON_SIZE]; /* why times may be unreliable: a busy machine */
 };
 
-/* `--backend NAME:key=value`; text, as the user wrote it. */
+/* One `key=value` of `--backend NAME:key=value`, as given. */
 struct cm_setting {
     const char *name;
     const char *value;
@@ -380,28 +379,28 @@ struct cm_settings {
     const struct cm_setting *items;
     int32_t precision; /* enum cm_precision */
     int32_t layout;    /* enum cm_layout */
-    int32_t autotune;  /* how many algorithms `plan` may run to pick one; 0, 1: it runs none */
-    int32_t plan_only; /* 1: `run` is never called, so that `open` may do without the device */
+    int32_t autotune;  /* algorithms that `plan` may run to pick one; 0 or 1: runs none */
+    int32_t plan_only; /* 1: `run` is never called, so `open` needs no device */
 };
 
-/* What a backend understands; a row with a NULL name ends the table. */
+/* A setting that a backend accepts; a row with a NULL name ends the table. */
 struct cm_backend_option {
     const char *name;
-    const char *value; /* how the help calls the value: "N", "FILE" */
+    const char *value; /* placeholder of the value: "N", "FILE" */
     const char *help;  /* one line */
 };
 
-/* What a slot returns; all but CM_BACKEND_OK have set the reason. */
+/* Status of a backend function; every status but CM_BACKEND_OK sets the reason. */
 enum cm_backend_status {
     CM_BACKEND_OK = 0,
-    CM_BACKEND_REFUSED = -1,   /* not this primitive, this setting, this machine */
-    CM_BACKEND_NO_MEMORY = -2, /* of the device or of the host; smaller ones may still go */
-    CM_BACKEND_BROKEN = -3,    /* the device is lost to this process: begin a new one */
+    CM_BACKEND_REFUSED = -1,   /* unsupported primitive, setting or machine */
+    CM_BACKEND_NO_MEMORY = -2, /* out of device or host memory; smaller primitives may fit */
+    CM_BACKEND_BROKEN = -3,    /* the device is unusable in this process: start a new one */
 };
 
 enum cm_cache { CM_COLD, CM_WARM };
 
-/* Where an operand of a network stands. */
+/* Memory block of an operand of a network. */
 enum cm_block { CM_BLOCK_ARENA, CM_BLOCK_WEIGHTS };
 
 struct cm_place {
@@ -417,72 +416,71 @@ struct cm_network_step {
     struct cm_place outputs[CM_MAX_OUTPUTS];
 };
 
-/* Primitives one after the other, each reading what the ones before wrote. */
+/* A sequence of primitives; each may read results of earlier ones. */
 struct cm_network {
     uint32_t n_primitives;
     uint32_t n_steps;
     const struct cm_primitive *primitives;
     const struct cm_network_step *steps;
-    int64_t arena_bytes;  /* of CM_BLOCK_ARENA: inputs and activations share it over time */
-    int64_t weight_bytes; /* of CM_BLOCK_WEIGHTS */
+    int64_t arena_bytes;  /* size of CM_BLOCK_ARENA: inputs and activations, reused */
+    int64_t weight_bytes; /* size of CM_BLOCK_WEIGHTS */
 };
 
-struct cm_device; /* the backend's own */
-struct cm_plan;   /* the backend's own */
+struct cm_device; /* private to the backend */
+struct cm_plan;   /* private to the backend */
 
 /*
- * A backend. One thread calls it. Of one device many plans may exist; all calls for it come
- * from the process that opened it, which may end without a call of close.
+ * A backend. It is called from one thread. A device may have many plans; all calls for a device
+ * come from the process that opened it, which may exit without calling close.
  */
 struct cm_backend {
     uint32_t abi;     /* CM_BACKEND_ABI, first in every version */
-    uint32_t size;    /* sizeof(struct cm_backend) where it was compiled */
+    uint32_t size;    /* sizeof(struct cm_backend) at its compile time */
     const char *name; /* as in --backend; [a-z0-9-] */
     const char *summary;
     const struct cm_backend_option *options; /* NULL: none */
 
-    /* Finds the device and takes it. A setting whose name it does not know is refused. */
+    /* Finds and opens the device. Refuses settings with unknown names. */
     int (*open)(const struct cm_settings *settings, struct cm_device **ret,
                 struct cm_reason *reason);
     void (*facts)(const struct cm_device *device, struct cm_device_facts *ret);
     void (*close)(struct cm_device *device);
 
     /*
-     * A backend that models has this and none of the slots below: fills state, cold and
-     * reason. NULL: the backend measures.
+     * For a backend that models the device: fills state, cold and reason. All functions below
+     * are then NULL. NULL: the backend measures.
      */
     int (*estimate)(struct cm_device *device, const struct cm_primitive *primitive,
                     struct cm_measurement *ret, struct cm_reason *reason);
 
     /*
-     * Everything that is not to be timed: picks the algorithm, allocates operands and fills
-     * them (never with zeros: devices draw less power on them, and run faster), as many sets
-     * of them as it takes to be cold.
+     * Does all work that is not timed: picks the algorithm, allocates operands and fills them
+     * with non-zero values (zeros draw less power, so the device would run faster), in as many
+     * sets as cold executions need.
      */
     int (*plan)(struct cm_device *device, const struct cm_primitive *primitive,
                 struct cm_plan **ret, struct cm_reason *reason);
-    /* Runs it `n` times and waits; *ret_seconds is what all of them took together. */
+    /* Runs the plan `n` times and waits; *ret_seconds is the total time. */
     int (*run)(struct cm_plan *plan, uint32_t n, enum cm_cache cache, double *ret_seconds,
                struct cm_reason *reason);
-    /* Asked after the first run, since some know only then which kernel it was; with
-     * settings.plan_only without one. */
+    /* Called after the first run, because some backends only then know the kernel; with
+     * settings.plan_only without a run. */
     void (*plan_facts)(const struct cm_plan *plan, struct cm_plan_facts *ret);
     void (*drop)(struct cm_plan *plan);
 
-    /* Slots that may be NULL. */
+    /* Optional functions: may be NULL. */
 
-    /* The clocks as they are now. */
+    /* Returns the current clocks. */
     void (*clocks)(struct cm_device *device, struct cm_clocks *ret);
-    /* One plan for all steps in their order, on operands at their places; it is run (warm),
-     * asked and dropped like that of a primitive. */
+    /* Makes one plan for all steps in order, with operands at the given offsets. It is run
+     * (warm), queried and dropped like the plan of a primitive. */
     int (*network)(struct cm_device *device, const struct cm_network *network,
                    struct cm_plan **ret, struct cm_reason *reason);
 };
 
 /*
- * The one symbol of a module, named CM_BACKEND_ENTRY. `abi` is what the program speaks; a
- * module that speaks several gives that one. Borrowed, valid until the program ends; NULL: it
- * does not speak it.
+ * Type of the one symbol of a module, CM_BACKEND_ENTRY. Returns the backend for the program's
+ * ABI version `abi`, valid until the program ends; NULL if the module does not support it.
  */
 typedef const struct cm_backend *cm_backend_entry(uint32_t abi);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gate: limits on what a model costs, a baseline to compare it with, and the verdict, as
- * plain data (docs/gate.md).
+ * Regression gate: limits on the costs of a model, a baseline to compare with, and the verdict,
+ * as plain data (docs/gate.md).
  *
- * A figure that nobody knows passes no limit: it is "not-compared", which is neither a pass nor
- * a regression. A missing baseline is that too, never a change by 100%.
+ * An unknown value passes no limit: its state is "not-compared", neither a pass nor a
+ * regression. The same holds if the baseline is missing.
  */
 #ifndef COSTMODEL_CHECK_H
 #define COSTMODEL_CHECK_H
@@ -21,39 +21,39 @@
 extern "C" {
 #endif
 
-/* Limits, and what they are to be tried at: schema "costmodel/budget/1". */
+/* Limits and the options to profile with: schema "costmodel/budget/1". */
 struct cm_budget {
-    const char *convention; /* "": as asked elsewhere */
-    size_t n_batches;       /* 0: the baseline's, or the file's */
+    const char *convention; /* "": not set */
+    size_t n_batches;       /* 0: those of the baseline, or the file's batch */
     const size_t *batches;
     size_t n_dims;
     const struct cm_named_size *dims;
     size_t n_limits;
     const char *const *limits; /* "macs <= 4.1G", "layer1.*: flops <= +0% | +1M" */
-    void *arena;               /* the library's */
+    void *arena;               /* private */
 };
 
-/* What a time needs to be compared with another. */
+/* Conditions and spread of the times of a baseline, needed to compare them. */
 struct cm_baseline_times {
     bool present;
     const char *state;     /* "measured", "modelled", "invented", "proxy" */
-    const char *device;    /* as it calls itself */
+    const char *device;    /* its own name */
     const char *precision; /* "fp16" */
     const char *layout;    /* of images: "auto" */
-    int64_t low_ps;        /* the sum of the first quartiles of what ran; equal for a model */
-    int64_t high_ps;       /* of the third ones */
-    int64_t untimed_nodes; /* that have none */
-    const char *doubt;     /* why the times say little: "unstable"; "" */
+    int64_t low_ps;        /* sum of first quartiles; equal to high_ps if modelled */
+    int64_t high_ps;       /* sum of third quartiles */
+    int64_t untimed_nodes; /* nodes without a time */
+    const char *doubt;     /* why the times are unreliable: "unstable"; "" */
 };
 
-/* A model at one batch. Of `figures` there are inputs, options, totals, coverage, the sizes of
- * memory, and the training step. */
+/* A model at one batch. `figures` holds only inputs, options, totals, coverage, memory sizes
+ * and the training step. */
 struct cm_baseline_profile {
     struct cm_result figures;
     struct cm_baseline_times times;
 };
 
-/* Between what a time lies, in picoseconds: by first quartiles, and by third ones. */
+/* Spread of a time, in picoseconds: sums of first and of third quartiles. */
 struct cm_baseline_spread {
     bool present;
     int64_t low_ps;
@@ -61,130 +61,130 @@ struct cm_baseline_spread {
 };
 
 struct cm_baseline_module {
-    int64_t batch;                   /* of which profile; CM_UNKNOWN where no axis is a batch */
-    struct cm_module module;         /* path, type, arguments, calls, costs, peak */
-    struct cm_baseline_spread times; /* of all that ran in it */
+    int64_t batch;                   /* of its profile; CM_UNKNOWN: no batch axis */
+    struct cm_module module;         /* only path, type, arguments, calls, costs, peak */
+    struct cm_baseline_spread times; /* of the timed nodes inside */
 };
 
-/* Why a baseline became what it is. */
+/* One update of a baseline. */
 struct cm_baseline_change {
     const char *reason;
-    int64_t batch; /* of the figures that follow: the first that was profiled */
+    int64_t batch; /* of `changes`: the first profiled batch */
     size_t n_changes;
-    const struct cm_named_size *changes; /* metric and by how much it changed */
+    const struct cm_named_size *changes; /* metric key and difference */
 };
 
 /* Schema "costmodel/baseline/2". */
 struct cm_baseline {
-    const char *model; /* name of the file, without its folder */
+    const char *model; /* file name without its directory */
     size_t n_profiles;
     const struct cm_baseline_profile *profiles;
     size_t n_modules;
     const struct cm_baseline_module *modules; /* in the order of the profiles */
     size_t n_history;
-    const struct cm_baseline_change *history; /* the oldest first */
-    void *arena;                              /* the library's */
+    const struct cm_baseline_change *history; /* oldest first */
+    void *arena;                              /* private */
 };
 
 struct cm_check_limit {
     const char *text;
-    const char *source; /* where it stands: "budget.json", "--limit" */
+    const char *source; /* "budget.json", "--limit" */
 };
 
 struct cm_check_options {
-    const struct cm_baseline *baseline; /* NULL: there is none */
-    const char *no_baseline;            /* why: "no baseline was given" */
-    size_t n_limits;                    /* 0: nothing may get dearer */
+    const struct cm_baseline *baseline; /* NULL: none */
+    const char *no_baseline;            /* reason: "no baseline was given" */
+    size_t n_limits;                    /* 0: no cost may increase over the baseline */
     const struct cm_check_limit *limits;
-    size_t n_beside; /* of the profiles, the last ones: there only limits that name their batch
-                        are tried */
-    bool allow_incomplete; /* compare what is known of a model that is not known wholly */
-    bool fail_ambiguous;
-    size_t top;         /* modules to blame a regression on */
-    const char *accept; /* the command that accepts what changed; "" */
+    size_t n_beside; /* the last n_beside profiles are checked only against limits that name
+                        their batch */
+    bool allow_incomplete; /* check a model with unknown operators or shapes */
+    bool fail_ambiguous;   /* exit 1 if measured times overlap */
+    size_t top;            /* modules to report per regression */
+    const char *accept;    /* command that accepts the new costs; "" */
 };
 
-/* A module, or the whole model (path ""), held against one limit. */
+/* A module, or the whole model (path ""), checked against one limit. */
 struct cm_check_finding {
     const char *path;
     const char *state;    /* as in cm_check_case */
-    int64_t value;        /* this and the next CM_UNKNOWN where there is none */
-    int64_t old;          /* the baseline's */
-    int64_t bound;        /* the most of what the limit allows; CM_UNKNOWN: not known */
-    int64_t over;         /* value - bound where that is a regression; else CM_UNKNOWN */
-    const char *because;  /* of what is not-compared or ambiguous; "" */
+    int64_t value;        /* CM_UNKNOWN: none */
+    int64_t old;          /* baseline value; CM_UNKNOWN: none */
+    int64_t bound;        /* largest value that the limit allows; CM_UNKNOWN */
+    int64_t over;         /* value - bound of a regression; else CM_UNKNOWN */
+    const char *because;  /* why it is not-compared or ambiguous; "" */
     bool upper_bound;     /* value is an upper bound */
-    bool old_upper_bound; /* old is one */
+    bool old_upper_bound; /* old is an upper bound */
 };
 
-/* A module that a regression comes from. */
+/* A module that causes a regression. */
 struct cm_check_blame {
     const char *path;
-    const char *was;      /* its path in the baseline; "" it is new */
+    const char *was;      /* its path in the baseline; "": new */
     const char *change;   /* "changed", "added", "removed", "renamed" */
-    int64_t value;        /* 0 of one that was removed */
-    int64_t old;          /* 0 of one that was added */
+    int64_t value;        /* 0 if removed */
+    int64_t old;          /* 0 if added */
     int64_t by;           /* value - old */
     bool upper_bound;     /* value is an upper bound */
-    bool old_upper_bound; /* old is one */
+    bool old_upper_bound; /* old is an upper bound */
 };
 
 /* One limit at one batch. */
 struct cm_check_case {
     const char *limit;  /* its text */
-    const char *source; /* where that stands */
-    const char *metric; /* its key: "macs" */
+    const char *source; /* as in cm_check_limit */
+    const char *metric; /* key: "macs" */
     const char *unit;   /* "elements", "MACs", "flops", "bytes", "ps" */
-    int64_t batch;      /* CM_UNKNOWN where no axis is a batch */
+    int64_t batch;      /* CM_UNKNOWN: no batch axis */
     const char *state;  /* "pass", "regression", "ambiguous", "not-compared" */
-    int64_t compared;   /* modules that the limit is on; 1 of the whole model */
-    size_t n_findings;  /* what did not pass, the worst first; of the whole model always one */
+    int64_t compared;   /* modules that the limit applies to; 1 for the whole model */
+    size_t n_findings;  /* modules that did not pass, worst first; 1 for the whole model */
     const struct cm_check_finding *findings;
-    int64_t more_findings; /* how many are not listed */
-    size_t n_blame;        /* of a regression, the largest change first */
+    int64_t more_findings; /* findings that are not listed */
+    size_t n_blame;        /* causes of a regression, largest change first */
     const struct cm_check_blame *blame;
-    int64_t more_blame; /* how many are not listed */
+    int64_t more_blame; /* causes that are not listed */
 };
 
 /* Schema "costmodel/check/2". */
 struct cm_verdict {
     const char *model; /* path */
-    const char *state; /* the worst of the cases: "pass", "regression", "ambiguous",
-                          "not-compared"; a regression stands over what was not compared */
-    int64_t passed;    /* cases */
+    const char *state; /* worst state of the cases: "regression", "not-compared", "ambiguous",
+                          "pass" */
+    int64_t passed;    /* number of cases, by state */
     int64_t regressions;
     int64_t ambiguous;
     int64_t not_compared;
     const char *convention;
     bool fail_ambiguous;
-    const char *baseline; /* what was compared with: "" nothing, or the name of its model */
-    const char *times;    /* what they are and of which device: "modelled, NVIDIA H200"; "" */
-    const char *accept;   /* the command that accepts what changed; "" */
+    const char *baseline; /* model name of the baseline; "": none */
+    const char *times;    /* kind and device of the times: "modelled, NVIDIA H200"; "" */
+    const char *accept;   /* command that accepts the new costs; "" */
     size_t n_unchecked;
-    const size_t *unchecked; /* batches of the baseline that nothing was compared with */
+    const size_t *unchecked; /* batches of the baseline without a new profile */
     size_t n_cases;
-    const struct cm_check_case *cases; /* batch by batch, limits in their order; behind them
-                                          those of limits whose batch was not profiled */
-    void *arena;                       /* the library's */
+    const struct cm_check_case *cases; /* by batch, then limit; last those of limits whose
+                                          batch was not profiled */
+    void *arena;                       /* private */
 };
 
-/* What the gate says to a script: 0 pass, 1 regression, 3 could not compare. */
+/* Returns the exit status of the check: 0 pass, 1 regression, 3 not compared. */
 static inline int cm_verdict_exit(const struct cm_verdict *verdict) {
     if (verdict->regressions > 0) return 1;
     if (verdict->not_compared > 0) return 3;
     return verdict->ambiguous > 0 && verdict->fail_ambiguous ? 1 : 0;
 }
 
-/* CM_OK, CM_REFUSED, CM_NO_MEMORY; the limits' own words are read by cm_check. */
+/* Reads a budget; cm_check parses its limits. CM_OK, CM_REFUSED, CM_NO_MEMORY. */
 CM_API int cm_budget_read_json(const char *text, size_t size, const char *name,
                                struct cm_diagnostics *diagnostics,
                                struct cm_budget **ret_budget) CM_MUST_CHECK;
 CM_API void cm_budget_free(struct cm_budget *budget);
 
 /*
- * A baseline of `n` profiles of one model, each at another batch. `old` (NULL: none) gives its
- * history, to which `reason` ("": nothing) is added. It borrows from all of
- * them.
+ * Makes a baseline of `n` profiles of one model, each at another batch. Its history is that of
+ * `old` (NULL: none) plus an entry with `reason` ("": no entry). The baseline borrows from all
+ * arguments.
  */
 CM_API int cm_baseline_make(const struct cm_result *const *results, size_t n,
                             const struct cm_baseline *old, const char *reason,
@@ -197,36 +197,35 @@ CM_API int cm_baseline_write_json(const struct cm_baseline *baseline, FILE *out)
 CM_API void cm_baseline_free(struct cm_baseline *baseline);
 
 /*
- * By figures that are costs, or that a limit is on, times aside, of the whole and of modules:
- * whether something got cheaper, and dearer. A module that the old one has not counts where a
- * limit is on it.
+ * Comparison of two baselines, for the model and its modules, over all metrics that are costs
+ * or have a limit, without times. A module that only `now` has counts only if it has a limit.
  */
 struct cm_baseline_trend {
-    bool cheaper;
-    bool dearer;
-    const char *dearest;        /* key of the first metric that got dearer; NULL none */
-    const char *dearest_module; /* of which module, the path is `now`'s; "" the whole */
-    bool comparable; /* false: not the same batches or options, only incomplete is set */
-    bool incomplete; /* `now` has operators or shapes that are not known */
+    bool cheaper;               /* some metric decreased */
+    bool dearer;                /* some metric increased */
+    const char *dearest;        /* key of the first metric that increased; NULL: none */
+    const char *dearest_module; /* its module, a path of `now`; "": the whole model */
+    bool comparable; /* false: other batches or options; then only `incomplete` is valid */
+    bool incomplete; /* `now` has unknown operators or unbounded shapes */
 };
 
-/* CM_OK, CM_USAGE (a limit is at fault), CM_REFUSED (the modules of one are no tree),
- * CM_NO_MEMORY. */
+/* Compares two baselines. CM_OK, CM_USAGE (invalid limit), CM_REFUSED (modules do not form a
+ * tree), CM_NO_MEMORY. */
 CM_API int cm_baseline_compare(const struct cm_baseline *old, const struct cm_baseline *now,
                                size_t n_limits, const struct cm_check_limit *limits,
                                struct cm_diagnostics *diagnostics,
                                struct cm_baseline_trend *ret_trend) CM_MUST_CHECK;
 
-/* The batch that the limit names, "macs @ 32 <= 1G"; CM_UNKNOWN: none, so that it holds at
- * each. CM_OK, CM_USAGE (the limit is at fault), CM_NO_MEMORY. */
+/* Sets *ret_batch to the batch of a limit, 32 for "macs @ 32 <= 1G"; CM_UNKNOWN if the limit
+ * applies to every batch. CM_OK, CM_USAGE (invalid limit), CM_NO_MEMORY. */
 CM_API int cm_check_limit_batch(const struct cm_check_limit *limit,
                                 struct cm_diagnostics *diagnostics,
                                 int64_t *ret_batch) CM_MUST_CHECK;
 
 /*
- * Holds profiles of one model, each at another batch, against the limits. CM_OK whatever the
- * verdict is, CM_USAGE (a limit is at fault), CM_REFUSED (the modules of the baseline are no
- * tree), CM_NO_MEMORY. Freed with cm_verdict_free.
+ * Checks profiles of one model, each at another batch, against the limits. CM_OK for every
+ * verdict, CM_USAGE (invalid limit), CM_REFUSED (modules of the baseline do not form a tree),
+ * CM_NO_MEMORY. Free with cm_verdict_free.
  */
 CM_API int cm_check(const struct cm_result *const *results, size_t n,
                     const struct cm_check_options *options, struct cm_diagnostics *diagnostics,
@@ -238,13 +237,13 @@ CM_API int cm_verdict_write_text(const struct cm_verdict *verdict,
                                  const struct cm_text_options *options,
                                  FILE *out) CM_MUST_CHECK;
 CM_API int cm_verdict_write_json(const struct cm_verdict *verdict, FILE *out) CM_MUST_CHECK;
-/* A table that fits a comment on a pull request. */
+/* Writes a Markdown table that fits into a pull request comment. */
 CM_API int cm_verdict_write_markdown(const struct cm_verdict *verdict, FILE *out) CM_MUST_CHECK;
-/* JUnit's XML: a test case for each limit and batch. */
+/* Writes JUnit XML: one test case per limit and batch. */
 CM_API int cm_verdict_write_junit(const struct cm_verdict *verdict, FILE *out) CM_MUST_CHECK;
-/* SARIF 2.1.0: a result for each case that did not pass. */
+/* Writes SARIF 2.1.0: one result per case that did not pass. */
 CM_API int cm_verdict_write_sarif(const struct cm_verdict *verdict, FILE *out) CM_MUST_CHECK;
-/* Commands of GitHub's workflows: an annotation for each case that did not pass. */
+/* Writes GitHub workflow commands: one annotation per case that did not pass. */
 CM_API int cm_verdict_write_github(const struct cm_verdict *verdict, FILE *out) CM_MUST_CHECK;
 
 #ifdef __cplusplus

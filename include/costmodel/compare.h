@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two results beside each other: what became dearer, where, and whether they can be compared.
+ * Comparison of two results: which costs changed, in which modules and operators, and whether
+ * the two are comparable.
  *
  *     struct cm_diff *diff = NULL;
  *     if (cm_diff_make(before, after, diagnostics, &diff) == CM_OK && cm_diff_comparable(diff))
@@ -18,35 +19,34 @@ extern "C" {
 
 enum cm_unit { CM_UNIT_ELEMENTS, CM_UNIT_MACS, CM_UNIT_FLOPS, CM_UNIT_BYTES, CM_UNIT_PS };
 
-/* A figure of a model, of a module or of an operator that can be compared with another's. */
+/* A comparable metric of a model, a module or an operator. */
 struct cm_metric {
     const char *key; /* as in JSON: "macs", "peak_activation_bytes", "training.peak_bytes" */
-    const char *heading; /* for people: "fwd MACs" */
+    const char *heading; /* in reports: "fwd MACs" */
     enum cm_unit unit;
-    bool of_modules;   /* a module has one, too */
-    bool of_operators; /* an operator (struct cm_operator) has one, too */
-    bool is_sum;       /* a parent's is that of its children and of its own nodes */
-    bool timed;        /* has a spread: equal models differ in it */
-    bool is_part;      /* says more of another one: of no interest where it is 0 */
-    bool is_cost;      /* less of it is better, so that a ratchet goes by it */
+    bool of_modules;   /* defined for modules */
+    bool of_operators; /* defined for operators (struct cm_operator) */
+    bool is_sum;       /* a parent's value is the sum over its children and own nodes */
+    bool timed;        /* measured with a spread: differs even for equal models */
+    bool is_part;      /* part of another metric; not reported if 0 */
+    bool is_cost;      /* smaller is better: used by --ratchet */
 };
 
-/* The metrics that there are, the same for every result, in the order of reports; false past
- * the last. */
+/* Gets a metric by index, in report order, the same for every result. Returns false past the
+ * last. */
 CM_API bool cm_metric_at(size_t metric, struct cm_metric *ret);
-/* By key; CM_NO_INDEX: there is none. */
+/* Returns the index of a key; CM_NO_INDEX if there is none. */
 CM_API size_t cm_metric_find(const char *key);
 
-/* What a result says of a metric. */
+/* The value of a metric in a result. */
 struct cm_figure {
-    int64_t value;    /* CM_UNKNOWN: not known */
-    bool upper_bound; /* it is an upper bound: what is only data decide is counted at its
-                         largest */
+    int64_t value;    /* CM_UNKNOWN: unknown */
+    bool upper_bound; /* value is an upper bound: data-dependent dims at their maximum */
 };
 
 /*
- * False, and *ret untouched: the result has no such figure at all (no times, no training step;
- * not a figure of modules, or operators).
+ * Get the value of a metric. Return false, with *ret unchanged, if the result does not have it
+ * (no times, no training step, not defined for modules or operators).
  */
 CM_API bool cm_metric_of_total(size_t metric, const struct cm_result *result,
                                struct cm_figure *ret);
@@ -56,39 +56,40 @@ CM_API bool cm_metric_of_operator(size_t metric, const struct cm_result *result,
                                   size_t operator_index, struct cm_figure *ret);
 
 /*
- * Whether the figure is of a training step in this result, as `required_bytes` is where it has
- * one. Those leave out what has only a bound (cm_coverage.bounded_shapes).
+ * Returns true if the metric describes a training step in this result (`required_bytes` does if
+ * the result has one). Such metrics skip tensors that only have an upper bound
+ * (cm_coverage.bounded_shapes).
  */
 CM_API bool cm_metric_is_of_step(size_t metric, const struct cm_result *result);
 
-/* One metric of one thing on both sides. */
+/* One metric of one object on both sides. */
 struct cm_change {
-    bool in_old; /* the old side has the thing, and the thing the metric */
+    bool in_old; /* the old side has the object and the metric */
     bool in_new;
-    int64_t old_value; /* CM_UNKNOWN: not known; 0 unless in_old */
+    int64_t old_value; /* CM_UNKNOWN: unknown; 0 unless in_old */
     int64_t new_value;
-    int64_t difference; /* new - old, of what is missing 0; CM_UNKNOWN where one is not known */
-    bool old_upper_bound; /* old_value is an upper bound, */
-    bool new_upper_bound; /* new_value: the difference is then that of what is known */
+    int64_t difference;   /* new - old, a missing side is 0; CM_UNKNOWN if either is unknown */
+    bool old_upper_bound; /* old_value is an upper bound */
+    bool new_upper_bound; /* new_value is an upper bound */
 };
 
 enum cm_diff_status {
-    CM_DIFF_SAME,    /* its path, class, arguments and figures; times aside */
-    CM_DIFF_CHANGED, /* the path is the same, or changed only with that of a parent */
-    CM_DIFF_RENAMED, /* it has another name or another parent, perhaps other figures too */
+    CM_DIFF_SAME,    /* equal path, class, arguments and costs; times are ignored */
+    CM_DIFF_CHANGED, /* equal path, or only a parent was renamed; costs differ */
+    CM_DIFF_RENAMED, /* another name or parent; costs may differ too */
     CM_DIFF_ADDED,
     CM_DIFF_REMOVED,
 };
 
-/* A module of one side, or of both. Indices are into the results' modules. */
+/* A module of one side or both. Indices are into the modules of the results. */
 struct cm_diff_module {
     enum cm_diff_status status;
     size_t old_module; /* CM_NO_INDEX: added */
     size_t new_module; /* CM_NO_INDEX: removed */
-    size_t parent;     /* index into cm_diff.modules; CM_NO_INDEX of the root */
+    size_t parent;     /* index into cm_diff.modules; CM_NO_INDEX: root */
     int depth;
-    bool is_part;  /* of a parent that was added or removed as a whole, which says it all */
-    bool reworked; /* it has another class or other arguments */
+    bool is_part;  /* its parent was added or removed as a whole: not reported itself */
+    bool reworked; /* class or arguments changed */
 };
 
 struct cm_diff_operator {
@@ -97,15 +98,15 @@ struct cm_diff_operator {
     size_t new_operator;
 };
 
-/* What a difference in how both were profiled does to a comparison. */
+/* Effect of a difference in profiling conditions. */
 enum cm_condition_weight {
-    CM_CONDITION_NOTE,       /* nothing: it is said */
-    CM_CONDITION_INCOMPLETE, /* sums of a side leave out what is not known there */
-    CM_CONDITION_TIMES,      /* times cannot be compared, the rest can */
-    CM_CONDITION_BREAKS,     /* nothing can be compared */
+    CM_CONDITION_NOTE,       /* none: reported only */
+    CM_CONDITION_INCOMPLETE, /* sums of one side skip unknown values */
+    CM_CONDITION_TIMES,      /* times are not comparable */
+    CM_CONDITION_BREAKS,     /* nothing is comparable */
 };
 
-/* Something that holds of one side and not of the other, or that makes figures doubtful. */
+/* A profiling condition that differs between the sides or makes values unreliable. */
 struct cm_condition {
     enum cm_condition_weight weight;
     const char *key; /* "convention", "batch", "dims.seq", "mode", "device", "coverage" */
@@ -114,81 +115,81 @@ struct cm_condition {
 };
 
 struct cm_diff {
-    const struct cm_result *old_result; /* borrowed: both must outlive the diff */
+    const struct cm_result *old_result; /* borrowed: must outlive the diff */
     const struct cm_result *new_result;
     size_t n_conditions;
-    const struct cm_condition *conditions; /* the heaviest first */
+    const struct cm_condition *conditions; /* strongest effect first */
     size_t n_metrics;
-    const size_t *metrics; /* of which a side has a total, as cm_metric_at counts; times only
-                              where they can be compared */
-    size_t n_modules; /* parents before children, as the new side has them; [0] is the root */
+    const size_t *metrics; /* indices for cm_metric_at: metrics that a side has; times only if
+                              comparable */
+    size_t n_modules; /* parents before children, in the order of the new side; [0]: root */
     const struct cm_diff_module *modules;
     size_t n_operators;
-    const struct cm_diff_operator *operators; /* of either side, in the new side's order */
-    void *arena;                              /* the library's */
+    const struct cm_diff_operator *operators; /* of both sides, in the order of the new side */
+    void *arena;                              /* private */
 };
 
-/* Compares all that there is, whatever the conditions. CM_OK, CM_NO_MEMORY. */
+/* Compares two results under any conditions; see cm_diff_comparable. CM_OK, CM_NO_MEMORY. */
 CM_API int cm_diff_make(const struct cm_result *old_result, const struct cm_result *new_result,
                         struct cm_diagnostics *diagnostics,
                         struct cm_diff **ret_diff) CM_MUST_CHECK;
 CM_API void cm_diff_free(struct cm_diff *diff);
 
-/* Whether no condition is CM_CONDITION_BREAKS. */
+/* Returns true if no condition is CM_CONDITION_BREAKS. */
 CM_API bool cm_diff_comparable(const struct cm_diff *diff);
-/* Whether anything differs that is not a time: a total, an operator, a module. */
+/* Returns true if a total, an operator or a module differs; times are ignored. */
 CM_API bool cm_diff_differs(const struct cm_diff *diff);
 
-/* One metric, as cm_metric_at counts: of the whole, of a row of modules, of one of operators.
- */
+/* Return the change of one metric (index for cm_metric_at) of the model, of a row of
+ * cm_diff.modules, or of a row of cm_diff.operators. */
 CM_API struct cm_change cm_diff_total(const struct cm_diff *diff, size_t metric);
 CM_API struct cm_change cm_diff_of_module(const struct cm_diff *diff, size_t row,
                                           size_t metric);
 CM_API struct cm_change cm_diff_of_operator(const struct cm_diff *diff, size_t row,
                                             size_t metric);
 
-/* A module that accounts for a part of a change. */
+/* A module and its contribution to a change. */
 struct cm_blame {
     size_t module;      /* index into cm_diff.modules */
-    int64_t old_value;  /* what it accounts for of the old side's figure, */
-    int64_t new_value;  /* and of the new side's: without what others account for */
-    int64_t difference; /* CM_UNKNOWN where one is not known */
-    bool is_rest;       /* not all of its own change: children account for theirs */
+    int64_t old_value;  /* its contribution to the old value, without other listed modules */
+    int64_t new_value;  /* its contribution to the new value, without other listed modules */
+    int64_t difference; /* CM_UNKNOWN if either is unknown */
+    bool is_rest;       /* excludes the changes of its children, which are listed themselves */
 };
 
 /*
- * Who accounts for the change of a metric, the largest first. Of a metric that is a sum, the
- * parts of all of them add up to the change of the total: a module counts what no child counts.
- * Of another one, each is the deepest module that changed. Modules deeper than `depth` count as
- * part of their parent at that depth; -1: there are none. `ret` has room for cm_diff.n_modules;
- * gives how many there are.
+ * Attributes the change of a metric to modules, largest contribution first. For a metric that
+ * is a sum, the contributions add up to the change of the total: each module gets the part that
+ * no child accounts for. For other metrics, each entry is a deepest module that changed.
+ * Modules deeper than `depth` are merged into their ancestor at that depth; -1: no limit. `ret`
+ * has room for cm_diff.n_modules entries. Returns the number of entries.
  */
 CM_API size_t cm_diff_blame(const struct cm_diff *diff, size_t metric, int depth,
                             struct cm_blame *ret);
 
-/* How a comparison is written. cm_diff_options_init gives the defaults. */
+/* Options of a diff report. cm_diff_options_init sets the defaults. */
 struct cm_diff_options {
-    size_t metric; /* what modules and operators are sorted by; CM_NO_INDEX: MACs, or what
-                      changed instead */
-    int depth;     /* of modules; deeper ones count as part of their parent there; -1 all */
-    int top;       /* modules and operators that are listed; 0 all; JSON has all */
-    enum cm_units units; /* CM_UNITS_AUTO: as the text report has them */
-    bool color;          /* ANSI colours */
+    size_t metric; /* sort key of modules and operators; CM_NO_INDEX: MACs, or the first metric
+                      that changed */
+    int depth;     /* largest module depth; deeper ones are merged into an ancestor; -1: all */
+    int top;       /* listed modules and operators; 0: all; JSON always lists all */
+    enum cm_units units; /* CM_UNITS_AUTO: as in the text report */
+    bool color;          /* use ANSI colours */
 };
 
 CM_API void cm_diff_options_init(struct cm_diff_options *options);
 
-/* Totals, then modules and operators by the size of their change. CM_OK, CM_IO, CM_NO_MEMORY.
- */
+/* Writes the totals, then modules and operators, largest change first. CM_OK, CM_IO,
+ * CM_NO_MEMORY. */
 CM_API int cm_diff_write_text(const struct cm_diff *diff, const struct cm_diff_options *options,
                               FILE *out) CM_MUST_CHECK;
 
-/* One JSON object, schema "costmodel/diff/2" (docs/json.md), every row and all figures exact;
- * of the options only `depth` and the order matter. */
+/* Writes one JSON object, schema "costmodel/diff/2" (docs/json.md), with all rows and exact
+ * values; uses only options->metric and ->depth. */
 CM_API int cm_diff_write_json(const struct cm_diff *diff, const struct cm_diff_options *options,
                               FILE *out) CM_MUST_CHECK;
 
-/* For a comment to a pull request, which it is cut to fit. */
+/* Writes Markdown, truncated to fit into a pull request comment. */
 CM_API int cm_diff_write_markdown(const struct cm_diff *diff,
                                   const struct cm_diff_options *options,
                                   FILE *out) CM_MUST_CHECK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libcostmodel: what an ONNX model costs, told from its file alone.
+ * libcostmodel: a static cost analyser for ONNX models. It computes parameters, MACs, FLOPs,
+ * memory traffic and activation memory from the model file alone.
  *
  *     struct cm_model *model = NULL;
  *     struct cm_result *result = NULL;
@@ -16,9 +17,9 @@
  *     cm_model_free(model);
  *     cm_diagnostics_free(diagnostics);
  *
- * The library prints nothing, never exits, keeps no global state, and never reads a weight.
- * Different models may be used from different threads at once; one model from one thread at a
- * time.
+ * The library prints nothing, never exits, keeps no global state and never reads a weight.
+ * Different models may be used from different threads at the same time; one model may be used
+ * by one thread at a time.
  */
 #ifndef COSTMODEL_COSTMODEL_H
 #define COSTMODEL_COSTMODEL_H
@@ -50,55 +51,55 @@ extern "C" {
 #endif
 
 /*
- * What a call returns: CM_OK, or one of the negative values. Each failure has left at least one
- * message of severity CM_ERROR in the diagnostics that the call was given (CM_NO_MEMORY
- * excepted: there may have been no memory for the message).
+ * Status of a call: CM_OK or one of the negative values. Each failure adds at least one message
+ * of severity CM_ERROR to the diagnostics of the call. Exception: on CM_NO_MEMORY the message
+ * itself may not fit.
  */
 enum cm_status {
     CM_OK = 0,
-    CM_REFUSED = -1, /* the model is broken, or cannot be analysed as it was asked */
-    CM_USAGE =
-        -2, /* the caller's options are at fault: an unbound dim, an unknown input name */
-    CM_NO_MEMORY = -3, /* malloc failed */
+    CM_REFUSED = -1,   /* the model is invalid, or cannot be analysed with these options */
+    CM_USAGE = -2,     /* an option is invalid: an unbound dim, an unknown input name */
+    CM_NO_MEMORY = -3, /* out of memory */
     CM_IO = -4,        /* the file cannot be opened, read or written */
 };
 
-/* The version of the library that runs, as "major.minor.patch"; static storage. */
+/* Returns the version of the running library as "major.minor.patch"; static storage. */
 CM_API const char *cm_version(void);
 
-/* One sentence for a status, in English; static storage. */
+/* Returns one English sentence for a status; static storage. */
 CM_API const char *cm_status_message(int status);
 
-/* A growing list of messages (struct cm_diagnostic in result.h), each with its place. */
+/* A growing list of messages (struct cm_diagnostic in result.h). */
 struct cm_diagnostics;
 
-/* NULL when there is no memory. The caller frees it with cm_diagnostics_free. */
+/* Returns an empty list, to be freed with cm_diagnostics_free; NULL if out of memory. */
 CM_API struct cm_diagnostics *cm_diagnostics_new(void);
 CM_API void cm_diagnostics_free(struct cm_diagnostics *diagnostics);
 
-/* How many messages there are, and one of them: borrowed, valid until the list is freed. */
+/* Returns the number of messages. */
 CM_API size_t cm_diagnostics_count(const struct cm_diagnostics *diagnostics);
+/* Returns the message at `index`; borrowed, valid until the list is freed. */
 CM_API const struct cm_diagnostic *cm_diagnostics_get(const struct cm_diagnostics *diagnostics,
                                                       size_t index);
 
-/* One `--dim NAME=N`: every free dim of that name in every input is `size` (>= 0). */
+/* One `--dim NAME=N`: sets every symbolic dim of that name, in all inputs, to `size` (>= 0). */
 struct cm_dim_option {
     const char *name;
     int64_t size;
 };
 
-/* One `--input NAME=1x3x224x224`: the whole shape of one input, whatever the file says. */
+/* One `--input NAME=1x3x224x224`: the full shape of one input; overrides the file. */
 struct cm_input_option {
     const char *name;
     int rank;
-    const int64_t *dims; /* rank sizes, each >= 0 */
+    const int64_t *dims; /* `rank` sizes, each >= 0 */
 };
 
 /*
- * One `--value NAME=2,3,4`: the contents of one input of integers, bools, floats or texts, in
- * row-major order and as texts ("3", "true", "0.5", "a word"), so that what hangs on them is
- * known: the shape of a Reshape, the scales of a Resize. A free dim of an input of one axis is
- * bound by their number.
+ * One `--value NAME=2,3,4`: the elements of one integer, bool, float or string input, in
+ * row-major order and as text ("3", "true", "0.5", "a word"). Needed if shapes depend on the
+ * value: the target of a Reshape, the scales of a Resize. The number of elements also sets a
+ * symbolic dim of a rank-1 input.
  */
 struct cm_value_option {
     const char *name;
@@ -106,118 +107,118 @@ struct cm_value_option {
     const char *const *elements;
 };
 
-/* Whether layers that differ between the two (BatchNormalization, Dropout) train. */
+/* Mode of operators that differ between training and inference (BatchNormalization, Dropout).
+ */
 enum cm_mode {
-    CM_MODE_MODEL, /* as each node of the file says of itself */
+    CM_MODE_MODEL, /* as each node's attributes and inputs specify */
     CM_MODE_TRAINING,
     CM_MODE_INFERENCE,
 };
 
-/* In which order nodes run; what is alive at once depends on it. */
+/* Execution order of the nodes; peak memory depends on it. */
 enum cm_schedule {
     CM_SCHEDULE_FILE,
-    CM_SCHEDULE_MIN_MEMORY, /* one of a lower peak, where a bounded search finds one */
+    CM_SCHEDULE_MIN_MEMORY, /* an order with a lower peak, if a bounded search finds one */
 };
 
-/* Operators that the caller describes: costmodel/op_costs.h. */
+/* Custom operators: costmodel/op_costs.h. */
 struct cm_op_costs;
 
-/* How far the measuring is. */
+/* Progress of a measurement. */
 struct cm_progress {
-    const char *what; /* "device", "layers", "network": static text */
-    int round;        /* of layers: 1, 2, 3 */
-    size_t done;      /* measurings, of `total`, 0 where that is not known */
-    size_t total;     /* may grow */
+    const char *what; /* phase: "device", "layers", "network"; static text */
+    int round;        /* measurement round of the layers: 1, 2, 3 */
+    size_t done;      /* finished measurements out of `total` */
+    size_t total;     /* may grow; 0 if unknown */
 };
 
 /*
- * What to profile. cm_options_init gives the defaults; everything pointed to is borrowed for
- * the time of the call.
+ * Options of a profile. cm_options_init sets the defaults. All pointers are borrowed for the
+ * duration of the call.
  */
 struct cm_options {
-    int64_t batch; /* 0: as the file says (1 where its batch dim is free) */
+    int64_t batch; /* 0: the file's batch (1 if its batch dim is symbolic) */
     size_t n_dims;
     const struct cm_dim_option *dims;
     size_t n_inputs;
     const struct cm_input_option *inputs;
     size_t n_values;
     const struct cm_value_option *values;
-    /* How often the body of a Loop runs whose trip count only data decide: the name of the
-     * node, of its output, or its number, and the rounds. */
+    /* Trip counts of Loop nodes with a data-dependent exit. `name` is the node's name, its
+     * number, or one of its outputs; `size` is the trip count. */
     size_t n_trip_counts;
     const struct cm_dim_option *trip_counts;
     size_t n_op_costs;
-    const struct cm_op_costs *const *op_costs; /* the last that describes an operator holds */
+    const struct cm_op_costs *const *op_costs; /* the last description of an operator wins */
     enum cm_mode mode;
-    const char *convention; /* whose rules count FLOPs: a name of cm_convention_at */
+    const char *convention; /* FLOP-counting convention: a name of cm_convention_at */
     /*
-     * Profile a training step too (result->training): "sgd", "momentum", "adam", "adamw"; NULL:
-     * do not. CM_MODE_MODEL then means CM_MODE_TRAINING.
+     * "sgd", "momentum", "adam" or "adamw": also profile a training step (result->training);
+     * CM_MODE_MODEL then means CM_MODE_TRAINING. NULL: no training step.
      */
     const char *optimizer;
-    bool amp; /* mixed precision: float activations, weights and gradients in 2 bytes */
+    bool amp; /* mixed precision: 2-byte activations, weights and gradients */
     size_t n_freeze;
-    const char *const *freeze; /* patterns of parameters, or of modules, that do not learn */
+    const char *const *freeze; /* patterns of parameters or modules that are not trained */
     size_t n_checkpoint;
-    const char *const *checkpoint; /* patterns of modules that are run again for backward */
-    size_t n_explain; /* nodes (name, number as "17" or "#17", or an output) and module paths */
+    const char *const *checkpoint; /* patterns of modules with activation checkpointing */
+    size_t n_explain; /* nodes (by name, by number as "17" or "#17", by output) and modules */
     const char *const *explain;
     enum cm_schedule schedule;
-    int64_t memory_limit;     /* bytes: does it fit, and how large a batch does? 0: not asked */
-    int64_t memory_alignment; /* places in the arena are multiples of it, a power of two */
-    bool memory_curve;        /* the result has the bytes alive at each node */
-    bool memory_plan;         /* the result has the place of each value in the arena */
-    const char *module_source; /* what alone tells modules (docs/modules.md); NULL: the best
-                                  source that knows each node */
-    const char *group; /* a POSIX extended regular expression: modules whose path it matches
-                          are one group for each text that it matches; NULL: none */
-    bool strict;       /* an unknown operator or a shape that stays unknown refuses the model */
+    int64_t memory_limit;      /* bytes; fills result->memory.fit; 0: no limit */
+    int64_t memory_alignment;  /* bytes, a power of two: alignment of arena offsets */
+    bool memory_curve;         /* fill result->memory.curve: live bytes at each node */
+    bool memory_plan;          /* fill result->memory.placed: arena offset of each value */
+    const char *module_source; /* the only source of the module hierarchy to use
+                                  (docs/modules.md); NULL: the best source for each node */
+    const char *group; /* POSIX extended regular expression: merge the modules whose path it
+                          matches into one group per matched text; NULL: none */
+    bool strict;       /* refuse models with unknown operators or unknown shapes */
     const char *dump_after; /* write the IR to `dump` after this pass; NULL: never */
     FILE *dump;
-    /* Who says how long it takes: "roofline:device=h200"; NULL: nobody. A backend runs in a
-     * process of its own, which is forked from this one and ends before the call returns. */
+    /* Source of times, for example "roofline:device=h200"; NULL: no times. A backend runs in a
+     * child process that is forked from the caller's and ends before the call returns. */
     const char *backend;
-    enum cm_precision precision; /* of what it runs */
-    bool plan_only; /* the backend says how it would run each layer, and runs nothing */
-    bool e2e;       /* run what is measured once more, as one network */
-    /* A folder in which measured times are kept from one call to the next, made where it is
-     * missing; NULL: none. */
+    enum cm_precision precision; /* compute precision of the timed layers */
+    bool plan_only;              /* only report how the backend would run each layer */
+    bool e2e;                    /* also run all measured layers once as one network */
+    /* Directory that caches measured times between calls; created if missing. NULL: none. */
     const char *cache;
-    enum cm_layout layout; /* of images in what it runs */
-    int autotune; /* so many algorithms of a layer are run to pick one; 0, 1: none is */
-    /* Called before each measuring; NULL: never. */
+    enum cm_layout layout; /* image layout of the timed layers */
+    int autotune;          /* algorithms to try per layer; 0 or 1: do not autotune */
+    /* Called before each measurement; may be NULL. */
     void (*progress)(void *context, const struct cm_progress *at);
     void *progress_context;
 };
 
 CM_API void cm_options_init(struct cm_options *options);
 
-/* What a figure of FLOPs means: tools count differently, and call it differently. */
+/* A FLOP-counting convention: the rules and the terminology of one tool. */
 struct cm_convention {
     const char *name;    /* "fvcore" */
-    const char *unit;    /* as the tool calls what it prints: "FLOPs", "MACs", "flops", "MAC" */
+    const char *unit;    /* the tool's own unit: "FLOPs", "MACs", "flops", "MAC" */
     const char *meaning; /* one line */
-    /* Its FLOPs are of floating-point numbers: int_ops are none of them. Those of a tool, which
-     * does not look at types, hold all that the tool counts. */
+    /* True: FLOPs cover floating-point operations only; integer operations are counted
+     * separately. False: the tool ignores types, so FLOPs include integer operations. */
     bool tells_integers;
 };
 
-/* The conventions that there are, the default first; NULL past the last. */
+/* Returns a convention by index, the default first; NULL past the last. */
 CM_API const struct cm_convention *cm_convention_at(size_t index);
 
 /* A loaded model: its structure, never its weights. */
 struct cm_model;
 
 /*
- * Reads the structure of an ONNX file. `path` "-" reads standard input. On CM_OK *ret_model is
- * the caller's, to be freed with cm_model_free; it keeps the file open until then, because the
- * analysis may have to read a small constant. On failure *ret_model is untouched.
+ * Reads the structure of an ONNX file. `path` "-" reads standard input. On CM_OK the caller
+ * owns *ret_model and frees it with cm_model_free; the file stays open until then, because the
+ * analysis may read small constants. On failure *ret_model is unchanged.
  */
 CM_API int cm_model_load_file(const char *path, struct cm_diagnostics *diagnostics,
                               struct cm_model **ret_model) CM_MUST_CHECK;
 
-/* The same for `size` bytes in memory, which must outlive the model; `name` stands for the
- * path. */
+/* As cm_model_load_file, from `size` bytes in memory, which must outlive the model. `name`
+ * replaces the path in messages. */
 CM_API int cm_model_load_memory(const void *data, size_t size, const char *name,
                                 struct cm_diagnostics *diagnostics,
                                 struct cm_model **ret_model) CM_MUST_CHECK;
@@ -225,35 +226,36 @@ CM_API int cm_model_load_memory(const void *data, size_t size, const char *name,
 CM_API void cm_model_free(struct cm_model *model);
 
 /*
- * The same of a file that may be a profile instead, as cm_result_write_json wrote it: its first
- * byte that is not blank is '{', which begins no ONNX file. On CM_OK one of *ret_model and
- * *ret_result is set, and the caller's; the other is untouched.
+ * As cm_model_load_file, for a file that is an ONNX model or a profile in JSON
+ * (cm_result_write_json). A file whose first non-blank byte is '{' is read as a profile. On
+ * CM_OK one of *ret_model and *ret_result is set and owned by the caller; the other is
+ * unchanged.
  */
 CM_API int cm_load_file(const char *path, struct cm_diagnostics *diagnostics,
                         struct cm_model **ret_model,
                         struct cm_result **ret_result) CM_MUST_CHECK;
 
-/* As it was given; borrowed. */
+/* Returns the path (or name) the model was loaded with; borrowed. */
 CM_API const char *cm_model_path(const struct cm_model *model);
 
 /*
- * Whether `path` is a file that the model is read from, its own or one of its weights', by
- * whatever name: what is written there would destroy it. CM_OK, CM_NO_MEMORY.
+ * Sets *ret to true if `path` is the model file or one of its external weight files, by any
+ * name; writing there would destroy the model. CM_OK, CM_NO_MEMORY.
  */
 CM_API int cm_model_reads_file(const struct cm_model *model, const char *path,
                                struct cm_diagnostics *diagnostics, bool *ret) CM_MUST_CHECK;
 
-/* The free dims of a model's inputs, and what options make of them. */
+/* The symbolic dims of a model's inputs and the sizes that options bind them to. */
 struct cm_dims {
     size_t n;
     const struct cm_named_size *dims; /* each name once, in the order of the inputs; CM_UNKNOWN:
-                                         nothing binds it, a profile asks for it */
-    void *arena;                      /* the library's; names are the model's */
+                                         unbound, cm_model_profile would return CM_USAGE */
+    void *arena;                      /* private; names belong to the model */
 };
 
 /*
- * What these options, the batch among them, would bind, without a profile. CM_OK, CM_NO_MEMORY.
- * *ret_dims is freed with cm_dims_free, before the model is.
+ * Lists the symbolic dims and what `options` (including the batch) bind them to, without
+ * profiling. CM_OK, CM_NO_MEMORY. Free *ret_dims with cm_dims_free before the model.
  */
 CM_API int cm_model_dims(struct cm_model *model, const struct cm_options *options,
                          struct cm_diagnostics *diagnostics,
@@ -261,8 +263,8 @@ CM_API int cm_model_dims(struct cm_model *model, const struct cm_options *option
 CM_API void cm_dims_free(struct cm_dims *dims);
 
 /*
- * Runs the passes and gives the result: plain data that does not point into the model and is
- * freed with cm_result_free. One model may be profiled many times, with different options.
+ * Profiles the model. The result is plain data that does not point into the model; the caller
+ * frees it with cm_result_free. A model may be profiled many times with different options.
  */
 CM_API int cm_model_profile(struct cm_model *model, const struct cm_options *options,
                             struct cm_diagnostics *diagnostics,
@@ -271,21 +273,21 @@ CM_API int cm_model_profile(struct cm_model *model, const struct cm_options *opt
 CM_API void cm_result_free(struct cm_result *result);
 
 /*
- * Writes the model itself with what `result`, a profile of it, says of each node as entries of
- * the node's metadata_props (docs/annotate.md), where viewers show them. Entries of an earlier
- * call are replaced; everything else, weights above all, is copied byte for byte. CM_OK,
- * CM_USAGE (the result is of another model, or the model came through a pipe), CM_REFUSED (it
- * would be too large, or the file has changed), CM_IO, CM_NO_MEMORY; the stream is for the
- * caller to flush.
+ * Writes a copy of the model with the costs of each node as metadata_props entries
+ * (docs/annotate.md), which model viewers display. `result` must be a profile of this model.
+ * Entries of an earlier call are replaced; everything else, including weights, is copied byte
+ * for byte. The caller flushes the stream. CM_OK, CM_USAGE (the result belongs to another
+ * model, or the model was read from a pipe), CM_REFUSED (the output would be too large, or the
+ * file has changed), CM_IO, CM_NO_MEMORY.
  */
 CM_API int cm_model_annotate(struct cm_model *model, const struct cm_result *result,
                              struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
 /*
- * The same model at each of `n` batches, options->batch aside; each is measured anew, so that
- * a backend picks what is best at it. A batch that cannot be profiled is a row that says why;
+ * Profiles the model at each of `n` batches; options->batch is ignored. Times are measured
+ * separately at each batch. A batch that cannot be profiled becomes a row with its problem;
  * notes and warnings of the others go to `diagnostics`, each once. CM_OK, CM_USAGE (a batch
- * below 1), CM_NO_MEMORY. Freed with cm_sweep_free.
+ * below 1), CM_NO_MEMORY. Free with cm_sweep_free.
  */
 CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *options,
                           const int64_t *batches, size_t n, struct cm_diagnostics *diagnostics,
@@ -293,10 +295,10 @@ CM_API int cm_model_sweep(struct cm_model *model, const struct cm_options *optio
 CM_API void cm_sweep_free(struct cm_sweep *sweep);
 
 /*
- * What the model costs as formulas in its batch, unless options->batch gives one, and in every
- * free dim that options do not bind (docs/formula.md). A backend and a memory limit are passed
- * over. CM_OK, CM_USAGE, CM_REFUSED (no sizes suit the model, or too many profiles would be
- * wanted), CM_NO_MEMORY. Freed with cm_formula_free.
+ * Computes the costs as formulas in the batch (unless options->batch sets it) and in every
+ * symbolic dim that options do not bind (docs/formula.md). options->backend and ->memory_limit
+ * are ignored. CM_OK, CM_USAGE, CM_REFUSED (no valid sizes found, or too many profiles needed),
+ * CM_NO_MEMORY. Free with cm_formula_free.
  */
 CM_API int cm_model_formula(struct cm_model *model, const struct cm_options *options,
                             struct cm_diagnostics *diagnostics,
@@ -304,67 +306,67 @@ CM_API int cm_model_formula(struct cm_model *model, const struct cm_options *opt
 CM_API void cm_formula_free(struct cm_formula *formula);
 
 /*
- * Measures what the device of options->backend reaches at its best, and writes a description
- * that `roofline:device=FILE.json` takes. CM_OK, CM_REFUSED (it cannot be used, or not
- * measured), CM_NO_MEMORY; the stream is for the caller to flush.
+ * Measures the peak rates of the device of options->backend and writes a device description
+ * that `roofline:device=FILE.json` reads. The caller flushes the stream. CM_OK, CM_REFUSED (the
+ * device is unusable or the measurement failed), CM_NO_MEMORY.
  */
 CM_API int cm_calibrate(const struct cm_options *options, struct cm_diagnostics *diagnostics,
                         FILE *out) CM_MUST_CHECK;
 
-/* What the rows of a table are; of a sweep they are its batches. */
+/* The rows of a table. The rows of a sweep are always its batches. */
 enum cm_rows { CM_ROWS_MODULES, CM_ROWS_NODES, CM_ROWS_OPERATORS };
 
-/* How figures are written. */
+/* Number format. */
 enum cm_units {
-    CM_UNITS_AUTO,   /* CSV: exact; else si, but the text report as DeepSpeed rounds */
-    CM_UNITS_EXACT,  /* integers: of bytes, of picoseconds; shares and quotients as decimals */
+    CM_UNITS_AUTO,   /* CSV: exact; text report: rounded as DeepSpeed does; else SI */
+    CM_UNITS_EXACT,  /* integers (bytes, picoseconds); ratios as decimals */
     CM_UNITS_SI,     /* three significant digits: "14.1 GMACs", "1.35 GB" */
-    CM_UNITS_BINARY, /* the same, bytes by powers of 1024: "1.26 GiB" */
+    CM_UNITS_BINARY, /* as SI, but bytes in powers of 1024: "1.26 GiB" */
 };
 
-/* How the text report looks. cm_text_options_init gives the defaults. */
+/* Options of the text report. cm_text_options_init sets the defaults. */
 struct cm_text_options {
-    int depth;      /* aggregated section: depths 0..depth; -1 all */
-    int top;        /* aggregated section: modules named for each metric; 0 all */
+    int depth;      /* aggregated section: largest module depth; -1: all */
+    int top;        /* aggregated section: modules per metric and depth; 0: all */
     bool detailed;  /* print the module tree */
     bool operators; /* print the costs by operator */
-    bool layers;    /* print each distinct piece of work with its time, if there are times */
+    bool layers;    /* print each distinct primitive with its time, if there are times */
     bool kernels;   /* print the time by kernel, if there are times */
-    bool color;     /* ANSI colours */
-    bool unicode;   /* charts of block elements in UTF-8, else of ASCII */
-    int width;      /* columns at which long lines are folded; 0 never */
+    bool color;     /* use ANSI colours */
+    bool unicode;   /* draw charts with UTF-8 block elements instead of ASCII */
+    int width;      /* columns at which long lines wrap; 0: never */
     enum cm_units units;
 };
 
 CM_API void cm_text_options_init(struct cm_text_options *options);
 
 /*
- * What formats with columns show, and of which rows (docs/formats.md has the columns).
- * cm_table_options_init gives the defaults.
+ * Rows and columns of tables (docs/formats.md lists the columns). cm_table_options_init sets
+ * the defaults.
  */
 struct cm_table_options {
     enum cm_rows rows;
-    const char *columns; /* keys with commas between them, or "all"; NULL: the usual ones */
-    const char *sort;    /* "KEY", "KEY:asc", "KEY:desc"; NULL: as in the result */
+    const char *columns; /* comma-separated keys, or "all"; NULL: the default columns */
+    const char *sort;    /* "KEY", "KEY:asc", "KEY:desc"; NULL: the order of the result */
     size_t n_filters;
-    const char *const *filters; /* that all hold: "type=Conv*", "macs>=1.5M", "macs_share<1%" */
-    const char *metric;         /* of stacks: a column that sums over nodes; NULL: "macs" */
-    int depth;                  /* of modules, and nodes in them: no deeper; -1 all */
-    size_t top;                 /* so many rows at most; 0 all */
+    const char *const
+        *filters;       /* all must match: "type=Conv*", "macs>=1.5M", "macs_share<1%" */
+    const char *metric; /* column of folded stacks, summable; NULL: "macs" */
+    int depth;          /* largest depth of modules and of nodes in them; -1: all */
+    size_t top;         /* largest number of rows; 0: all */
     enum cm_units units;
 };
 
 CM_API void cm_table_options_init(struct cm_table_options *options);
 
-/* Whether all that is named is known, before there is a profile: CM_OK, CM_USAGE (told),
- * CM_NO_MEMORY. */
+/* Checks column names and filters before profiling. CM_OK, CM_USAGE, CM_NO_MEMORY. */
 CM_API int cm_table_options_check(const struct cm_table_options *options, bool of_sweep,
                                   struct cm_diagnostics *diagnostics) CM_MUST_CHECK;
 
 /*
- * Tables: aligned text for a terminal; CSV (RFC 4180); a table of GitHub's Markdown, cut at
- * 60,000 bytes so that it fits a comment. Names are made safe for each. CM_OK, CM_USAGE (a
- * column that this profile has not; nothing is written), CM_IO, CM_NO_MEMORY.
+ * Write a table: aligned text for a terminal; CSV (RFC 4180); GitHub Markdown, cut at 60,000
+ * bytes so that it fits into a comment. Names are escaped for each format. CM_OK, CM_USAGE
+ * (this profile lacks a requested column; nothing is written), CM_IO, CM_NO_MEMORY.
  */
 CM_API int cm_result_write_table(const struct cm_result *result,
                                  const struct cm_table_options *options,
@@ -379,16 +381,16 @@ CM_API int cm_result_write_markdown(const struct cm_result *result,
                                     FILE *out) CM_MUST_CHECK;
 
 /*
- * Stacks for a flame graph, `model;layer1;conv1;Conv 118013952`: of options->metric, and those
- * of modules deeper than options->depth added to the one at it. Their sum is the total. CM_OK,
- * CM_USAGE, CM_IO, CM_NO_MEMORY.
+ * Writes folded stacks of options->metric for a flame graph, for example
+ * `model;layer1;conv1;Conv 118013952`. Modules deeper than options->depth are added to their
+ * ancestor at that depth, so the sum is always the total. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY.
  */
 CM_API int cm_result_write_folded(const struct cm_result *result,
                                   const struct cm_table_options *options,
                                   struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
-/* The module tree for Graphviz, and for Mermaid, down to options->depth and with what
- * options->columns say in each box. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */
+/* Write the module tree down to options->depth for Graphviz or Mermaid, with options->columns
+ * in each box. CM_OK, CM_USAGE, CM_IO, CM_NO_MEMORY. */
 CM_API int cm_result_write_dot(const struct cm_result *result,
                                const struct cm_table_options *options,
                                struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
@@ -396,48 +398,50 @@ CM_API int cm_result_write_mermaid(const struct cm_result *result,
                                    const struct cm_table_options *options,
                                    struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
-/* The three sections of a DeepSpeed profile: summary, by depth, module tree; the memory curve
- * and the advice where the result has some; and what the options ask for. CM_OK, CM_IO. */
+/* Writes the DeepSpeed-style report (summary, costs by depth, module tree), the memory curve
+ * and the advice if the result has them, and the sections that the options select. CM_OK,
+ * CM_IO. */
 CM_API int cm_result_write_text(const struct cm_result *result,
                                 const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
 
-/* Only the answers to cm_options.explain: each formula with its numbers. CM_OK, CM_IO,
+/* Writes only the answers to cm_options.explain: each formula with its numbers. CM_OK, CM_IO,
  * CM_NO_MEMORY. */
 CM_API int cm_result_write_explanations(const struct cm_result *result,
                                         const struct cm_text_options *options,
                                         FILE *out) CM_MUST_CHECK;
 
-/* The kinds of JSON that are written, "profile" the first; NULL past the last. */
+/* Returns the name of a JSON schema by index, "profile" first; NULL past the last. */
 CM_API const char *cm_schema_at(size_t index);
 
-/* The JSON Schema of one of them (draft 2020-12), or its keys as Markdown. CM_OK, CM_USAGE (no
- * such name), CM_IO. */
+/* Writes a schema as JSON Schema (draft 2020-12), or its keys as Markdown tables. CM_OK,
+ * CM_USAGE (unknown name), CM_IO. */
 CM_API int cm_schema_write(const char *name, bool as_markdown, FILE *out) CM_MUST_CHECK;
 
-/* One JSON object, schema "costmodel/profile/2" (docs/json.md). CM_OK, CM_IO, CM_NO_MEMORY. */
+/* Writes one JSON object, schema "costmodel/profile/2" (docs/json.md). CM_OK, CM_IO,
+ * CM_NO_MEMORY. */
 CM_API int cm_result_write_json(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
 /*
- * The layers as a timeline for chrome://tracing and Perfetto (Trace Event Format), medians back
- * to back in the order of the nodes, modules by depth above them, and what is alive where the
- * result has a memory curve. CM_USAGE of a result without times (nothing is written), CM_OK,
+ * Writes a timeline for chrome://tracing and Perfetto (Trace Event Format): the median time of
+ * each node back to back in execution order, the modules by depth above them, and the memory
+ * curve if the result has one. CM_OK, CM_USAGE (the result has no times; nothing is written),
  * CM_IO, CM_NO_MEMORY.
  */
 CM_API int cm_result_write_trace(const struct cm_result *result, FILE *out) CM_MUST_CHECK;
 
 /*
- * Reads back what cm_result_write_json wrote; writing it again gives the same bytes. `text`
- * need not end in NUL; `name` names the place in messages.
+ * Reads a profile that cm_result_write_json wrote; writing it again gives the same bytes.
+ * `text` need not be NUL-terminated; `name` identifies the source in messages.
  */
 CM_API int cm_result_read_json(const char *text, size_t size, const char *name,
                                struct cm_diagnostics *diagnostics,
                                struct cm_result **ret_result) CM_MUST_CHECK;
 
-/* A line a batch. CM_OK, CM_IO, CM_NO_MEMORY. */
+/* Writes one line per batch. CM_OK, CM_IO, CM_NO_MEMORY. */
 CM_API int cm_sweep_write_text(const struct cm_sweep *sweep,
                                const struct cm_text_options *options, FILE *out) CM_MUST_CHECK;
 
-/* A row a batch. As those of a result. */
+/* Write one row per batch; as cm_result_write_table, _csv and _markdown. */
 CM_API int cm_sweep_write_table(const struct cm_sweep *sweep,
                                 const struct cm_table_options *options,
                                 const struct cm_text_options *text,
@@ -449,19 +453,19 @@ CM_API int cm_sweep_write_markdown(const struct cm_sweep *sweep,
                                    const struct cm_table_options *options,
                                    struct cm_diagnostics *diagnostics, FILE *out) CM_MUST_CHECK;
 
-/* One JSON object, schema "costmodel/sweep/2" (docs/json.md), and back. */
+/* Write and read one JSON object, schema "costmodel/sweep/2" (docs/json.md). */
 CM_API int cm_sweep_write_json(const struct cm_sweep *sweep, FILE *out) CM_MUST_CHECK;
 CM_API int cm_sweep_read_json(const char *text, size_t size, const char *name,
                               struct cm_diagnostics *diagnostics,
                               struct cm_sweep **ret_sweep) CM_MUST_CHECK;
 
-/* The totals, and of each depth the modules with the most MACs (options->depth, ->top, unless
- * ->detailed is false). CM_OK, CM_IO, CM_NO_MEMORY. */
+/* Writes the formulas of the totals and, if options->detailed, of the modules with the most
+ * MACs at each depth (options->depth, ->top). CM_OK, CM_IO. */
 CM_API int cm_formula_write_text(const struct cm_formula *formula,
                                  const struct cm_text_options *options,
                                  FILE *out) CM_MUST_CHECK;
 
-/* One JSON object, schema "costmodel/formula/1" (docs/json.md), and back. */
+/* Write and read one JSON object, schema "costmodel/formula/1" (docs/json.md). */
 CM_API int cm_formula_write_json(const struct cm_formula *formula, FILE *out) CM_MUST_CHECK;
 CM_API int cm_formula_read_json(const char *text, size_t size, const char *name,
                                 struct cm_diagnostics *diagnostics,

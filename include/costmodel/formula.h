@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a model costs as formulas: each figure a polynomial in the batch and the free dims,
- * exact, found from profiles and checked against others. Plain data, as result.h.
+ * Costs of a model as formulas: exact polynomials in the batch and the symbolic dims, fitted to
+ * profiles and verified against further profiles. Plain data, as in result.h.
  */
 #ifndef COSTMODEL_FORMULA_H
 #define COSTMODEL_FORMULA_H
@@ -11,29 +11,29 @@
 
 #include "costmodel/result.h"
 
-/* The formulas hold where each variable is `from`, from + step, from + 2 step ... */
+/* A variable; formulas are valid at from, from + step, from + 2 step, ... */
 struct cm_formula_variable {
-    const char *name;    /* "N" the batch, else the dim's */
+    const char *name;    /* "N" for the batch, else the name of the dim */
     const char *what;    /* "batch", "dim" */
-    const char *dim;     /* the file's name for it; "" of a batch that has none */
-    const char *same_as; /* the variable that it always equals, which stands for both; "" */
+    const char *dim;     /* name of the symbolic dim in the file; "": an unnamed batch dim */
+    const char *same_as; /* the variable that it always equals and that replaces it; "" */
     int64_t from;
     int64_t step;
-    int64_t largest; /* that a profile was taken at */
+    int64_t largest; /* largest profiled value */
 };
 
-/* numerator / denominator * product of variables to their exponents. */
+/* numerator / denominator * product of variable[i] ^ exponents[i]. */
 struct cm_monomial {
-    size_t n_exponents; /* one for each variable */
+    size_t n_exponents; /* one per variable */
     const size_t *exponents;
     int64_t numerator;
-    int64_t denominator; /* > 0; 1 mostly */
+    int64_t denominator; /* > 0 */
 };
 
-/* A figure at one choice of sizes. */
+/* The value at one assignment of the variables. */
 struct cm_sample {
     size_t n_sizes;
-    const size_t *sizes; /* of the variables */
+    const size_t *sizes; /* one per variable */
     int64_t value;
 };
 
@@ -43,16 +43,15 @@ struct cm_alternative {
 };
 
 struct cm_polynomial {
-    const char *metric; /* "macs", as in a profile */
+    const char *metric; /* key as in a profile: "macs" */
     /*
-     * "polynomial": terms; it has the value of every profile that was taken. "largest": the
-     * largest of the alternatives has, as a peak is what is alive at one node here and at
-     * another one there. "other": neither, samples show it. "unknown": the file does not say.
-     * "large": past 2^63.
+     * "polynomial": the sum of `terms` equals every profile. "largest": the maximum of
+     * `alternatives` equals every profile (a peak moves from node to node). "other": neither;
+     * see `samples`. "unknown": the value is unknown. "large": the value exceeds 2^63.
      */
     const char *state;
     size_t n_terms;
-    const struct cm_monomial *terms; /* the highest degree first; none: 0 */
+    const struct cm_monomial *terms; /* highest degree first; none: 0 */
     size_t n_alternatives;
     const struct cm_alternative *alternatives;
     size_t n_samples;
@@ -72,16 +71,16 @@ struct cm_formula {
     const char *model; /* path */
     const char *convention;
     const char *mode;
-    const char *fixed_batch; /* why the batch is no variable; "" it is one, or was given */
+    const char *fixed_batch; /* why the batch is not a variable; "": it is one, or was given */
     size_t n_variables;
     const struct cm_formula_variable *variables;
     size_t n_dims;
-    const struct cm_named_size *dims; /* that were bound, and to what */
-    int64_t profiles;                 /* that were taken */
-    int64_t checks;                   /* of them: that no formula was made from */
+    const struct cm_named_size *dims; /* bound symbolic dims and their sizes */
+    int64_t profiles;                 /* number of profiles */
+    int64_t checks;                   /* of these, used only for verification */
     size_t n_modules;
-    const struct cm_formula_module *modules; /* the first is the model, children included */
-    void *arena;                             /* the library's */
+    const struct cm_formula_module *modules; /* [0]: the model; children included */
+    void *arena;                             /* private */
 };
 
 #endif
